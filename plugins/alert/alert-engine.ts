@@ -24,6 +24,7 @@ import { Timeline } from './evaluator/timeline.ts';
 import { Backgrounds } from './incident/background.ts';
 import type { GateInputs } from './incident/gates/review.ts';
 import { incidentRoutes } from './incident/incident-routes.ts';
+import { incidentSkills } from './incident/incident-skills.ts';
 import { IncidentStore } from './incident/incident-store.ts';
 import { IncidentReader, viewOf } from './incident/incident-view.ts';
 import { InstanceReader } from './incident/instance-reader.ts';
@@ -43,9 +44,9 @@ import { durationOf } from './rule/duration.ts';
 import { isOfSource, type Plan, type Rule, type RuleBook } from './rule/rule.ts';
 import { SilenceReach } from './silence/silence-reach.ts';
 import { silenceRoutes } from './silence/silence-routes.ts';
+import { silenceSkill } from './silence/silence-skill.ts';
 import { SilenceStore, type SilenceTables } from './silence/silence-store.ts';
 import { Silences } from './silence/silences.ts';
-import { incidentSkills } from './skills.ts';
 import type { RenderAnnotations, RenderLabels } from './template/rendering.ts';
 
 export interface AlertEngineParts {
@@ -272,12 +273,12 @@ export class AlertEngine {
     const parts = {
       incidents: reader,
       seenBy: this.#seenBy,
-      silences: this.#silences,
       dispatcher: services.maybe(NoticeDispatcher),
       clock,
       ids,
     };
     incidentSkills(parts).forEach((skill) => skills.add(skill));
+    skills.add(silenceSkill(this.#silences));
     const own = {
       ledger: this.#ledger,
       timeline: this.#timeline,

@@ -14,9 +14,11 @@ import {
 
 import { installBuiltInRules } from './authoring/built-in-rules.ts';
 import { ruleRoutes } from './authoring/rule-routes.ts';
+import { ruleSkill } from './authoring/rule-skill.ts';
 import { Rules } from './authoring/rules.ts';
 import { Preview } from './preview/preview.ts';
 import { previewRoutes } from './preview/preview-routes.ts';
+import { previewSkill } from './preview/preview-skill.ts';
 import type { Recordings } from './recording/recordings.ts';
 import { RuleImporter } from './rule-file/import.ts';
 import { importRoutes } from './rule-file/import-routes.ts';
@@ -25,7 +27,6 @@ import type { Leg, RuleBook } from './rule/rule.ts';
 import { RuleMemory } from './rule/rule-book.ts';
 import { RuleStore } from './rule/rule-store.ts';
 import type { RuleTables } from './rule/rule-tables.ts';
-import { ruleSkills } from './skills.ts';
 import type { RenderAnnotations, RenderLabels } from './template/rendering.ts';
 import { RuleTexts } from './template/template.ts';
 import { ruleTestRoutes } from './unit-test/rule-test-routes.ts';
@@ -91,7 +92,8 @@ export class AlertRules {
       labelsOf: this.labelsOf,
     });
     const asking = askingOf(services.maybe(DeviceScopes));
-    ruleSkills(rules, preview, asking).forEach((skill) => ctx.skills.add(skill));
+    ctx.skills.add(ruleSkill(rules));
+    ctx.skills.add(previewSkill(preview, asking));
     ctx.http.routes([
       ...ruleRoutes(rules),
       ...previewRoutes(preview, asking),

@@ -2,11 +2,13 @@ import { definePlugin } from 'svc/sdk';
 
 import { AlertEngine } from './alert-engine.ts';
 import { AlertRules } from './alert-rules.ts';
+import { errors } from './errors.ts';
 import { planOf } from './kinds/rule-plan.ts';
 import { Delays } from './queries/delays.ts';
 import { RecordingEngine } from './recording/recording-engine.ts';
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const delays = new Delays();
     const recording = new RecordingEngine(ctx, delays);

@@ -2,7 +2,7 @@ import type { KnowledgeRead } from 'svc/contracts/knowledge';
 import type { LogQueries } from 'svc/contracts/logs';
 import type { MetricsQueries } from 'svc/contracts/metricsdb';
 import type { NoticeDispatcher } from 'svc/contracts/notify';
-import { type Handle, isSvcError, messageOf, type Principal, SvcError } from 'svc/sdk';
+import { type Handle, isSvcError, messageOf, type Principal } from 'svc/sdk';
 
 import type { Condition, QueryText } from '../kinds/kind.ts';
 import { kinds } from '../kinds/kinds.ts';
@@ -10,6 +10,7 @@ import { planOf, usualIntervalMs } from '../kinds/rule-plan.ts';
 import { wrongField } from '../rule/condition-fields.ts';
 import { playbookOf, stepsOf } from '../rule/playbook.ts';
 import type { RuleBody } from '../rule/rule-tables.ts';
+import { errors } from './errors.ts';
 
 /** Services that know whether what a rule names exists. */
 export interface RuleDependencies {
@@ -75,10 +76,7 @@ async function typeOf(
 ): Promise<string> {
   const engine = language === 'promql' ? metrics : logs;
   if (!engine.available) {
-    throw new SvcError(
-      'unavailable',
-      `the ${language === 'promql' ? 'metrics' : 'log'} store is not running, so the expression cannot be checked; try again when it is`,
-    );
+    throw errors.no_store_to_check({ store: language === 'promql' ? 'metrics' : 'log' });
   }
   try {
     return (await engine.get().check(text)).type;

@@ -1,5 +1,4 @@
 import { formatDuration, parseDuration } from 'svc/query';
-import { SvcError } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { ownRules } from '../evaluator/own-rules.ts';
@@ -9,6 +8,7 @@ import { compileThreshold } from '../kinds/metric-raw.ts';
 import { ConditionFields, wrongField } from '../rule/condition-fields.ts';
 import type { RuleBody } from '../rule/rule-tables.ts';
 import { assertAnnotations } from '../template/template.ts';
+import { errors } from './errors.ts';
 import type { RuleDraft } from './rule-schema.ts';
 
 export type Draft = Static<typeof RuleDraft>;
@@ -26,8 +26,9 @@ export function bodyOf(draft: Draft): RuleBody {
   } = draft;
   if ((window === 0) !== (fires === 0)) {
     const path = window === 0 ? '/notify_window_seconds' : '/notify_min_fires';
-    const message = 'notify_window_seconds and notify_min_fires must both be zero or both > 0';
-    throw new SvcError('invalid_argument', message, { details: [{ path, message }] });
+    throw errors.half_dampening({
+      details: [{ path, message: errors.half_dampening.sentence }],
+    });
   }
   if (interval > 0 && interval < shortestIntervalSeconds) {
     throw wrongField('/interval_seconds', `must be 0, or at least ${shortestIntervalSeconds}`);

@@ -1,17 +1,10 @@
-import {
-  type Call,
-  type Clock,
-  type Page,
-  type PageRequest,
-  type Principal,
-  SvcError,
-  type Tables,
-} from 'svc/sdk';
+import type { Call, Clock, Page, PageRequest, Principal, Tables } from 'svc/sdk';
 
 import type { Rule } from '../rule/rule.ts';
 import type { RuleMemory } from '../rule/rule-book.ts';
 import { type RuleFilter, RuleStore } from '../rule/rule-store.ts';
 import { type RuleBody, type RuleDb, rowOf, type RuleTables } from '../rule/rule-tables.ts';
+import { errors } from './errors.ts';
 import { assertRunbook, assertWorks, type RuleDependencies } from './rule-check.ts';
 import { bodyOf, type Draft } from './rule-draft.ts';
 
@@ -133,15 +126,13 @@ export class Rules {
     const { clock, mostRules = 20_000 } = this.#parts;
     const store = new RuleStore(tx);
     if ((await store.findByKey(body.rule_key)) !== undefined) {
-      throw new SvcError('conflict', `there is a rule with the rule_key ${body.rule_key} already`, {
-        details: [{ path: '/rule_key', message: 'is taken' }],
-      });
+      throw errors.rule_key_taken(
+        { key: body.rule_key },
+        { details: [{ path: '/rule_key', message: 'is taken' }] },
+      );
     }
     if ((await store.count()) >= mostRules) {
-      throw new SvcError(
-        'conflict',
-        `the limit of ${mostRules} rules is reached; delete some that are not needed`,
-      );
+      throw errors.too_many_rules({ max: mostRules });
     }
     return await store.insert(body, authorOf(principal), clock.now());
   }
@@ -155,7 +146,7 @@ export class Rules {
 async function existing(id: number, db: RuleDb): Promise<Rule> {
   const rule = await new RuleStore(db).find(id);
   if (rule === undefined) {
-    throw new SvcError('not_found', `there is no alert rule ${id}`);
+    throw errors.no_rule({ id });
   }
   return rule;
 }
@@ -164,9 +155,7 @@ async function existing(id: number, db: RuleDb): Promise<Rule> {
 function assertSameKey({ rule_key: key }: Rule, draft: Draft): void {
   if (draft.rule_key !== key) {
     const message = `must stay ${key}, because incidents are known by it; create another rule and delete this one`;
-    throw new SvcError('invalid_argument', `rule_key ${message}`, {
-      details: [{ path: '/rule_key', message }],
-    });
+    throw errors.rule_key({ message }, { details: [{ path: '/rule_key', message }] });
   }
 }
 

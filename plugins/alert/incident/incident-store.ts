@@ -2,8 +2,9 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Diagnosis, IncidentStatus } from 'svc/contracts/alert';
 import type { Outcome } from 'svc/contracts/notify';
 import type { SeenDevices } from 'svc/query';
-import { type PageRequest, SvcError, type Tables } from 'svc/sdk';
+import type { PageRequest, Tables } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import type { Incident } from './ledger/incident.ts';
 import { incidentOf } from './ledger/ledger-rows.ts';
 import { rowSeen, rowsSeen, seenIncidents } from './ledger/seen-incidents.ts';
@@ -51,7 +52,7 @@ export class IncidentStore {
   async get(id: number, seen: SeenDevices): Promise<Incident> {
     const incident = await this.find(id, seen);
     if (incident === undefined) {
-      throw new SvcError('not_found', `there is no incident ${id}`);
+      throw errors.no_incident({ id });
     }
     return incident;
   }

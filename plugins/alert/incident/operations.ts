@@ -1,8 +1,9 @@
 import type { SeenBy } from 'svc/query';
-import { type Call, type Clock, covers, SvcError } from 'svc/sdk';
+import { type Call, type Clock, covers } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { durationOf } from '../rule/duration.ts';
+import { errors } from './errors.ts';
 import { review, type GateInputs } from './gates/review.ts';
 import { remindAfterSilence } from './gates/sweep.ts';
 import { shownNow } from './incident-routes.ts';
@@ -119,10 +120,7 @@ export class Operations {
     const { kind, grants } = call.principal;
     // A token that leaks out of a dashboard must not silence the pager.
     if (kind === 'token' && !grants.some((grant) => covers(grant, 'alert:ack'))) {
-      throw new SvcError(
-        'forbidden',
-        'an API token acts on incidents only with the action alert:ack',
-      );
+      throw errors.token_acts();
     }
     const seen = await seenBy(call.principal);
     if (seen !== undefined) {
@@ -131,7 +129,7 @@ export class Operations {
     const after = await ledger.transact(async (draft) => {
       const incident = await ledger.byId(id);
       if (incident === undefined) {
-        throw new SvcError('not_found', `there is no incident ${id}`);
+        throw errors.no_incident({ id });
       }
       const step = transition(incident, actorOf(call.principal), clock.now());
       if (step === undefined) {
@@ -153,10 +151,7 @@ export class Operations {
 
 function untilOf({ hours, until, duration }: Static<typeof SilenceFor>, now: number): number {
   if ([hours, until, duration].filter((given) => given !== undefined).length !== 1) {
-    throw new SvcError(
-      'invalid_argument',
-      'a silence takes exactly one of hours, until and duration',
-    );
+    throw errors.silence_length();
   }
   const end =
     hours !== undefined
@@ -165,10 +160,7 @@ function untilOf({ hours, until, duration }: Static<typeof SilenceFor>, now: num
         ? Date.parse(until)
         : now + durationOf(duration!, 'duration');
   if (end <= now || end - now > longestSilenceMs) {
-    throw new SvcError(
-      'invalid_argument',
-      'a silence ends in the future, at most 720 hours from now',
-    );
+    throw errors.silence_end();
   }
   return Math.round(end);
 }

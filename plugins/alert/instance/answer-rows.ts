@@ -1,11 +1,11 @@
 import type { InstantAnswer, LabelRecord } from 'svc/contracts/metricsdb';
 import { atOnce, stepwise } from 'svc/flow';
-import { SvcError } from 'svc/sdk';
 
 import type { Sample } from '../queries/sample.ts';
 import { labelKey } from '../rule/label-key.ts';
 import type { Plan, Rule } from '../rule/rule.ts';
 import type { RenderLabels } from '../template/rendering.ts';
+import { errors } from './errors.ts';
 import { isWorse, type Row } from './instance.ts';
 
 /** Series of one answer as rows by the key of their instance. */
@@ -77,12 +77,7 @@ export const isFolded = ({ join, legs }: Plan): boolean => join === 'all' && leg
 /** More alerts than the rule says are not taken for what they say. */
 export function excessOf({ limit }: Rule, found: readonly AnswerRows[]): Error | undefined {
   const count = limit === 0 ? 0 : new Set(found.flatMap(({ rows }) => [...rows.keys()])).size;
-  return count > limit
-    ? new SvcError(
-        'budget_exceeded',
-        `exceeded the limit of the rule: ${count} alerts, at most ${limit}; it keeps its state`,
-      )
-    : undefined;
+  return count > limit ? errors.rule_limit({ count, max: limit }) : undefined;
 }
 
 function* seriesOf(answer: InstantAnswer): Generator<Series> {

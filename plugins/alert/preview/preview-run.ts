@@ -1,9 +1,9 @@
 import type { MatrixAnswer } from 'svc/contracts/metricsdb';
-import { SvcError } from 'svc/sdk';
 
 import { type AnswerFrame, answerRows } from '../instance/answer-rows.ts';
 import type { Instance, Row } from '../instance/instance.ts';
 import { movesOf } from '../instance/moves.ts';
+import { errors } from './errors.ts';
 
 /** What would have fired: one incident from its first instance to its last. */
 export interface PastFiring {
@@ -153,9 +153,6 @@ export const mostValues = 2_000_000;
 
 export function assertManageable(values: number): void {
   if (values > mostValues) {
-    throw new SvcError(
-      'budget_exceeded',
-      `the conditions match more than ${mostValues} values; choose a shorter lookback or a narrower selector`,
-    );
+    throw errors.too_many_values({ max: mostValues });
   }
 }

@@ -1,6 +1,6 @@
 import type { LabelRecord, MatrixAnswer, QueryOptions } from 'svc/contracts/metricsdb';
 import { formatDuration, parseDuration } from 'svc/query';
-import { type Clock, SvcError, timestamp } from 'svc/sdk';
+import { type Clock, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { assertWorks, type RuleDependencies } from '../authoring/rule-check.ts';
@@ -13,6 +13,7 @@ import { phaseOf, slotAt } from '../queries/slots.ts';
 import { wrongField } from '../rule/condition-fields.ts';
 import type { Leg, Plan, Rule } from '../rule/rule.ts';
 import type { RenderLabels } from '../template/rendering.ts';
+import { errors } from './errors.ts';
 import { logRange } from './log-range.ts';
 import { assertManageable, PreviewRun } from './preview-run.ts';
 
@@ -316,10 +317,7 @@ class Questions {
     const { metrics, logs } = this.#dependencies;
     const engine = store === 'logs' ? logs : metrics;
     if (!engine.available) {
-      throw new SvcError(
-        'unavailable',
-        `the ${store === 'logs' ? 'log' : 'metrics'} store is not running; enable its plugin to preview rules`,
-      );
+      throw errors.no_store_to_preview({ store: store === 'logs' ? 'log' : 'metrics' });
     }
     const answer =
       store === 'logs'

@@ -1,7 +1,8 @@
 import type { InstantAnswer } from 'svc/contracts/metricsdb';
-import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { isSvcError, messageOf, type SvcError } from 'svc/sdk';
 
 import type { Leg } from '../rule/rule.ts';
+import { errors as alertErrors } from './errors.ts';
 
 export type StoreName = 'metrics' | 'logs';
 
@@ -137,10 +138,7 @@ export class BackEnd {
 
   async #alone(query: string, time: number, leftMs: number): Promise<InstantAnswer | Error> {
     if (leftMs <= 0) {
-      return new SvcError(
-        'unavailable',
-        'the query did not start in time: slower queries were before it, or svc itself is too busy',
-      );
+      return alertErrors.query_not_started();
     }
     try {
       const found = await this.#parts.within(leftMs, 'the query did not finish', (signal) =>
@@ -214,22 +212,21 @@ function reply(): Reply {
   return { kept, keep: (asked) => keep(asked) };
 }
 
-const unanswered = (): SvcError =>
-  new SvcError('upstream_error', 'the back end left a query without an answer');
+const unanswered = (): SvcError => alertErrors.unanswered();
 
 const late = Symbol('late');
 
 /** What `within` throws at the deadline. */
 export const lateError = (what: string, ms: number): SvcError =>
-  Object.assign(
-    new SvcError('unavailable', `${what} within ${Math.max(0, Math.round(ms)) / 1_000} s`),
-    { [late]: true },
-  );
+  Object.assign(alertErrors.too_slow({ what, seconds: Math.max(0, Math.round(ms)) / 1_000 }), {
+    [late]: true,
+  });
 
 const isLate = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && late in error;
-const asError = (error: unknown): Error =>
-  error instanceof Error ? error : new SvcError('upstream_error', messageOf(error));
+/** An answer may be an error, and what an engine throws need not be one. */
+export const asError = (error: unknown): Error =>
+  error instanceof Error ? error : alertErrors.no_answer({ cause: messageOf(error) });
 
 /** A query that does not fit says nothing about the store. */
 const isFaultOfStore = (error: Error): boolean =>

@@ -1,8 +1,9 @@
 import type { LogQueries } from 'svc/contracts/logs';
 import type { InstantAnswer, MetricsQueries, QueryOptions } from 'svc/contracts/metricsdb';
-import { type Handle, messageOf, type Scope, SvcError } from 'svc/sdk';
+import type { Handle, Scope } from 'svc/sdk';
 
-import { type Ask, lateError, type Within } from './back-end.ts';
+import { type Ask, asError, lateError, type Within } from './back-end.ts';
+import { errors } from './errors.ts';
 
 /** Single questions to a store at the same time, where it takes no batches. */
 const atOnce = 4;
@@ -31,11 +32,7 @@ export const askEach =
     const asker = async (): Promise<void> => {
       while (next < queries.length) {
         const at = next++;
-        answers[at] = await instants
-          .instant(queries[at]!, time, options)
-          .catch((error: unknown) =>
-            error instanceof Error ? error : new SvcError('upstream_error', messageOf(error)),
-          );
+        answers[at] = await instants.instant(queries[at]!, time, options).catch(asError);
       }
     };
     await Promise.all(Array.from({ length: Math.min(atOnce, queries.length) }, asker));
@@ -46,7 +43,7 @@ export const askLogs = (store: Handle<LogQueries>): Ask => askEach(store, 'logs'
 
 function present<T>(store: Handle<T>, name: string): T {
   if (!store.available) {
-    throw new SvcError('unavailable', `the ${name} store is not running; enable its plugin`);
+    throw errors.no_store({ store: name });
   }
   return store.get();
 }

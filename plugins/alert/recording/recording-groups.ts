@@ -8,10 +8,11 @@ import {
   pageOfList,
   route,
   type RouteDeclaration,
-  SvcError,
+  type SvcError,
 } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
+import { errors } from './errors.ts';
 import { faultOf, type Recording } from './recording.ts';
 import type { Recordings } from './recordings.ts';
 
@@ -134,9 +135,10 @@ function shown(recordings: readonly Recording[]): Item {
 }
 
 const wrong = (path: string, message: string): SvcError =>
-  new SvcError('invalid_argument', `${path.slice(1).replaceAll('/', '.')}: ${message}`, {
-    details: [{ path, message }],
-  });
+  errors.recording_field(
+    { field: path.slice(1).replaceAll('/', '.'), message },
+    { details: [{ path, message }] },
+  );
 
 const path = '/api/v1/recording-rules/groups';
 

@@ -1,8 +1,9 @@
 import type { InstantAnswer, LabelRecord, MetricsQueries } from 'svc/contracts/metricsdb';
-import { type Handle, isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { type Handle, isSvcError, messageOf } from 'svc/sdk';
 
 import type { Sample } from '../queries/sample.ts';
 import { labelKey } from '../rule/label-key.ts';
+import { errors } from './errors.ts';
 
 /** A rule whose answer is written to the metrics store under a name of its own. */
 export interface Recording {
@@ -27,10 +28,7 @@ export async function faultOf(
   metrics: Handle<Pick<MetricsQueries, 'check'>>,
 ): Promise<string | undefined> {
   if (!metrics.available) {
-    throw new SvcError(
-      'unavailable',
-      'the metrics store is not running, so the expression cannot be checked; try again when it is',
-    );
+    throw errors.no_store_to_record();
   }
   try {
     const { type } = await metrics.get().check(expr);

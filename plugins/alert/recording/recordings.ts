@@ -5,12 +5,12 @@ import {
   type Page,
   type PageRequest,
   type PluginContext,
-  SvcError,
   timestamp,
 } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import { actorOf } from '../incident/ledger/actor.ts';
+import { errors } from './errors.ts';
 import type { Recorder } from './recorder.ts';
 import type { Recording } from './recording.ts';
 import { type NewRecording, RecordingStore, type RecordingTables } from './recording-store.ts';
@@ -84,10 +84,7 @@ export class Recordings {
   async put(call: Change, recordings: readonly NewRecording[]): Promise<void> {
     const groups = [...new Set(recordings.map(({ group }) => group))];
     if ((await this.#store.countOutside(groups)) + recordings.length > mostRecordings) {
-      throw new SvcError(
-        'conflict',
-        `the limit of ${mostRecordings} recording rules is reached; delete some of them first`,
-      );
+      throw errors.too_many_recordings({ max: mostRecordings });
     }
     await this.#store.replace(recordings, actorOf(call.principal).name, this.#clock.now());
     await this.load();
@@ -97,7 +94,7 @@ export class Recordings {
   async remove(call: Change, id: number): Promise<void> {
     const before = await this.#store.find(id);
     if (before === undefined) {
-      throw new SvcError('not_found', `there is no recording rule ${id}`);
+      throw errors.no_recording({ id });
     }
     call.note({ resourceType: 'recording_rule', resourceId: id, before });
     await this.#store.remove(id);

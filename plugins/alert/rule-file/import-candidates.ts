@@ -1,5 +1,5 @@
 import { formatDuration, parseDuration } from 'svc/query';
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { Draft } from '../authoring/rule-draft.ts';
@@ -7,6 +7,7 @@ import type { ImportShown, RuleFileBody } from '../authoring/rule-schema.ts';
 import type { NewRecording } from '../recording/recording-store.ts';
 import { mayAsk } from '../template/answers.ts';
 import { assertRendersInPrometheus } from '../template/template.ts';
+import { errors } from './errors.ts';
 import type { FileRule, RuleFile, RuleGroup } from './prometheus-file.ts';
 
 export type ImportRequest = Static<typeof RuleFileBody>;
@@ -167,7 +168,7 @@ function missingIn(text: string, where: string): string | undefined {
   try {
     return assertRendersInPrometheus(text);
   } catch (error) {
-    throw new SvcError('invalid_argument', `${where}: ${messageOf(error)}`, { cause: error });
+    throw errors.file_place({ where, cause: messageOf(error) }, { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { isSvcError, messageOf, type SvcError } from 'svc/sdk';
 
 import { assertWorks, type RuleDependencies } from '../authoring/rule-check.ts';
 import { bodyOf } from '../authoring/rule-draft.ts';
@@ -7,6 +7,7 @@ import { faultOf } from '../recording/recording.ts';
 import type { NewRecording } from '../recording/recording-store.ts';
 import type { Recordings } from '../recording/recordings.ts';
 import type { RuleBody } from '../rule/rule-tables.ts';
+import { errors } from './errors.ts';
 import {
   type Candidate,
   candidatesOf,
@@ -43,10 +44,7 @@ export class RuleImporter {
       invalid: unwritable,
     } = candidatesOf(readRuleFile(request.content), request);
     if (alerts.length > mostRules) {
-      throw new SvcError(
-        'invalid_argument',
-        `the file has ${alerts.length} alerts, and the limit is ${mostRules}; split it`,
-      );
+      throw errors.file_too_long({ count: alerts.length, max: mostRules });
     }
     const records = await this.#checkRecordings(recordings, request.overwrite ?? false);
     const { fit, invalid, taken } = await this.#check(alerts, request);
@@ -155,7 +153,7 @@ export class RuleImporter {
       found.source_type === 'metricsdb_external'
         ? 'was imported before; ask for overwrite to replace it'
         : 'exists already, and was not imported; choose a key_prefix';
-    throw new SvcError('conflict', `the rule ${key} ${advice}`);
+    throw errors.rule_taken({ key, advice });
   }
 }
 
@@ -183,11 +181,7 @@ function refusalOf(invalid: readonly LeftOut[]): SvcError {
   const details = invalid
     .slice(0, mostNamed)
     .map((one) => ({ path: `/groups/${one.group}/${one.rule}`, message: one.reason }));
-  return new SvcError(
-    'invalid_argument',
-    `${group}: ${rule}: ${reason}${more}; strict: false imports the rules that work`,
-    { details },
-  );
+  return errors.file_rule({ group, rule, reason, more }, { details });
 }
 
 interface Fit {

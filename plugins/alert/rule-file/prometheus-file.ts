@@ -1,6 +1,8 @@
 import { parseDuration } from 'svc/query';
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf, type SvcError } from 'svc/sdk';
 import { parseDocument } from 'yaml';
+
+import { errors } from './errors.ts';
 
 /** A rule file of Prometheus. */
 export interface RuleFile {
@@ -50,14 +52,12 @@ export function readYaml(text: string, what: string): unknown {
   });
   const [error] = document.errors;
   if (error !== undefined) {
-    throw new SvcError('invalid_argument', `${what} is not YAML: ${error.message.split('\n')[0]!}`);
+    throw errors.not_yaml({ what, cause: error.message.split('\n')[0]! });
   }
   try {
     return document.toJS({ mapAsMap: true, maxAliasCount: 50 });
   } catch (cause) {
-    throw new SvcError('invalid_argument', `${what} cannot be read: ${messageOf(cause)}`, {
-      cause,
-    });
+    throw errors.unreadable({ what, cause: messageOf(cause) }, { cause });
   }
 }
 
@@ -252,6 +252,4 @@ export function textsOf(
 }
 
 export const wrong = (path: string, message: string): SvcError =>
-  new SvcError('invalid_argument', `${path} ${message}`, {
-    details: [{ path: `/${path}`, message }],
-  });
+  errors.file_field({ path, message }, { details: [{ path: `/${path}`, message }] });

@@ -1,5 +1,7 @@
 import { formatDuration, parseDuration } from 'svc/query';
-import { SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 export const longestExpression = 8_192;
 
@@ -136,8 +138,5 @@ export class ConditionFields {
 
 export function wrongField(path: string, message: string, cause?: unknown): SvcError {
   const name = path.replace(/^\//, '').replaceAll('/', '.');
-  return new SvcError('invalid_argument', `${name}: ${message}`, {
-    details: [{ path, message }],
-    cause,
-  });
+  return errors.field({ name, message }, { details: [{ path, message }], cause });
 }

@@ -1,4 +1,4 @@
-import { SvcError } from 'svc/sdk';
+import { errors } from './errors.ts';
 
 const units: Readonly<Record<string, number>> = {
   ms: 1,
@@ -12,10 +12,7 @@ const units: Readonly<Record<string, number>> = {
 /** `30s`, `1h30m`, `7d` in milliseconds. */
 export function durationOf(text: string, field: string): number {
   if (!/^(?:\d{1,9}(?:ms|[smhdw]))+$/.test(text)) {
-    throw new SvcError(
-      'invalid_argument',
-      `${field} is a duration such as 30s, 1h30m or 7d, not ${JSON.stringify(text.slice(0, 40))}`,
-    );
+    throw errors.duration({ field, text: JSON.stringify(text.slice(0, 40)) });
   }
   return [...text.matchAll(/(\d+)(ms|[smhdw])/g)].reduce(
     (sum, [, amount, unit]) => sum + Number(amount) * units[unit!]!,

@@ -1,4 +1,3 @@
-import type { LabelRecord } from 'svc/contracts/metricsdb';
 import type { Severity } from 'svc/contracts/notify';
 
 export type StoredKind =

@@ -1,5 +1,7 @@
 import { RE2JS } from 're2js';
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 export interface MatcherText {
   readonly name: string;
@@ -38,19 +40,13 @@ function patternOf(name: string, value: string): RE2JS {
   try {
     return RE2JS.compile(value, RE2JS.DOTALL);
   } catch (error) {
-    throw new SvcError(
-      'invalid_argument',
-      `the matcher for ${name} is not a regular expression: ${messageOf(error)}`,
-    );
+    throw errors.matcher({ name, cause: messageOf(error) });
   }
 }
 
 /** A silence that matches what has no labels would mute everything. */
 export function assertSelective(matchers: readonly LabelMatcher[]): void {
   if (matchers.every(({ matches }) => matches(''))) {
-    throw new SvcError(
-      'invalid_argument',
-      'these matchers would mute every incident; at least one must require a value',
-    );
+    throw errors.mutes_everything();
   }
 }

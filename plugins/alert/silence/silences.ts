@@ -5,7 +5,6 @@ import {
   type Page,
   type PageRequest,
   type Principal,
-  SvcError,
   timestamp,
 } from 'svc/sdk';
 import type { Static } from 'typebox';
@@ -13,6 +12,7 @@ import type { Static } from 'typebox';
 import type { Mutable } from '../incident/gates/review.ts';
 import { actorOf } from '../incident/ledger/actor.ts';
 import { durationOf } from '../rule/duration.ts';
+import { errors } from './errors.ts';
 import { assertSelective, labelMatcher } from './label-matcher.ts';
 import { isTimeZone, type Recurrence } from './recurrence.ts';
 import type { SilenceDraft, SilenceItem } from './schema.ts';
@@ -94,10 +94,7 @@ export class Silences {
     const fields = fieldsOf(draft, now);
     this.#assertOwnName(fields.name, undefined, now);
     if ((await this.#store.count(now)) >= mostAtOnce) {
-      throw new SvcError(
-        'conflict',
-        `the limit of ${mostAtOnce} active and pending silences is reached; end some of them first`,
-      );
+      throw errors.too_many_silences({ max: mostAtOnce });
     }
     const author = actorOf(change.principal).name;
     const made = await this.#store.add(
@@ -122,7 +119,7 @@ export class Silences {
     const before = await this.#find(id, seen);
     const now = this.#clock.now();
     if (before.ends_at <= now) {
-      throw new SvcError('conflict', `silence ${id} has ended; create another one`);
+      throw errors.silence_ended({ id });
     }
     // It goes on from where it began unless it is to begin later.
     const { name = before.name, ...fields } = fieldsOf(
@@ -193,17 +190,14 @@ export class Silences {
       this.#current.some((one) => one.id !== id && one.ends_at > now && shownName(one) === name)
     ) {
       // Without its number: it may be another customer's.
-      throw new SvcError(
-        'conflict',
-        `a silence is called "${name}" already: choose another name, or change that one`,
-      );
+      throw errors.silence_taken({ name: String(name) });
     }
   }
 
   async #find(id: number, seen: SeenDevices): Promise<Silence> {
     const silence = await this.#store.find(id, seen);
     if (silence === undefined) {
-      throw new SvcError('not_found', `there is no silence ${id}`);
+      throw errors.no_silence({ id });
     }
     return silence;
   }
@@ -212,17 +206,14 @@ export class Silences {
 /** Of those who see some devices alone a silence mutes these, as they are when it is made. */
 function devicesOf(seen: SeenDevices): Silence['devices'] {
   if (seen?.ids.size === 0) {
-    throw new SvcError(
-      'conflict',
-      'your organization has no devices, so there is nothing that a silence of yours would mute',
-    );
+    throw errors.no_devices();
   }
   return seen === undefined ? null : new Set(JSON.parse(idTexts(seen)) as string[]);
 }
 
 function endOf({ ends_at: end, duration }: Draft, starts: number): number {
   if ((end === undefined) === (duration === undefined)) {
-    throw new SvcError('invalid_argument', 'a silence has either ends_at or duration');
+    throw errors.ends_twice();
   }
   return end === undefined ? starts + durationOf(duration!, 'duration') : Date.parse(end);
 }
@@ -237,10 +228,7 @@ function fieldsOf(
   const starts = draft.starts_at === undefined ? now : Date.parse(draft.starts_at);
   const ends = endOf(draft, starts);
   if (ends <= now || ends <= starts || ends - starts > longestMs) {
-    throw new SvcError(
-      'invalid_argument',
-      'a silence ends after it starts, in the future, and within 366 days of its start',
-    );
+    throw errors.silence_span();
   }
   const matchers = draft.matchers.map(labelMatcher);
   assertSelective(matchers);
@@ -263,16 +251,10 @@ function recurrenceOf({
 }: NonNullable<Draft['recurrence']>): Recurrence {
   const ms = durationOf(duration, 'recurrence.duration');
   if (ms === 0 || ms > longestWindowMs) {
-    throw new SvcError(
-      'invalid_argument',
-      'the duration of a recurrence is above zero and at most 7d',
-    );
+    throw errors.recurrence_duration();
   }
   if (!isTimeZone(zone)) {
-    throw new SvcError(
-      'invalid_argument',
-      `recurrence.time_zone is not a name of the tz database such as Europe/Berlin: ${zone}`,
-    );
+    throw errors.recurrence_zone({ zone });
   }
   const [hours, minutes] = start.split(':').map(Number);
   return { days, start_minute: hours! * 60 + minutes!, duration_ms: ms, time_zone: zone };

@@ -1,7 +1,7 @@
 import type { InstantAnswer, LabelRecord, ScratchRow } from 'svc/contracts/metricsdb';
 import type { NativeHistogram } from 'svc/native-histogram';
 import { parseDuration } from 'svc/query';
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 
 import { answerRows } from '../instance/answer-rows.ts';
 import { activeSince, type Instance, type Row } from '../instance/instance.ts';
@@ -11,6 +11,7 @@ import type { Plan, Rule } from '../rule/rule.ts';
 import { type AskForTemplate, TemplateAnswers } from '../template/answers.ts';
 import type { RenderLabels } from '../template/rendering.ts';
 import { compileAnnotation, RuleTexts, type TemplateContext } from '../template/template.ts';
+import { errors } from './errors.ts';
 
 export interface ActiveAlert {
   readonly labels: LabelRecord;
@@ -61,10 +62,7 @@ export class AlertRun {
       undefined,
     );
     if (doubles > 0) {
-      throw new SvcError(
-        'invalid_argument',
-        'vector contains metrics with the same labelset after applying alert labels',
-      );
+      throw errors.same_labels();
     }
     const { moves } = movesOf(this.#instances, {
       plan: this.#plan,
@@ -86,7 +84,7 @@ export class AlertRun {
     const active = this.#instances.size;
     if (limit > 0 && active > limit) {
       this.#instances.clear();
-      throw new SvcError('invalid_argument', `exceeded limit of ${limit} with ${active} alerts`);
+      throw errors.test_limit({ max: limit, count: active });
     }
     // Asked once for all of an evaluation.
     const answers = new TemplateAnswers();
@@ -171,9 +169,7 @@ function assertTemplates(
     try {
       compileAnnotation(text, context);
     } catch (error) {
-      throw new SvcError('invalid_argument', `${what} ${name}: ${messageOf(error)}`, {
-        cause: error,
-      });
+      throw errors.test_refused({ what, name, cause: messageOf(error) }, { cause: error });
     }
   }
 }

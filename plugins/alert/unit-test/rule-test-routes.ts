@@ -1,16 +1,10 @@
 import type { MetricsQueries, ScratchSeries } from 'svc/contracts/metricsdb';
 import { askerOf } from 'svc/query';
-import {
-  type Handle,
-  isSvcError,
-  messageOf,
-  route,
-  type RouteDeclaration,
-  SvcError,
-} from 'svc/sdk';
+import { type Handle, isSvcError, messageOf, route, type RouteDeclaration } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import { readRuleFile, type RuleGroup } from '../rule-file/prometheus-file.ts';
+import { errors } from './errors.ts';
 import { runTest } from './rule-tests.ts';
 import { readTestFile, type TestFile } from './test-file.ts';
 
@@ -122,7 +116,7 @@ function groupsOf({ name, content }: Body['files'][number], strict: boolean): re
     return readRuleFile(content, { strict }).groups;
   } catch (error) {
     throw isSvcError(error)
-      ? new SvcError(error.code, `${name}: ${messageOf(error)}`, { cause: error })
+      ? errors.rule_file({ name, cause: messageOf(error) }, { cause: error })
       : error;
   }
 }
@@ -130,7 +124,7 @@ function groupsOf({ name, content }: Body['files'][number], strict: boolean): re
 /** A file that tests nothing would always pass. */
 function assertHasTests({ tests }: TestFile): void {
   if (tests.length === 0) {
-    throw new SvcError('invalid_argument', 'the test file has no tests');
+    throw errors.no_tests();
   }
 }
 
@@ -141,10 +135,7 @@ async function inScratch<R>(
 ): Promise<R> {
   const store = metrics.available ? await metrics.get().scratch?.({ asker }) : undefined;
   if (store === undefined) {
-    throw new SvcError(
-      'unavailable',
-      'no metrics store with a query engine is running; enable the metricsdb plugin to run rule tests',
-    );
+    throw errors.no_query_engine();
   }
   try {
     return await work(store);

@@ -1,12 +1,13 @@
 import type { LabelRecord, ScratchRow, ScratchSeries } from 'svc/contracts/metricsdb';
 import { type NativeHistogram, printHistogram } from 'svc/native-histogram';
 import { formatDuration, formatFloat } from 'svc/query';
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 
 import type { Sample } from '../queries/sample.ts';
 import { samplesOf, withoutEmpty } from '../recording/recording.ts';
 import type { RuleGroup } from '../rule-file/prometheus-file.ts';
 import { labelKey } from '../rule/label-key.ts';
+import { errors } from './errors.ts';
 import { GroupRun } from './group-run.ts';
 import type { Item, NotedSeries } from './series-notation.ts';
 import type { AlertTest, QueryTest, TestFile, TestGroup } from './test-file.ts';
@@ -52,10 +53,7 @@ export async function runTest(
   const steps = Math.floor(last / file.intervalMs) + 1;
   const evaluations = steps * runs.reduce((sum, { size }) => sum + size, 0);
   if (evaluations > mostEvaluations) {
-    throw new SvcError(
-      'invalid_argument',
-      `the test takes ${evaluations} evaluations of rules, and the limit is ${mostEvaluations}`,
-    );
+    throw errors.test_too_long({ evaluations, max: mostEvaluations });
   }
   await store.write(test.series.flatMap((series) => rowsOf(series, test)));
   const failures: Failure[] = [];
@@ -91,10 +89,7 @@ export async function runTest(
 function inOrder(groups: readonly RuleGroup[], order: readonly string[]): readonly RuleGroup[] {
   const unknown = order.find((name) => !groups.some((group) => group.name === name));
   if (unknown !== undefined) {
-    throw new SvcError(
-      'invalid_argument',
-      `group_eval_order names the group ${unknown}, which is in none of the rule files`,
-    );
+    throw errors.unknown_group({ group: unknown });
   }
   const rank = ({ name }: RuleGroup): number =>
     order.includes(name) ? order.indexOf(name) : order.length;

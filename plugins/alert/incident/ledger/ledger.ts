@@ -1,9 +1,10 @@
 import { inTurns } from 'svc/flow';
-import { type Clock, type Logger, messageOf, type Outbox, SvcError, type Tables } from 'svc/sdk';
+import { type Clock, type Logger, messageOf, type Outbox, type Tables } from 'svc/sdk';
 
 import type { Instance } from '../../instance/instance.ts';
 import { enqueueNotices, noticeOf } from '../notices.ts';
 import { type Changes, Draft } from './draft.ts';
+import { errors } from './errors.ts';
 import type { FamilyOf } from './families.ts';
 import { type Incident, isActive, isUnnotified } from './incident.ts';
 import { Inhibitors } from './inhibitors.ts';
@@ -243,7 +244,7 @@ export class Ledger {
       known.length > 0 &&
       (await changedIncidents(tx, new Map(known.map(({ id, version }) => [id, version]))))
     ) {
-      throw new SvcError('unavailable', 'another writer changed an incident meanwhile; try again');
+      throw errors.other_writer();
     }
     const stored = new Map<string, Incident>();
     const fresh = touched.filter(({ id }) => id === 0);

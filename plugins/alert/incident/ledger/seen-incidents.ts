@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { idTexts, type DeviceScope, type SeenDevices } from 'svc/query';
-import { SvcError } from 'svc/sdk';
 
 import type { Instance } from '../../instance/instance.ts';
+import { errors } from './errors.ts';
 import type { Incident } from './incident.ts';
 import { incidentColumns } from './ledger-rows.ts';
 import type { EventRow, IncidentRow } from './tables.ts';
@@ -89,13 +89,7 @@ export function assertOfOneDevice(
   seen: SeenDevices,
 ): void {
   if (seen !== undefined && type !== 'host') {
-    throw new SvcError(
-      'forbidden',
-      `incident ${id} is of a rule that is not about single hosts; ask an administrator`,
-      {
-        reason: 'alert.not_of_one_device',
-      },
-    );
+    throw errors.not_of_one_device({ id });
   }
 }
 

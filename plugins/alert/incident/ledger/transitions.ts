@@ -1,10 +1,11 @@
 import { formatDuration } from 'svc/query';
-import { SvcError, timestamp } from 'svc/sdk';
+import { timestamp } from 'svc/sdk';
 
 import type { Instance } from '../../instance/instance.ts';
 import type { Rule } from '../../rule/rule.ts';
 import { unitOf } from '../../rule/unit.ts';
 import { mayAsk } from '../../template/answers.ts';
+import { errors } from './errors.ts';
 import { type Actor, evaluator, type Incident, type NewEvent } from './incident.ts';
 
 /** What became of an incident and what its timeline says about it; undefined where nothing is to be done. */
@@ -30,7 +31,7 @@ export interface Firing {
 
 /** Where a user goes from a state that the table does not lead on from. */
 function refuse({ id, status }: Incident, what: string, hint: string): never {
-  throw new SvcError('conflict', `incident ${id} is ${status} and cannot be ${what}: ${hint}`);
+  throw errors.wrong_state({ id, status, what, hint });
 }
 
 /** The first firing of a key, or one more of an incident that was resolved. */

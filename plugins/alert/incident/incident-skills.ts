@@ -1,81 +1,19 @@
 import type { Incidents } from 'svc/contracts/alert';
 import type { NoticeDispatcher } from 'svc/contracts/notify';
-import { type AskingOf, type SeenBy, type SeenDevices } from 'svc/query';
-import {
-  type Clock,
-  covers,
-  type Handle,
-  type Ids,
-  type SkillRun,
-  SvcError,
-  type ToolSkill,
-  toolSkill,
-} from 'svc/sdk';
+import type { SeenBy, SeenDevices } from 'svc/query';
+import { type Clock, type Handle, type Ids, type ToolSkill, toolSkill } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
-import { PreviewDraft } from './authoring/rule-schema.ts';
-import type { Rules } from './authoring/rules.ts';
-import { assertOfOneDevice } from './incident/ledger/seen-incidents.ts';
-import type { Preview } from './preview/preview.ts';
-import { durationOf } from './rule/duration.ts';
-import { SilenceDraft } from './silence/schema.ts';
-import type { Silences } from './silence/silences.ts';
+import { durationOf } from '../rule/duration.ts';
+import { errors } from './errors.ts';
+import { assertOfOneDevice } from './ledger/seen-incidents.ts';
 
 const reads = { scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed' } as const;
 const changes = { scope: 'manager', class: 'mutating', tier: 'specialty' } as const;
-const RuleList = Type.Object({
-  q: Type.Optional(
-    Type.String({ maxLength: 200, description: 'A part of the name or of the key.' }),
-  ),
-  enabled: Type.Optional(Type.Boolean()),
-  limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
-});
-
-/** What agents and people do with rules. */
-export const ruleSkills = (
-  rules: Rules,
-  preview: Preview,
-  askingOf: AskingOf,
-): readonly ToolSkill[] => [
-  toolSkill({
-    ...reads,
-    key: 'rules_list',
-    name: 'Alert rules',
-    description: 'Alert rules with their conditions, newest first.',
-    params: RuleList,
-    run: async ({ q, enabled, limit }) => {
-      const { items, total } = await rules.list(
-        { ...(q !== undefined && { q }), ...(enabled !== undefined && { enabled }) },
-        { limit },
-      );
-      return { total, rules: items };
-    },
-  }),
-  toolSkill({
-    ...reads,
-    tier: 'specialty',
-    key: 'rule_preview',
-    name: 'Draft and preview a rule',
-    description:
-      'Checks the draft of an alert rule, runs it over past data, and says when it would have fired. Nothing is stored: a person creates the rule.',
-    params: PreviewDraft,
-    run: async (draft, { principal, signal }) => {
-      if (!principal.grants.some((grant) => covers(grant, 'alert:preview'))) {
-        throw new SvcError('forbidden', 'your role does not hold alert:preview');
-      }
-      const { series: _series, ...result } = await preview.run(draft, {
-        ...(await askingOf(principal)),
-        signal,
-      });
-      return { draft, ...result };
-    },
-  }),
-];
 
 export interface IncidentSkillParts {
   readonly incidents: Incidents;
   readonly seenBy: SeenBy;
-  readonly silences: Silences;
   readonly dispatcher: Handle<NoticeDispatcher>;
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'uuid'>;
@@ -148,22 +86,12 @@ export const incidentSkills = (parts: IncidentSkillParts): readonly ToolSkill[] 
     params: IncidentNotice,
     run: async (params, { principal }) => notify(params, parts, await parts.seenBy(principal)),
   }),
-  toolSkill({
-    ...changes,
-    key: 'silence_create',
-    name: 'Silence incidents',
-    description:
-      'Mutes the notifications of incidents whose labels match, until a time or for a duration.',
-    params: SilenceDraft,
-    run: (draft, { principal }: SkillRun) =>
-      parts.silences.add(draft, { principal, note: () => undefined }),
-  }),
 ];
 
 async function existing(incidents: Incidents, id: number, seen: SeenDevices) {
   const incident = await incidents.get(id, seen);
   if (incident === undefined) {
-    throw new SvcError('not_found', `there is no incident ${id}`);
+    throw errors.no_incident({ id });
   }
   return incident;
 }
@@ -176,14 +104,11 @@ async function notify(
   const incident = await existing(incidents, id, seen);
   assertOfOneDevice(incident, seen);
   if (!dispatcher.available) {
-    throw new SvcError(
-      'unavailable',
-      'the plugin notify is not running; enable it to send notifications',
-    );
+    throw errors.notify_away();
   }
   const unknown = await dispatcher.get().unknown(channels);
   if (unknown.length > 0) {
-    throw new SvcError('not_found', `there is no channel ${unknown.join(', ')}`);
+    throw errors.no_channel({ channels: unknown.join(', ') });
   }
   await dispatcher.get().accept({
     id: `incident-${id}-asked-${ids.uuid()}`,

@@ -1,0 +1,17 @@
+import { defineErrors } from 'svc/sdk';
+
+export const errors = defineErrors('alert', {
+  file_place: ['invalid_argument', '{where}: {cause}'],
+  file_too_long: [
+    'invalid_argument',
+    'the file has {count} alerts, and the limit is {max}; split it',
+  ],
+  rule_taken: ['conflict', 'the rule {key} {advice}'],
+  file_rule: [
+    'invalid_argument',
+    '{group}: {rule}: {reason}{more}; strict: false imports the rules that work',
+  ],
+  not_yaml: ['invalid_argument', '{what} is not YAML: {cause}'],
+  unreadable: ['invalid_argument', '{what} cannot be read: {cause}'],
+  file_field: ['invalid_argument', '{path} {message}'],
+});
