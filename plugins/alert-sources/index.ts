@@ -1,14 +1,16 @@
 import { OthersAlerts } from 'svc/contracts/alert';
 import { BuildInfo, definePlugin, isSvcError } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { Intake } from './intake.ts';
 import { hookRoutes, sourceRoutes } from './source-routes.ts';
-import { Sources } from './sources.ts';
 import type { SourceTables } from './source-store.ts';
+import { Sources } from './sources.ts';
 
 const upkeepMs = 60_000;
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { clock, ids, log, secrets, services } = ctx;
     const alerts = services.maybe(OthersAlerts);

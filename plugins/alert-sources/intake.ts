@@ -1,20 +1,14 @@
 import type { OthersAlerts } from 'svc/contracts/alert';
 import { SlidingCounter } from 'svc/flow';
 import { isFresh, sameSecret, signed } from 'svc/im';
-import {
-  type Clock,
-  type Counter,
-  type Handle,
-  type Logger,
-  type RequestHeaders,
-  SvcError,
-} from 'svc/sdk';
+import type { Clock, Counter, Handle, Logger, RequestHeaders } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { errors } from './errors.ts';
 import { readPush } from './payload.ts';
 import type { Taken } from './schema.ts';
-import { sourceOf, type Sources } from './sources.ts';
 import type { SourceRow } from './source-store.ts';
+import { sourceOf, type Sources } from './sources.ts';
 
 export interface IntakeParts {
   readonly sources: Sources;
@@ -54,9 +48,7 @@ export class Intake {
     const source = await sources.byToken(token);
     const secret = source && sources.signingSecret(source);
     if (source === undefined || (secret !== undefined && !this.#isSigned(secret, arrived))) {
-      throw new SvcError('unauthorized', 'the push is not proven', {
-        reason: 'alert-source.unproven',
-      });
+      throw errors.unproven();
     }
     return await this.take(source, arrived.body);
   }
@@ -71,9 +63,10 @@ export class Intake {
         waitMs > 0
           ? `more than ${pushesPerMinute} pushes a minute`
           : 'alerting is not running; enable the plugin alert';
-      throw new SvcError('unavailable', `alerts are not taken now: ${why}`, {
-        retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)),
-      });
+      throw errors.not_taken(
+        { why },
+        { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) },
+      );
     }
     this.#pace.add(source.key);
     const push = readPush(body, source.default_severity);

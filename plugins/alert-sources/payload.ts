@@ -1,6 +1,8 @@
 import type { ToldAlert } from 'svc/contracts/alert';
 import type { Severity } from 'svc/contracts/notify';
-import { SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 export interface Push {
   readonly alerts: readonly ToldAlert[];
@@ -132,7 +134,4 @@ const isAddress = (value: unknown): value is string =>
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const unreadable = (why: string): SvcError =>
-  new SvcError('invalid_argument', `the push cannot be read: ${why}`, {
-    reason: 'alert-source.unreadable',
-  });
+const unreadable = (why: string): SvcError => errors.unreadable({ why });

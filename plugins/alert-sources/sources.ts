@@ -11,12 +11,12 @@ import {
   type Page,
   type PageRequest,
   type Secrets,
-  SvcError,
   type Tables,
   timestamp,
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { errors } from './errors.ts';
 import type { SourceChange, SourceMade, SourceShown } from './schema.ts';
 import { type SourceRow, sourceStore, type SourceTables } from './source-store.ts';
 
@@ -61,16 +61,10 @@ export class Sources {
       const store = sourceStore(tx);
       const all = await store.all();
       if (all.some((row) => row.key === key)) {
-        throw new SvcError('conflict', `there is a source ${key} already`, {
-          reason: 'alert-source.taken',
-          details: [{ path: '/key', message: 'is taken' }],
-        });
+        throw errors.taken({ key }, { details: [{ path: '/key', message: 'is taken' }] });
       }
       if (all.length >= mostSources) {
-        throw new SvcError(
-          'conflict',
-          `there are ${mostSources} sources already, the limit; delete one that tells nothing any more`,
-        );
+        throw errors.too_many({ max: mostSources });
       }
       const now = Math.floor(clock.now());
       const fields = {
@@ -151,9 +145,7 @@ export class Sources {
   async byKey(key: string): Promise<SourceRow> {
     const row = await sourceStore(this.#parts.tables.read).byKey(key);
     if (row?.enabled !== 1) {
-      throw new SvcError('not_found', `there is no source ${key} that is enabled`, {
-        reason: 'alert-source.not_enabled',
-      });
+      throw errors.not_enabled({ key });
     }
     return row;
   }
@@ -163,16 +155,7 @@ export class Sources {
     try {
       return sealed === null ? undefined : this.#parts.secrets.open(placeOf(id), sealed);
     } catch (error) {
-      throw isSvcError(error)
-        ? new SvcError(
-            'unavailable',
-            `the signing secret of the source ${key} cannot be opened; enter it again`,
-            {
-              reason: 'alert-source.sealed',
-              cause: error,
-            },
-          )
-        : error;
+      throw isSvcError(error) ? errors.sealed({ key }, { cause: error }) : error;
     }
   }
 
@@ -217,7 +200,7 @@ const placeOf = (id: number) => ({
 });
 
 const missing = (id: number): never => {
-  throw new SvcError('not_found', `there is no source ${id}`, { reason: 'alert-source.unknown' });
+  throw errors.unknown({ id });
 };
 
 export const sourceOf = ({ id, key, dimensions }: SourceRow): AlertSource => ({
