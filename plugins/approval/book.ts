@@ -4,10 +4,11 @@ import type { Approval, ApprovalAsk, ApprovalBook, ApprovalOwner } from 'svc/con
 import type { CallOrigin, GateContract } from 'svc/contracts/gate';
 import type { DirectoryContract, Person } from 'svc/contracts/iam';
 import type { PersonaDirectory } from 'svc/contracts/persona';
-import { type Clock, type Handle, type Ids, type Principal, SvcError, type Tables } from 'svc/sdk';
+import type { Clock, Handle, Ids, Principal, Tables } from 'svc/sdk';
 
 import { ApprovalStore, type Viewer } from './approval-store.ts';
 import { open, required } from './decisions.ts';
+import { errors } from './errors.ts';
 import { approvalOf } from './shown.ts';
 import type { Signers } from './signers.ts';
 import type { ApprovalTables, RequestRow } from './tables.ts';
@@ -85,16 +86,12 @@ export class Book implements ApprovalBook {
     const { tables, clock, process } = this.#parts;
     const row = await required(this.#read, id, undefined);
     if (row.args_sha256 !== digestOf({ ...approvalOf(row), args })) {
-      throw new SvcError(
-        'conflict',
-        `approval ${id} was signed for other arguments; ask for a new one`,
-        { reason: 'approval.args_swapped' },
-      );
+      throw errors.args_swapped({ id });
     }
     const objection = row.status === 'approved' ? await this.#objection(row) : undefined;
     if (objection !== undefined) {
       await this.#end(id, { status: 'failed', reason: objection, finished_at: clock.now() });
-      throw new SvcError('forbidden', objection, { reason: 'approval.policy_changed' });
+      throw errors.policy_changed({ objection });
     }
     const begun = await tables.write(async (tx) => {
       const store = new ApprovalStore(tx);
@@ -110,9 +107,7 @@ export class Book implements ApprovalBook {
     if (!begun) {
       const now = await required(this.#read, id, undefined);
       const state = now.status === 'approved' ? 'has expired' : `is ${now.status}`;
-      throw new SvcError('conflict', `approval ${id} ${state}; it cannot be begun`, {
-        reason: 'approval.not_begun',
-      });
+      throw errors.not_begun({ id, state });
     }
     return approvalOf(begun);
   }
@@ -130,9 +125,7 @@ export class Book implements ApprovalBook {
     };
     const moved = await tables.write((tx) => new ApprovalStore(tx).move(id, ['executing'], change));
     if (!moved) {
-      throw new SvcError('conflict', `approval ${id} is not executing; its end is not taken`, {
-        reason: 'approval.not_executing',
-      });
+      throw errors.not_executing({ id });
     }
   }
 
@@ -193,10 +186,7 @@ export class Book implements ApprovalBook {
       return `${missing} of its ${row.signatures} signatures no longer counts: the account or its role has changed; ask for the change again`;
     }
     if (row.persona !== null && !personas.available) {
-      throw new SvcError(
-        'unavailable',
-        `the room of personas is away, so ${row.persona} cannot be checked; approval ${row.id} stays approved`,
-      );
+      throw errors.no_personas({ persona: row.persona, id: row.id });
     }
     const persona = row.persona === null ? undefined : personas.get().find(row.persona);
     if (row.persona !== null && persona === undefined) {

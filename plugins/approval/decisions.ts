@@ -1,7 +1,8 @@
 import type { ApprovalStatus, Word } from 'svc/contracts/approval';
-import { type Clock, type Principal, SvcError, type Tables } from 'svc/sdk';
+import type { Clock, Principal, Tables } from 'svc/sdk';
 
 import { ApprovalStore, type Viewer } from './approval-store.ts';
+import { errors } from './errors.ts';
 import { isRequester, type Signers } from './signers.ts';
 import type { ApprovalTables, RequestRow } from './tables.ts';
 
@@ -30,11 +31,7 @@ export class Decisions {
         ({ decision }) => decision === 'approved',
       );
       if (earlier.some(({ user_id: signer }) => signer === userId)) {
-        throw new SvcError(
-          'forbidden',
-          'you have signed this already; the second signature is another person’s',
-          { reason: 'approval.signed_already' },
-        );
+        throw errors.signed_already();
       }
       await this.#sign(store, row, userId, word, 'approved');
       const isComplete = earlier.length + 1 >= row.signatures;
@@ -63,11 +60,7 @@ export class Decisions {
         !principal.grants.includes('*') &&
         !(principal.kind === 'user' && isRequester(Number(principal.id), found))
       ) {
-        throw new SvcError(
-          'forbidden',
-          'an approval is cancelled by who asked for it, or by an administrator',
-          { reason: 'approval.may_not_cancel' },
-        );
+        throw errors.may_not_cancel();
       }
       const change = {
         status: 'cancelled' as const,
@@ -95,18 +88,10 @@ export class Decisions {
         return decided(found);
       }
       if (found.expires_at <= clock.now()) {
-        throw new SvcError('conflict', `approval ${id} has expired; ask for the change again`, {
-          reason: 'approval.expired',
-        });
+        throw errors.expired({ id });
       }
       if (found.args_sha256 !== digest) {
-        throw new SvcError(
-          'conflict',
-          'args_sha256 is not that of this approval: look at what it runs again before you decide',
-          {
-            reason: 'approval.args_differ',
-          },
-        );
+        throw errors.args_differ();
       }
       return (await store.move(id, open, await work(store, found, userId)))!;
     });
@@ -146,15 +131,11 @@ export async function required(
 ): Promise<RequestRow> {
   const row = await store.find(id, viewer);
   if (!row) {
-    throw new SvcError('not_found', `there is no approval ${id.slice(0, 40)}`);
+    throw errors.no_approval({ id: id.slice(0, 40) });
   }
   return row;
 }
 
 const decided = ({ id, status, reason }: RequestRow): never => {
-  throw new SvcError(
-    'conflict',
-    `approval ${id} is ${status} already${reason === null ? '' : `: ${reason}`}`,
-    { reason: 'approval.decided' },
-  );
+  throw errors.decided({ id, status, because: reason === null ? '' : `: ${reason}` });
 };

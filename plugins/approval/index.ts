@@ -15,6 +15,7 @@ import { approvalRoutes } from './approval-routes.ts';
 import { ApprovalStore, viewerBy } from './approval-store.ts';
 import { Book } from './book.ts';
 import { Decisions } from './decisions.ts';
+import { errors } from './errors.ts';
 import { approvalOf } from './shown.ts';
 import { Signers } from './signers.ts';
 import type { ApprovalTables, RequestRow } from './tables.ts';
@@ -23,6 +24,7 @@ import { Telling, Upkeep } from './upkeep.ts';
 const sweepMs = 15_000;
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { clock, ids, log, services, settings } = ctx;
     const tables = ctx.db<ApprovalTables>();

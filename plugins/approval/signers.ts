@@ -1,6 +1,7 @@
 import type { DirectoryContract, Person } from 'svc/contracts/iam';
-import { covers, type Principal, type Settings, SvcError } from 'svc/sdk';
+import { covers, type Principal, type Settings, type SvcError } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import type { RequestRow } from './tables.ts';
 
 export interface SignerParts {
@@ -8,8 +9,7 @@ export interface SignerParts {
   readonly settings: Pick<Settings, 'get'>;
 }
 
-const refused = (message: string): SvcError =>
-  new SvcError('forbidden', message, { reason: 'approval.may_not_sign' });
+const refused = (why: string): SvcError => errors.may_not_sign({ why });
 
 /** Who may decide. People who are signed in, as their accounts stand now: never a token, a plugin or a model. */
 export class Signers {
