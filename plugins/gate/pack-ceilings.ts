@@ -1,5 +1,7 @@
 import type { Ceiling, CeilingSource, GateQuestion } from 'svc/contracts/gate';
-import { type OpenPoint, SvcError } from 'svc/sdk';
+import type { OpenPoint } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 const deepest = 32;
 /** The tool by which an agent asks another one. */
@@ -85,11 +87,7 @@ function carries(labels: Readonly<Record<string, string>>, label: string): boole
 /** The first host in an address among the arguments that is on no list. */
 function strangeHost(value: unknown, hosts: readonly string[], depth: number): string | undefined {
   if (depth > deepest) {
-    throw new SvcError(
-      'invalid_argument',
-      `the arguments are nested more than ${deepest} levels deep; make them flatter`,
-      { reason: 'gate.arguments_deep' },
-    );
+    throw errors.arguments_deep({ max: deepest });
   }
   if (typeof value === 'object' && value !== null) {
     return Object.values(value)
