@@ -1,16 +1,9 @@
 import { type Change, type ChangeKind, changeKinds } from 'svc/contracts/changes';
 import type { SeenBy, SeenDevices } from 'svc/query';
-import {
-  type Clock,
-  type Ids,
-  listRoute,
-  route,
-  type RouteDeclaration,
-  SvcError,
-  timestamp,
-} from 'svc/sdk';
+import { type Clock, type Ids, listRoute, route, type RouteDeclaration, timestamp } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
+import { errors } from './errors.ts';
 import type { Feed } from './feed.ts';
 
 const path = '/api/v1/changes';
@@ -155,30 +148,21 @@ export const changeRoutes = (
 
 /** Who sees some devices alone tells of these. */
 function assertOfSeen(deviceId: number | undefined, seen: SeenDevices): void {
-  if (seen !== undefined && deviceId === undefined) {
-    throw new SvcError(
-      'invalid_argument',
-      'device_id is missing: name the device of your organization that was changed',
-      {
-        details: [{ path: '/device_id', message: 'is missing' }],
-      },
-    );
+  if (seen === undefined) {
+    return;
   }
-  if (seen !== undefined && !seen.ids.has(deviceId!)) {
-    throw new SvcError('not_found', `there is no device ${deviceId}`);
+  if (deviceId === undefined) {
+    throw errors.device_id_missing({ details: [{ path: '/device_id', message: 'is missing' }] });
+  }
+  if (!seen.ids.has(deviceId)) {
+    throw errors.no_device({ id: deviceId });
   }
 }
 
 function timeOf(asked: string | undefined, now: number): number {
   const at = asked === undefined ? now : Date.parse(asked);
   if (at > now + aheadMs || at < now - oldestMs) {
-    throw new SvcError(
-      'invalid_argument',
-      'at lies within the last 7 days and not ahead of now; correct the clock of the sender',
-      {
-        reason: 'changes.time_out_of_range',
-      },
-    );
+    throw errors.time_out_of_range();
   }
   return at;
 }

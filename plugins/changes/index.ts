@@ -16,6 +16,7 @@ import { Type } from 'typebox';
 import { AuditChanges } from './audit-changes.ts';
 import { changeRoutes, shownChange } from './change-routes.ts';
 import type { ChangeTables } from './change-store.ts';
+import { errors } from './errors.ts';
 import { Feed } from './feed.ts';
 import { followFleet } from './fleet-changes.ts';
 import { lookAgain } from './watched.ts';
@@ -24,6 +25,7 @@ const lookMs = 60_000;
 const tidyMs = 600_000;
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { clock, events, ids, log, metrics, scope, services, settings } = ctx;
     const noted = metrics.counter('noted_total', 'Changes that came into the feed.', ['kind']);

@@ -1,0 +1,13 @@
+import { defineErrors } from 'svc/sdk';
+
+export const errors = defineErrors('changes', {
+  device_id_missing: [
+    'invalid_argument',
+    'device_id is missing: name the device of your organization that was changed',
+  ],
+  no_device: ['not_found', 'there is no device {id}'],
+  time_out_of_range: [
+    'invalid_argument',
+    'at lies within the last 7 days and not ahead of now; correct the clock of the sender',
+  ],
+});
