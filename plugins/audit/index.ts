@@ -2,6 +2,7 @@ import { AuditEntries, AuditGrown } from 'svc/contracts/audit';
 import { AuditTrail, definePlugin, type HealthReport, messageOf, type Scope } from 'svc/sdk';
 
 import { Checkpoints } from './checkpoints.ts';
+import { errors } from './errors.ts';
 import { Keys } from './keys.ts';
 import { Memory } from './memory.ts';
 import { pausesOf } from './pace.ts';
@@ -19,6 +20,7 @@ const hour = 60 * minute;
 const settledMs = 200;
 
 export default definePlugin({
+  errors,
   async activate(ctx) {
     const { clock, ids, log, secrets, scope, dataDir } = ctx;
     const store = new Store(ctx.db<AuditTables>());

@@ -1,4 +1,6 @@
-import { type Scope, SvcError } from 'svc/sdk';
+import type { Scope } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 /** Lets other work run before the next slice of a long walk. */
 export type Pause = () => Promise<void>;
@@ -7,12 +9,7 @@ export type Pause = () => Promise<void>;
 export function pausesOf(scope: Scope): Pause {
   return () =>
     new Promise((resolve, reject) => {
-      const ended = (): void =>
-        reject(
-          new SvcError('unavailable', 'the audit trail is being replaced; ask again in a moment', {
-            retryAfterSeconds: 1,
-          }),
-        );
+      const ended = (): void => reject(errors.being_replaced({ retryAfterSeconds: 1 }));
       scope.timeout('the next slice', 0, () => {
         scope.signal.removeEventListener('abort', ended);
         resolve();

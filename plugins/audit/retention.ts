@@ -4,10 +4,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 
-import { type Clock, type Logger, SvcError } from 'svc/sdk';
+import type { Clock, Logger, SvcError } from 'svc/sdk';
 
 import { anchorOf, endOf } from './anchors.ts';
 import { flaw, type Link } from './chain.ts';
+import { errors } from './errors.ts';
 import type { Keys } from './keys.ts';
 import { shown } from './record.ts';
 import type { Store } from './store.ts';
@@ -126,8 +127,4 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-const broken = (seq: number, reason: string): SvcError =>
-  new SvcError(
-    'conflict',
-    `old rows of the audit trail are kept, because row ${seq} does not hold: ${reason}. See "svc audit verify"`,
-  );
+const broken = (seq: number, reason: string): SvcError => errors.broken_row({ seq, reason });
