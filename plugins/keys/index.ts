@@ -1,6 +1,7 @@
 import { definePlugin, Keys, route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
+import { errors } from './errors.ts';
 import { Rotation } from './rotation.ts';
 
 const Rotated = Type.Object({
@@ -11,6 +12,7 @@ const Rotated = Type.Object({
 });
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const rotation = new Rotation(ctx.services.use(Keys), ctx.log);
     ctx.scope.defer('stop the rotation', () => rotation.stop());

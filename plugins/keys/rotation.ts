@@ -1,4 +1,6 @@
-import { type Logger, type MasterKeys, messageOf, SvcError } from 'svc/sdk';
+import { type Logger, type MasterKeys, messageOf } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 /** What a new master key came to. */
 export interface Rotated {
@@ -22,10 +24,7 @@ export class Rotation {
 
   async rotate(): Promise<Rotated> {
     if (this.#running !== undefined) {
-      throw new SvcError(
-        'conflict',
-        'a rotation is running: secrets are being sealed with the newest key; try again when it is done',
-      );
+      throw errors.rotation_running();
     }
     return await this.#alone(async () => {
       await this.#keys.renew();
@@ -52,12 +51,7 @@ export class Rotation {
 
   /** The request that asked for a rotation hears how far it came. */
   async stop(): Promise<void> {
-    this.#stop.abort(
-      new SvcError(
-        'unavailable',
-        'the rotation was stopped; the remaining secrets are sealed with the newest key after the next start',
-      ),
-    );
+    this.#stop.abort(errors.rotation_stopped());
     await this.#running?.catch(() => undefined);
   }
 
