@@ -1,7 +1,8 @@
 import type { MailSender } from 'svc/contracts/mail';
 import type { ChannelMessage, DeliveringChannelType } from 'svc/contracts/notify';
-import { isSvcError, type Logger, SvcError } from 'svc/sdk';
+import { isSvcError, type Logger } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { htmlOf } from './mail-text.ts';
 import { addressForm } from './mailer.ts';
 
@@ -21,9 +22,7 @@ export const emailChannel = (sender: MailSender, log: Logger): DeliveringChannel
     const wrong = recipientsOf(endpoint).find((address) => !addressForm.test(address));
     if (wrong !== undefined || recipientsOf(endpoint).length > mostRecipients) {
       const message = `is one address of e-mail or several, parted by commas, at most ${mostRecipients}: ann@example.org, ops@example.org`;
-      throw new SvcError('invalid_argument', `endpoint ${message}`, {
-        details: [{ path: '/endpoint', message }],
-      });
+      throw errors.endpoint({ message }, { details: [{ path: '/endpoint', message }] });
     }
   },
   shown: (endpoint) => endpoint,

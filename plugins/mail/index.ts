@@ -3,13 +3,15 @@ import { hostname } from 'node:os';
 import { ConnectionAnswer } from 'svc/connection';
 import { MailSender } from 'svc/contracts/mail';
 import { ChannelTypes } from 'svc/contracts/notify';
-import { definePlugin, route, SvcError } from 'svc/sdk';
+import { definePlugin, route } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { emailChannel } from './email-channel.ts';
+import { errors } from './errors.ts';
 import { addressForm, Mailer } from './mailer.ts';
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { settings, clock, scope, log } = ctx;
     // A name that may be said aloud: letters, digits and dots.
@@ -38,13 +40,7 @@ export default definePlugin({
         action: 'mail:test',
         async handle({ body: { to }, signal }) {
           if (to !== undefined && !addressForm.test(to)) {
-            throw new SvcError(
-              'invalid_argument',
-              'to is no address of e-mail such as ann@example.org',
-              {
-                details: [{ path: '/to', message: 'is no address' }],
-              },
-            );
+            throw errors.address({ details: [{ path: '/to', message: 'is no address' }] });
           }
           return { ...(await mailer.test(to, signal)) };
         },

@@ -1,7 +1,8 @@
 import { type ConnectionOutcome, failureOf } from 'svc/connection';
 import type { Mail, MailSender, MailSent } from 'svc/contracts/mail';
-import { type Clock, isSvcError, messageOf, type Settings, SvcError } from 'svc/sdk';
+import { type Clock, isSvcError, messageOf, type Settings, type SvcError } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { mailText } from './mail-text.ts';
 import { SmtpRefusal, type SmtpServer, SmtpSession } from './smtp.ts';
 
@@ -42,9 +43,7 @@ export class Mailer implements MailSender {
     const from = this.#from();
     const wrong = mail.to.find((address) => !addressForm.test(address));
     if (wrong !== undefined || mail.to.length === 0) {
-      throw new SvcError('invalid_argument', 'an e-mail needs addresses such as ann@example.org', {
-        reason: 'mail.no_address',
-      });
+      throw errors.no_address();
     }
     const text = mailText({ ...mail, from, at: this.#parts.clock.now() });
     try {
@@ -114,11 +113,7 @@ export class Mailer implements MailSender {
   ): Promise<T> {
     const host = this.#get<string>('host');
     if (host === '') {
-      throw new SvcError(
-        'conflict',
-        'mail.host is not set: name the SMTP server that takes our e-mail',
-        { reason: 'mail.not_configured' },
-      );
+      throw errors.not_configured();
     }
     const server: SmtpServer = {
       host,
@@ -154,11 +149,7 @@ export class Mailer implements MailSender {
   #from(): string {
     const from = this.#get<string>('from') || this.#get<string>('user');
     if (!addressForm.test(from)) {
-      throw new SvcError(
-        'conflict',
-        'mail.from is not set: name the address that our e-mail comes from',
-        { reason: 'mail.no_sender' },
-      );
+      throw errors.no_sender();
     }
     return from;
   }
@@ -170,26 +161,16 @@ export class Mailer implements MailSender {
 
 /** In the form in which other requests fail. */
 const asOutbound = (error: unknown): SvcError =>
-  isSvcError(error)
-    ? error
-    : new SvcError('upstream_error', messageOf(error), { reason: 'mail.connection', cause: error });
+  isSvcError(error) ? error : errors.connection({ cause: messageOf(error) }, { cause: error });
 
 /** What a server refused for good is another's matter than what it will take later. */
 function troubleOf(error: unknown, host: string): SvcError {
   if (!(error instanceof SmtpRefusal)) {
-    return new SvcError(
-      'upstream_error',
-      `${host} could not be given an e-mail: ${messageOf(error)}`,
-      { reason: 'mail.unreachable', cause: error },
-    );
+    return errors.unreachable({ host, cause: messageOf(error) }, { cause: error });
   }
-  const said = `${host} refused the e-mail: ${error.code === 0 ? '' : `${error.code} `}${error.message}`;
+  const said = `${error.code === 0 ? '' : `${error.code} `}${error.message}`;
   const isForGood = error.code >= 500 || (error.code === 0 && error.stage !== 'connect');
   return isForGood
-    ? new SvcError('conflict', said, { reason: 'mail.refused', cause: error })
-    : new SvcError('unavailable', said, {
-        reason: 'mail.later',
-        retryAfterSeconds: 60,
-        cause: error,
-      });
+    ? errors.refused({ host, said }, { cause: error })
+    : errors.later({ host, said }, { retryAfterSeconds: 60, cause: error });
 }
