@@ -33,6 +33,8 @@ import { Assistant } from './assist/assistant.ts';
 import { Enrichment } from './assist/enrichment.ts';
 import { shippedChecks } from './checks/run-checks.ts';
 import { askerOf, Desk, stateOf } from './desk.ts';
+import { errors } from './errors.ts';
+import { errors as fetching } from './fetch/errors.ts';
 import { changeSource, topologySource } from './fetch/graph-sources.ts';
 import { lineSource, templateSource } from './fetch/log-sources.ts';
 import { MetricsSource } from './fetch/metrics-source.ts';
@@ -42,6 +44,7 @@ import { Investigator } from './investigator.ts';
 import { Shelving } from './report/shelving.ts';
 import { Reports } from './reports.ts';
 import { type InvestigateTables, RunStore } from './run-store.ts';
+import { errors as snapshots } from './snapshot/errors.ts';
 import { SnapshotFiles } from './snapshot/snapshot-files.ts';
 
 const sweepMs = 30_000;
@@ -49,6 +52,7 @@ const tidyMs = 600_000;
 const mebibyte = 1_024 * 1_024;
 
 export default definePlugin({
+  errors: [errors, fetching, snapshots],
   activate(ctx) {
     const { clock, events, log, metrics, scope, services, settings } = ctx;
     const tables = ctx.db<InvestigateTables>();

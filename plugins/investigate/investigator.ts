@@ -13,12 +13,12 @@ import {
   isSvcError,
   type Logger,
   messageOf,
-  SvcError,
   type Tables,
   type ThreadHandle,
 } from 'svc/sdk';
 
 import { stateOf } from './desk.ts';
+import { errors } from './errors.ts';
 import { Gatherer } from './fetch/gatherer.ts';
 import { type Subject, subjectOf } from './fetch/symptom.ts';
 import { buildReport, type ReportBody } from './report/build-report.ts';
@@ -121,7 +121,7 @@ export class Investigator {
     const seen = scopeOfRun(run);
     const incident = await incidents.get(run.incident_id, seen);
     if (incident === undefined) {
-      throw new SvcError('not_found', `incident ${run.incident_id} is gone`);
+      throw errors.incident_gone({ id: run.incident_id });
     }
     const [measure, instances] = await Promise.all([
       incidents.measured(incident.id),

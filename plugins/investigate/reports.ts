@@ -9,12 +9,12 @@ import {
   type Page,
   type PageRequest,
   type Principal,
-  SvcError,
   type Tables,
 } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import { type AgainItem, compared } from './asked-again.ts';
+import { errors } from './errors.ts';
 import { askSource } from './fetch/gatherer.ts';
 import { type Investigator, labelsOf, mostLabelled } from './investigator.ts';
 import { type ReplayItem, replayOf } from './replay.ts';
@@ -82,9 +82,7 @@ export class Reports {
     }
     const { incidents } = this.#parts;
     if ((await incidents.get(incidentId, seen)) === undefined) {
-      throw new SvcError('not_found', `there is no incident ${incidentId}`, {
-        reason: 'investigate.no_incident',
-      });
+      throw errors.no_incident({ id: incidentId });
     }
     return notStarted(incidentId);
   }
@@ -108,9 +106,7 @@ export class Reports {
     const { evidence } = await this.#parts.files.read(id);
     const found = evidence.find((one) => one.id === evidenceId);
     if (found === undefined) {
-      throw new SvcError('not_found', `investigation ${id} has no evidence ${evidenceId}`, {
-        reason: 'investigate.no_evidence',
-      });
+      throw errors.no_evidence({ id, evidence: evidenceId });
     }
     try {
       const sources = this.#parts.sources(scopeOfRun(run));
@@ -157,13 +153,7 @@ export class Reports {
   ): Promise<Report> {
     const run = await this.#run(id, seen);
     if (run.status !== 'ready') {
-      throw new SvcError(
-        'conflict',
-        `investigation ${id} is ${run.status}; only a report that is ready can be judged`,
-        {
-          reason: 'investigate.nothing_to_judge',
-        },
-      );
+      throw errors.nothing_to_judge({ id, status: run.status });
     }
     const { tables, clock } = this.#parts;
     const person = `${by.kind}:${by.id}`;
@@ -218,9 +208,7 @@ export class Reports {
   async #run(id: number, seen: SeenDevices): Promise<RunRow> {
     const run = await this.#store.find(id, seen);
     if (run === undefined) {
-      throw new SvcError('not_found', `there is no investigation ${id}`, {
-        reason: 'investigate.unknown',
-      });
+      throw errors.unknown({ id });
     }
     return run;
   }

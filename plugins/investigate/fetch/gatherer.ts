@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 
 import type { Answer, EvidenceSource, Question } from 'svc/contracts/investigate';
 import type { Evidence, Missing, MissingReason } from 'svc/rca';
-import { type Clock, isSvcError, messageOf, SvcError, withDeadline } from 'svc/sdk';
+import { type Clock, isSvcError, messageOf, withDeadline } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 export interface GathererParts {
   /** By the first word of what questions name as source. */
@@ -105,9 +107,7 @@ export class Gatherer {
     const { clock, until, signal } = this.#parts;
     const left = until - clock.monotonic();
     if (left < 1 || signal.aborted) {
-      throw new SvcError('unavailable', 'it was not asked: the time of the investigation was up', {
-        reason: 'investigate.time_up',
-      });
+      throw errors.time_up();
     }
     return { ms: Math.min(longestMs, left), signal };
   }
@@ -122,9 +122,7 @@ export async function askSource(
   const name = nameOf(question);
   const source = sources.get(name);
   if (source === undefined) {
-    throw new SvcError('unavailable', `${name} is not there; enable its plugin`, {
-      reason: 'investigate.source_away',
-    });
+    throw errors.source_away({ name });
   }
   const abort = new AbortController();
   return await withDeadline(
@@ -132,11 +130,7 @@ export async function askSource(
     ms,
     async () => {
       abort.abort();
-      throw new SvcError(
-        'unavailable',
-        `${name} did not answer within ${(ms / 1_000).toFixed(1)} s`,
-        { reason: 'investigate.source_late' },
-      );
+      throw errors.source_late({ name, seconds: (ms / 1_000).toFixed(1) });
     },
   );
 }
@@ -168,9 +162,7 @@ export function evidenceOf(
 ): Evidence {
   const text = canonical(value);
   if (text.length > mostBytes) {
-    throw new SvcError('unavailable', 'the answer is larger than what is kept of one', {
-      reason: 'investigate.answer_too_large',
-    });
+    throw errors.answer_too_large();
   }
   return {
     id,

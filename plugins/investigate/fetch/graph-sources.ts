@@ -2,7 +2,9 @@ import type { Change as FedChange, ChangeFeed } from 'svc/contracts/changes';
 import type { Answer, EvidenceSource, Question } from 'svc/contracts/investigate';
 import type { Neighbourhood, TopologyGraph } from 'svc/contracts/topology';
 import type { SeenDevices } from 'svc/query';
-import { type Handle, SvcError } from 'svc/sdk';
+import type { Handle } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 export const hops = 3;
 export const mostNodes = 60;
@@ -41,9 +43,7 @@ export const topologySource = (
 ): EvidenceSource => ({
   async ask({ query }: Question): Promise<Answer> {
     if (!topology.available) {
-      throw new SvcError('unavailable', 'the topology is away; enable the plugin topology', {
-        reason: 'investigate.topology_away',
-      });
+      throw errors.topology_away();
     }
     const { device_ids: devices = [], names = [] } = placesOf(query);
     const value: Neighbourhood = await topology
@@ -65,9 +65,7 @@ export const topologySource = (
 export const changeSource = (feed: Handle<ChangeFeed>, seen: SeenDevices): EvidenceSource => ({
   async ask({ query, window }: Question): Promise<Answer> {
     if (!feed.available) {
-      throw new SvcError('unavailable', 'the feed of changes is away; enable the plugin changes', {
-        reason: 'investigate.changes_away',
-      });
+      throw errors.changes_away();
     }
     const { device_ids = [], services = [] } = placesOf(query);
     const found = await feed

@@ -2,7 +2,9 @@ import type { Answer, EvidenceSource, Question } from 'svc/contracts/investigate
 import type { LogQueries } from 'svc/contracts/logs';
 import { redactText } from 'svc/probe';
 import type { SeenDevices } from 'svc/query';
-import { type Handle, SvcError } from 'svc/sdk';
+import type { Handle } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 /** What lines had in common, and how many there were in each step. */
 export interface Templates {
@@ -33,9 +35,7 @@ const longest = 300;
 
 function storeOf(logs: Handle<LogQueries>): LogQueries {
   if (!logs.available) {
-    throw new SvcError('unavailable', 'the log store is away; enable the plugin logs', {
-      reason: 'investigate.logs_away',
-    });
+    throw errors.logs_away();
   }
   return logs.get();
 }

@@ -3,7 +3,9 @@ import type { MetricsQueries } from 'svc/contracts/metricsdb';
 import { inTurns } from 'svc/flow';
 import type { SeenDevices } from 'svc/query';
 import type { Period } from 'svc/rca';
-import { type Handle, SvcError } from 'svc/sdk';
+import type { Handle } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 /** What a range of PromQL came to, on its grid. */
 export interface Grid {
@@ -40,9 +42,7 @@ export class MetricsSource implements EvidenceSource {
 
   async ask({ source, query, window }: Question, signal: AbortSignal): Promise<Answer> {
     if (!this.#metrics.available) {
-      throw new SvcError('unavailable', 'the metrics store is away; enable the plugin metricsdb', {
-        reason: 'investigate.metrics_away',
-      });
+      throw errors.metrics_away();
     }
     const [, devices] = /^metrics(?: \{device_id=~"([^"]*)"\})?$/.exec(source) ?? [];
     const step = stepOf(window);

@@ -1,7 +1,9 @@
 import type { Answer, EvidenceSource, Question } from 'svc/contracts/investigate';
 import type { TraceQueries } from 'svc/contracts/traces';
 import type { SeenDevices } from 'svc/query';
-import { type Handle, SvcError } from 'svc/sdk';
+import type { Handle } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 /** A span with nothing but what is judged. */
 export interface Span {
@@ -53,9 +55,7 @@ interface OtlpSpan {
 export const traceSource = (traces: Handle<TraceQueries>, seen: SeenDevices): EvidenceSource => ({
   async ask({ query, window }: Question, signal: AbortSignal): Promise<Answer> {
     if (!traces.available) {
-      throw new SvcError('unavailable', 'the trace store is away; enable the plugin traces', {
-        reason: 'investigate.traces_away',
-      });
+      throw errors.traces_away();
     }
     const store = traces.get();
     const options = { timeoutMs: 6_000, signal, ...(seen && { enforce: seen.enforce }) };

@@ -4,7 +4,8 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 
 import type { Snapshot } from 'svc/rca';
-import { SvcError } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 const packed = promisify(gzip);
 const unpacked = promisify(gunzip);
@@ -41,14 +42,7 @@ export class SnapshotFiles {
       });
       return JSON.parse(text.toString()) as Snapshot;
     } catch (error) {
-      throw new SvcError(
-        'not_found',
-        `what investigation ${id} knew is not kept any more; start a new one`,
-        {
-          reason: 'investigate.snapshot_gone',
-          cause: error,
-        },
-      );
+      throw errors.snapshot_gone({ id }, { cause: error });
     }
   }
 
