@@ -3,13 +3,14 @@ import { PackTraces } from 'svc/contracts/marketplace';
 import { AuditTrail, Catalogue, definePlugin } from 'svc/sdk';
 
 import { Credentials } from './accounts/credentials.ts';
+import { createDirectory } from './accounts/directory.ts';
 import { createExplain } from './accounts/explain.ts';
 import { ensureFirstAdmin } from './accounts/first-admin.ts';
 import { Members } from './accounts/members.ts';
 import { Orgs } from './accounts/orgs.ts';
 import { Roles } from './accounts/roles.ts';
 import { Users } from './accounts/users.ts';
-import { createDirectory } from './directory.ts';
+import { errors } from './errors.ts';
 import { meRoutes } from './me.ts';
 import { memberRoutes, orgRoutes } from './org-routes.ts';
 import { Hasher } from './passwords/hasher.ts';
@@ -22,6 +23,7 @@ import type { IamTables } from './store/tables.ts';
 import { userRoutes } from './user-routes.ts';
 
 export default definePlugin({
+  errors,
   async activate(ctx) {
     const { clock, settings, log } = ctx;
     const tables = ctx.db<IamTables>();

@@ -6,7 +6,7 @@ import { apiTokenPrefix, type ApiTokens } from './tokens/api-tokens.ts';
 import { userPrincipal } from './tokens/principals.ts';
 import type { Revocations } from './tokens/revocations.ts';
 import type { Uses } from './tokens/uses.ts';
-import type { Vouched } from './vouched.ts';
+import type { Vouched } from './tokens/vouched.ts';
 
 export interface AuthenticatorParts {
   readonly accessTokens: AccessTokens;

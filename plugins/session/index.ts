@@ -9,6 +9,7 @@ import { Authenticator, Banner, Catalogue, definePlugin } from 'svc/sdk';
 import { authRoutes, leaveRoutes } from './auth-routes.ts';
 import { SessionAuthenticator } from './authenticator.ts';
 import { believedClock } from './believed-clock.ts';
+import { errors } from './errors.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { Sessions } from './sessions/sessions.ts';
@@ -24,9 +25,10 @@ import { ApiTokens } from './tokens/api-tokens.ts';
 import { Revocations } from './tokens/revocations.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';
 import { Uses } from './tokens/uses.ts';
-import { Vouched } from './vouched.ts';
+import { Vouched } from './tokens/vouched.ts';
 
 export default definePlugin({
+  errors,
   async activate(ctx) {
     const { ids, secrets, log, settings } = ctx;
     const clock = believedClock(ctx);

@@ -1,10 +1,11 @@
 import type { Person } from 'svc/contracts/iam';
-import { type DeclaredCatalogue, type Page, type PageRequest, SvcError } from 'svc/sdk';
+import type { DeclaredCatalogue, Page, PageRequest } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { everything, matching, orgRoleGrants } from '../policy/grants.ts';
 import type { People } from '../policy/people.ts';
 import type { Policy } from '../policy/policy.ts';
+import { errors } from './errors.ts';
 import type { Explained } from './schema.ts';
 import { missing } from './users.ts';
 
@@ -110,8 +111,6 @@ function assertKnown(action: string, catalogue: DeclaredCatalogue): void {
   ) {
     const message =
       'must be admin, any or an action of this svc; GET /api/v1/policy/actions lists them';
-    throw new SvcError('invalid_argument', `action ${message}`, {
-      details: [{ path: '/action', message }],
-    });
+    throw errors.action({ message }, { details: [{ path: '/action', message }] });
   }
 }

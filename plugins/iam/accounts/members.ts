@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
+import type { Page, PageRequest, Principal, Tables } from 'svc/sdk';
 
 import { matching } from '../policy/grants.ts';
 import type { People } from '../policy/people.ts';
@@ -7,6 +7,7 @@ import { type MemberRow, memberStore } from '../store/member-store.ts';
 import { orgStore } from '../store/org-store.ts';
 import type { Iam, IamTables, OrgRole } from '../store/tables.ts';
 import { userIdOf, userStore } from '../store/user-store.ts';
+import { errors } from './errors.ts';
 import { missingOrg } from './orgs.ts';
 import { type By, missing } from './users.ts';
 
@@ -40,13 +41,10 @@ export class Members {
       const store = memberStore(tx);
       const { email } = (await userStore(tx).find(by.principal, user)) ?? missing(user);
       if (before !== undefined) {
-        throw new SvcError('conflict', `${email} is a member of this organization already`);
+        throw errors.already_member({ email });
       }
       if ((await store.countOrgsOf(user)) >= mostOrgsOfUser) {
-        throw new SvcError(
-          'conflict',
-          `${email} belongs to ${mostOrgsOfUser} organizations already, which is the most`,
-        );
+        throw errors.too_many_orgs_of_user({ email, max: mostOrgsOfUser });
       }
       await store.insert(org, user, role);
       return (await store.find(org, user)) ?? missing(user);
@@ -103,10 +101,7 @@ export class Members {
       own !== undefined && (await memberStore(tx).find(org, own))?.role === 'org_admin';
     const byRole = matching(this.#parts.policy.grantsOf(actor.role), 'member:manage') !== undefined;
     if (!byRole && !isOrgAdmin) {
-      throw new SvcError(
-        'forbidden',
-        `only administrators and those who are org_admin of ${name} may change its members`,
-      );
+      throw errors.not_org_admin({ name });
     }
   }
 }
@@ -122,13 +117,10 @@ async function assertMayWiden(tx: Iam, actor: Principal, org: number): Promise<v
   const { name, device_selector: selector } =
     (await orgStore(tx).find(actor, org)) ?? missingOrg(org);
   if (actor.selectors !== undefined && selector !== null) {
-    throw new SvcError(
-      'forbidden',
-      `${name} narrows which devices its members see, so its members cannot take accounts out of it; ask an administrator`,
-    );
+    throw errors.narrows_members({ name });
   }
 }
 
 function missingMember(org: number, user: number): never {
-  throw new SvcError('not_found', `user ${user} is not a member of organization ${org}`);
+  throw errors.no_member({ user, org });
 }

@@ -1,16 +1,10 @@
-import {
-  type Clock,
-  type Page,
-  type PageRequest,
-  type Principal,
-  SvcError,
-  type Tables,
-} from 'svc/sdk';
+import type { Clock, Page, PageRequest, Principal, Tables } from 'svc/sdk';
 
 import type { People } from '../policy/people.ts';
 import { memberStore } from '../store/member-store.ts';
 import { defaultOrg, nameKey, orgStore, type OrgRow } from '../store/org-store.ts';
 import type { Iam, IamTables } from '../store/tables.ts';
+import { errors } from './errors.ts';
 import { shownOrg } from './shown.ts';
 import type { By } from './users.ts';
 
@@ -57,10 +51,7 @@ export class Orgs {
       await assertNameFree(tx, name);
       await assertParentExists(tx, by.principal, parent_id);
       if ((await store.count()) >= mostOrgs) {
-        throw new SvcError(
-          'conflict',
-          `there are ${mostOrgs} organizations already, the limit; delete some that are not needed`,
-        );
+        throw errors.too_many_orgs({ max: mostOrgs });
       }
       const now = clock.now();
       const org = await store.insert({
@@ -122,23 +113,14 @@ export class Orgs {
       const before = (await store.find(by.principal, id)) ?? missingOrg(id);
       by.requireMatch(shownOrg(before));
       if (id === defaultOrg) {
-        throw new SvcError(
-          'conflict',
-          'the default organization holds every new user and cannot be deleted',
-        );
+        throw errors.default_org();
       }
       if (await store.hasChildren(id)) {
-        throw new SvcError(
-          'conflict',
-          `${before.name} is the parent of other organizations; move or delete them first`,
-        );
+        throw errors.has_children({ name: before.name });
       }
       const members = await memberStore(tx).removeAll(id);
       if (before.device_selector !== null && members.length > 0) {
-        throw new SvcError(
-          'conflict',
-          `${before.name} narrows what its ${members.length} members see; take its device selector or its members off first`,
-        );
+        throw errors.narrows_devices({ name: before.name, count: members.length });
       }
       await store.remove(by.principal, id);
       by.note({ before: shownOrg(before) });
@@ -152,14 +134,12 @@ export class Orgs {
 const selectorOf = (given: string | null): string | null => (given === '*' ? null : given);
 
 export function missingOrg(id: number): never {
-  throw new SvcError('not_found', `there is no organization ${id}`);
+  throw errors.no_org({ id });
 }
 
 async function assertNameFree(tx: Iam, name: string, exceptId?: number): Promise<void> {
   if (!(await orgStore(tx).isNameFree(name, exceptId))) {
-    throw new SvcError('conflict', `there is an organization ${name} already`, {
-      details: [{ path: '/name', message: 'is taken' }],
-    });
+    throw errors.org_taken({ name }, { details: [{ path: '/name', message: 'is taken' }] });
   }
 }
 
@@ -171,9 +151,8 @@ async function assertParentExists(tx: Iam, actor: Principal, parent: number | nu
 
 async function assertNoCycle(tx: Iam, id: number, parent: number): Promise<void> {
   if ((await orgStore(tx).lineOf(parent)).includes(id)) {
-    throw new SvcError(
-      'conflict',
-      `organization ${id} cannot stand below itself; choose a parent outside of it`,
+    throw errors.below_itself(
+      { id },
       {
         details: [{ path: '/parent_id', message: 'is the organization itself or stands below it' }],
       },

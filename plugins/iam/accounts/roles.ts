@@ -1,10 +1,11 @@
-import { type Clock, type DeclaredCatalogue, type Principal, SvcError, type Tables } from 'svc/sdk';
+import type { Clock, DeclaredCatalogue, Principal, Tables } from 'svc/sdk';
 
 import { areaOf, matching } from '../policy/grants.ts';
 import type { Policy } from '../policy/policy.ts';
 import { roleStore, type RoleRow } from '../store/role-store.ts';
 import type { Iam, IamTables } from '../store/tables.ts';
 import { userIdOf, userStore } from '../store/user-store.ts';
+import { errors } from './errors.ts';
 import { shownRole } from './shown.ts';
 import type { By } from './users.ts';
 
@@ -40,15 +41,10 @@ export class Roles {
       assertHeld(policy, by.principal, grants);
       const store = roleStore(tx);
       if ((await store.find(name)) !== undefined) {
-        throw new SvcError('conflict', `there is a role ${name} already`, {
-          details: [{ path: '/name', message: 'is taken' }],
-        });
+        throw errors.role_taken({ name }, { details: [{ path: '/name', message: 'is taken' }] });
       }
       if ((await store.count()) >= mostRoles) {
-        throw new SvcError(
-          'conflict',
-          `there are ${mostRoles} custom roles already, which is the most; delete one that is not needed`,
-        );
+        throw errors.too_many_roles({ max: mostRoles });
       }
       const now = clock.now();
       const role = await store.insert({
@@ -91,10 +87,10 @@ export class Roles {
       assertHeld(policy, by.principal, before.grants);
       const holders = await userStore(tx).holdersOf(name);
       if (holders > 0) {
-        throw new SvcError(
-          'conflict',
-          `${holders === 1 ? 'one user has' : `${holders} users have`} the role ${name}; give them another one first`,
-        );
+        throw errors.role_held({
+          holders: holders === 1 ? 'one user has' : `${holders} users have`,
+          name,
+        });
       }
       await roleStore(tx).remove(name);
       by.note({ before: shown(before) });
@@ -132,16 +128,12 @@ export class Roles {
       ...actions.flatMap((action) => areaOf(action) ?? []),
       ...held,
     ]);
-    const strange = grants.findIndex((grant) => !known.has(grant));
-    if (strange >= 0) {
+    for (const [index, grant] of grants.entries()) {
+      if (known.has(grant)) {
+        continue;
+      }
       const message = `is not a declared action, such as ${actions[0]}, nor a whole area, such as ${areaOf(actions[0] ?? '') ?? 'edge:*'}`;
-      throw new SvcError(
-        'invalid_argument',
-        `grants: ${grants[strange]} ${message}; GET /api/v1/policy/actions lists them`,
-        {
-          details: [{ path: `/grants/${strange}`, message }],
-        },
-      );
+      throw errors.grants({ grant, message }, { details: [{ path: `/grants/${index}`, message }] });
     }
   }
 }
@@ -153,15 +145,12 @@ async function found(tx: Iam, name: string): Promise<RoleRow> {
 }
 
 export function missingRole(name: string): never {
-  throw new SvcError('not_found', `there is no role ${name}`);
+  throw errors.no_role({ name });
 }
 
 function assertCustom(name: string, policy: Policy): void {
   if (policy.find(name)?.builtin === true) {
-    throw new SvcError(
-      'conflict',
-      `the role ${name} is built in; what it grants is the setting policy.roles`,
-    );
+    throw errors.built_in_role({ name });
   }
 }
 
@@ -172,9 +161,6 @@ function assertHeld(policy: Policy, actor: Principal, grants: readonly string[])
     (grant) => matching(actor.grants, grant) === undefined || matching(ofRole, grant) === undefined,
   );
   if (beyond !== undefined) {
-    throw new SvcError(
-      'forbidden',
-      `a role that grants ${beyond} is not for you to change, because your own role does not grant it`,
-    );
+    throw errors.beyond_you({ beyond });
   }
 }

@@ -1,14 +1,5 @@
 import type { Updateable } from 'kysely';
-import {
-  type Call,
-  type Clock,
-  type MaybePromise,
-  type Page,
-  type PageRequest,
-  type Principal,
-  SvcError,
-  type Tables,
-} from 'svc/sdk';
+import type { Call, Clock, MaybePromise, Page, PageRequest, Principal, Tables } from 'svc/sdk';
 
 import { readEmail } from '../passwords/email.ts';
 import { Guesses } from '../passwords/guesses.ts';
@@ -21,6 +12,7 @@ import { defaultOrg } from '../store/org-store.ts';
 import { roleStore } from '../store/role-store.ts';
 import type { Iam, IamTables, UserStatus } from '../store/tables.ts';
 import { type UserFilter, userIdOf, type UserRow, userStore } from '../store/user-store.ts';
+import { errors } from './errors.ts';
 import { shownUser } from './shown.ts';
 
 /** The actor of a change, and what the pipeline lends to it. */
@@ -82,10 +74,7 @@ export class Users {
       await assertEmailFree(tx, email);
       await assertRoleExists(tx, user.role);
       if ((await store.count()) >= mostUsers) {
-        throw new SvcError(
-          'conflict',
-          `there are ${mostUsers} accounts already, the limit; delete some that are not needed`,
-        );
+        throw errors.too_many_users({ max: mostUsers });
       }
       const now = clock.now();
       const display_name = user.display_name.trim() || email.slice(0, email.indexOf('@'));
@@ -149,10 +138,7 @@ export class Users {
     const password_hash = await hasher.hash(password);
     return this.#amend(by, id, async (tx, before) => {
       if ((await userStore(tx).hashOf(by.principal, id)) !== hash) {
-        throw new SvcError(
-          'conflict',
-          'the password was changed by another request just now; try again with the new one',
-        );
+        throw errors.password_changed();
       }
       return { password_hash, version: before.version + 1 };
     });
@@ -174,11 +160,7 @@ export class Users {
       id,
       async (_tx, before) => {
         if (before.version !== version || before.status !== 'active') {
-          throw new SvcError(
-            'conflict',
-            'the account was changed meanwhile; ask for another link',
-            { reason: 'iam.changed' },
-          );
+          throw errors.changed();
         }
         await along();
         return { password_hash, version: version + 1 };
@@ -219,10 +201,7 @@ export class Users {
           (isGone || !isActiveAdmin(after)) &&
           !(await store.hasActiveAdmin())
         ) {
-          throw new SvcError(
-            'conflict',
-            `${before.email} is the last active admin; make another user an admin first`,
-          );
+          throw errors.last_admin({ email: before.email });
         }
         by.note({ before: shownUser(before), ...(!isGone && { after: shownUser(after) }) });
         return after;
@@ -238,12 +217,13 @@ export class Users {
   ): Promise<void> {
     if (current === undefined) {
       const message = 'is required to change your own password';
-      throw new SvcError('invalid_argument', `current_password ${message}`, {
-        details: [{ path: '/current_password', message }],
-      });
+      throw errors.current_password(
+        { message },
+        { details: [{ path: '/current_password', message }] },
+      );
     }
     if (!(await this.#guesses.check(id, () => this.#parts.hasher.verify(hash, current)))) {
-      throw new SvcError('forbidden', 'current_password is not your password');
+      throw errors.not_your_password();
     }
   }
 }
@@ -261,14 +241,12 @@ const isActiveAdmin = ({ role, status }: UserRow): boolean =>
   role === 'admin' && status === 'active';
 
 export function missing(id: number): never {
-  throw new SvcError('not_found', `there is no user ${id}`);
+  throw errors.no_user({ id });
 }
 
 async function assertEmailFree(tx: Iam, email: string, exceptId?: number): Promise<void> {
   if (!(await userStore(tx).isFree(email, exceptId))) {
-    throw new SvcError('conflict', `there is a user with the e-mail ${email} already`, {
-      details: [{ path: '/email', message: 'is taken' }],
-    });
+    throw errors.email_taken({ email }, { details: [{ path: '/email', message: 'is taken' }] });
   }
 }
 
@@ -278,8 +256,6 @@ async function assertRoleExists(tx: Iam, role: string): Promise<void> {
     (await roleStore(tx).find(role)) !== undefined;
   if (!known) {
     const message = `must be ${builtinRoles.join(', ')} or a custom role`;
-    throw new SvcError('invalid_argument', `role ${message}; there is no "${role}"`, {
-      details: [{ path: '/role', message }],
-    });
+    throw errors.role_unknown({ message, role }, { details: [{ path: '/role', message }] });
   }
 }

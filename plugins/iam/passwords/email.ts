@@ -1,4 +1,4 @@
-import { SvcError } from 'svc/sdk';
+import { errors } from './errors.ts';
 
 const shape = /^[^\s@\p{C}]{1,64}@[^\s@.\p{C}]{1,63}(\.[^\s@.\p{C}]{1,63})*$/u;
 const longest = 254;
@@ -11,9 +11,7 @@ export function readEmail(text: string): string {
   const email = normalEmail(text);
   if (email.length > longest || !shape.test(email)) {
     const message = `must be an e-mail address such as ann@example.org, of at most ${longest} characters`;
-    throw new SvcError('invalid_argument', `email ${message}`, {
-      details: [{ path: '/email', message }],
-    });
+    throw errors.email({ message }, { details: [{ path: '/email', message }] });
   }
   return email;
 }

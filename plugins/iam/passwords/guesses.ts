@@ -1,5 +1,7 @@
 import { SlidingCounter } from 'svc/flow';
-import { type Clock, SvcError } from 'svc/sdk';
+import type { Clock } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 const windowMs = 10 * 60_000;
 const mostWrong = 10;
@@ -18,11 +20,7 @@ export class Guesses {
     const waitMs = this.#wrong.waitMs(account);
     if (waitMs > 0) {
       const retryAfterSeconds = Math.ceil(waitMs / 1000);
-      throw new SvcError(
-        'rate_limited',
-        `current_password was wrong too often; try again in ${retryAfterSeconds} s`,
-        { retryAfterSeconds },
-      );
+      throw errors.too_many_guesses({ seconds: retryAfterSeconds }, { retryAfterSeconds });
     }
     const end = this.#wrong.begin(account);
     let right: boolean;

@@ -1,8 +1,9 @@
 import { scrypt, timingSafeEqual } from 'node:crypto';
 
 import { ConcurrencyGate } from 'svc/flow';
-import { type Ids, SvcError } from 'svc/sdk';
+import type { Ids } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { isTooLong } from './password-rules.ts';
 
 /** The work factors of scrypt: 2^ln · r · 128 bytes of memory, p times over. */
@@ -27,12 +28,7 @@ export class Hasher {
   readonly #gate = new ConcurrencyGate({
     atOnce: 2,
     waiting: 20,
-    full: () =>
-      new SvcError(
-        'rate_limited',
-        'too many passwords are being checked at once; try again in a moment',
-        { retryAfterSeconds: 3 },
-      ),
+    full: () => errors.hasher_busy({ retryAfterSeconds: 3 }),
   });
   /** Stands for the hash of an account that does not exist. */
   readonly #decoy: Hashed;

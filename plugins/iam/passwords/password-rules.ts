@@ -1,6 +1,5 @@
-import { SvcError } from 'svc/sdk';
-
 import { normalEmail } from './email.ts';
+import { errors } from './errors.ts';
 
 /** Counted in characters as people count them; length is the only rule that makes passwords better. */
 export const shortestPassword = 10;
@@ -21,8 +20,6 @@ export function assertGoodPassword(password: string, email: string): void {
         ? 'must not be the e-mail address'
         : undefined;
   if (complaint !== undefined) {
-    throw new SvcError('invalid_argument', `password ${complaint}`, {
-      details: [{ path: '/password', message: complaint }],
-    });
+    throw errors.password({ complaint }, { details: [{ path: '/password', message: complaint }] });
   }
 }

@@ -1,6 +1,7 @@
-import { type Call, SvcError } from 'svc/sdk';
+import type { Call } from 'svc/sdk';
 
 import { sessionMs } from '../store/lifetimes.ts';
+import { errors } from './errors.ts';
 
 /** Where a page keeps its refresh token: in a cookie that scripts cannot read and that other sites cannot have sent. */
 export class RefreshCookie {
@@ -21,10 +22,7 @@ export class RefreshCookie {
       .find((pair) => pair.startsWith(`${this.#name}=`))
       ?.slice(this.#name.length + 1);
     if (!token) {
-      throw new SvcError(
-        'unauthorized',
-        'the request brings no refresh token, neither in its body nor in the cookie of a page; sign in again',
-      );
+      throw errors.no_refresh_token();
     }
     return token;
   }
@@ -57,10 +55,7 @@ export class RefreshCookie {
       (site !== undefined && site !== 'same-origin') ||
       !isOwnOrigin(headers['origin'], headers['host'])
     ) {
-      throw new SvcError(
-        'forbidden',
-        'only a page of this svc may use its refresh cookie; send refresh_token in the body instead',
-      );
+      throw errors.foreign_page();
     }
   }
 }

@@ -8,6 +8,7 @@ import type { Rows } from '../store/store.ts';
 import type { ShownSession, ShownToken } from '../store/tables.ts';
 import { userPrincipal } from '../tokens/principals.ts';
 import { type Client, fingerprint } from './client.ts';
+import { errors } from './errors.ts';
 
 /** Tells the audit trail whose call this is, as soon as that is known. */
 export type Known = (actor: Principal, sessionId: string) => void;
@@ -67,11 +68,7 @@ export class Rotation {
     if (kept.spent_at === null) {
       await rows.refreshTokens.spend(kept.id, fingerprint(client), clock.now());
     } else if ((await rows.refreshTokens.countChildren(kept)) >= mostSiblings) {
-      throw new SvcError(
-        'rate_limited',
-        'this refresh token was used too often in a row; use the newest one',
-        { retryAfterSeconds: refreshGraceMs / 1000 },
-      );
+      throw errors.used_too_often({ retryAfterSeconds: refreshGraceMs / 1000 });
     }
     return {
       person,
@@ -110,15 +107,14 @@ const isAlive = (
   person.version === version;
 
 /** One sentence for every reason, so that none of them can be found out by asking. */
-const refused = (): SvcError => new SvcError('unauthorized', refusal);
-const refusal = 'the refresh token is not valid or has expired; sign in again';
+const refused = (): SvcError => errors.refused();
 
 /** A spent token was shown again, outside its grace or by another client. */
 export class Replayed extends SvcError {
   readonly shown: ShownSession;
 
   constructor(shown: ShownSession) {
-    super('unauthorized', refusal);
+    super(errors.refused.code, errors.refused.sentence, { reason: errors.refused.reason });
     this.shown = shown;
   }
 }

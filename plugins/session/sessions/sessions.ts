@@ -7,7 +7,6 @@ import {
   type Page,
   type PageRequest,
   type Principal,
-  SvcError,
 } from 'svc/sdk';
 
 import { askedUser, assertInPerson, ownId, type Reach, reachOf } from '../store/reach.ts';
@@ -17,6 +16,7 @@ import type { SessionRow, ShownSession } from '../store/tables.ts';
 import type { AccessTokens } from '../tokens/access-tokens.ts';
 import { userPrincipal } from '../tokens/principals.ts';
 import type { Client } from './client.ts';
+import { errors } from './errors.ts';
 import { type Known, Replayed, Rotation } from './rotation.ts';
 
 /** The result of signing in. */
@@ -180,7 +180,7 @@ export class Sessions {
     const { user_id: userId } = await store.write(async (rows) => {
       const ending = await rows.sessions.end(reach, id, clock.now());
       if (!ending) {
-        throw new SvcError('not_found', `there is no session ${id}`);
+        throw errors.no_session({ id });
       }
       return ending;
     });
@@ -191,10 +191,7 @@ export class Sessions {
 /** Who can log out: a person in a session of their own. */
 function ownSession({ kind, session }: Principal): string {
   if (kind !== 'user' || session === undefined) {
-    throw new SvcError(
-      'conflict',
-      'only a session that began with a login can be logged out; delete an API token instead',
-    );
+    throw errors.not_a_login();
   }
   return session;
 }

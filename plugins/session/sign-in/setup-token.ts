@@ -9,11 +9,12 @@ import {
 } from 'node:fs';
 
 import type { DirectoryContract } from 'svc/contracts/iam';
-import { type Clock, type Ids, SvcError } from 'svc/sdk';
+import type { Clock, Ids } from 'svc/sdk';
 
 import { digest } from '../store/digest.ts';
 import { setupTokenMs } from '../store/lifetimes.ts';
 import type { Store } from '../store/store.ts';
+import { errors } from './errors.ts';
 
 export interface SetupTokenParts {
   readonly store: Store;
@@ -79,16 +80,10 @@ export class SetupToken {
   /** Throws unless this is the waiting token; it stays good until `spend`. */
   async assert(token: string): Promise<void> {
     if (await this.#parts.directory.hasAdmin()) {
-      throw new SvcError(
-        'conflict',
-        'set-up is over: there is an administrator already, who can make more accounts',
-      );
+      throw errors.set_up_over();
     }
     if (!(await this.#isGood(token))) {
-      throw new SvcError(
-        'unauthorized',
-        `the set-up token is not valid or has expired; the current one stands in ${fileName} of the data folder`,
-      );
+      throw errors.set_up_token_invalid({ file: fileName });
     }
   }
 

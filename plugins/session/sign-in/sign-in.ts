@@ -1,9 +1,10 @@
 import type { AccountTimes, DirectoryContract, PasswordsContract, Person } from 'svc/contracts/iam';
-import { type Settings, SvcError } from 'svc/sdk';
+import type { Settings } from 'svc/sdk';
 
 import type { Client } from '../sessions/client.ts';
 import type { Known } from '../sessions/rotation.ts';
 import type { Sessions, SignedIn } from '../sessions/sessions.ts';
+import { errors } from './errors.ts';
 import type { SetupToken } from './setup-token.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -43,10 +44,7 @@ export class SignIn {
     });
     if (!person) {
       attempt.failed();
-      throw new SvcError(
-        'unauthorized',
-        'the e-mail or the password is not right, or the account is disabled',
-      );
+      throw errors.wrong_credentials();
     }
     attempt.succeeded();
     return await sessions.open(person, client, known);
@@ -59,10 +57,7 @@ export class SignIn {
   ): Promise<{ readonly person: Person; readonly times: AccountTimes }> {
     const { directory, throttle, settings } = this.#parts;
     if (settings.get<'open' | 'closed'>('auth.registration') !== 'open') {
-      throw new SvcError(
-        'forbidden',
-        'registration is closed: ask an administrator for an account, or let one set auth.registration to open',
-      );
+      throw errors.registration_closed();
     }
     throttle.register(client.ip);
     const person = await directory.create(wish(account, 'viewer'), undefined, ({ id }) => made(id));

@@ -1,5 +1,7 @@
 import { networkOf, SlidingCounter } from 'svc/flow';
-import { type Clock, SvcError } from 'svc/sdk';
+import type { Clock } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 /** A login that is being tried; exactly one of its ends must be told. */
 export interface Attempt {
@@ -82,8 +84,6 @@ export class Throttle {
 function assertNoWait(waitMs: number, reason: string): void {
   if (waitMs > 0) {
     const retryAfterSeconds = Math.ceil(waitMs / 1000);
-    throw new SvcError('rate_limited', `${reason}; try again in ${retryAfterSeconds} s`, {
-      retryAfterSeconds,
-    });
+    throw errors.throttled({ reason, seconds: retryAfterSeconds }, { retryAfterSeconds });
   }
 }

@@ -1,5 +1,6 @@
-import { type Principal, SvcError } from 'svc/sdk';
+import type { Principal } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { holdsEverything } from './grants.ts';
 
 /** Whose sessions and tokens an actor may touch: one person's, or everyone's. */
@@ -13,10 +14,7 @@ export function askedUser(actor: Principal, userId: number | undefined): number 
   const asked = userId ?? ownId(actor);
   const reach = reachOf(actor);
   if (reach !== 'everyone' && reach !== asked) {
-    throw new SvcError(
-      'forbidden',
-      'only administrators see what belongs to other people; leave user_id out for your own',
-    );
+    throw errors.not_yours();
   }
   return asked;
 }
@@ -28,9 +26,6 @@ export const ownId = ({ kind, id }: Principal): number =>
 /** A stolen API token must not be able to make a longer-lived one of itself. */
 export function assertInPerson({ kind }: Principal): void {
   if (kind === 'token') {
-    throw new SvcError(
-      'forbidden',
-      'an API token cannot manage tokens or sessions; sign in for that',
-    );
+    throw errors.token_manages();
   }
 }

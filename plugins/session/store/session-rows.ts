@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import { type Page, pageOf, type PageRequest, type Principal, SvcError } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest, type Principal } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { sessionIdleMs, sessionMs } from './lifetimes.ts';
 import type { Reach } from './reach.ts';
 import type { RefreshToken } from './refresh-tokens.ts';
@@ -52,7 +53,7 @@ export class SessionRows {
       .where('id', '=', session)
       .executeTakeFirst();
     if (!found) {
-      throw new SvcError('unauthorized', 'this session is over; sign in again');
+      throw errors.session_over();
     }
     return found.version;
   }

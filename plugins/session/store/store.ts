@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely';
-import { SvcError, type Tables } from 'svc/sdk';
+import type { Tables } from 'svc/sdk';
 
 import { ApiTokenRows } from './api-token-rows.ts';
+import { errors } from './errors.ts';
 import { RefreshTokenRows, SessionRows } from './session-rows.ts';
 import type { SessionTables } from './tables.ts';
 
@@ -92,7 +93,7 @@ class SetupTokenRows {
       .where('expires_at', '>', now)
       .executeTakeFirstOrThrow();
     if (numDeletedRows === 0n) {
-      throw new SvcError('unauthorized', 'the set-up token was used already');
+      throw errors.set_up_token_used();
     }
   }
 }

@@ -7,7 +7,6 @@ import {
   type Page,
   type PageRequest,
   type Principal,
-  SvcError,
 } from 'svc/sdk';
 
 import { digest } from '../store/digest.ts';
@@ -16,6 +15,7 @@ import { longestApiTokenMs } from '../store/lifetimes.ts';
 import { askedUser, assertInPerson, ownId, reachOf } from '../store/reach.ts';
 import type { Store } from '../store/store.ts';
 import type { ApiTokenRow } from '../store/tables.ts';
+import { errors } from './errors.ts';
 import { tokenPrincipal } from './principals.ts';
 import type { Uses } from './uses.ts';
 
@@ -76,9 +76,10 @@ export class ApiTokens {
     const owner = ownerOf(actor, wish.user_id);
     const person = directory.live(owner);
     if (!person) {
-      throw new SvcError('invalid_argument', `there is no active user ${owner} to act for`, {
-        details: [{ path: '/user_id', message: 'is not an active user' }],
-      });
+      throw errors.no_active_user(
+        { owner },
+        { details: [{ path: '/user_id', message: 'is not an active user' }] },
+      );
     }
     const held = [...(actor.kind === 'operator' ? person : actor).grants, reading];
     assertHeld(actions, held);
@@ -96,10 +97,7 @@ export class ApiTokens {
     };
     const row = await store.write(async (rows) => {
       if ((await rows.apiTokens.count(owner)) >= mostPerPerson) {
-        throw new SvcError(
-          'conflict',
-          `there are ${mostPerPerson} API tokens already; delete one that is not used any more`,
-        );
+        throw errors.too_many_tokens({ max: mostPerPerson });
       }
       // A session that a reset is ending must not leave a token behind that outlives it.
       const version =
@@ -124,7 +122,7 @@ export class ApiTokens {
     const row = await this.#parts.store.write(async (rows) => {
       const removed = await rows.apiTokens.remove(reachOf(actor), id);
       if (!removed) {
-        throw new SvcError('not_found', `there is no API token ${id}`);
+        throw errors.no_api_token({ id });
       }
       return removed;
     });
@@ -215,21 +213,12 @@ function ownerOf(actor: Principal, userId: number | undefined): number {
   assertInPerson(actor);
   if (actor.kind === 'operator') {
     if (userId === undefined) {
-      throw new SvcError(
-        'invalid_argument',
-        'user_id is required: an operator has no account, so name the user the token acts for',
-        {
-          details: [{ path: '/user_id', message: 'is required' }],
-        },
-      );
+      throw errors.user_id_missing({ details: [{ path: '/user_id', message: 'is required' }] });
     }
     return userId;
   }
   if (userId !== undefined && userId !== ownId(actor)) {
-    throw new SvcError(
-      'forbidden',
-      'an API token acts for the one who makes it; leave user_id out',
-    );
+    throw errors.acts_for_maker();
   }
   return ownId(actor);
 }
@@ -238,11 +227,7 @@ function expiryOf({ expires_at: until }: NewApiToken, now: number): number {
   const expiresAt = Date.parse(until);
   if (expiresAt <= now || expiresAt > now + longestApiTokenMs) {
     const message = expiresAt <= now ? 'is in the past' : 'is more than a year away';
-    throw new SvcError(
-      'invalid_argument',
-      `expires_at ${message}; an API token lives for a year at most`,
-      { details: [{ path: '/expires_at', message }] },
-    );
+    throw errors.expires_at({ message }, { details: [{ path: '/expires_at', message }] });
   }
   return expiresAt;
 }
@@ -256,10 +241,10 @@ function assertKnown(actions: readonly string[], known: readonly string[]): void
     (action) => action !== '*' && !known.includes(action) && !areas.includes(action),
   );
   if (index >= 0) {
-    const message = `${actions[index]} is no action that anything asks for; GET /api/v1/policy/actions lists them, ${areas[0] ?? 'edge:*'} means a whole area, and read:* all that a person may look at`;
-    throw new SvcError('invalid_argument', message, {
-      details: [{ path: `/actions/${index}`, message }],
-    });
+    throw errors.no_action(
+      { action: String(actions[index]), area: areas[0] ?? 'edge:*' },
+      { details: [{ path: `/actions/${index}`, message: 'is no action that anything asks for' }] },
+    );
   }
 }
 
@@ -267,8 +252,6 @@ function assertHeld(actions: readonly string[], held: readonly string[]): void {
   const index = actions.findIndex((action) => !held.some((grant) => covers(grant, action)));
   if (index >= 0) {
     const message = `${actions[index]} is not among your own actions`;
-    throw new SvcError('invalid_argument', `a token cannot do more than you: ${message}`, {
-      details: [{ path: `/actions/${index}`, message }],
-    });
+    throw errors.beyond_you({ message }, { details: [{ path: `/actions/${index}`, message }] });
   }
 }

@@ -1,5 +1,7 @@
 import type { CredentialVerifiers, VerifiedEdge } from 'svc/contracts/session';
-import { type MaybePromise, type OpenPoint, type Principal, SvcError } from 'svc/sdk';
+import type { MaybePromise, OpenPoint, Principal } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 const edgeKey = /^(svc_ak_[\w-]{1,128}):(svc_sk_[\w-]{1,256})$/;
 const noGrants = Object.freeze([]);
@@ -45,10 +47,7 @@ export class Vouched {
 /** What an edge may do follows from its being one, never from what its verifier says. */
 function edgePrincipal(edge: VerifiedEdge | undefined): Principal | undefined {
   if (edge?.disabled) {
-    throw new SvcError(
-      'forbidden',
-      `edge ${edge.edge_id} is disabled; enable it before it may send anything`,
-    );
+    throw errors.edge_disabled({ edge: edge.edge_id });
   }
   return (
     edge && {

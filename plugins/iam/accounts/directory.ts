@@ -1,13 +1,14 @@
 import type { DirectoryContract } from 'svc/contracts/iam';
-import { type Clock, SvcError, type Tables } from 'svc/sdk';
+import type { Clock, Tables } from 'svc/sdk';
 
-import type { Credentials } from './accounts/credentials.ts';
-import { missing, type Users } from './accounts/users.ts';
-import type { People } from './policy/people.ts';
-import type { Policy } from './policy/policy.ts';
-import { peopleStore } from './store/people-store.ts';
-import type { IamTables } from './store/tables.ts';
-import { userStore } from './store/user-store.ts';
+import type { People } from '../policy/people.ts';
+import type { Policy } from '../policy/policy.ts';
+import { peopleStore } from '../store/people-store.ts';
+import type { IamTables } from '../store/tables.ts';
+import { userStore } from '../store/user-store.ts';
+import type { Credentials } from './credentials.ts';
+import { errors } from './errors.ts';
+import { missing, type Users } from './users.ts';
 
 export interface DirectoryParts {
   readonly tables: Tables<IamTables>;
@@ -49,8 +50,5 @@ export const createDirectory = ({
 });
 
 function gone(email: string): never {
-  throw new SvcError(
-    'conflict',
-    `the account ${email} was made, and removed or disabled again by another request`,
-  );
+  throw errors.account_gone({ email });
 }
