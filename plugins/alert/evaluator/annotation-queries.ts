@@ -1,7 +1,7 @@
 import type { AnswerFrame } from '../instance/answer-rows.ts';
 import type { Instance, Row } from '../instance/instance.ts';
 import type { Asked } from '../queries/back-end.ts';
-import { samplesOf } from '../recording/recording.ts';
+import { samplesOf } from '../queries/sample.ts';
 import { mayAsk, TemplateAnswers } from '../template/answers.ts';
 import type { TemplateQuery } from '../template/functions.ts';
 import type { RenderAnnotations } from '../template/rendering.ts';

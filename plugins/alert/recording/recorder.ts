@@ -2,9 +2,10 @@ import type { InstantAnswer, LabelRecord, MetricsIngest, SampleRow } from 'svc/c
 import { type Handle, messageOf } from 'svc/sdk';
 
 import type { BackEnd } from '../queries/back-end.ts';
+import { samplesOf } from '../queries/sample.ts';
 import { phaseOf, slotAt } from '../queries/slots.ts';
 import { labelKey } from '../rule/label-key.ts';
-import { recorded, type Recording, samplesOf } from './recording.ts';
+import { recorded, type Recording } from './recording.ts';
 
 export interface RecorderParts {
   readonly backEnd: Pick<BackEnd, 'round'>;

@@ -1,4 +1,4 @@
-import type { InstantAnswer, LabelRecord, MetricsQueries } from 'svc/contracts/metricsdb';
+import type { LabelRecord, MetricsQueries } from 'svc/contracts/metricsdb';
 import { type Handle, isSvcError, messageOf } from 'svc/sdk';
 
 import type { Sample } from '../queries/sample.ts';
@@ -56,22 +56,6 @@ export function recorded(
     throw new Error('vector contains metrics with the same labelset after applying rule labels');
   }
   return rows;
-}
-
-/** A scalar is a vector of one value without labels. */
-export function samplesOf(answer: InstantAnswer): readonly Sample[] {
-  switch (answer.type) {
-    case 'scalar':
-      return [{ labels: {}, value: answer.value }];
-    case 'vector':
-      return answer.labels.map((labels, index) => {
-        const histogram = answer.histograms?.[index];
-        return { labels, value: answer.values[index]!, ...(histogram && { histogram }) };
-      });
-    case 'matrix':
-    case 'string':
-      throw new Error('rule result is not a vector or scalar');
-  }
 }
 
 export const withoutEmpty = (labels: LabelRecord): LabelRecord =>

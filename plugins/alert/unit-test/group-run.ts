@@ -7,8 +7,8 @@ import type {
 import { parseDuration } from 'svc/query';
 import { messageOf } from 'svc/sdk';
 
-import type { Sample } from '../queries/sample.ts';
-import { recorded, type Recording as AnyRecording, samplesOf } from '../recording/recording.ts';
+import { type Sample, samplesOf } from '../queries/sample.ts';
+import { recorded, type Recording as AnyRecording } from '../recording/recording.ts';
 import type { RuleGroup } from '../rule-file/prometheus-file.ts';
 import { labelKey } from '../rule/label-key.ts';
 import type { TemplateContext } from '../template/template.ts';

@@ -3,8 +3,8 @@ import { type NativeHistogram, printHistogram } from 'svc/native-histogram';
 import { formatDuration, formatFloat } from 'svc/query';
 import { messageOf } from 'svc/sdk';
 
-import type { Sample } from '../queries/sample.ts';
-import { samplesOf, withoutEmpty } from '../recording/recording.ts';
+import { type Sample, samplesOf } from '../queries/sample.ts';
+import { withoutEmpty } from '../recording/recording.ts';
 import type { RuleGroup } from '../rule-file/prometheus-file.ts';
 import { labelKey } from '../rule/label-key.ts';
 import { errors } from './errors.ts';
