@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import { run } from '../../drill/repo-crash.ts';
 import { run as runLarge } from '../../drill/repo-large.ts';
+import { rounds } from '../../drill/rounds.ts';
 import { peer } from '../../peers.ts';
 
 test(
@@ -12,7 +13,7 @@ test(
     if (peer(t, 'nginx') === undefined || peer(t, 'fcgiwrap') === undefined) {
       return;
     }
-    const { ok, kills, documents } = await run({ rounds: 2, historyMb: 0, pages: 60 });
+    const { ok, kills, documents } = await run({ rounds: rounds(1, 2), historyMb: 0, pages: 60 });
     assert.deepEqual([ok, kills, documents], [true, 2, 61]);
   },
 );
@@ -24,7 +25,7 @@ test(
     if (peer(t, 'sshd') === undefined || peer(t, 'git') === undefined) {
       return;
     }
-    const { ok, ...found } = await runLarge({ historyMb: 20, files: 200 });
+    const { ok, ...found } = await runLarge({ historyMb: rounds(8, 20), files: 200 });
     assert.ok(ok, JSON.stringify(found));
   },
 );

@@ -5,9 +5,10 @@ import { run as crash } from '../../drill/pack-crash.ts';
 import { run as cycles } from '../../drill/pack-cycles.ts';
 import { run as hundred } from '../../drill/pack-hundred.ts';
 import { run as misdeeds } from '../../drill/pack-misdeeds.ts';
+import { rounds } from '../../drill/rounds.ts';
 
 test('kills in the middle of changes leave the old or the new', async () => {
-  const { ok, kills } = await crash({ from: 9, step: 13, most: 4 });
+  const { ok, kills } = await crash({ from: 9, step: 13, most: rounds(1, 4) });
   assert.deepEqual([ok, kills], [true, 4]);
 });
 
@@ -25,6 +26,6 @@ test('each misdeed of a pack ends in a state of its own, and no other request is
 });
 
 test('packs with code that nobody asks have no process after the next start', async () => {
-  const found = await hundred({ packs: 3 });
+  const found = await hundred({ packs: rounds(2, 3) });
   assert.deepEqual([found.ok, found['active'], found['processes while idle']], [true, 3, 0]);
 });
