@@ -1,6 +1,6 @@
 // `npm test [-- --changed] [-- part-of-a-path …]`: picks the test files, fast rooms first, and sees that their run comes to an end.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -68,6 +68,8 @@ function testFiles() {
 function runAll(chosen) {
   const { NODE_TEST_CONTEXT: _outerRun, ...env } = process.env;
   const [folder, disk] = [testFolder(), mkdtempSync(join(tmpdir(), 'svc-'))];
+  // Some tests start programs as another user, who has to come through.
+  [folder, disk].forEach((path) => chmodSync(path, 0o711));
   const runner = spawn(process.execPath, ['bin/test-run.mjs', String(fileDeadlineMs), ...chosen], {
     cwd: root,
     env: { ...env, TMPDIR: folder, SVC_TEST_DISK: disk },

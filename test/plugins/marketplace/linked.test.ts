@@ -66,7 +66,7 @@ test('a linked folder serves what was saved a moment later, keeps what serves wh
 const errorOf = async (house: TestHost, id: string): Promise<string> =>
   (await ask(house, 'GET', `/installed/${id}`)).body.error ?? '';
 const skillOf = async (house: TestHost, id: string): Promise<string[]> =>
-  (await ask(house, 'GET', `/installed/${id}`)).body.skills;
+  (await ask(house, 'GET', `/installed/${id}`)).body.skills.sort();
 
 /** A pack of texts in a folder of its own, linked. */
 async function linkedTexts(t: TestContext, house: TestHost): Promise<string> {

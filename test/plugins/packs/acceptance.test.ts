@@ -8,13 +8,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
 
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
-const home = mkdtempSync(join(tmpdir(), 'svc-acceptance-'));
+import { onDisk } from '../../on-disk.ts';
+
+const home = mkdtempSync(join(onDisk(), 'svc-acceptance-'));
 after(() => rmSync(home, { recursive: true, force: true }));
 
 const route = {

@@ -10,7 +10,6 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -19,6 +18,7 @@ import {
   findConfinement,
   held,
 } from '../../../plugins/packs/process/confinement.ts';
+import { onDisk } from '../../on-disk.ts';
 
 const look = `
   const fs = require('node:fs');
@@ -33,7 +33,7 @@ const look = `
 
 /** Without the permission model: what is seen here is held by the system alone. */
 function seenFrom(confinement: Confinement, as: readonly string[] = []): Record<string, unknown> {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), 'svc-held-')));
+  const home = realpathSync(mkdtempSync(join(onDisk(), 'svc-held-')));
   chmodSync(home, 0o777);
   try {
     const [pack, secret] = [join(home, 'pack'), join(home, 'svc.db')];
@@ -88,7 +88,7 @@ test(
   'as root the system holds a process of a pack in a user, a root and a network of its own',
   { skip: !isRoot && 'needs root' },
   async (t) => {
-    const cache = mkdtempSync(join(tmpdir(), 'svc-held-'));
+    const cache = mkdtempSync(join(onDisk(), 'svc-held-'));
     t.after(() => rmSync(cache, { recursive: true, force: true }));
     const found = await findConfinement(cache);
     if (found === 'none') {
@@ -121,7 +121,7 @@ test(
   'what spins in a pack ends with svc, also when that is killed',
   { skip: !isRoot && 'needs root' },
   async (t) => {
-    const home = realpathSync(mkdtempSync(join(tmpdir(), 'svc-held-')));
+    const home = realpathSync(mkdtempSync(join(onDisk(), 'svc-held-')));
     t.after(() => rmSync(home, { recursive: true, force: true }));
     if ((await findConfinement(home)) === 'none') {
       return t.skip('this system lends no namespaces');
