@@ -17,8 +17,8 @@ import { Hasher } from './passwords/hasher.ts';
 import { policyRoutes, roleRoutes } from './policy-routes.ts';
 import { People } from './policy/people.ts';
 import { Policy, type Seeds } from './policy/policy.ts';
-import { peopleStore } from './store/people-store.ts';
-import { roleStore } from './store/role-store.ts';
+import { PeopleStore } from './store/people-store.ts';
+import { RoleStore } from './store/role-store.ts';
 import type { IamTables } from './store/tables.ts';
 import { userRoutes } from './user-routes.ts';
 
@@ -31,12 +31,12 @@ export default definePlugin({
     const hasher = new Hasher(ctx.ids);
 
     const policy = new Policy(settings.get<Seeds>('policy.roles'), () =>
-      roleStore(tables.read).all(),
+      new RoleStore(tables.read).all(),
     );
     settings.watch<Seeds>('policy.roles', (seeds) => policy.seed(seeds));
     const people = new People({
       policy,
-      read: (ids) => peopleStore(tables.read).accounts(ids),
+      read: (ids) => new PeopleStore(tables.read).accounts(ids),
       changed: (id) => ctx.events.emit(PersonChanged, { id }),
     });
 

@@ -6,9 +6,9 @@ import type { Static } from 'typebox';
 import { Me } from './accounts/schema.ts';
 import { shownUser } from './accounts/shown.ts';
 import { missing } from './accounts/users.ts';
-import { memberStore } from './store/member-store.ts';
+import { MemberStore } from './store/member-store.ts';
 import type { IamTables } from './store/tables.ts';
-import { userIdOf, userStore } from './store/user-store.ts';
+import { userIdOf, UserStore } from './store/user-store.ts';
 
 /** The caller as this service sees them at this moment. */
 export const meRoutes = (tables: Tables<IamTables>): readonly RouteDeclaration[] =>
@@ -36,8 +36,8 @@ async function whoAmI(
   if (id === undefined) {
     return withoutAccount(principal);
   }
-  const user = (await userStore(read).find(principal, id)) ?? missing(id);
-  const memberships = await memberStore(read).ofUser(principal, id);
+  const user = (await new UserStore(read).find(principal, id)) ?? missing(id);
+  const memberships = await new MemberStore(read).ofUser(principal, id);
   return {
     ...shownUser(user),
     kind: principal.kind,

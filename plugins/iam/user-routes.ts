@@ -15,7 +15,13 @@ import { userIdOf } from './store/user-store.ts';
 
 const changeOfOne = { ifMatch: true, params: UserId, errors: ['not_found', 'conflict'] } as const;
 
+/** Accounts, and what their holders sign in with and may. */
 export const userRoutes = (users: Users): readonly RouteDeclaration[] => [
+  ...accountRoutes(users),
+  ...standingRoutes(users),
+];
+
+const accountRoutes = (users: Users): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/users',
     access: 'any',
@@ -65,6 +71,18 @@ export const userRoutes = (users: Users): readonly RouteDeclaration[] => [
     handle: async (call) => shownUser(await users.update(call, call.params.id, call.body)),
   }),
   route({
+    method: 'DELETE',
+    path: '/api/v1/users/{id}',
+    access: 'admin',
+    summary: 'Delete a user; what they did keeps their name, their e-mail is free again',
+    ...changeOfOne,
+    handle: (call) => users.remove(call, call.params.id),
+  }),
+];
+
+/** What ends or changes what the sessions of a user may do. */
+const standingRoutes = (users: Users): readonly RouteDeclaration[] => [
+  route({
     method: 'PATCH',
     path: '/api/v1/users/{id}/password',
     access: { action: 'admin', self: 'id' },
@@ -94,13 +112,5 @@ export const userRoutes = (users: Users): readonly RouteDeclaration[] => [
     body: RolePatchOfUser,
     response: User,
     handle: async (call) => shownUser(await users.setRole(call, call.params.id, call.body.role)),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/users/{id}',
-    access: 'admin',
-    summary: 'Delete a user; what they did keeps their name, their e-mail is free again',
-    ...changeOfOne,
-    handle: (call) => users.remove(call, call.params.id),
   }),
 ];

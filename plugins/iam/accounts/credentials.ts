@@ -4,7 +4,7 @@ import { isSvcError, type Logger, messageOf, type Tables } from 'svc/sdk';
 import { normalEmail } from '../passwords/email.ts';
 import type { Hasher } from '../passwords/hasher.ts';
 import type { People } from '../policy/people.ts';
-import { peopleStore } from '../store/people-store.ts';
+import { PeopleStore } from '../store/people-store.ts';
 import type { IamTables } from '../store/tables.ts';
 
 export interface Renewal {
@@ -33,13 +33,13 @@ export class Credentials implements PasswordsContract {
 
   async find(email: string): Promise<Person | undefined> {
     const { tables, people } = this.#parts;
-    const account = await peopleStore(tables.read).credentials(normalEmail(email));
+    const account = await new PeopleStore(tables.read).credentials(normalEmail(email));
     return account && people.live(account.id);
   }
 
   async verify(email: string, password: string): Promise<Person | undefined> {
     const { tables, people, hasher } = this.#parts;
-    const account = await peopleStore(tables.read).credentials(normalEmail(email));
+    const account = await new PeopleStore(tables.read).credentials(normalEmail(email));
     const isRight = await hasher.verify(account?.password_hash, password);
     if (!isRight || account?.status !== 'active') {
       return undefined;

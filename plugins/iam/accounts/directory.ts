@@ -3,9 +3,9 @@ import type { Clock, Tables } from 'svc/sdk';
 
 import type { People } from '../policy/people.ts';
 import type { Policy } from '../policy/policy.ts';
-import { peopleStore } from '../store/people-store.ts';
+import { PeopleStore } from '../store/people-store.ts';
 import type { IamTables } from '../store/tables.ts';
-import { userStore } from '../store/user-store.ts';
+import { UserStore } from '../store/user-store.ts';
 import type { Credentials } from './credentials.ts';
 import { errors } from './errors.ts';
 import { missing, type Users } from './users.ts';
@@ -29,18 +29,18 @@ export const createDirectory = ({
   clock,
 }: DirectoryParts): DirectoryContract => ({
   live: (id) => people.live(id),
-  nameOf: (id) => peopleStore(tables.read).nameOf(id),
-  timesOf: async (id) => (await peopleStore(tables.read).timesOf(id)) ?? missing(id),
+  nameOf: (id) => new PeopleStore(tables.read).nameOf(id),
+  timesOf: async (id) => (await new PeopleStore(tables.read).timesOf(id)) ?? missing(id),
   async create(person, createdBy, along = () => undefined) {
     const { id, email } = await users.create(person, createdBy, along);
     return people.live(id) ?? gone(email);
   },
-  hasAdmin: () => userStore(tables.read).hasActiveAdmin(),
+  hasAdmin: () => new UserStore(tables.read).hasActiveAdmin(),
   grantsOf: (role) => policy.grantsOf(role),
   narrows: () => people.all().some(({ selectors }) => selectors !== undefined),
   noteLogin: (id) =>
     tables.write(async (tx) => {
-      const store = peopleStore(tx);
+      const store = new PeopleStore(tx);
       const renewal = credentials.takeRenewal(id);
       if (renewal) {
         await store.renewHash(id, renewal.old, renewal.renewed);

@@ -3,10 +3,10 @@ import type { Page, PageRequest, Principal, Tables } from 'svc/sdk';
 import { matching } from '../policy/grants.ts';
 import type { People } from '../policy/people.ts';
 import type { Policy } from '../policy/policy.ts';
-import { type MemberRow, memberStore } from '../store/member-store.ts';
-import { orgStore } from '../store/org-store.ts';
+import { type MemberRow, MemberStore } from '../store/member-store.ts';
+import { OrgStore } from '../store/org-store.ts';
 import type { Iam, IamTables, OrgRole } from '../store/tables.ts';
-import { userIdOf, userStore } from '../store/user-store.ts';
+import { userIdOf, UserStore } from '../store/user-store.ts';
 import { errors } from './errors.ts';
 import { missingOrg } from './orgs.ts';
 import { type By, missing } from './users.ts';
@@ -32,14 +32,14 @@ export class Members {
   async list(actor: Principal, org: number, page: PageRequest): Promise<Page<MemberRow>> {
     const { tables } = this.#parts;
     await assertSeen(tables.read, actor, org);
-    return memberStore(tables.read).list(org, page);
+    return new MemberStore(tables.read).list(org, page);
   }
 
   add(by: By, org: number, user: number, role: OrgRole): Promise<MemberRow> {
     const { mostOrgsOfUser = defaultMostOrgsOfUser } = this.#parts;
     return this.#amend(by, org, user, async (tx, before) => {
-      const store = memberStore(tx);
-      const { email } = (await userStore(tx).find(by.principal, user)) ?? missing(user);
+      const store = new MemberStore(tx);
+      const { email } = (await new UserStore(tx).find(by.principal, user)) ?? missing(user);
       if (before !== undefined) {
         throw errors.already_member({ email });
       }
@@ -54,7 +54,7 @@ export class Members {
   setRole(by: By, org: number, user: number, role: OrgRole): Promise<MemberRow> {
     return this.#amend(by, org, user, async (tx, before) => {
       const member = before ?? missingMember(org, user);
-      await memberStore(tx).update(org, user, role);
+      await new MemberStore(tx).update(org, user, role);
       return { ...member, role };
     });
   }
@@ -65,7 +65,7 @@ export class Members {
         missingMember(org, user);
       }
       await assertMayWiden(tx, by.principal, org);
-      await memberStore(tx).remove(org, user);
+      await new MemberStore(tx).remove(org, user);
     });
   }
 
@@ -80,13 +80,13 @@ export class Members {
     return people.following([user], () =>
       tables.write(async (tx) => {
         await this.#assertManages(tx, by.principal, org);
-        const before = await memberStore(tx).find(org, user);
+        const before = await new MemberStore(tx).find(org, user);
         const result = await work(tx, before);
         by.note({
           resourceType: 'member',
           resourceId: `${org}/${user}`,
           before,
-          after: await memberStore(tx).find(org, user),
+          after: await new MemberStore(tx).find(org, user),
         });
         return result;
       }),
@@ -95,10 +95,10 @@ export class Members {
 
   /** The role grants it for every organization the actor sees, `org_admin` for that one alone. */
   async #assertManages(tx: Iam, actor: Principal, org: number): Promise<void> {
-    const { name } = (await orgStore(tx).find(actor, org)) ?? missingOrg(org);
+    const { name } = (await new OrgStore(tx).find(actor, org)) ?? missingOrg(org);
     const own = userIdOf(actor);
     const isOrgAdmin =
-      own !== undefined && (await memberStore(tx).find(org, own))?.role === 'org_admin';
+      own !== undefined && (await new MemberStore(tx).find(org, own))?.role === 'org_admin';
     const byRole = matching(this.#parts.policy.grantsOf(actor.role), 'member:manage') !== undefined;
     if (!byRole && !isOrgAdmin) {
       throw errors.not_org_admin({ name });
@@ -107,7 +107,7 @@ export class Members {
 }
 
 async function assertSeen(db: Iam, actor: Principal, org: number): Promise<void> {
-  if ((await orgStore(db).find(actor, org)) === undefined) {
+  if ((await new OrgStore(db).find(actor, org)) === undefined) {
     missingOrg(org);
   }
 }
@@ -115,7 +115,7 @@ async function assertSeen(db: Iam, actor: Principal, org: number): Promise<void>
 /** Who leaves an organization that carries a selector may see more than its members do, so none of those lets anybody out. */
 async function assertMayWiden(tx: Iam, actor: Principal, org: number): Promise<void> {
   const { name, device_selector: selector } =
-    (await orgStore(tx).find(actor, org)) ?? missingOrg(org);
+    (await new OrgStore(tx).find(actor, org)) ?? missingOrg(org);
   if (actor.selectors !== undefined && selector !== null) {
     throw errors.narrows_members({ name });
   }

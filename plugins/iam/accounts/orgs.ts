@@ -1,8 +1,8 @@
 import type { Clock, Page, PageRequest, Principal, Tables } from 'svc/sdk';
 
 import type { People } from '../policy/people.ts';
-import { memberStore } from '../store/member-store.ts';
-import { defaultOrg, nameKey, orgStore, type OrgRow } from '../store/org-store.ts';
+import { MemberStore } from '../store/member-store.ts';
+import { defaultOrg, nameKey, OrgStore, type OrgRow } from '../store/org-store.ts';
 import type { Iam, IamTables } from '../store/tables.ts';
 import { errors } from './errors.ts';
 import { shownOrg } from './shown.ts';
@@ -33,11 +33,11 @@ export class Orgs {
   }
 
   list(actor: Principal, q: string | undefined, page: PageRequest): Promise<Page<OrgRow>> {
-    return orgStore(this.#parts.tables.read).list(actor, q, page);
+    return new OrgStore(this.#parts.tables.read).list(actor, q, page);
   }
 
   async get(actor: Principal, id: number): Promise<OrgRow> {
-    return (await orgStore(this.#parts.tables.read).find(actor, id)) ?? missingOrg(id);
+    return (await new OrgStore(this.#parts.tables.read).find(actor, id)) ?? missingOrg(id);
   }
 
   create(
@@ -46,7 +46,7 @@ export class Orgs {
   ): Promise<OrgRow> {
     const { tables, clock, mostOrgs = defaultMostOrgs } = this.#parts;
     return tables.write(async (tx) => {
-      const store = orgStore(tx);
+      const store = new OrgStore(tx);
       const name = given.trim();
       await assertNameFree(tx, name);
       await assertParentExists(tx, by.principal, parent_id);
@@ -76,7 +76,7 @@ export class Orgs {
     const { tables, clock, people } = this.#parts;
     let members: readonly number[] = [];
     const written = tables.write(async (tx) => {
-      const store = orgStore(tx);
+      const store = new OrgStore(tx);
       const before = (await store.find(by.principal, id)) ?? missingOrg(id);
       by.requireMatch(shownOrg(before));
       const name = given?.trim();
@@ -94,7 +94,7 @@ export class Orgs {
         ...(device_selector !== undefined && { device_selector: selectorOf(device_selector) }),
       };
       const after = await store.update(by.principal, id, changes, clock.now());
-      members = device_selector === undefined ? [] : await memberStore(tx).idsOf(id);
+      members = device_selector === undefined ? [] : await new MemberStore(tx).idsOf(id);
       by.note({ before: shownOrg(before), after: shownOrg(after) });
       return after;
     });
@@ -109,7 +109,7 @@ export class Orgs {
   async remove(by: By, id: number): Promise<void> {
     const { tables, people } = this.#parts;
     const left = await tables.write(async (tx) => {
-      const store = orgStore(tx);
+      const store = new OrgStore(tx);
       const before = (await store.find(by.principal, id)) ?? missingOrg(id);
       by.requireMatch(shownOrg(before));
       if (id === defaultOrg) {
@@ -118,7 +118,7 @@ export class Orgs {
       if (await store.hasChildren(id)) {
         throw errors.has_children({ name: before.name });
       }
-      const members = await memberStore(tx).removeAll(id);
+      const members = await new MemberStore(tx).removeAll(id);
       if (before.device_selector !== null && members.length > 0) {
         throw errors.narrows_devices({ name: before.name, count: members.length });
       }
@@ -138,19 +138,19 @@ export function missingOrg(id: number): never {
 }
 
 async function assertNameFree(tx: Iam, name: string, exceptId?: number): Promise<void> {
-  if (!(await orgStore(tx).isNameFree(name, exceptId))) {
+  if (!(await new OrgStore(tx).isNameFree(name, exceptId))) {
     throw errors.org_taken({ name }, { details: [{ path: '/name', message: 'is taken' }] });
   }
 }
 
 async function assertParentExists(tx: Iam, actor: Principal, parent: number | null): Promise<void> {
-  if (parent !== null && (await orgStore(tx).find(actor, parent)) === undefined) {
+  if (parent !== null && (await new OrgStore(tx).find(actor, parent)) === undefined) {
     missingOrg(parent);
   }
 }
 
 async function assertNoCycle(tx: Iam, id: number, parent: number): Promise<void> {
-  if ((await orgStore(tx).lineOf(parent)).includes(id)) {
+  if ((await new OrgStore(tx).lineOf(parent)).includes(id)) {
     throw errors.below_itself(
       { id },
       {

@@ -2,9 +2,9 @@ import type { Clock, DeclaredCatalogue, Principal, Tables } from 'svc/sdk';
 
 import { areaOf, matching } from '../policy/grants.ts';
 import type { Policy } from '../policy/policy.ts';
-import { roleStore, type RoleRow } from '../store/role-store.ts';
+import { RoleStore, type RoleRow } from '../store/role-store.ts';
 import type { Iam, IamTables } from '../store/tables.ts';
-import { userIdOf, userStore } from '../store/user-store.ts';
+import { userIdOf, UserStore } from '../store/user-store.ts';
 import { errors } from './errors.ts';
 import { shownRole } from './shown.ts';
 import type { By } from './users.ts';
@@ -39,7 +39,7 @@ export class Roles {
       assertCustom(name, policy);
       this.#assertDeclared(grants, []);
       assertHeld(policy, by.principal, grants);
-      const store = roleStore(tx);
+      const store = new RoleStore(tx);
       if ((await store.find(name)) !== undefined) {
         throw errors.role_taken({ name }, { details: [{ path: '/name', message: 'is taken' }] });
       }
@@ -72,7 +72,7 @@ export class Roles {
         this.#assertDeclared(changes.grants, before.grants);
         assertHeld(policy, by.principal, changes.grants);
       }
-      const after = await roleStore(tx).update(name, changes, clock.now());
+      const after = await new RoleStore(tx).update(name, changes, clock.now());
       by.note({ before: shown(before), after: shown(after) });
       return after;
     });
@@ -85,14 +85,14 @@ export class Roles {
       const before = await found(tx, name);
       by.requireMatch({ updated_at: shown(before).updated_at! });
       assertHeld(policy, by.principal, before.grants);
-      const holders = await userStore(tx).holdersOf(name);
+      const holders = await new UserStore(tx).holdersOf(name);
       if (holders > 0) {
         throw errors.role_held({
           holders: holders === 1 ? 'one user has' : `${holders} users have`,
           name,
         });
       }
-      await roleStore(tx).remove(name);
+      await new RoleStore(tx).remove(name);
       by.note({ before: shown(before) });
     });
   }
@@ -100,7 +100,7 @@ export class Roles {
   /** Actions that are there no more, such as `greeter:read` and `greeter:*` of the area `greeter`: who brings that name again finds no role that grants them. */
   forgetArea(area: string): Promise<void> {
     return this.#following(async (tx) => {
-      const store = roleStore(tx);
+      const store = new RoleStore(tx);
       for (const { name, grants } of await store.all()) {
         const left = grants.filter((grant) => !grant.startsWith(`${area}:`));
         if (left.length < grants.length) {
@@ -141,7 +141,7 @@ export class Roles {
 const shown = (row: RoleRow) => shownRole({ ...row, builtin: false });
 
 async function found(tx: Iam, name: string): Promise<RoleRow> {
-  return (await roleStore(tx).find(name)) ?? missingRole(name);
+  return (await new RoleStore(tx).find(name)) ?? missingRole(name);
 }
 
 export function missingRole(name: string): never {

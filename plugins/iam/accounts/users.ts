@@ -7,11 +7,11 @@ import type { Hasher } from '../passwords/hasher.ts';
 import { assertGoodPassword } from '../passwords/password-rules.ts';
 import type { People } from '../policy/people.ts';
 import { builtinRoles } from '../policy/policy.ts';
-import { memberStore } from '../store/member-store.ts';
+import { MemberStore } from '../store/member-store.ts';
 import { defaultOrg } from '../store/org-store.ts';
-import { roleStore } from '../store/role-store.ts';
+import { RoleStore } from '../store/role-store.ts';
 import type { Iam, IamTables, UserStatus } from '../store/tables.ts';
-import { type UserFilter, userIdOf, type UserRow, userStore } from '../store/user-store.ts';
+import { type UserFilter, userIdOf, type UserRow, UserStore } from '../store/user-store.ts';
 import { errors } from './errors.ts';
 import { shownUser } from './shown.ts';
 
@@ -53,11 +53,11 @@ export class Users {
   }
 
   list(actor: Principal, filter: UserFilter, page: PageRequest): Promise<Page<UserRow>> {
-    return userStore(this.#parts.tables.read).list(actor, filter, page);
+    return new UserStore(this.#parts.tables.read).list(actor, filter, page);
   }
 
   async get(actor: Principal, id: number): Promise<UserRow> {
-    return (await userStore(this.#parts.tables.read).find(actor, id)) ?? missing(id);
+    return (await new UserStore(this.#parts.tables.read).find(actor, id)) ?? missing(id);
   }
 
   async create(
@@ -70,7 +70,7 @@ export class Users {
     assertGoodPassword(user.password, email);
     const password_hash = await hasher.hash(user.password);
     const created = await tables.write(async (tx) => {
-      const store = userStore(tx);
+      const store = new UserStore(tx);
       await assertEmailFree(tx, email);
       await assertRoleExists(tx, user.role);
       if ((await store.count()) >= mostUsers) {
@@ -90,7 +90,7 @@ export class Users {
         last_login_at: null,
         deleted_at: null,
       });
-      await memberStore(tx).insert(defaultOrg, row.id, 'member');
+      await new MemberStore(tx).insert(defaultOrg, row.id, 'member');
       await along(row);
       return row;
     });
@@ -130,14 +130,14 @@ export class Users {
   ): Promise<UserRow> {
     const { tables, hasher } = this.#parts;
     const { email } = await this.get(by.principal, id);
-    const hash = await userStore(tables.read).hashOf(by.principal, id);
+    const hash = await new UserStore(tables.read).hashOf(by.principal, id);
     assertGoodPassword(password, email);
     if (userIdOf(by.principal) === id) {
       await this.#assertCurrent(id, hash, current);
     }
     const password_hash = await hasher.hash(password);
     return this.#amend(by, id, async (tx, before) => {
-      if ((await userStore(tx).hashOf(by.principal, id)) !== hash) {
+      if ((await new UserStore(tx).hashOf(by.principal, id)) !== hash) {
         throw errors.password_changed();
       }
       return { password_hash, version: before.version + 1 };
@@ -187,14 +187,14 @@ export class Users {
     const { tables, people, clock } = this.#parts;
     return people.following([id], () =>
       tables.write(async (tx) => {
-        const store = userStore(tx);
+        const store = new UserStore(tx);
         const before = (await store.find(by.principal, id)) ?? missing(id);
         by.requireMatch(shownUser(before));
         const changes = await decide(tx, before);
         const after = await store.update(by.principal, id, changes, clock.now());
         const isGone = changes.deleted_at !== undefined;
         if (isGone) {
-          await memberStore(tx).removeUser(id);
+          await new MemberStore(tx).removeUser(id);
         }
         if (
           isActiveAdmin(before) &&
@@ -245,7 +245,7 @@ export function missing(id: number): never {
 }
 
 async function assertEmailFree(tx: Iam, email: string, exceptId?: number): Promise<void> {
-  if (!(await userStore(tx).isFree(email, exceptId))) {
+  if (!(await new UserStore(tx).isFree(email, exceptId))) {
     throw errors.email_taken({ email }, { details: [{ path: '/email', message: 'is taken' }] });
   }
 }
@@ -253,7 +253,7 @@ async function assertEmailFree(tx: Iam, email: string, exceptId?: number): Promi
 async function assertRoleExists(tx: Iam, role: string): Promise<void> {
   const known =
     (builtinRoles as readonly string[]).includes(role) ||
-    (await roleStore(tx).find(role)) !== undefined;
+    (await new RoleStore(tx).find(role)) !== undefined;
   if (!known) {
     const message = `must be ${builtinRoles.join(', ')} or a custom role`;
     throw errors.role_unknown({ message, role }, { details: [{ path: '/role', message }] });

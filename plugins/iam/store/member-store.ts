@@ -10,71 +10,96 @@ export interface MemberRow {
   readonly role: OrgRole;
 }
 
+const columns = ['user_id', 'email', 'display_name', 'iam_members.role'] as const;
+
 /** Members of one organization that the caller has found for their actor already. */
-export const memberStore = (db: Iam) => {
-  const members = (org: number) =>
-    db
+export class MemberStore {
+  readonly #db: Iam;
+
+  constructor(db: Iam) {
+    this.#db = db;
+  }
+
+  list(org: number, page: PageRequest): Promise<Page<MemberRow>> {
+    return pageOf(this.#of(org).select(columns), 'user_id', page);
+  }
+
+  find(org: number, user: number): Promise<MemberRow | undefined> {
+    return this.#of(org).select(columns).where('user_id', '=', user).executeTakeFirst();
+  }
+
+  insert(org: number, user: number, role: OrgRole) {
+    return this.#db
+      .insertInto('iam_members')
+      .values({ org_id: org, user_id: user, role })
+      .execute();
+  }
+
+  update(org: number, user: number, role: OrgRole) {
+    return this.#db
+      .updateTable('iam_members')
+      .set({ role })
+      .where('org_id', '=', org)
+      .where('user_id', '=', user)
+      .execute();
+  }
+
+  remove(org: number, user: number) {
+    return this.#db
+      .deleteFrom('iam_members')
+      .where('org_id', '=', org)
+      .where('user_id', '=', user)
+      .execute();
+  }
+
+  removeUser(user: number) {
+    return this.#db.deleteFrom('iam_members').where('user_id', '=', user).execute();
+  }
+
+  async idsOf(org: number): Promise<readonly number[]> {
+    return (
+      await this.#db.selectFrom('iam_members').select('user_id').where('org_id', '=', org).execute()
+    ).map((row) => row.user_id);
+  }
+
+  /** Empties an organization and says who was in it. */
+  async removeAll(org: number): Promise<readonly number[]> {
+    return (
+      await this.#db
+        .deleteFrom('iam_members')
+        .where('org_id', '=', org)
+        .returning('user_id')
+        .execute()
+    ).map((row) => row.user_id);
+  }
+
+  async countOrgsOf(user: number): Promise<number> {
+    return (
+      await this.#db
+        .selectFrom('iam_members')
+        .select((eb) => eb.fn.countAll<number>().as('total'))
+        .where('user_id', '=', user)
+        .executeTakeFirstOrThrow()
+    ).total;
+  }
+
+  /** Where a user belongs, as `/me` shows it. */
+  ofUser(actor: Principal, user: number) {
+    return this.#db
+      .selectFrom('iam_members')
+      .innerJoin('iam_orgs', 'iam_orgs.id', 'iam_members.org_id')
+      .select(['org_id', 'name', 'role'])
+      .where('user_id', 'in', (eb) =>
+        eb.selectFrom('iam_users').select('id').where(seenBy(actor)).where('id', '=', user),
+      )
+      .orderBy('org_id')
+      .execute();
+  }
+
+  #of(org: number) {
+    return this.#db
       .selectFrom('iam_members')
       .innerJoin('iam_users', 'iam_users.id', 'iam_members.user_id')
       .where('org_id', '=', org);
-  const shown = ['user_id', 'email', 'display_name', 'iam_members.role'] as const;
-  return {
-    list: (org: number, page: PageRequest): Promise<Page<MemberRow>> =>
-      pageOf(members(org).select(shown), 'user_id', page),
-
-    find: (org: number, user: number): Promise<MemberRow | undefined> =>
-      members(org).select(shown).where('user_id', '=', user).executeTakeFirst(),
-
-    insert: (org: number, user: number, role: OrgRole) =>
-      db.insertInto('iam_members').values({ org_id: org, user_id: user, role }).execute(),
-
-    update: (org: number, user: number, role: OrgRole) =>
-      db
-        .updateTable('iam_members')
-        .set({ role })
-        .where('org_id', '=', org)
-        .where('user_id', '=', user)
-        .execute(),
-
-    remove: (org: number, user: number) =>
-      db.deleteFrom('iam_members').where('org_id', '=', org).where('user_id', '=', user).execute(),
-
-    removeUser: (user: number) =>
-      db.deleteFrom('iam_members').where('user_id', '=', user).execute(),
-
-    async idsOf(org: number): Promise<readonly number[]> {
-      return (
-        await db.selectFrom('iam_members').select('user_id').where('org_id', '=', org).execute()
-      ).map((row) => row.user_id);
-    },
-
-    /** Empties an organization and says who was in it. */
-    async removeAll(org: number): Promise<readonly number[]> {
-      return (
-        await db.deleteFrom('iam_members').where('org_id', '=', org).returning('user_id').execute()
-      ).map((row) => row.user_id);
-    },
-
-    async countOrgsOf(user: number): Promise<number> {
-      return (
-        await db
-          .selectFrom('iam_members')
-          .select((eb) => eb.fn.countAll<number>().as('total'))
-          .where('user_id', '=', user)
-          .executeTakeFirstOrThrow()
-      ).total;
-    },
-
-    /** Where a user belongs, as `/me` shows it. */
-    ofUser: (actor: Principal, user: number) =>
-      db
-        .selectFrom('iam_members')
-        .innerJoin('iam_orgs', 'iam_orgs.id', 'iam_members.org_id')
-        .select(['org_id', 'name', 'role'])
-        .where('user_id', 'in', (eb) =>
-          eb.selectFrom('iam_users').select('id').where(seenBy(actor)).where('id', '=', user),
-        )
-        .orderBy('org_id')
-        .execute(),
-  };
-};
+  }
+}

@@ -32,9 +32,15 @@ const seenBy = (actor: Principal) => (eb: ExpressionBuilder<IamTables, 'iam_orgs
   actor.orgs === undefined ? eb.lit(true) : eb('id', 'in', [...actor.orgs]);
 
 /** Organizations on behalf of an actor, who sees those they belong to. */
-export const orgStore = (db: Iam) => ({
+export class OrgStore {
+  readonly #db: Iam;
+
+  constructor(db: Iam) {
+    this.#db = db;
+  }
+
   async list(actor: Principal, q: string | undefined, page: PageRequest): Promise<Page<OrgRow>> {
-    const filtered = db
+    const filtered = this.#db
       .selectFrom('iam_orgs')
       .select(columns)
       .where(seenBy(actor))
@@ -43,71 +49,74 @@ export const orgStore = (db: Iam) => ({
       );
     const { items, ...rest } = await pageOf(filtered, 'id', page);
     return { ...rest, items: items.map((row) => withSeenParent(actor, row)) };
-  },
+  }
 
   async find(actor: Principal, id: number): Promise<OrgRow | undefined> {
-    const found = await db
+    const found = await this.#db
       .selectFrom('iam_orgs')
       .select(columns)
       .where(seenBy(actor))
       .where('id', '=', id)
       .executeTakeFirst();
     return found && withSeenParent(actor, found);
-  },
+  }
 
-  insert: (org: Insertable<IamTables['iam_orgs']>): Promise<OrgRow> =>
-    db.insertInto('iam_orgs').values(org).returning(columns).executeTakeFirstOrThrow(),
+  insert(org: Insertable<IamTables['iam_orgs']>): Promise<OrgRow> {
+    return this.#db.insertInto('iam_orgs').values(org).returning(columns).executeTakeFirstOrThrow();
+  }
 
-  update: (
+  update(
     actor: Principal,
     id: number,
     changes: Updateable<IamTables['iam_orgs']>,
     now: number,
-  ): Promise<OrgRow> =>
-    db
+  ): Promise<OrgRow> {
+    return this.#db
       .updateTable('iam_orgs')
       .set({ ...changes, updated_at: sql<number>`max(${now}, updated_at + 1)` })
       .where(seenBy(actor))
       .where('id', '=', id)
       .returning(columns)
-      .executeTakeFirstOrThrow(),
+      .executeTakeFirstOrThrow();
+  }
 
-  remove: (actor: Principal, id: number) =>
-    db.deleteFrom('iam_orgs').where(seenBy(actor)).where('id', '=', id).execute(),
+  remove(actor: Principal, id: number) {
+    return this.#db.deleteFrom('iam_orgs').where(seenBy(actor)).where('id', '=', id).execute();
+  }
 
   async isNameFree(name: string, exceptId = 0): Promise<boolean> {
-    const taken = await db
+    const taken = await this.#db
       .selectFrom('iam_orgs')
       .select('id')
       .where('name_key', '=', nameKey(name))
       .where('id', '!=', exceptId)
       .executeTakeFirst();
     return taken === undefined;
-  },
+  }
 
   async count(): Promise<number> {
     return (
-      await db
+      await this.#db
         .selectFrom('iam_orgs')
         .select((eb) => eb.fn.countAll<number>().as('total'))
         .executeTakeFirstOrThrow()
     ).total;
-  },
+  }
 
   async hasChildren(id: number): Promise<boolean> {
     return (
-      (await db
+      (await this.#db
         .selectFrom('iam_orgs')
         .select('id')
         .where('parent_id', '=', id)
         .limit(1)
         .executeTakeFirst()) !== undefined
     );
-  },
+  }
 
   /** `id` and everything above it. */
   async lineOf(id: number): Promise<readonly number[]> {
-    const line = await db
+    const line = await this.#db
       .withRecursive('line(id, parent_id)', (cte) =>
         cte
           .selectFrom('iam_orgs')
@@ -124,8 +133,8 @@ export const orgStore = (db: Iam) => ({
       .select('id')
       .execute();
     return line.map((org) => org.id);
-  },
-});
+  }
+}
 
 /** Two names that differ in case or in the way their letters are encoded are one. */
 export const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase();

@@ -19,17 +19,23 @@ export interface Account {
 }
 
 /** What svc itself must know of everybody: for its memory, for signing in, and for rows that name people. No route reads here. */
-export const peopleStore = (db: Iam) => ({
+export class PeopleStore {
+  readonly #db: Iam;
+
+  constructor(db: Iam) {
+    this.#db = db;
+  }
+
   /** All accounts that are not deleted, or those of `ids`. */
   async accounts(ids?: readonly number[]): Promise<Account[]> {
-    const users = await db
+    const users = await this.#db
       .selectFrom('iam_users')
       .select(['id', 'email', 'display_name', 'role', 'status', 'version'])
       .where('deleted_at', 'is', null)
       .$if(ids !== undefined, (query) => query.where('id', 'in', [...ids!]))
       .orderBy('id')
       .execute();
-    const members = await db
+    const members = await this.#db
       .selectFrom('iam_members')
       .innerJoin('iam_orgs', 'iam_orgs.id', 'iam_members.org_id')
       .select(['org_id', 'user_id', 'role', 'device_selector'])
@@ -41,40 +47,49 @@ export const peopleStore = (db: Iam) => ({
       memberships.set(user, [...(memberships.get(user) ?? []), membership]);
     }
     return users.map((user) => ({ ...user, memberships: memberships.get(user.id) ?? [] }));
-  },
+  }
 
-  credentials: (email: string) =>
-    db
+  credentials(email: string) {
+    return this.#db
       .selectFrom('iam_users')
       .select(['id', 'status', 'version', 'password_hash'])
       .where('email', '=', email)
       .where('deleted_at', 'is', null)
-      .executeTakeFirst(),
+      .executeTakeFirst();
+  }
 
   /** Replaces a hash by a stronger one of the same password, unless the password was changed meanwhile. */
-  renewHash: (id: number, old: string, renewed: string) =>
-    db
+  renewHash(id: number, old: string, renewed: string) {
+    return this.#db
       .updateTable('iam_users')
       .set({ password_hash: renewed })
       .where('id', '=', id)
       .where('password_hash', '=', old)
-      .execute(),
+      .execute();
+  }
 
-  noteLogin: (id: number, now: number) =>
-    db.updateTable('iam_users').set({ last_login_at: now }).where('id', '=', id).execute(),
+  noteLogin(id: number, now: number) {
+    return this.#db
+      .updateTable('iam_users')
+      .set({ last_login_at: now })
+      .where('id', '=', id)
+      .execute();
+  }
 
-  timesOf: (id: number) =>
-    db
+  timesOf(id: number) {
+    return this.#db
       .selectFrom('iam_users')
       .select(['created_at', 'updated_at', 'last_login_at'])
       .where('id', '=', id)
-      .executeTakeFirst(),
+      .executeTakeFirst();
+  }
 
   /** Also of deleted accounts. */
-  nameOf: (id: number) =>
-    db
+  nameOf(id: number) {
+    return this.#db
       .selectFrom('iam_users')
       .select(['email', 'display_name'])
       .where('id', '=', id)
-      .executeTakeFirst(),
-});
+      .executeTakeFirst();
+  }
+}

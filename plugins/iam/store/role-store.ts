@@ -10,19 +10,27 @@ export interface RoleRow extends Omit<Stored, 'grants'> {
 }
 
 /** Custom roles; svc has them in common, so whoever may read roles sees all of them. */
-export const roleStore = (db: Iam) => ({
+export class RoleStore {
+  readonly #db: Iam;
+
+  constructor(db: Iam) {
+    this.#db = db;
+  }
+
   async all(): Promise<readonly RoleRow[]> {
-    return (await db.selectFrom('iam_roles').select(columns).orderBy('name').execute()).map(opened);
-  },
+    return (await this.#db.selectFrom('iam_roles').select(columns).orderBy('name').execute()).map(
+      opened,
+    );
+  }
 
   async find(name: string): Promise<RoleRow | undefined> {
-    const found = await db
+    const found = await this.#db
       .selectFrom('iam_roles')
       .select(columns)
       .where('name', '=', name)
       .executeTakeFirst();
     return found && opened(found);
-  },
+  }
 
   async insert(
     role: Omit<Insertable<IamTables['iam_roles']>, 'grants'> & {
@@ -31,16 +39,20 @@ export const roleStore = (db: Iam) => ({
   ): Promise<RoleRow> {
     const values = { ...role, grants: JSON.stringify(role.grants) };
     return opened(
-      await db.insertInto('iam_roles').values(values).returning(columns).executeTakeFirstOrThrow(),
+      await this.#db
+        .insertInto('iam_roles')
+        .values(values)
+        .returning(columns)
+        .executeTakeFirstOrThrow(),
     );
-  },
+  }
 
   async update(
     name: string,
     { description, grants }: { readonly description?: string; readonly grants?: readonly string[] },
     now: number,
   ): Promise<RoleRow> {
-    const changed = db
+    const changed = this.#db
       .updateTable('iam_roles')
       .set({
         ...(description !== undefined && { description }),
@@ -50,19 +62,21 @@ export const roleStore = (db: Iam) => ({
       .where('name', '=', name)
       .returning(columns);
     return opened(await changed.executeTakeFirstOrThrow());
-  },
+  }
 
-  remove: (name: string) => db.deleteFrom('iam_roles').where('name', '=', name).execute(),
+  remove(name: string) {
+    return this.#db.deleteFrom('iam_roles').where('name', '=', name).execute();
+  }
 
   async count(): Promise<number> {
     return (
-      await db
+      await this.#db
         .selectFrom('iam_roles')
         .select((eb) => eb.fn.countAll<number>().as('total'))
         .executeTakeFirstOrThrow()
     ).total;
-  },
-});
+  }
+}
 
 const opened = ({ grants, ...role }: Stored): RoleRow => ({
   ...role,

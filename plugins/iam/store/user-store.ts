@@ -58,53 +58,71 @@ export const userIdOf = ({ kind, id }: Principal): number | undefined =>
   kind === 'user' || kind === 'token' ? Number(id) : undefined;
 
 /** Accounts on behalf of an actor. */
-export const userStore = (db: Iam) => ({
-  list: (actor: Principal, filter: UserFilter, page: PageRequest): Promise<Page<UserRow>> =>
-    pageOf(
-      db.selectFrom('iam_users').select(columns).where(seenBy(actor)).where(fits(filter, actor)),
+export class UserStore {
+  readonly #db: Iam;
+
+  constructor(db: Iam) {
+    this.#db = db;
+  }
+
+  list(actor: Principal, filter: UserFilter, page: PageRequest): Promise<Page<UserRow>> {
+    return pageOf(
+      this.#db
+        .selectFrom('iam_users')
+        .select(columns)
+        .where(seenBy(actor))
+        .where(fits(filter, actor)),
       'id',
       page,
-    ),
+    );
+  }
 
-  find: (actor: Principal, id: number): Promise<UserRow | undefined> =>
-    db
+  find(actor: Principal, id: number): Promise<UserRow | undefined> {
+    return this.#db
       .selectFrom('iam_users')
       .select(columns)
       .where(seenBy(actor))
       .where('id', '=', id)
-      .executeTakeFirst(),
+      .executeTakeFirst();
+  }
 
   /** For whoever changes the password; compared and replaced, never shown. */
   async hashOf(actor: Principal, id: number): Promise<string | undefined> {
-    const found = await db
+    const found = await this.#db
       .selectFrom('iam_users')
       .select('password_hash')
       .where(seenBy(actor))
       .where('id', '=', id)
       .executeTakeFirst();
     return found?.password_hash;
-  },
+  }
 
-  insert: (user: Insertable<IamTables['iam_users']>): Promise<UserRow> =>
-    db.insertInto('iam_users').values(user).returning(columns).executeTakeFirstOrThrow(),
+  insert(user: Insertable<IamTables['iam_users']>): Promise<UserRow> {
+    return this.#db
+      .insertInto('iam_users')
+      .values(user)
+      .returning(columns)
+      .executeTakeFirstOrThrow();
+  }
 
   /** `updated_at` grows with each change, also within a millisecond: it is the version that If-Match compares. */
-  update: (
+  update(
     actor: Principal,
     id: number,
     changes: Updateable<IamTables['iam_users']>,
     now: number,
-  ): Promise<UserRow> =>
-    db
+  ): Promise<UserRow> {
+    return this.#db
       .updateTable('iam_users')
       .set({ ...changes, updated_at: sql<number>`max(${now}, updated_at + 1)` })
       .where(seenBy(actor))
       .where('id', '=', id)
       .returning(columns)
-      .executeTakeFirstOrThrow(),
+      .executeTakeFirstOrThrow();
+  }
 
   async isFree(email: string, exceptId = 0): Promise<boolean> {
-    const taken = await db
+    const taken = await this.#db
       .selectFrom('iam_users')
       .select('id')
       .where('email', '=', email)
@@ -112,36 +130,36 @@ export const userStore = (db: Iam) => ({
       .where('id', '!=', exceptId)
       .executeTakeFirst();
     return taken === undefined;
-  },
+  }
 
-  count: async (): Promise<number> => {
-    const { total } = await db
+  async count(): Promise<number> {
+    const { total } = await this.#db
       .selectFrom('iam_users')
       .select((eb) => eb.fn.countAll<number>().as('total'))
       .where('deleted_at', 'is', null)
       .executeTakeFirstOrThrow();
     return total;
-  },
+  }
 
   async hasActiveAdmin(): Promise<boolean> {
-    const admin = db
+    const admin = this.#db
       .selectFrom('iam_users')
       .select('id')
       .where('role', '=', 'admin')
       .where('status', '=', 'active')
       .where('deleted_at', 'is', null);
     return (await admin.limit(1).executeTakeFirst()) !== undefined;
-  },
+  }
 
   async holdersOf(role: string): Promise<number> {
-    const holders = db
+    const holders = this.#db
       .selectFrom('iam_users')
       .select((eb) => eb.fn.countAll<number>().as('total'))
       .where('role', '=', role)
       .where('deleted_at', 'is', null);
     return (await holders.executeTakeFirstOrThrow()).total;
-  },
-});
+  }
+}
 
 /** An organization that the actor does not belong to has no members as far as they can tell. */
 const fits =

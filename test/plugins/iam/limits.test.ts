@@ -12,8 +12,8 @@ import { Users } from '../../../plugins/iam/accounts/users.ts';
 import { Hasher } from '../../../plugins/iam/passwords/hasher.ts';
 import { People } from '../../../plugins/iam/policy/people.ts';
 import { Policy } from '../../../plugins/iam/policy/policy.ts';
-import { peopleStore } from '../../../plugins/iam/store/people-store.ts';
-import { roleStore } from '../../../plugins/iam/store/role-store.ts';
+import { PeopleStore } from '../../../plugins/iam/store/people-store.ts';
+import { RoleStore } from '../../../plugins/iam/store/role-store.ts';
 import type { IamTables } from '../../../plugins/iam/store/tables.ts';
 import { inFolder, openIn } from '../../storage/folder.ts';
 
@@ -31,11 +31,11 @@ async function room(dir: string) {
   await storage.migrate('iam', migrations);
   const tables = storage.tables<IamTables>('iam');
   const policy = new Policy({ admin: ['*'], user: ['edge:*'], viewer: [] }, () =>
-    roleStore(tables.read).all(),
+    new RoleStore(tables.read).all(),
   );
   const people = new People({
     policy,
-    read: (some) => peopleStore(tables.read).accounts(some),
+    read: (some) => new PeopleStore(tables.read).accounts(some),
     changed: () => undefined,
   });
   const users = new Users({

@@ -9,8 +9,8 @@ import { Users } from '../../../plugins/iam/accounts/users.ts';
 import { Hasher } from '../../../plugins/iam/passwords/hasher.ts';
 import { People } from '../../../plugins/iam/policy/people.ts';
 import { Policy } from '../../../plugins/iam/policy/policy.ts';
-import { peopleStore } from '../../../plugins/iam/store/people-store.ts';
-import { roleStore } from '../../../plugins/iam/store/role-store.ts';
+import { PeopleStore } from '../../../plugins/iam/store/people-store.ts';
+import { RoleStore } from '../../../plugins/iam/store/role-store.ts';
 import type { IamTables } from '../../../plugins/iam/store/tables.ts';
 import { inFolder, openIn, silent } from '../../storage/folder.ts';
 
@@ -31,11 +31,11 @@ test('a login with the old password that is still being checked when the passwor
     await storage.migrate('iam', migrations);
     const tables = storage.tables<IamTables>('iam');
     const policy = new Policy({ admin: ['*'], user: [], viewer: [] }, () =>
-      roleStore(tables.read).all(),
+      new RoleStore(tables.read).all(),
     );
     const people = new People({
       policy,
-      read: (some) => peopleStore(tables.read).accounts(some),
+      read: (some) => new PeopleStore(tables.read).accounts(some),
       changed: () => undefined,
     });
     const quick = new Hasher(ids, { ln: 4, r: 8, p: 1 });
