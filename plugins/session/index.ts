@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Directory, Passwords } from 'svc/contracts/iam';
 import { PackTraces } from 'svc/contracts/marketplace';
 import { Credentials, SessionEnded, SessionReplayed, Setup } from 'svc/contracts/session';
-import { Authenticator, Banner, Catalogue, definePlugin } from 'svc/sdk';
+import { Authenticator, Banner, Catalogue, definePlugin, type PluginContext } from 'svc/sdk';
 
 import { authRoutes, leaveRoutes } from './auth-routes.ts';
 import { SessionAuthenticator } from './authenticator.ts';
@@ -71,7 +71,7 @@ export default definePlugin({
       accessTokens,
       clock,
       ids,
-      log: ctx.log,
+      log,
       detached,
       ended,
       replayed,
@@ -83,49 +83,21 @@ export default definePlugin({
       ids,
       file: join(ctx.dataDir, 'setup-token'),
     });
-    const signIn = new SignIn({
-      directory,
-      passwords,
-      sessions,
-      throttle: new Throttle(clock),
-      setupToken,
-      settings,
-    });
+    const throttle = new Throttle(clock);
+    const signIn = new SignIn({ directory, passwords, sessions, throttle, setupToken, settings });
     await revocations.refresh();
     await setupToken.settle();
 
-    ctx.services.provide(
-      Authenticator,
-      () =>
-        new SessionAuthenticator({
-          accessTokens,
-          apiTokens,
-          vouched,
-          directory,
-          revocations,
-          uses,
-          clock,
-        }),
-    );
-    ctx.services.provide(Setup, () => ({
-      get waiting() {
-        return setupToken.waiting;
-      },
-      get registration() {
-        return settings.get<string>('auth.registration') === 'open';
-      },
-    }));
-    ctx.extend.contribute(PackTraces, 'session', {
-      forget: async ({ packId, keepData }) =>
-        void (keepData || (await apiTokens.forgetArea(packId))),
+    const authenticator = new SessionAuthenticator({
+      accessTokens,
+      apiTokens,
+      vouched,
+      directory,
+      revocations,
+      uses,
+      clock,
     });
-    ctx.http.routes([
-      ...authRoutes(signIn, sessions),
-      ...leaveRoutes(sessions),
-      ...sessionRoutes(sessions),
-      ...tokenRoutes(apiTokens),
-    ]);
-    ctx.extend.contribute(Banner, 'setup', { line: (url) => setupToken.bannerLine(url) });
+    offer(ctx, { authenticator, sessions, apiTokens, signIn, setupToken });
 
     // The generation before this one may end sessions while it drains.
     ctx.events.on(SessionEnded, ({ session_id: sessionId }) => forget(sessionId));
@@ -135,3 +107,37 @@ export default definePlugin({
     );
   },
 });
+
+interface Offered {
+  readonly authenticator: SessionAuthenticator;
+  readonly sessions: Sessions;
+  readonly apiTokens: ApiTokens;
+  readonly signIn: SignIn;
+  readonly setupToken: SetupToken;
+}
+
+/** What others find of it: services, routes, and what it adds to those of others. */
+function offer(
+  { services, extend, http, settings }: PluginContext,
+  { authenticator, sessions, apiTokens, signIn, setupToken }: Offered,
+): void {
+  services.provide(Authenticator, () => authenticator);
+  services.provide(Setup, () => ({
+    get waiting() {
+      return setupToken.waiting;
+    },
+    get registration() {
+      return settings.get<string>('auth.registration') === 'open';
+    },
+  }));
+  extend.contribute(PackTraces, 'session', {
+    forget: async ({ packId, keepData }) => void (keepData || (await apiTokens.forgetArea(packId))),
+  });
+  extend.contribute(Banner, 'setup', { line: (url) => setupToken.bannerLine(url) });
+  http.routes([
+    ...authRoutes(signIn, sessions),
+    ...leaveRoutes(sessions),
+    ...sessionRoutes(sessions),
+    ...tokenRoutes(apiTokens),
+  ]);
+}
