@@ -1,5 +1,5 @@
 import { listRoute, type Principal, route, type RouteDeclaration } from 'svc/sdk';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 import type { ApprovalStore, Viewer } from './approval-store.ts';
 import { type Decisions, required } from './decisions.ts';
@@ -112,97 +112,109 @@ const decided = {
   errors: ['not_found', 'forbidden', 'conflict'],
 } as const;
 
+/** A row as one who reads it may see it, with its signatures where they may see those. */
+type DetailOf = (row: RequestRow, principal: Principal) => Promise<Static<typeof Detail>>;
+
 export function approvalRoutes(
   store: ApprovalStore,
   decisions: Decisions,
   viewerOf: (principal: Principal) => Promise<Viewer>,
 ): readonly RouteDeclaration[] {
-  const detailOf = async (row: RequestRow, principal: Principal) =>
+  const detailOf: DetailOf = async (row, principal) =>
     mayRead(principal, row)
       ? { ...itemOf(row), signatures: (await store.signaturesOf(row.id)).map(signatureOf) }
       : { ...outlineOf(row), signatures: [] };
-  return [
-    listRoute({
-      path,
-      access: 'any',
-      devices: 'narrowed',
-      summary: 'List approvals, newest first',
-      query: Filter,
-      items: Item,
-      handle: async ({ query: { status, session_id, mine }, page, principal }) => {
-        const { items, ...rest } = await store.page(
-          { status, session_id, requester_id: mine === true ? principal.id : undefined },
-          page,
-          await viewerOf(principal),
-        );
-        return {
-          ...rest,
-          items: items.map((row) => (mayRead(principal, row) ? itemOf(row) : outlineOf(row))),
-        };
-      },
-    }),
-    route({
-      method: 'GET',
-      path: `${path}/{id}`,
-      access: 'any',
-      devices: 'narrowed',
-      summary: 'One approval: what will run, and who has signed',
-      params: ApprovalId,
-      response: Detail,
-      errors: ['not_found'],
-      handle: async ({ params, principal }) =>
-        await detailOf(await required(store, params.id, await viewerOf(principal)), principal),
-    }),
-    route({
-      ...decided,
-      path: `${path}/{id}/approve`,
-      summary: 'Sign what was looked at',
-      description:
-        'A change takes one signature, of who asked for it or of a holder of approval:sign. What is dangerous takes two different people, each with approval:sign.',
-      body: Approve,
-      async handle({ params, body: { args_sha256, comment = '' }, principal, ip, note }) {
-        const row = await decisions.approve(params.id, { principal, ip, args_sha256, comment });
-        note({
-          resourceType: 'approval',
-          resourceId: row.id,
-          after: { status: row.status, args_sha256, tool: row.tool },
-        });
-        return await detailOf(row, principal);
-      },
-    }),
-    route({
-      ...decided,
-      path: `${path}/{id}/deny`,
-      summary: 'Refuse it; one refusal ends it, and the reason goes back to who asked',
-      body: Deny,
-      async handle({ params, body: { args_sha256, reason }, principal, ip, note }) {
-        const row = await decisions.deny(params.id, {
-          principal,
-          ip,
-          args_sha256,
-          comment: reason,
-        });
-        note({
-          resourceType: 'approval',
-          resourceId: row.id,
-          after: { status: row.status, args_sha256, tool: row.tool, reason },
-        });
-        return await detailOf(row, principal);
-      },
-    }),
-    route({
-      ...decided,
-      path: `${path}/{id}/cancel`,
-      summary: 'Take it back, by who asked for it or an administrator',
-      async handle({ params, principal, note }) {
-        const row = await decisions.cancel(params.id, principal);
-        note({
-          resourceType: 'approval',
-          resourceId: row.id,
-          after: { status: row.status, tool: row.tool },
-        });
-        return await detailOf(row, principal);
-      },
-    }),
-  ];
+  return [...readingRoutes(store, viewerOf, detailOf), ...decidingRoutes(decisions, detailOf)];
 }
+
+const readingRoutes = (
+  store: ApprovalStore,
+  viewerOf: (principal: Principal) => Promise<Viewer>,
+  detailOf: DetailOf,
+): readonly RouteDeclaration[] => [
+  listRoute({
+    path,
+    access: 'any',
+    devices: 'narrowed',
+    summary: 'List approvals, newest first',
+    query: Filter,
+    items: Item,
+    handle: async ({ query: { status, session_id, mine }, page, principal }) => {
+      const { items, ...rest } = await store.page(
+        { status, session_id, requester_id: mine === true ? principal.id : undefined },
+        page,
+        await viewerOf(principal),
+      );
+      return {
+        ...rest,
+        items: items.map((row) => (mayRead(principal, row) ? itemOf(row) : outlineOf(row))),
+      };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{id}`,
+    access: 'any',
+    devices: 'narrowed',
+    summary: 'One approval: what will run, and who has signed',
+    params: ApprovalId,
+    response: Detail,
+    errors: ['not_found'],
+    handle: async ({ params, principal }) =>
+      await detailOf(await required(store, params.id, await viewerOf(principal)), principal),
+  }),
+];
+
+const decidingRoutes = (decisions: Decisions, detailOf: DetailOf): readonly RouteDeclaration[] => [
+  route({
+    ...decided,
+    path: `${path}/{id}/approve`,
+    summary: 'Sign what was looked at',
+    description:
+      'A change takes one signature, of who asked for it or of a holder of approval:sign. What is dangerous takes two different people, each with approval:sign.',
+    body: Approve,
+    async handle({ params, body: { args_sha256, comment = '' }, principal, ip, note }) {
+      const row = await decisions.approve(params.id, { principal, ip, args_sha256, comment });
+      note({
+        resourceType: 'approval',
+        resourceId: row.id,
+        after: { status: row.status, args_sha256, tool: row.tool },
+      });
+      return await detailOf(row, principal);
+    },
+  }),
+  route({
+    ...decided,
+    path: `${path}/{id}/deny`,
+    summary: 'Refuse it; one refusal ends it, and the reason goes back to who asked',
+    body: Deny,
+    async handle({ params, body: { args_sha256, reason }, principal, ip, note }) {
+      const row = await decisions.deny(params.id, {
+        principal,
+        ip,
+        args_sha256,
+        comment: reason,
+      });
+      note({
+        resourceType: 'approval',
+        resourceId: row.id,
+        after: { status: row.status, args_sha256, tool: row.tool, reason },
+      });
+      return await detailOf(row, principal);
+    },
+  }),
+  route({
+    ...decided,
+    path: `${path}/{id}/cancel`,
+    summary: 'Take it back, by who asked for it or an administrator',
+    async handle({ params, principal, note }) {
+      const row = await decisions.cancel(params.id, principal);
+      note({
+        resourceType: 'approval',
+        resourceId: row.id,
+        after: { status: row.status, tool: row.tool },
+      });
+      return await detailOf(row, principal);
+    },
+  }),
+];
