@@ -18,92 +18,103 @@ export interface ChangeParts {
 }
 
 /** Brings a change of a rule to the incidents that it has raised. */
-export function applyRuleChange(
-  { kind, rule, before }: RuleChange,
-  { ledger, planOf, now, gateInputs }: ChangeParts,
-): Promise<void> {
+export function applyRuleChange(change: RuleChange, parts: ChangeParts): Promise<void> {
+  const { ledger, now } = parts;
   return ledger.transact((draft) => {
-    switch (kind) {
-      case 'deleted':
-      case 'disabled':
-        return closeAll(
-          rule.id,
-          kind === 'deleted' ? 'rule_deleted' : 'rule_disabled',
-          ledger,
-          draft,
-          now(),
-        );
-      case 'updated':
-        return !rule.enabled
-          ? closeAll(rule.id, 'rule_disabled', ledger, draft, now())
-          : before !== undefined && keysOf(before) !== keysOf(rule)
-            ? closeAll(rule.id, 'rule_changed', ledger, draft, now())
-            : edit(
-                rule,
-                before !== undefined &&
-                  JSON.stringify(planOf(before)) !== JSON.stringify(planOf(rule)),
-              );
-      case 'created':
-      case 'enabled':
-        return undefined;
-    }
-
-    function edit(edited: Rule, looksElsewhere: boolean): void {
-      if (before !== undefined && JSON.stringify(before.labels) !== JSON.stringify(edited.labels)) {
-        relabel(before, edited);
-      }
-      for (const { dedupe_key: group } of ledger.live.values()) {
-        const incident = draft.incident(group)!;
-        if (
-          incident.rule_id === edited.id &&
-          JSON.stringify(ofRule(edited)) !== JSON.stringify(pick(incident))
-        ) {
-          draft.setIncident({ ...incident, ...ofRule(edited), updated_at: now() });
-          if (isRaised(incident, edited) || isWidened(incident, edited)) {
-            raise(incident.dedupe_key, draft);
-          }
-        }
-      }
-      if (looksElsewhere) {
-        const { steady } = gateInputs();
-        for (const { dedupe_key: group, rule_id: of } of ledger.live.values()) {
-          if (of === edited.id) {
-            const incident = draft.incident(group)!;
-            draft.setIncident({
-              ...incident,
-              marks: { ...incident.marks, rule: { ref: timestamp(now()), at: steady } },
-            });
-          }
-        }
-      }
-      for (const [key, { phase }] of looksElsewhere
-        ? (ledger.instances.get(edited.id) ?? [])
-        : []) {
-        if (phase === 'pending' || phase === 'partial') {
-          draft.setInstance(edited.id, key, undefined);
-        }
-      }
-      review(draft, draft.changedKeys, gateInputs());
-    }
-
-    /** What fires under labels of the rule that are plain goes on under the new ones. */
-    function relabel(old: Rule, edited: Rule): void {
-      for (const [key, instance] of ledger.instances.get(edited.id) ?? []) {
-        const kept = Object.entries(instance.labels).filter(
-          ([name, value]) => old.labels[name] !== value,
-        );
-        const given = Object.entries(edited.labels).filter(
-          ([, value]) => value !== '' && !value.includes('{{'),
-        );
-        const labels = Object.fromEntries([...kept, ...given]);
-        draft.setInstance(edited.id, key, { ...instance, labels });
-        const incident = draft.incident(instance.group);
-        if (incident?.lead === key) {
-          draft.setIncident({ ...incident, labels, updated_at: now() });
-        }
-      }
+    const ended = reasonToClose(change);
+    if (ended !== undefined) {
+      closeAll(change.rule.id, ended, ledger, draft, now());
+    } else if (change.kind === 'updated') {
+      applyEdit(change, draft, parts);
     }
   });
+}
+
+/** Why no incident of the rule outlives the change; undefined: they do. */
+function reasonToClose({ kind, rule, before }: RuleChange): ResolveReason | undefined {
+  switch (kind) {
+    case 'deleted':
+      return 'rule_deleted';
+    case 'disabled':
+      return 'rule_disabled';
+    case 'updated':
+      if (!rule.enabled) {
+        return 'rule_disabled';
+      }
+      return before !== undefined && keysOf(before) !== keysOf(rule) ? 'rule_changed' : undefined;
+    case 'created':
+    case 'enabled':
+      return undefined;
+  }
+}
+
+function applyEdit(
+  { rule, before }: Pick<RuleChange, 'rule' | 'before'>,
+  draft: Draft,
+  parts: ChangeParts,
+): void {
+  if (before !== undefined && JSON.stringify(before.labels) !== JSON.stringify(rule.labels)) {
+    relabel(before, rule, draft, parts);
+  }
+  restate(rule, draft, parts);
+  const { planOf, gateInputs } = parts;
+  if (before !== undefined && JSON.stringify(planOf(before)) !== JSON.stringify(planOf(rule))) {
+    beginAnew(rule, draft, parts);
+  }
+  review(draft, draft.changedKeys, gateInputs());
+}
+
+/** What fires under labels of the rule that are plain goes on under the new ones. */
+function relabel(before: Rule, rule: Rule, draft: Draft, { ledger, now }: ChangeParts): void {
+  for (const [key, instance] of ledger.instances.get(rule.id) ?? []) {
+    const kept = Object.entries(instance.labels).filter(
+      ([name, value]) => before.labels[name] !== value,
+    );
+    const given = Object.entries(rule.labels).filter(
+      ([, value]) => value !== '' && !value.includes('{{'),
+    );
+    const labels = Object.fromEntries([...kept, ...given]);
+    draft.setInstance(rule.id, key, { ...instance, labels });
+    const incident = draft.incident(instance.group);
+    if (incident?.lead === key) {
+      draft.setIncident({ ...incident, labels, updated_at: now() });
+    }
+  }
+}
+
+/** Incidents say of their rule what it says now. */
+function restate(rule: Rule, draft: Draft, { ledger, now }: ChangeParts): void {
+  for (const { dedupe_key: group } of ledger.live.values()) {
+    const incident = draft.incident(group)!;
+    if (
+      incident.rule_id === rule.id &&
+      JSON.stringify(ofRule(rule)) !== JSON.stringify(pick(incident))
+    ) {
+      draft.setIncident({ ...incident, ...ofRule(rule), updated_at: now() });
+      if (isRaised(incident, rule) || isWidened(incident, rule)) {
+        raise(incident.dedupe_key, draft);
+      }
+    }
+  }
+}
+
+/** The rule looks elsewhere: its incidents are marked so, and what was about to fire begins anew. */
+function beginAnew(rule: Rule, draft: Draft, { ledger, now, gateInputs }: ChangeParts): void {
+  const { steady } = gateInputs();
+  for (const { dedupe_key: group, rule_id: of } of ledger.live.values()) {
+    if (of === rule.id) {
+      const incident = draft.incident(group)!;
+      draft.setIncident({
+        ...incident,
+        marks: { ...incident.marks, rule: { ref: timestamp(now()), at: steady } },
+      });
+    }
+  }
+  for (const [key, { phase }] of ledger.instances.get(rule.id) ?? []) {
+    if (phase === 'pending' || phase === 'partial') {
+      draft.setInstance(rule.id, key, undefined);
+    }
+  }
 }
 
 const rising: readonly Rule['severity'][] = ['info', 'warning', 'critical'];

@@ -49,11 +49,15 @@ export const shownNow = (
     instances.staleSince(incident, seen),
   );
 
-export const incidentRoutes = ({
+export const incidentRoutes = (parts: IncidentRouteParts): readonly RouteDeclaration[] => [
+  ...readingRoutes(parts),
+  ...storyRoutes(parts),
+];
+
+const readingRoutes = ({
   store,
   instances,
   ledger,
-  why,
   seenBy,
 }: IncidentRouteParts): readonly RouteDeclaration[] => [
   listRoute({
@@ -88,6 +92,15 @@ export const incidentRoutes = ({
       return shownNow({ instances, ledger }, await store.get(params.id, seen), seen);
     },
   }),
+];
+
+/** How one incident came to be where it is: gates and channels, its instances, its timeline. */
+const storyRoutes = ({
+  store,
+  instances,
+  why,
+  seenBy,
+}: IncidentRouteParts): readonly RouteDeclaration[] => [
   route({
     method: 'GET',
     path: `${one}/why`,
