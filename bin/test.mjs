@@ -1,6 +1,6 @@
-// `npm test [-- --changed] [-- part-of-a-path …]`: picks the test files, fast rooms first, and sees that their run comes to an end.
+// `npm test [-- --changed|--drills] [part-of-a-path …]`: picks the test files, fast rooms first, and sees that their run comes to an end.
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,8 +30,9 @@ const roomOrder = [
   'drill',
 ];
 
-const wanted = process.argv.slice(2).filter((part) => part !== '--changed');
-const onlyChanged = process.argv.includes('--changed');
+const options = ['--changed', '--drills'];
+const wanted = process.argv.slice(2).filter((part) => !options.includes(part));
+const [onlyChanged, wholeDrills] = options.map((option) => process.argv.includes(option));
 let files = testFiles().filter(
   (file) => wanted.length === 0 || wanted.some((part) => file.includes(part)),
 );
@@ -42,6 +43,13 @@ if (files.length === 0) {
       : `No test file has ${wanted.join(' or ')} in its path.`,
   );
   process.exit(1);
+}
+if (wholeDrills) {
+  // Those that do with fewer rounds when they run with all others.
+  files = files.filter((file) =>
+    readFileSync(join(root, file), 'utf8').includes('drill/rounds.ts'),
+  );
+  process.env.SVC_TEST_DRILLS = 'whole';
 }
 if (onlyChanged) {
   const { changed, found } = await changedTests(root, files);
