@@ -1,6 +1,14 @@
 // `npm test [-- --changed|--drills] [part-of-a-path …]`: picks the test files, fast rooms first, and sees that their run comes to an end.
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -78,6 +86,10 @@ function runAll(chosen) {
   const [folder, disk] = [testFolder(), mkdtempSync(join(tmpdir(), 'svc-'))];
   // Some tests start programs as another user, who has to come through.
   [folder, disk].forEach((path) => chmodSync(path, 0o711));
+  // Programs of tests that are read through tsx find what it kept of them.
+  const kept = `tsx-${process.getuid?.()}`;
+  mkdirSync(join(tmpdir(), kept), { recursive: true });
+  symlinkSync(join(tmpdir(), kept), join(folder, kept));
   const runner = spawn(process.execPath, ['bin/test-run.mjs', String(fileDeadlineMs), ...chosen], {
     cwd: root,
     env: { ...env, TMPDIR: folder, SVC_TEST_DISK: disk },

@@ -12,7 +12,7 @@ export interface WholeHouseOptions {
   /** A product folder; what stands in the checkout otherwise, as `npm start` serves it. */
   readonly product?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** How long a start may take; a minute where nothing is said. */
+  /** How long a start may take; three minutes where nothing is said, since a machine may have ten times more to do than it can. */
   readonly startMs?: number;
   /** Options of node itself. */
   readonly execArgv?: readonly string[];
@@ -54,7 +54,7 @@ export async function startWholeHouse({
   product,
   environment,
   execArgv = [],
-  startMs = 60_000,
+  startMs = 180_000,
 }: WholeHouseOptions): Promise<WholeHouse> {
   const began = performance.now();
   const program =
