@@ -28,6 +28,7 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   cli: [],
   connection: [],
   im: [],
+  jobs: [],
   'markdown-file': [],
   rca: [],
   store: ['flow', 'query', 'probe'],
@@ -53,7 +54,16 @@ const commandModules = [...pluginModules, 'svc/cli'].filter(
 );
 
 /** Packages that libraries bundle; those that a plugin is lent are fine as well. */
-const libraryPackages = ['ajv', 'better-sqlite3', 'gray-matter', 're2js', 'typebox', 'ws', 'yaml'];
+const libraryPackages = [
+  'ajv',
+  'better-sqlite3',
+  'gray-matter',
+  'kysely',
+  're2js',
+  'typebox',
+  'ws',
+  'yaml',
+];
 
 /** Packages a plugin may use beside the contract: they compute, and touch nothing. */
 export const pluginPackages = [

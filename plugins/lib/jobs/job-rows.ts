@@ -1,0 +1,333 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+
+import type { JobRow, JobState } from './table.ts';
+
+/** What is new of a job; everything else is as it is at first. */
+export type NewRow = Pick<
+  JobRow,
+  | 'id'
+  | 'queue'
+  | 'key'
+  | 'lane'
+  | 'title'
+  | 'payload'
+  | 'due_at'
+  | 'wait_ms'
+  | 'deadline_at'
+  | 'created_at'
+>;
+
+/** A lease that ended without its owner. */
+export type Abandoned = Pick<JobRow, 'seq' | 'epoch' | 'queue'>;
+
+export interface JobFilter {
+  readonly queue?: string | undefined;
+  readonly state?: JobState | undefined;
+}
+
+/** Where a page begins: below this job in the order of creation. */
+export interface JobPosition {
+  readonly created_at: number;
+  readonly id: string;
+}
+
+/** Which lease writes. */
+export type Lease = Pick<JobRow, 'seq' | 'epoch'>;
+
+// oxlint-disable-next-line typescript/no-explicit-any -- of a plugin's tables the library knows one, by a name given at run time
+export type AnyDb = Kysely<any>;
+
+const isOpen = sql<boolean>`state IN ('waiting', 'running')`;
+
+/** All SQL of one table of jobs, over what may be read or one transaction. */
+export class JobRows {
+  readonly #db: AnyDb;
+  readonly #table: RawBuilder<unknown>;
+
+  constructor(db: AnyDb, table: string) {
+    this.#db = db;
+    this.#table = sql.table(table);
+  }
+
+  /** Ids of those that are new; a key that another job has is no error. `again`: that one is done once more, and no later. */
+  async add(rows: readonly NewRow[], again: boolean): Promise<ReadonlySet<string>> {
+    const json = JSON.stringify(
+      rows.map((row) => [
+        row.id,
+        row.queue,
+        row.key,
+        row.lane,
+        row.title,
+        row.payload,
+        row.due_at,
+        row.wait_ms,
+        row.deadline_at,
+        row.created_at,
+      ]),
+    );
+    const taken = again
+      ? sql`on conflict (queue, key) do update set again = (state = 'running'), due_at = min(due_at, excluded.due_at), state = iif(state = 'parked', 'waiting', state)`
+      : sql`on conflict (queue, key) do nothing`;
+    const { rows: added } = await sql<{ id: string }>`
+      insert into ${this.#table} (id, queue, key, lane, title, payload, state, due_at, wait_ms, deadline_at, created_at)
+      select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, 'waiting', value ->> 6, value ->> 7, value ->> 8, value ->> 9
+      from json_each(${json}) where true order by key ${taken} returning id`.execute(this.#db);
+    const given = new Set(rows.map(({ id }) => id));
+    return new Set(added.map(({ id }) => id).filter((id) => given.has(id)));
+  }
+
+  async find(id: string): Promise<JobRow | undefined> {
+    const { rows } = await sql<JobRow>`select * from ${this.#table} where id = ${id}`.execute(
+      this.#db,
+    );
+    return rows[0];
+  }
+
+  /** How many wait, counted no further than `max`. */
+  async waiting(queue: string, max: number): Promise<number> {
+    const { rows } = await sql<{ count: number }>`
+      select count(*) as count from (select 1 from ${this.#table} where queue = ${queue} and state = 'waiting' limit ${max})`.execute(
+      this.#db,
+    );
+    return rows[0]!.count;
+  }
+
+  async hasOpen(queue: string): Promise<boolean> {
+    const { rows } = await sql`
+      select 1 from ${this.#table} where queue = ${queue} and ${isOpen} limit 1`.execute(this.#db);
+    return rows.length > 0;
+  }
+
+  /** Jobs whose time has come and that no earlier one of their lane holds up. */
+  async due(
+    queue: string,
+    now: number,
+    limit: number,
+    order: 'oldest' | 'newest',
+  ): Promise<readonly number[]> {
+    const { rows } = await sql<{ seq: number }>`
+      select seq from ${this.#table} as job
+      where queue = ${queue} and state = 'waiting' and (due_at <= ${now} or due_at > ${now} + wait_ms)
+        and (lane is null or not exists (
+          select 1 from ${this.#table} as earlier
+          where earlier.queue = job.queue and earlier.lane = job.lane and earlier.seq < job.seq and earlier.${isOpen}))
+      order by seq ${sql.raw(order === 'oldest' ? 'asc' : 'desc')} limit ${limit}`.execute(
+      this.#db,
+    );
+    return rows.map(({ seq }) => seq);
+  }
+
+  /** When the first of those falls due that are not due yet. */
+  async nextAt(queue: string, now: number): Promise<number | undefined> {
+    const { rows } = await sql<{ at: number | null }>`
+      select min(due_at) as at from ${this.#table} where queue = ${queue} and state = 'waiting' and due_at > ${now}`.execute(
+      this.#db,
+    );
+    return rows[0]?.at ?? undefined;
+  }
+
+  /** Leases those of them that still wait: each under an epoch that none had before. */
+  async lease(
+    seqs: readonly number[],
+    owner: string,
+    now: number,
+    until: number,
+  ): Promise<readonly JobRow[]> {
+    const { rows } = await sql<JobRow>`
+      update ${this.#table}
+      set state = 'running', owner = ${owner}, lease_until = ${until}, epoch = epoch + 1, attempts = attempts + 1, started_at = coalesce(started_at, ${now})
+      where seq in (select value from json_each(${JSON.stringify(seqs)})) and state = 'waiting' returning *`.execute(
+      this.#db,
+    );
+    return rows.toSorted((a, b) => a.seq - b.seq);
+  }
+
+  async holds({ seq, epoch }: Lease): Promise<boolean> {
+    const { rows } = await sql`
+      select 1 from ${this.#table} where seq = ${seq} and epoch = ${epoch} and state = 'running'`.execute(
+      this.#db,
+    );
+    return rows.length > 0;
+  }
+
+  /** Extends leases; those that are left out are lost. */
+  async extend(
+    leases: readonly Lease[],
+    until: number,
+  ): Promise<readonly (Lease & Pick<JobRow, 'cancel'>)[]> {
+    const pairs = JSON.stringify(leases.map(({ seq, epoch }) => [seq, epoch]));
+    const { rows } = await sql<Lease & Pick<JobRow, 'cancel'>>`
+      update ${this.#table} set lease_until = ${until}
+      where state = 'running' and (seq, epoch) in (select value ->> 0, value ->> 1 from json_each(${pairs})) returning seq, epoch, cancel`.execute(
+      this.#db,
+    );
+    return rows;
+  }
+
+  async progress({ seq, epoch }: Lease, progress: string): Promise<void> {
+    await sql`update ${this.#table} set progress = ${progress} where seq = ${seq} and epoch = ${epoch} and state = 'running'`.execute(
+      this.#db,
+    );
+  }
+
+  /** Whether the lease still had the job, and the job waits again. */
+  async putBack(
+    { seq, epoch }: Lease,
+    {
+      due_at,
+      wait_ms,
+      error,
+      uncounted,
+    }: Pick<JobRow, 'due_at' | 'wait_ms' | 'error'> & { readonly uncounted: boolean },
+  ): Promise<boolean> {
+    const { numAffectedRows = 0n } = await sql`
+      update ${this.#table}
+      set state = 'waiting', owner = null, lease_until = null, due_at = ${due_at}, wait_ms = ${wait_ms}, error = ${error}, again = 0,
+        attempts = attempts - ${uncounted ? 1 : 0}
+      where seq = ${seq} and epoch = ${epoch} and state = 'running'`.execute(this.#db);
+    return numAffectedRows > 0n;
+  }
+
+  /** Whether the lease still had the job. One that is wanted once more waits again instead. */
+  async settle(
+    { seq, epoch }: Lease,
+    state: 'done' | 'parked',
+    now: number,
+    { keepsKey, keepsRow }: { readonly keepsKey: boolean; readonly keepsRow: boolean },
+  ): Promise<boolean> {
+    const mine = sql`where seq = ${seq} and epoch = ${epoch} and state = 'running'`;
+    if (state === 'done' && !keepsRow) {
+      const gone = await sql`delete from ${this.#table} ${mine} and again = 0`.execute(this.#db);
+      if ((gone.numAffectedRows ?? 0n) > 0n) {
+        return true;
+      }
+    }
+    const { numAffectedRows = 0n } = await sql`
+      update ${this.#table}
+      set state = iif(again = 1, 'waiting', ${state}), again = 0, owner = null, lease_until = null, error = null, due_at = ${now}, wait_ms = 0,
+        attempts = iif(again = 1 or ${state} = 'parked', 0, attempts), progress = iif(again = 1, null, progress),
+        ended_at = iif(again = 1 or ${state} = 'parked', null, ${now}),
+        key = iif(again = 1 or ${state} = 'parked' or ${keepsKey ? 1 : 0}, key, null)
+      ${mine}`.execute(this.#db);
+    return numAffectedRows > 0n;
+  }
+
+  /** Whether the lease still had the job, which ends without having been done. */
+  async fail(
+    { seq, epoch }: Lease,
+    state: 'failed' | 'cancelled',
+    error: string,
+    now: number,
+    keepsKey: boolean,
+  ): Promise<boolean> {
+    const { numAffectedRows = 0n } = await sql`
+      update ${this.#table}
+      set state = ${state}, owner = null, lease_until = null, error = ${error}, ended_at = ${now}, again = 0, key = iif(${keepsKey ? 1 : 0}, key, null)
+      where seq = ${seq} and epoch = ${epoch} and state = 'running'`.execute(this.#db);
+    return numAffectedRows > 0n;
+  }
+
+  /** Ends one that no lease has; undefined when it was not so. */
+  async endIdle(
+    id: string,
+    state: 'failed' | 'cancelled',
+    error: string,
+    now: number,
+    keepsKey: boolean,
+  ): Promise<JobRow | undefined> {
+    const { rows } = await sql<JobRow>`
+      update ${this.#table} set state = ${state}, error = ${error}, ended_at = ${now}, again = 0, key = iif(${keepsKey ? 1 : 0}, key, null)
+      where id = ${id} and state in ('waiting', 'parked') returning *`.execute(this.#db);
+    return rows[0];
+  }
+
+  async askToCancel(id: string): Promise<JobRow | undefined> {
+    const { rows } = await sql<JobRow>`
+      update ${this.#table} set cancel = 1 where id = ${id} and state = 'running' returning *`.execute(
+      this.#db,
+    );
+    return rows[0];
+  }
+
+  /** Those that were parked wait again; one that runs is done once more. By id, by key, or all of a queue. */
+  async wake(
+    queue: string,
+    which: { readonly id: string } | { readonly key: string } | undefined,
+    now: number,
+  ): Promise<void> {
+    const those =
+      which === undefined
+        ? sql`state = 'parked'`
+        : 'id' in which
+          ? sql`id = ${which.id}`
+          : sql`key = ${which.key}`;
+    await sql`
+      update ${this.#table}
+      set again = iif(state = 'running', 1, again), due_at = iif(state = 'running', due_at, ${now}), state = iif(state = 'parked', 'waiting', state)
+      where queue = ${queue} and ${those} and state in ('parked', 'waiting', 'running')`.execute(
+      this.#db,
+    );
+  }
+
+  /**
+   * Leases that their owners cannot end any more: of a process that is gone, or run out. A lease further ahead than any can be is of a
+   * clock that went back.
+   */
+  async abandoned(process: string, now: number, leaseMs: number): Promise<readonly Abandoned[]> {
+    const { rows } = await sql<Abandoned>`
+      select seq, epoch, queue from ${this.#table}
+      where state = 'running' and (owner not like ${`${process}.%`} or lease_until <= ${now} or lease_until > ${now + 2 * leaseMs})`.execute(
+      this.#db,
+    );
+    return rows;
+  }
+
+  async bySeq(seq: number): Promise<JobRow | undefined> {
+    const { rows } = await sql<JobRow>`select * from ${this.#table} where seq = ${seq}`.execute(
+      this.#db,
+    );
+    return rows[0];
+  }
+
+  /** Those that wait beyond their deadline. */
+  async overdue(now: number): Promise<readonly JobRow[]> {
+    const { rows } = await sql<JobRow>`
+      select * from ${this.#table} where state in ('waiting', 'parked') and deadline_at <= ${now} limit 500`.execute(
+      this.#db,
+    );
+    return rows;
+  }
+
+  /** Ended jobs of a queue that ended before: those that were done, and the others. */
+  async removeEnded(
+    queue: string,
+    { done, failed }: { readonly done: number; readonly failed: number },
+  ): Promise<void> {
+    await sql`
+      delete from ${this.#table}
+      where ended_at is not null and ended_at < iif(state = 'done', ${done}, ${failed}) and queue = ${queue}`.execute(
+      this.#db,
+    );
+  }
+
+  async page(
+    filter: JobFilter,
+    before: JobPosition | undefined,
+    limit: number,
+  ): Promise<readonly JobRow[]> {
+    const { rows } = await sql<JobRow>`
+      select * from ${this.#table} where ${matching(filter)}
+        and ${before === undefined ? sql`true` : sql`(created_at, id) < (${before.created_at}, ${before.id})`}
+      order by created_at desc, id desc limit ${limit}`.execute(this.#db);
+    return rows;
+  }
+
+  async count(filter: JobFilter): Promise<number> {
+    const { rows } = await sql<{ count: number }>`
+      select count(*) as count from ${this.#table} where ${matching(filter)}`.execute(this.#db);
+    return rows[0]!.count;
+  }
+}
+
+const matching = ({ queue, state }: JobFilter): RawBuilder<unknown> =>
+  sql`${queue === undefined ? sql`true` : sql`queue = ${queue}`} and ${state === undefined ? sql`true` : sql`state = ${state}`}`;
