@@ -52,6 +52,7 @@ export const everyPage: readonly OnePage[] = [
   { name: 'roles', address: '/ui/users/roles', sign: 'May' },
   { name: 'who-may', address: '/ui/users/may?action=webshell', sign: 'Verdict' },
   { name: 'settings', address: '/ui/settings', sign: 'Settings' },
+  { name: 'jobs', address: '/ui/jobs', sign: 'Jobs' },
   { name: 'audit', address: '/ui/audit', sign: 'Audit' },
   { name: 'plugins', address: '/ui/plugins', sign: 'Plugins' },
   { name: 'plugin', address: '/ui/plugins/console', sign: 'Generation' },

@@ -1,0 +1,95 @@
+import { listRoute, route, type RouteDeclaration, timestamp } from 'svc/sdk';
+import { type Static, Type } from 'typebox';
+
+import type { Board, OwnedJob } from './board.ts';
+
+const path = '/api/v1/jobs';
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+const Instant = Type.String({ format: 'date-time' });
+const states = ['waiting', 'running', 'parked', 'done', 'failed', 'cancelled'] as const;
+const Name = Type.String({ minLength: 1, maxLength: 100 });
+
+export const JobItem = Type.Object({
+  id: Type.String(),
+  plugin: Type.String(),
+  queue: Type.String({ description: 'what kind of work of the plugin it is' }),
+  title: Type.String(),
+  state: Type.Enum([...states], {
+    description: 'parked: waits for something else than its time, such as a decision of people',
+  }),
+  attempts: Type.Integer({ description: 'tries that were begun' }),
+  created_at: Instant,
+  due_at: orNull(Type.String({ format: 'date-time', description: 'next try' })),
+  started_at: orNull(Instant),
+  ended_at: orNull(Instant),
+  progress: orNull(
+    Type.Object({
+      done: Type.Number(),
+      total: Type.Number({ description: '0: not known' }),
+      note: Type.String(),
+    }),
+  ),
+  error: orNull(Type.String({ description: 'of the last try' })),
+  cancellable: Type.Boolean(),
+});
+
+const JobQuery = Type.Object({
+  plugin: Type.Optional(Name),
+  queue: Type.Optional(Name),
+  state: Type.Optional(Type.Enum([...states])),
+});
+
+const ById = Type.Object({ id: Type.String({ minLength: 1, maxLength: 300 }) });
+
+export const jobRoutes = (board: Board): readonly RouteDeclaration[] => [
+  listRoute({
+    path,
+    access: 'job:read',
+    summary: 'List jobs of every plugin, newest first',
+    description:
+      'Jobs that were done are listed as long as their plugin keeps them, which most do not.',
+    query: JobQuery,
+    items: JobItem,
+    async handle({ query, page }) {
+      const { items, ...rest } = await board.page(query, page);
+      return { ...rest, items: items.map(shown) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/{id}/cancel`,
+    access: 'job:cancel',
+    summary: 'Cancel a job',
+    description: 'A job that runs is told to stop, and may end a moment later.',
+    params: ById,
+    response: JobItem,
+    status: 200,
+    errors: ['not_found', 'conflict'],
+    async handle({ params: { id }, principal, note }) {
+      const by = principal.name ?? principal.email ?? `${principal.kind} ${principal.id}`;
+      const job = await board.cancel(id, by);
+      const { plugin, queue, title, state } = job;
+      note({ resourceType: 'job', resourceId: id, after: { plugin, queue, title, state } });
+      return shown(job);
+    },
+  }),
+];
+
+const instant = (at: number | null): string | null => (at === null ? null : timestamp(at));
+
+const shown = ({ progress, ...job }: OwnedJob): Static<typeof JobItem> => ({
+  id: job.id,
+  plugin: job.plugin,
+  queue: job.queue,
+  title: job.title,
+  state: job.state,
+  attempts: job.attempts,
+  created_at: timestamp(job.created_at),
+  due_at: instant(job.due_at),
+  started_at: instant(job.started_at),
+  ended_at: instant(job.ended_at),
+  progress: progress && { ...progress },
+  error: job.error,
+  cancellable: job.cancellable,
+});
