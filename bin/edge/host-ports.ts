@@ -26,10 +26,6 @@ export function edgePorts(rooms: EdgeRooms): HostPorts {
       seal: () => refuse(id, 'seals no secrets'),
       open: () => refuse(id, 'seals no secrets'),
     }),
-    outbox: (id) => ({
-      deliver: () => refuse(id, 'has no outbox: leave it to uplink.link'),
-      enqueue: () => refuse(id, 'has no outbox: leave it to uplink.link'),
-    }),
     checkRoute: ({ path }) => refuse(path, 'serves no HTTP: contribute to uplink.methods'),
     launchThread: ({ manifest }) => refuse(manifest.id, 'runs no threads'),
     packRestarted: (id) => refuse(id, 'runs no packs'),

@@ -95,7 +95,7 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
       { ...base, ...data, sources: options.sources ?? pluginSources(product, dataDir), watch },
       takeDown,
     );
-    const { host, outboxes } = hosting;
+    const { host } = hosting;
     const http = openHttp({ ...base, ...data, ...hosting, checkResponses }, takeDown);
     const address = listenAddress(settings.get<string>('http.addr'));
     publishCore({ ...base, ...data, host, address, agent: options.agent ?? [] });
@@ -103,7 +103,6 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
     options.beforePlugins?.(parts);
     performance.mark('boot: host');
     await host.start();
-    await outboxes.start();
     performance.mark('boot: plugins');
     address.port = await http.listen(address.hostname, address.port);
     address.listening = true;

@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Outboxes } from '../events/index.ts';
 import {
   type HostPorts,
   pluginStates,
@@ -68,7 +67,6 @@ export interface ManagerParts extends Base, HostParts {
   readonly sources: PluginSources;
   /** Without it no folder is watched. */
   readonly watch: WatchFolders | undefined;
-  readonly outboxes: Outboxes;
   readonly metrics: SelfMetrics;
   readonly storage: Storage;
   readonly threads: Threads;
@@ -76,7 +74,7 @@ export interface ManagerParts extends Base, HostParts {
 
 /** Lends the parts of core to a manager's host, which knows none of them. */
 export function hostPorts(parts: ManagerParts): HostPorts {
-  const { logs, metrics, storage, outboxes, threads } = parts;
+  const { logs, metrics, storage, threads } = parts;
   return {
     ...lentPorts(parts),
     runsOn: 'manager',
@@ -86,7 +84,6 @@ export function hostPorts(parts: ManagerParts): HostPorts {
     },
     tables: (id) => storage.tables(id),
     secrets: ({ id, sealed }) => onlyDeclared(storage.secrets(id), id, sealed),
-    outbox: (id, own, run, serves) => outboxes.forPlugin(id, own, run, serves),
     metrics: (id, own) => metrics.forPlugin(id, own),
     checkRoute,
     launchThread: ({ manifest: { id, limits }, name, onStumble, ...launch }) => {

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { createOperatorToken, OperatorAuthenticator, type OperatorToken } from '../auth/index.ts';
-import { Outboxes } from '../events/index.ts';
 import { PluginHost, type PluginSources, type WatchFolders } from '../host/index.ts';
 import { catalogueOf, coreRoutes, type HttpOptions, HttpServer, routeKey } from '../http/index.ts';
 import { startWorker, Threads } from '../isolate/index.ts';
@@ -12,6 +11,7 @@ import {
   Board,
   BuildInfo,
   Catalogue,
+  EarlierOutbox,
   Health,
   Keys,
   Plugins,
@@ -20,6 +20,7 @@ import {
 } from '../sdk/index.ts';
 import {
   type DiskLimits,
+  earlierOutbox,
   openStorage,
   type Safeguard,
   type Storage,
@@ -72,7 +73,6 @@ export async function openData(
 
 export interface Hosting extends HostParts {
   readonly host: PluginHost;
-  readonly outboxes: Outboxes;
   readonly threads: Threads;
   readonly strike: PluginHost['strike'];
 }
@@ -89,19 +89,10 @@ export function openHost(
     host.strike(owner, label, error);
   };
   const shared = openHostParts(parts, { strike, dropped: metrics.core.eventsDropped }, takeDown);
-  const outboxes = new Outboxes({
-    tables: storage.core(),
-    clock,
-    ids,
-    log: logs.logger('outbox'),
-    redact: redactText,
-    tries: metrics.core.outboxTries,
-  });
-  takeDown.add(() => outboxes.stop());
   const threads = pluginThreads(parts);
-  const host: PluginHost = new PluginHost(hostPorts({ ...parts, ...shared, outboxes, threads }));
+  const host: PluginHost = new PluginHost(hostPorts({ ...parts, ...shared, threads }));
   takeDown.add(() => host.close());
-  return { ...shared, host, outboxes, threads, strike };
+  return { ...shared, host, threads, strike };
 }
 
 /** The HTTP server; it does not listen yet. */
@@ -204,6 +195,7 @@ export function publishCore({
     coreService(Board, settings),
     coreService(Keys, storage.keys),
     coreService(Catalogue, catalogueOf(registry)),
+    coreService(EarlierOutbox, earlierOutbox(storage.core())),
     coreService(BuildInfo, {
       version: product.version,
       root: product.root,

@@ -45,12 +45,6 @@ export function createContext(
     scope,
     settings: ports.settings(manifest, own),
     secrets: ports.secrets(manifest),
-    outbox: ports.outbox(
-      pluginId,
-      own,
-      (label, work) => deliver(registry, draft, label, work),
-      () => registry.current.holds(generation),
-    ),
     metrics: ports.metrics(pluginId, own),
     db: <T>() => {
       open('db');
@@ -181,17 +175,6 @@ export function createContext(
     },
   };
   return Object.freeze(context);
-}
-
-/** An outbox try: its error means another try, and is no strike. */
-async function deliver(
-  registry: Registry,
-  draft: Draft,
-  label: string,
-  work: () => Promise<void>,
-): Promise<void> {
-  draft.generation.scope.assertOpen(label);
-  await registry.pinned(draft.generation, work);
 }
 
 function requireMount(mounts: readonly string[], path: string, pluginId: string): void {

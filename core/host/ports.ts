@@ -9,7 +9,6 @@ import type {
   Logger,
   MaybePromise,
   Metrics,
-  Outbox,
   OutboundReply,
   OutboundRequest,
   PluginManifest,
@@ -120,13 +119,6 @@ export interface HostPorts {
   readonly migrate: (manifest: PluginManifest, migrations: readonly Migration[]) => Promise<void>;
   readonly tables: <T>(pluginId: string) => Tables<T>;
   readonly secrets: (manifest: PluginManifest) => Secrets;
-  /** `run` works on the generation's account; `serves` says whether it is the one to deliver to now. */
-  readonly outbox: (
-    pluginId: string,
-    own: Own,
-    run: (label: string, work: () => Promise<void>) => Promise<void>,
-    serves: () => boolean,
-  ) => Outbox;
   readonly metrics: (pluginId: string, own: Own) => Metrics;
   readonly fetch: (
     url: string,

@@ -119,10 +119,6 @@ const coreMetrics = (metrics: Metrics) => ({
   eventsDropped: metrics.counter('events_dropped_total', 'Events that a slow subscriber missed.', [
     'subscriber',
   ]),
-  outboxTries: metrics.counter('outbox_tries_total', 'Tries to deliver a durable message.', [
-    'topic',
-    'outcome',
-  ]),
   threadRestarts: metrics.counter(
     'thread_restarts_total',
     'Threads of plugins started again after they ended by themselves.',

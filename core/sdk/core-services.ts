@@ -214,11 +214,23 @@ export interface SelfObservation {
   unobserved<R>(work: () => R): R;
 }
 
+export interface EarlierMessage<T> {
+  readonly id: string;
+  readonly payload: T;
+}
+
+/** The durable queue of versions before plugins had queues of their own: hands over what it still holds. */
+export interface EarlierOutbox {
+  /** In the order in which they came; gone with the write that this is called in. */
+  take<T>(topic: string): Promise<readonly EarlierMessage<T>[]>;
+}
+
 /** Services of core itself, required like any other. */
 export const Plugins = defineService<PluginDirectory>('core.plugins');
 export const Board = defineService<SettingsBoard>('core.settings');
 export const Keys = defineService<MasterKeys>('core.keys');
 export const BuildInfo = defineService<Build>('core.build');
+export const EarlierOutbox = defineService<EarlierOutbox>('core.earlier-outbox');
 export const Catalogue = defineService<DeclaredCatalogue>('core.catalogue');
 export const Health = defineService<HealthProbe>('core.health');
 export const Self = defineService<SelfObservation>('core.self');

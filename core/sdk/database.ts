@@ -24,41 +24,6 @@ export interface Secrets {
   open(place: SealPlace, sealed: string): string;
 }
 
-export interface OutboxMessage<T = unknown> {
-  readonly id: string;
-  readonly topic: string;
-  readonly payload: T;
-  /** 1 on the first try. */
-  readonly attempt: number;
-  readonly enqueuedAt: number;
-}
-
-/** A durable queue: enqueued in the change's own transaction, delivered at least once, in order per key. */
-export interface Outbox {
-  enqueue(
-    tx: Kysely<never> | Kysely<any>,
-    topic: string,
-    payload: unknown,
-    options?: { key?: string; delayMs?: number },
-  ): Promise<string>;
-  /** Handles a topic from commit on. Throwing retries with back-off; the last failure goes to `exhausted`. */
-  deliver<T>(
-    topic: string,
-    handler: (message: OutboxMessage<T>, signal: AbortSignal) => Promise<void>,
-    policy?: DeliveryPolicy<T>,
-  ): void;
-}
-
-export interface DeliveryPolicy<T> {
-  /** Default 5. */
-  readonly attempts?: number;
-  /** Deadline of one try; default 30 000. */
-  readonly timeoutMs?: number;
-  /** Default 1 000, doubling with jitter to at most 5 minutes. */
-  readonly backoffMs?: number;
-  readonly exhausted?: (message: OutboxMessage<T>, cause: string) => Promise<void>;
-}
-
 /** One page of a list that is held in memory, in the order of a key that no two of its items share. */
 export function pageOfList<T>(
   all: readonly T[],

@@ -1,4 +1,4 @@
-import type { Outbox, Secrets, Tables } from './database.ts';
+import type { Secrets, Tables } from './database.ts';
 import type { ErrorCatalogue } from './error-catalogue.ts';
 import type { HealthReport, Logger, Metrics } from './observe.ts';
 import type { OutboundReply, OutboundRequest } from './outbound.ts';
@@ -106,7 +106,6 @@ export interface PluginContext {
   readonly scope: Scope;
   readonly settings: Settings;
   readonly secrets: Secrets;
-  readonly outbox: Outbox;
   readonly metrics: Metrics;
   db<T>(): Tables<T>;
   readonly http: {

@@ -1,7 +1,8 @@
 export { assertSqlite, connect, connectWriter, sqliteVersion } from './connection.ts';
-export type { CoreTables, IdempotencyRow, MigrationRow, OutboxRow } from './core-tables.ts';
+export type { CoreTables, IdempotencyRow, MigrationRow } from './core-tables.ts';
 export type { DiskLimits } from './disk-guard.ts';
 export type { GroupLimits } from './groups.ts';
+export { earlierOutbox } from './earlier-outbox.ts';
 export { syncPath, writeDurably } from './durable.ts';
 export { keyFile, readKeys, writeKeys } from './keys.ts';
 export { DataLock } from './lock.ts';

@@ -12,8 +12,16 @@ import { Mentions } from 'svc/contracts/mention';
 import { MetricsIngest, MetricsQueries } from 'svc/contracts/metricsdb';
 import { NoticeDispatcher, NoticeSource } from 'svc/contracts/notify';
 import { inTurns } from 'svc/flow';
+import { Jobs } from 'svc/jobs';
 import { DeviceScopes, type SeenBy, seenBy } from 'svc/query';
-import { type Handle, messageOf, type PluginContext, timestamp } from 'svc/sdk';
+import {
+  BuildInfo,
+  EarlierOutbox,
+  type Handle,
+  messageOf,
+  type PluginContext,
+  timestamp,
+} from 'svc/sdk';
 
 import { AlertSeries } from './evaluator/alert-series.ts';
 import { EvaluatorCounters } from './evaluator/counters.ts';
@@ -33,7 +41,7 @@ import type { Incident } from './incident/ledger/incident.ts';
 import { Ledger } from './incident/ledger/ledger.ts';
 import type { IncidentTables } from './incident/ledger/tables.ts';
 import { incidentMention } from './incident/mention.ts';
-import { deliverNotices, recordOutcomes } from './incident/notices.ts';
+import { NoticeQueue, recordOutcomes } from './incident/notices.ts';
 import { operationRoutes } from './incident/operation-routes.ts';
 import { Operations } from './incident/operations.ts';
 import { Why } from './incident/why.ts';
@@ -71,6 +79,7 @@ export class AlertEngine {
   readonly #timeline: Timeline;
   readonly #silences: Silences;
   readonly #incidents: IncidentStore;
+  readonly #notices: NoticeQueue;
   readonly #ledger: Ledger;
   readonly #instances: InstanceReader;
   readonly #counters: EvaluatorCounters;
@@ -90,11 +99,18 @@ export class AlertEngine {
     this.#incidents = new IncidentStore(tables);
     const planOf = this.#planOf;
     const families = new Families(parts.book, planOf);
+    this.#notices = new NoticeQueue({
+      jobs: new Jobs(ctx, { tables, process: String(services.use(BuildInfo).startedAt) }),
+      dispatcher: services.maybe(NoticeDispatcher),
+      store: this.#incidents,
+      clock,
+      log,
+    });
     this.#ledger = new Ledger({
       tables,
       clock,
       log,
-      outbox: ctx.outbox,
+      handOver: this.#notices.handOver,
       familyOf: (incident) => families.of(incident),
       changed: (incidents, types) => this.#publish(incidents, types),
     });
@@ -139,7 +155,6 @@ export class AlertEngine {
     });
     scope.defer('finish evaluations', () => this.#evaluator.stop());
     ctx.settings.watch('alert.eval_interval', () => this.#evaluator.replan());
-    deliverNotices(ctx, services.maybe(NoticeDispatcher), this.#incidents);
     ctx.health.check('the alert evaluator stores what it finds', () =>
       evaluatorHealth(this.#evaluator),
     );
@@ -150,6 +165,8 @@ export class AlertEngine {
 
   async start(): Promise<void> {
     const { scope, clock, log } = this.#ctx;
+    const tables = this.#ctx.db<IncidentTables>();
+    await this.#notices.adopt(tables, this.#ctx.services.use(EarlierOutbox));
     await this.#silences.refresh();
     const unfollow = await this.#evaluator.start();
     scope.defer('no longer follow the rules', unfollow);

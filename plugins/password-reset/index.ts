@@ -1,6 +1,7 @@
 import { type PersonChanged, Restoring } from 'svc/contracts/iam';
 import { MailSender } from 'svc/contracts/mail';
-import { BuildInfo, definePlugin } from 'svc/sdk';
+import { Jobs } from 'svc/jobs';
+import { BuildInfo, definePlugin, EarlierOutbox } from 'svc/sdk';
 
 import { resetRoutes } from './reset-routes.ts';
 import { type Letter, letters, Resets, type ResetTables } from './resets.ts';
@@ -9,27 +10,32 @@ const personChanged: typeof PersonChanged = { kind: 'event', id: 'iam.person-cha
 
 const hourMs = 3_600_000;
 /** Until its link would be too old: a try every few minutes. */
-const attempts = 10;
+const tries = 10;
 
 export default definePlugin({
   activate(ctx) {
-    const { clock, events, ids, log, outbox, scope, services } = ctx;
+    const { clock, events, ids, log, scope, services } = ctx;
     const build = services.use(BuildInfo);
     const passwords = services.use(Restoring);
+    const tables = ctx.db<ResetTables>();
+    const jobs = new Jobs(ctx, { tables, process: String(build.startedAt) });
     const resets = new Resets({
-      tables: ctx.db<ResetTables>(),
+      tables,
       passwords,
       mail: services.maybe(MailSender),
-      outbox,
+      jobs,
       clock,
       ids,
       publicUrl: () => build.publicUrl,
     });
     ctx.http.routes(resetRoutes(resets));
-    outbox.deliver<Letter>(letters, ({ payload, id }) => resets.send(payload, id), {
-      attempts,
+    jobs.queue<Letter>(letters, {
+      tries,
       backoffMs: 5_000,
-      exhausted: async ({ payload }, cause) =>
+      title: ({ kind }) =>
+        kind === 'link' ? 'E-mail: link to set a password' : 'E-mail: password changed',
+      work: ({ payload, id }) => resets.send(payload, id),
+      onFailed: async (_tx, { payload, cause }) =>
         log.error(
           { event: 'password-reset.unsent', kind: payload.kind, cause },
           'e-mail about a password could not be sent; svc mail test tells why',
@@ -37,5 +43,13 @@ export default definePlugin({
     });
     events.on(personChanged, ({ id }) => resets.follow(id));
     scope.interval('forget old links', hourMs, () => resets.forget());
+    return { tables, jobs };
+  },
+  /** Takes over what the outbox of an earlier version has left. */
+  async start({ services }, { tables, jobs }) {
+    await tables.write(async (tx) => {
+      const left = await services.use(EarlierOutbox).take<Letter>('password-reset/letter');
+      await jobs.add(tx, letters, left);
+    });
   },
 });

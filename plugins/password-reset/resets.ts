@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import type { Person, RestoringContract } from 'svc/contracts/iam';
 import type { MailSender } from 'svc/contracts/mail';
 import { networkOf, SlidingCounter } from 'svc/flow';
+import type { Jobs } from 'svc/jobs';
 import {
   type AuditNote,
   type Clock,
   type Handle,
   type Ids,
-  type Outbox,
   type Principal,
   SvcError,
   type Tables,
@@ -28,7 +28,7 @@ export interface ResetParts {
   readonly tables: Tables<ResetTables>;
   readonly passwords: RestoringContract;
   readonly mail: Handle<MailSender>;
-  readonly outbox: Pick<Outbox, 'enqueue'>;
+  readonly jobs: Pick<Jobs<ResetTables>, 'add'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly publicUrl: () => string;
@@ -67,7 +67,7 @@ export class Resets {
 
   /** On disk once it resolves, for addresses without an account, too. */
   async ask(typed: string, ip: string): Promise<void> {
-    const { mail, tables, outbox, clock } = this.#parts;
+    const { mail, tables, jobs, clock } = this.#parts;
     if (!mail.available || !mail.get().isSet) {
       throw new SvcError(
         'conflict',
@@ -87,7 +87,7 @@ export class Resets {
     this.#byPlace.add(place);
     this.#all.add('');
     const letter: Letter = { kind: 'link', email, ip, asked: Math.floor(clock.now()) };
-    await tables.write((tx) => outbox.enqueue(tx, letters, letter));
+    await tables.write((tx) => jobs.add(tx, letters, [{ payload: letter }]));
   }
 
   /** Sends what is left to send; a link that was not sent in time is not sent any more. */
@@ -111,7 +111,7 @@ export class Resets {
     ip: string,
     note: (note: AuditNote) => void,
   ): Promise<void> {
-    const { tables, passwords, clock, outbox } = this.#parts;
+    const { tables, passwords, clock, jobs } = this.#parts;
     const place = networkOf(ip);
     assertNoWait(this.#tries.waitMs(place), 'too many links were tried');
     const digest = digestOf(token);
@@ -147,7 +147,7 @@ export class Resets {
         ip,
         asked: Math.floor(clock.now()),
       };
-      await outbox.enqueue(tx, letters, letter);
+      await jobs.add(tx, letters, [{ payload: letter }]);
     }
   }
 

@@ -59,7 +59,6 @@ export function testHouse(t: TestContext, overrides: Partial<HostPorts> = {}): T
     migrate: async () => undefined,
     tables: () => ({}) as never,
     secrets: () => ({ seal: (_place, plain) => plain, open: (_place, sealed) => sealed }),
-    outbox: () => ({ enqueue: async () => 'id', deliver: () => undefined }),
     metrics: () => ({
       counter: () => ({ add: () => undefined }),
       gauge: () => ({ set: () => undefined }),

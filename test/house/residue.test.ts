@@ -56,7 +56,6 @@ const kinds: readonly (readonly [RegExp, string])[] = [
   [/^watch (service|point|names)/, 'registry listeners'],
   [/^watch own data$/, 'folder watches'],
   [/^metric /, 'metrics'],
-  [/^outbox /, 'outbox handlers'],
   [/^(every|after) /, 'scope timers'],
 ];
 
@@ -67,6 +66,8 @@ const kindOf = (label: string): string =>
 const ownMemory = new Set([
   'ballast',
   'service container',
+  // Its signal is that of the scope.
+  'task: do jobs',
   'task: follow',
   'what was set past ctx',
 ]);

@@ -1,4 +1,4 @@
-import type { Bus, Outboxes } from '../../core/events/index.ts';
+import type { Bus } from '../../core/events/index.ts';
 import { folderWatches } from '../../bin/watcher/watch.ts';
 import type { HttpServer } from '../../core/http/index.ts';
 import type { Threads } from '../../core/isolate/index.ts';
@@ -18,7 +18,6 @@ export interface Counted {
   readonly registry: Registry;
   readonly settings: Settings;
   readonly metrics: SelfMetrics;
-  readonly outboxes: Outboxes;
   readonly bus: Bus<Generation>;
   readonly http: HttpServer;
   readonly threads: Threads;
@@ -30,7 +29,6 @@ export function census({
   registry,
   settings,
   metrics,
-  outboxes,
   bus,
   http,
   threads,
@@ -45,7 +43,6 @@ export function census({
     'setting keys': settings.size.keys,
     'setting watchers': settings.size.watchers,
     metrics: metrics.declarations,
-    'outbox handlers': outboxes.handlers,
     'busy subscriptions': bus.busy,
     'scope timers': scopeTimers(),
     'folder watches': folderWatches(),

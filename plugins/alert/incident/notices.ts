@@ -1,16 +1,22 @@
+import type { Kysely } from 'kysely';
 import type { Notice, NoticeDispatcher, NoticeIncident, Outcome } from 'svc/contracts/notify';
-import { type Handle, type Outbox, type PluginContext, SvcError, timestamp } from 'svc/sdk';
+import type { Jobs } from 'svc/jobs';
+import {
+  type Clock,
+  type EarlierOutbox,
+  type Handle,
+  type Logger,
+  messageOf,
+  type Tables,
+  timestamp,
+} from 'svc/sdk';
 
 import type { Instance } from '../instance/instance.ts';
+import { errors } from './errors.ts';
 import type { IncidentStore } from './incident-store.ts';
 import type { DraftNotice } from './ledger/draft.ts';
 import type { Incident } from './ledger/incident.ts';
-
-/** Of the outbox. */
-export const noticeTopic = 'notice';
-
-/** A notice waits for a dispatcher as long as it takes to bring one back: some weeks, at a try every few minutes. */
-const attempts = 10_000;
+import type { IncidentTables } from './ledger/tables.ts';
 
 /** Of an incident with several instances, so many are named. */
 const mostNamed = 20;
@@ -96,31 +102,18 @@ export const noticeIncidentOf = (incident: Incident): NoticeIncident => ({
   event_count: incident.event_count,
 });
 
-/** What one message of the outbox holds; older ones hold one notice. */
-interface Batch {
-  readonly notices: readonly Notice[];
-}
+/** What one job holds; those that an outbox has left may hold one notice. */
+export type Batch = { readonly notices: readonly Notice[] } | Notice;
 
-/** Well below what a message of the outbox may have. */
-const mostChars = 250_000;
-
-/** In one lane, so that those of an incident stay in order, and many of them go in few messages. */
-export async function enqueueNotices(
-  outbox: Pick<Outbox, 'enqueue'>,
-  tx: Parameters<Outbox['enqueue']>[0],
-  notices: readonly Notice[],
-): Promise<void> {
-  for (const batch of batches(notices)) {
-    await outbox.enqueue(tx, noticeTopic, { notices: batch } satisfies Batch, { key: 'notices' });
-  }
-}
+/** Well below what a job may have. */
+const maxChars = 250_000;
 
 function batches(notices: readonly Notice[]): readonly (readonly Notice[])[] {
   const found: Notice[][] = [];
   let chars = Infinity;
   for (const notice of notices) {
     const own = JSON.stringify(notice).length;
-    if (chars + own > mostChars) {
+    if (chars + own > maxChars) {
       found.push([]);
       chars = 0;
     }
@@ -130,38 +123,103 @@ function batches(notices: readonly Notice[]): readonly (readonly Notice[])[] {
   return found;
 }
 
-const noticesOf = (payload: Batch | Notice): readonly Notice[] =>
-  'notices' in payload ? payload.notices : [payload];
+const noticesOf = (batch: Batch): readonly Notice[] =>
+  'notices' in batch ? batch.notices : [batch];
 
-/** Hands each notice to the dispatcher; it was stored in one transaction with the transition that it is about. */
-export function deliverNotices(
-  ctx: Pick<PluginContext, 'outbox' | 'clock'>,
-  dispatcher: Handle<NoticeDispatcher>,
-  store: IncidentStore,
-): void {
-  ctx.outbox.deliver<Batch | Notice>(
-    noticeTopic,
-    async ({ payload }) => {
-      if (!dispatcher.available) {
-        throw new SvcError(
-          'unavailable',
-          'notifications wait: the notify plugin is not running; enable it',
+export type HandOver = (tx: Kysely<IncidentTables>, notices: readonly Notice[]) => Promise<void>;
+
+export interface NoticeQueueParts {
+  readonly jobs: Jobs<IncidentTables>;
+  readonly dispatcher: Handle<NoticeDispatcher>;
+  readonly store: IncidentStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const queue = 'notice';
+
+/** A notice waits for the plugin that sends it as long as it takes to bring that one back: some weeks, at a try every few minutes. */
+const tries = 10_000;
+
+/** More go as jobs: the transaction of a storm has no time for all channels that these are for. */
+const maxAtOnce = 100;
+
+/**
+ * Hands notices to the plugin that sends them, in the transaction of the transition that they are about. While that plugin is away, or
+ * more come than fit into a transaction, they wait as jobs; what comes after those waits behind them, so that each incident keeps its order.
+ */
+export class NoticeQueue {
+  readonly #parts: NoticeQueueParts;
+
+  constructor(parts: NoticeQueueParts) {
+    const { jobs, store, clock } = parts;
+    this.#parts = parts;
+    jobs.queue<Batch>(queue, {
+      tries,
+      atOnce: 1,
+      cancellable: false,
+      title: (batch) => titleOf(noticesOf(batch)),
+      work: ({ payload }) => this.#deliver(noticesOf(payload)),
+      onFailed: (_tx, { payload, cause }) =>
+        store.record(
+          noticesOf(payload).map((notice) => undelivered(notice, cause)),
+          clock.now(),
+        ),
+    });
+  }
+
+  readonly handOver: HandOver = async (tx, notices) => {
+    const { jobs, dispatcher, log } = this.#parts;
+    if (notices.length <= maxAtOnce && dispatcher.available && !(await jobs.hasOpen(tx, queue))) {
+      try {
+        await dispatcher.get().accept(...notices);
+        return;
+      } catch (error) {
+        log.warn(
+          { event: 'alert.notices_not_accepted', cause: messageOf(error) },
+          'handing notices to the notify plugin failed; retrying as a job',
         );
       }
-      await dispatcher.get().accept(...noticesOf(payload));
-    },
-    {
-      attempts,
-      backoffMs: 1_000,
-      exhausted: async ({ payload }, cause) => {
-        await store.record(
-          noticesOf(payload).map((notice) => undelivered(notice, cause)),
-          ctx.clock.now(),
-        );
-      },
-    },
-  );
+    }
+    await this.#enqueue(
+      tx,
+      batches(notices).map((batch) => ({ notices: batch })),
+    );
+  };
+
+  /** Takes over what the outbox of an earlier version has left. */
+  async adopt(tables: Tables<IncidentTables>, earlier: EarlierOutbox): Promise<void> {
+    await tables.write(async (tx) => {
+      const left = await earlier.take<Batch>('alert/notice');
+      await this.#enqueue(
+        tx,
+        left.map(({ payload }) => payload),
+      );
+    });
+  }
+
+  /** In one lane, so that those of an incident stay in order. */
+  async #enqueue(tx: Kysely<IncidentTables>, waiting: readonly Batch[]): Promise<void> {
+    await this.#parts.jobs.add(
+      tx,
+      queue,
+      waiting.map((payload) => ({ payload, lane: 'notices' })),
+    );
+  }
+
+  async #deliver(notices: readonly Notice[]): Promise<void> {
+    const { dispatcher } = this.#parts;
+    if (!dispatcher.available) {
+      throw errors.notify_away();
+    }
+    await dispatcher.get().accept(...notices);
+  }
 }
+
+const titleOf = (notices: readonly Notice[]): string =>
+  notices.length === 1
+    ? `Notice: incident ${notices[0]!.incident.id} ${notices[0]!.kind}`
+    : `${notices.length} notices`;
 
 export interface Recording {
   readonly store: IncidentStore;
@@ -191,7 +249,7 @@ const undelivered = ({ id, kind, incident }: Notice, cause: string): Outcome => 
   channel_id: 0,
   channel_name: 'every channel',
   result: 'failed',
-  attempts,
+  attempts: tries,
   error: cause,
   at: incident.fired_at,
 });

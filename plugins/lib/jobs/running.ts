@@ -1,3 +1,4 @@
+import { redactText } from 'svc/probe';
 import { type Clock, messageOf, type Scope } from 'svc/sdk';
 
 import { type AnyDb, JobRows } from './job-rows.ts';
@@ -98,7 +99,7 @@ export class Running {
   }
 }
 
-/** Errors are kept no longer than this. */
+/** Errors are kept no longer than this, and without secrets. */
 const maxError = 1_000;
 
-export const causeOf = (error: unknown): string => messageOf(error).slice(0, maxError);
+export const causeOf = (error: unknown): string => redactText(messageOf(error)).slice(0, maxError);

@@ -276,12 +276,13 @@ export class Worker {
 
   #lookIn(ms: number): void {
     const { clock, scope } = this.#parts;
-    const at = clock.monotonic() + Math.min(longestRestMs, Math.max(1, Math.ceil(ms)));
+    const wait = Math.min(longestRestMs, Math.max(1, Math.ceil(ms)));
+    const at = clock.monotonic() + wait;
     if (scope.signal.aborted || (this.#alarm !== undefined && this.#alarm.at <= at)) {
       return;
     }
     void this.#alarm?.unset();
-    const unset = scope.timeout('look for due jobs', at - clock.monotonic(), () => {
+    const unset = scope.timeout('look for due jobs', wait, () => {
       this.#alarm = undefined;
       this.wake();
     });

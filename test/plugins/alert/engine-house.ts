@@ -258,16 +258,12 @@ export class Engine {
     this.ledger = new Ledger({
       familyOf: (incident) => families.of(incident),
       tables: this.tables,
-      outbox: {
-        enqueue: async (_tx, _topic, payload) => {
-          const { notices } = payload as { readonly notices: readonly Notice[] };
-          assert.ok(
-            !notices.some(({ incident }) => incident.rule_key === this.poison),
-            'a notice that cannot be stored',
-          );
-          this.notices.push(...notices);
-          return '';
-        },
+      handOver: async (_tx, notices) => {
+        assert.ok(
+          !notices.some(({ incident }) => incident.rule_key === this.poison),
+          'a notice that cannot be stored',
+        );
+        this.notices.push(...notices);
       },
       clock,
       log: silent,

@@ -130,7 +130,7 @@ test('labels of a megabyte, of emoji, line ends and half characters fire like an
     ['firing huge', 'firing many', 'firing small'],
   );
   const told = JSON.stringify(house.notices);
-  // The outbox takes a megabyte.
+  // A job takes a megabyte.
   assert.ok(
     house.notices.every(
       (notice) => Buffer.byteLength(JSON.stringify({ notices: [notice] })) < 1024 * 1024,

@@ -1,8 +1,8 @@
 import { inTurns } from 'svc/flow';
-import { type Clock, type Logger, messageOf, type Outbox, type Tables } from 'svc/sdk';
+import { type Clock, type Logger, messageOf, type Tables } from 'svc/sdk';
 
 import type { Instance } from '../../instance/instance.ts';
-import { enqueueNotices, noticeOf } from '../notices.ts';
+import { type HandOver, noticeOf } from '../notices.ts';
 import { type Changes, Draft } from './draft.ts';
 import { errors } from './errors.ts';
 import type { FamilyOf } from './families.ts';
@@ -36,7 +36,8 @@ export interface Heartbeat {
 
 export interface LedgerParts {
   readonly tables: Tables<IncidentTables>;
-  readonly outbox: Pick<Outbox, 'enqueue'>;
+  /** Hands notices over in the transaction of the change that they are about. */
+  readonly handOver: HandOver;
   readonly clock: Clock;
   readonly log: Logger;
   readonly familyOf: FamilyOf;
@@ -236,7 +237,7 @@ export class Ledger {
     tx: Tables<IncidentTables>['read'],
     changes: Changes,
   ): Promise<ReadonlyMap<string, Incident>> {
-    const { clock, outbox } = this.#parts;
+    const { clock, handOver } = this.#parts;
     const now = clock.now();
     const touched = [...changes.incidents.values()];
     const known = touched.filter(({ id }) => id !== 0);
@@ -272,7 +273,7 @@ export class Ledger {
         const { id, version } = stored.get(drafted.key)!;
         return noticeOf({ ...drafted, incident: { ...drafted.incident, id, version } });
       });
-      await enqueueNotices(outbox, tx, notices);
+      await handOver(tx, notices);
     }
     return stored;
   }
