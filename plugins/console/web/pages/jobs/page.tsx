@@ -1,8 +1,8 @@
-import { api } from '../../frame/api.ts';
-import { useMay } from '../../frame/additions.ts';
-import { useList } from '../../frame/data.ts';
-import { useParam } from '../../frame/location.ts';
-import { say, words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { useMay } from '../../client/additions.ts';
+import { useList } from '../../client/data.ts';
+import { useParam } from '../../browser/location.ts';
+import { say, words } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Segments } from '../../kit/form.tsx';
 import { Button, Empty, Head } from '../../kit/parts.tsx';
