@@ -83,7 +83,7 @@ export function openHost(
     Data & { readonly sources: PluginSources; readonly watch: WatchFolders | undefined },
   takeDown: TakeDown,
 ): Hosting {
-  const { clock, ids, logs, metrics, storage } = parts;
+  const { metrics } = parts;
   const strike: PluginHost['strike'] = (owner, label, error) => {
     metrics.core.pluginStrikes.add(1, { plugin: owner.pluginId });
     host.strike(owner, label, error);

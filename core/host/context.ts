@@ -1,10 +1,4 @@
-import {
-  type Draft,
-  optionalHandle,
-  type Registry,
-  serviceHandle,
-  withPin,
-} from '../registry/index.ts';
+import { type Draft, optionalHandle, serviceHandle, withPin } from '../registry/index.ts';
 import { type PluginContext, SvcError } from '../sdk/index.ts';
 import { openPoint } from './extension-point.ts';
 import { DraftLiveSet } from './live-set.ts';
