@@ -49,8 +49,8 @@ export const faults: readonly Fault[] = [
   },
   {
     file: 'core/storage/disk-guard.ts',
-    find: 'free < readOnlyBelowBytes',
-    put: 'free > readOnlyBelowBytes',
+    find: 'this.#refusal === undefined && free < readOnlyBelowBytes',
+    put: 'this.#refusal !== undefined && free < readOnlyBelowBytes',
     tests: ['test/storage/disk-guard'],
   },
   {
