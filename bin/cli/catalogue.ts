@@ -17,10 +17,6 @@ export interface Found {
 /** The commands that are code: they ask questions, read or write files, or work without a running svc. */
 export const builtIn: Readonly<Record<string, Entry>> = {
   serve: { summary: 'Serve until stopped', load: () => import('../commands/serve.ts') },
-  demo: {
-    summary: 'Look at a whole svc with simulated hosts and an incident',
-    load: () => import('../commands/demo.ts'),
-  },
   install: {
     summary: 'Make svc a service that starts with this machine',
     load: () => import('../commands/install.ts'),
@@ -109,18 +105,6 @@ export const builtIn: Readonly<Record<string, Entry>> = {
   'edge status': {
     summary: 'How the agent of this host is',
     load: () => import('../commands/edge/status.ts'),
-  },
-  'edge-sim': {
-    summary: 'Simulate a fleet of hosts, to see what a manager carries',
-    load: () => import('../commands/edge/sim.ts'),
-  },
-  'bench rca': {
-    summary: 'Measure how often the investigator finds a known cause',
-    load: () => import('../commands/bench-rca.ts'),
-  },
-  'fake-model': {
-    summary: 'A scripted model, to try svc without a key',
-    load: () => import('../commands/fake-model.ts'),
   },
 };
 

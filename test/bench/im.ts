@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { FakeModel } from '../../bin/fake-model/fake-model.ts';
+import { FakeModel } from '../../plugins/model/cli/fake-model/fake-model.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { callback, draftOf, secretsOf, startFake } from '../plugins/imbridge/office.ts';
 

@@ -4,7 +4,7 @@ import { AlertEvaluator } from 'svc/contracts/alert';
 import { MetricsIngest, type SampleRow } from 'svc/contracts/metricsdb';
 import { startTestHost } from 'svc/testing';
 
-import { seeded } from '../../bin/edge-sim/random.ts';
+import { seeded } from 'svc/seeded';
 import { pretendDevices } from '../plugins/investigate/pretend-devices.ts';
 
 /** The real house, in a process of its own: what it costs can be read off the process. Who its hosts are, and their past, it makes up itself. */

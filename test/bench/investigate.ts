@@ -1,6 +1,6 @@
 import { investigate, type Series, type Snapshot } from 'svc/rca';
 
-import { simulate } from '../../bin/rca-bench/simulator/simulate.ts';
+import { simulate } from '../../plugins/investigate/cli/bench/simulator/simulate.ts';
 import type { Outcome, Row } from '../exercise.ts';
 
 /** Time and processor of one investigation against the number of nodes and of series, from a simulated incident to a hundred times it. */

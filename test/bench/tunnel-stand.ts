@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-import type { Figures } from '../../bin/edge-sim/tally.ts';
+import type { Figures } from '../../plugins/edge/cli/sim/tally.ts';
 
 export type Told = Figures & { readonly seconds: number };
 

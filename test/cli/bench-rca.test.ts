@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
-import type { Case } from '../../bin/rca-bench/case.ts';
-import { openrcaCases } from '../../bin/rca-bench/openrca.ts';
-import { petshopCases } from '../../bin/rca-bench/petshop.ts';
-import { rcaevalCases } from '../../bin/rca-bench/rcaeval.ts';
-import { simulated } from '../../bin/rca-bench/simulator/simulate.ts';
-import { shown, type Table, tableOf } from '../../bin/rca-bench/table.ts';
+import type { Case } from '../../plugins/investigate/cli/bench/case.ts';
+import { openrcaCases } from '../../plugins/investigate/cli/bench/openrca.ts';
+import { petshopCases } from '../../plugins/investigate/cli/bench/petshop.ts';
+import { rcaevalCases } from '../../plugins/investigate/cli/bench/rcaeval.ts';
+import { simulated } from '../../plugins/investigate/cli/bench/simulator/simulate.ts';
+import { shown, type Table, tableOf } from '../../plugins/investigate/cli/bench/table.ts';
 import { svc } from './launcher.ts';
 
 /** A folder with these files, gone after the test. */

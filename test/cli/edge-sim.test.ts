@@ -8,11 +8,12 @@ import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startTestHost, type TestHost } from 'svc/testing';
 
-import { startFleet } from '../../bin/edge-sim/fleet.ts';
-import { hostOf } from '../../bin/edge-sim/host.ts';
-import type { SimOptions } from '../../bin/edge-sim/options.ts';
-import type { Figures } from '../../bin/edge-sim/tally.ts';
+import { startFleet } from '../../plugins/edge/cli/sim/fleet.ts';
+import { hostOf } from '../../plugins/edge/cli/sim/host.ts';
+import type { SimOptions } from '../../plugins/edge/cli/sim/options.ts';
+import type { Figures } from '../../plugins/edge/cli/sim/tally.ts';
 import { projectRoot, svc } from './launcher.ts';
+import { simulator } from '../simulator.ts';
 
 const plugins = [
   'device',
@@ -65,7 +66,7 @@ async function fleet(
     requestsPerMinute: 0,
     metrics: 'full' as const,
   };
-  const simulated = startFleet({ ...usual, ...options }, keys);
+  const simulated = startFleet({ ...usual, ...options }, keys, simulator);
   let refusal: string | undefined;
   let over = false;
   void simulated.ended.then((end) => {

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 
-import { FakeModel, type FakeModelOptions } from '../../bin/fake-model/fake-model.ts';
-import type { Misbehaviour } from '../../bin/fake-model/misbehaviour.ts';
-import { type Rule, rulesOf } from '../../bin/fake-model/script.ts';
+import { FakeModel, type FakeModelOptions } from '../../plugins/model/cli/fake-model/fake-model.ts';
+import type { Misbehaviour } from '../../plugins/model/cli/fake-model/misbehaviour.ts';
+import { type Rule, rulesOf } from '../../plugins/model/cli/fake-model/script.ts';
 import { projectRoot, svc } from './launcher.ts';
 
 const user = (content: string) => ({ role: 'user', content });

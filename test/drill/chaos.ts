@@ -16,7 +16,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { messageOf } from 'svc/sdk';
 
-import { FakeModel } from '../../bin/fake-model/fake-model.ts';
+import { FakeModel } from '../../plugins/model/cli/fake-model/fake-model.ts';
 import { say } from '../bench/tunnel-stand.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { findPeer } from '../peers.ts';

@@ -8,8 +8,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { FakeModel } from '../../bin/fake-model/fake-model.ts';
-import { textOf } from '../../bin/fake-model/chat-request.ts';
+import { FakeModel } from '../../plugins/model/cli/fake-model/fake-model.ts';
+import { textOf } from '../../plugins/model/cli/fake-model/chat-request.ts';
 import { counted } from '../counted.ts';
 import type { Outcome } from '../exercise.ts';
 

@@ -9,7 +9,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { messageOf } from 'svc/sdk';
 
-import { FakeModel } from '../../bin/fake-model/fake-model.ts';
+import { FakeModel } from '../../plugins/model/cli/fake-model/fake-model.ts';
 import { say } from '../bench/tunnel-stand.ts';
 import type { Outcome } from '../exercise.ts';
 import type { Hands } from '../plugins/console/actions/hands.ts';

@@ -1,5 +1,5 @@
-import { type FaultKind, faultKinds } from '../../bin/edge-sim/options.ts';
-import { seeded } from '../../bin/edge-sim/random.ts';
+import { type FaultKind, faultKinds } from '../../plugins/edge/cli/sim/options.ts';
+import { seeded } from 'svc/seeded';
 import type { Outcome } from '../exercise.ts';
 import { hour, minute } from '../plugins/alert/engine-house.ts';
 import { type FedHouse, fedHouse } from '../plugins/investigate/fed-house.ts';

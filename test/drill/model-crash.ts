@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { startTestHost } from 'svc/testing';
 
-import { FakeModel } from '../../bin/fake-model/fake-model.ts';
+import { FakeModel } from '../../plugins/model/cli/fake-model/fake-model.ts';
 import { counted } from '../counted.ts';
 import type { Outcome } from '../exercise.ts';
 

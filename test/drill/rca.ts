@@ -1,7 +1,7 @@
 import { investigate } from 'svc/rca';
 
-import { simulate, type Suite } from '../../bin/rca-bench/simulator/simulate.ts';
-import { tableOf } from '../../bin/rca-bench/table.ts';
+import { simulate, type Suite } from '../../plugins/investigate/cli/bench/simulator/simulate.ts';
+import { tableOf } from '../../plugins/investigate/cli/bench/table.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { without } from '../plugins/lib/rca/known.ts';
 

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { FakeModel } from '../../bin/fake-model/fake-model.ts';
+import { FakeModel } from '../../plugins/model/cli/fake-model/fake-model.ts';
 import { say } from '../bench/tunnel-stand.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { startWholeHouse, type WholeHouse } from '../whole-house.ts';

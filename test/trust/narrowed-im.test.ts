@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { AlertEvaluator } from 'svc/contracts/alert';
 import { type Approval, Approvals } from 'svc/contracts/approval';
 
-import { FakeModel } from '../../bin/fake-model/fake-model.ts';
+import { FakeModel } from '../../plugins/model/cli/fake-model/fake-model.ts';
 import {
   callback,
   deliver,

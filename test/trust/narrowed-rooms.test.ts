@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { textOf } from '../../bin/fake-model/chat-request.ts';
+import { textOf } from '../../plugins/model/cli/fake-model/chat-request.ts';
 import { areas, rowsOf } from './area.ts';
 import type { Answer } from './household.ts';
 import { knock } from './knock.ts';

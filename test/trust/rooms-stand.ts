@@ -3,9 +3,9 @@ import type { TestContext } from 'node:test';
 
 import { KnowledgeShelf } from 'svc/contracts/knowledge';
 
-import { type ChatRequest, textOf } from '../../bin/fake-model/chat-request.ts';
-import { FakeModel } from '../../bin/fake-model/fake-model.ts';
-import type { Rule } from '../../bin/fake-model/script.ts';
+import { type ChatRequest, textOf } from '../../plugins/model/cli/fake-model/chat-request.ts';
+import { FakeModel } from '../../plugins/model/cli/fake-model/fake-model.ts';
+import type { Rule } from '../../plugins/model/cli/fake-model/script.ts';
 import { beside, type Customer, twoCustomers, type TwoCustomers } from './two-customers.ts';
 
 /** What one customer has in these areas, beside its devices. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { Rule } from '../../../bin/fake-model/script.ts';
+import type { Rule } from '../../../plugins/model/cli/fake-model/script.ts';
 import { agentHouse } from './house.ts';
 import { persona } from './stand-ins.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { Skills } from 'svc/contracts/skill';
 
-import { type ChatRequest, textOf } from '../../../bin/fake-model/chat-request.ts';
+import { type ChatRequest, textOf } from '../../../plugins/model/cli/fake-model/chat-request.ts';
 import { until } from '../edge/house.ts';
 import { changingServer } from '../mcp/changing-server.ts';
 import { foreignTools } from '../skill/foreign-tools.ts';

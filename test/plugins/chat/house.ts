@@ -4,8 +4,8 @@ import type { TestContext } from 'node:test';
 import type { KnownPersona } from 'svc/contracts/persona';
 import type { TestHostOptions } from 'svc/testing';
 
-import { FakeModel } from '../../../bin/fake-model/fake-model.ts';
-import type { Rule } from '../../../bin/fake-model/script.ts';
+import { FakeModel } from '../../../plugins/model/cli/fake-model/fake-model.ts';
+import type { Rule } from '../../../plugins/model/cli/fake-model/script.ts';
 import { type SkillHouse, skillHouse, tools } from '../skill/house.ts';
 import { directory, persona } from './stand-ins.ts';
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Incidents, OthersAlerts } from 'svc/contracts/alert';
 import { DeviceDirectory } from 'svc/contracts/device';
 
-import { textOf } from '../../../bin/fake-model/chat-request.ts';
+import { textOf } from '../../../plugins/model/cli/fake-model/chat-request.ts';
 import { machine } from '../device/house.ts';
 import { agentHouse } from './house.ts';
 

@@ -1,5 +1,5 @@
-import { type ChatRequest, textOf } from '../../../bin/fake-model/chat-request.ts';
-import type { Reply, ScriptedCall } from '../../../bin/fake-model/script.ts';
+import { type ChatRequest, textOf } from '../../../plugins/model/cli/fake-model/chat-request.ts';
+import type { Reply, ScriptedCall } from '../../../plugins/model/cli/fake-model/script.ts';
 
 /** The worst model there is: it does whatever it reads, wherever that stands and however it is written, and tells all it knows. */
 export class ObedientModel {

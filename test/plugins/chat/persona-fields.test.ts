@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
-import { type ChatRequest, textOf } from '../../../bin/fake-model/chat-request.ts';
-import type { Rule } from '../../../bin/fake-model/script.ts';
+import { type ChatRequest, textOf } from '../../../plugins/model/cli/fake-model/chat-request.ts';
+import type { Rule } from '../../../plugins/model/cli/fake-model/script.ts';
 import { tools } from '../skill/house.ts';
 import { type AgentHouse, agentHouse, turns } from './house.ts';
 

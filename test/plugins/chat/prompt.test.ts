@@ -6,7 +6,7 @@ import { test } from 'node:test';
 
 import { Skills } from 'svc/contracts/skill';
 
-import { textOf } from '../../../bin/fake-model/chat-request.ts';
+import { textOf } from '../../../plugins/model/cli/fake-model/chat-request.ts';
 import { digestText, noDigest, withRun } from '../../../plugins/chat/journal/digest.ts';
 import { promptOf } from '../../../plugins/chat/prompt/prompt.ts';
 import type { Call, RunState } from '../../../plugins/chat/journal/journal.ts';

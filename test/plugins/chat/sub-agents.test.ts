@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { ChatRequest } from '../../../bin/fake-model/chat-request.ts';
-import { textOf } from '../../../bin/fake-model/chat-request.ts';
-import type { Rule } from '../../../bin/fake-model/script.ts';
+import { type ChatRequest, textOf } from '../../../plugins/model/cli/fake-model/chat-request.ts';
+import type { Rule } from '../../../plugins/model/cli/fake-model/script.ts';
 import { agentHouse } from './house.ts';
 import { persona } from './stand-ins.ts';
 

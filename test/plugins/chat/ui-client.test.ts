@@ -3,8 +3,8 @@ import { test, type TestContext } from 'node:test';
 
 import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 
-import { FakeModel } from '../../../bin/fake-model/fake-model.ts';
-import type { Rule } from '../../../bin/fake-model/script.ts';
+import { FakeModel } from '../../../plugins/model/cli/fake-model/fake-model.ts';
+import type { Rule } from '../../../plugins/model/cli/fake-model/script.ts';
 import { skillHouse, tools } from '../skill/house.ts';
 import { directory, persona } from './stand-ins.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { FakeModel } from '../../../bin/fake-model/fake-model.ts';
+import { FakeModel } from '../../../plugins/model/cli/fake-model/fake-model.ts';
 import { startWholeHouse } from '../../whole-house.ts';
 import { assertClean, openBrowser, openView, signIn } from './browser.ts';
 

@@ -6,9 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Browser } from 'playwright-core';
 
-import { type SimulatedFleet, startFleet } from '../../../bin/edge-sim/fleet.ts';
+import { type SimulatedFleet, startFleet } from '../../../plugins/edge/cli/sim/fleet.ts';
 import { startWholeHouse, type WholeHouse } from '../../whole-house.ts';
 import { openView, signIn, type View } from './browser.ts';
+import { simulator } from '../../simulator.ts';
 
 /** Whose page it is. */
 export const account = { email: 'ada@example.org', password: 'correct horse' };
@@ -98,6 +99,7 @@ async function startHosts(
       pastMs: 120_000,
     },
     simDir,
+    simulator,
   );
 }
 

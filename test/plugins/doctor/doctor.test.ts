@@ -10,7 +10,7 @@ import { MetricsIngest } from 'svc/contracts/metricsdb';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 import { WebSocket } from 'ws';
 
-import { FakeModel } from '../../../bin/fake-model/fake-model.ts';
+import { FakeModel } from '../../../plugins/model/cli/fake-model/fake-model.ts';
 import { openLogStore } from '../../../plugins/logs/store/store.ts';
 import { edgeHouse, freshMachine, until } from '../edge/house.ts';
 import { silent } from '../logs/fixture.ts';

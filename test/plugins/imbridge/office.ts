@@ -1,8 +1,8 @@
 import { createCipheriv, createHash, createHmac } from 'node:crypto';
 import type { TestContext } from 'node:test';
 
-import { FakeModel } from '../../../bin/fake-model/fake-model.ts';
-import type { Rule } from '../../../bin/fake-model/script.ts';
+import { FakeModel } from '../../../plugins/model/cli/fake-model/fake-model.ts';
+import type { Rule } from '../../../plugins/model/cli/fake-model/script.ts';
 import { directory, persona } from '../chat/stand-ins.ts';
 import { type Name, type SkillHouse, skillHouse, type Somebody, tools } from '../skill/house.ts';
 import {

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import type { ModelPart, ModelRequest } from 'svc/contracts/model';
 import { SvcError } from 'svc/sdk';
 
-import { textOf } from '../../../bin/fake-model/chat-request.ts';
-import { FakeModel } from '../../../bin/fake-model/fake-model.ts';
+import { textOf } from '../../../plugins/model/cli/fake-model/chat-request.ts';
+import { FakeModel } from '../../../plugins/model/cli/fake-model/fake-model.ts';
 import type { Report } from '../../../plugins/investigate/report/markdown.ts';
 import { hot, investigateHouse } from './house.ts';
 

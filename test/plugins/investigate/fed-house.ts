@@ -8,18 +8,19 @@ import { AlertEvaluator } from 'svc/contracts/alert';
 import { startTestHost, type TestHost } from 'svc/testing';
 import type { Static } from 'typebox';
 
-import { Application } from '../../../bin/edge-sim/application.ts';
-import { DataPlane } from '../../../bin/edge-sim/data-plane.ts';
-import { startFleet } from '../../../bin/edge-sim/fleet.ts';
-import { hostOf } from '../../../bin/edge-sim/host.ts';
-import { KeyFile } from '../../../bin/edge-sim/keys.ts';
-import type { FaultKind, SimOptions } from '../../../bin/edge-sim/options.ts';
-import { pushByRequest } from '../../../bin/edge-sim/push.ts';
-import { seeded } from '../../../bin/edge-sim/random.ts';
-import { Telemetry } from '../../../bin/edge-sim/telemetry.ts';
+import { Application } from '../../../plugins/edge/cli/sim/application.ts';
+import { DataPlane } from '../../../plugins/edge/cli/sim/data-plane.ts';
+import { startFleet } from '../../../plugins/edge/cli/sim/fleet.ts';
+import { hostOf } from '../../../plugins/edge/cli/sim/host.ts';
+import { KeyFile } from '../../../plugins/edge/cli/sim/keys.ts';
+import type { FaultKind, SimOptions } from '../../../plugins/edge/cli/sim/options.ts';
+import { pushByRequest } from '../../../plugins/edge/cli/sim/push.ts';
+import { seeded } from 'svc/seeded';
+import { Telemetry } from '../../../plugins/edge/cli/sim/telemetry.ts';
 import type { AgainItem } from '../../../plugins/investigate/asked-again.ts';
 import type { Report } from '../../../plugins/investigate/report/markdown.ts';
 import { HandClock, minute } from '../alert/engine-house.ts';
+import { simulator } from '../../simulator.ts';
 
 const plugins = [
   'device',
@@ -266,6 +267,7 @@ async function introduce(
       logsPerSecond: 0,
     },
     folder,
+    simulator,
   );
   const numbers = Array.from({ length: told.count }, (_, at) => at + 1);
   const wanted = new Map(numbers.map((number) => [hostOf(told.seed, number).hostname, number]));

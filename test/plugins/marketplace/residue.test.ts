@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { startTestHost, type TestHost } from 'svc/testing';
 
-import { FakeModel } from '../../../bin/fake-model/fake-model.ts';
+import { FakeModel } from '../../../plugins/model/cli/fake-model/fake-model.ts';
 import { contentsOf, differences } from './contents.ts';
 import {
   ask,

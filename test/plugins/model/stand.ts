@@ -9,7 +9,10 @@ import {
 import type { Clock } from 'svc/sdk';
 import { startTestHost, type TestHost } from 'svc/testing';
 
-import { FakeModel, type FakeModelOptions } from '../../../bin/fake-model/fake-model.ts';
+import {
+  FakeModel,
+  type FakeModelOptions,
+} from '../../../plugins/model/cli/fake-model/fake-model.ts';
 
 export interface Stand {
   readonly house: TestHost;

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import { checkAssertion, type Findings, investigate, type Snapshot } from 'svc/rca';
 
-import { tableOf } from '../../../../bin/rca-bench/table.ts';
+import { tableOf } from '../../../../plugins/investigate/cli/bench/table.ts';
 import { known, renamed, shifted, without } from './known.ts';
 
 /** Seeds that nothing was ever fitted to. */

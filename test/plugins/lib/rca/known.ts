@@ -1,11 +1,11 @@
 import type { Snapshot } from 'svc/rca';
 
-import { type Case } from '../../../../bin/rca-bench/case.ts';
+import { type Case } from '../../../../plugins/investigate/cli/bench/case.ts';
 import {
   simulate,
   type SimulationOptions,
   type Suite,
-} from '../../../../bin/rca-bench/simulator/simulate.ts';
+} from '../../../../plugins/investigate/cli/bench/simulator/simulate.ts';
 
 const made = new Map<string, Case>();
 

@@ -1,0 +1,105 @@
+import { SvcError, timestamp } from 'svc/sdk';
+import type {
+  IdempotencyJournal,
+  InboundCall,
+  Outcome,
+  TunnelMethod,
+  TunnelSession,
+} from 'svc/tunnel';
+
+/** A simulated edge, as the manager asks it. */
+export interface Asked {
+  snapshot(): object;
+  processes(top: number, sortBy: 'cpu' | 'mem'): object;
+  plugins(): readonly object[];
+  configure(hash: string, plugins: Readonly<Record<string, { readonly enabled: boolean }>>): void;
+  /** Resolves once the new secret is proved and kept. */
+  rotate(secretKey: string): Promise<void>;
+  /** Some answers are late on purpose. */
+  linger(call: Pick<InboundCall, 'signal'>): Promise<void>;
+  readonly served: () => void;
+}
+
+type Handle = (edge: Asked, params: Record<string, unknown>) => unknown;
+
+/** One map for all of them: whom a call is for is told by the session that it came on. */
+export function answers(
+  edgeOf: (session: TunnelSession) => Asked | undefined,
+): ReadonlyMap<string, TunnelMethod> {
+  const method = (handle: Handle, mutating = false): TunnelMethod => ({
+    mutating,
+    async handle(params: unknown, call: InboundCall) {
+      // A call may come with the last word of the handshake, a moment before it is noted whose session this is.
+      await Promise.resolve();
+      const edge = edgeOf(call.session);
+      if (!edge) {
+        throw new SvcError('unavailable', 'this edge is about to leave');
+      }
+      await edge.linger(call);
+      const answer = await handle(edge, (params ?? {}) as Record<string, unknown>);
+      edge.served();
+      return answer;
+    },
+  });
+  return new Map([
+    ['host_snapshot', method((edge) => edge.snapshot())],
+    [
+      'processes',
+      method((edge, { top, sort_by: by }) =>
+        edge.processes(typeof top === 'number' ? top : 50, by === 'mem' ? 'mem' : 'cpu'),
+      ),
+    ],
+    ['plugin_status', method((edge) => edge.plugins())],
+    [
+      'config_apply',
+      method((edge, { hash, plugins }) => {
+        edge.configure(String(hash), (plugins ?? {}) as Record<string, { enabled: boolean }>);
+        return { hash };
+      }, true),
+    ],
+    [
+      'rotate_secret',
+      method(async (edge, { secret_key: secret }) => {
+        await edge.rotate(String(secret));
+        return {};
+      }, true),
+    ],
+  ]);
+}
+
+const mostKept = 4_096;
+
+/** Commands of all edges, by keys that are nobody else's; a simulation forgets them with its process. */
+export function memoryJournal(): IdempotencyJournal {
+  const outcomes = new Map<string, Promise<Outcome>>();
+  return {
+    run(key, fingerprint, work) {
+      const id = `${fingerprint} ${key}`;
+      const known = outcomes.get(id);
+      if (known) {
+        return known;
+      }
+      const outcome = work();
+      outcomes.set(id, outcome);
+      if (outcomes.size > mostKept) {
+        outcomes.delete(outcomes.keys().next().value!);
+      }
+      return outcome;
+    },
+    close: () => Promise.all(outcomes.values()).then(() => undefined),
+  };
+}
+
+export const healthOf = (
+  enabled: boolean,
+  startedAt: number,
+  now: number,
+  samples: number,
+): object => ({
+  state: enabled ? 'running' : 'stopped',
+  last_error: null,
+  restart_count: 0,
+  started_at: enabled ? timestamp(startedAt) : null,
+  updated_at: timestamp(now),
+  samples,
+});

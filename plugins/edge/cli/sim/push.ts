@@ -1,0 +1,50 @@
+import { SvcError } from 'svc/sdk';
+import type { TunnelSession } from 'svc/tunnel';
+import type { DataPlane } from './data-plane.ts';
+
+/** What a simulated host has to deliver. */
+export interface Push {
+  readonly to: string;
+  readonly type: string;
+  readonly encoding?: string;
+  readonly body: Buffer | Uint8Array;
+}
+
+const wholeMs = 60_000;
+
+/** As agents do: through the tunnel. `cut` is called while it is on its way. */
+export async function pushThrough(
+  session: TunnelSession,
+  { body, ...head }: Push,
+  cut?: () => void,
+): Promise<void> {
+  const answer = session.call(
+    'push',
+    { ...head, body: Buffer.from(body).toString('base64') },
+    { timeoutMs: wholeMs },
+  );
+  cut?.();
+  await answer;
+}
+
+/** As agents do where the manager takes no pushes through tunnels. */
+export async function pushByRequest(
+  plane: DataPlane,
+  { to, type, encoding, body }: Push,
+  authorization: string,
+  cut: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const headers = {
+    'content-type': type,
+    ...(encoding !== undefined && { 'content-encoding': encoding }),
+    authorization,
+  };
+  const { status, text } = await plane.post({ path: to, headers, body, cut }, signal);
+  if (status < 200 || status > 299) {
+    throw new SvcError(
+      status === 429 ? 'rate_limited' : 'upstream_error',
+      `HTTP ${status} to a push: ${text.slice(0, 200)}`,
+    );
+  }
+}

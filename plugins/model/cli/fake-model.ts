@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+
+import { messageOf } from 'svc/sdk';
+import { type Call, type Command, usageFailure, printable } from 'svc/cli';
+import { FakeModel } from './fake-model/fake-model.ts';
+import { isMisbehaviour, type Misbehaviour, misbehaviours } from './fake-model/misbehaviour.ts';
+import { type Rule, rulesOf } from './fake-model/script.ts';
+
+export const command: Command = {
+  operands: [],
+  options: {
+    port: { value: 'n', about: 'on which it listens, at 127.0.0.1; default 11500' },
+    script: {
+      value: 'file',
+      about:
+        'JSON, {"rules": [{"when": {turn, last, tools, system, model}, "reply": {text, tool_calls, finish_reason, usage, error, misbehave}, "times"}]}; the first rule that holds answers',
+    },
+    misbehave: {
+      value: 'names',
+      about: `separated by commas: ${Object.keys(misbehaviours).join(', ')}`,
+    },
+  },
+  about:
+    'A scripted OpenAI-compatible model, to try svc without a key and to test against. A svc on this machine uses it when it is started with SVC_OUTBOUND_ALLOW_PRIVATE=127.0.0.1 SVC_LLM_COMPATIBLE_BASE_URL=http://127.0.0.1:11500/v1 SVC_LLM_DEFAULT_MODEL=compatible/demo; the settings of these names do the same while it serves. Without --script the model does what a message tells it with "call NAME {…}". It refuses what picky providers refuse, counts four bytes as a token, and shows what it was sent under /recorded.',
+  example: 'svc fake-model --misbehave slow,split-utf8',
+
+  async run(call) {
+    const model = await FakeModel.start({
+      port: portOf(call),
+      misbehave: faultsOf(call),
+      ...rulesFrom(call.value('script')),
+    });
+    process.stderr.write(
+      `${call.json ? JSON.stringify({ url: model.url }) : `The scripted model answers at ${model.url}; Ctrl-C ends it`}\n`,
+    );
+    // What started it beside itself, as a demo does, takes it along, however that ends.
+    await Promise.race(['SIGINT', 'SIGTERM', 'disconnect'].map((end) => once(process, end)));
+    const { usage } = model;
+    await model.close();
+    return {
+      data: usage,
+      text: () =>
+        printable(
+          `${usage.requests} answers, ${usage.prompt_tokens} tokens read, ${usage.completion_tokens} written`,
+        ),
+    };
+  },
+};
+
+function portOf(call: Call): number {
+  const port = Number(call.value('port') ?? 11_500);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw usageFailure('--port is a whole number from 0 to 65535');
+  }
+  return port;
+}
+
+function faultsOf(call: Call): readonly Misbehaviour[] {
+  const names = (call.value('misbehave') ?? '').split(',').filter((name) => name !== '');
+  return names.map((name) => {
+    if (!isMisbehaviour(name)) {
+      throw usageFailure(
+        `there is no misbehaviour "${name}"; there are ${Object.keys(misbehaviours).join(', ')}`,
+      );
+    }
+    return name;
+  });
+}
+
+function rulesFrom(file: string | undefined): { readonly rules?: readonly Rule[] } {
+  try {
+    return file === undefined ? {} : { rules: rulesOf(readFileSync(file, 'utf8')) };
+  } catch (error) {
+    throw usageFailure(`--script ${file}: ${messageOf(error)}`);
+  }
+}
