@@ -13,7 +13,8 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { cacheFolders, ownFolder } from './cache-folder.mjs';
+import { cacheFolders, ownFolder } from './product/cache-folder.mjs';
+import { smallProgram } from './product/small-program.mjs';
 
 // An import would load all that it re-exports, web cryptography among it, into each agent.
 const { createHash } = process.getBuiltinModule('node:crypto');
@@ -151,29 +152,6 @@ const keepAddresses = {
         : undefined;
     });
   },
-};
-
-/** Modules of Node by require: an import reads each of their exports, and loads what those that nobody uses stand for. */
-const leanBuiltins = {
-  name: 'lean-builtins',
-  setup(build) {
-    build.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
-      kind === 'require-call' ? { path, external: true } : { path, namespace: 'lean-builtins' },
-    );
-    build.onLoad({ filter: /./, namespace: 'lean-builtins' }, ({ path }) => ({
-      contents: `module.exports = require(${JSON.stringify(path)});`,
-      loader: 'js',
-    }));
-  },
-};
-
-/** How the program of an edge is built, from source and for the single binary: its text stays in memory, and it is there for ever. */
-export const smallProgram = {
-  // A tunnel sends no Blob, and the global loads the streams of the web.
-  define: { Blob: 'undefined' },
-  minifyWhitespace: true,
-  minifySyntax: true,
-  plugins: [leanBuiltins],
 };
 
 /** Programs of threads, each one text of its own. */

@@ -7,7 +7,7 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { withSetupLock } from './setup-lock.mjs';
-import { progress } from './progress.mjs';
+import { progress } from './product/progress.mjs';
 
 const projectRoot = fileURLToPath(new URL('..', import.meta.url));
 const npmDeadlineMs = 15 * 60_000;

@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-import { growSlowly, isAgent, slimDown } from './agent.mjs';
-import { CodeCache } from './code-cache.mjs';
+import { growSlowly, isAgent, slimDown } from './product/agent.mjs';
+import { CodeCache } from './product/code-cache.mjs';
 import { compiledHost } from './compile.mjs';
 import { ensureInstalled } from './setup.mjs';
 

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 
 import { run } from './cli/run.ts';
-import { stackMaps } from './stack-maps.ts';
+import { stackMaps } from './product/stack-maps.ts';
 
 async function main(): Promise<void> {
   if (!process.sourceMapsEnabled) {

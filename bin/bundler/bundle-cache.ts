@@ -13,7 +13,7 @@ import {
 import { dirname, join, resolve, sep } from 'node:path';
 
 import type { Bundle } from '../../core/host/index.ts';
-import { mapAt, splitMap } from '../stack-maps.ts';
+import { mapAt, splitMap } from '../product/stack-maps.ts';
 import type { BundleSources } from './esbuild.ts';
 
 interface Input {

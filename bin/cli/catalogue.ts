@@ -1,112 +1,20 @@
 import { nearest } from '../../core/sdk/nearest.ts';
 import { suggestion, wordsOf, type Command, usageFailure } from 'svc/cli';
 
+/** A command as it is listed; loaded when it is called, so that the small ones stay quick. */
 export interface Entry {
   readonly summary: string;
-  /** A command is loaded when it is called, so that the small ones stay quick. */
-  readonly load: () => Promise<{ readonly command: Command }>;
+  /** `all` finds every command there is, for those that tell of the others. */
+  readonly load: (all: () => Promise<Catalogue>) => Promise<{ readonly command: Command }>;
 }
 
+/** A command that was called. */
 export interface Found {
   readonly name: string;
   readonly entry: Entry;
   /** What was typed besides the name. */
   readonly rest: readonly string[];
 }
-
-/** The commands that are code: they ask questions, read or write files, or work without a running svc. */
-export const builtIn: Readonly<Record<string, Entry>> = {
-  serve: { summary: 'Serve until stopped', load: () => import('../commands/serve.ts') },
-  install: {
-    summary: 'Make svc a service that starts with this machine',
-    load: () => import('../commands/install.ts'),
-  },
-  uninstall: { summary: 'Remove that service', load: () => import('../commands/uninstall.ts') },
-  update: {
-    summary: 'Put another version of svc in place, and back',
-    load: () => import('../commands/update.ts'),
-  },
-  doctor: { summary: 'Look for what could go wrong', load: () => import('../commands/doctor.ts') },
-  export: {
-    summary: 'Write what is configured to files fit for git',
-    load: () => import('../commands/export.ts'),
-  },
-  apply: {
-    summary: 'Bring svc in line with such files',
-    load: () => import('../commands/apply.ts'),
-  },
-  version: { summary: 'The version of this svc', load: () => import('../commands/version.ts') },
-  help: { summary: 'This page, or that of one command', load: () => import('../commands/help.ts') },
-  'plugin new': {
-    summary: 'Start a plugin: one route, one test',
-    load: () => import('../commands/plugin/new.ts'),
-  },
-  'plugin build': {
-    summary: 'Build a plugin into a folder that can be installed',
-    load: () => import('../commands/plugin/build.ts'),
-  },
-  'plugin check': {
-    summary: 'Say what keeps a plugin from loading',
-    load: () => import('../commands/plugin/check.ts'),
-  },
-  'pack new': {
-    summary: 'Start a pack: one route, one persona, one guide, one test',
-    load: () => import('../commands/pack/new.ts'),
-  },
-  'pack check': {
-    summary: 'Say what keeps a pack from loading',
-    load: () => import('../commands/pack/check.ts'),
-  },
-  'pack test': {
-    summary: 'Run the tests of a pack in a real svc',
-    load: () => import('../commands/pack/test.ts'),
-  },
-  'pack build': {
-    summary: 'Build a pack into one archive',
-    load: () => import('../commands/pack/build.ts'),
-  },
-  'pack sign': { summary: 'Sign an archive', load: () => import('../commands/pack/sign.ts') },
-  'pack publish': {
-    summary: 'Put an archive into a registry',
-    load: () => import('../commands/pack/publish.ts'),
-  },
-  'backup create': {
-    summary: 'Copy the data, also while svc serves',
-    load: () => import('../commands/backup/create.ts'),
-  },
-  'backup list': {
-    summary: 'The backups in the data folder',
-    load: () => import('../commands/backup/list.ts'),
-  },
-  'backup verify': {
-    summary: 'Prove that a backup is whole',
-    load: () => import('../commands/backup/verify.ts'),
-  },
-  'backup restore': {
-    summary: 'Put a backup in the place of the data',
-    load: () => import('../commands/backup/restore.ts'),
-  },
-  completion: {
-    summary: 'Completion of commands for bash, zsh or fish',
-    load: () => import('../commands/completion.ts'),
-  },
-  edge: {
-    summary: 'Run the agent of this host until stopped',
-    load: () => import('../commands/edge/run.ts'),
-  },
-  'edge install': {
-    summary: 'Enrol this host with a manager and run its agent as a service',
-    load: () => import('../commands/edge/install.ts'),
-  },
-  'edge uninstall': {
-    summary: 'Remove the service of the agent',
-    load: () => import('../commands/edge/uninstall.ts'),
-  },
-  'edge status': {
-    summary: 'How the agent of this host is',
-    load: () => import('../commands/edge/status.ts'),
-  },
-};
 
 /** The commands that are offered, those of one group together. */
 export class Catalogue {
@@ -126,6 +34,10 @@ export class Catalogue {
 
   entry(name: string): Entry | undefined {
     return this.#entries.get(name);
+  }
+
+  async load(name: string): Promise<Command> {
+    return (await this.#entries.get(name)!.load(async () => this)).command;
   }
 
   /** Names below a first word: those of `plugin` are `plugin list`, `plugin why` … */
@@ -170,7 +82,7 @@ export class Catalogue {
   }
 
   #own(name: 'version' | 'help', rest: readonly string[]): Found {
-    return { name, entry: builtIn[name]!, rest };
+    return { name, entry: this.#entries.get(name)!, rest };
   }
 
   #refuse(first: string, second: string | undefined): never {

@@ -6,8 +6,7 @@ import { optionRows, usageOf } from './page.ts';
 export async function commandPages(catalogue: Catalogue): Promise<string> {
   const sections = await Promise.all(
     catalogue.names.map(async (name) => {
-      const { summary, load } = catalogue.entry(name)!;
-      return section(name, summary, (await load()).command);
+      return section(name, catalogue.entry(name)!.summary, await catalogue.load(name));
     }),
   );
   return `<!-- Written by \`npm run command-pages\`; never edited by hand. -->

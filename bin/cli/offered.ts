@@ -4,10 +4,11 @@ import type { Command, Environment } from 'svc/cli';
 
 import { pluginSources } from '../../core/boot/product.ts';
 import { discover, type PluginFolder } from '../../core/host/index.ts';
-import { currentProduct } from '../product.ts';
-import { commandPoint, mayBringCode } from './area/command-point.ts';
-import { builtIn, Catalogue, type Entry } from './catalogue.ts';
-import { verbPoint } from './verbs/verb-point.ts';
+import { currentProduct } from '../product/product.ts';
+import { commandPoint, mayBringCode } from '../manifest/command-point.ts';
+import { builtIn } from './built-in.ts';
+import { Catalogue, type Entry } from './catalogue.ts';
+import { verbPoint } from '../manifest/verb-point.ts';
 
 /** Every command of this svc: its own, and those that plugins bring as code or as data. No svc is asked. */
 export async function offered(environment: Environment): Promise<Catalogue> {
@@ -40,17 +41,17 @@ type Load = (folder: PluginFolder, words: string) => Promise<Command>;
 const areaCommand: Load = async (folder, words) => {
   // What checks a manifest is loaded with the command that needs it: help goes without.
   const [{ readManifest }, { areaCommandsOf }, { loadAreaCommand }] = await Promise.all([
-    import('../bundler/read-manifest.ts'),
-    import('./area/area-commands.ts'),
-    import('./area/load-area-command.ts'),
+    import('../manifest/read-manifest.ts'),
+    import('../manifest/area-commands.ts'),
+    import('./load-area-command.ts'),
   ]);
   return await loadAreaCommand(folder, areaCommandsOf(readManifest(folder), folder)[words]!.file);
 };
 
 const verb: Load = async (folder, words) => {
   const [{ readManifest }, { verbsOf }, { commandOf }] = await Promise.all([
-    import('../bundler/read-manifest.ts'),
-    import('./verbs/verb.ts'),
+    import('../manifest/read-manifest.ts'),
+    import('../manifest/verb.ts'),
     import('./verbs/command.ts'),
   ]);
   return commandOf(verbsOf(readManifest(folder))[words]!, words);

@@ -1,12 +1,14 @@
 import { dataOf, wordsOf, type Call, execute, type ExitCode } from 'svc/cli';
 import { shellOf } from './shell.ts';
-import { builtIn, Catalogue, type Found } from './catalogue.ts';
+import { builtIn } from './built-in.ts';
+import { Catalogue, type Found } from './catalogue.ts';
 
 /** Runs what was typed, prints what came of it, and resolves with the exit code. */
 export const run = (args: readonly string[], environment: Call['environment']): Promise<ExitCode> =>
   execute(args, environment, async () => {
-    const { name, entry, rest } = quick(args) ?? (await everything(args, environment)).find(args);
-    const { command } = await entry.load();
+    const all = (): Promise<Catalogue> => everything(args, environment);
+    const { name, entry, rest } = quick(args) ?? (await all()).find(args);
+    const { command } = await entry.load(all);
     return {
       name,
       command,

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { type Call, runningSvc, type Shell } from 'svc/cli';
 
 import { systemClock, systemIds } from '../../core/boot/time.ts';
-import { connect } from '../connect.ts';
-import { currentProduct, version } from '../product.ts';
-import { withProgress } from './progress.ts';
+import { connect } from '../product/connect.ts';
+import { currentProduct, version } from '../product/product.ts';
+import { withProgress } from '../product/with-progress.ts';
 
 /** Does for a command what only the program can, and loads what it takes when it is asked for. */
 export function shellOf({ environment }: Pick<Call, 'environment'>): Shell {
@@ -29,7 +29,7 @@ export function shellOf({ environment }: Pick<Call, 'environment'>): Shell {
     askEmpty: async (plugins, ask) =>
       await (await import('../serve/small-svc.ts')).askEmptySvc(plugins, ask),
     askCopy: async (plugin, ask) =>
-      await (await import('./copied-data.ts')).askCopy(plugin, environment, ask),
+      await (await import('../upkeep/backup/copied-data.ts')).askCopy(plugin, environment, ask),
     serve: async (variables) => await (await whole()).serve(variables),
     foreground: async (start, opened) => await (await whole()).foreground(start, opened),
   };

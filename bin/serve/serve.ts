@@ -1,9 +1,9 @@
-import type { CodeCache } from '../code-cache.mjs';
+import type { CodeCache } from '../product/code-cache.mjs';
 import { agentCommand } from './agent-command.ts';
 import { banner } from './banner.ts';
 import { explainedGround } from './ground.ts';
 import { runInForeground } from './foreground.ts';
-import { tellSystemd } from '../service/from-systemd.ts';
+import { tellSystemd } from './service/from-systemd.ts';
 import { standInFront } from './priority.ts';
 import { messageOf } from '../../core/sdk/index.ts';
 import { type BootOptions, boot, type RunningCore } from '../../core/boot/boot.ts';

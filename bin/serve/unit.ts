@@ -1,4 +1,4 @@
-import { quoted } from '../service/systemd.ts';
+import { quoted } from './service/systemd.ts';
 
 export const serviceName = 'svc';
 export const backupUnits = ['svc-backup.timer', 'svc-backup.service'] as const;

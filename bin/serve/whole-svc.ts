@@ -3,7 +3,7 @@ import type { ExitCode, Serving, Stoppable } from 'svc/cli';
 import { boot } from '../../core/boot/boot.ts';
 import type { PluginHost } from '../../core/host/index.ts';
 import { sourceBundler } from '../bundler/sources.ts';
-import { currentProduct } from '../product.ts';
+import { currentProduct } from '../product/product.ts';
 import { watchFolders } from '../watcher/watch.ts';
 import { agentCommand } from './agent-command.ts';
 import { runInForeground } from './foreground.ts';

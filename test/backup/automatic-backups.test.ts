@@ -5,8 +5,8 @@ import { test } from 'node:test';
 
 import { sql } from 'kysely';
 
-import { AutomaticBackups } from '../../bin/backup/automatic-backups.ts';
-import { verifyBackup } from '../../bin/backup/backup.ts';
+import { AutomaticBackups } from '../../bin/upkeep/backup/automatic-backups.ts';
+import { verifyBackup } from '../../bin/upkeep/backup/backup.ts';
 import type { Storage } from '../../core/storage/index.ts';
 import { inFolder, openIn } from '../storage/folder.ts';
 

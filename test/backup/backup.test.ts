@@ -13,9 +13,9 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { createBackup, verifyBackup } from '../../bin/backup/backup.ts';
-import type { Manifest } from '../../bin/backup/manifest.ts';
-import { restoreBackup } from '../../bin/backup/restore.ts';
+import { createBackup, verifyBackup } from '../../bin/upkeep/backup/backup.ts';
+import type { Manifest } from '../../bin/upkeep/backup/manifest.ts';
+import { restoreBackup } from '../../bin/upkeep/backup/restore.ts';
 import { type Storage, writeKeys } from '../../core/storage/index.ts';
 import { addonFile } from '../addon.ts';
 import { inFolder, type Notes, notesMigration, openIn } from '../storage/folder.ts';

@@ -17,7 +17,7 @@ import { bundleSources } from '../../bin/bundler/sources.ts';
 import { bundlePlugin, bundleThread } from '../../bin/bundler/bundle.ts';
 import type { BundleSources } from '../../bin/bundler/esbuild.ts';
 import { cachedBundle, keepBundle } from '../../bin/bundler/bundle-cache.ts';
-import { splitMap } from '../../bin/stack-maps.ts';
+import { splitMap } from '../../bin/product/stack-maps.ts';
 
 /** An installation with one plugin in it. */
 function installation(t: TestContext): {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { build } from 'esbuild';
 
-import { originsOf } from '../../bin/source-map.ts';
+import { originsOf } from '../../bin/product/source-map.ts';
 import { numbers } from '../drill/seeded.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 for (const minify of [false, true]) {
   test(`places of a ${minify ? 'minified ' : ''}bundle come from where Node says they do`, async () => {
     const { outputFiles } = await build({
-      entryPoints: [join(root, 'bin/stack-maps.ts'), join(root, 'core/http/index.ts')],
+      entryPoints: [join(root, 'bin/product/stack-maps.ts'), join(root, 'core/http/index.ts')],
       outdir: '/out',
       bundle: true,
       write: false,

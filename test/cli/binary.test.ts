@@ -58,7 +58,7 @@ test(
     const file = join(folder, 'alone', 'svc');
     const { stdout: said } = await promisify(execFile)(
       process.execPath,
-      ['--import', 'tsx', 'bin/build.ts', '--out', file],
+      ['--import', 'tsx', 'bin/dev/build.ts', '--out', file],
       {
         cwd: projectRoot,
         timeout: 200_000,

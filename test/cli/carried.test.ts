@@ -4,7 +4,7 @@ import { renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { behind, Carried } from '../../bin/packaging/carried.ts';
+import { behind, Carried } from '../../bin/product/carried.ts';
 import { scratch } from './launcher.ts';
 
 test('what stands behind a program is read from its file, also after another has taken its name; a file that was cut is refused', (t) => {

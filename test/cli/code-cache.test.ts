@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { CodeCache } from '../../bin/code-cache.mjs';
+import { CodeCache } from '../../bin/product/code-cache.mjs';
 import { checkout, scratch, svc } from './launcher.ts';
 
 const text = `let runs = 0;

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { fileOf } from '../../bin/config-files/export.ts';
+import { fileOf } from '../../bin/upkeep/config-files/export.ts';
 import { projectRoot, scratch, type Serving, serving, svc } from './launcher.ts';
 
 test(

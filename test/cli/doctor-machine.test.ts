@@ -6,8 +6,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import type { Finding } from '../../bin/doctor/finding.ts';
-import { publicAddress } from '../../bin/doctor/public-address.ts';
+import type { Finding } from '../../bin/upkeep/doctor/finding.ts';
+import { publicAddress } from '../../bin/upkeep/doctor/public-address.ts';
 import { peer } from '../peers.ts';
 import { startNginx } from '../plugins/ingest/nginx.ts';
 import { authorityOf, type Files } from './doctor-certificates.ts';

@@ -16,9 +16,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { closedPath } from '../../bin/service/closed-path.ts';
-import { enrol } from '../../bin/edge/enrol.ts';
-import { unitText } from '../../bin/edge/unit.ts';
+import { closedPath } from '../../bin/serve/service/closed-path.ts';
+import { enrol } from '../../bin/agent/enrol.ts';
+import { unitText } from '../../bin/agent/unit.ts';
 import { peer } from '../peers.ts';
 
 test('enrolling keeps the keys for the owner alone, and says what to do when the manager does not take the machine', async (t) => {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { debianPackage } from '../../bin/packaging/debian.ts';
+import { debianPackage } from '../../bin/dev/packaging/debian.ts';
 import { backupUnitTexts, unitText } from '../../bin/serve/unit.ts';
-import { withCredentials } from '../../bin/service/from-systemd.ts';
+import { withCredentials } from '../../bin/serve/service/from-systemd.ts';
 import { peer } from '../peers.ts';
 import { openIn } from '../storage/folder.ts';
 import { checkout, projectRoot, scratch, serving, svc } from './launcher.ts';

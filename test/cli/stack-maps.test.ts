@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { bundlePlugin } from '../../bin/bundler/bundle.ts';
 import { bundleSources } from '../../bin/bundler/sources.ts';
-import { mapAt, splitMap } from '../../bin/stack-maps.ts';
+import { mapAt, splitMap } from '../../bin/product/stack-maps.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-maps-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -18,7 +18,7 @@ let texts: string;
 /** The program that runs them, with the maps of svc and none of Node's. */
 const program = `
   const { Module } = await import('node:module');
-  const { stackMaps } = await import(${JSON.stringify(pathToFileURL(fileURLToPath(new URL('../../bin/stack-maps.ts', import.meta.url))).href)});
+  const { stackMaps } = await import(${JSON.stringify(pathToFileURL(fileURLToPath(new URL('../../bin/product/stack-maps.ts', import.meta.url))).href)});
   process.setSourceMapsEnabled(false);
   const { readFileSync } = await import('node:fs');
   const run = ([filename, code]) => {

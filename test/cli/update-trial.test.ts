@@ -3,8 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { readRecord, type UpdateRecord, writeMark, writeRecord } from '../../bin/update/record.ts';
-import { beginTrial } from '../../bin/update/trial.ts';
+import {
+  readRecord,
+  type UpdateRecord,
+  writeMark,
+  writeRecord,
+} from '../../bin/upkeep/update/record.ts';
+import { beginTrial } from '../../bin/upkeep/update/trial.ts';
 import { scratch } from './launcher.ts';
 
 test('a start whose program was read before the switch ends, and leaves the data to the version that was put in its place', (t) => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { signRelease } from '../../bin/packaging/pack-signature.ts';
+import { signRelease } from '../../bin/dev/packaging/pack-signature.ts';
 import { KeptProgram, killPlan } from '../kept-program.ts';
 import { checkout, type Outcome, scratch, svc } from './launcher.ts';
 
@@ -75,7 +75,7 @@ function endsSoon(root: string): void {
 
 /** Comes to its trial late, and ends before it is ready. */
 function comesLate(root: string): void {
-  const file = join(root, 'bin/update/trial-start.ts');
+  const file = join(root, 'bin/upkeep/update/trial-start.ts');
   const waits =
     'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_000);\n    setTimeout(() => process.exit(7), 1_000);\n    const trial = beginTrial';
   writeFileSync(file, readFileSync(file, 'utf8').replace('const trial = beginTrial', waits));

@@ -30,7 +30,7 @@ test('svc without a word shows every command, the options of all of them and the
 test('every command has a page with its usage and an example that it can read', async () => {
   const catalogue = await offered({});
   for (const name of catalogue.names) {
-    const { command } = await catalogue.entry(name)!.load();
+    const command = await catalogue.load(name);
     assert.match(command.example, new RegExp(`svc ${name}\\b`));
   }
   const { code, stdout } = await svc(['help', 'plugin', 'disable']);

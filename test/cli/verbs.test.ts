@@ -10,9 +10,9 @@ import { paintFor } from 'svc/cli';
 import { commandOf } from '../../bin/cli/verbs/command.ts';
 import { offered } from '../../bin/cli/offered.ts';
 import { shown } from '../../bin/cli/verbs/show.ts';
-import { type Verb, verbsOf } from '../../bin/cli/verbs/verb.ts';
-import { examine } from '../../bin/packaging/examine-plugin.ts';
-import { readManifest } from '../../bin/bundler/read-manifest.ts';
+import { type Verb, verbsOf } from '../../bin/manifest/verb.ts';
+import { examine } from '../../bin/dev/examine/examine-plugin.ts';
+import { readManifest } from '../../bin/manifest/read-manifest.ts';
 import { folderOnDisk } from '../../core/host/index.ts';
 import { checkout, scratch, serving, svc } from './launcher.ts';
 
@@ -332,7 +332,7 @@ for (const [what, change, sentence] of faults) {
 test('every command that the product brings is sound, and says how it is called', async () => {
   const catalogue = await offered({});
   for (const name of catalogue.names) {
-    const { command } = await catalogue.entry(name)!.load();
+    const command = await catalogue.load(name);
     assert.ok(command.example.startsWith(`svc ${name}`) || name === 'serve', name);
   }
 });

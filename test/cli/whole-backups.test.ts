@@ -12,10 +12,10 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { createBackup } from '../../bin/backup/backup.ts';
-import { partsOf, readManifest } from '../../bin/backup/manifest.ts';
-import { restoreBackup } from '../../bin/backup/restore.ts';
-import { journalName, swapIn } from '../../bin/backup/swap.ts';
+import { createBackup } from '../../bin/upkeep/backup/backup.ts';
+import { partsOf, readManifest } from '../../bin/upkeep/backup/manifest.ts';
+import { restoreBackup } from '../../bin/upkeep/backup/restore.ts';
+import { journalName, swapIn } from '../../bin/upkeep/backup/swap.ts';
 import { openIn } from '../storage/folder.ts';
 import { scratch, type Serving, serving, svc } from './launcher.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { enrol } from '../../bin/edge/enrol.ts';
+import { enrol } from '../../bin/agent/enrol.ts';
 import { findPeer, peers } from '../peers.ts';
 import { freePort } from '../plugins/ingest/nginx.ts';
 import type { Stage } from './alert-truth.ts';

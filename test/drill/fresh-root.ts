@@ -58,11 +58,15 @@ export async function run({
 
 function built(folder: string): string {
   const out = join(folder, 'svc');
-  execFileSync(process.execPath, ['--import', 'tsx', join(root, 'bin/build.ts'), '--out', out], {
-    cwd: root,
-    timeout: buildMs,
-    stdio: 'ignore',
-  });
+  execFileSync(
+    process.execPath,
+    ['--import', 'tsx', join(root, 'bin/dev/build.ts'), '--out', out],
+    {
+      cwd: root,
+      timeout: buildMs,
+      stdio: 'ignore',
+    },
+  );
   return out;
 }
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 
 import { sourceBundler } from '../../bin/bundler/sources.ts';
 import { folderOnDisk } from '../../core/host/folder.ts';
-import { readManifest } from '../../bin/bundler/read-manifest.ts';
+import { readManifest } from '../../bin/manifest/read-manifest.ts';
 import { messageOf } from 'svc/sdk';
 
 import type { Ground, Try } from './pack-escape-ground.ts';

@@ -16,7 +16,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { debianPackage } from '../../bin/packaging/debian.ts';
+import { debianPackage } from '../../bin/dev/packaging/debian.ts';
 import { say } from '../bench/tunnel-stand.ts';
 import type { Outcome, Row } from '../exercise.ts';
 
@@ -116,7 +116,7 @@ async function twoPackages(folder: string, given: string): Promise<readonly stri
   if (given === '') {
     await promisify(execFile)(
       process.execPath,
-      ['--import', 'tsx', 'bin/build.ts', '--out', binary],
+      ['--import', 'tsx', 'bin/dev/build.ts', '--out', binary],
       { cwd: root, timeout: longMs },
     );
   }

@@ -16,7 +16,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { readRecord } from '../../bin/update/record.ts';
+import { readRecord } from '../../bin/upkeep/update/record.ts';
 import { say } from '../bench/tunnel-stand.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { KeptProgram, killPlan } from '../kept-program.ts';
@@ -323,9 +323,13 @@ async function built(folder: string, number: string): Promise<string> {
       'ALTER TABLE edge_edges ADD COLUMN colour TEXT;\nCREATE TABLE edge_colours (id INTEGER PRIMARY KEY) STRICT;\n',
     );
   }
-  await promisify(execFile)(process.execPath, ['--import', 'tsx', 'bin/build.ts', '--out', out], {
-    cwd: checkout,
-    timeout: 300_000,
-  });
+  await promisify(execFile)(
+    process.execPath,
+    ['--import', 'tsx', 'bin/dev/build.ts', '--out', out],
+    {
+      cwd: checkout,
+      timeout: 300_000,
+    },
+  );
   return out;
 }

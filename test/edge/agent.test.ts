@@ -9,9 +9,9 @@ import { Plugins } from 'svc/sdk';
 import { startTestEdge } from 'svc/testing';
 
 import pluginSchema from '../../config/plugin.schema.json' with { type: 'json' };
-import { Ajv } from '../../bin/edge/small-ajv.ts';
-import { askEdge } from '../../bin/edge/status-socket.ts';
-import { createEdgeMetrics } from '../../bin/edge/metrics.ts';
+import { Ajv } from '../../bin/agent/small-ajv.ts';
+import { askEdge } from '../../bin/agent/status-socket.ts';
+import { createEdgeMetrics } from '../../bin/agent/metrics.ts';
 
 const plugins = fileURLToPath(new URL('../../plugins', import.meta.url));
 

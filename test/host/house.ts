@@ -9,7 +9,7 @@ import { container } from 'tsyringe';
 
 import { sourceBundler } from '../../bin/bundler/sources.ts';
 import { ajvSchemas } from '../../core/boot/settings/schemas.ts';
-import { readManifest } from '../../bin/bundler/read-manifest.ts';
+import { readManifest } from '../../bin/manifest/read-manifest.ts';
 import { sharedModules } from '../../core/boot/shared-modules.ts';
 import { type HostMemory, PluginHost, type QuarantineEntry } from '../../core/host/index.ts';
 import { watchFolders } from '../../bin/watcher/watch.ts';

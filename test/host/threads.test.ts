@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { isSvcError } from 'svc/sdk';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
-import { prebuild } from '../../bin/packaging/prebuilt-plugin.ts';
+import { prebuild } from '../../bin/dev/packaging/prebuilt-plugin.ts';
 import { folderOnDisk } from '../../core/host/index.ts';
 import { Loom } from '../fixtures/plugins/loom/contract.ts';
 

@@ -145,7 +145,7 @@ const pluginEffects: readonly {
 
 /** Files that may build a pattern at run time, and why that is safe there. All others use literals, or RE2 for what users type. */
 export const patternBuilders: Readonly<Record<string, string>> = {
-  'bin/edge/schemas.ts': 'what an edge loads has come with the product, its patterns too',
+  'bin/agent/schemas.ts': 'what an edge loads has come with the product, its patterns too',
   'core/observe/redact.ts': 'joins its own constants',
   'plugins/lib/query/regex-native.ts':
     'writes every character anew from what was parsed, and only forms whose work is bounded',
@@ -461,17 +461,18 @@ const afterInstallation: ReadonlySet<string> = new Set([
 ]);
 
 const scriptsNeedNothing: Rule = ({ path, imports }) =>
-  !/^bin\/[^/]+\.mjs$/.test(path)
+  !/^bin\/.+\.mjs$/.test(path)
     ? []
     : imports
         // What comes after the installation.
         .filter(({ specifier }) => !afterInstallation.has(`${path} ${specifier}`))
         .filter(
-          ({ specifier }) => !specifier.startsWith('node:') && !/^\.\/[^/]+\.mjs$/.test(specifier),
+          ({ specifier }) =>
+            !specifier.startsWith('node:') && !/^bin\/.+\.mjs$/.test(target(path, specifier) ?? ''),
         )
         .map(
           ({ specifier }) =>
-            `imports ${specifier}; bin/*.mjs must run on a bare clone, so node: and each other is all there is`,
+            `imports ${specifier}; bin/**/*.mjs must run on a bare clone, so node: and each other is all there is`,
         );
 
 const productIgnoresTests: Rule = ({ path, imports }) =>

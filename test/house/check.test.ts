@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { runChecks } from '../../bin/run-checks.mjs';
-import { staleFiles } from '../../bin/stale-files.mjs';
+import { runChecks } from '../../bin/dev/run-checks.mjs';
+import { staleFiles } from '../../bin/dev/stale-files.mjs';
 
 const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
 

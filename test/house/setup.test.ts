@@ -14,7 +14,7 @@ import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
-import { missingPlatforms } from '../../bin/lock-platforms.mjs';
+import { missingPlatforms } from '../../bin/dev/lock-platforms.mjs';
 import { addonFile } from '../addon.ts';
 import { projectRoot } from './source.ts';
 

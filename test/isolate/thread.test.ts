@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { isSvcError, type SvcError } from 'svc/sdk';
 import { startThreadForTest, type TestThread } from 'svc/testing';
 
-import { programText } from '../../bin/packaging/program-text.ts';
+import { programText } from '../../bin/dev/packaging/program-text.ts';
 import { bundleSources } from '../../bin/bundler/sources.ts';
 import { systemClock } from '../../core/boot/time.ts';
 import { bundleThread } from '../../bin/bundler/bundle.ts';
@@ -315,7 +315,7 @@ test('a thread in an endless loop is ended and started again', async (t) => {
 });
 
 test('in the single binary a thread uses the database that the binary carries', async (t) => {
-  const text = await programText('bin/packaging/sqlite.ts', bundleSources.root);
+  const text = await programText('bin/dev/packaging/sqlite.ts', bundleSources.root);
   const { thread, threads } = await claimed(t, {
     packagesFrom: '/nowhere',
     sqlite: { text, nativeBinding: addonFile },

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { prebuild } from '../../bin/packaging/prebuilt-plugin.ts';
-import { agentText, entryText } from '../../bin/packaging/programs.ts';
+import { prebuild } from '../../bin/dev/packaging/prebuilt-plugin.ts';
+import { agentText, entryText } from '../../bin/dev/packaging/programs.ts';
 import { discover } from '../../core/host/index.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

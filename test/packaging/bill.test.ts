@@ -7,10 +7,10 @@ import { describe, test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { billOfMaterials } from '../../bin/packaging/bill.ts';
-import { licenceProblems } from '../../bin/packaging/licences.ts';
-import { runTimePackages } from '../../bin/packaging/packages.ts';
-import { placeBill } from '../../bin/packaging/place-bill.ts';
+import { billOfMaterials } from '../../bin/dev/packaging/bill.ts';
+import { licenceProblems } from '../../bin/dev/packaging/licences.ts';
+import { runTimePackages } from '../../bin/dev/packaging/packages.ts';
+import { placeBill } from '../../bin/dev/packaging/place-bill.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -192,7 +192,7 @@ describe('the bill of materials', () => {
     const file = join(folder, 'new', 'svc.cdx.json');
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      ['--import', 'tsx', 'bin/sbom.ts', '--out', file],
+      ['--import', 'tsx', 'bin/dev/sbom.ts', '--out', file],
       { cwd: root },
     );
     assert.equal(stdout, `${file}\n`);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { createBackup } from '../../bin/backup/backup.ts';
+import { createBackup } from '../../bin/upkeep/backup/backup.ts';
 import { type Household, household, password, shippedPlugins } from './household.ts';
 
 /** A room with secrets among its settings. */

@@ -2,7 +2,7 @@ import { type Command, clientOptions, openClient } from 'svc/cli';
 import { questionOf } from './question.ts';
 import { givenTo, numbered, send } from './request.ts';
 import { shown } from './show.ts';
-import type { Verb } from './verb.ts';
+import type { Verb } from '../../manifest/verb.ts';
 
 /** Runs the verb of these words: what was typed becomes a request, and the answer a text. */
 export function commandOf(verb: Verb, words: string): Command {

@@ -35,7 +35,11 @@ export const command: Command = {
       `${call.json ? JSON.stringify({ url: model.url }) : `The scripted model answers at ${model.url}; Ctrl-C ends it`}\n`,
     );
     // What started it beside itself, as a demo does, takes it along, however that ends.
-    await Promise.race(['SIGINT', 'SIGTERM', 'disconnect'].map((end) => once(process, end)));
+    const over = new AbortController();
+    const ends = ['SIGINT', 'SIGTERM', 'disconnect'];
+    await Promise.race(ends.map((end) => once(process, end, { signal: over.signal })));
+    // Whoever still listened for the channel would keep this process.
+    over.abort();
     const { usage } = model;
     await model.close();
     return {

@@ -10,7 +10,7 @@ import { canonicalMetrics } from 'svc/probe';
 import type { PluginContext, PluginDefinition } from 'svc/sdk';
 import { startTestEdge } from 'svc/testing';
 
-import { Ajv as EdgeAjv } from '../../../bin/edge/small-ajv.ts';
+import { Ajv as EdgeAjv } from '../../../bin/agent/small-ajv.ts';
 import hostmetrics from '../../../plugins/edge-hostmetrics/index.ts';
 import procmetrics from '../../../plugins/edge-procmetrics/index.ts';
 import { decoded, logbook, specOf } from './box.ts';

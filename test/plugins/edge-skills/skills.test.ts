@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
-import { Ajv as EdgeAjv } from '../../../bin/edge/small-ajv.ts';
+import { Ajv as EdgeAjv } from '../../../bin/agent/small-ajv.ts';
 import { ProbeRules } from '../../../plugins/edge-skills/reach/probe-rules.ts';
 import { SkillLog } from '../../../plugins/edge-skills/skill-log.ts';
 import { folderOf, policyOf, programsOf, skilledEdge } from './machine.ts';

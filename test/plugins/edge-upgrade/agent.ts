@@ -2,8 +2,8 @@ import 'reflect-metadata';
 import fs, { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
-import { bootAgent } from '../../../bin/edge/agent.ts';
-import { testEdge } from '../../../bin/edge/index.ts';
+import { bootAgent } from '../../../bin/agent/agent.ts';
+import { testEdge } from '../../../bin/agent/index.ts';
 import { runInForeground } from '../../../bin/serve/foreground.ts';
 import { productFromSource } from '../../../core/boot/product.ts';
 import { rootOf, testedRoot } from '../../kit/roots.ts';

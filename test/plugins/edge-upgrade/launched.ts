@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { launcherFile, placeLauncher } from '../../../bin/edge/launcher.ts';
+import { launcherFile, placeLauncher } from '../../../bin/agent/launcher.ts';
 
 /** The launcher of a data folder, impatient, with an installed program of the test's. */
 export class Launched {

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { startTestEdge } from 'svc/testing';
 import { spkiPin } from 'svc/tunnel';
 
-import { enrol } from '../../../bin/edge/enrol.ts';
-import { askEdge } from '../../../bin/edge/status-socket.ts';
+import { enrol } from '../../../bin/agent/enrol.ts';
+import { askEdge } from '../../../bin/agent/status-socket.ts';
 import { systemClock } from '../../../core/boot/time.ts';
 import { HttpPusher } from '../../../plugins/edge-uplink/push.ts';
 import { peer } from '../../peers.ts';

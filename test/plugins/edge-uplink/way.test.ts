@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { startTestEdge } from 'svc/testing';
 import { belowManager, dial, proxyFor, spkiPin } from 'svc/tunnel';
 
-import { enrol } from '../../../bin/edge/enrol.ts';
-import { proxyEnvironment } from '../../../bin/edge/proxy.ts';
+import { enrol } from '../../../bin/agent/enrol.ts';
+import { proxyEnvironment } from '../../../bin/agent/proxy.ts';
 import { systemClock } from '../../../core/boot/time.ts';
 import { redirected, sourceOf } from '../../../plugins/edge-upgrade/address.ts';
 import { HttpPusher } from '../../../plugins/edge-uplink/push.ts';

@@ -9,8 +9,8 @@ import { test } from 'node:test';
 import { useNoLeaks } from 'svc/testing';
 
 import { folderOnDisk } from '../../../core/host/index.ts';
-import { packArchive } from '../../../bin/packaging/pack-archive.ts';
-import { prebuild } from '../../../bin/packaging/prebuilt-plugin.ts';
+import { packArchive } from '../../../bin/dev/packaging/pack-archive.ts';
+import { prebuild } from '../../../bin/dev/packaging/prebuilt-plugin.ts';
 import { projectRoot } from '../../house/source.ts';
 import { ask, confirmOf, folderFor, startMarket, upload, uploadConfirmed } from './market.ts';
 

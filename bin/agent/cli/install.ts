@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+
+import { messageOf } from '../../../core/sdk/index.ts';
+import { type Call, type Command, usageFailure, printable } from 'svc/cli';
+import { edgeEnvironment } from '../data-dir.ts';
+import { enrol } from '../enrol.ts';
+import { proxyFor, proxyUrl } from 'svc/tunnel';
+import { installAgent, prepareStart, startCommand, whyNoStart } from '../service.ts';
+import { whyNoService } from '../../serve/service/systemd.ts';
+
+export const command: Command = {
+  operands: [],
+  options: {
+    manager: { value: 'url', about: 'where the manager is' },
+    token: {
+      value: 'token',
+      about:
+        'an enrolment token of the manager; or in SVC_EDGE_TOKEN, where no list of processes shows it',
+    },
+    pin: {
+      value: 'sha256/…',
+      about: "the manager's public key; with it no certificate authority is asked",
+    },
+    ca: { value: 'file', about: "PEM of the authority that signed the manager's certificate" },
+    proxy: {
+      value: 'url',
+      about:
+        'reach the manager through this proxy, now and later; default: HTTPS_PROXY, unless NO_PROXY has its host',
+    },
+    name: {
+      value: 'name',
+      about:
+        'of the agent; the host has its own, which "svc device rename" changes. Default: the name of this machine',
+    },
+    'no-service': { about: 'only enrol: whatever starts programs here starts the agent' },
+  },
+  about:
+    'Enrols this machine and, where there is systemd, starts the agent as a service with a user of its own.',
+  example: 'svc edge install --manager https://svc.example.org --token svc_enrol_…',
+
+  async run(call) {
+    const manager = managerOf(call);
+    const token = call.value('token') ?? call.environment['SVC_EDGE_TOKEN'];
+    if (token === undefined) {
+      throw usageFailure(
+        'give the enrolment token with --token or in SVC_EDGE_TOKEN; the manager makes one under Edges → Enrolments',
+      );
+    }
+    const dataDir = edgeEnvironment(call.environment).SVC_DATA_DIR;
+    const enrolled = await enrol(dataDir, {
+      manager,
+      token,
+      name: call.value('name'),
+      pin: call.value('pin'),
+      ca: caOf(call),
+      proxy: proxyOf(call, manager),
+    });
+    prepareStart(dataDir);
+    const obstacle = call.has('no-service')
+      ? '--no-service was given'
+      : (whyNoService() ?? whyNoStart());
+    if (obstacle === undefined) {
+      installAgent(dataDir);
+    }
+    const byHand = startCommand(dataDir).join(' ');
+    return {
+      data: { ...enrolled, data_dir: dataDir, service: obstacle === undefined, run: byHand },
+      text: () =>
+        [
+          printable(
+            `Enrolled as ${enrolled.name} (edge ${enrolled.edge_id}); its keys are in ${dataDir}/edge.json`,
+          ),
+          obstacle === undefined
+            ? 'The agent runs as the service svc-edge; "svc edge status" shows how it is'
+            : `No service was set up, since ${obstacle}. Start the agent with:\n  ${byHand}`,
+        ].join('\n'),
+    };
+  },
+};
+
+function managerOf(call: Call): string {
+  const text = call.value('manager');
+  const url = text === undefined ? undefined : parsed(text);
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw usageFailure('--manager is the address of the manager, such as https://svc.example.org');
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+function proxyOf({ value, environment }: Call, manager: string): string | undefined {
+  const text = value('proxy') ?? proxyFor(new URL(manager), environment);
+  return text === undefined ? undefined : proxyUrl(text).href;
+}
+
+function parsed(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function caOf(call: Call): string | undefined {
+  const file = call.value('ca');
+  try {
+    return file === undefined ? undefined : readFileSync(file, 'utf8');
+  } catch (error) {
+    throw usageFailure(`--ca names ${file}, which cannot be read: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,35 @@
+import { rmSync } from 'node:fs';
+
+import { type Command, Failure } from 'svc/cli';
+import { edgeEnvironment } from '../data-dir.ts';
+import { serviceName } from '../unit.ts';
+import { uninstallService, whyNoService } from '../../serve/service/systemd.ts';
+
+export const command: Command = {
+  operands: [],
+  options: { purge: { about: 'remove the data folder, too: the keys, and what was not sent yet' } },
+  about: 'Stops the service and removes it. The manager keeps the edge until it is deleted there.',
+  example: 'svc edge uninstall --purge',
+
+  async run(call) {
+    const obstacle = whyNoService();
+    const purge = call.has('purge');
+    if (obstacle !== undefined && !purge) {
+      throw new Failure(
+        1,
+        'conflict',
+        `there is no service to remove, since ${obstacle}; stop the agent where you started it`,
+      );
+    }
+    const removed = obstacle === undefined && uninstallService(serviceName);
+    const dataDir = edgeEnvironment(call.environment).SVC_DATA_DIR;
+    if (purge) {
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+    return {
+      data: { removed, purged: purge },
+      text: () =>
+        `${removed ? 'The service is gone' : 'There was no service'}; ${dataDir} is ${purge ? 'removed' : 'kept'}`,
+    };
+  },
+};

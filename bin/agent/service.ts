@@ -1,0 +1,44 @@
+import { resolve } from 'node:path';
+import { isSea } from 'node:sea';
+
+import { closedPath } from '../serve/service/closed-path.ts';
+import { installService } from '../serve/service/systemd.ts';
+import { agentCommand } from './index.ts';
+import { launcherFile, placeLauncher } from './launcher.ts';
+import { serviceName, unitText } from './unit.ts';
+
+/** How the agent is started on this machine; the single binary by its launcher, which can put another version into its place. */
+export const startCommand = (dataDir: string): readonly string[] =>
+  isSea()
+    ? ['/bin/sh', launcherFile(resolve(dataDir)), resolve(dataDir), process.execPath]
+    : [...agentCommand(false), 'edge', '--data', dataDir];
+
+/** Why the service would not start, though one can be set up: its user must be able to read the program. */
+export function whyNoStart(): string | undefined {
+  const closed = closedPath([
+    process.execPath,
+    ...agentCommand(isSea()).filter((word) => word.startsWith('/')),
+  ]);
+  return closed === undefined
+    ? undefined
+    : `the user ${serviceName}, as whom it runs, may not enter or read ${closed}: install svc, and Node, where everybody may, such as /opt, and run this again`;
+}
+
+/** What the start needs in the data folder. */
+export function prepareStart(dataDir: string): void {
+  if (isSea()) {
+    placeLauncher(dataDir);
+  }
+}
+
+/** A user of its own, a unit, and a start. */
+export function installAgent(dataDir: string): void {
+  const folder = resolve(dataDir);
+  installService({
+    name: serviceName,
+    dataDir: folder,
+    groups: ['adm', 'systemd-journal'],
+    unit: (groups) =>
+      unitText({ command: startCommand(folder), dataDir: folder, user: serviceName, groups }),
+  });
+}

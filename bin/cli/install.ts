@@ -1,0 +1,123 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isSea } from 'node:sea';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { installation } from '../../core/boot/product.ts';
+import { type Call, type Command, Failure } from 'svc/cli';
+import { withProgress } from '../product/with-progress.ts';
+import { backupUnitTexts, serviceName, unitText } from '../serve/unit.ts';
+import { closedPath } from '../serve/service/closed-path.ts';
+import { installService, whyNoService } from '../serve/service/systemd.ts';
+
+const usualFolder = '/var/lib/svc';
+const credentialFolder = '/etc/svc/credentials';
+const readyWithinMs = 60_000;
+
+export const command: Command = {
+  operands: [],
+  options: {
+    print: { about: 'only show the units, and change nothing' },
+    'no-backups': { about: 'without the backup of every night' },
+  },
+  about: `Makes svc a service of systemd that starts with this machine: a user of its own, ${usualFolder} (or --data), a backup every night. Again, it brings the units up to date.`,
+  example: 'svc install',
+
+  async run(call) {
+    const dataDir = call.environment['SVC_DATA_DIR'] ?? usualFolder;
+    const program = isSea()
+      ? [process.execPath]
+      : [process.execPath, join(installation, 'bin', 'svc')];
+    const backups = call.has('no-backups') ? {} : backupUnitTexts({ command: program, dataDir });
+    const unit = (groups: readonly string[]): string =>
+      unitText({
+        command: program,
+        dataDir,
+        groups,
+        credentials: call.has('print') ? [] : credentials(),
+      });
+    if (call.has('print')) {
+      const units = { [`${serviceName}.service`]: unit([]), ...backups };
+      return {
+        data: units,
+        text: () =>
+          Object.entries(units)
+            .map(([name, text]) => `# /etc/systemd/system/${name}\n${text}`)
+            .join('\n'),
+      };
+    }
+    assertPossible(program);
+    installService({
+      name: serviceName,
+      dataDir,
+      groups: ['adm', 'systemd-journal'],
+      unit,
+      others: backups,
+      enabled: Object.keys(backups).filter(isTimer),
+    });
+    const url = await withProgress('Waiting until svc is ready', () => untilReady(dataDir));
+    return { data: { url, data_dir: dataDir }, text: () => told(url, dataDir, call) };
+  },
+};
+
+/** One line for each file, since systemd before 250 takes no folder. */
+function credentials(): string[] {
+  mkdirSync(credentialFolder, { recursive: true, mode: 0o700 });
+  return readdirSync(credentialFolder)
+    .filter((name) => /^SVC_[A-Z0-9_]+$/.test(name))
+    .map((name) => `${name}:${join(credentialFolder, name)}`);
+}
+
+const isTimer = (unit: string): boolean => unit.endsWith('.timer');
+
+function assertPossible(program: readonly string[]): void {
+  const obstacle = whyNoService();
+  if (obstacle !== undefined) {
+    throw new Failure(
+      1,
+      'conflict',
+      `no service was set up, since ${obstacle}; "svc install --print" shows the units, and "svc serve" runs it in the foreground`,
+    );
+  }
+  const closed = closedPath(program);
+  if (closed !== undefined) {
+    throw new Failure(
+      1,
+      'conflict',
+      `the user ${serviceName} may not enter or read ${closed}: put svc, and Node, where everybody may, such as /usr/local/bin or /opt`,
+    );
+  }
+}
+
+async function untilReady(dataDir: string): Promise<string> {
+  for (const deadline = Date.now() + readyWithinMs; Date.now() < deadline; await pause(200)) {
+    const file = join(dataDir, 'run.json');
+    const url = existsSync(file)
+      ? (JSON.parse(readFileSync(file, 'utf8')) as { url: string }).url
+      : undefined;
+    if (
+      url !== undefined &&
+      (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined))
+        ?.ok === true
+    ) {
+      return url;
+    }
+  }
+  throw new Failure(
+    1,
+    'unavailable',
+    'the service was set up and is not ready after a minute: "journalctl -u svc" shows why',
+  );
+}
+
+const told = (url: string, dataDir: string, { environment }: Call): string =>
+  [
+    `svc is ready at ${url} and starts with this machine; its data is in ${dataDir}`,
+    `First administrator:  svc user create you@example.org --role admin --data ${dataDir}`,
+    `Its log:              journalctl -u ${serviceName}`,
+    ...(environment['SVC_HTTP_ADDR'] === undefined
+      ? [
+          'To be reached from elsewhere put SVC_HTTP_ADDR=0.0.0.0:8080 into /etc/svc/svc.env and restart it',
+        ]
+      : []),
+  ].join('\n');

@@ -1,0 +1,46 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { isSea } from 'node:sea';
+
+import { folderOnDisk } from '../../../core/host/index.ts';
+import { SvcError } from '../../../core/sdk/index.ts';
+import type { Command } from 'svc/cli';
+import { withProgress } from '../../product/with-progress.ts';
+import { archivedPack, packArchive } from '../packaging/pack-archive.ts';
+import { prebuild } from '../packaging/prebuilt-plugin.ts';
+
+export const command: Command = {
+  operands: ['<folder>'],
+  options: {
+    out: {
+      value: 'file',
+      about: 'the archive to make; default: dist/<id>-<version>.tgz in the pack',
+    },
+  },
+  about:
+    'One tar.gz of plain JavaScript, the data and hashes of both; the same source gives the same bytes. "svc market install" takes it, or a registry.',
+  example: 'svc pack build ~/packs/greeter',
+
+  async run(call) {
+    if (isSea()) {
+      throw new SvcError(
+        'invalid_argument',
+        'the single binary has no compiler: run "svc pack build" in a checkout of svc',
+      );
+    }
+    const folder = resolve(call.operand(0));
+    const built = await withProgress(`Building ${basename(folder)}`, () =>
+      prebuild(folderOnDisk(basename(folder), folder, 'shipped')),
+    );
+    const bytes = packArchive(built);
+    const { id, version, sha256 } = archivedPack(bytes);
+    const file = resolve(call.value('out') ?? join(folder, 'dist', `${id}-${version}.tgz`));
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, bytes);
+    return {
+      data: { id, version, file, sha256, files: built.size, bytes: bytes.length },
+      text: () =>
+        `${relative('', file)}\n  sha256 ${sha256}, ${built.size} files, ${bytes.length} bytes`,
+    };
+  },
+};

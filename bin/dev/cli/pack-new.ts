@@ -1,0 +1,68 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+import type { Call, Command } from 'svc/cli';
+import { command as newPlugin } from './plugin-new.ts';
+
+const persona = (id: string): string => `---
+name: ${id}-clerk
+description: Knows what ${id} is for.
+when_to_use: Questions on ${id}, and what it can do.
+---
+
+Say what ${id} is for in one sentence, and read the guide ${id}-guide before you say more.
+`;
+
+const guide = (id: string): string => `---
+name: ${id}-guide
+description: How to work with ${id}. Read it before the first answer on ${id}.
+---
+
+1. Its route greets whoever asks: GET /api/v1/${id}.
+2. Say who was greeted.
+`;
+
+export const command: Command = {
+  operands: ['<id>'],
+  options: { dir: { value: 'dir', about: 'the folder that gets the new folder; default: here' } },
+  about:
+    'A pack with one route, one persona and one guide for agents, and a test that passes. It must lie outside of plugins/ of svc.',
+  example: 'svc pack new greeter --dir ~/packs',
+
+  async run(call, shell) {
+    const id = call.operand(0);
+    const parent = resolve(call.value('dir') ?? '.');
+    const inParent: Call = {
+      ...bound(call),
+      value: (option) => (option === 'dir' ? parent : call.value(option)),
+    };
+    const made = await newPlugin.run(inParent, shell);
+    const folder = join(parent, id);
+    const files = {
+      [`agents/${id}-clerk.md`]: persona(id),
+      [`skills/${id}-guide/SKILL.md`]: guide(id),
+    };
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text, { flag: 'wx' });
+    }
+    const more = Object.keys(files).map((name) => join(folder, name));
+    return {
+      data: {
+        ...(made.data as object),
+        files: [...(made.data as { files: string[] }).files, ...more],
+      },
+      text: (paint) =>
+        `${made.text(paint)}\n\nBeside them its persona and guide:\n${more.map((file) => `  ${relative('', file)}`).join('\n')}\nThen: svc pack check ${relative('', folder)}`,
+    };
+  },
+};
+
+/** Its functions, which may be taken from it. */
+const bound = (call: Call): Call => ({
+  ...call,
+  operand: (index) => call.operand(index),
+  optionalOperand: (index) => call.optionalOperand(index),
+  has: (option) => call.has(option),
+  value: (option) => call.value(option),
+});

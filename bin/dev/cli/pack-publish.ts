@@ -1,0 +1,105 @@
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+
+import { SvcError } from '../../../core/sdk/index.ts';
+import type { Command } from 'svc/cli';
+import { archivedPack } from '../packaging/pack-archive.ts';
+
+interface Version {
+  readonly version: string;
+  readonly url: string;
+  readonly sha256: string;
+  readonly signature?: string;
+  readonly engines: string;
+}
+
+interface Index {
+  readonly version: 1;
+  readonly name: string;
+  readonly packs: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly description: string;
+    readonly publisher?: string;
+    readonly versions: readonly Version[];
+  }[];
+}
+
+export const command: Command = {
+  operands: ['<archive>', '<registry>'],
+  options: {
+    url: { value: 'url', about: 'where the archives will lie; default: beside the index' },
+    publisher: { value: 'name', about: 'who is shown to have made it' },
+    name: { value: 'name', about: 'of the registry, when it is new' },
+  },
+  about:
+    'Puts an archive and its signature into the folder of a registry: index.json and the archives, which any web server can serve as they are.',
+  example: 'svc pack publish ~/packs/greeter/dist/greeter-0.1.0.tgz ~/registry',
+
+  async run(call) {
+    const archive = resolve(call.operand(0));
+    const folder = resolve(call.operand(1));
+    const { id, version, title, description, engines, sha256 } = archivedPack(
+      readFileSync(archive),
+    );
+    const signature = existsSync(`${archive}.sig`)
+      ? readFileSync(`${archive}.sig`, 'utf8').trim()
+      : undefined;
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, 'index.json');
+    const index = indexIn(file, call.value('name') ?? basename(folder));
+    const before = index.packs.find((pack) => pack.id === id);
+    const same = before?.versions.find((one) => one.version === version);
+    if (same !== undefined && same.sha256 !== sha256) {
+      throw new SvcError(
+        'conflict',
+        `${id} ${version} is in the registry already with other content: raise "version" in plugin.json, and build again`,
+      );
+    }
+    const entry: Version = {
+      version,
+      url: `${call.value('url')?.replace(/\/*$/, '/') ?? ''}${basename(archive)}`,
+      sha256,
+      ...(signature !== undefined && { signature }),
+      engines: engines.host,
+    };
+    const publisher = call.value('publisher') ?? before?.publisher;
+    const pack = {
+      id,
+      name: title,
+      description,
+      ...(publisher !== undefined && { publisher }),
+      versions: [entry, ...(before?.versions ?? []).filter((one) => one.version !== version)],
+    };
+    copyFileSync(archive, join(folder, basename(archive)));
+    // Readers find the old index or the new one.
+    writeFileSync(
+      `${file}.new`,
+      `${JSON.stringify({ ...index, packs: [...index.packs.filter((one) => one.id !== id), pack].toSorted((a, b) => (a.id < b.id ? -1 : 1)) }, undefined, 2)}\n`,
+    );
+    renameSync(`${file}.new`, file);
+    return {
+      data: { id, version, registry: folder, sha256, signed: signature !== undefined },
+      text: () =>
+        `${id} ${version} is in ${file}, ${signature === undefined ? 'unsigned: sign it first with "svc pack sign"' : 'signed'}`,
+    };
+  },
+};
+
+function indexIn(file: string, name: string): Index {
+  if (!existsSync(file)) {
+    return { version: 1, name, packs: [] };
+  }
+  const index = JSON.parse(readFileSync(file, 'utf8')) as Index;
+  if (index.version !== 1 || !Array.isArray(index.packs)) {
+    throw new SvcError('invalid_argument', `${file} is no index of packs: name another folder`);
+  }
+  return index;
+}

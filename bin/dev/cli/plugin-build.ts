@@ -1,0 +1,47 @@
+import { basename, join, relative, resolve } from 'node:path';
+import { isSea } from 'node:sea';
+
+import { folderOnDisk } from '../../../core/host/index.ts';
+import { type PluginManifest, SvcError } from '../../../core/sdk/index.ts';
+import { type Command, table, sizeOf } from 'svc/cli';
+import { withProgress } from '../../product/with-progress.ts';
+import { placementOf } from '../examine/placement.ts';
+import { placeFolder } from '../packaging/place-folder.ts';
+import { prebuild, sha256 } from '../packaging/prebuilt-plugin.ts';
+
+export const command: Command = {
+  operands: ['<folder>'],
+  options: { out: { value: 'dir', about: 'the folder to make; default: dist/<id> in the plugin' } },
+  about:
+    'The result is one file of code, the data and hashes of both; the same source gives the same bytes. A pack is installed by copying it into packs/ of a data folder.',
+  example: 'svc plugin build my-packs/greeter && cp -r my-packs/greeter/dist/greeter data/packs/',
+
+  async run(call) {
+    if (isSea()) {
+      throw new SvcError(
+        'invalid_argument',
+        'the single binary has no compiler: run "svc plugin build" in a checkout of svc',
+      );
+    }
+    const path = resolve(call.operand(0));
+    const id = basename(path);
+    const out = resolve(call.value('out') ?? join(path, 'dist', id));
+    const built = await withProgress(`Building ${id}`, () =>
+      prebuild(folderOnDisk(id, path, 'shipped')),
+    );
+    placeFolder(out, built);
+    const files = [...built].map(([name, bytes]) => ({
+      name,
+      bytes: bytes.length,
+      sha256: sha256(bytes),
+    }));
+    const placement = placementOf(
+      JSON.parse(built.get('plugin.json')!.toString('utf8')) as Partial<PluginManifest>,
+    );
+    return {
+      data: { id, out, placement, files },
+      text: () =>
+        `${relative('', out) || '.'} (${placement})\n${table(files.map(({ name, bytes, sha256: hash }) => [`  ${name}`, sizeOf(bytes), hash.slice(0, 16)]))}`,
+    };
+  },
+};

@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
+import { isSea } from 'node:sea';
+
+import { pluginSources, type Product } from '../../../core/boot/index.ts';
+import { discover } from '../../../core/host/index.ts';
+import { readManifest } from '../../manifest/read-manifest.ts';
+import { SvcError } from '../../../core/sdk/index.ts';
+import { type Command, usageFailure } from 'svc/cli';
+import { currentProduct } from '../../product/product.ts';
+import { scaffold } from '../scaffold/scaffold.ts';
+
+/** Names that core's own parts go by. */
+const reserved: ReadonlySet<string> = new Set(['core', 'sqlite', 'shipped-files']);
+
+export const command: Command = {
+  operands: ['<id>'],
+  options: {
+    dir: {
+      value: 'dir',
+      about:
+        'the folder that gets the new folder; default: plugins/ of the svc you are in, else here; of the binary: packs/ of the data folder',
+    },
+  },
+  about:
+    'In plugins/ of svc it is an area, anywhere else a pack that runs in a process of its own. Either works at once, and its test passes. The single binary makes a pack that needs no compiler.',
+  example: 'svc plugin new welcome',
+
+  async run(call) {
+    const id = call.operand(0);
+    if (!/^[a-z][a-z0-9-]{1,40}$/.test(id) || reserved.has(id)) {
+      throw usageFailure(
+        `"${id}" cannot be the id of a plugin: 2 to 41 lower-case letters, digits and dashes, a letter first, and no name that svc uses itself`,
+      );
+    }
+    const product = await currentProduct();
+    const root = resolve(product.root);
+    const shipped = join(root, 'plugins');
+    const packs = join(resolve(call.environment['SVC_DATA_DIR'] ?? 'data'), 'packs');
+    const usual = isSea() ? packs : `${resolve('.')}${sep}`.startsWith(root + sep) ? shipped : '.';
+    const parent = resolve(call.value('dir') ?? usual);
+    const form = isSea() ? 'built' : parent === shipped ? 'area' : 'pack';
+    const folder = join(parent, id);
+    assertFree(id, folder, product);
+    const files = scaffold({ id, folder, root, form });
+    const next = {
+      area: `npm test -- plugins/${id}`,
+      pack: `cd ${relative('', folder)} && npm test`,
+      built:
+        parent === packs
+          ? `svc pack rights ${id}, then svc pack accept`
+          : `svc market link ${relative('', folder)}`,
+    }[form];
+    const kind = form === 'area' ? 'area' : 'pack';
+    return {
+      data: { id, form: kind, folder, files, next },
+      text: (paint) =>
+        [
+          `Made the ${kind} ${paint.strong(id)}:`,
+          ...files.map((file) => `  ${relative('', file)}`),
+          '',
+          `Next: ${next}`,
+        ].join('\n'),
+    };
+  },
+};
+
+/** Neither the folder nor the path that its route would stand under may belong to somebody. */
+function assertFree(id: string, folder: string, product: Product): void {
+  if (existsSync(folder)) {
+    throw new SvcError(
+      'conflict',
+      `${folder} exists already: choose another id, or delete it first`,
+    );
+  }
+  const path = `/api/v1/${id}`;
+  const { embedded, roots } = pluginSources(product, '');
+  for (const other of discover({
+    embedded,
+    roots: roots.filter(({ origin }) => origin === 'shipped'),
+  }).values()) {
+    if (other.id === id || readManifest(other).mounts.includes(path)) {
+      throw new SvcError(
+        'conflict',
+        `the plugin ${other.id} already has ${other.id === id ? 'this id' : `the path ${path}`}: choose another id`,
+      );
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+
+import { SvcError } from '../../../core/sdk/index.ts';
+import { sha256 } from './prebuilt-plugin.ts';
+
+const block = 512;
+
+/** What the manifest of an archive says of it. */
+export interface ArchivedPack {
+  readonly id: string;
+  readonly version: string;
+  readonly title: string;
+  readonly description: string;
+  readonly engines: { readonly host: string };
+  readonly sha256: string;
+}
+
+/** A pack as one file: the same files give the same bytes, so that everybody can make its hash again. */
+export function packArchive(files: ReadonlyMap<string, Uint8Array>): Buffer {
+  const blocks = [...files].flatMap(([name, bytes]) => [
+    headerOf(name, bytes.length),
+    bytes,
+    Buffer.alloc((block - (bytes.length % block)) % block),
+  ]);
+  const packed = gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * block)]), { level: 9 });
+  // Which system made it is no part of a pack.
+  packed[9] = 255;
+  return packed;
+}
+
+/** What is in an archive that `packArchive` has made: its manifest comes first. */
+export function archivedPack(bytes: Buffer): ArchivedPack {
+  try {
+    const tar = gunzipSync(bytes, { maxOutputLength: 256 * 1024 * 1024 });
+    const size = Number.parseInt(tar.toString('latin1', 124, 136), 8);
+    if (!tar.toString('latin1', 0, 100).startsWith('plugin.json\0')) {
+      throw new Error('its first file is another than plugin.json');
+    }
+    const { id, version, title, description, engines } = JSON.parse(
+      tar.toString('utf8', block, block + size),
+    ) as ArchivedPack;
+    return { id, version, title, description, engines, sha256: sha256(bytes) };
+  } catch (error) {
+    throw new SvcError(
+      'invalid_argument',
+      'this is no archive of "svc pack build"; build the folder of the pack first',
+      { cause: error },
+    );
+  }
+}
+
+function headerOf(name: string, size: number): Buffer {
+  if (Buffer.byteLength(name) > 99) {
+    throw new SvcError(
+      'invalid_argument',
+      `${name} is longer than 99 bytes: give the file a shorter path`,
+    );
+  }
+  const header = Buffer.alloc(block);
+  header.write(name, 0);
+  header.write(
+    '0000644\0' +
+      '0000000\0' +
+      '0000000\0' +
+      `${size.toString(8).padStart(11, '0')}\0` +
+      '00000000000\0' +
+      '        ' +
+      '0',
+    100,
+    'latin1',
+  );
+  header.write('ustar\0' + '00', 257, 'latin1');
+  const sum = header.reduce((all, byte) => all + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  return header;
+}

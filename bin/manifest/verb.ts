@@ -1,0 +1,167 @@
+import verbsSchema from '../../config/verbs.schema.json' with { type: 'json' };
+import { ajvSchemas } from '../../core/boot/settings/schemas.ts';
+import { sentence } from '../../core/host/read-manifest.ts';
+import { type PluginManifest, SvcError } from '../../core/sdk/index.ts';
+import { verbPoint } from './verb-point.ts';
+
+/** A command that a plugin brings as data: one request, and how its answer is shown. Validated against `config/verbs.schema.json`. */
+export interface Verb {
+  readonly summary: string;
+  readonly about: string;
+  readonly example: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Names in braces are filled with what was typed. */
+  readonly path: string;
+  /** How long the answer may take; default: as long as for every other command. */
+  readonly within_ms?: number;
+  readonly operands: readonly Operand[];
+  readonly options: Readonly<Record<string, VerbOption>>;
+  /** Said on standard error while it takes its time. */
+  readonly progress?: string;
+  /** `paged`: the answer of a GET goes on with a cursor; false: one answer holds all. */
+  readonly list?: {
+    readonly columns: readonly Field[];
+    readonly empty: string;
+    readonly paged: boolean;
+  };
+  readonly fields?: readonly Field[];
+  readonly text?: readonly (string | Piece)[];
+  /** The exit code is 1 unless this field of the answer has this value. */
+  readonly expect?: { readonly field: string; readonly value: string | number | boolean };
+  /** The option that says yes to a conflict whose details hold a value for it: that is a question, shown with the command that answers it. */
+  readonly confirm?: string;
+}
+
+export interface Typed {
+  readonly type: 'text' | 'integer' | 'list';
+  /** What the request calls it; default: its name, with _ for -. */
+  readonly as?: string;
+  /** Where the request has it, unless it is in the path; default: in the query of a GET or DELETE, in the body of the others. */
+  readonly in?: 'query' | 'body';
+  /** Said when what was typed is no such value. */
+  readonly complaint?: string;
+}
+
+export interface Operand extends Typed {
+  readonly name: string;
+  /** What is no number may be a name: the list that finds it by `q`, and the field that has it; the item's `id` is meant. */
+  readonly named?: { readonly list: string; readonly by: string };
+  readonly optional: boolean;
+}
+
+export interface VerbOption extends Typed {
+  readonly about: string;
+  /** What the value is, as the usage line shows it; absent: a switch, which sends true. */
+  readonly value?: string;
+  /** Taken where the option is not given. */
+  readonly default?: string;
+}
+
+/** How a value may be written, behind its name and a bar: `{bytes|size}`. */
+export const formatNames = ['plain', 'value', 'lines', 'size', 'duration'] as const;
+export type Format = (typeof formatNames)[number];
+
+/** A text with names of the answer in braces, such as `{last_attempt.stage}` or `{bytes|size}`. */
+export interface Piece {
+  readonly text: string;
+  /** Shown only when this field is there, and neither empty, nor zero, nor false. */
+  readonly when?: string;
+  /** Shown instead of an empty text. */
+  readonly none?: string;
+  /** Longer texts are cut. */
+  readonly width?: number;
+  /** By text; `*` is every other one. */
+  readonly paint?: Readonly<Record<string, 'good' | 'warn' | 'bad' | 'strong' | 'faint'>>;
+}
+
+export interface Field extends Piece {
+  readonly header: string;
+}
+
+/** The commands of a manifest, by their words; throws where one could not work, or asks other plugins for a change. */
+export function verbsOf(manifest: PluginManifest): Readonly<Record<string, Verb>> {
+  const verbs = structuredClone(manifest.contributes[verbPoint] ?? {}) as Readonly<
+    Record<string, Verb>
+  >;
+  const where = `plugin.json of ${manifest.id}: contributes["${verbPoint}"]`;
+  // Here and not with the manifest: a svc that starts has no use for commands.
+  const misfits = ajvSchemas.compile(verbsSchema, { defaults: true })(verbs);
+  if (misfits.length > 0) {
+    throw new SvcError(
+      'invalid_argument',
+      `${where}: ${misfits.slice(0, 3).map(sentence).join('; ')}`,
+    );
+  }
+  for (const [words, verb] of Object.entries(verbs)) {
+    const problem = problemOf(words, verb, manifest);
+    if (problem !== undefined) {
+      throw new SvcError('invalid_argument', `${where}: the command "${words}" ${problem}`);
+    }
+  }
+  return verbs;
+}
+
+function problemOf(
+  words: string,
+  { path, method, example, operands, options, list, fields, text, confirm }: Verb,
+  manifest: PluginManifest,
+): string | undefined {
+  if ([list, fields, text].filter((form) => form !== undefined).length !== 1) {
+    return 'must have exactly one of "list", "fields" and "text": how its answer is shown';
+  }
+  if (list !== undefined && method !== 'GET' && method !== 'POST') {
+    return `lists what ${method} answers; "list" is for GET, and for a POST that answers "items"`;
+  }
+  // A mount and a command may call the same parameter by two names.
+  const nameless = (route: string): string => route.replaceAll(/\{[^}]*\}/g, '{}');
+  const own = [...manifest.mounts, ...manifest.routes.map((route) => route.path)].map(nameless);
+  const asked = [path, ...operands.flatMap(({ named }) => named?.list ?? [])];
+  const foreign = asked.find(
+    (one) => !own.some((mount) => nameless(one) === mount || nameless(one).startsWith(`${mount}/`)),
+  );
+  if (foreign !== undefined) {
+    return `asks ${foreign}, which is not below "mounts": a command speaks to its own plugin`;
+  }
+  if (operands.some(({ named, type }) => named !== undefined && type !== 'integer')) {
+    return 'has an operand with "named" that is no integer: a name stands for a number';
+  }
+  const required = operands.filter(({ optional }) => !optional).map(({ name }) => name);
+  const unfilled = namesIn(path).find((name) => !required.includes(name));
+  if (unfilled !== undefined) {
+    return `has {${unfilled}} in its path, and no operand of that name that must be given`;
+  }
+  if (
+    operands.some(({ optional }, index) => !optional && index > 0 && operands[index - 1]!.optional)
+  ) {
+    return 'has an operand that must be given behind one that need not';
+  }
+  const malformed = [...(list?.columns ?? []), ...(fields ?? []), ...(text ?? [])]
+    .flatMap((piece) => namesIn(typeof piece === 'string' ? piece : piece.text))
+    .find(
+      (name) =>
+        !/^[a-z][\w.-]*$/i.test(name.replace(/\|\w+$/, '')) ||
+        !(formatNames as readonly string[]).includes(name.split('|')[1] ?? 'plain'),
+    );
+  if (malformed !== undefined) {
+    return `shows {${malformed}}; it must be the name of a field, alone or with one of the formats ${formatNames.map((name) => `|${name}`).join(', ')}`;
+  }
+  const unsent =
+    [...operands, ...Object.values(options)].some((typed) => typed.in === 'body') &&
+    ['GET', 'DELETE'].includes(method);
+  if (unsent) {
+    return `puts a value into the body of a ${method}, which has none`;
+  }
+  if (confirm !== undefined && !(confirm in options)) {
+    return `confirms by "${confirm}", which is none of its options`;
+  }
+  const taken = Object.keys(options).find((name) => required.includes(name));
+  if (taken !== undefined) {
+    return `calls an operand and an option "${taken}"`;
+  }
+  return example === `svc ${words}` || example.startsWith(`svc ${words} `)
+    ? undefined
+    : `has an example that does not begin with "svc ${words}"`;
+}
+
+export const namesIn = (path: string): readonly string[] =>
+  [...path.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1]!);

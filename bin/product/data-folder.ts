@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { ajvSchemas, bootSettings, type Environment } from '../../core/boot/index.ts';
+import { SvcError } from '../../core/sdk/index.ts';
+import { databaseName } from '../../core/storage/index.ts';
+import { currentProduct } from './product.ts';
+
+/** What the commands that work on a data folder, and not through a running svc, need of it. */
+export async function openDataFolder(environment: Environment) {
+  const product = await currentProduct();
+  const { dataDir } = bootSettings(product, environment, { schemas: ajvSchemas });
+  return { product, dataDir };
+}
+
+/** A backup of nothing would be an empty database that looks like one. */
+export function assertHasData(dataDir: string): void {
+  if (!existsSync(join(dataDir, databaseName))) {
+    throw new SvcError(
+      'not_found',
+      `${dataDir} holds no data of svc: name the data folder with --data or SVC_DATA_DIR`,
+    );
+  }
+}

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { isSea } from 'node:sea';
+import { fileURLToPath } from 'node:url';
+
+import type { Product } from '../../core/boot/product.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+
+/** Folder with the compiled threads; only there when bin/compile.mjs made this program. */
+declare const SVC_THREADS: string | undefined;
+
+export const version = packageJson.version;
+
+/** What is being run: this checkout, or what the single binary carries. */
+export async function currentProduct(): Promise<Product> {
+  if (isSea()) {
+    const { embeddedProduct } = await import('./embedded.ts');
+    return embeddedProduct(version);
+  }
+  const { productFromSource } = await import('../../core/boot/product.ts');
+  const product = productFromSource(fileURLToPath(new URL('../..', import.meta.url)));
+  return typeof SVC_THREADS === 'string'
+    ? { ...product, thread: (name) => readFileSync(`${SVC_THREADS}/${name}.cjs`, 'utf8') }
+    : product;
+}

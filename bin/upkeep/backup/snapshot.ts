@@ -1,0 +1,131 @@
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+import { SvcError } from '../../../core/sdk/index.ts';
+import { filesOf } from './contents.ts';
+
+const tries = 6;
+
+export interface SnapshotOptions {
+  readonly dataDir: string;
+  /** A folder of the same disk, where files are held by a second name while they are copied. */
+  readonly shelter: string;
+  readonly draft: string;
+  readonly copyDatabase: (from: string, to: string) => Promise<void>;
+  /** An earlier backup, whose file is taken where it is the same. */
+  readonly base:
+    | { readonly take: (name: string, live: string, copy: string) => Promise<boolean> }
+    | undefined;
+}
+
+/**
+ * Copies the files of one plugin as they were at one moment, while it goes on writing. The log comes first, the catalogue after it
+ * and the blocks last: what moves from the log into a block meanwhile is in the log of the copy, and a block that the catalogue
+ * names is there or the whole is begun again. Returns the names of what was copied.
+ */
+export async function snapshotUnit(
+  unit: string,
+  options: SnapshotOptions,
+): Promise<readonly string[]> {
+  for (let attempt = 1; ; attempt++) {
+    const copied = await copyOnce(unit, options);
+    if (copied !== undefined) {
+      return copied;
+    }
+    if (attempt === tries) {
+      throw new SvcError(
+        'unavailable',
+        `${unit} changes faster than it can be copied (${tries} attempts): try again when less is written to it`,
+      );
+    }
+  }
+}
+
+async function copyOnce(
+  unit: string,
+  { dataDir, shelter, draft, copyDatabase, base }: SnapshotOptions,
+): Promise<readonly string[] | undefined> {
+  [shelter, draft].forEach((folder) =>
+    rmSync(join(folder, unit), { recursive: true, force: true }),
+  );
+  const hold = (name: string): boolean => holdFile(join(dataDir, name), join(shelter, name));
+  const before = filesOf(dataDir, unit);
+  const logs = before.filter(isLog);
+  if (!logs.every(hold) || !same(filesOf(dataDir, unit).filter(isLog), logs)) {
+    return undefined;
+  }
+  const databases = before.filter((name) => name.endsWith('.db'));
+  for (const name of databases) {
+    mkdirSync(dirname(join(draft, name)), { recursive: true, mode: 0o700 });
+    await copyDatabase(join(dataDir, name), join(draft, name));
+  }
+  const others = filesOf(dataDir, unit).filter((name) => !isLog(name) && !name.endsWith('.db'));
+  // A block that went meanwhile may be one that the copied catalogue names.
+  if (
+    !others.every(hold) ||
+    !before.filter((name) => !isLog(name)).every((name) => existsSync(join(dataDir, name)))
+  ) {
+    return undefined;
+  }
+  for (const name of [...logs, ...others]) {
+    mkdirSync(dirname(join(draft, name)), { recursive: true, mode: 0o700 });
+    if (isLog(name) || (await base?.take(name, join(shelter, name), join(draft, name))) !== true) {
+      await copyFile(join(shelter, name), join(draft, name), constants.COPYFILE_FICLONE);
+      keepTimes(join(shelter, name), join(draft, name));
+    }
+  }
+  rmSync(join(shelter, unit), { recursive: true, force: true });
+  return [...databases, ...logs, ...others];
+}
+
+/** By its time a later backup knows that the file is still the same. */
+function keepTimes(from: string, to: string): void {
+  const { atime, mtime } = statSync(from);
+  utimesSync(to, atime, mtime);
+}
+
+/** Keeps the content of a file reachable although its owner removes it; false when it has gone already. */
+export function holdFile(file: string, held: string): boolean {
+  mkdirSync(dirname(held), { recursive: true, mode: 0o700 });
+  try {
+    linkSync(file, held);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') {
+      return false;
+    }
+    if (code !== 'EPERM' && code !== 'EXDEV' && code !== 'ENOTSUP' && code !== 'EMLINK') {
+      throw error;
+    }
+  }
+  // A file system without second names.
+  return copyIfThere(file, held);
+}
+
+function copyIfThere(file: string, held: string): boolean {
+  try {
+    copyFileSync(file, held);
+    return statSync(held).isFile();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      return false;
+    }
+    throw error;
+  }
+}
+
+const isLog = (name: string): boolean => name.split('/').includes('wal');
+
+const same = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((name, index) => name === b[index]);

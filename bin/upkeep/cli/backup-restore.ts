@@ -1,0 +1,42 @@
+import { resolve } from 'node:path';
+
+import { partsOf } from '../backup/manifest.ts';
+import { restoreBackup } from '../backup/restore.ts';
+import { partsText, passphraseOf } from './backup-text.ts';
+import type { Command } from 'svc/cli';
+import { openDataFolder } from '../../product/data-folder.ts';
+import { withProgress } from '../../product/with-progress.ts';
+
+export const command: Command = {
+  operands: ['<dir>'],
+  options: {
+    'passphrase-file': { about: 'the file with the passphrase of a sealed key', value: 'file' },
+    'without-key': {
+      about: 'leave the key of the data folder as it is: secrets that it did not seal stay closed',
+    },
+  },
+  about:
+    'Stop svc first. The backup is verified before anything is touched, and the data that was there is kept in a folder beside the new.',
+  example: 'svc backup restore /mnt/backup/svc-today --data /var/lib/svc',
+
+  async run(call) {
+    const dir = resolve(call.operand(0));
+    const { dataDir, product } = await openDataFolder(call.environment);
+    const options = { passphrase: passphraseOf(call), withoutKey: call.has('without-key') };
+    const { manifest, aside } = await withProgress(`Restoring ${dir}`, () =>
+      restoreBackup(dir, dataDir, product, options),
+    );
+    const kept = aside === undefined ? '' : `; what was there is kept in ${aside}`;
+    return {
+      data: {
+        data_dir: dataDir,
+        aside: aside ?? null,
+        created_at: manifest.created_at,
+        app_version: manifest.app_version,
+        parts: partsOf(manifest),
+      },
+      text: () =>
+        `${dataDir} holds the data of ${manifest.created_at} (svc ${manifest.app_version})${kept}\n${partsText(manifest)}`,
+    };
+  },
+};

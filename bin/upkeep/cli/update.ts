@@ -1,0 +1,287 @@
+import { existsSync, linkSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isSea } from 'node:sea';
+
+import { compare } from 'semver';
+
+import { SvcError } from '../../../core/sdk/index.ts';
+import { type Call, type Command, type Result, Failure, usageFailure } from 'svc/cli';
+import { openDataFolder } from '../../product/data-folder.ts';
+import { withProgress } from '../../product/with-progress.ts';
+import { fetchVersion } from '../update/fetch.ts';
+import { besides, readPreviousCard, readRecord, removeRecord } from '../update/record.ts';
+import { rehearse } from '../update/rehearsal.ts';
+import { assertSigned, keepKey, trustedKey } from '../update/release-key.ts';
+import {
+  backUp,
+  discardNext,
+  type Outcome,
+  replace,
+  type Tried,
+  releaseKeyOf,
+  tryVersion,
+  type Update,
+  versionOf,
+} from '../update/replace.ts';
+import { keeperOf, serviceData } from '../update/service.ts';
+import { backupBefore, beginTrial, changedTables, isUnsteady } from '../update/trial.ts';
+import { withUpdateLock } from '../update/lock.ts';
+
+export const command: Command = {
+  operands: ['[file|url]'],
+  options: {
+    check: { about: 'look at the version and try it on a copy of the data, and change nothing' },
+    back: { about: 'put the version before in place again' },
+    'with-backup': {
+      about:
+        'with --back: put the data of before the update back, too; what was written since is kept aside',
+    },
+    key: {
+      value: 'key',
+      about:
+        'the public key that versions are signed with, at the first time; kept beside the program',
+    },
+    unsigned: { about: 'take a version without a signature' },
+    downgrade: { about: 'take a version that is older than this one' },
+    deadline: {
+      value: 'seconds',
+      about: 'how long the new version may take until it is ready; default 300',
+    },
+    hold: {
+      value: 'seconds',
+      about:
+        'how long it must then stay before the version before is no longer put back by itself; default 15',
+    },
+    program: { value: 'file', about: 'the program that is replaced; default: this one' },
+    rehearse: {
+      about: 'print the migrations that this version would make; the version before asks it',
+    },
+    settle: {
+      about:
+        'put the version before back where this one is on trial and did not stay; the unit of the service runs it before each start',
+    },
+  },
+  about:
+    'The version is checked against its signature, tried beside the running one and on a copy of the data, and put in place after a backup; svc is restarted. One that is not ready in time, or does not stay, gives way to the one before by itself.',
+  example: 'svc update https://example.org/svc-0.2.0-x64 --check',
+
+  async run(call) {
+    if (call.has('rehearse')) {
+      const rehearsed = await rehearse(call.environment);
+      return { data: rehearsed, text: () => rehearsed.migrations.join('\n') };
+    }
+    const program = programOf(call);
+    const environment = {
+      ...call.environment,
+      SVC_DATA_DIR: call.environment['SVC_DATA_DIR'] ?? serviceData(program),
+    };
+    const { dataDir, product } = await openDataFolder(environment);
+    const nativeBinding = product.embedded?.nativeBinding;
+    if (call.has('settle')) {
+      return settled(dataDir, product.version, nativeBinding);
+    }
+    const update: Update = {
+      program,
+      dataDir,
+      nativeBinding,
+      keeper: keeperOf(program, dataDir),
+      deadlineMs: secondsOf(call, 'deadline', 300),
+      holdMs: secondsOf(call, 'hold', 15),
+      say: (line) => void process.stderr.write(`${line}\n`),
+    };
+    return await withUpdateLock(besides(program).lock, async () =>
+      call.has('back') ? await goBack(call, update) : await goOn(call, update),
+    );
+  },
+};
+
+async function goOn(call: Call, update: Update): Promise<Result> {
+  const { program, dataDir } = update;
+  const from = call.optionalOperand(0);
+  if (from === undefined || call.has('with-backup')) {
+    throw usageFailure(
+      from === undefined
+        ? 'name the file or the https address of a version'
+        : '--with-backup goes with --back',
+    );
+  }
+  assertSettled(program);
+  const { next, key: keptIn } = besides(program);
+  try {
+    const key = await trustedKey(keptIn, call.value('key'));
+    if (key === undefined && !call.has('unsigned')) {
+      throw new Failure(
+        1,
+        'forbidden',
+        'this svc knows no key that versions are signed with: give it with --key, once, or take the version with --unsigned after you have compared its checksum',
+      );
+    }
+    const source = /^https?:\/\//.test(from) ? from : resolve(from);
+    const { sha256, signature } = await withProgress(`Fetching ${source}`, () =>
+      fetchVersion(source, next),
+    );
+    if (key !== undefined && !call.has('unsigned')) {
+      assertSigned(key, sha256, signature, source);
+    }
+    const tried = await withProgress('Trying it on a copy of the data', async () =>
+      tryVersion(next, program, dataDir),
+    );
+    if (compare(tried.version, tried.from) < 0 && !call.has('downgrade')) {
+      throw new SvcError(
+        'conflict',
+        `${tried.version} is older than ${tried.from}, which is in place: say --downgrade, or --back for the version before`,
+      );
+    }
+    if (call.has('check')) {
+      return {
+        data: { ...tried, sha256, signed: signature !== undefined && key !== undefined },
+        text: () => shown(tried),
+      };
+    }
+    const backup = await withProgress('Backing up', async () => backUp(program, dataDir));
+    const nextKey = releaseKeyOf(next, dataDir);
+    const outcome = await replace(update, tried);
+    if (key !== undefined && 'serves' in outcome) {
+      keepKey(keptIn, key, call.has('unsigned') ? undefined : nextKey);
+    }
+    return told(outcome, tried, backup);
+  } finally {
+    discardNext(program);
+  }
+}
+
+async function goBack(call: Call, update: Update): Promise<Result> {
+  const { program, dataDir, nativeBinding } = update;
+  // It never settles by itself: it has served, so that only a person may give up what it has written.
+  const unsteady = isUnsteady(program, dataDir);
+  if (!unsteady) {
+    assertSettled(program);
+  }
+  const { previous, next } = besides(program);
+  const card = readPreviousCard(program);
+  if (!existsSync(previous) || card === undefined) {
+    throw new Failure(
+      1,
+      'not_found',
+      `there is no earlier version beside ${program}: name one, with --downgrade where it is older`,
+    );
+  }
+  if (versionOf(program, dataDir) !== card.replacedBy) {
+    throw new Failure(
+      1,
+      'conflict',
+      `what is in place was not put there by "svc update", so ${previous} is not the version before it: name a version instead`,
+    );
+  }
+  const since = { dataDir, beganAt: card.at, to: card.replacedBy };
+  const isChanged = changedTables(since, nativeBinding);
+  if (isChanged && !call.has('with-backup')) {
+    throw new Failure(
+      1,
+      'conflict',
+      `svc ${card.replacedBy} has changed tables so that ${card.version} cannot go on with them: say --with-backup to put the data of before the update back; what was written since is kept aside`,
+    );
+  }
+  const restore = isChanged ? backupBefore(since) : undefined;
+  if (unsteady) {
+    removeRecord(program);
+  }
+  linkSync(previous, next);
+  try {
+    const tried = {
+      from: card.replacedBy,
+      version: card.version,
+      migrations: [],
+      keepsWayBack: true,
+    };
+    const backup = await withProgress('Backing up', async () => backUp(program, dataDir));
+    return told(
+      await replace({ ...update, ...(restore !== undefined && { restore }) }, tried),
+      tried,
+      backup,
+    );
+  } finally {
+    discardNext(program);
+  }
+}
+
+/** As root, before the user of the service may open anything. */
+function settled(dataDir: string, version: string, nativeBinding: string | undefined): Result {
+  try {
+    beginTrial(dataDir, version, nativeBinding);
+    return { data: { settled: true }, text: () => '' };
+  } catch (error) {
+    // The version before is in place, which is what is started next.
+    return { data: { settled: false }, text: () => String((error as Error).message) };
+  }
+}
+
+function programOf(call: Call): string {
+  const named = call.value('program');
+  if (named === undefined && !isSea()) {
+    throw new Failure(
+      1,
+      'conflict',
+      'svc runs from source here: bring the checkout to another version with git, and start it again',
+    );
+  }
+  const program = named ?? process.execPath;
+  if (!existsSync(program)) {
+    throw new Failure(1, 'not_found', `there is no program ${program} to be replaced`);
+  }
+  return realpathSync(program);
+}
+
+function secondsOf(call: Call, option: 'deadline' | 'hold', usual: number): number {
+  const text = call.value(option) ?? String(usual);
+  if (!/^[1-9]\d{0,4}$/.test(text)) {
+    throw usageFailure(`--${option} is a number of seconds`);
+  }
+  return Number(text) * 1_000;
+}
+
+/** An update that was cut short before the switch is forgotten; one behind it is ended by the next start. */
+function assertSettled(program: string): void {
+  discardNext(program);
+  const record = readRecord(program);
+  if (record !== undefined) {
+    throw new Failure(
+      1,
+      'conflict',
+      `svc ${record.to} is still on trial: start it, and it either stays or gives way; then try again`,
+    );
+  }
+}
+
+function shown({ from, version, migrations, keepsWayBack }: Tried): string {
+  const tables =
+    migrations.length === 0 ? 'Tables stay as they are.' : `Migrations: ${migrations.join(', ')}.`;
+  const way = keepsWayBack
+    ? `${from} can take over again with all that is written until then.`
+    : `The way back to ${from} is the backup that is made before.`;
+  return `svc ${version} starts here, and reads a copy of the data of ${from}. ${tables} ${way}`;
+}
+
+function told(outcome: Outcome, { from, version }: Tried, backup: string): Result {
+  if ('unsteady' in outcome) {
+    throw new Failure(
+      1,
+      'conflict',
+      `svc ${version} was ready and does not stay: it was started ${outcome.unsteady} times. What it has written is kept; "svc update --back" gives it up, with --with-backup for the data of before where it has changed tables. The backup of before: ${backup}`,
+    );
+  }
+  if ('takenBack' in outcome) {
+    throw new Failure(
+      1,
+      'conflict',
+      `svc ${version} gave way, because ${outcome.takenBack}; ${from} is in its place again. The backup of before: ${backup}`,
+    );
+  }
+  return {
+    data: { from, version, backup, ...outcome },
+    text: () =>
+      outcome.serves
+        ? `svc ${version} serves; "svc update --back" puts ${from} in place again. The backup of before: ${backup}`
+        : `svc ${version} is in place and is tried at the next start. The backup of before: ${backup}`,
+  };
+}

@@ -1,0 +1,123 @@
+import { resolve } from 'node:path';
+
+import type { Environment } from '../../../core/boot/index.ts';
+import { pluginSources } from '../../../core/boot/product.ts';
+import { discover } from '../../../core/host/index.ts';
+import type { ApiClient } from 'svc/cli';
+import { currentProduct } from '../../product/product.ts';
+
+/** The part of `contributes` in `plugin.json` by which an area says how its things are written to files, and read back. */
+const point = 'config.files';
+
+/** One kind of things: each is a file, `<kind>/<key>.yaml`. */
+export interface Kind {
+  /** Of all of them. New ones are made there, too. */
+  readonly list: string;
+  /** Of one, such as `/api/v1/roles/{name}`. */
+  readonly item: string;
+  /** What names it for people and in files, such as `{category}.{key}`. */
+  readonly key: string;
+  /** How one that is there is changed; `put` for new ones as well where `puts_new` is set. */
+  readonly change: 'put' | 'patch';
+  readonly puts_new?: boolean;
+  /** What a file has of it; `sent` of these, where it is not all. */
+  readonly fields: readonly string[];
+  readonly sent?: readonly string[];
+  /** Only those with these values are exported; null: without one. */
+  readonly only?: Readonly<Record<string, unknown>>;
+  /** Those with these values are gone, or not of people: neither exported nor changed. */
+  readonly over?: Readonly<Record<string, string>>;
+  /** A field with the time at which one ends: a file of one that has ended is passed over. */
+  readonly until?: string;
+  /** Fields that are sent and never shown, so that they make no difference. */
+  readonly unshown?: readonly string[];
+  /** A route that tells without a change whether svc would take one: it is sent the fields, `with` these and `without` those. */
+  readonly trial?: {
+    readonly path: string;
+    readonly with?: Thing;
+    readonly without?: readonly string[];
+  };
+  /** Kinds that must have been applied before, besides those that it refers to. */
+  readonly after?: readonly string[];
+  /** Fields that lists do not show; `secret_when` names the field that says whether they are secrets of this one. */
+  readonly secrets?: readonly string[];
+  readonly secret_when?: string;
+  /** Fields that hold ids, or one id, of another kind: in a file its keys stand for them. */
+  readonly references?: Readonly<Record<string, string>>;
+}
+
+export type Thing = Readonly<Record<string, unknown>>;
+
+/** By name, those first that others refer to. */
+export async function kindsOf(environment: Environment): Promise<ReadonlyMap<string, Kind>> {
+  const folders = discover(
+    pluginSources(await currentProduct(), resolve(environment['SVC_DATA_DIR'] ?? 'data')),
+  );
+  const kinds = [...folders.values()].flatMap((folder) => {
+    // A pack may not have its things written by the hand of whoever applies the files of others.
+    if (folder.origin !== 'shipped') {
+      return [];
+    }
+    const { contributes } = JSON.parse(String(folder.read('plugin.json'))) as {
+      contributes?: Record<string, Record<string, Kind>>;
+    };
+    return Object.entries(contributes?.[point] ?? {});
+  });
+  const needs = ([, { references = {}, after = [] }]: [string, Kind]): number =>
+    Object.keys(references).length + after.length;
+  return new Map(kinds.toSorted((a, b) => needs(a) - needs(b) || (a[0] < b[0] ? -1 : 1)));
+}
+
+/** `/api/v1/roles/{name}`, filled in. */
+export const filled = (
+  template: string,
+  thing: Thing,
+  encode: (text: string) => string = String,
+): string => template.replaceAll(/\{(\w+)\}/g, (_, field: string) => encode(String(thing[field])));
+
+/** How svc is asked for a thing: the route, and with its parameters filled in the address. */
+export interface Request {
+  readonly method: 'post' | 'put' | 'patch';
+  readonly route: string;
+  readonly address: string;
+  readonly body: Thing;
+}
+
+export function requestOf(kind: Kind, there: Thing | undefined, wanted: Thing): Request {
+  // What names it in the path of a patch is not changed by it.
+  const fields = (kind.sent ?? kind.fields).filter(
+    (field) => !there || kind.change === 'put' || !kind.item.includes(`{${field}}`),
+  );
+  const body = Object.fromEntries(
+    Object.entries(wanted).filter(([field]) => fields.includes(field)),
+  );
+  return !there && kind.puts_new !== true
+    ? { method: 'post', route: kind.list, address: kind.list, body }
+    : {
+        method: kind.change,
+        route: kind.item,
+        address: filled(kind.item, { ...wanted, ...there }, encodeURIComponent),
+        body,
+      };
+}
+
+/** All there are of a kind, but for those that are over. */
+export const listed = async (
+  client: Pick<ApiClient, 'list'>,
+  { list, over = {} }: Kind,
+): Promise<readonly Thing[]> =>
+  (await client.list<Thing>(list)).filter(
+    (thing) => !Object.entries(over).some(([field, value]) => thing[field] === value),
+  );
+
+export const secretsOf = (
+  { secrets = [], secret_when: when }: Kind,
+  thing: Thing,
+): readonly string[] => (when === undefined || thing[when] === true ? secrets : []);
+
+/** Of no other variable is a file given the value: whoever may change files need not be who has the environment. */
+export const secretPrefix = 'APPLY_SECRET_';
+
+/** The variable from which a secret comes. */
+export const variableOf = (kind: string, key: string, field: string): string =>
+  secretPrefix + `${kind}_${key}_${field}`.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');

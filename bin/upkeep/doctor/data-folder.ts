@@ -1,0 +1,253 @@
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+import type { Environment } from '../../../core/boot/index.ts';
+import { timestamp } from '../../../core/sdk/index.ts';
+import { markFile, readMark } from '../update/record.ts';
+import type { RunningSvc } from 'svc/cli';
+import { readApplied } from '../config-files/watched-folder.ts';
+import {
+  databaseName,
+  connect,
+  keyFile,
+  readKeys,
+  sqliteCode,
+} from '../../../core/storage/index.ts';
+import { type Examination, fail, ok, warn } from './finding.ts';
+
+export const rights =
+  (dataDir: string): Examination =>
+  (subject) => {
+    const { uid, mode } = statSync(dataDir);
+    const me = process.getuid?.();
+    try {
+      accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+    } catch {
+      return fail(
+        subject,
+        `${dataDir} cannot be written by this user`,
+        `run svc as the owner of the folder (uid ${uid}), or give it to this user with chown`,
+      );
+    }
+    if (me !== undefined && uid !== me && me !== 0) {
+      return warn(
+        subject,
+        `${dataDir} belongs to another user (uid ${uid})`,
+        'give the folder to the user that svc runs as, with chown',
+      );
+    }
+    return (mode & 0o077) === 0
+      ? ok(subject, dataDir)
+      : warn(
+          subject,
+          `${dataDir} can be looked into by others (mode ${(mode & 0o777).toString(8)})`,
+          `run "chmod 700 ${dataDir}"`,
+          closing(dataDir, 0o700),
+        );
+  };
+
+/** Keys, which nobody but the owner of the folder may read. */
+export const privateFiles =
+  (dataDir: string, tlsKey: string): Examination =>
+  (subject) => {
+    const folder = join(dataDir, 'keys');
+    const own = existsSync(folder)
+      ? [folder, ...readdirSync(folder).map((name) => join(folder, name))].filter(isOwnPath)
+      : [];
+    const open = [
+      ...own.filter((path) => (lstatSync(path).mode & 0o077) !== 0),
+      ...(isReadByAll(tlsKey) ? [tlsKey] : []),
+    ];
+    if (open.length === 0) {
+      return ok(subject, own.length === 0 ? 'there are none yet' : 'keys are for their owner only');
+    }
+    return fail(
+      subject,
+      `${open.join(', ')} can be read by others`,
+      `run "chmod go-rwx ${open.join(' ')}"`,
+      {
+        about: `take ${open.join(', ')} from others (chmod go-rwx)`,
+        run: () => open.forEach((path) => takeFromOthers(path, path === tlsKey)),
+      },
+    );
+  };
+
+/** What a link leads to is nobody's key of this folder. */
+const isOwnPath = (path: string): boolean => !lstatSync(path).isSymbolicLink();
+
+/** By the opened file: between a look and a change its name may be made to lead elsewhere. Only what was named by hand may be a link. */
+function takeFromOthers(path: string, mayBeLink: boolean): void {
+  const file = openSync(
+    path,
+    constants.O_RDONLY | constants.O_NONBLOCK | (mayBeLink ? 0 : constants.O_NOFOLLOW),
+  );
+  try {
+    fchmodSync(file, fstatSync(file).mode & 0o700);
+  } finally {
+    closeSync(file);
+  }
+}
+
+const isReadByAll = (file: string): boolean =>
+  file !== '' && existsSync(file) && (statSync(file).mode & 0o007) !== 0;
+
+const closing = (path: string, mode: number) => ({
+  about: `chmod ${mode.toString(8)} ${path}`,
+  run: () => chmodSync(path, mode),
+});
+
+export const secretKey =
+  (dataDir: string, environment: Environment): Examination =>
+  (subject) => {
+    const file = keyFile(dataDir);
+    if (existsSync(file)) {
+      return ok(
+        subject,
+        `${file}, ${readKeys(file).length === 1 ? 'one key' : 'several keys'}, for its owner only`,
+      );
+    }
+    const given = environment['SVC_SECRET_KEY'] ?? environment['SVC_SECRET_KEY_FILE'];
+    if (given !== undefined) {
+      return ok(subject, 'from the environment');
+    }
+    return existsSync(join(dataDir, databaseName))
+      ? fail(
+          subject,
+          `${file} is missing, and the data was made with it`,
+          `put the file back from a backup made --with-key; svc does not start without it, or with another: that gives up the secrets in the data (openssl rand -base64 32)`,
+        )
+      : ok(subject, 'made by the first start');
+  };
+
+export const lock =
+  (
+    dataDir: string,
+    running: RunningSvc | undefined,
+    nativeBinding: string | undefined,
+  ): Examination =>
+  (subject) => {
+    const held = isHeld(join(dataDir, 'svc.lock'), nativeBinding);
+    if (running) {
+      return held
+        ? ok(subject, `held by the svc process ${running.pid} at ${running.url}`)
+        : fail(
+            subject,
+            `svc process ${running.pid} serves ${dataDir} without holding its lock`,
+            'restart svc',
+          );
+    }
+    return held
+      ? warn(
+          subject,
+          `held by a process that cannot be reached: svc in a container, or one that is only just starting`,
+          'stop that one before another serves this folder',
+        )
+      : ok(subject, 'free');
+  };
+
+export const database =
+  (dataDir: string, nativeBinding: string | undefined): Examination =>
+  (subject) => {
+    const file = join(dataDir, databaseName);
+    if (!existsSync(file)) {
+      return ok(subject, 'made by the first start');
+    }
+    const connection = connect(file, { nativeBinding, readonly: true, mustExist: true });
+    try {
+      const problems = (
+        connection.prepare('PRAGMA quick_check(5)').pluck().all() as string[]
+      ).filter((line) => line !== 'ok');
+      return problems.length === 0
+        ? ok(subject, `${file} is sound`)
+        : fail(subject, `${file} is damaged: ${problems.join('; ')}`, restoreAdvice);
+    } catch (error) {
+      if (!/^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode(error) ?? '')) {
+        throw error;
+      }
+      return fail(subject, `${file} is damaged`, restoreAdvice);
+    } finally {
+      connection.close();
+    }
+  };
+
+export const update =
+  (dataDir: string): Examination =>
+  (subject) => {
+    const mark = readMark(dataDir);
+    if (mark?.takenBack !== undefined) {
+      const { from, to, reason, at } = mark.takenBack;
+      return warn(
+        subject,
+        `svc ${to} gave way to ${from} on ${timestamp(at)}, because ${reason}`,
+        'look into the log of that time before you update again',
+        {
+          about: `forget that ${to} was taken back (${markFile(dataDir)})`,
+          run: () => rmSync(markFile(dataDir)),
+        },
+      );
+    }
+    return mark === undefined || mark.heldAt !== undefined
+      ? ok(subject, 'none is under way')
+      : warn(
+          subject,
+          'a version is on trial',
+          'wait until it has held; "svc update" says how it ends',
+        );
+  };
+
+/** Files for git that svc is brought in line with. */
+export const configFolder =
+  (dataDir: string): Examination =>
+  (subject) => {
+    const applied = readApplied(dataDir);
+    if (applied === undefined) {
+      return ok(subject, 'none is watched');
+    }
+    const { folder, at, changes, problem } = applied;
+    return problem === undefined
+      ? ok(subject, `${folder} was applied on ${at}: ${changes} changes`)
+      : warn(
+          subject,
+          `the files of ${folder} are not what svc has: ${problem}`,
+          'correct the file that it names; it is applied within a second',
+        );
+  };
+
+const restoreAdvice = 'stop svc and put a backup in its place with "svc backup restore"';
+
+/** A look, not a try: taking the lock, even for a moment, could keep a starting svc from it. */
+function isHeld(file: string, nativeBinding: string | undefined): boolean {
+  if (!existsSync(file)) {
+    return false;
+  }
+  const connection = connect(file, {
+    nativeBinding,
+    readonly: true,
+    mustExist: true,
+    timeoutMs: 0,
+  });
+  try {
+    connection.prepare('select count(*) from sqlite_schema').get();
+    return false;
+  } catch (error) {
+    if (sqliteCode(error) === 'SQLITE_BUSY') {
+      return true;
+    }
+    throw error;
+  } finally {
+    connection.close();
+  }
+}

@@ -1,0 +1,98 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+
+import { messageOf } from '../../../core/sdk/index.ts';
+import { answerOf } from './asked.ts';
+import type { RunningSvc } from 'svc/cli';
+import { type Examination, fail, ok, warn } from './finding.ts';
+
+const listenState = '0A';
+
+/** Whether svc answers where it serves, or may serve where it is told to. */
+export const listening =
+  (running: RunningSvc | undefined, address: string, setting: string): Examination =>
+  async (subject) => {
+    if (running !== undefined) {
+      return await ready(subject, running);
+    }
+    const [, host = '', port = ''] = /^\[?([^\]]*?)\]?:(\d+)$/.exec(address) ?? [];
+    const error = await tried(host, Number(port));
+    switch (error?.code) {
+      case undefined:
+        return error === undefined
+          ? ok(subject, `${address} is free`)
+          : fail(
+              subject,
+              `${address} cannot be listened on: ${messageOf(error)}`,
+              `correct ${setting}`,
+            );
+      case 'EADDRINUSE': {
+        const holder = holderOf(Number(port));
+        return fail(
+          subject,
+          `${address} is in use${holder === undefined ? ' by a process of another user' : ` by ${holder}`}`,
+          `end that one, or give svc another address (${setting})`,
+        );
+      }
+      case 'EACCES':
+        return fail(
+          subject,
+          `this user may not listen on ${address}`,
+          `set ${setting} to a port above 1023, with a proxy in front of it`,
+        );
+      default:
+        return fail(
+          subject,
+          `${address} cannot be listened on: ${messageOf(error)}`,
+          `set ${setting} to an address of this machine`,
+        );
+    }
+  };
+
+async function ready(subject: string, { url }: RunningSvc) {
+  const { status, text } = await answerOf(`${url}/readyz`);
+  if (status === 200) {
+    return ok(subject, `answers at ${url}`);
+  }
+  return warn(
+    subject,
+    `${url}/readyz answers ${status}: ${text.slice(0, 300)}`,
+    'see what it names in the log of svc; a balancer in front sends nothing here meanwhile',
+  );
+}
+
+/** Bound for a moment and let go again. */
+function tried(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', resolve);
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+/** `process 812 (nginx)`: as far as this user may know. */
+function holderOf(port: number): string | undefined {
+  const hex = port.toString(16).toUpperCase().padStart(4, '0');
+  const inodes = ['/proc/net/tcp', '/proc/net/tcp6']
+    .filter((table) => existsSync(table))
+    .flatMap((table) => readFileSync(table, 'utf8').split('\n'))
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local, , state]) => state === listenState && local?.endsWith(`:${hex}`) === true)
+    .map((fields) => `socket:[${fields[9]}]`);
+  const pid = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .find((name) => linksOf(join('/proc', name, 'fd')).some((link) => inodes.includes(link)));
+  return pid === undefined
+    ? undefined
+    : `process ${pid} (${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()})`;
+}
+
+/** None of a process that belongs to another user, or that has ended meanwhile. */
+function linksOf(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).map((name) => readlinkSync(join(folder, name)));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,83 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { isSea } from 'node:sea';
+
+import { SvcError } from '../../../core/sdk/index.ts';
+import { writeDurably } from '../../../core/storage/index.ts';
+
+/** What stands before the 32 bytes of an Ed25519 key in its usual form. */
+const spkiHead = Buffer.from('302a300506032b6570032100', 'hex');
+const form = /^(?:ed25519:)?([A-Za-z0-9+/]{43}=)$/;
+
+/** As `svc pack sign` and `npm run build -- --sign` show it, with or without the word before it. */
+export function publicKey(text: string): KeyObject {
+  const [, base64] = form.exec(text.trim()) ?? [];
+  if (base64 === undefined) {
+    throw new SvcError(
+      'invalid_argument',
+      'a release key is ed25519: and 44 signs of base64, as the build that signs with it prints',
+    );
+  }
+  return createPublicKey({
+    key: Buffer.concat([spkiHead, Buffer.from(base64, 'base64')]),
+    format: 'der',
+    type: 'spki',
+  });
+}
+
+/**
+ * The key that the next version must be signed with: the one that is kept beside the program since the first update, or the one that the
+ * program was built with. Another one than is kept is refused, so that nothing but a change of that file changes whom this machine believes.
+ */
+export async function trustedKey(
+  keptIn: string,
+  given: string | undefined,
+): Promise<string | undefined> {
+  const kept = existsSync(keptIn) ? readFileSync(keptIn, 'utf8').trim() : await builtInKey();
+  if (given === undefined || kept === undefined) {
+    return given ?? kept;
+  }
+  if (!publicKey(given).equals(publicKey(kept))) {
+    throw new SvcError(
+      'forbidden',
+      `this svc takes versions signed with ${kept}: to take those of another key, write that one to ${keptIn}`,
+    );
+  }
+  return kept;
+}
+
+/** From the first update on this key stands beside the program; a version that it has signed may name the one after it. */
+export function keepKey(keptIn: string, key: string, next: string | undefined): void {
+  const kept = existsSync(keptIn) ? readFileSync(keptIn, 'utf8').trim() : undefined;
+  const wanted =
+    next === undefined || publicKey(next).equals(publicKey(key)) ? (kept ?? key) : next;
+  if (kept !== wanted) {
+    writeDurably(keptIn, `${wanted}\n`, 0o644);
+  }
+}
+
+/** The one that this program was built with. */
+export async function builtInKey(): Promise<string | undefined> {
+  return isSea() ? (await import('../../product/unpacked.ts')).contents().releaseKey : undefined;
+}
+
+/** Ed25519 over the 32 bytes of the digest, as the packages of agents are signed. */
+export function assertSigned(
+  key: string,
+  sha256: string,
+  signature: string | undefined,
+  name: string,
+): void {
+  if (signature === undefined) {
+    throw new SvcError(
+      'forbidden',
+      `${name}.sig is missing: nothing was changed; have the version signed, or take it with --unsigned`,
+    );
+  }
+  if (!verify(null, Buffer.from(sha256, 'hex'), publicKey(key), Buffer.from(signature, 'base64'))) {
+    throw new SvcError(
+      'forbidden',
+      `${name} is not signed with the release key of this svc (${key}): nothing was changed`,
+    );
+  }
+}

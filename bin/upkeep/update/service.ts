@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { join } from 'node:path';
+
+import { SvcError } from '../../../core/sdk/index.ts';
+import { runningSvc } from 'svc/cli';
+
+const unitFolders = ['/etc/systemd/system', '/lib/systemd/system', '/usr/lib/systemd/system'];
+const toolMs = 120_000;
+const endMs = 60_000;
+
+/** What keeps a program running: systemd, or whoever has started it. */
+export interface Keeper {
+  readonly isService: boolean;
+  /** Ends it and lets the program of this moment be started. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** The data folder of the service of systemd that runs this program; undefined where there is none. */
+export function serviceData(program: string): string | undefined {
+  const text = unitFolders
+    .map((folder) => join(folder, 'svc.service'))
+    .find((file) => existsSync(file));
+  if (text === undefined || !existsSync('/run/systemd/system')) {
+    return undefined;
+  }
+  const [, command = '', dataDir] =
+    /^ExecStart=(\S+) serve --data (\S+)$/m.exec(readFileSync(text, 'utf8')) ?? [];
+  return command === program ? dataDir : undefined;
+}
+
+export function keeperOf(program: string, dataDir: string): Keeper {
+  if (serviceData(program) === dataDir) {
+    const systemctl = async (...args: string[]): Promise<void> => {
+      execFileSync('systemctl', args, { timeout: toolMs, stdio: ['ignore', 'ignore', 'inherit'] });
+    };
+    return {
+      isService: true,
+      // Not waited for: systemd itself would wait until it is ready, and that is judged here.
+      restart: () => systemctl('restart', '--no-block', 'svc.service'),
+      stop: () => systemctl('stop', 'svc.service'),
+      start: () => systemctl('start', '--no-block', 'svc.service'),
+    };
+  }
+  const end = async (): Promise<void> => {
+    const pid = runningSvc(dataDir)?.pid ?? holderOf(dataDir);
+    if (pid !== undefined) {
+      await ended(pid);
+    }
+  };
+  return { isService: false, restart: end, stop: end, start: async () => undefined };
+}
+
+/** One that has the data folder and is not ready yet. */
+function holderOf(dataDir: string): number | undefined {
+  try {
+    const { pid } = JSON.parse(readFileSync(join(dataDir, 'svc.lock.json'), 'utf8')) as {
+      pid: number;
+    };
+    return told(pid, 0) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('serve')
+      ? pid
+      : undefined;
+  } catch {
+    // No card, or one of a process that is gone.
+    return undefined;
+  }
+}
+
+/** In order; a process that is stuck is ended by force, for which its data are made. */
+async function ended(pid: number): Promise<void> {
+  const began = performance.now();
+  for (
+    let signal: NodeJS.Signals | 0 = 'SIGTERM';
+    told(pid, signal);
+    signal = performance.now() - began > endMs ? 'SIGKILL' : 0
+  ) {
+    await pause(50);
+  }
+}
+
+/** False when there is no such process. */
+function told(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EPERM') {
+      throw new SvcError(
+        'forbidden',
+        `svc (process ${pid}) belongs to another user: run this as the one who has started it, or as root`,
+        { cause: error },
+      );
+    }
+    return false;
+  }
+}
