@@ -1,4 +1,4 @@
-import { accessSync, constants, readdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import project from '../../package.json' with { type: 'json' };
@@ -23,7 +23,9 @@ const modules: ReadonlyMap<string, string> = new Map(
 /** Expands an entry with a `*`, one for each file that fits it. */
 function eachOf(name: string, pattern: string): (readonly [name: string, file: string])[] {
   const [folder, ending] = pattern.split('*') as [string, string];
-  return readdirSync(join(installation, folder))
+  const home = join(installation, folder);
+  // The single binary has no sources, and no compiler that would ask for them.
+  return (existsSync(home) ? readdirSync(home) : [])
     .filter((file) => file.endsWith(ending))
     .map((file) => [name.replace('*', file.slice(0, -ending.length)), folder + file]);
 }
