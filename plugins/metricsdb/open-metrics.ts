@@ -2,13 +2,12 @@ import type { SampleRow } from 'svc/contracts/metricsdb';
 import { QueryRunner } from 'svc/query';
 import { type ThreadService, type ThreadSetup, transferred } from 'svc/thread';
 
-import { batchAnswers, checkQuery, serviceAnswer } from './answers.ts';
 import { Forwarder } from './forward/forwarder.ts';
 import { answer, format } from './prometheus/endpoints.ts';
 import { enforced } from './prometheus/series-selector.ts';
-import { Scratches } from './scratches.ts';
-import type { MetricsStats } from './store/store.ts';
-import { StoreLifecycle } from './store-lifecycle.ts';
+import { batchAnswers, checkQuery, serviceAnswer } from './service/answers.ts';
+import { Scratches } from './service/scratches.ts';
+import { StoreLifecycle } from './store/lifecycle.ts';
 import type {
   Asked,
   BatchQuestion,
@@ -17,17 +16,10 @@ import type {
   ServiceQuestion,
   ThreadData,
   ThreadSettings,
-} from './thread-contract.ts';
+  ThreadStats,
+} from './thread/contract.ts';
 
 const maintainMs = 30_000;
-
-export interface ThreadStats {
-  readonly asked: number;
-  readonly running: number;
-  readonly waiting: number;
-  /** Undefined while no store is open. */
-  readonly store: (MetricsStats & { readonly damage: readonly string[] }) | undefined;
-}
 
 type Signal = { readonly signal: AbortSignal };
 

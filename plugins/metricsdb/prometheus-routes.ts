@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 
 import { type Driver, type StatusPage, statusPages } from './drivers/driver.ts';
 import { spoken, statusShapes } from './prometheus-shapes.ts';
-import type { Asked, Endpoint, Pairs } from './thread-contract.ts';
+import type { Asked, Endpoint, Pairs } from './thread/contract.ts';
 
 /** The thread's own deadline ends a query before this does. */
 export const answerMs = 5 * 60_000 + 15_000;

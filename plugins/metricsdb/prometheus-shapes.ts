@@ -2,7 +2,7 @@ import { protocolParameter, protocolQuery } from 'svc/query';
 import { type TSchema, Type } from 'typebox';
 
 import type { StatusPage } from './drivers/driver.ts';
-import type { Endpoint } from './thread-contract.ts';
+import type { Endpoint } from './thread/contract.ts';
 
 /** `{"status":"success","data":…}` with what the answer misses beside it. */
 export const success = (data: TSchema): TSchema =>

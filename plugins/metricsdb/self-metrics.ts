@@ -1,7 +1,7 @@
 import { messageOf, type PluginContext, type ThreadHandle } from 'svc/sdk';
 
 import type { Driver } from './drivers/driver.ts';
-import type { ThreadStats } from './open-metrics.ts';
+import type { ThreadStats } from './thread/contract.ts';
 
 const everyMs = 15_000;
 

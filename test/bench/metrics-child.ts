@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
 import { openMetrics } from '../../plugins/metricsdb/open-metrics.ts';
-import type { ThreadData } from '../../plugins/metricsdb/thread-contract.ts';
+import type { ThreadData } from '../../plugins/metricsdb/thread/contract.ts';
 
 /** The thread of the plugin behind bare HTTP, in a process of its own: what it costs can be read off the process. */
 const [folder] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 import type { MetricsIngest, MetricsQueries } from 'svc/contracts/metricsdb';
 import type { HealthReport, MaybePromise } from 'svc/sdk';
 
-import type { Asked } from '../thread-contract.ts';
+import type { Asked } from '../thread/contract.ts';
 
 export type DriverName = 'embedded' | 'process' | 'remote';
 

@@ -18,17 +18,17 @@ import {
 } from 'svc/sdk';
 import { memoryOf } from 'svc/store';
 
-import type { BatchAnswer } from '../answers.ts';
-import type { ThreadStats } from '../open-metrics.ts';
-import type { MetricsSettings } from '../settings.ts';
+import type { BatchAnswer } from '../service/answers.ts';
 import type {
   Asked,
   BatchQuestion,
   EndInput,
   PushInput,
   ServiceQuestion,
-} from '../thread-contract.ts';
+  ThreadStats,
+} from '../thread/contract.ts';
 import type { Driver, DriverState, StatusPage } from './driver.ts';
+import type { MetricsSettings } from './settings.ts';
 import { ownPage } from './status-pages.ts';
 
 /** A little more than any query may take in the thread: its own deadline is the one that says why. */

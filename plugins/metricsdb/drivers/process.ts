@@ -5,9 +5,9 @@ import type { ForeignPrograms, ProgramHandle, ProgramOwner } from 'svc/contracts
 import { parseDuration } from 'svc/query';
 import { type HealthReport, SvcError } from 'svc/sdk';
 
-import type { ProcessSettings, RemoteSettings } from '../settings.ts';
 import type { DriverState } from './driver.ts';
 import { RemoteDriver, type RemoteParts } from './remote.ts';
+import type { ProcessSettings, RemoteSettings } from './settings.ts';
 
 export interface ProcessParts extends RemoteParts {
   /** Undefined while the plugin programs is away. */

@@ -7,8 +7,8 @@ import {
 } from 'svc/sdk';
 import { queryError, type QueryErrorKind } from 'svc/query';
 
-import type { RemoteSettings } from '../settings.ts';
-import type { Pairs } from '../thread-contract.ts';
+import type { Pairs } from '../thread/contract.ts';
+import type { RemoteSettings } from './settings.ts';
 
 export interface RemoteAddress {
   readonly name: 'remote' | 'process';

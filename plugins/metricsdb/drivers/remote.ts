@@ -21,12 +21,12 @@ import {
   type ThreadHandle,
 } from 'svc/sdk';
 
-import type { ServiceAnswer } from '../answers.ts';
-import type { MetricsSettings } from '../settings.ts';
-import type { Asked, Forwarded, Packed, PackInput, ServiceQuestion } from '../thread-contract.ts';
+import type { ServiceAnswer } from '../service/answers.ts';
+import type { Asked, Forwarded, Packed, PackInput, ServiceQuestion } from '../thread/contract.ts';
 import type { Driver, DriverState, StatusPage } from './driver.ts';
 import { patienceMs } from './embedded.ts';
 import { type RemoteAddress, RemoteClient } from './remote-client.ts';
+import type { MetricsSettings } from './settings.ts';
 import { ownPage } from './status-pages.ts';
 
 export interface RemoteParts {

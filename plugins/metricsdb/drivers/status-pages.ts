@@ -1,7 +1,7 @@
 import { type Build, timestamp } from 'svc/sdk';
 
-import type { MetricsSettings } from '../settings.ts';
 import type { StatusPage } from './driver.ts';
+import type { MetricsSettings } from './settings.ts';
 
 /** Which edition of the Prometheus API is spoken. Clients choose what they ask for by it. */
 const apiVersion = '3.0.0';

@@ -1,7 +1,7 @@
 import { messageOf, SvcError } from 'svc/sdk';
 
-import type { Launched } from '../settings.ts';
 import type { Driver, DriverName } from './driver.ts';
+import type { Launched } from './settings.ts';
 
 /** What the switchboard needs of the plugin. */
 export interface Supply {

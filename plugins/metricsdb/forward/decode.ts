@@ -1,9 +1,9 @@
 import { SvcError } from 'svc/sdk';
 import { labelsOf, type Labels, labelsRecord, parseFloatGo } from 'svc/query';
 
-import type { ServiceAnswer } from '../answers.ts';
-import { matrixAnswer, vectorAnswer } from '../matrix.ts';
 import type { RangeSeries } from '../promql/index.ts';
+import type { ServiceAnswer } from '../service/answers.ts';
+import { matrixAnswer, vectorAnswer } from '../service/matrix.ts';
 
 const mostWarnings = 20;
 const longestWarning = 500;

@@ -1,8 +1,8 @@
 import type { QueryRunner } from 'svc/query';
 import { transferred } from 'svc/thread';
 
-import type { ServiceAnswer } from '../answers.ts';
 import { toolAnswer } from '../prometheus/answer.ts';
+import type { ServiceAnswer } from '../service/answers.ts';
 import type {
   Asked,
   Forwarded,
@@ -10,7 +10,7 @@ import type {
   PackInput,
   QueryLimits,
   ServiceQuestion,
-} from '../thread-contract.ts';
+} from '../thread/contract.ts';
 import { decodeAnswer, decodeRange } from './decode.ts';
 import { type PackLimits, Packer } from './pack.ts';
 import { plan, planService } from './plan.ts';

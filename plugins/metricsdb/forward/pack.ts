@@ -1,10 +1,10 @@
 import { type Labels } from 'svc/query';
 import { ProtoWriter, snappyEncode } from 'svc/store';
 
-import { Head } from '../store/head.ts';
-import { Intake, refused } from '../store/intake.ts';
-import { PushReader } from '../store/push-reader.ts';
-import type { Packed, PackInput } from '../thread-contract.ts';
+import { Head } from '../store/head/head.ts';
+import { Intake, refused } from '../store/intake/intake.ts';
+import { PushReader } from '../store/intake/push-reader.ts';
+import type { Packed, PackInput } from '../thread/contract.ts';
 
 export interface PackLimits {
   readonly maxPushBytes: number;

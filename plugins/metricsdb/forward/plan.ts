@@ -1,13 +1,13 @@
 import { type Matcher, queryError, type QueryRunner } from 'svc/query';
 
-import { assertAnswerable } from '../answers.ts';
 import { Parameters } from '../prometheus/parameters.ts';
 import { readInstant, readRange, readSettled } from '../prometheus/question.ts';
 import { enforced, labelName, matcherSets } from '../prometheus/series-selector.ts';
 import { type Expr, parse, print } from '../promql/index.ts';
-import { longestQuery } from '../promql/parser.ts';
-import { printMatcher } from '../promql/print.ts';
-import type { Asked, Forwarded, Pairs, QueryLimits, ServiceQuestion } from '../thread-contract.ts';
+import { longestQuery } from '../promql/parse/parser.ts';
+import { printMatcher } from '../promql/parse/print.ts';
+import { assertAnswerable } from '../service/answers.ts';
+import type { Asked, Forwarded, Pairs, QueryLimits, ServiceQuestion } from '../thread/contract.ts';
 
 /** Rebuilds a call from what is known, checked and bounded, so that nothing else of the caller's reaches the other side. */
 export function plan(runner: QueryRunner<QueryLimits>, asked: Asked, now: number): Forwarded {

@@ -1,7 +1,7 @@
 import { type Budget, JsonBytes, type Labels, queryError } from 'svc/query';
 
 import type { InstantResult, RangeResult, RangeSeries } from '../promql/index.ts';
-import type { SeriesExemplars } from '../store/exemplars.ts';
+import type { SeriesExemplars } from '../store/select/exemplars.ts';
 
 export const truncated = 'results truncated due to limit';
 

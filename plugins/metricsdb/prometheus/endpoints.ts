@@ -8,9 +8,9 @@ import {
 } from 'svc/query';
 
 import { instant, print, range, selectorsOf } from '../promql/index.ts';
-import type { StoreLifecycle } from '../store-lifecycle.ts';
+import type { StoreLifecycle } from '../store/lifecycle.ts';
 import type { MetricsStore } from '../store/store.ts';
-import type { Asked, Endpoint, QueryLimits } from '../thread-contract.ts';
+import type { Asked, Endpoint, QueryLimits } from '../thread/contract.ts';
 import {
   each,
   envelope,

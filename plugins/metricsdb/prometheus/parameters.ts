@@ -1,7 +1,7 @@
 import { isSvcError, messageOf } from 'svc/sdk';
 import { parseDuration, parseFloatGo, queryError } from 'svc/query';
 
-import type { Asked, Pairs } from '../thread-contract.ts';
+import type { Asked, Pairs } from '../thread/contract.ts';
 
 const mostParameters = 1_000;
 /** What clients send for "as far as there is". */

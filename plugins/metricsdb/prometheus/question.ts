@@ -1,7 +1,7 @@
 import { queryError } from 'svc/query';
 
 import { parse, valueTypeOf } from '../promql/index.ts';
-import type { QueryLimits } from '../thread-contract.ts';
+import type { QueryLimits } from '../thread/contract.ts';
 import { type Parameters, refuse, within } from './parameters.ts';
 
 /** Longer than any span of time there are samples of. */

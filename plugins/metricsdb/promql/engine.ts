@@ -1,20 +1,20 @@
 import type { NativeHistogram } from 'svc/native-histogram';
 import { type Budget, compareLabels, type Labels, type Matcher, sortedList } from 'svc/query';
 
-import { type Expr, selectorsOf, withoutParens } from './ast.ts';
-import { extended } from './edges.ts';
 import { evaluate } from './evaluate.ts';
-import { valueTypeOf } from './functions.ts';
-import { Notes } from './notes.ts';
-import { parse } from './parser.ts';
-import { dataTime } from './placement.ts';
-import { rangeVector, type RangeVector, type Samples } from './range-vector.ts';
-import { mergeRows, refuseDuplicates, withoutMetadata } from './rows.ts';
-import { type Grid, type Row, rowsOf, type Run, scalarsOf, timeAt } from './run.ts';
-import { executionError, parseError } from './position.ts';
-import { selectorKey } from './selection.ts';
-import type { Histograms, SeriesSource } from './source.ts';
-import { Window } from './window.ts';
+import { type Expr, selectorsOf, withoutParens } from './parse/ast.ts';
+import { parse } from './parse/parser.ts';
+import { executionError, parseError } from './parse/position.ts';
+import { valueTypeOf } from './parse/signatures.ts';
+import { extended } from './range/edges.ts';
+import { rangeVector, type RangeVector, type Samples } from './range/range-vector.ts';
+import { Window } from './range/window.ts';
+import { Notes } from './vector/notes.ts';
+import { dataTime } from './vector/placement.ts';
+import { mergeRows, refuseDuplicates, withoutMetadata } from './vector/rows.ts';
+import { type Grid, type Row, rowsOf, type Run, scalarsOf, timeAt } from './vector/run.ts';
+import { selectorKey } from './vector/selection.ts';
+import type { Histograms, SeriesSource } from './vector/source.ts';
 
 export interface EngineOptions {
   readonly query: string;

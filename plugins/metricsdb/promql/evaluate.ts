@@ -1,20 +1,20 @@
 import { times } from 'svc/native-histogram';
 import { labelValue } from 'svc/query';
 
-import { aggregate } from './aggregate.ts';
-import { type Expr, type Unary, type VectorSelector, withoutParens } from './ast.ts';
-import { binary } from './binary.ts';
-import { callFunction } from './call.ts';
-import { smoothedAt } from './edges.ts';
-import { isStepInvariant } from './functions.ts';
-import { smoothedSample } from './native-edges.ts';
-import { NativeNotes } from './native-notes.ts';
-import { samplesIn } from './native-range.ts';
-import { dataTime, place } from './placement.ts';
-import { charge, mapRow, mergeRows, nameless, RowBuilder } from './rows.ts';
-import type { Grid, Row, Run, Value } from './run.ts';
-import type { Series } from './source.ts';
-import { eachSelected, instantRows, withoutStale } from './selection.ts';
+import { aggregate } from './aggregate/aggregate.ts';
+import { callFunction } from './functions/call.ts';
+import { smoothedSample } from './histogram/edges.ts';
+import { NativeNotes } from './histogram/notes.ts';
+import { samplesIn } from './histogram/range.ts';
+import { binary } from './operators/binary.ts';
+import { type Expr, type Unary, type VectorSelector, withoutParens } from './parse/ast.ts';
+import { isStepInvariant } from './parse/signatures.ts';
+import { smoothedAt } from './range/edges.ts';
+import { dataTime, place } from './vector/placement.ts';
+import { charge, mapRow, mergeRows, nameless, RowBuilder } from './vector/rows.ts';
+import type { Grid, Row, Run, Value } from './vector/run.ts';
+import { eachSelected, instantRows, withoutStale } from './vector/selection.ts';
+import type { Series } from './vector/source.ts';
 
 /** The value of an expression at every step of a grid. What is the same at all of them is computed at the first. */
 export async function evaluate(run: Run, expr: Expr, grid: Grid): Promise<Value> {

@@ -1,5 +1,5 @@
 /** The engine: text in, series out. It reads through a `SeriesSource` and touches nothing else. */
-export { type Expr, selectorsOf, type ValueType, type VectorSelector } from './ast.ts';
+export { type Expr, selectorsOf, type ValueType, type VectorSelector } from './parse/ast.ts';
 export {
   type EngineOptions,
   instant,
@@ -9,9 +9,9 @@ export {
   type RangeResult,
   type RangeSeries,
 } from './engine.ts';
-export { valueTypeOf } from './functions.ts';
-export { groupingLabelsOf } from './grouping-labels.ts';
-export { parse } from './parser.ts';
-export { print } from './print.ts';
-export type { SelectHints, Series, SeriesSource } from './source.ts';
-export { isLabelName } from './go-text.ts';
+export { valueTypeOf } from './parse/signatures.ts';
+export { groupingLabelsOf } from './parse/grouping-labels.ts';
+export { parse } from './parse/parser.ts';
+export { print } from './parse/print.ts';
+export type { SelectHints, Series, SeriesSource } from './vector/source.ts';
+export { isLabelName } from './parse/go-text.ts';

@@ -16,21 +16,21 @@ import {
   type WalOptions,
 } from 'svc/store';
 
-import type { SeriesSource } from '../promql/source.ts';
-import { rawLevel } from './block-layout.ts';
-import { Blocks } from './blocks.ts';
-import { catalogueSchema, getState } from './catalogue-schema.ts';
-import { Exemplars, type SeriesExemplars } from './exemplars.ts';
-import { Head } from './head.ts';
-import { Intake } from './intake.ts';
-import { labelNames, labelValues, matchingSeries, type Window } from './label-queries.ts';
-import { defaultLimits, type MetricsLimits } from './limits.ts';
-import { Metadata, type MetricMetadata } from './metadata.ts';
-import { type PushFormat, PushReader } from './push-reader.ts';
-import { Reads } from './reads.ts';
-import { HeadSpill, replay } from './replay.ts';
-import { scan, select } from './select.ts';
-import { Upkeep, type UpkeepParts } from './upkeep.ts';
+import type { SeriesSource } from '../promql/vector/source.ts';
+import { rawLevel } from './blocks/block-layout.ts';
+import { Blocks } from './blocks/blocks.ts';
+import { catalogueSchema, getState } from './blocks/catalogue-schema.ts';
+import { Head } from './head/head.ts';
+import { Intake } from './intake/intake.ts';
+import { Metadata, type MetricMetadata } from './intake/metadata.ts';
+import { type PushFormat, PushReader } from './intake/push-reader.ts';
+import { Exemplars, type SeriesExemplars } from './select/exemplars.ts';
+import { labelNames, labelValues, matchingSeries, type Window } from './select/label-queries.ts';
+import { Reads } from './select/reads.ts';
+import { scan, select } from './select/select.ts';
+import { defaultLimits, type MetricsLimits } from './upkeep/limits.ts';
+import { HeadSpill, replay } from './upkeep/replay.ts';
+import { Upkeep, type UpkeepParts } from './upkeep/upkeep.ts';
 
 export interface MetricsStoreOptions {
   readonly folder: string;

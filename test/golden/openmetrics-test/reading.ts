@@ -1,8 +1,8 @@
 import { labelsRecord } from 'svc/query';
 import { messageOf } from 'svc/sdk';
 
-import { readExposition } from '../../../plugins/metricsdb/store/exposition.ts';
-import type { Exemplar, Intake } from '../../../plugins/metricsdb/store/intake.ts';
+import { readExposition } from '../../../plugins/metricsdb/store/intake/exposition.ts';
+import type { Exemplar, Intake } from '../../../plugins/metricsdb/store/intake/intake.ts';
 
 export interface ReadSample {
   readonly labels: Readonly<Record<string, string>>;

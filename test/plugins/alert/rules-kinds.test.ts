@@ -13,7 +13,7 @@ import { comparisonOf, compares, isSelector } from '../../../plugins/alert/rule/
 import type { Leg, Rule } from '../../../plugins/alert/rule/rule.ts';
 import { RuleTexts } from '../../../plugins/alert/template/template.ts';
 import { instant, parse } from '../../../plugins/metricsdb/promql/index.ts';
-import { ScratchStore } from '../../../plugins/metricsdb/scratch-store.ts';
+import { ScratchStore } from '../../../plugins/metricsdb/service/scratch-store.ts';
 import { draft } from './rules-house.ts';
 
 const minute = 60_000;

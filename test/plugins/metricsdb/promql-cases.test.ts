@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { functions } from '../../../plugins/metricsdb/promql/functions.ts';
+import { functions } from '../../../plugins/metricsdb/promql/parse/signatures.ts';
 import {
   aggregators,
   keywords,
   preprocessors,
   wordOperators,
-} from '../../../plugins/metricsdb/promql/token.ts';
+} from '../../../plugins/metricsdb/promql/parse/token.ts';
 import { localEngine } from '../../golden/promql-test/runner/engine.ts';
 import { runScript } from '../../golden/promql-test/runner/run.ts';
 

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 
 import { budget, kindOf, labelsOf, labelsRecord, matcher } from 'svc/query';
 
-import { checkQuery } from '../../../plugins/metricsdb/answers.ts';
 import {
   type EngineOptions,
   instant,
@@ -14,6 +13,7 @@ import {
   selectorsOf,
   valueTypeOf,
 } from '../../../plugins/metricsdb/promql/index.ts';
+import { checkQuery } from '../../../plugins/metricsdb/service/answers.ts';
 import { MemoryStore } from '../../golden/promql-test/runner/memory.ts';
 
 const minute = 60_000;

@@ -7,7 +7,7 @@ import type {
   QueryOptions,
 } from 'svc/contracts/metricsdb';
 
-import { checkQuery } from '../../../plugins/metricsdb/answers.ts';
+import { checkQuery } from '../../../plugins/metricsdb/service/answers.ts';
 
 export interface Asked {
   readonly kind: 'range' | 'instant' | 'series' | 'lines';

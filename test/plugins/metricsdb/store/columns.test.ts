@@ -3,9 +3,9 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { Scratch } from '../../../../plugins/metricsdb/store/scratch.ts';
-import { TimeColumn } from '../../../../plugins/metricsdb/store/time-column.ts';
-import { ValueColumn } from '../../../../plugins/metricsdb/store/value-column.ts';
+import { Scratch } from '../../../../plugins/metricsdb/store/columns/scratch.ts';
+import { TimeColumn } from '../../../../plugins/metricsdb/store/columns/time-column.ts';
+import { ValueColumn } from '../../../../plugins/metricsdb/store/columns/value-column.ts';
 
 function valuesThrough(values: readonly number[]): { back: number[]; bytes: number } {
   const out = new Scratch();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { HeadIndex } from '../../../../plugins/metricsdb/store/head-index.ts';
+import { HeadIndex } from '../../../../plugins/metricsdb/store/head/head-index.ts';
 
 const labelsOf = (series: number): readonly string[] => [
   '__name__',

@@ -7,7 +7,7 @@ import type { Logger } from 'svc/sdk';
 import { budget, matcher, type Budget, type Matcher, type MatchOp } from 'svc/query';
 import { ProtoWriter, snappyEncode } from 'svc/store';
 
-import type { Series } from '../../../../plugins/metricsdb/promql/source.ts';
+import type { Series } from '../../../../plugins/metricsdb/promql/vector/source.ts';
 import {
   openMetricsStore,
   type MetricsStore,

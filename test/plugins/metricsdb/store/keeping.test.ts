@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { compactionPlan } from '../../../../plugins/metricsdb/store/compaction.ts';
-import { expired } from '../../../../plugins/metricsdb/store/upkeep.ts';
+import { compactionPlan } from '../../../../plugins/metricsdb/store/blocks/compaction.ts';
+import { expired } from '../../../../plugins/metricsdb/store/upkeep/upkeep.ts';
 import { hour, matchers, noon, pointsOf, remoteWrite, storeHouse } from './house.ts';
 
 const day = 24 * hour;

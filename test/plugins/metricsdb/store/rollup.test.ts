@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { budget } from 'svc/query';
 
 import { range } from '../../../../plugins/metricsdb/promql/engine.ts';
-import type { SeriesSource } from '../../../../plugins/metricsdb/promql/source.ts';
+import type { SeriesSource } from '../../../../plugins/metricsdb/promql/vector/source.ts';
 import type { MetricsStore } from '../../../../plugins/metricsdb/store/store.ts';
 import { hour, noon, type StoreHouse, storeHouse } from './house.ts';
 import { dice } from './model.ts';

@@ -1,0 +1,194 @@
+import { type Labels, labelsKey } from 'svc/query';
+
+import { generalFloat } from '../parse/go-text.ts';
+import { executionError } from '../parse/position.ts';
+import { charge, indexAt, RowBuilder } from '../vector/rows.ts';
+import { type Grid, pace, type Row, type Run } from '../vector/run.ts';
+import type { Group } from './grouping.ts';
+
+/** Aggregations whose result is some of their input: topk, bottomk, limitk, limit_ratio. */
+export async function chooseRows(
+  run: Run,
+  op: string,
+  groups: readonly Group[],
+  grid: Grid,
+  scalars: Float64Array,
+  position: number,
+  inputs: number,
+): Promise<readonly Row[]> {
+  if (op === 'limit_ratio') {
+    return limitRatio(run, groups, grid, scalars, position);
+  }
+  if (!hasWork(scalars)) {
+    return [];
+  }
+  const result: Row[] = [];
+  for (const group of groups) {
+    if (grid.count === 1) {
+      const k = Math.min(Math.trunc(scalars[0]!), inputs);
+      result.push(...pick(op, group.rows, 0, k).map((index) => group.rows[index]!));
+      charge(run, k);
+    } else {
+      result.push(...(await chooseSteps(run, op, group, grid, scalars)));
+    }
+  }
+  return result;
+}
+
+function hasWork(k: Float64Array): boolean {
+  if (k.some(Number.isNaN)) {
+    throw executionError('Parameter value is NaN');
+  }
+  const most = k.reduce((a, b) => Math.max(a, b));
+  const least = k.reduce((a, b) => Math.min(a, b));
+  if (most < 1) {
+    return false;
+  }
+  if (least <= -(2 ** 63)) {
+    throw executionError(`Scalar value ${generalFloat(least)} underflows int64`);
+  }
+  if (most >= 2 ** 63) {
+    throw executionError(`Scalar value ${generalFloat(most)} overflows int64`);
+  }
+  return true;
+}
+
+async function chooseSteps(
+  run: Run,
+  op: string,
+  { rows }: Group,
+  grid: Grid,
+  scalars: Float64Array,
+): Promise<Row[]> {
+  run.budget.bytes(rows.length * grid.count);
+  const paced = pace(run);
+  const kept = rows.map((row) => new Uint8Array(row.values.length));
+  for (let step = 0; step < grid.count; step++) {
+    const k = Math.trunc(scalars[step]!);
+    for (const index of k < 1 ? [] : pick(op, rows, step, k)) {
+      kept[index]![step - rows[index]!.from] = 1;
+    }
+    const pause = paced(rows.length);
+    if (pause !== undefined) {
+      await pause;
+    }
+  }
+  const builder = new RowBuilder(run, grid);
+  return rows.flatMap((row, index) => {
+    kept[index]!.forEach((keep, i) => {
+      if (keep === 1) {
+        builder.copy(row.from + i, row, i);
+      }
+    });
+    return builder.take(row.labels, row.dropName) ?? [];
+  });
+}
+
+/** Positions of the rows that are chosen at a step, best first. NaN comes last; among equals the first stays. */
+function pick(op: string, rows: readonly Row[], step: number, k: number): number[] {
+  const candidates: number[] = [];
+  for (let i = 0; i < rows.length; i++) {
+    if (indexAt(rows[i]!, step) !== -1) {
+      candidates.push(i);
+      if (op === 'limitk' && candidates.length === k) {
+        break;
+      }
+    }
+  }
+  if (op === 'limitk') {
+    return candidates;
+  }
+  const sign = op === 'topk' ? -1 : 1;
+  const valueOf = (index: number): number => rows[index]!.values[step - rows[index]!.from]!;
+  const order = (a: number, b: number): number => compareNumbers(valueOf(a), valueOf(b), sign);
+  return k > few ? candidates.sort(order).slice(0, k) : insertBest(candidates, k, order);
+}
+
+/** Up to so many, inserting each candidate at its place is faster than sorting all of them. */
+const few = 50;
+
+function insertBest(
+  candidates: readonly number[],
+  k: number,
+  order: (a: number, b: number) => number,
+): number[] {
+  const best: number[] = [];
+  for (const candidate of candidates) {
+    let place = best.length;
+    while (place > 0 && order(candidate, best[place - 1]!) < 0) {
+      place--;
+    }
+    if (place < k) {
+      best.splice(place, 0, candidate);
+      best.length = Math.min(best.length, k);
+    }
+  }
+  return best;
+}
+
+/** In the direction of `sign`, with NaN behind everything. */
+export function compareNumbers(a: number, b: number, sign: number): number {
+  if (Number.isNaN(a) || Number.isNaN(b)) {
+    return Number.isNaN(a) ? (Number.isNaN(b) ? 0 : 1) : -1;
+  }
+  return a === b ? 0 : a < b ? -sign : sign;
+}
+
+/** Which share of the series is kept hangs on their labels alone, so that ratios r and r-1 never overlap. */
+function limitRatio(
+  run: Run,
+  groups: readonly Group[],
+  grid: Grid,
+  scalars: Float64Array,
+  position: number,
+): readonly Row[] {
+  if (scalars.every((ratio) => ratio === 0)) {
+    return [];
+  }
+  if (scalars.some(Number.isNaN)) {
+    throw executionError('Ratio value is NaN');
+  }
+  noteRatios(run, scalars, position);
+  const builder = new RowBuilder(run, grid);
+  return groups.flatMap(({ rows }) =>
+    rows.flatMap((row) => {
+      const share = shareOf(row.labels);
+      for (let step = row.from; step < row.from + row.values.length; step++) {
+        const ratio = Math.max(-1, Math.min(1, scalars[step]!));
+        const index = indexAt(row, step);
+        if (index !== -1 && (ratio >= 0 ? share < ratio : share >= 1 + ratio)) {
+          builder.copy(step, row, index);
+        }
+      }
+      return builder.take(row.labels, row.dropName) ?? [];
+    }),
+  );
+}
+
+function noteRatios(run: Run, scalars: Float64Array, position: number): void {
+  const most = scalars.reduce((a, b) => Math.max(a, b));
+  const least = scalars.reduce((a, b) => Math.min(a, b));
+  if (most > 1) {
+    run.notes.warn(
+      position,
+      `ratio value should be between -1 and 1, got ${generalFloat(most)}, capping to 1`,
+    );
+  }
+  if (least < -1) {
+    run.notes.warn(
+      position,
+      `ratio value should be between -1 and 1, got ${generalFloat(least)}, capping to -1`,
+    );
+  }
+}
+
+/** In [0, 1), evenly spread: FNV-1a with a final mix. */
+function shareOf(labels: Labels): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(labelsKey(labels))) {
+    hash = Math.imul(hash ^ byte, 0x01000193);
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+}

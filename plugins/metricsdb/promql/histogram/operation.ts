@@ -1,0 +1,95 @@
+import {
+  combined,
+  type NativeHistogram,
+  over,
+  sameHistogram,
+  times,
+  trimmed,
+} from 'svc/native-histogram';
+
+import { isTrim } from '../parse/token.ts';
+import type { RowBuilder } from '../vector/rows.ts';
+import type { NativeNotes } from './notes.ts';
+
+/** What an operator makes of two samples. */
+export interface Outcome {
+  readonly value: NativeHistogram;
+  /** Whether a comparison holds. */
+  readonly holds: boolean;
+}
+
+export type Operand = number | NativeHistogram;
+
+/** An operator between samples of which at least one is a histogram, or that works on histograms alone; undefined where it has no meaning. */
+export function operateNatively(
+  op: string,
+  left: Operand,
+  right: Operand,
+  notes: NativeNotes,
+): Outcome | undefined {
+  const found =
+    typeof left === 'number'
+      ? typeof right === 'number' || op !== '*'
+        ? undefined
+        : { value: times(right, left), holds: true }
+      : typeof right === 'number'
+        ? withNumber(op, left, right)
+        : withHistogram(op, left, right, notes);
+  if (found === undefined) {
+    const [a, b] = [left, right].map((one) =>
+      typeof one === 'number' ? 'float' : 'histogram',
+    ) as [string, string];
+    notes.incompatibleTypes(op, a, b);
+  }
+  return found === null ? undefined : found;
+}
+
+/** With `bool` a comparison puts whether it holds, and otherwise what was compared, where it does. */
+export function putOutcome(
+  builder: RowBuilder,
+  step: number,
+  found: Outcome | undefined,
+  bool: boolean,
+): void {
+  if (found === undefined || !(bool || found.holds)) {
+    return;
+  }
+  builder.putSample(step, bool ? Number(found.holds) : found.value);
+}
+
+function withNumber(op: string, histogram: NativeHistogram, number: number): Outcome | undefined {
+  if (op === '*') {
+    return { value: times(histogram, number), holds: true };
+  }
+  if (op === '/') {
+    return { value: over(histogram, number), holds: true };
+  }
+  return isTrim(op) ? { value: trimmed(histogram, number, op === '</'), holds: true } : undefined;
+}
+
+/** Null where their buckets do not go together. */
+function withHistogram(
+  op: string,
+  left: NativeHistogram,
+  right: NativeHistogram,
+  notes: NativeNotes,
+): Outcome | undefined | null {
+  if (op === '==' || op === '!=') {
+    return { value: left, holds: sameHistogram(left, right) === (op === '==') };
+  }
+  if (op !== '+' && op !== '-') {
+    return undefined;
+  }
+  const found = combined(left, right, op === '+' ? 1 : -1);
+  if (found === undefined) {
+    notes.incompatibleLayouts(op);
+    return null;
+  }
+  const during = op === '+' ? 'addition' : 'subtraction';
+  if (found.collided) {
+    notes.collided(during);
+  } else if (found.reconciled) {
+    notes.reconciled(during);
+  }
+  return { value: op === '+' ? found.value : { ...found.value, hint: 'gauge' }, holds: true };
+}

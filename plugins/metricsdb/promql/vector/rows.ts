@@ -1,0 +1,237 @@
+import { type NativeHistogram, weightOf } from 'svc/native-histogram';
+import { eachOf, type Labels, labelsKey, labelValue, metricName, withoutLabels } from 'svc/query';
+
+import { executionError } from '../parse/position.ts';
+import type { Grid, Row, Run } from './run.ts';
+
+const metadata: ReadonlySet<string> = new Set(['__name__', '__type__', '__unit__']);
+
+const underscore = 0x5f;
+
+/** Names are in order: where the one behind that of the metric begins with a letter, nothing else is to go. */
+export function withoutMetadata(labels: Labels): Labels {
+  if (labels[0] !== metricName || labels.length === 2 || labels[2]!.charCodeAt(0) <= underscore) {
+    return withoutLabels(labels, metadata);
+  }
+  // Not `slice`, which takes seven times as long from an array that is frozen.
+  const left: string[] = [];
+  for (let i = 2; i < labels.length; i++) {
+    left.push(labels[i]!);
+  }
+  return Object.freeze(left);
+}
+
+/** The labels of a result whose name has lost its meaning. */
+export const nameless = (run: Run, labels: Labels): Labels =>
+  run.delayedNameRemoval ? labels : withoutMetadata(labels);
+
+/** Position of a step in the values of a row; -1 when it has none there. */
+export function indexAt(row: Row, step: number): number {
+  const index = step - row.from;
+  return index >= 0 &&
+    index < row.values.length &&
+    (row.present === undefined || row.present[index] === 1)
+    ? index
+    : -1;
+}
+
+/** Gathers the values of one row after the other, and keeps no more of the grid than there are values on. */
+export class RowBuilder {
+  readonly #run: Run;
+  readonly #values: Float64Array;
+  readonly #present: Uint8Array;
+  #histograms: (NativeHistogram | undefined)[] | undefined;
+  #first = -1;
+  #last = -1;
+  #count = 0;
+
+  constructor(run: Run, grid: Grid) {
+    run.budget.bytes(grid.count * 9);
+    this.#run = run;
+    this.#values = new Float64Array(grid.count);
+    this.#present = new Uint8Array(grid.count);
+  }
+
+  put(step: number, value: number): void {
+    this.#values[step] = value;
+    if (this.#present[step] === 1) {
+      return;
+    }
+    this.#present[step] = 1;
+    this.#count++;
+    if (this.#first === -1 || step < this.#first) {
+      this.#first = step;
+    }
+    if (step > this.#last) {
+      this.#last = step;
+    }
+  }
+
+  putSample(step: number, sample: number | NativeHistogram): void {
+    if (typeof sample === 'number') {
+      this.put(step, sample);
+      return;
+    }
+    this.put(step, NaN);
+    this.#histograms ??= [];
+    this.#histograms[step] = sample;
+    this.#run.budget.bytes(weightOf(sample) * 16);
+  }
+
+  /** The sample of a row, whichever kind it is of. */
+  copy(step: number, { values, histograms }: Row, index: number): void {
+    this.putSample(step, histograms?.[index] ?? values[index]!);
+  }
+
+  has(step: number): boolean {
+    return this.#present[step] === 1;
+  }
+
+  /** For an empty builder, and who has all values at hand: `write` sets them and marks where they are, without asking for each. */
+  fill(write: (values: Float64Array, present: Uint8Array) => void): void {
+    const present = this.#present;
+    write(this.#values, present);
+    for (let step = 0; step < present.length; step++) {
+      if (present[step] === 1) {
+        this.#count++;
+        this.#last = step;
+        if (this.#first === -1) {
+          this.#first = step;
+        }
+      }
+    }
+  }
+
+  /** The row, unless it is empty; the builder is empty afterwards. */
+  take(labels: Labels, dropName: boolean): Row | undefined {
+    if (this.#count === 0) {
+      return undefined;
+    }
+    const from = this.#first;
+    const end = this.#last + 1;
+    const values = this.#values.slice(from, end);
+    const present = this.#count === end - from ? undefined : this.#present.slice(from, end);
+    const histograms = this.#histograms?.slice(from, end);
+    charge(this.#run, values.length);
+    this.#histograms = undefined;
+    this.#present.fill(0, from, end);
+    this.#first = this.#last = -1;
+    this.#count = 0;
+    return {
+      labels,
+      dropName,
+      from,
+      values,
+      ...(present !== undefined && { present }),
+      ...(histograms !== undefined && { histograms }),
+    };
+  }
+}
+
+export function charge(run: Run, points: number): void {
+  run.budget.spend(points);
+  run.budget.bytes(points * 9);
+}
+
+/** A row of numbers with others at the same steps. */
+export function mapRow(
+  run: Run,
+  row: Row,
+  labels: Labels,
+  dropName: boolean,
+  change: (value: number, step: number) => number,
+): Row {
+  charge(run, row.values.length);
+  const values = new Float64Array(row.values.length);
+  for (let i = 0; i < values.length; i++) {
+    values[i] = change(row.values[i]!, row.from + i);
+  }
+  return {
+    labels,
+    dropName,
+    from: row.from,
+    values,
+    ...(row.present !== undefined && { present: row.present }),
+  };
+}
+
+export const duplicateLabels = 'vector cannot contain metrics with the same labelset';
+
+/** Rows that come to have the same labels are one row, as long as they do not meet at a step. */
+export async function mergeRows(
+  run: Run,
+  grid: Grid,
+  rows: readonly Row[],
+): Promise<readonly Row[]> {
+  const groups = await grouped(run, rows);
+  if (groups.size === rows.length) {
+    return rows;
+  }
+  const builder = new RowBuilder(run, grid);
+  const merged: Row[] = [];
+  for (const group of groups.values()) {
+    merged.push(group.length === 1 ? group[0]! : united(builder, group));
+  }
+  return merged;
+}
+
+function united(builder: RowBuilder, group: readonly Row[]): Row {
+  for (const row of group) {
+    for (let i = 0; i < row.values.length; i++) {
+      if (row.present === undefined || row.present[i] === 1) {
+        if (builder.has(row.from + i)) {
+          throw executionError(duplicateLabels);
+        }
+        builder.copy(row.from + i, row, i);
+      }
+    }
+  }
+  return builder.take(group[0]!.labels, group[0]!.dropName)!;
+}
+
+/** As `mergeRows`, where the names may still go: then only the answer shows what is the same. */
+export async function mergeSteps(
+  run: Run,
+  grid: Grid,
+  rows: readonly Row[],
+): Promise<readonly Row[]> {
+  return run.delayedNameRemoval && grid.count === 1 ? rows : await mergeRows(run, grid, rows);
+}
+
+export async function refuseDuplicates(
+  run: Run,
+  rows: readonly { readonly labels: Labels }[],
+): Promise<void> {
+  if ((await grouped(run, rows)).size < rows.length) {
+    throw executionError(duplicateLabels);
+  }
+}
+
+/** Series that were different stay so while each has lost the same name and nothing else: then nobody has to compare them. */
+export class LostNames {
+  #name: string | undefined;
+  alike = true;
+
+  add(before: Labels, after: Labels): void {
+    const name = before.length - after.length === 2 ? labelValue(before, metricName) : '';
+    this.#name ??= name;
+    this.alike &&= name !== '' && name === this.#name;
+  }
+}
+
+async function grouped<T extends { readonly labels: Labels }>(
+  { budget }: Run,
+  rows: readonly T[],
+): Promise<Map<string, T[]>> {
+  const groups = new Map<string, T[]>();
+  await eachOf(rows, budget, (row) => {
+    const key = labelsKey(row.labels);
+    const group = groups.get(key);
+    if (group === undefined) {
+      groups.set(key, [row]);
+    } else {
+      group.push(row);
+    }
+  });
+  return groups;
+}

@@ -1,0 +1,231 @@
+import { type Labels, labelsKey, matcher, type Matcher } from 'svc/query';
+import { openBlock, type BlockFile, type SectionCache } from 'svc/store';
+
+import { type Samples } from '../columns/samples.ts';
+import { Cursor } from '../columns/scratch.ts';
+import { TimeColumn } from '../columns/time-column.ts';
+import { ValueColumn } from '../columns/value-column.ts';
+import { BlockDirectory, sectionOf, type Slice } from './block-directory.ts';
+import { groupSeries, pageSeries, sliceMs } from './block-layout.ts';
+import { type GroupCache, LabelGroup } from './label-group.ts';
+
+/** Where each series of a page begins, and which times are its own. */
+interface Page {
+  readonly bytes: Uint8Array;
+  readonly times: Int32Array;
+  readonly starts: Uint32Array;
+  readonly marked: Uint8Array;
+}
+
+const mostPages = 48;
+const mostColumns = 512;
+
+/** Hears of a section that cannot be read, and throws where that is too much to lose. */
+export type Lost = (error: unknown) => void;
+
+/** One block, open for questions. Pages and columns that were unpacked lately are kept for the next series, within bounds. */
+export class BlockReader {
+  readonly #file: BlockFile;
+  readonly directory: BlockDirectory;
+  readonly #groups: GroupCache;
+  readonly #path: string;
+  readonly #pages = new Map<number, Page>();
+  readonly #columns = new Map<number, Float64Array>();
+  readonly #timeColumn = new TimeColumn();
+  readonly #values = new ValueColumn();
+
+  constructor(path: string, cache: SectionCache, groups: GroupCache) {
+    this.#path = path;
+    this.#groups = groups;
+    this.#file = openBlock(path, cache);
+    try {
+      this.directory = new BlockDirectory(this.#file.read(this.#file.sections - 1));
+    } catch (error) {
+      this.#file.close();
+      throw error;
+    }
+  }
+
+  /** Numbers of the series that match, ascending. */
+  matching(matchers: readonly Matcher[], lost: Lost): number[] {
+    const others = matchers.filter(({ name }) => name !== '__name__');
+    const found: number[] = [];
+    for (const { from, to } of this.directory.ranges(matchers)) {
+      for (let begin = from; begin < to;) {
+        const number = Math.floor(begin / groupSeries);
+        const offset = number * groupSeries;
+        const end = Math.min(to, offset + groupSeries);
+        try {
+          this.#group(number).match(others, begin - offset, end - offset, offset, found);
+        } catch (error) {
+          lost(error);
+        }
+        begin = end;
+      }
+    }
+    return found;
+  }
+
+  /** The number of the series with exactly these labels, or -1. */
+  find(labels: Labels, lost: Lost): number {
+    const matchers = Array.from({ length: labels.length / 2 }, (_, i) =>
+      matcher(labels[2 * i]!, '=', labels[2 * i + 1]!),
+    );
+    const key = labelsKey(labels);
+    return this.matching(matchers, lost).find((series) => this.key(series) === key) ?? -1;
+  }
+
+  labels(series: number): Labels {
+    return this.#group(Math.floor(series / groupSeries)).labels(series % groupSeries);
+  }
+
+  /** Tells label sets apart, as `labelsKey` does. */
+  key(series: number): string {
+    return this.#group(Math.floor(series / groupSeries)).key(series % groupSeries);
+  }
+
+  /** Appends the samples of a series from the slices that touch (mint, maxt]. */
+  read(series: number, mint: number, maxt: number, into: Samples, lost: Lost): void {
+    const number = Math.floor(series / pageSeries);
+    const place = series % pageSeries;
+    for (const slice of this.directory.slicesWithin(mint, maxt)) {
+      const section = sectionOf(slice, number);
+      if (section !== -1) {
+        const begin = into.length;
+        try {
+          this.#readFrom(this.#page(section), place, slice, into);
+        } catch (error) {
+          into.truncate(begin);
+          lost(error);
+        }
+      }
+    }
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  /** Lets go of what was unpacked. */
+  forget(): void {
+    this.#pages.clear();
+    this.#columns.clear();
+  }
+
+  #readFrom(page: Page, place: number, slice: Slice, into: Samples): void {
+    const column = page.times[place]!;
+    if (column === -1) {
+      return;
+    }
+    const times = this.#times(slice, column);
+    const count = times.length;
+    into.reserve(count);
+    into.times.set(times, into.length);
+    let begin = page.starts[place]!;
+    const end = page.starts[place + 1]!;
+    if (this.directory.counted) {
+      const cursor = new Cursor(page.bytes, begin, end);
+      const length = cursor.uvarint();
+      this.#values.read(
+        page.bytes,
+        cursor.at,
+        cursor.at + length,
+        into.counts!,
+        into.length,
+        count,
+      );
+      begin = cursor.at + length;
+    }
+    if (page.marked[place] === 1) {
+      const cursor = new Cursor(page.bytes, begin, end);
+      let at = into.length;
+      for (let left = cursor.uvarint(); left > 0; left--) {
+        into.mark((at += cursor.uvarint()));
+      }
+      begin = cursor.at;
+    }
+    this.#values.read(page.bytes, begin, end, into.values, into.length, count);
+    into.length += count;
+  }
+
+  #page(section: number): Page {
+    const known = this.#pages.get(section);
+    if (known !== undefined) {
+      return known;
+    }
+    if (this.#pages.size >= mostPages) {
+      this.#pages.clear();
+    }
+    const bytes = this.#file.read(section);
+    const cursor = new Cursor(bytes);
+    const page = {
+      bytes,
+      times: new Int32Array(pageSeries),
+      starts: new Uint32Array(pageSeries + 1),
+      marked: new Uint8Array(pageSeries),
+    };
+    let length = 0;
+    for (let place = 0; place < pageSeries; place++) {
+      page.times[place] = cursor.uvarint() - 1;
+      page.starts[place] = length;
+      if (page.times[place] !== -1) {
+        const coded = cursor.uvarint();
+        page.marked[place] = coded % 2;
+        length += (coded - (coded % 2)) / 2;
+      }
+    }
+    page.starts[pageSeries] = length;
+    for (let place = 0; place <= pageSeries; place++) {
+      page.starts[place]! += cursor.at;
+    }
+    this.#pages.set(section, page);
+    return page;
+  }
+
+  #times(slice: Slice, column: number): Float64Array {
+    const section = slice.timeSections[column >> 6]!;
+    const key = section * 64 + (column & 63);
+    const known = this.#columns.get(key);
+    if (known !== undefined) {
+      return known;
+    }
+    if (this.#columns.size >= mostColumns) {
+      this.#columns.clear();
+    }
+    const bytes = this.#file.read(section);
+    const cursor = new Cursor(bytes);
+    const lengths = Array.from({ length: cursor.uvarint() }, () => cursor.uvarint());
+    const begin = lengths.slice(0, column & 63).reduce((sum, length) => sum + length, cursor.at);
+    const end = begin + (lengths[column & 63] ?? 0);
+    const times = new Float64Array(this.#timeColumn.count(bytes, begin, end));
+    this.#timeColumn.read(bytes, begin, end, slice.number * sliceMs, times, 0);
+    this.#columns.set(key, times);
+    return times;
+  }
+
+  #group(number: number): LabelGroup {
+    return this.#groups.get(
+      `${this.#path}\0${number}`,
+      () => new LabelGroup(this.#file.read(this.directory.groups[number]!)),
+    );
+  }
+
+  /** Values of a label among series that match. */
+  labelValues(name: string, matchers: readonly Matcher[], into: Set<string>, lost: Lost): void {
+    if (!this.directory.labelNames.includes(name)) {
+      return;
+    }
+    if (name === '__name__' && matchers.length === 0) {
+      this.directory.metrics.forEach((metric) => into.add(metric));
+      return;
+    }
+    const byGroup = new Map<number, number[]>();
+    for (const series of this.matching(matchers, lost)) {
+      const number = Math.floor(series / groupSeries);
+      (byGroup.get(number) ?? byGroup.set(number, []).get(number)!).push(series % groupSeries);
+    }
+    for (const [number, rows] of byGroup) {
+      this.#group(number).values(name, rows, into);
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import { budget, compareLabels, labelValue, metricName, type Labels } from 'svc/query';
+import { writeBlock, type BlockRow, type Catalogue } from 'svc/store';
+
+import { Samples } from '../columns/samples.ts';
+import { BlockBuilder, type Finished } from './block-builder.ts';
+import { sliceOf } from './block-layout.ts';
+import { type BlockReader, type Lost } from './block-reader.ts';
+import { type Blocks } from './blocks.ts';
+import { nextBlockName } from './catalogue-schema.ts';
+import { thinnedOf } from './rollup.ts';
+
+const dayMs = 24 * 3_600_000;
+/** So many blocks that begin in the same two hours are made one: what late and old samples leave behind. */
+const crowd = 4;
+/** More than this in one go would take the thread's attention for too long. */
+const mostSamples = 300_000_000;
+const mostBlocks = 32;
+
+/** Blocks that should become one, or none: first those that crowd one window, then those of a day that is over. */
+export function compactionPlan(rows: readonly BlockRow[], newest: number): readonly BlockRow[] {
+  const whole = rows.filter(
+    ({ level, damaged, rows: samples }) =>
+      level === 0 && damaged === 0 && samples < mostSamples / 2,
+  );
+  const crowded = firstGroup(whole, ({ mint }) => sliceOf(mint), crowd);
+  return crowded.length > 0
+    ? crowded
+    : firstGroup(
+        whole.filter(
+          ({ mint, maxt }) =>
+            Math.floor(mint / dayMs) === Math.floor(maxt / dayMs) &&
+            maxt < newest - dayMs / 4 &&
+            Math.floor(maxt / dayMs) < Math.floor(newest / dayMs),
+        ),
+        ({ mint }) => Math.floor(mint / dayMs),
+        2,
+      );
+}
+
+function firstGroup(
+  rows: readonly BlockRow[],
+  keyOf: (row: BlockRow) => number,
+  least: number,
+): readonly BlockRow[] {
+  const groups = new Map<number, BlockRow[]>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    (groups.get(key) ?? groups.set(key, []).get(key)!).push(row);
+  }
+  const group = [...groups.values()].find(({ length }) => length >= least) ?? [];
+  let samples = 0;
+  const taken = group.slice(0, mostBlocks).filter((row) => (samples += row.rows) <= mostSamples);
+  return taken.length >= 2 ? taken : [];
+}
+
+interface Source {
+  readonly row: BlockRow;
+  readonly reader: BlockReader;
+  next: number;
+  labels: Labels | undefined;
+}
+
+/** Writes the content of several blocks as one and puts it in their place; answers whether it did. */
+export async function compact(
+  catalogue: Catalogue,
+  blocks: Blocks,
+  rows: readonly BlockRow[],
+  now: () => number,
+): Promise<boolean> {
+  const taken = blocks.hold(rows);
+  try {
+    const sources = rows.flatMap(
+      (row) =>
+        blocks.whole(row, (reader): Source => ({
+          row,
+          reader,
+          next: 0,
+          labels: reader.directory.series > 0 ? reader.labels(0) : undefined,
+        })) ?? [],
+    );
+    if (sources.length < rows.length) {
+      return false;
+    }
+    const merged = await merge(catalogue, blocks, sources, now);
+    if (merged === undefined) {
+      return false;
+    }
+    const ids = rows.map(({ id }) => id);
+    const thinned = thinnedOf(blocks.list(), new Set(ids)).map(({ id }) => id);
+    catalogue.blocks.replace([...ids, ...thinned], [merged]);
+    blocks.refresh();
+    return true;
+  } finally {
+    taken.done();
+  }
+}
+
+/** None when one of the blocks turns out to be damaged: the next attempt leaves it out. */
+async function merge(
+  catalogue: Catalogue,
+  blocks: Blocks,
+  sources: readonly Source[],
+  now: () => number,
+): Promise<Parameters<Catalogue['blocks']['add']>[0] | undefined> {
+  const pause = budget({ timeoutMs: Infinity });
+  const samples = new Samples();
+  let found: Finished | undefined;
+  let whole = true;
+  const { file, bytes } = await writeBlock(
+    catalogue.blocksFolder,
+    nextBlockName(catalogue.db, 'raw'),
+    async (writer) => {
+      const builder = new BlockBuilder(writer);
+      for (let labels = least(sources); labels !== undefined && whole; labels = least(sources)) {
+        samples.clear();
+        for (const source of sources) {
+          if (source.labels !== undefined && order(source.labels, labels) === 0) {
+            whole &&=
+              blocks.whole(source.row, (reader, lost) => advance(source, reader, samples, lost)) ===
+              true;
+          }
+        }
+        samples.settle();
+        if (samples.length > 0) {
+          builder.add(labels, samples, 0, samples.length);
+        }
+        await pause.breathe();
+      }
+      found = builder.finish();
+    },
+  );
+  const { series, samples: count, mint, maxt, spans } = found!;
+  const row = {
+    file,
+    level: 0,
+    mint,
+    maxt,
+    bytes,
+    rows: count,
+    meta: JSON.stringify({ series, spans, written: now() }),
+  };
+  if (!whole) {
+    // A file without a row is taken away when the catalogue is opened again; this one at once.
+    catalogue.blocks.remove([catalogue.blocks.add(row).id]);
+    return undefined;
+  }
+  return row;
+}
+
+/** Reads the series at which a source stands and goes on to the next. */
+function advance(source: Source, reader: BlockReader, into: Samples, lost: Lost): true {
+  reader.read(source.next, -Infinity, Infinity, into, lost);
+  source.next++;
+  source.labels = source.next < reader.directory.series ? reader.labels(source.next) : undefined;
+  return true;
+}
+
+function least(sources: readonly Source[]): Labels | undefined {
+  let found: Labels | undefined;
+  for (const { labels } of sources) {
+    if (labels !== undefined && (found === undefined || order(labels, found) < 0)) {
+      found = labels;
+    }
+  }
+  return found;
+}
+
+/** The order of series in a block: metric by metric. */
+function order(a: Labels, b: Labels): number {
+  const [first, second] = [labelValue(a, metricName), labelValue(b, metricName)];
+  return first === second ? compareLabels(a, b) : first < second ? -1 : 1;
+}

@@ -1,0 +1,204 @@
+import { budget, labelValue, metricName, type Matcher } from 'svc/query';
+import { writeBlock, type BlockRow, type Catalogue } from 'svc/store';
+
+import { isCounterName } from '../../promql/range/counter-name.ts';
+import type { SelectHints } from '../../promql/vector/source.ts';
+import { Samples } from '../columns/samples.ts';
+import { BlockBuilder, type Finished } from './block-builder.ts';
+import { rawLevel, sliceOf, windowsOfLevel } from './block-layout.ts';
+import { type BlockReader, type Lost } from './block-reader.ts';
+import { type Blocks } from './blocks.ts';
+import { nextBlockName } from './catalogue-schema.ts';
+import { thin } from './thinning.ts';
+
+const dayMs = 24 * 3_600_000;
+
+/** The coarsest thinning from which the answer is the same as from all samples; none when it takes them all. */
+export function levelFor({ windows }: SelectHints, matchers: readonly Matcher[]): number {
+  if (
+    windows === undefined ||
+    (windows.falls &&
+      !matchers.some(
+        ({ name, op, value }) => name === metricName && op === '=' && isCounterName(value),
+      ))
+  ) {
+    return rawLevel;
+  }
+  const { end, advance, width } = windows;
+  const exact = [...windowsOfLevel].filter(
+    ([, ms]) => end % ms === 0 && advance % ms === 0 && width % ms === 0,
+  );
+  return exact.at(-1)?.[0] ?? rawLevel;
+}
+
+/** What the row of a block tells besides its columns: `spans` of a whole one, and of a thin one the id of the whole one. */
+interface Meta {
+  readonly spans?: readonly number[];
+  readonly of?: number;
+}
+
+const metaOf = ({ meta }: BlockRow): Meta => JSON.parse(meta) as Meta;
+
+/** The block that a thin one was made of. */
+export const wholeOf = (rows: readonly BlockRow[], thin: BlockRow): BlockRow | undefined =>
+  rows.find(({ id }) => id === metaOf(thin).of);
+
+/** Thin blocks that were made of these. */
+export const thinnedOf = (
+  rows: readonly BlockRow[],
+  ids: ReadonlySet<number>,
+): readonly BlockRow[] => rows.filter((row) => row.level !== rawLevel && ids.has(metaOf(row).of!));
+
+/** Whether no other block has samples where this one has; only then thinned samples are exact. */
+export const standsAlone = (row: BlockRow, rows: readonly BlockRow[]): boolean => {
+  const own = spansOf(row);
+  return rows.every(
+    (other) =>
+      other === row ||
+      other.level !== rawLevel ||
+      other.mint > row.maxt ||
+      other.maxt < row.mint ||
+      !meet(own, spansOf(other)),
+  );
+};
+
+const spansOf = (row: BlockRow): readonly number[] =>
+  metaOf(row).spans ?? [sliceOf(row.mint), sliceOf(row.maxt)];
+
+function meet(a: readonly number[], b: readonly number[]): boolean {
+  for (let i = 0, k = 0; i < a.length && k < b.length;) {
+    if (a[i + 1]! < b[k]!) {
+      i += 2;
+    } else if (b[k + 1]! < a[i]!) {
+      k += 2;
+    } else {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** The blocks that tell most briefly, no coarser than `level`, what was in (mint, maxt]. */
+export function briefest(
+  rows: readonly BlockRow[],
+  level: number,
+  mint: number,
+  maxt: number,
+  isInHead: (row: BlockRow) => boolean,
+): readonly BlockRow[] {
+  const thinned = new Map(
+    rows
+      .filter((row) => row.level !== rawLevel && row.level <= level && row.damaged === 0)
+      .sort((a, b) => a.level - b.level)
+      .map((row) => [metaOf(row).of, row]),
+  );
+  return rows
+    .filter((row) => row.level === rawLevel && row.mint <= maxt && row.maxt > mint)
+    .map((row) => {
+      const brief = thinned.get(row.id);
+      return brief !== undefined && standsAlone(row, rows) && !isInHead(row) ? brief : row;
+    });
+}
+
+export interface Rollup {
+  readonly row: BlockRow;
+  readonly level: number;
+}
+
+/** A block of a day that is over, long enough for it to have become one, and how it is to be thinned next. */
+export function rollupPlan(rows: readonly BlockRow[], newest: number): Rollup | undefined {
+  const today = Math.floor((newest - dayMs / 4) / dayMs) * dayMs;
+  const done = new Set(
+    rows.filter(({ level }) => level !== rawLevel).map((row) => `${metaOf(row).of} ${row.level}`),
+  );
+  for (const level of windowsOfLevel.keys()) {
+    const row = rows.find(
+      (one) =>
+        one.level === rawLevel &&
+        one.damaged === 0 &&
+        one.maxt < today &&
+        !done.has(`${one.id} ${level}`) &&
+        standsAlone(one, rows),
+    );
+    if (row !== undefined) {
+      return { row, level };
+    }
+  }
+  return undefined;
+}
+
+/** Writes the thin block of a whole one; answers whether it did. */
+export async function rollUp(
+  catalogue: Catalogue,
+  blocks: Blocks,
+  { row, level }: Rollup,
+  now: () => number,
+): Promise<boolean> {
+  const windowMs = windowsOfLevel.get(level)!;
+  const taken = blocks.hold([row]);
+  try {
+    const series = blocks.whole(row, ({ directory }) => directory.series);
+    if (series === undefined) {
+      return false;
+    }
+    const pause = budget({ timeoutMs: Infinity });
+    const [all, few] = [new Samples(), new Samples()];
+    let found: Finished | undefined;
+    let whole = true;
+    const { file, bytes } = await writeBlock(
+      catalogue.blocksFolder,
+      nextBlockName(catalogue.db, 'thin'),
+      async (writer) => {
+        const builder = new BlockBuilder(writer);
+        for (let number = 0; number < series && whole; number++) {
+          whole =
+            blocks.whole(row, (reader, lost) =>
+              addThinned({ reader, lost, windowMs, all, few, builder }, number),
+            ) === true;
+          await pause.breathe();
+        }
+        found = builder.finish();
+      },
+    );
+    const { samples, mint, maxt } = found!;
+    const made = catalogue.blocks.add({
+      file,
+      level,
+      mint,
+      maxt,
+      bytes,
+      rows: samples,
+      meta: JSON.stringify({ of: row.id, series, written: now() }),
+    });
+    if (!whole || !catalogue.blocks.list().some(({ id }) => id === row.id)) {
+      catalogue.blocks.remove([made.id]);
+      return false;
+    }
+    blocks.refresh();
+    return true;
+  } finally {
+    taken.done();
+  }
+}
+
+interface Thinning {
+  readonly reader: BlockReader;
+  readonly lost: Lost;
+  readonly windowMs: number;
+  readonly all: Samples;
+  readonly few: Samples;
+  readonly builder: BlockBuilder;
+}
+
+function addThinned({ reader, lost, windowMs, all, few, builder }: Thinning, number: number): true {
+  reader.read(number, -Infinity, Infinity, all.clear(), lost);
+  const labels = reader.labels(number);
+  const { length } = thin(
+    all.settle(),
+    windowMs,
+    isCounterName(labelValue(labels, metricName)),
+    few,
+  );
+  builder.add(labels, few, 0, length);
+  return true;
+}

@@ -1,0 +1,237 @@
+import type { Stamp } from 'svc/contracts/metricsdb';
+import type { Labels } from 'svc/query';
+
+import { widened } from '../columns/late-samples.ts';
+import type { Samples } from '../columns/samples.ts';
+import { HeadIndex } from './head-index.ts';
+import { HeadSamples, type Verdict } from './head-samples.ts';
+import { KeyTable } from './key-table.ts';
+
+/** Salts of one stamp: raw labels, and each format that writes labels in its own way. */
+const saltsPerStamp = 4;
+const mostStamps = 100_000;
+/** The log knows this series for good. */
+const known = 0xffff_ffff;
+
+/** All that is newer than the blocks: series by slot, how to find them by what senders write, and their samples. */
+export class Head {
+  readonly deltas = new DeltaSums();
+  readonly index: HeadIndex;
+  readonly samples = new HeadSamples();
+  readonly #seed: number;
+  /** What is forgotten here is found by its labels, and learnt again. */
+  #keys: KeyTable;
+  readonly #window: number;
+  readonly #mostKeys: number;
+  #refs = new Float64Array(1_024);
+  #nextRef = 1;
+  #definedIn = new Uint32Array(1_024);
+  #usedAt = new Uint32Array(1_024);
+  #nextBatch = 1;
+  readonly #stamps = new Map<string, number>();
+  #nextStamp = 1;
+  /** Counts cuts: what was used since the last one began is not removed by it. */
+  era = 1;
+  /** The latest time of any sample. */
+  maxTime = -Infinity;
+  minTime = Infinity;
+  /** No sample may be later than this at the moment. */
+  latest = Infinity;
+  #movedMinTime = Infinity;
+
+  constructor(options: {
+    readonly seed: number;
+    readonly window: number;
+    readonly maxSeries: number;
+  }) {
+    this.#seed = options.seed;
+    this.index = new HeadIndex(this.#seed);
+    this.#keys = new KeyTable(this.#seed);
+    this.#window = options.window;
+    this.#mostKeys = options.maxSeries * 2 + 10_000;
+  }
+
+  /** Roughly what it all takes in memory. */
+  get bytes(): number {
+    return this.#keys.bytes + this.index.bytes + this.samples.bytes;
+  }
+
+  /** What the labels of all series take, those included that senders write in their own ways. */
+  get labelBytes(): number {
+    return this.index.labelBytes + this.#keys.keyBytes;
+  }
+
+  /** The series that a sender wrote in this way before; -1 when that is news. */
+  find(bytes: Uint8Array, from: number, to: number, salt: number): number {
+    return this.#keys.find(bytes, from, to, salt);
+  }
+
+  /** Lets a sender's own way to write labels lead to a series. */
+  alias(bytes: Uint8Array, from: number, to: number, salt: number, slot: number): void {
+    if (this.#keys.find(bytes, from, to, salt) !== -1) {
+      return;
+    }
+    if (this.#keys.size >= this.#mostKeys) {
+      this.#keys = new KeyTable(this.#seed);
+    }
+    this.#keys.add(bytes, from, to, salt, slot);
+  }
+
+  /** A series that `index.find` did not find. */
+  add(labels: Labels, ref = this.#nextRef): number {
+    const slot = this.index.add(labels);
+    if (slot >= this.#refs.length) {
+      this.#refs = widened(this.#refs, new Float64Array(slot * 2));
+      this.#definedIn = widened(this.#definedIn, new Uint32Array(slot * 2));
+      this.#usedAt = widened(this.#usedAt, new Uint32Array(slot * 2));
+    }
+    this.samples.begin(slot);
+    this.#refs[slot] = ref;
+    this.#nextRef = Math.max(this.#nextRef, ref + 1);
+    this.#definedIn[slot] = 0;
+    this.#usedAt[slot] = this.era;
+    return slot;
+  }
+
+  /** The number that the log knows a series by. */
+  ref(slot: number): number {
+    return this.#refs[slot]!;
+  }
+
+  nextBatchNumber(): number {
+    return this.#nextBatch++;
+  }
+
+  /** Notes that a batch uses a series; whether it must tell the log what the series is. */
+  use(slot: number, batch: number): boolean {
+    this.#usedAt[slot] = this.era;
+    const defined = this.#definedIn[slot]!;
+    if (defined === known || defined === batch) {
+      return false;
+    }
+    this.#definedIn[slot] = batch;
+    return true;
+  }
+
+  /** A series whose newest sample is from a future that the clock has taken back begins anew, in the middle of what it has. */
+  #windowOf(slot: number): number {
+    return this.samples.lastTime(slot) > this.latest ? Infinity : this.#window;
+  }
+
+  /** The log holds the definition on disk. */
+  settled(slot: number): void {
+    this.#definedIn[slot] = known;
+  }
+
+  verdict(slot: number, time: number, value: number, stale: boolean): Verdict {
+    return this.samples.verdict(slot, time, value, stale, this.#windowOf(slot));
+  }
+
+  append(
+    slot: number,
+    time: number,
+    value: number,
+    stale: boolean,
+    window = this.#windowOf(slot),
+  ): Verdict {
+    const verdict = this.samples.append(slot, time, value, stale, window);
+    if (verdict === 'kept') {
+      this.maxTime = time > this.maxTime ? time : this.maxTime;
+      this.minTime = time < this.minTime ? time : this.minTime;
+    }
+    return verdict;
+  }
+
+  /** Adds samples that were accepted before, wherever they belong. */
+  merge(slot: number, samples: Samples): void {
+    this.samples.merge(slot, samples);
+    this.maxTime = Math.max(this.maxTime, samples.times[samples.length - 1]!);
+    this.minTime = Math.min(this.minTime, samples.times[0]!);
+  }
+
+  /** The salt under which the keys of a stamp are kept. */
+  stampSalt(stamp: Stamp): number {
+    if (stamp.device_id === undefined && stamp.edge_id === undefined) {
+      return 0;
+    }
+    const text = JSON.stringify([stamp.device_id ?? null, stamp.edge_id ?? null]);
+    let id = this.#stamps.get(text);
+    if (id === undefined) {
+      if (this.#stamps.size >= mostStamps) {
+        this.#stamps.clear();
+        this.#keys = new KeyTable(this.#seed);
+      }
+      id = this.#nextStamp++;
+      this.#stamps.set(text, id);
+    }
+    return id * saltsPerStamp;
+  }
+
+  /** Whether there may be samples in (mint, maxt]. */
+  touches(mint: number, maxt: number): boolean {
+    return maxt >= Math.min(this.minTime, this.#movedMinTime) && mint <= this.maxTime;
+  }
+
+  beginMove(boundary: number): void {
+    this.samples.beginMove(boundary);
+    this.#movedMinTime = this.minTime;
+    this.minTime = Math.max(boundary, this.minTime);
+  }
+
+  restore(): void {
+    this.samples.restore();
+    this.minTime = Math.min(this.minTime, this.#movedMinTime);
+    this.#movedMinTime = Infinity;
+  }
+
+  release(): void {
+    this.samples.release();
+    this.#movedMinTime = Infinity;
+  }
+
+  /** Takes series away that hold no sample and were not used since this era began. */
+  removeIdle(): number {
+    const gone = new Set(
+      this.index
+        .liveSlots()
+        .filter((slot) => this.samples.empty(slot) && this.#usedAt[slot]! < this.era),
+    );
+    if (gone.size > 0) {
+      this.#keys = this.#keys.filtered((slot) => !gone.has(slot));
+      this.index.remove(gone);
+    }
+    return gone.size;
+  }
+}
+
+interface Running {
+  readonly sum: number;
+  readonly time: number;
+}
+
+/** Series that are remembered; the one that was quiet longest begins anew, which reads as a reset of its counter. */
+const mostSeries = 100_000;
+
+/** What series come to whose senders tell only what was added since the last time. */
+class DeltaSums {
+  readonly #sums = new Map<number, Running>();
+
+  /** The sum with `delta`; undefined for a time that is in it already. `before`: what the store has of a series that is not remembered. */
+  add(ref: number, time: number, delta: number, before: () => Running): number | undefined {
+    const { sum, time: last } = this.#sums.get(ref) ?? before();
+    if (time <= last) {
+      return undefined;
+    }
+    this.#sums.delete(ref);
+    this.#sums.set(ref, { sum: sum + delta, time });
+    if (this.#sums.size > mostSeries) {
+      this.#sums.delete(this.#sums.keys().next().value!);
+    }
+    return sum + delta;
+  }
+
+  /** What was added did not reach the disk: the sender will send it again. */
+  forget(ref: number): void {
+    this.#sums.delete(ref);
+  }
+}

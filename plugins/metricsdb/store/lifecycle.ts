@@ -1,0 +1,86 @@
+import { type Logger, SvcError } from 'svc/sdk';
+
+import { type MetricsStore, openMetricsStore } from './store.ts';
+import { type MetricsLimits } from './upkeep/limits.ts';
+
+export interface StoreLifecycleOptions {
+  readonly folder: string;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** Keeps the store open under the limits in force; other limits are another opening, between two uses. */
+export class StoreLifecycle {
+  readonly #options: StoreLifecycleOptions;
+  #limits: Partial<MetricsLimits> | undefined;
+  #isWanted = false;
+  #store: MetricsStore | undefined;
+  /** Uses that come while it changes wait for this. */
+  #changing: Promise<void> = Promise.resolve();
+  #changes = 0;
+  #uses = 0;
+  #idle: (() => void) | undefined;
+
+  constructor(options: StoreLifecycleOptions) {
+    this.#options = options;
+  }
+
+  /** Opens under these limits, or closes the store (undefined). `anew`: closes and opens whatever is open already. Resolves once that is in force. */
+  apply(limits: Partial<MetricsLimits> | undefined, anew = false): Promise<void> {
+    this.#isWanted = limits !== undefined;
+    const change = this.#changing.then(() => this.#change(limits, anew));
+    this.#changes += 1;
+    this.#changing = change.then(
+      () => void (this.#changes -= 1),
+      () => void (this.#changes -= 1),
+    );
+    return change;
+  }
+
+  /** Whether a store is open, or about to be. */
+  get isWanted(): boolean {
+    return this.#isWanted;
+  }
+
+  async use<T>(work: (store: MetricsStore) => T | Promise<T>): Promise<T> {
+    while (this.#changes > 0) {
+      await this.#changing;
+    }
+    if (this.#store === undefined) {
+      throw new SvcError(
+        'unavailable',
+        'the embedded metrics store is not in use: another driver is set, or it could not be opened',
+      );
+    }
+    this.#uses += 1;
+    try {
+      return await work(this.#store);
+    } finally {
+      this.#uses -= 1;
+      if (this.#uses === 0) {
+        this.#idle?.();
+      }
+    }
+  }
+
+  async #change(limits: Partial<MetricsLimits> | undefined, anew: boolean): Promise<void> {
+    if (
+      !anew &&
+      JSON.stringify(limits) === JSON.stringify(this.#limits) &&
+      (this.#store === undefined) === (limits === undefined)
+    ) {
+      return;
+    }
+    if (this.#uses > 0) {
+      await new Promise<void>((resolve) => (this.#idle = resolve));
+      this.#idle = undefined;
+    }
+    const open = this.#store;
+    this.#store = undefined;
+    await open?.close();
+    this.#limits = limits;
+    if (limits !== undefined) {
+      this.#store = await openMetricsStore({ ...this.#options, limits });
+    }
+  }
+}

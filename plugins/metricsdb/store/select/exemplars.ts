@@ -1,0 +1,138 @@
+import {
+  type Budget,
+  formatFloat,
+  type Labels,
+  labelsKey,
+  labelValue,
+  type Matcher,
+  parseFloatGo,
+} from 'svc/query';
+import type { Catalogue } from 'svc/store';
+
+import type { Exemplar } from '../intake/intake.ts';
+import type { Window } from './label-queries.ts';
+
+export interface SeriesExemplars {
+  readonly series: Labels;
+  /** By time. */
+  readonly exemplars: Exemplar[];
+}
+
+interface Row {
+  readonly series: string;
+  readonly labels: string;
+  readonly value: string;
+  readonly time: number;
+}
+
+/** Kept in all, and of one series; the oldest go first. */
+const mostKept = 50_000;
+const mostOfSeries = 200;
+/** What the format of exposition allows, in characters of names and values together. */
+const longestLabels = 128;
+
+/** Exemplars of the newest samples, in memory and from `save` on in the catalogue. */
+export class Exemplars {
+  readonly #db: Catalogue['db'];
+  readonly #bySeries = new Map<string, SeriesExemplars>();
+  #unsaved: Row[] = [];
+  #kept = 0;
+
+  constructor(db: Catalogue['db']) {
+    this.#db = db;
+    for (const { series, labels, value, time } of db
+      .prepare('select series, labels, value, time from exemplars order by id')
+      .all() as Row[]) {
+      this.#keep(Object.freeze(JSON.parse(series) as string[]), {
+        labels: JSON.parse(labels) as string[],
+        value: parseFloatGo(value) ?? NaN,
+        time,
+      });
+    }
+  }
+
+  /** Whether it was taken: what is repeated, older than the last one of its series, or too long is not. */
+  add(series: Labels, exemplar: Exemplar): boolean {
+    const { labels, time, value } = exemplar;
+    if (
+      labels.reduce((sum, { length }) => sum + length, 0) > longestLabels ||
+      !this.#keep(series, exemplar)
+    ) {
+      return false;
+    }
+    this.#unsaved.push({
+      series: JSON.stringify(series),
+      labels: JSON.stringify(labels),
+      value: formatFloat(value),
+      time,
+    });
+    return true;
+  }
+
+  /** Of series that one of the lists of matchers wants, within the window. */
+  async select(
+    selectors: readonly (readonly Matcher[])[],
+    { mint, maxt }: Window,
+    budget: Budget,
+  ): Promise<SeriesExemplars[]> {
+    const found: SeriesExemplars[] = [];
+    for (const { series, exemplars } of this.#bySeries.values()) {
+      budget.spend(1);
+      await budget.breathe();
+      if (
+        selectors.some((matchers) =>
+          matchers.every(({ name, matches }) => matches(labelValue(series, name))),
+        )
+      ) {
+        const within = exemplars.filter(({ time }) => time >= mint && time <= maxt);
+        if (within.length > 0) {
+          found.push({ series, exemplars: within });
+        }
+      }
+    }
+    return found;
+  }
+
+  save(): void {
+    if (this.#unsaved.length === 0) {
+      return;
+    }
+    const rows = this.#unsaved;
+    this.#unsaved = [];
+    const put = this.#db.prepare(
+      'insert into exemplars (series, labels, value, time) values (@series, @labels, @value, @time)',
+    );
+    this.#db.transaction(() => {
+      rows.forEach((row) => put.run(row));
+      this.#db
+        .prepare('delete from exemplars where id <= (select max(id) from exemplars) - ?')
+        .run(mostKept);
+    })();
+  }
+
+  #keep(series: Labels, exemplar: Exemplar): boolean {
+    const key = labelsKey(series);
+    const known = this.#bySeries.get(key) ?? { series, exemplars: [] };
+    const last = known.exemplars.at(-1);
+    if (last !== undefined && (exemplar.time < last.time || same(last, exemplar))) {
+      return false;
+    }
+    known.exemplars.push(exemplar);
+    this.#kept += 1;
+    // To the end: series that have been quiet longest make room.
+    this.#bySeries.delete(key);
+    this.#bySeries.set(key, known);
+    if (known.exemplars.length > mostOfSeries) {
+      known.exemplars.shift();
+      this.#kept -= 1;
+    } else if (this.#kept > mostKept) {
+      const [quiet, { exemplars }] = this.#bySeries.entries().next().value!;
+      this.#bySeries.delete(quiet);
+      this.#kept -= exemplars.length;
+    }
+    return true;
+  }
+}
+
+const same = (a: Exemplar, b: Exemplar): boolean =>
+  a.time === b.time && Object.is(a.value, b.value) && a.labels.join('\0') === b.labels.join('\0');

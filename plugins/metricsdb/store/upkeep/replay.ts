@@ -1,0 +1,128 @@
+import { type Logger, messageOf } from 'svc/sdk';
+import { labelsOf } from 'svc/query';
+import { type Catalogue, type Wal } from 'svc/store';
+
+import { Samples } from '../columns/samples.ts';
+import { Cursor, cutShort } from '../columns/scratch.ts';
+import { type Head } from '../head/head.ts';
+import { readBatch, recordKinds } from '../intake/batch.ts';
+import { readRawLabels } from '../intake/raw-labels.ts';
+import { spillHead } from './cut.ts';
+import { type MetricsLimits } from './limits.ts';
+import { readCheckpoint } from './wal-checkpoint.ts';
+
+export interface Replayed {
+  readonly samples: number;
+  readonly records: number;
+  /** Samples whose series the log no longer tells of: what a damaged record held. */
+  readonly unknown: number;
+}
+
+/** Brings everything in the log back into an empty head. `floor`: segments below it were completed by a cut. */
+export async function replay(
+  wal: Wal,
+  head: Head,
+  floor: number,
+  log: Logger,
+  spill: HeadSpill,
+): Promise<Replayed> {
+  const slots = new Map<number, number>();
+  const samples = new Samples();
+  const counts = { samples: 0, records: 0, unknown: 0 };
+
+  function define(ref: number, raw: Uint8Array): void {
+    const pairs = readRawLabels(raw, 0, raw.length);
+    if (pairs === undefined) {
+      throw cutShort();
+    }
+    const labels = labelsOf(pairs);
+    const known = head.index.find(labels);
+    const slot = known === -1 ? head.add(labels, ref) : known;
+    head.settled(slot);
+    slots.set(ref, slot);
+  }
+
+  let lastRef = -1;
+  let lastSlot = -1;
+  function sample(ref: number, time: number, value: number, stale: boolean): void {
+    if (ref !== lastRef) {
+      lastRef = ref;
+      lastSlot = slots.get(ref) ?? -1;
+    }
+    if (lastSlot === -1) {
+      counts.unknown++;
+      return;
+    }
+    // It was taken once, under the window of that time.
+    head.append(lastSlot, time, value, stale, Infinity);
+    counts.samples++;
+  }
+
+  const { tornBytes } = await wal.replay((record) => {
+    const cursor = new Cursor(record);
+    const kind = cursor.u8();
+    if (kind === recordKinds.batch) {
+      lastRef = -1;
+      readBatch(cursor, { define, sample });
+    } else if (kind === recordKinds.checkpoint) {
+      readCheckpoint(cursor, floor, samples, (ref) => {
+        const slot = slots.get(ref);
+        if (slot === undefined) {
+          counts.unknown += samples.length;
+          return;
+        }
+        counts.samples += samples.length;
+        head.merge(slot, samples);
+      });
+    }
+    counts.records++;
+    return spill.ifFull();
+  });
+  if (tornBytes > 0 || counts.unknown > 0) {
+    log.warn(
+      { event: 'metricsdb.wal_incomplete', tornBytes, unknown: counts.unknown },
+      'metrics WAL ended in the middle of a write, or lost series definitions; everything acknowledged before that is restored',
+    );
+  }
+  return counts;
+}
+
+interface HeadSpillParts {
+  readonly head: Head;
+  readonly catalogue: Catalogue;
+  readonly limits: Pick<MetricsLimits, 'headBytes' | 'outOfOrderMs'>;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** Writes the head to blocks during a replay: what was accepted under larger limits, or while no block could be written, must not fill the memory. */
+export class HeadSpill {
+  readonly #parts: HeadSpillParts;
+  #mostBytes: number;
+
+  constructor(parts: HeadSpillParts) {
+    this.#parts = parts;
+    this.#mostBytes = parts.limits.headBytes;
+  }
+
+  ifFull(): Promise<void> | undefined {
+    const { head, limits } = this.#parts;
+    const boundary = head.maxTime - limits.outOfOrderMs;
+    return head.samples.chunks.bytes > this.#mostBytes && head.minTime < boundary
+      ? this.#spill(boundary)
+      : undefined;
+  }
+
+  async #spill(boundary: number): Promise<void> {
+    const { head, catalogue, limits, now, log } = this.#parts;
+    try {
+      await spillHead({ head, catalogue, now }, boundary);
+    } catch (error) {
+      log.error(
+        { event: 'metricsdb.replay_spill_failed', cause: messageOf(error) },
+        'could not write the metrics head to a block during replay; replay goes on in memory, free disk space',
+      );
+    }
+    this.#mostBytes = Math.max(limits.headBytes, head.samples.chunks.bytes * 1.25);
+  }
+}

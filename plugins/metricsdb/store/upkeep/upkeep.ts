@@ -1,0 +1,205 @@
+import { type Logger, messageOf } from 'svc/sdk';
+import { type BlockRow, type DiskSpace, newestOf, overdue, RetentionClock } from 'svc/store';
+
+import { sliceMs } from '../blocks/block-layout.ts';
+import { getState } from '../blocks/catalogue-schema.ts';
+import { compact, compactionPlan } from '../blocks/compaction.ts';
+import { rollUp, rollupPlan, thinnedOf } from '../blocks/rollup.ts';
+import { cutHead, type CutParts } from './cut.ts';
+import type { MetricsLimits } from './limits.ts';
+
+export interface UpkeepParts extends CutParts {
+  readonly limits: MetricsLimits;
+  readonly disk: DiskSpace;
+  readonly monotonic?: (() => number) | undefined;
+  readonly log: Logger;
+}
+
+const retryAfterMs = 30_000;
+
+/** What goes on behind pushes and questions, one thing at a time: cuts, compaction, retention. */
+export class Upkeep {
+  readonly #parts: UpkeepParts;
+  readonly #clock: RetentionClock;
+  #work: Promise<void> = Promise.resolve();
+  #cutting = false;
+  #nextAttempt = -Infinity;
+  #boundary: number | undefined;
+  #tidiedAt = -Infinity;
+  /** What the last cut could not take out of memory. */
+  #leftBytes = 0;
+  readonly counts = { cuts: 0, failedCuts: 0, compactions: 0, rollups: 0 };
+
+  constructor(parts: UpkeepParts) {
+    this.#parts = parts;
+    this.#clock = new RetentionClock(parts.catalogue, parts);
+    const { catalogue, head } = parts;
+    this.#boundary =
+      getState(catalogue.db, 'boundary') ??
+      (Number.isFinite(head.minTime) ? sliceStart(head.minTime) : undefined);
+  }
+
+  /** To be called after each push: a window that is complete goes to a block, and so does what does not fit into memory. */
+  cutWhenDue(): void {
+    const { head, limits } = this.#parts;
+    const { maxTime, minTime, samples } = head;
+    this.#boundary ??= sliceStart(maxTime);
+    const due = sliceStart(maxTime - limits.outOfOrderMs);
+    const early = Math.max(this.#boundary, maxTime - limits.outOfOrderMs);
+    if (due > this.#boundary) {
+      this.#cut(due);
+    } else if (
+      samples.chunks.bytes > Math.max(limits.headBytes, this.#leftBytes * 1.25) &&
+      minTime < early
+    ) {
+      this.#cut(early);
+    }
+  }
+
+  /** To be called now and then: cuts that are due by the clock, retention, one step of compaction. */
+  async tidy(): Promise<void> {
+    await this.settled();
+    const { head, limits, now } = this.#parts;
+    const due = sliceStart(now() - limits.outOfOrderMs - sliceMs / 4);
+    // Old samples come in at any time; they do not each make a block.
+    if (head.minTime < due && now() - this.#tidiedAt >= sliceMs / 4) {
+      this.#tidiedAt = now();
+      this.#cut(due);
+    }
+    await this.settled();
+    this.#expire();
+    await this.#parts.blocks.lookAgain(now());
+    this.#compact();
+    await this.settled();
+    this.#rollUp();
+    await this.settled();
+  }
+
+  /** Until nothing goes on any more. */
+  async settled(): Promise<void> {
+    for (let waited: Promise<void> | undefined; waited !== this.#work;) {
+      waited = this.#work;
+      await waited;
+    }
+  }
+
+  #cut(boundary: number): void {
+    const { head, log, now } = this.#parts;
+    if (this.#cutting || now() < this.#nextAttempt) {
+      return;
+    }
+    this.#cutting = true;
+    this.#work = this.#work.then(async () => {
+      try {
+        await this.#cutOldDays(boundary);
+        await cutHead(this.#parts, boundary);
+        this.#boundary = boundary;
+        this.#leftBytes = head.samples.chunks.bytes;
+        this.counts.cuts++;
+      } catch (error) {
+        this.counts.failedCuts++;
+        this.#nextAttempt = now() + retryAfterMs;
+        log.error(
+          { event: 'metricsdb.head_not_written', cause: messageOf(error) },
+          'could not write the metrics head to a block; samples stay in the WAL, and it is retried',
+        );
+      } finally {
+        this.#cutting = false;
+      }
+      this.cutWhenDue();
+    });
+  }
+
+  /** What was loaded from days before goes into a block of each day: one for them all would be read for each, and kept until its last day may go. */
+  async #cutOldDays(boundary: number): Promise<void> {
+    const { head } = this.#parts;
+    for (
+      let day = dayAfter(Math.max(head.minTime, boundary - mostDays * dayMs));
+      day < boundary;
+      day = dayAfter(head.minTime)
+    ) {
+      await cutHead(this.#parts, day);
+    }
+  }
+
+  #expire(): void {
+    const { catalogue, blocks, head, limits, log } = this.#parts;
+    const now = this.#clock.time(Math.max(head.maxTime, newestOf(blocks.list())));
+    catalogue.losses.forget(now - limits.maxAgeMs);
+    const ids = expired(blocks.list(), limits, now);
+    if (ids.length > 0) {
+      const gone = catalogue.blocks.remove(ids);
+      blocks.refresh();
+      log.info(
+        { blocks: gone.length, bytes: gone.reduce((sum, { bytes }) => sum + bytes, 0) },
+        'expired metrics blocks removed',
+      );
+    }
+  }
+
+  #compact(): void {
+    const { catalogue, blocks, head, disk, now, log } = this.#parts;
+    const plan = compactionPlan(blocks.list(), head.maxTime);
+    if (plan.length === 0 || disk.refusal() !== undefined) {
+      return;
+    }
+    this.#work = this.#work.then(async () => {
+      try {
+        this.counts.compactions += (await compact(catalogue, blocks, plan, now)) ? 1 : 0;
+      } catch (error) {
+        log.error(
+          { event: 'metricsdb.compaction_failed', cause: messageOf(error) },
+          'compaction failed; source blocks kept',
+        );
+      }
+    });
+  }
+
+  #rollUp(): void {
+    const { catalogue, blocks, head, disk, now, log } = this.#parts;
+    const plan = rollupPlan(blocks.list(), head.maxTime);
+    if (
+      plan === undefined ||
+      compactionPlan(blocks.list(), head.maxTime).length > 0 ||
+      disk.refusal() !== undefined
+    ) {
+      return;
+    }
+    this.#work = this.#work.then(async () => {
+      try {
+        this.counts.rollups += (await rollUp(catalogue, blocks, plan, now)) ? 1 : 0;
+      } catch (error) {
+        log.error(
+          { event: 'metricsdb.downsampling_failed', cause: messageOf(error) },
+          'downsampling of a metrics block failed; long queries read the whole block',
+        );
+      }
+    });
+  }
+}
+
+const sliceStart = (time: number): number => Math.floor(time / sliceMs) * sliceMs;
+
+const dayMs = 24 * 3_600_000;
+/** What is older than so many days before the present goes into one block. */
+const mostDays = 31;
+const dayAfter = (time: number): number => (Math.floor(time / dayMs) + 1) * dayMs;
+
+/** Ids of blocks that have to go by age or by bytes. What was loaded from long ago stays a day, so that it can be looked at. */
+export function expired(
+  rows: readonly BlockRow[],
+  { maxAgeMs, maxBytes }: Pick<MetricsLimits, 'maxAgeMs' | 'maxBytes'>,
+  now: number,
+): number[] {
+  const aged = rows.map((row) => ({
+    ...row,
+    maxt: Math.max(row.maxt, writtenAt(row) - maxAgeMs + dayMs),
+  }));
+  const ids = overdue(aged, { maxAgeMs, maxBytes }, now);
+  return [...new Set([...ids, ...thinnedOf(rows, new Set(ids)).map(({ id }) => id)])];
+}
+
+function writtenAt({ meta }: BlockRow): number {
+  const { written } = JSON.parse(meta) as { readonly written?: unknown };
+  return typeof written === 'number' ? written : -Infinity;
+}
