@@ -15,18 +15,18 @@ import {
 import { definePlugin, type PluginContext, type ThreadHandle } from 'svc/sdk';
 import { careOf, examinedAnswer, examinedStore } from 'svc/store';
 
-import type { LogDriver } from './driver.ts';
-import { EmbeddedLogs } from './embedded-logs.ts';
+import type { LogDriver } from './drivers/driver.ts';
+import { EmbeddedLogs } from './drivers/embedded.ts';
+import { RemoteLogs } from './drivers/remote.ts';
 import { logRoutes } from './log-routes.ts';
 import { lokiRoutes } from './loki-routes.ts';
-import { RemoteLogs } from './remote/remote-logs.ts';
 import { selfMetrics } from './self-metrics.ts';
 import { threadKeys, threadSettings } from './settings.ts';
 import { LogSkills } from './skills.ts';
-import { tailRoute } from './tail-route.ts';
 import type { LogStoreStatus } from './store/store.ts';
-import { TailViewers } from './tail-viewers.ts';
-import type { ThreadData } from './thread-contract.ts';
+import { tailRoute } from './tail-route.ts';
+import { TailViewers } from './tail/viewers.ts';
+import type { ThreadData } from './thread/contract.ts';
 
 const personChanged: typeof PersonChanged = { kind: 'event', id: 'iam.person-changed' };
 const deviceChanged: typeof DeviceChanged = { kind: 'event', id: 'device.changed' };

@@ -2,7 +2,7 @@ import { byteRoute, type RouteDeclaration } from 'svc/sdk';
 import type { AskingOf } from 'svc/query';
 import { Type } from 'typebox';
 
-import type { LogDriver } from './driver.ts';
+import type { LogDriver } from './drivers/driver.ts';
 import { spoken } from './loki-shapes.ts';
 import { parametersOf } from './parameter-list.ts';
 

@@ -8,10 +8,10 @@ import {
 } from 'svc/sdk';
 import { type AskingOf, protocolQuery } from 'svc/query';
 
-import type { LogDriver } from './driver.ts';
+import type { LogDriver } from './drivers/driver.ts';
 import { answerMs, jsonType, LabelName } from './log-routes.ts';
-import type { EndpointName } from './loki/endpoints.ts';
 import { buildInfo, spoken } from './loki-shapes.ts';
+import type { EndpointName } from './loki/endpoints.ts';
 import { formOf, parametersOf } from './parameter-list.ts';
 
 const form = 'application/x-www-form-urlencoded';

@@ -5,10 +5,9 @@ import { type ThreadService, type ThreadSetup, transferred } from 'svc/thread';
 import { check } from './logql/index.ts';
 import { answer, type EndpointName } from './loki/endpoints.ts';
 import { enforcedQuery, pushBody } from './loki/relay.ts';
-import { LogQueryRunner } from './query-runner.ts';
-import { matchersOf, ServiceQueries, templatesOf } from './service-queries.ts';
+import { matchersOf, ServiceQueries, templatesOf } from './service/queries.ts';
 import { openLogStore } from './store/store.ts';
-import { Tails } from './tails.ts';
+import { Tails } from './tail/tails.ts';
 import type {
   AskInput,
   EndpointInput,
@@ -19,7 +18,8 @@ import type {
   TailInput,
   ThreadData,
   ThreadSettings,
-} from './thread-contract.ts';
+} from './thread/contract.ts';
+import { LogQueryRunner } from './thread/query-runner.ts';
 
 interface Call {
   readonly signal: AbortSignal;

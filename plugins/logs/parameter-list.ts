@@ -1,6 +1,6 @@
 import { SvcError } from 'svc/sdk';
 
-import type { ParameterList } from './loki/parameters.ts';
+import type { ParameterList } from './thread/contract.ts';
 
 const mostParameters = 100;
 

@@ -12,8 +12,8 @@ import { Type } from 'typebox';
 import { lokiWording } from './loki-routes.ts';
 import { Parameters } from './loki/parameters.ts';
 import { parametersOf } from './parameter-list.ts';
-import type { TailViewers } from './tail-viewers.ts';
-import type { TailInput } from './thread-contract.ts';
+import type { TailViewers } from './tail/viewers.ts';
+import type { TailInput } from './thread/contract.ts';
 
 const longestDelaySeconds = 5;
 const hourMs = 3_600_000;

@@ -7,18 +7,18 @@ import {
   queryError,
 } from 'svc/query';
 
-import { Effort } from './effort.ts';
 import { LabelSets } from './label-sets.ts';
+import { Effort } from './lines/effort.ts';
+import type { LogEntry, LogSource, Nanos } from './lines/source.ts';
+import { WorkingLine } from './lines/working-line.ts';
 import { evaluate } from './metric/evaluate.ts';
-import { tooManySeries } from './metric/range-aggregation.ts';
 import { isEmpty, type Row } from './metric/matrix.ts';
+import { tooManySeries } from './metric/range-aggregation.ts';
 import { type FoundLine, Page } from './page.ts';
 import { parse } from './parse.ts';
 import { pipelineOf } from './pipeline/pipeline.ts';
-import { WorkingLine } from './pipeline/working-line.ts';
-import { matchersOf } from './selector.ts';
-import type { LogEntry, LogSource, Nanos } from './source.ts';
 import type { LogExpr, MetricExpr } from './syntax/ast.ts';
+import { matchersOf } from './syntax/selector.ts';
 
 interface Common {
   readonly query: string;

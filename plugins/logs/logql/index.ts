@@ -14,7 +14,7 @@ export {
 } from './engine.ts';
 export { type FoundLine, type LabelsBeside, streamsOf } from './page.ts';
 export { check, parse, type QueryType, typeOf } from './parse.ts';
-export type { LogBatch, LogEntry, LogSource, Nanos, SelectOptions } from './source.ts';
+export type { LogBatch, LogEntry, LogSource, Nanos, SelectOptions } from './lines/source.ts';
 export type { Expr } from './syntax/ast.ts';
 export { layOut } from './syntax/layout.ts';
 export { printExpr } from './syntax/print.ts';

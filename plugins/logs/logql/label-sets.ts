@@ -1,6 +1,6 @@
 import { type Labels, labelsKey } from 'svc/query';
 
-import type { WorkingLine } from './pipeline/working-line.ts';
+import type { WorkingLine } from './lines/working-line.ts';
 
 const mostRemembered = 10_000;
 

@@ -1,6 +1,6 @@
 import { type Labels, labelsKey } from 'svc/query';
 
-import type { Nanos } from './source.ts';
+import type { Nanos } from './lines/source.ts';
 
 export interface FoundLine {
   readonly labels: Labels;

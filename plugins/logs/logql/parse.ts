@@ -3,13 +3,13 @@ import { compileRegex } from 'svc/query';
 
 import { labelFilter } from './pipeline/label-filter.ts';
 import { pipelineOf } from './pipeline/pipeline.ts';
-import { matchersOf } from './selector.ts';
 import type { Expr, LogExpr } from './syntax/ast.ts';
 import { Cursor } from './syntax/cursor.ts';
 import { parseAny } from './syntax/metric-parser.ts';
 import { parseError } from './syntax/parse-error.ts';
 import { printExpr } from './syntax/print.ts';
 import { checkSelector } from './syntax/rules.ts';
+import { matchersOf } from './syntax/selector.ts';
 
 /** The query as a tree in which everything is checked; throws a parse error in Loki's words. */
 export function parse(query: string): Expr {

@@ -8,15 +8,8 @@ import {
   type RangeResult,
   streamsOf,
 } from '../logql/index.ts';
-import { nanosText } from '../store/nanos.ts';
-
-/** What answering cost, as clients show it beside the result. */
-export interface Cost {
-  readonly bytes: number;
-  readonly lines: number;
-  readonly seconds: number;
-  readonly queuedSeconds: number;
-}
+import { nanosText } from '../store/lines/nanos.ts';
+import type { Cost } from '../thread/query-runner.ts';
 
 const head = '{"status":"success","data":{"resultType":';
 

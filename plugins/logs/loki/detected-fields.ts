@@ -1,11 +1,11 @@
 import type { Labels } from 'svc/query';
 
 import type { FoundLine } from '../logql/index.ts';
-import { parseByteSize } from '../logql/pipeline/byte-size.ts';
-import { jsonParser } from '../logql/pipeline/json-parser.ts';
-import { logfmtParser } from '../logql/pipeline/logfmt-parser.ts';
-import type { StageContext } from '../logql/pipeline/stage.ts';
-import { WorkingLine } from '../logql/pipeline/working-line.ts';
+import type { StageContext } from '../logql/lines/stage.ts';
+import { WorkingLine } from '../logql/lines/working-line.ts';
+import { jsonParser } from '../logql/parsers/json-parser.ts';
+import { logfmtParser } from '../logql/parsers/logfmt-parser.ts';
+import { parseByteSize } from '../logql/syntax/byte-size.ts';
 
 type FieldType = 'int' | 'float' | 'boolean' | 'duration' | 'bytes' | 'string';
 

@@ -1,11 +1,12 @@
 import { SvcError } from 'svc/sdk';
 import { labelsRecord, type Matcher, type QueryCall } from 'svc/query';
 
-import type { LogQueryRunner } from '../query-runner.ts';
 import { instant, layOut, lines, parse, range, tailer, typeOf } from '../logql/index.ts';
 import { findTemplates } from '../patterns/find-templates.ts';
-import type { NanosWindow } from '../store/directory.ts';
+import type { NanosWindow } from '../store/blocks/directory.ts';
 import type { LogStore } from '../store/store.ts';
+import type { ParameterList } from '../thread/contract.ts';
+import type { LogQueryRunner } from '../thread/query-runner.ts';
 import {
   instantAnswer,
   linesAnswer,
@@ -15,7 +16,7 @@ import {
   told,
 } from './answer.ts';
 import { DetectedFields } from './detected-fields.ts';
-import { type ParameterList, Parameters } from './parameters.ts';
+import { Parameters } from './parameters.ts';
 import { Volumes } from './volumes.ts';
 
 export interface EndpointCall extends QueryCall {

@@ -1,9 +1,7 @@
 import { parseDuration, queryError } from 'svc/query';
 
-import { mostMs, type Nanos, parseNanos } from '../store/nanos.ts';
-
-/** Names and values of a query or form, each name as often as it came; they travel to the thread as they are. */
-export type ParameterList = readonly (readonly [string, string])[];
+import { mostMs, type Nanos, parseNanos } from '../store/lines/nanos.ts';
+import type { ParameterList } from '../thread/contract.ts';
 
 const hourMs = 3_600_000;
 export const mostLines = 5_000;

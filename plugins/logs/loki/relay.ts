@@ -2,8 +2,8 @@ import type { Enforced } from 'svc/contracts/metricsdb';
 import { JsonBytes, type Labels } from 'svc/query';
 
 import { type Expr, parse, printExpr } from '../logql/index.ts';
-import type { Batch } from '../store/batch.ts';
-import { nanosText } from '../store/nanos.ts';
+import type { Batch } from '../store/lines/batch.ts';
+import { nanosText } from '../store/lines/nanos.ts';
 import { writeLabels } from './answer.ts';
 
 /** A batch as a push body of Loki's JSON shape. */

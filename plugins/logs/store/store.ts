@@ -20,19 +20,19 @@ import {
   type WalFiles,
 } from 'svc/store';
 
-import type { LogSource } from '../logql/source.ts';
-import { admit, type Admitted } from './admit.ts';
-import { Batch } from './batch.ts';
-import { chunkTable, schemaSql } from './chunk-table.ts';
-import { Cutter } from './cutter.ts';
-import { decodePush, type PushFormat } from './decode-push.ts';
-import { Directory } from './directory.ts';
-import { Intake } from './intake.ts';
-import { type CutLimits, type LogLimits, usualCuts, usualLimits } from './limits.ts';
-import { StreamAdmission } from './stream-admission.ts';
-import { Origins } from './origins.ts';
-import { Reader } from './reader.ts';
-import { type Stream, StreamTable } from './stream-table.ts';
+import type { LogSource } from '../logql/lines/source.ts';
+import { chunkTable, schemaSql } from './blocks/chunk-table.ts';
+import { Cutter } from './blocks/cutter.ts';
+import { Directory } from './blocks/directory.ts';
+import { type CutLimits, type LogLimits, usualCuts, usualLimits } from './head/limits.ts';
+import { type Stream, StreamTable } from './head/stream-table.ts';
+import { admit, type Admitted } from './intake/admit.ts';
+import { decodePush, type PushFormat } from './intake/decode-push.ts';
+import { Intake } from './intake/intake.ts';
+import { Origins } from './intake/origins.ts';
+import { StreamAdmission } from './intake/stream-admission.ts';
+import { Batch } from './lines/batch.ts';
+import { Reader } from './read/reader.ts';
 import { Upkeep } from './upkeep.ts';
 
 export interface LogStoreOptions {

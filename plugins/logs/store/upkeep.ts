@@ -8,12 +8,12 @@ import {
   type Wal,
 } from 'svc/store';
 
-import type { ChunkTable } from './chunk-table.ts';
-import type { Cutter } from './cutter.ts';
-import type { Intake } from './intake.ts';
-import type { CutLimits } from './limits.ts';
-import type { Reader } from './reader.ts';
-import type { StreamTable } from './stream-table.ts';
+import type { ChunkTable } from './blocks/chunk-table.ts';
+import type { Cutter } from './blocks/cutter.ts';
+import type { CutLimits } from './head/limits.ts';
+import type { StreamTable } from './head/stream-table.ts';
+import type { Intake } from './intake/intake.ts';
+import type { Reader } from './read/reader.ts';
 
 export interface UpkeepParts {
   readonly streams: StreamTable;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ProtoWriter } from 'svc/store';
 
-import { readOtlpJson, readOtlpProto } from '../../../plugins/logs/store/otlp-push.ts';
+import { readOtlpJson, readOtlpProto } from '../../../plugins/logs/store/intake/otlp-push.ts';
 import { present } from './fixture.ts';
 
 test('each record keeps what it says of itself, in either form, however alike they are', () => {

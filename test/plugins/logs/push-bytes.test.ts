@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import { detectedLevel } from '../../../plugins/logs/logql/discovery.ts';
-import { readJsonPush } from '../../../plugins/logs/store/json-push.ts';
-import { levelInLine } from '../../../plugins/logs/store/level.ts';
-import { nanosText } from '../../../plugins/logs/store/nanos.ts';
+import { readJsonPush } from '../../../plugins/logs/store/intake/json-push.ts';
+import { levelInLine } from '../../../plugins/logs/store/intake/level.ts';
+import { nanosText } from '../../../plugins/logs/store/lines/nanos.ts';
 import { body } from './fixture.ts';
 
 test('a body of the usual shape and one that needs another look come to the same lines', () => {

@@ -5,8 +5,8 @@ import { gzipSync } from 'node:zlib';
 import { labelsRecord, matcher } from 'svc/query';
 import { ProtoWriter, snappyEncode } from 'svc/store';
 
-import { parseLabelsText } from '../../../plugins/logs/store/label-text.ts';
-import { nanosText, parseNanos } from '../../../plugins/logs/store/nanos.ts';
+import { parseLabelsText } from '../../../plugins/logs/store/intake/label-text.ts';
+import { nanosText, parseNanos } from '../../../plugins/logs/store/lines/nanos.ts';
 import { body, linesOf, openStore, present, push, read, stream } from './fixture.ts';
 
 const anything = [matcher('service_name', '=~', '.+')];

@@ -3,9 +3,8 @@ import { test, type TestContext } from 'node:test';
 
 import { matcher } from 'svc/query';
 
-import { instantOf } from '../../../plugins/logs/loki/parameters.ts';
-import { Parameters } from '../../../plugins/logs/loki/parameters.ts';
-import { Tails } from '../../../plugins/logs/tails.ts';
+import { instantOf, Parameters } from '../../../plugins/logs/loki/parameters.ts';
+import { Tails } from '../../../plugins/logs/tail/tails.ts';
 import { openStore, present, push } from './fixture.ts';
 
 interface Frame {

@@ -13,14 +13,14 @@ import {
 } from 'svc/query';
 import { quote } from 'svc/template';
 
-import { Effort } from '../effort.ts';
-import { parseByteSize } from '../pipeline/byte-size.ts';
+import { Effort } from '../lines/effort.ts';
+import type { LogSource } from '../lines/source.ts';
+import { errorDetailsLabel, errorLabel, WorkingLine } from '../lines/working-line.ts';
 import { labelFilter } from '../pipeline/label-filter.ts';
 import { labelsOfFilter, pipelineOf } from '../pipeline/pipeline.ts';
-import { errorDetailsLabel, errorLabel, WorkingLine } from '../pipeline/working-line.ts';
-import { matchersOf } from '../selector.ts';
-import type { LogSource } from '../source.ts';
 import type { Conversion, Grouping, RangeExpr, Unwrap } from '../syntax/ast.ts';
+import { parseByteSize } from '../syntax/byte-size.ts';
+import { matchersOf } from '../syntax/selector.ts';
 import { CellSeries, type SampleSeries } from './cell-series.ts';
 import { foldOf } from './fold.ts';
 import { groupLabels } from './grouping.ts';

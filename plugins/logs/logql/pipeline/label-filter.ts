@@ -1,10 +1,10 @@
 import { goDurationComplaint, matcher, parseFloatGo, readGoDuration } from 'svc/query';
 
+import type { StageRun } from '../lines/stage.ts';
+import { errorDetailsLabel, errorLabel, type WorkingLine } from '../lines/working-line.ts';
 import type { CompareOp, LabelFilter, MatcherText } from '../syntax/ast.ts';
-import { byteSizeComplaint, parseByteSize } from './byte-size.ts';
+import { byteSizeComplaint, parseByteSize } from '../syntax/byte-size.ts';
 import { addressMatcher, lineHasAddress } from './ip-match.ts';
-import type { StageRun } from './stage.ts';
-import { errorDetailsLabel, errorLabel, type WorkingLine } from './working-line.ts';
 
 export const labelFilterError = 'LabelFilterErr';
 

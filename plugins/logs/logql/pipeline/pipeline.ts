@@ -1,17 +1,17 @@
 import { compileRegex, matcher } from 'svc/query';
 import { isSvcError, messageOf } from 'svc/sdk';
 
+import { labelFormat, lineFormat } from '../format/format-stage.ts';
+import type { StageContext, StageRun } from '../lines/stage.ts';
+import { decolorize, patternParser, regexpParser } from '../parsers/capture-parser.ts';
+import { jsonParser, unpackParser } from '../parsers/json-parser.ts';
+import { lineMatcher } from '../parsers/line-pattern.ts';
+import { logfmtParser } from '../parsers/logfmt-parser.ts';
 import type { LabelFilter, LabelPick, LineOp, LineText, Stage } from '../syntax/ast.ts';
 import { parseError } from '../syntax/parse-error.ts';
 import { printStage } from '../syntax/print.ts';
-import { decolorize, patternParser, regexpParser } from './capture-parser.ts';
-import { labelFormat, lineFormat } from './format-stage.ts';
 import { addressMatcher, lineHasAddress } from './ip-match.ts';
-import { jsonParser, unpackParser } from './json-parser.ts';
 import { labelFilter } from './label-filter.ts';
-import { lineMatcher } from './line-pattern.ts';
-import { logfmtParser } from './logfmt-parser.ts';
-import type { StageContext, StageRun } from './stage.ts';
 
 export interface Pipeline {
   readonly run: StageRun;

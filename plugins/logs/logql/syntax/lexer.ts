@@ -1,7 +1,7 @@
 import { parseDuration, parseFloatGo, type QueryError, readGoDuration } from 'svc/query';
 import { unquote } from 'svc/template';
 
-import { parseByteSize } from '../pipeline/byte-size.ts';
+import { parseByteSize } from './byte-size.ts';
 import { parseError } from './parse-error.ts';
 
 export interface Token {

@@ -1,0 +1,129 @@
+import { type Labels, labelsKey, labelValue, type Matcher } from 'svc/query';
+import { type Compressed } from 'svc/store';
+
+import { HeadMemory } from './head-memory.ts';
+import { Head } from './head.ts';
+
+/** A chunk that is complete and waits for the next block. */
+export interface SealedChunk {
+  /** No other chunk of this run has it. */
+  readonly number: number;
+  readonly stream: Stream;
+  readonly packed: Compressed;
+  /** Before it was packed. */
+  readonly rawLength: number;
+  readonly count: number;
+  readonly lineBytes: number;
+  readonly mint: number;
+  readonly maxt: number;
+  readonly firstSegment: number;
+  readonly lastRecord: number;
+  readonly sealedAt: number;
+}
+
+export interface Stream {
+  readonly id: number;
+  readonly labels: Labels;
+  head: Head | undefined;
+  sealed: SealedChunk[];
+  /** The last record whose lines are in blocks. */
+  cutRecord: number;
+  /** Whether the catalogue knows it. */
+  stored: boolean;
+  /** Whether the table has forgotten it. */
+  gone: boolean;
+}
+
+/** All streams, by heart. */
+export class StreamTable {
+  readonly #byKey = new Map<string, Stream>();
+  /** The same by the label sets that pushes bring again and again. */
+  readonly #byLabels = new WeakMap<Labels, Stream>();
+  /** Streams with a head. */
+  readonly active = new Set<Stream>();
+  /** Those that got lines since somebody looked. */
+  readonly grown = new Set<Stream>();
+  /** What their heads hold. */
+  headBytes = 0;
+  readonly #memory = new HeadMemory();
+  #next = 1;
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  all(): Iterable<Stream> {
+    return this.#byKey.values();
+  }
+
+  find(labels: Labels): Stream | undefined {
+    const known = this.#byLabels.get(labels);
+    if (known?.gone === false) {
+      return known;
+    }
+    const stream = this.#byKey.get(labelsKey(labels));
+    if (stream !== undefined) {
+      this.#byLabels.set(labels, stream);
+    }
+    return stream;
+  }
+
+  /** One that the catalogue knows. */
+  restore(id: number, labels: Labels, cutRecord: number): void {
+    this.#byKey.set(labelsKey(labels), {
+      id,
+      labels,
+      head: undefined,
+      sealed: [],
+      cutRecord,
+      stored: true,
+      gone: false,
+    });
+    this.#next = Math.max(this.#next, id + 1);
+  }
+
+  of(labels: Labels): Stream {
+    let stream = this.find(labels);
+    if (stream === undefined) {
+      stream = {
+        id: this.#next++,
+        labels,
+        head: undefined,
+        sealed: [],
+        cutRecord: 0,
+        stored: false,
+        gone: false,
+      };
+      this.#byKey.set(labelsKey(labels), stream);
+    }
+    return stream;
+  }
+
+  headOf(stream: Stream): Head {
+    if (stream.head === undefined) {
+      stream.head = new Head(this.#memory);
+      this.active.add(stream);
+    }
+    return stream.head;
+  }
+
+  behead(stream: Stream): void {
+    this.headBytes -= stream.head?.bytes ?? 0;
+    stream.head?.release();
+    stream.head = undefined;
+    this.active.delete(stream);
+  }
+
+  forget(stream: Stream): void {
+    stream.gone = true;
+    this.#byKey.delete(labelsKey(stream.labels));
+  }
+
+  *matching(matchers: readonly Matcher[]): Generator<Stream> {
+    for (const stream of this.#byKey.values()) {
+      if (matchers.every((matcher) => matcher.matches(labelValue(stream.labels, matcher.name)))) {
+        yield stream;
+      }
+    }
+  }
+}

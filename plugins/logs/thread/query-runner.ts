@@ -1,0 +1,74 @@
+import { type Budget, type QueryCall, type QueryLoad, QueryRunner } from 'svc/query';
+
+import type { LogSource } from '../logql/index.ts';
+import type { LogStore } from '../store/store.ts';
+import type { QueryLimits } from './contract.ts';
+
+/** Cost of an answer, as clients show it beside the result. */
+export interface Cost {
+  readonly bytes: number;
+  readonly lines: number;
+  readonly seconds: number;
+  readonly queuedSeconds: number;
+}
+
+/** What one query reads from and may use up. */
+export interface LogQueryRun {
+  readonly source: LogSource;
+  readonly budget: Budget;
+  /** What could not be read; grows until the answer is there. */
+  readonly warnings: readonly string[];
+  cost(): Cost;
+}
+
+/** Runs queries over a source that counts what it reads for them. */
+export class LogQueryRunner {
+  readonly #store: LogStore;
+  readonly #now: () => number;
+  readonly #runner: QueryRunner<QueryLimits>;
+
+  constructor(store: LogStore, limits: QueryLimits, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+    this.#runner = new QueryRunner(limits);
+  }
+
+  set limits(limits: QueryLimits) {
+    this.#runner.limits = limits;
+  }
+
+  get load(): QueryLoad {
+    return this.#runner.load;
+  }
+
+  run<T>(call: QueryCall, work: (run: LogQueryRun) => Promise<T>): Promise<T> {
+    const came = this.#now();
+    return this.#runner.run(call, async (budget) => {
+      const began = this.#now();
+      const source = new CountingSource(this.#store.source());
+      const cost = (): Cost => ({
+        bytes: budget.spent.bytes,
+        lines: source.lines,
+        seconds: (this.#now() - began) / 1_000,
+        queuedSeconds: (began - came) / 1_000,
+      });
+      return await work({ source, budget, warnings: budget.warnings, cost });
+    });
+  }
+}
+
+class CountingSource implements LogSource {
+  readonly #source: LogSource;
+  lines = 0;
+
+  constructor(source: LogSource) {
+    this.#source = source;
+  }
+
+  async *select(...asked: Parameters<LogSource['select']>): ReturnType<LogSource['select']> {
+    for await (const batch of this.#source.select(...asked)) {
+      this.lines += batch.entries.length;
+      yield batch;
+    }
+  }
+}
