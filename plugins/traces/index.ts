@@ -12,17 +12,17 @@ import {
 import { definePlugin, type PluginContext, type ThreadHandle } from 'svc/sdk';
 import { careOf, examinedAnswer, examinedStore } from 'svc/store';
 
-import type { TraceDriver } from './driver.ts';
-import { EmbeddedTraces } from './embedded-traces.ts';
-import { RemoteTraces } from './remote/remote-traces.ts';
+import type { TraceDriver } from './drivers/driver.ts';
+import { EmbeddedTraces } from './drivers/embedded.ts';
+import { RemoteTraces } from './drivers/remote.ts';
 import { selfMetrics } from './self-metrics.ts';
 import { pushAddress, searchRangeMs, threadKeys, threadSettings } from './settings.ts';
 import { TraceSkills } from './skills.ts';
 import { relaySpanMetrics } from './span-metrics-relay.ts';
-import { Reader } from './tempo/question.ts';
 import { tempoRoutes } from './tempo-routes.ts';
+import { Reader } from './tempo/question.ts';
+import type { StoreStatus, TracesData } from './thread/contract.ts';
 import { traceRoutes } from './trace-routes.ts';
-import type { StoreStatus, TracesData } from './thread-contract.ts';
 
 const heapMb = 1_024;
 const tempo = {

@@ -1,8 +1,17 @@
 import { QueryRunner } from 'svc/query';
 import { type ThreadSetup, transferred } from 'svc/thread';
 
-import { foundTrace, matrixOf, moved, renderTold, renderTrace, traceIdOf } from './answers.ts';
+import {
+  foundTrace,
+  matrixOf,
+  moved,
+  renderTold,
+  renderTrace,
+  traceIdOf,
+} from './service/answers.ts';
+import { matchersOf, StoreQueries, type Told } from './service/store-queries.ts';
 import { SpanMetricsNotices } from './span-metrics-writer.ts';
+import { Passing } from './store/passing.ts';
 import {
   metricsJson,
   searchJson,
@@ -11,13 +20,11 @@ import {
   tagValuesJson,
   typedTagValuesJson,
   withWarnings,
-} from './store/answer-json.ts';
-import { Passing } from './store/passing.ts';
-import { gather, spanSource } from './store/scan.ts';
+} from './store/read/answer-json.ts';
+import { gather, spanSource } from './store/read/scan.ts';
+import { fieldOf } from './store/read/tags.ts';
 import { openTracesStore } from './store/store.ts';
-import { fieldOf } from './store/tags.ts';
-import { matchersOf, StoreQueries, type Told } from './store-queries.ts';
-import type { EnforcedInput, TracesData, TracesMethods } from './thread-contract.ts';
+import type { EnforcedInput, TracesData, TracesMethods } from './thread/contract.ts';
 import {
   assertFieldsAlone,
   assertOneFilter,
@@ -27,7 +34,7 @@ import {
   printQuery,
   type SearchResult,
   withNames,
-} from './traceql/engine.ts';
+} from './traceql/index.ts';
 
 export interface TracesService {
   readonly methods: TracesMethods;

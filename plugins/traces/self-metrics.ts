@@ -1,6 +1,6 @@
 import { messageOf, type PluginContext, type ThreadHandle } from 'svc/sdk';
 
-import type { StoreStatus } from './thread-contract.ts';
+import type { StoreStatus } from './thread/contract.ts';
 
 const everyMs = 15_000;
 

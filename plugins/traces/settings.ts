@@ -1,7 +1,7 @@
 import type { Settings } from 'svc/sdk';
 import { addressOf, parseDuration } from 'svc/query';
 
-import type { ThreadSettings } from './thread-contract.ts';
+import type { ThreadSettings } from './thread/contract.ts';
 
 const longestQueryMs = 5 * 60_000;
 

@@ -11,7 +11,7 @@ import {
   type ThreadHandle,
 } from 'svc/sdk';
 
-import type { SpanMetricsBody, SpanMetricsNotice } from './thread-contract.ts';
+import type { SpanMetricsBody, SpanMetricsNotice } from './thread/contract.ts';
 
 const mostWaiting = 4;
 

@@ -1,8 +1,8 @@
 import { memoryOf, ProtoWriter } from 'svc/store';
 import type { ThreadSetup } from 'svc/thread';
 
-import type { MetricRow } from './store/span-metrics.ts';
-import type { SpanMetricsBody } from './thread-contract.ts';
+import type { MetricRow } from './store/intake/span-metrics.ts';
+import type { SpanMetricsBody } from './thread/contract.ts';
 
 /** Samples in one body: what receivers take without a complaint. */
 const rowsPerBody = 10_000;

@@ -9,10 +9,10 @@ import {
 import { type AskingOf, protocolQuery } from 'svc/query';
 import type { TObject, TSchema } from 'typebox';
 
-import type { TraceDriver } from './driver.ts';
+import type { TraceDriver } from './drivers/driver.ts';
+import { answered, spoken } from './tempo-shapes.ts';
 import { type ParameterList, parametersOf } from './tempo/parameter-list.ts';
 import type { Reader, TempoQuestion } from './tempo/question.ts';
-import { answered, spoken } from './tempo-shapes.ts';
 import { answerMs, jsonType, Tag, TraceId } from './trace-routes.ts';
 
 const textType = 'text/plain; charset=utf-8';

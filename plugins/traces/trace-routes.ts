@@ -2,9 +2,9 @@ import { byteRoute, type RouteDeclaration, SvcError } from 'svc/sdk';
 import type { AskingOf } from 'svc/query';
 import { Type } from 'typebox';
 
-import type { TraceDriver } from './driver.ts';
-import { parametersOf } from './tempo/parameter-list.ts';
+import type { TraceDriver } from './drivers/driver.ts';
 import { answered } from './tempo-shapes.ts';
+import { parametersOf } from './tempo/parameter-list.ts';
 import type { Reader } from './tempo/question.ts';
 
 export const jsonType = 'application/json';

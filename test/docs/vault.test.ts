@@ -7,7 +7,7 @@ import { parse as parseYaml } from 'yaml';
 
 import { parse as parseLogql } from '../../plugins/logs/logql/parse.ts';
 import { parse as parsePromql } from '../../plugins/metricsdb/promql/parse/parser.ts';
-import { parse as parseTraceql } from '../../plugins/traces/traceql/parser.ts';
+import { parse as parseTraceql } from '../../plugins/traces/traceql/parse/parser.ts';
 import { filesIn, projectRoot } from '../house/source.ts';
 import { metricNames } from './metric-names.ts';
 

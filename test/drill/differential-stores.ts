@@ -8,16 +8,16 @@ import { type Budget, budget, labelsRecord } from 'svc/query';
 import { instant as instantOfLogs } from '../../plugins/logs/logql/index.ts';
 import { openLogStore } from '../../plugins/logs/store/store.ts';
 import { instant } from '../../plugins/metricsdb/promql/index.ts';
+import { valueText } from '../../plugins/traces/store/head/otlp-values.ts';
 import {
   tagsJson,
   tagsJsonByScope,
   tagValuesJson,
   typedTagValuesJson,
-} from '../../plugins/traces/store/answer-json.ts';
-import { valueText } from '../../plugins/traces/store/otlp-values.ts';
+} from '../../plugins/traces/store/read/answer-json.ts';
+import { tagNames, tagValues } from '../../plugins/traces/store/read/tags.ts';
 import { openTracesStore, type TracesStore } from '../../plugins/traces/store/store.ts';
-import { tagNames, tagValues } from '../../plugins/traces/store/tags.ts';
-import { metrics, parse, queryOfTags, search } from '../../plugins/traces/traceql/engine.ts';
+import { metrics, parse, queryOfTags, search } from '../../plugins/traces/traceql/index.ts';
 import { startMs } from '../plugins/traces/bodies.ts';
 import { jsonOf, quiet } from '../plugins/traces/store-house.ts';
 import { crashOptions } from './logs-crash-model.ts';

@@ -10,10 +10,10 @@ import { fileURLToPath } from 'node:url';
 
 import { budget } from 'svc/query';
 
-import type { Outcome } from '../exercise.ts';
-import { counted } from '../counted.ts';
 import { openTracesStore } from '../../plugins/traces/store/store.ts';
-import { metrics, parse } from '../../plugins/traces/traceql/engine.ts';
+import { metrics, parse } from '../../plugins/traces/traceql/index.ts';
+import { counted } from '../counted.ts';
+import type { Outcome } from '../exercise.ts';
 import { spanId, startMs, traceId } from '../plugins/traces/bodies.ts';
 import { quiet } from '../plugins/traces/store-house.ts';
 

@@ -2,8 +2,8 @@ import type { PushAnswer } from 'svc/contracts/metricsdb';
 import type { TraceIngest, TraceQueries } from 'svc/contracts/traces';
 import type { Asking } from 'svc/query';
 
-import type { TempoQuestion } from './tempo/question.ts';
-import type { TraceForm } from './thread-contract.ts';
+import type { TempoQuestion } from '../tempo/question.ts';
+import type { TraceForm } from '../thread/contract.ts';
 
 export interface DriverStatus {
   readonly driver: 'embedded' | 'remote';

@@ -3,9 +3,9 @@ import type { TraceSearchOptions, TraceWindow } from 'svc/contracts/traces';
 import { type Clock, isSvcError, messageOf, type ThreadCall, type ThreadHandle } from 'svc/sdk';
 import { memoryOf } from 'svc/store';
 
+import type { TempoQuestion } from '../tempo/question.ts';
+import type { StoreStatus, TraceForm } from '../thread/contract.ts';
 import type { DriverStatus, TraceDriver } from './driver.ts';
-import type { TempoQuestion } from './tempo/question.ts';
-import type { StoreStatus, TraceForm } from './thread-contract.ts';
 
 /** A little more than any query may take in the thread: its own deadline is the one that says why. */
 const patienceMs = 5 * 60_000 + 10_000;

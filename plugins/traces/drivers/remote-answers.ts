@@ -3,7 +3,7 @@ import { foreignJson } from 'svc/query';
 import { SvcError } from 'svc/sdk';
 import { ProtoReader } from 'svc/store';
 
-import type { TracesMetrics } from '../thread-contract.ts';
+import type { TracesMetrics } from '../thread/contract.ts';
 
 const strange = (what: string): SvcError =>
   new SvcError(

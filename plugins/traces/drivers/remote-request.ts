@@ -1,5 +1,5 @@
 import type { TempoQuestion } from '../tempo/question.ts';
-import type { SearchInput } from '../thread-contract.ts';
+import type { SearchInput } from '../thread/contract.ts';
 
 export interface RemoteRequest {
   /** Below the base address. */

@@ -3,10 +3,10 @@ import type { TraceSearchOptions, TraceWindow } from 'svc/contracts/traces';
 import { type RemoteClient } from 'svc/query';
 import { type Clock, isSvcError, messageOf, SvcError, type ThreadHandle } from 'svc/sdk';
 
-import type { DriverStatus, TraceDriver } from '../driver.ts';
 import type { Relayed } from '../store/passing.ts';
 import type { TempoQuestion } from '../tempo/question.ts';
-import type { EnforcedInput, JudgedInput, TraceForm } from '../thread-contract.ts';
+import type { EnforcedInput, JudgedInput, TraceForm } from '../thread/contract.ts';
+import type { DriverStatus, TraceDriver } from './driver.ts';
 import {
   assertJson,
   matrixIn,
@@ -15,8 +15,8 @@ import {
   tracesIn,
   valuesIn,
   versionIn,
-} from './answers.ts';
-import { remoteRequest } from './request.ts';
+} from './remote-answers.ts';
+import { remoteRequest } from './remote-request.ts';
 
 export interface RemoteTracesParts {
   readonly client: RemoteClient;

@@ -4,13 +4,13 @@ import { SvcError } from 'svc/sdk';
 import { ProtoWriter } from 'svc/store';
 import { transferred } from 'svc/thread';
 
+import { valueText } from '../store/head/otlp-values.ts';
+import { withWarnings } from '../store/read/answer-json.ts';
+import { answerProto, noTrace, traceJson, tracesProto } from '../store/read/trace-json.ts';
+import type { TraceInput, TracesMetrics } from '../thread/contract.ts';
+import { type MetricsResult, type SearchResult, sightOf } from '../traceql/index.ts';
+import type { TraceSpans } from '../traceql/spans/span.ts';
 import { matchersOf, type Told } from './store-queries.ts';
-import { withWarnings } from './store/answer-json.ts';
-import { valueText } from './store/otlp-values.ts';
-import { answerProto, noTrace, traceJson, tracesProto } from './store/trace-json.ts';
-import type { TraceInput, TracesMetrics } from './thread-contract.ts';
-import { type MetricsResult, type SearchResult, sightOf } from './traceql/engine.ts';
-import type { TraceSpans } from './traceql/span.ts';
 
 /** A trace as other plugins are told of it. */
 export function foundTrace(trace: SearchResult['traces'][number]): FoundTrace {

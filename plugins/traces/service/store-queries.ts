@@ -1,8 +1,8 @@
 import { SvcError } from 'svc/sdk';
 import { type Budget, matcher, type Matcher, type QueryRunner } from 'svc/query';
 
-import type { TracesStore } from './store/store.ts';
-import { type TagNames, tagNames, type TagValue, tagValues } from './store/tags.ts';
+import { type TagNames, tagNames, type TagValue, tagValues } from '../store/read/tags.ts';
+import type { TracesStore } from '../store/store.ts';
 import type {
   Asked,
   Call,
@@ -11,7 +11,7 @@ import type {
   SearchInput,
   TagsInput,
   TagValuesInput,
-} from './thread-contract.ts';
+} from '../thread/contract.ts';
 import {
   metrics,
   type MetricsResult,
@@ -19,9 +19,9 @@ import {
   queryOfTags,
   search,
   type SearchResult,
-} from './traceql/engine.ts';
-import type { SpanSource } from './traceql/source.ts';
-import type { TraceSpans } from './traceql/span.ts';
+} from '../traceql/index.ts';
+import type { SpanSource } from '../traceql/spans/source.ts';
+import type { TraceSpans } from '../traceql/spans/span.ts';
 
 const mostTraces = 1_000;
 const mostSpansPerSpanSet = 1_000;

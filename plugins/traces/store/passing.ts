@@ -1,13 +1,19 @@
 import { SvcError } from 'svc/sdk';
 import { asBuffer } from 'svc/query';
 
-import { gather, type SpanTables } from './scan.ts';
-import { decodeTraces } from './decode.ts';
-import type { Head } from './head.ts';
-import { type PushFormat, type PushOptions, type PushResult, requestOf, resultOf } from './push.ts';
+import type { TraceSpans } from '../traceql/spans/span.ts';
+import type { Head } from './head/head.ts';
+import { decodeTraces } from './intake/decode.ts';
+import {
+  type PushFormat,
+  type PushOptions,
+  type PushResult,
+  requestOf,
+  resultOf,
+} from './intake/push.ts';
+import { gather, type SpanTables } from './read/scan.ts';
+import { tracesProto } from './read/trace-json.ts';
 import type { TracesStore } from './store.ts';
-import { tracesProto } from './trace-json.ts';
-import type { TraceSpans } from '../traceql/span.ts';
 
 /** A push on its way to another server. */
 export interface Relayed extends PushResult {

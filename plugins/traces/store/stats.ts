@@ -1,6 +1,6 @@
-import type { BlockSet } from './block-set.ts';
-import type { Head } from './head.ts';
-import type { SpanMetrics } from './span-metrics.ts';
+import type { BlockSet } from './blocks/block-set.ts';
+import type { Head } from './head/head.ts';
+import type { SpanMetrics } from './intake/span-metrics.ts';
 
 export interface StoreStats {
   readonly headSpans: number;

@@ -1,13 +1,13 @@
 import type { Logger } from 'svc/sdk';
 import type { DiskLimits, StoreReport, WalFiles } from 'svc/store';
 
-import type { SearchWindow, SpanSource } from '../traceql/source.ts';
-import type { TraceSpans } from '../traceql/span.ts';
-import type { Head } from './head.ts';
-import type { TraceLimits } from './limits.ts';
-import type { PushFormat, PushOptions, PushResult } from './push.ts';
-import type { SpanTables } from './scan.ts';
-import type { MetricRow } from './span-metrics.ts';
+import type { SearchWindow, SpanSource } from '../traceql/spans/source.ts';
+import type { TraceSpans } from '../traceql/spans/span.ts';
+import type { Head } from './head/head.ts';
+import type { TraceLimits } from './head/limits.ts';
+import type { PushFormat, PushOptions, PushResult } from './intake/push.ts';
+import type { MetricRow } from './intake/span-metrics.ts';
+import type { SpanTables } from './read/scan.ts';
 import type { StoreStats } from './stats.ts';
 
 export interface TracesStoreOptions {

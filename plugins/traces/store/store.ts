@@ -14,19 +14,25 @@ import {
   type Wal,
 } from 'svc/store';
 
-import type { SearchWindow, SpanSource } from '../traceql/source.ts';
-import type { TraceSpans } from '../traceql/span.ts';
-import { writeTraceBlock } from './block.ts';
-import { BlockSet } from './block-set.ts';
-import { decodeTraces } from './decode.ts';
-import { Head } from './head.ts';
-import { defaultLimits, type TraceLimits } from './limits.ts';
-import { type PushFormat, type PushOptions, type PushResult, requestOf, resultOf } from './push.ts';
-import { gather, type SpanTables, spanSource } from './scan.ts';
-import { type MetricRow, SpanMetrics } from './span-metrics.ts';
+import type { SearchWindow, SpanSource } from '../traceql/spans/source.ts';
+import type { TraceSpans } from '../traceql/spans/span.ts';
+import { BlockSet } from './blocks/block-set.ts';
+import { writeTraceBlock } from './blocks/block.ts';
+import { Head } from './head/head.ts';
+import { defaultLimits, type TraceLimits } from './head/limits.ts';
+import { decodeTraces } from './intake/decode.ts';
+import {
+  type PushFormat,
+  type PushOptions,
+  type PushResult,
+  requestOf,
+  resultOf,
+} from './intake/push.ts';
+import { type MetricRow, SpanMetrics } from './intake/span-metrics.ts';
+import { readRecord, recordHead } from './intake/wal-record.ts';
+import { gather, type SpanTables, spanSource } from './read/scan.ts';
 import { statsOf, type StoreStats } from './stats.ts';
 import type { TracesStore, TracesStoreOptions } from './store-contract.ts';
-import { readRecord, recordHead } from './wal-record.ts';
 
 export type { TracesStore, TracesStoreOptions } from './store-contract.ts';
 

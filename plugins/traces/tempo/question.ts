@@ -6,7 +6,7 @@ import type {
   SearchInput,
   TagsInput,
   TagValuesInput,
-} from '../thread-contract.ts';
+} from '../thread/contract.ts';
 import type { ParameterList } from './parameter-list.ts';
 import { Parameters } from './parameters.ts';
 

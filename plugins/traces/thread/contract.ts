@@ -2,12 +2,12 @@ import type { Enforced, PushAnswer, Stamp } from 'svc/contracts/metricsdb';
 import type { FoundTraces } from 'svc/contracts/traces';
 import type { StoreReport } from 'svc/store';
 
-import type { TraceLimits } from './store/limits.ts';
-import type { Relayed } from './store/passing.ts';
-import type { PushFormat } from './store/push.ts';
-import type { StoreStats } from './store/stats.ts';
-import type { TagNames, TagValue } from './store/tags.ts';
-import type { TagSearch } from './traceql/tag-search.ts';
+import type { TraceLimits } from '../store/head/limits.ts';
+import type { PushFormat } from '../store/intake/push.ts';
+import type { Relayed } from '../store/passing.ts';
+import type { TagNames, TagValue } from '../store/read/tags.ts';
+import type { StoreStats } from '../store/stats.ts';
+import type { TagSearch } from '../traceql/search/tag-search.ts';
 
 /** What the thread is given by the plugin. */
 export interface TracesData {

@@ -1,6 +1,6 @@
 /** TraceQL as a whole: text in, answers out, over any source of spans. */
-export { parse } from './parser.ts';
-export { printQuery } from './print.ts';
+export { parse } from './parse/parser.ts';
+export { printQuery } from './parse/print.ts';
 export {
   search,
   type MatchedSpan,
@@ -8,16 +8,21 @@ export {
   type MatchedTrace,
   type SearchOptions,
   type SearchResult,
-} from './search.ts';
-export { metrics, type MetricsOptions, type MetricsResult, type MetricsSeries } from './metrics.ts';
-export { assertSent } from './series-bound.ts';
-export { sightOf, textOf, type Sight } from './enforce.ts';
-export { prefilterOf } from './prefilter.ts';
-export { queryOfTags, type TagSearch } from './tag-search.ts';
+} from './search/search.ts';
+export {
+  metrics,
+  type MetricsOptions,
+  type MetricsResult,
+  type MetricsSeries,
+} from './metrics/metrics.ts';
+export { assertSent } from './metrics/series-bound.ts';
+export { sightOf, textOf, type Sight } from './spans/enforce.ts';
+export { prefilterOf } from './search/prefilter.ts';
+export { queryOfTags, type TagSearch } from './search/tag-search.ts';
 export {
   assertFieldsAlone,
   assertOneFilter,
   assertSpansAlone,
   enforcedQuery,
   withNames,
-} from './enforced-query.ts';
+} from './search/enforced-query.ts';

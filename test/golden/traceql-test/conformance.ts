@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { messageOf } from 'svc/sdk';
 import { parse as parseYaml } from 'yaml';
 
-import { parse } from '../../../plugins/traces/traceql/engine.ts';
+import { parse } from '../../../plugins/traces/traceql/index.ts';
 import { goEvaluations, goRefusals } from './go-evaluations.ts';
 import { goMetrics } from './go-metrics.ts';
 import { goSearches } from './go-searches.ts';

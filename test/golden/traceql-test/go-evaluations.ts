@@ -3,10 +3,10 @@ import { join } from 'node:path';
 
 import { messageOf } from 'svc/sdk';
 
-import { parse } from '../../../plugins/traces/traceql/engine.ts';
-import { compilePipeline, runOver } from '../../../plugins/traces/traceql/pipeline.ts';
-import type { Attribute, Span, Value } from '../../../plugins/traces/traceql/span.ts';
-import { TraceView } from '../../../plugins/traces/traceql/trace-view.ts';
+import { parse } from '../../../plugins/traces/traceql/index.ts';
+import { compilePipeline, runOver } from '../../../plugins/traces/traceql/search/pipeline.ts';
+import type { Attribute, Span, Value } from '../../../plugins/traces/traceql/spans/span.ts';
+import { TraceView } from '../../../plugins/traces/traceql/spans/trace-view.ts';
 import { spanOf } from '../../plugins/traces/spans.ts';
 import {
   fieldsOf,

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { messageOf } from 'svc/sdk';
 import { budget } from 'svc/query';
 
-import { metrics, type MetricsResult, parse } from '../../../plugins/traces/traceql/engine.ts';
-import type { Attribute, Span, Value } from '../../../plugins/traces/traceql/span.ts';
-import { keyOf } from '../../../plugins/traces/traceql/values.ts';
+import { metrics, type MetricsResult, parse } from '../../../plugins/traces/traceql/index.ts';
+import { keyOf } from '../../../plugins/traces/traceql/search/values.ts';
+import type { Attribute, Span, Value } from '../../../plugins/traces/traceql/spans/span.ts';
 import { memorySource, spanOf } from '../../plugins/traces/spans.ts';
 import { functionBody } from '../go-literals.ts';
 import type { Judged } from './go-evaluations.ts';

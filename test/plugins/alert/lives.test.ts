@@ -7,7 +7,7 @@ import { AlertEvaluator } from 'svc/contracts/alert';
 import { MetricsIngest, type PushAnswer, type Stamp } from 'svc/contracts/metricsdb';
 import { startTestHost, type TestHost } from 'svc/testing';
 
-import type { SpanMetricsNotice } from '../../../plugins/traces/thread-contract.ts';
+import type { SpanMetricsNotice } from '../../../plugins/traces/thread/contract.ts';
 import { edgeFleet, PretendFleet, seven } from '../ingest/house.ts';
 import { feishuPath, startFeishu } from '../notify/fakes/feishu.ts';
 import type { Platform } from '../notify/fakes/platform.ts';

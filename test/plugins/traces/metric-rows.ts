@@ -1,6 +1,6 @@
 import { ProtoReader } from 'svc/store';
 
-import type { MetricRow } from '../../../plugins/traces/store/span-metrics.ts';
+import type { MetricRow } from '../../../plugins/traces/store/intake/span-metrics.ts';
 
 /** The samples of a body of Prometheus remote write with one sample for each series. */
 export function rowsIn(body: Uint8Array): MetricRow[] {

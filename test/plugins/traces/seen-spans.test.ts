@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { SeenSpans } from '../../../plugins/traces/traceql/seen-spans.ts';
+import { SeenSpans } from '../../../plugins/traces/traceql/spans/seen-spans.ts';
 
 test('spans with neighbouring ids, kinds and traces are told apart, and each is new once', () => {
   const seen = new SeenSpans(() => undefined);

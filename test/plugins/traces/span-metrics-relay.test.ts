@@ -6,7 +6,7 @@ import type { PushAnswer } from 'svc/contracts/metricsdb';
 import { Board } from 'svc/sdk';
 import type { TestHost } from 'svc/testing';
 
-import type { MetricRow } from '../../../plugins/traces/store/span-metrics.ts';
+import type { MetricRow } from '../../../plugins/traces/store/intake/span-metrics.ts';
 import { spanId, startMs, traceId } from './bodies.ts';
 import { openHouse, push } from './house.ts';
 import { rowsIn } from './metric-rows.ts';

@@ -1,17 +1,17 @@
 import type {
+  Prefilter,
+  SearchWindow,
+  SpanSource,
+  TraceBatch,
+} from '../../../plugins/traces/traceql/spans/source.ts';
+import type {
   Attribute,
   Span,
   SpanEvent,
   SpanLink,
   TraceSpans,
   Value,
-} from '../../../plugins/traces/traceql/span.ts';
-import type {
-  Prefilter,
-  SearchWindow,
-  SpanSource,
-  TraceBatch,
-} from '../../../plugins/traces/traceql/source.ts';
+} from '../../../plugins/traces/traceql/spans/span.ts';
 
 type Plain = string | number | boolean | readonly Plain[];
 

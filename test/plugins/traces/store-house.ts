@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import type { Logger } from 'svc/sdk';
 
 import { openTraces } from '../../../plugins/traces/open-traces.ts';
-import type { TracesMethods } from '../../../plugins/traces/thread-contract.ts';
 import {
   openTracesStore,
   type TracesStore,
   type TracesStoreOptions,
 } from '../../../plugins/traces/store/store.ts';
+import type { TracesMethods } from '../../../plugins/traces/thread/contract.ts';
 
 interface After {
   after(work: () => unknown): void;

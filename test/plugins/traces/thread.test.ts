@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import { startThreadForTest } from 'svc/testing';
 
-import type { StoreStatus } from '../../../plugins/traces/thread-contract.ts';
+import type { StoreStatus } from '../../../plugins/traces/thread/contract.ts';
 import { bodyOf, spanId, startMs, traceId } from './bodies.ts';
 import { folder, jsonOf } from './store-house.ts';
 

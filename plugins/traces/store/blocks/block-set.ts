@@ -12,10 +12,10 @@ import {
   sectionCache,
 } from 'svc/store';
 
+import type { SearchWindow } from '../../traceql/spans/source.ts';
+import { hashOfTrace } from '../columns/bit-filter.ts';
 import { type BlockParts, StoredBlock } from './block.ts';
-import { hashOfTrace } from './bit-filter.ts';
 import type { Group } from './group.ts';
-import type { SearchWindow } from '../traceql/source.ts';
 
 const mostOpen = 64;
 const cacheBytes = 32 * 1024 * 1024;

@@ -19,12 +19,12 @@ import {
   hashOfTextValue,
   hashOfTrace,
   nameKey,
-} from './bit-filter.ts';
-import { scopeBits, type ScopeName } from './columns.ts';
-import { Group } from './group.ts';
+} from '../columns/bit-filter.ts';
+import { scopeBits, type ScopeName } from '../columns/columns.ts';
+import type { Head } from '../head/head.ts';
+import { groupSpans } from '../head/limits.ts';
 import { sectionsPerGroup, type TraceRows, writeGroup } from './group-writer.ts';
-import type { Head } from './head.ts';
-import { groupSpans } from './limits.ts';
+import { Group } from './group.ts';
 
 /** Sections behind those of the groups. */
 const tail = { attributeFilter: 3, traceFilter: 2, header: 1 } as const;

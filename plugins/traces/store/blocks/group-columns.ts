@@ -1,6 +1,6 @@
 import { ByteReader } from 'svc/store';
 
-import type { EventColumns, LinkColumns } from './columns.ts';
+import type { EventColumns, LinkColumns } from '../columns/columns.ts';
 import { parentCodes } from './group-writer.ts';
 
 export interface TraceColumns {

@@ -1,8 +1,8 @@
 import { ByteReader } from 'svc/store';
 
-import type { Attribute, Scope } from '../traceql/span.ts';
-import type { SpanDictionary } from './columns.ts';
-import { decodeValue, skipValue } from './value-codec.ts';
+import type { Attribute, Scope } from '../../traceql/spans/span.ts';
+import type { SpanDictionary } from '../columns/columns.ts';
+import { decodeValue, skipValue } from '../columns/value-codec.ts';
 
 interface Key {
   readonly key: string;

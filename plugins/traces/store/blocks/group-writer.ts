@@ -1,8 +1,8 @@
 import { type BlockWriter, ByteWriter } from 'svc/store';
 
-import type { Head } from './head.ts';
-import { placesOf, Renumbering } from './row-numbers.ts';
-import { encodeText, encodeValue } from './value-codec.ts';
+import { placesOf, Renumbering } from '../columns/row-numbers.ts';
+import { encodeText, encodeValue } from '../columns/value-codec.ts';
+import type { Head } from '../head/head.ts';
 
 /** Sections of one group within a block, in this order. */
 export const groupSections = {

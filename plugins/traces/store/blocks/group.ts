@@ -1,7 +1,7 @@
 import { ByteReader } from 'svc/store';
 
-import type { EventColumns, LinkColumns, SpanTable } from './columns.ts';
-import { GroupDictionary } from './group-dictionary.ts';
+import type { EventColumns, LinkColumns, SpanTable } from '../columns/columns.ts';
+import { hexOf } from '../columns/stored-span.ts';
 import {
   type FieldColumns,
   readFields,
@@ -13,8 +13,8 @@ import {
   type TimeColumns,
   type TraceColumns,
 } from './group-columns.ts';
+import { GroupDictionary } from './group-dictionary.ts';
 import { groupSections } from './group-writer.ts';
-import { hexOf } from './stored-span.ts';
 
 /** A group of spans in a block. A section is read and unpacked when one of its columns is asked for. */
 export class Group implements SpanTable {

@@ -1,5 +1,5 @@
-import type { SpanPrefilter } from '../traceql/source.ts';
-import type { Value } from '../traceql/span.ts';
+import type { SpanPrefilter } from '../../traceql/spans/source.ts';
+import type { Value } from '../../traceql/spans/span.ts';
 
 const lineBytes = 64;
 const lineBits = lineBytes * 8;

@@ -1,4 +1,4 @@
-import type { Attribute, Scope, Value } from '../traceql/span.ts';
+import type { Attribute, Scope, Value } from '../../traceql/spans/span.ts';
 
 /** Where attributes of a dictionary occur; bits of a mask. */
 export const scopeBits = { span: 1, resource: 2, event: 4, link: 8, instrumentation: 16 } as const;

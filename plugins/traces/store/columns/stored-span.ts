@@ -1,4 +1,4 @@
-import type { Attribute, Scope, Span, SpanEvent, SpanLink } from '../traceql/span.ts';
+import type { Attribute, Scope, Span, SpanEvent, SpanLink } from '../../traceql/spans/span.ts';
 import type { SpanTable } from './columns.ts';
 
 /** One row of a table as a span; a field is decoded when somebody asks for it. */

@@ -1,7 +1,7 @@
 import type { ByteReader, ByteWriter } from 'svc/store';
 import { SvcError } from 'svc/sdk';
 
-import type { Attribute, Value } from '../traceql/span.ts';
+import type { Attribute, Value } from '../../traceql/spans/span.ts';
 
 /** Written into blocks: never renumber. */
 const types = {

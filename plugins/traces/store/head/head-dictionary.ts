@@ -1,15 +1,15 @@
 import { asBuffer, textOf } from 'svc/query';
 import { ProtoReader } from 'svc/store';
 
-import type { Attribute, Scope } from '../traceql/span.ts';
-import { ByteDictionary } from './byte-dictionary.ts';
-import { type ScopeName, scopeBits, type SpanDictionary } from './columns.ts';
-import { i32, u8, u32 } from './growable.ts';
+import type { Attribute, Scope } from '../../traceql/spans/span.ts';
+import { ByteDictionary } from '../columns/byte-dictionary.ts';
+import { type ScopeName, scopeBits, type SpanDictionary } from '../columns/columns.ts';
+import { i32, u8, u32 } from '../columns/growable.ts';
+import { type Losses, Shortened } from '../columns/shortened.ts';
+import { textPairIn } from '../columns/text-pair.ts';
 import type { TraceLimits } from './limits.ts';
 import { cut, readerBehindLength, readKeyValue } from './otlp-values.ts';
 import { scopeHead } from './scope-head.ts';
-import { type Losses, Shortened } from './shortened.ts';
-import { textPairIn } from './text-pair.ts';
 
 export interface ServerStamp {
   readonly device_id?: string | undefined;

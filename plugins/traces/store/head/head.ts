@@ -1,9 +1,9 @@
-import { ByteDictionary } from './byte-dictionary.ts';
-import type { EventColumns, LinkColumns, SpanTable } from './columns.ts';
-import { f64, i32, u8, u32 } from './growable.ts';
+import { ByteDictionary } from '../columns/byte-dictionary.ts';
+import type { EventColumns, LinkColumns, SpanTable } from '../columns/columns.ts';
+import { f64, i32, u8, u32 } from '../columns/growable.ts';
+import { hexOf } from '../columns/stored-span.ts';
 import { HeadDictionary } from './head-dictionary.ts';
 import type { TraceLimits } from './limits.ts';
-import { hexOf } from './stored-span.ts';
 
 const none = -1;
 

@@ -1,9 +1,9 @@
 import { type JsonBytes } from 'svc/query';
 import { ProtoReader, type ProtoWriter } from 'svc/store';
 
-import type { Attribute, Value } from '../traceql/span.ts';
+import type { Attribute, Value } from '../../traceql/spans/span.ts';
+import type { Losses } from '../columns/shortened.ts';
 import type { TraceLimits } from './limits.ts';
-import type { Losses } from './shortened.ts';
 
 const mostElements = 1_024;
 

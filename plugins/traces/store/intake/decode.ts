@@ -1,7 +1,7 @@
+import type { Stamping } from '../head/head-dictionary.ts';
+import type { Head } from '../head/head.ts';
+import type { TraceLimits } from '../head/limits.ts';
 import { decodeParts, longestDuration } from './decode-parts.ts';
-import type { Head } from './head.ts';
-import type { Stamping } from './head-dictionary.ts';
-import type { TraceLimits } from './limits.ts';
 import { type Range, Reading } from './reading.ts';
 
 /** What became of the spans of one body. */

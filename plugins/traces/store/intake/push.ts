@@ -2,8 +2,8 @@ import { SvcError } from 'svc/sdk';
 import { asBuffer } from 'svc/query';
 import { gunzip } from 'svc/store';
 
+import type { ServerStamp } from '../head/head-dictionary.ts';
 import type { Tally } from './decode.ts';
-import type { ServerStamp } from './head-dictionary.ts';
 import { protoFromJson } from './otlp-json.ts';
 
 export interface PushOptions {

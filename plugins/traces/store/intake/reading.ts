@@ -1,10 +1,10 @@
 import { SvcError } from 'svc/sdk';
 import { ProtoReader } from 'svc/store';
 
-import type { ScopeName } from './columns.ts';
-import type { Head } from './head.ts';
-import { valueless } from './head-dictionary.ts';
-import type { TraceLimits } from './limits.ts';
+import type { ScopeName } from '../columns/columns.ts';
+import { valueless } from '../head/head-dictionary.ts';
+import type { Head } from '../head/head.ts';
+import type { TraceLimits } from '../head/limits.ts';
 
 export interface Range {
   readonly start: number;

@@ -1,5 +1,5 @@
-import type { Attribute } from '../traceql/span.ts';
-import type { Head } from './head.ts';
+import type { Attribute } from '../../traceql/spans/span.ts';
+import type { Head } from '../head/head.ts';
 
 /** A sample as the metrics area takes it. */
 export interface MetricRow {

@@ -1,7 +1,7 @@
 import { ByteReader, ByteWriter } from 'svc/store';
 import { SvcError } from 'svc/sdk';
 
-import type { ServerStamp } from './head-dictionary.ts';
+import type { ServerStamp } from '../head/head-dictionary.ts';
 
 const version = 1;
 

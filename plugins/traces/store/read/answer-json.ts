@@ -5,9 +5,9 @@ import {
   type MatchedSpanset,
   type MetricsResult,
   type SearchResult,
-} from '../traceql/engine.ts';
-import type { Attribute } from '../traceql/span.ts';
-import { attributesJson, valueJson, valueText } from './otlp-values.ts';
+} from '../../traceql/index.ts';
+import type { Attribute } from '../../traceql/spans/span.ts';
+import { attributesJson, valueJson, valueText } from '../head/otlp-values.ts';
 import { intrinsicTags, type TagNames, type TagValue } from './tags.ts';
 
 /** A finished object with what is missing in it, as Tempo says it of partial answers, and as a list. */

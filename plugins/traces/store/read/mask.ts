@@ -1,7 +1,7 @@
-import type { Condition, SpanPrefilter } from '../traceql/source.ts';
-import type { Value } from '../traceql/span.ts';
-import { type ScopeName, scopeBits, type SpanTable } from './columns.ts';
-import { hexOf } from './stored-span.ts';
+import type { Condition, SpanPrefilter } from '../../traceql/spans/source.ts';
+import type { Value } from '../../traceql/spans/span.ts';
+import { type ScopeName, scopeBits, type SpanTable } from '../columns/columns.ts';
+import { hexOf } from '../columns/stored-span.ts';
 
 /** A mark for each row that fits; undefined: none does. */
 export type Mask = Uint8Array | undefined;

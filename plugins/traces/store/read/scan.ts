@@ -1,20 +1,20 @@
 import type { Budget } from 'svc/query';
 
+import { senderOf } from '../../traceql/spans/seen-spans.ts';
 import type {
   Prefilter,
   SearchWindow,
   SpanPrefilter,
   SpanSource,
   TraceBatch,
-} from '../traceql/source.ts';
-import { senderOf } from '../traceql/seen-spans.ts';
-import type { Span, TraceSpans } from '../traceql/span.ts';
-import { hashOfTrace, mayHold } from './bit-filter.ts';
-import type { StoredBlock } from './block.ts';
-import type { SpanTable } from './columns.ts';
-import type { Head } from './head.ts';
+} from '../../traceql/spans/source.ts';
+import type { Span, TraceSpans } from '../../traceql/spans/span.ts';
+import type { StoredBlock } from '../blocks/block.ts';
+import { hashOfTrace, mayHold } from '../columns/bit-filter.ts';
+import type { SpanTable } from '../columns/columns.ts';
+import { StoredSpan } from '../columns/stored-span.ts';
+import type { Head } from '../head/head.ts';
 import { maskOf } from './mask.ts';
-import { StoredSpan } from './stored-span.ts';
 
 /** What there is to look through. */
 export interface SpanTables {

@@ -1,20 +1,19 @@
 import type { Budget, Matcher } from 'svc/query';
 
-import { type Evaluate, compileField } from '../traceql/field.ts';
-import { sightOf } from '../traceql/enforce.ts';
-import { intrinsicNamed, parseField } from '../traceql/field-parser.ts';
-import { Cursor } from '../traceql/cursor.ts';
-import type { FieldExpression } from '../traceql/ast.ts';
-import { parse } from '../traceql/parser.ts';
-import { compilePipeline, runOver } from '../traceql/pipeline.ts';
-import { prefilterOf } from '../traceql/prefilter.ts';
-import { scopeOf, type SearchWindow } from '../traceql/source.ts';
-import { kindNames, type Span, statusNames, type Value } from '../traceql/span.ts';
-import { TraceView } from '../traceql/trace-view.ts';
-import { keyOf } from '../traceql/values.ts';
-import type { SpanTable } from './columns.ts';
-import { type ScopeName, scopeBits } from './columns.ts';
-import { valueText } from './otlp-values.ts';
+import type { FieldExpression } from '../../traceql/parse/ast.ts';
+import { Cursor } from '../../traceql/parse/cursor.ts';
+import { intrinsicNamed, parseField } from '../../traceql/parse/field-parser.ts';
+import { parse } from '../../traceql/parse/parser.ts';
+import { type Evaluate, compileField } from '../../traceql/search/field.ts';
+import { compilePipeline, runOver } from '../../traceql/search/pipeline.ts';
+import { prefilterOf } from '../../traceql/search/prefilter.ts';
+import { keyOf } from '../../traceql/search/values.ts';
+import { sightOf } from '../../traceql/spans/enforce.ts';
+import { scopeOf, type SearchWindow } from '../../traceql/spans/source.ts';
+import { kindNames, type Span, statusNames, type Value } from '../../traceql/spans/span.ts';
+import { TraceView } from '../../traceql/spans/trace-view.ts';
+import { scopeBits, type ScopeName, type SpanTable } from '../columns/columns.ts';
+import { valueText } from '../head/otlp-values.ts';
 import { type SpanTables, spanSource } from './scan.ts';
 
 export interface TagOptions {

@@ -1,9 +1,9 @@
 import { JsonBytes } from 'svc/query';
 import { ProtoWriter } from 'svc/store';
 
-import type { Attribute, Scope, Span, TraceSpans } from '../traceql/span.ts';
-import { keyOf } from '../traceql/values.ts';
-import { attributesJson, writeKeyValue } from './otlp-values.ts';
+import { keyOf } from '../../traceql/search/values.ts';
+import type { Attribute, Scope, Span, TraceSpans } from '../../traceql/spans/span.ts';
+import { attributesJson, writeKeyValue } from '../head/otlp-values.ts';
 
 /** Spans of one resource, by what made them. */
 interface Batch {

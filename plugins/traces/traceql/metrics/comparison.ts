@@ -1,9 +1,9 @@
-import type { CompareStage } from './ast.ts';
-import { compileField, compileTest } from './field.ts';
+import type { CompareStage } from '../parse/ast.ts';
+import { compileField, compileTest } from '../search/field.ts';
+import { keyOf } from '../search/values.ts';
+import type { Attribute, Value } from '../spans/span.ts';
+import type { TraceView } from '../spans/trace-view.ts';
 import type { SeriesBound } from './series-bound.ts';
-import type { Attribute, Value } from './span.ts';
-import type { TraceView } from './trace-view.ts';
-import { keyOf } from './values.ts';
 
 /** Of one attribute; what comes beyond is only counted in its total. */
 const mostValues = 1_000;

@@ -1,6 +1,6 @@
-import type { Hints } from './ast.ts';
-import type { Attribute } from './span.ts';
-import type { TraceView } from './trace-view.ts';
+import type { Hints } from '../parse/ast.ts';
+import type { Attribute } from '../spans/span.ts';
+import type { TraceView } from '../spans/trace-view.ts';
 
 /** A span behind a number, with what leads to it. */
 export interface Exemplar {

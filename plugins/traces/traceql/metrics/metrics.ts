@@ -1,20 +1,20 @@
 import { type Budget, type Matcher, queryError } from 'svc/query';
 
-import type { CompareStage, MetricsStage, Query, RankStage } from './ast.ts';
+import type { CompareStage, MetricsStage, Query, RankStage } from '../parse/ast.ts';
+import { printField } from '../parse/print.ts';
+import { compileField } from '../search/field.ts';
+import { compilePipeline, runOver } from '../search/pipeline.ts';
+import { prefilterOf } from '../search/prefilter.ts';
+import { isNumeric, keyOf } from '../search/values.ts';
+import { sightOf } from '../spans/enforce.ts';
+import { SeenSpans } from '../spans/seen-spans.ts';
+import type { SpanSource } from '../spans/source.ts';
+import type { Attribute, Value } from '../spans/span.ts';
+import { TraceView } from '../spans/trace-view.ts';
 import { Comparison } from './comparison.ts';
-import { sightOf } from './enforce.ts';
 import { type Exemplar, ExemplarPicker, exemplarsOf } from './exemplars.ts';
-import { compileField } from './field.ts';
-import { bucketLabel, fromZero, histogram, type Slots, slotsFor } from './slots.ts';
-import { compilePipeline, runOver } from './pipeline.ts';
-import { prefilterOf } from './prefilter.ts';
-import { printField } from './print.ts';
-import { SeenSpans } from './seen-spans.ts';
 import { SeriesBound } from './series-bound.ts';
-import type { SpanSource } from './source.ts';
-import type { Attribute, Value } from './span.ts';
-import { TraceView } from './trace-view.ts';
-import { isNumeric, keyOf } from './values.ts';
+import { bucketLabel, fromZero, histogram, type Slots, slotsFor } from './slots.ts';
 
 export interface MetricsOptions {
   /** Milliseconds. */

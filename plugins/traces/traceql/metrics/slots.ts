@@ -1,6 +1,6 @@
-import type { MetricsStage } from './ast.ts';
+import type { MetricsStage } from '../parse/ast.ts';
+import type { Attribute } from '../spans/span.ts';
 import type { SeriesBound } from './series-bound.ts';
-import type { Attribute } from './span.ts';
 
 export const histogram = 'histogram_over_time';
 /** Functions whose series have a number in every slot. */

@@ -1,5 +1,5 @@
-import type { AttributeScope } from './source.ts';
-import type { Value } from './span.ts';
+import type { AttributeScope } from '../spans/source.ts';
+import type { Value } from '../spans/span.ts';
 
 export type Intrinsic =
   | 'duration'

@@ -1,7 +1,7 @@
+import { kindNames, statusNames, type Value } from '../spans/span.ts';
 import type { FieldExpression, FieldOperator, Intrinsic } from './ast.ts';
 import type { Cursor } from './cursor.ts';
 import { parseError } from './lexer.ts';
-import { kindNames, statusNames, type Value } from './span.ts';
 
 /** How tightly an operator binds; `and` and `or` equally, from the left. */
 const binding: ReadonlyMap<string, number> = new Map([

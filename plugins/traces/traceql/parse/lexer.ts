@@ -1,7 +1,7 @@
 import { parseDuration, queryError, readGoDuration } from 'svc/query';
 import { escapeAt, unquote } from 'svc/template';
 
-import { type AttributeScope, scopeOf } from './source.ts';
+import { type AttributeScope, scopeOf } from '../spans/source.ts';
 
 export type TokenType =
   | 'attribute'

@@ -1,7 +1,13 @@
 import { type Matcher, queryError } from 'svc/query';
 
-import type { FieldExpression, Query, ScalarExpression, SpansetExpression, Stage } from './ast.ts';
-import { isSpanset } from './parser.ts';
+import type {
+  FieldExpression,
+  Query,
+  ScalarExpression,
+  SpansetExpression,
+  Stage,
+} from '../parse/ast.ts';
+import { isSpanset } from '../parse/parser.ts';
 import { looksAtTrace } from './prefilter.ts';
 
 /** The query with what the asker may see in every filter, for a server that knows nothing of it. A span that the matchers pass for want of the attribute is left out. */

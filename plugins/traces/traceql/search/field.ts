@@ -1,9 +1,9 @@
 import { compileRegex, queryError } from 'svc/query';
 
-import type { AttributeField, FieldExpression, Intrinsic } from './ast.ts';
-import type { AttributeScope } from './source.ts';
-import { attribute, type Attribute, type Span, type Value } from './span.ts';
-import type { TraceView } from './trace-view.ts';
+import type { AttributeField, FieldExpression, Intrinsic } from '../parse/ast.ts';
+import type { AttributeScope } from '../spans/source.ts';
+import { attribute, type Attribute, type Span, type Value } from '../spans/span.ts';
+import type { TraceView } from '../spans/trace-view.ts';
 import { arithmetic, bool, compare, isNumeric, matchesText } from './values.ts';
 
 /** The value of an expression for one span of a trace; undefined: nil. */

@@ -1,10 +1,10 @@
-import type { AggregateFunction, FieldExpression, ScalarExpression, Stage } from './ast.ts';
+import type { AggregateFunction, FieldExpression, ScalarExpression, Stage } from '../parse/ast.ts';
+import { isSpanset } from '../parse/parser.ts';
+import { printField, printScalar } from '../parse/print.ts';
+import type { Attribute, Value } from '../spans/span.ts';
+import type { TraceView } from '../spans/trace-view.ts';
 import { compileField, type Evaluate } from './field.ts';
-import { isSpanset } from './parser.ts';
-import { printField, printScalar } from './print.ts';
-import type { Attribute, Value } from './span.ts';
 import { compileSpanset, type Members } from './spanset.ts';
-import type { TraceView } from './trace-view.ts';
 import { arithmetic, compare, isNumeric, keyOf, numberFrom } from './values.ts';
 
 /** Spans of one trace that belong together, and what the pipeline found out about them. */

@@ -1,8 +1,8 @@
-import type { FieldExpression, Intrinsic, Query, SpansetExpression, Stage } from './ast.ts';
+import type { FieldExpression, Intrinsic, Query, SpansetExpression, Stage } from '../parse/ast.ts';
+import { isSpanset } from '../parse/parser.ts';
+import type { Condition, Field, Prefilter, SpanPrefilter } from '../spans/source.ts';
+import type { Value } from '../spans/span.ts';
 import { valueTest } from './field.ts';
-import { isSpanset } from './parser.ts';
-import type { Condition, Field, Prefilter, SpanPrefilter } from './source.ts';
-import type { Value } from './span.ts';
 
 /** Fields of a span alone that a store keeps in columns. */
 const columns: Partial<Readonly<Record<Intrinsic, Field>>> = {

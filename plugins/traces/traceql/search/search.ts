@@ -7,14 +7,14 @@ import type {
   ScalarExpression,
   SpansetExpression,
   Stage,
-} from './ast.ts';
-import { sightOf } from './enforce.ts';
+} from '../parse/ast.ts';
+import { sightOf } from '../spans/enforce.ts';
+import type { SearchWindow, SpanSource } from '../spans/source.ts';
+import type { Attribute, Span } from '../spans/span.ts';
+import { TraceView } from '../spans/trace-view.ts';
 import { compileField, type Evaluate } from './field.ts';
 import { compilePipeline, runOver, type Spanset } from './pipeline.ts';
 import { prefilterOf } from './prefilter.ts';
-import type { SearchWindow, SpanSource } from './source.ts';
-import type { Attribute, Span } from './span.ts';
-import { TraceView } from './trace-view.ts';
 
 export interface SearchOptions {
   readonly window: SearchWindow;

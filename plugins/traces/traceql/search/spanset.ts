@@ -1,6 +1,6 @@
-import type { Relation, SpansetExpression, SpansetOperator } from './ast.ts';
+import type { Relation, SpansetExpression, SpansetOperator } from '../parse/ast.ts';
+import type { Tree, TraceView } from '../spans/trace-view.ts';
 import { compileTest } from './field.ts';
-import type { Tree, TraceView } from './trace-view.ts';
 
 /** Numbers of spans within their trace, ascending. */
 export type Members = readonly number[];

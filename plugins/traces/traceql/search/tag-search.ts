@@ -1,7 +1,7 @@
 import { queryError } from 'svc/query';
 
-import { printField } from './print.ts';
-import { scopeOf } from './source.ts';
+import { printField } from '../parse/print.ts';
+import { scopeOf } from '../spans/source.ts';
 
 export interface TagSearch {
   /** Keys and values as logfmt: `service.name=checkout http.status_code=500 name="GET /"`. */

@@ -1,5 +1,5 @@
-import type { FieldOperator } from './ast.ts';
-import type { Value } from './span.ts';
+import type { FieldOperator } from '../parse/ast.ts';
+import type { Value } from '../spans/span.ts';
 
 export const yes: Value = { type: 'bool', value: true };
 export const no: Value = { type: 'bool', value: false };

@@ -5,8 +5,8 @@ import type { Labels } from 'svc/query';
 import { messageOf } from 'svc/sdk';
 
 import { layOut, parse } from '../../../../plugins/logs/logql/index.ts';
+import { WorkingLine } from '../../../../plugins/logs/logql/lines/working-line.ts';
 import { pipelineOf } from '../../../../plugins/logs/logql/pipeline/pipeline.ts';
-import { WorkingLine } from '../../../../plugins/logs/logql/pipeline/working-line.ts';
 import type { Stage } from '../../../../plugins/logs/logql/syntax/ast.ts';
 import { fieldsOf, functionBody, type GoField, type GoValue, tableOf } from '../../go-literals.ts';
 import { flat } from './engine.ts';

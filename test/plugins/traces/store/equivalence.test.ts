@@ -6,11 +6,11 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { budget } from 'svc/query';
 
-import { metrics, parse, printQuery, search } from '../../../../plugins/traces/traceql/engine.ts';
-import type { SpanSource } from '../../../../plugins/traces/traceql/source.ts';
-import type { TraceSpans } from '../../../../plugins/traces/traceql/span.ts';
-import { quiet } from '../store-house.ts';
 import { openTracesStore, type TracesStore } from '../../../../plugins/traces/store/store.ts';
+import { metrics, parse, printQuery, search } from '../../../../plugins/traces/traceql/index.ts';
+import type { SpanSource } from '../../../../plugins/traces/traceql/spans/source.ts';
+import type { TraceSpans } from '../../../../plugins/traces/traceql/spans/span.ts';
+import { quiet } from '../store-house.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

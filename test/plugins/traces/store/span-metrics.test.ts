@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { SpanMetricsWriter } from '../../../../plugins/traces/span-metrics-writer.ts';
-import type { MetricRow } from '../../../../plugins/traces/store/span-metrics.ts';
-import type { SpanMetricsNotice } from '../../../../plugins/traces/thread-contract.ts';
+import type { MetricRow } from '../../../../plugins/traces/store/intake/span-metrics.ts';
+import type { SpanMetricsNotice } from '../../../../plugins/traces/thread/contract.ts';
 import { bodyOf, spanId, startMs, traceId } from '../bodies.ts';
 import { rowsIn } from '../metric-rows.ts';
 import { folder, openService, type Service } from '../store-house.ts';

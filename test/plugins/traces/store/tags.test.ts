@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 
 import { budget } from 'svc/query';
 
-import { metricsJson } from '../../../../plugins/traces/store/answer-json.ts';
-import { queryOfTags } from '../../../../plugins/traces/traceql/engine.ts';
+import { metricsJson } from '../../../../plugins/traces/store/read/answer-json.ts';
+import { queryOfTags } from '../../../../plugins/traces/traceql/index.ts';
 import { bodyOf, spanId, startMs, traceId } from '../bodies.ts';
 import { jsonOf, type Loose, noCall, openService, type Service } from '../store-house.ts';
 

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { isSvcError, messageOf } from 'svc/sdk';
 
-import { parse, printQuery } from '../../../../plugins/traces/traceql/engine.ts';
+import { parse, printQuery } from '../../../../plugins/traces/traceql/index.ts';
 
 const complaint = (query: string): string => {
   try {

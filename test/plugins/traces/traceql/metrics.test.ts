@@ -8,8 +8,8 @@ import {
   type MetricsOptions,
   type MetricsResult,
   parse,
-} from '../../../../plugins/traces/traceql/engine.ts';
-import type { SpanSource, TraceBatch } from '../../../../plugins/traces/traceql/source.ts';
+} from '../../../../plugins/traces/traceql/index.ts';
+import type { SpanSource, TraceBatch } from '../../../../plugins/traces/traceql/spans/source.ts';
 import { epochMs, memorySource, traceOf } from '../spans.ts';
 
 const id = (number: number): string => number.toString(16).padStart(16, '0');

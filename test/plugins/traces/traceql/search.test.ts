@@ -3,16 +3,16 @@ import { describe, test } from 'node:test';
 
 import { budget, matcher } from 'svc/query';
 
-import { compileField } from '../../../../plugins/traces/traceql/field.ts';
 import {
   parse,
   search,
   type SearchOptions,
   type SearchResult,
-} from '../../../../plugins/traces/traceql/engine.ts';
-import type { TraceSpans } from '../../../../plugins/traces/traceql/span.ts';
-import type { TraceBatch } from '../../../../plugins/traces/traceql/source.ts';
-import { TraceView } from '../../../../plugins/traces/traceql/trace-view.ts';
+} from '../../../../plugins/traces/traceql/index.ts';
+import { compileField } from '../../../../plugins/traces/traceql/search/field.ts';
+import type { TraceBatch } from '../../../../plugins/traces/traceql/spans/source.ts';
+import type { TraceSpans } from '../../../../plugins/traces/traceql/spans/span.ts';
+import { TraceView } from '../../../../plugins/traces/traceql/spans/trace-view.ts';
 import { epochMs, memorySource, type Sketch, traceOf } from '../spans.ts';
 
 const id = (letter: string): string => letter.repeat(16);
