@@ -147,7 +147,7 @@ const pluginEffects: readonly {
 export const patternBuilders: Readonly<Record<string, string>> = {
   'bin/agent/schemas.ts': 'what an edge loads has come with the product, its patterns too',
   'core/observe/redact.ts': 'joins its own constants',
-  'plugins/lib/query/regex-native.ts':
+  'plugins/lib/query/regex/native.ts':
     'writes every character anew from what was parsed, and only forms whose work is bounded',
 };
 

@@ -1,6 +1,6 @@
 import { defineService, type Handle, type MaybePromise, type Principal, SvcError } from 'svc/sdk';
 
-import { askerOf } from './asker.ts';
+import { askerOf } from './run/asker.ts';
 
 /** What every store stamps its data with, and is asked by. */
 export interface DeviceMatcher {

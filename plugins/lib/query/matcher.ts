@@ -1,4 +1,4 @@
-import { compileRegex, type Pattern } from './regex.ts';
+import { compileRegex, type Pattern } from './regex/regex.ts';
 
 export type MatchOp = '=' | '!=' | '=~' | '!~';
 

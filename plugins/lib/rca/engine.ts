@@ -1,17 +1,17 @@
-import type { Scene } from './blame.ts';
-import type { Calibration } from './calibration.ts';
-import { folded, relatedChanges } from './changes.ts';
-import { calmConfidence, confidenceOf } from './confidence.ts';
-import type { Confidence, Findings, Hypothesis, RootCause } from './findings.ts';
-import { Graph, scopeOf } from './graph.ts';
-import { hypothesisOf } from './hypotheses.ts';
-import { signalsOf } from './node-signals.ts';
-import { propagation } from './path.ts';
-import { rank } from './ranking.ts';
-import type { Snapshot } from './snapshot.ts';
-import { claimsOf, notSeenOf, ruledOutOf, timelineOf } from './telling.ts';
-import { type Judgement, judge } from './verdict.ts';
-import { symptomSeries, windowsOf } from './windows.ts';
+import type { Scene } from './causes/blame.ts';
+import type { Calibration } from './causes/calibration.ts';
+import { folded, relatedChanges } from './causes/changes.ts';
+import { calmConfidence, confidenceOf } from './causes/confidence.ts';
+import { Graph, scopeOf } from './causes/graph.ts';
+import { hypothesisOf } from './causes/hypotheses.ts';
+import { propagation } from './causes/path.ts';
+import { rank } from './causes/ranking.ts';
+import { type Judgement, judge } from './causes/verdict.ts';
+import type { Confidence, Findings, Hypothesis, RootCause } from './signals/findings.ts';
+import { signalsOf } from './signals/node-signals.ts';
+import type { Snapshot } from './signals/snapshot.ts';
+import { symptomSeries, windowsOf } from './signals/windows.ts';
+import { claimsOf, notSeenOf, ruledOutOf, timelineOf } from './wording.ts';
 
 /** Reports say which engine made them; whoever changes what it answers raises this. */
 export const engineVersion = '1.5.0';

@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 
 import { messageOf, SvcError } from 'svc/sdk';
 
-import { placeOf } from './wal-files.ts';
+import { placeOf } from './wal/wal-files.ts';
 
 export interface DiskLimits {
   /** Below this share of the disk nothing is written; default 0.05. */

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { RE2JS } from 're2js';
 
 import { compileRegex, matcher } from 'svc/query';
-import { factsOf } from '../../../../plugins/lib/query/regex-facts.ts';
+import { factsOf } from '../../../../plugins/lib/query/regex/facts.ts';
 
 const refuses = (text: string, message: RegExp): void => {
   assert.throws(() => compileRegex(text), { code: 'invalid_argument', message });

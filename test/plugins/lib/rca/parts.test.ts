@@ -14,12 +14,12 @@ import {
   windowsOf,
 } from 'svc/rca';
 
-import { folded } from '../../../../plugins/lib/rca/changes.ts';
-import { calibrated } from '../../../../plugins/lib/rca/calibration.ts';
-import { deviationOf, floorOf } from '../../../../plugins/lib/rca/deviation.ts';
-import type { RelatedChange } from '../../../../plugins/lib/rca/findings.ts';
-import { resampled } from '../../../../plugins/lib/rca/grid.ts';
-import { rankedTemplates } from '../../../../plugins/lib/rca/logs.ts';
+import { calibrated } from '../../../../plugins/lib/rca/causes/calibration.ts';
+import { folded } from '../../../../plugins/lib/rca/causes/changes.ts';
+import { deviationOf, floorOf } from '../../../../plugins/lib/rca/signals/deviation.ts';
+import type { RelatedChange } from '../../../../plugins/lib/rca/signals/findings.ts';
+import { resampled } from '../../../../plugins/lib/rca/signals/grid.ts';
+import { rankedTemplates } from '../../../../plugins/lib/rca/signals/logs.ts';
 
 const values = fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), {
   minLength: 5,

@@ -1,6 +1,6 @@
-import { type Node, readSyntax } from './regex-syntax.ts';
-import { type NativePattern, nativePattern } from './regex-native.ts';
-import { globTest, type Piece } from './regex-glob.ts';
+import { globTest, type Piece } from './glob.ts';
+import { type NativePattern, nativePattern } from './native.ts';
+import { type Node, readSyntax } from './syntax.ts';
 
 /** What is known about a pattern without running it. */
 export interface Facts {

@@ -1,6 +1,6 @@
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 
-import { crc32 } from './crc32.ts';
+import { crc32 } from '../bytes/crc32.ts';
 
 /**
  * A segment is a header of 16 bytes (magic, number, checksum of both) and frames. A frame is a length, a checksum of

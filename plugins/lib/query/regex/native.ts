@@ -1,5 +1,5 @@
 import { anything, areDisjoint, type CharSet, classText, complement, setOf } from './char-set.ts';
-import type { Node } from './regex-syntax.ts';
+import type { Node } from './syntax.ts';
 
 /** The same pattern for the runtime's own engine, which is ten times as fast, and goes back and tries again. */
 export interface NativePattern {

@@ -1,9 +1,9 @@
-import { blindChecks, knownChecks } from './checks.ts';
-import { gates } from './deviation.ts';
+import { blindChecks, knownChecks } from '../signals/checks.ts';
+import { gates } from '../signals/deviation.ts';
+import { clamp, type NodeSignals } from '../signals/node-signals.ts';
+import type { SliKind, Snapshot } from '../signals/snapshot.ts';
+import type { Windows } from '../signals/windows.ts';
 import type { Graph } from './graph.ts';
-import { clamp, type NodeSignals } from './node-signals.ts';
-import type { SliKind, Snapshot } from './snapshot.ts';
-import type { Windows } from './windows.ts';
 
 /** All that is looked at together. */
 export interface Scene {

@@ -3,10 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { join } from 'node:path';
 
 import { type Logger, messageOf, type ThreadHandle } from 'svc/sdk';
+import type { WalDamage } from '../wal/wal-replay.ts';
 import { openBlock } from './block-file.ts';
 import type { BlockRow } from './block-table.ts';
 import type { Catalogue } from './catalogue.ts';
-import type { WalDamage } from './wal-replay.ts';
 
 const hourMs = 3_600_000;
 

@@ -1,3 +1,4 @@
+import type { NodeSignals } from '../signals/node-signals.ts';
 import {
   anomalous,
   type Blame,
@@ -9,7 +10,6 @@ import {
   standsOn,
 } from './blame.ts';
 import { changeScore } from './changes.ts';
-import type { NodeSignals } from './node-signals.ts';
 
 /** One node as a candidate for the cause, with what its score is made of. */
 export interface Candidate {

@@ -1,6 +1,6 @@
 import { type OutboundReply, type OutboundRequest, type PluginContext, SvcError } from 'svc/sdk';
 
-import { queryError } from './query-error.ts';
+import { queryError } from '../run/query-error.ts';
 import type { RemoteSettings } from './remote-settings.ts';
 
 /** How errors name the other server and the settings that lead to it. */

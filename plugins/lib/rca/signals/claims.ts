@@ -1,7 +1,7 @@
+import { deviationOf } from './deviation.ts';
 import type { Assertion, Claim, ClaimStatus } from './findings.ts';
 import { within } from './grid.ts';
 import { linesDuring } from './logs.ts';
-import { deviationOf } from './deviation.ts';
 import type { Snapshot } from './snapshot.ts';
 import { mean, present, quantileOf } from './statistics.ts';
 import { symptomSeries, type Windows, windowsOf } from './windows.ts';

@@ -1,8 +1,8 @@
 import { RE2JS, RE2JSException } from 're2js';
 
 import { SvcError } from 'svc/sdk';
-import { type Facts, factsOf } from './regex-facts.ts';
-import { type WordList, wordList } from './regex-words.ts';
+import { type Facts, factsOf } from './facts.ts';
+import { type WordList, wordList } from './words.ts';
 
 /** What was matched, then its groups; undefined for a group that took no part. */
 export type Groups = (string | undefined)[];

@@ -1,5 +1,5 @@
+import type { Step } from '../signals/findings.ts';
 import { anomalous, type Blame, type Scene } from './blame.ts';
-import type { Step } from './findings.ts';
 import { onsetOf } from './hypotheses.ts';
 import type { Candidate } from './ranking.ts';
 

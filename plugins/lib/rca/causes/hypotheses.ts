@@ -1,11 +1,11 @@
+import { blindChecks, knownChecks } from '../signals/checks.ts';
+import type { Deviation } from '../signals/deviation.ts';
+import type { Category, Hypothesis, Indicator } from '../signals/findings.ts';
+import type { NodeSignals } from '../signals/node-signals.ts';
+import type { ChangeKind, Unit } from '../signals/snapshot.ts';
 import { anomalous, consumes, type Scene, usable } from './blame.ts';
 import { relatedChanges } from './changes.ts';
-import { blindChecks, knownChecks } from './checks.ts';
-import type { Deviation } from './deviation.ts';
-import type { Category, Hypothesis, Indicator } from './findings.ts';
-import type { NodeSignals } from './node-signals.ts';
 import type { Candidate } from './ranking.ts';
-import type { ChangeKind, Unit } from './snapshot.ts';
 
 const byChange: Readonly<Partial<Record<ChangeKind, Category>>> = {
   deploy: 'code_defect',

@@ -1,10 +1,10 @@
-import { type Calibration, calibrated } from './calibration.ts';
-import type { Confidence, Step } from './findings.ts';
+import type { Confidence, Step } from '../signals/findings.ts';
+import { clamp } from '../signals/node-signals.ts';
+import type { EvidenceKind, Missing, Snapshot } from '../signals/snapshot.ts';
 import type { Scene } from './blame.ts';
-import { clamp } from './node-signals.ts';
+import { type Calibration, calibrated } from './calibration.ts';
 import { pathShare } from './path.ts';
 import { type Candidate, scoreOf, weights } from './ranking.ts';
-import type { EvidenceKind, Missing, Snapshot } from './snapshot.ts';
 
 const share = { base: 0.15, margin: 0.35, coverage: 0.2, path: 0.2, kinds: 0.1 } as const;
 const enoughKinds = 3;

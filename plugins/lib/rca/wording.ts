@@ -1,6 +1,8 @@
-import { anomalous, type Blame, type Scene } from './blame.ts';
-import { knownChecks } from './checks.ts';
-import { claimOf } from './claims.ts';
+import { anomalous, type Blame, type Scene } from './causes/blame.ts';
+import { onsetOf, shortNumber } from './causes/hypotheses.ts';
+import type { Candidate } from './causes/ranking.ts';
+import { knownChecks } from './signals/checks.ts';
+import { claimOf } from './signals/claims.ts';
 import type {
   Assertion,
   Claim,
@@ -9,10 +11,8 @@ import type {
   NotSeen,
   RelatedChange,
   RuledOut,
-} from './findings.ts';
-import { onsetOf, shortNumber } from './hypotheses.ts';
-import type { Candidate } from './ranking.ts';
-import type { Series } from './snapshot.ts';
+} from './signals/findings.ts';
+import type { Series } from './signals/snapshot.ts';
 
 const mostRuledOut = 12;
 const mostMoments = 30;

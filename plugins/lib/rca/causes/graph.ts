@@ -1,4 +1,4 @@
-import type { Edge, Node } from './snapshot.ts';
+import type { Edge, Node } from '../signals/snapshot.ts';
 
 /** Who fails with whom. Edges lead from what depends to what it depends on. */
 export class Graph {

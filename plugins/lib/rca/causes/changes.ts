@@ -1,6 +1,6 @@
-import type { RelatedChange } from './findings.ts';
+import type { RelatedChange } from '../signals/findings.ts';
+import type { Change, ChangeKind } from '../signals/snapshot.ts';
 import type { Graph } from './graph.ts';
-import type { Change, ChangeKind } from './snapshot.ts';
 
 const fadeMs = 30 * 60_000;
 const slackMs = 60_000;

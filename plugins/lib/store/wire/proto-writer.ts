@@ -1,4 +1,4 @@
-import { ByteWriter } from './bytes.ts';
+import { ByteWriter } from '../bytes/bytes.ts';
 import { wireTypes } from './protobuf.ts';
 
 /** Writes one message; fields in the order of the calls. */

@@ -3,12 +3,12 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
 import { isSvcError, messageOf, SvcError } from 'svc/sdk';
-import { ByteReader, ByteWriter } from './bytes.ts';
+import { ByteReader, ByteWriter } from '../bytes/bytes.ts';
+import { crc32 } from '../bytes/crc32.ts';
+import { placeOf, syncFolder } from '../wal/wal-files.ts';
 import { codecs, compress, type Compressed, decompress } from './codec.ts';
-import { crc32 } from './crc32.ts';
 import type { SectionCache } from './section-cache.ts';
 import type { Unpacker } from './unpacker.ts';
-import { placeOf, syncFolder } from './wal-files.ts';
 
 /**
  * A block is written once: magic, sections one behind the other, the index of the sections, and a trailer of 16 bytes

@@ -1,12 +1,12 @@
+import { type Deviation, floorOf, gates, quietest } from '../signals/deviation.ts';
+import type { Confidence, Verdict } from '../signals/findings.ts';
+import { valuesIn } from '../signals/grid.ts';
+import type { NodeSignals } from '../signals/node-signals.ts';
+import type { Series } from '../signals/snapshot.ts';
+import { mean, median, present, quantileOf } from '../signals/statistics.ts';
 import { type Scene, standsOn } from './blame.ts';
 import { coverageOf, lacks } from './confidence.ts';
-import { type Deviation, floorOf, gates, quietest } from './deviation.ts';
-import type { Confidence, Verdict } from './findings.ts';
-import { valuesIn } from './grid.ts';
-import type { NodeSignals } from './node-signals.ts';
 import type { Candidate } from './ranking.ts';
-import type { Series } from './snapshot.ts';
-import { mean, median, present, quantileOf } from './statistics.ts';
 
 /** Why it came to a verdict, as far as the report has to say so. */
 export interface Judgement {
