@@ -51,12 +51,14 @@ export const common = {
   errors: ['upstream_error'],
 } as const;
 
-const questions: readonly {
+interface Question {
   readonly path: string;
   readonly endpoint: Endpoint;
   readonly summary: string;
   readonly post?: true;
-}[] = [
+}
+
+const questions: readonly Question[] = [
   { path: 'query', endpoint: 'query', summary: 'A PromQL query at one instant', post: true },
   {
     path: 'query_range',
@@ -99,39 +101,53 @@ export const prometheusRoutes = (
   driver: () => Driver,
   asking: AskingOf,
 ): readonly RouteDeclaration[] => [
-  ...questions.flatMap(({ path, endpoint, summary, post }) => [
-    byteRoute({
-      ...common,
-      method: 'GET',
-      path: `/prometheus/api/v1/${path}`,
-      summary: `${summary}, as Prometheus answers it`,
-      ...spoken[endpoint],
-      ...narrowed(endpoint),
-      handle: async ({ query, principal, signal }) =>
-        driver().ask({ endpoint, pairs: pairsOf(query), ...(await asking(principal)) }, signal),
-    }),
-    ...(post
-      ? [
-          byteRoute({
-            ...common,
-            method: 'POST',
-            path: `/prometheus/api/v1/${path}`,
-            summary: `${summary}, as Prometheus answers it; parameters as a form`,
-            ...spoken[endpoint],
-            consumes: [form],
-            maxBodyBytes: formBytes,
-            audited: false,
-            status: 200,
-            ...narrowed(endpoint),
-            handle: async ({ query, body, principal, signal }) =>
-              driver().ask(
-                withForm({ endpoint, pairs: pairsOf(query), ...(await asking(principal)) }, body),
-                signal,
-              ),
-          }),
-        ]
-      : []),
-  ]),
+  ...questions.flatMap((question) => questionRoutes(question, driver, asking)),
+  labelValuesRoute(driver, asking),
+  ...statusPages.map((page) => statusRoute(page, driver)),
+  healthyRoute,
+  readyRoute(driver),
+];
+
+/** One question by GET and, where Prometheus takes a form, by POST. */
+function questionRoutes(
+  { path, endpoint, summary, post }: Question,
+  driver: () => Driver,
+  asking: AskingOf,
+): readonly RouteDeclaration[] {
+  const shared = {
+    ...common,
+    ...spoken[endpoint],
+    ...narrowed(endpoint),
+    path: `/prometheus/api/v1/${path}`,
+  } as const;
+  const asked = byteRoute({
+    ...shared,
+    method: 'GET',
+    summary: `${summary}, as Prometheus answers it`,
+    handle: async ({ query, principal, signal }) =>
+      driver().ask({ endpoint, pairs: pairsOf(query), ...(await asking(principal)) }, signal),
+  });
+  if (!post) {
+    return [asked];
+  }
+  const askedByForm = byteRoute({
+    ...shared,
+    method: 'POST',
+    summary: `${summary}, as Prometheus answers it; parameters as a form`,
+    consumes: [form],
+    maxBodyBytes: formBytes,
+    audited: false,
+    status: 200,
+    handle: async ({ query, body, principal, signal }) =>
+      driver().ask(
+        withForm({ endpoint, pairs: pairsOf(query), ...(await asking(principal)) }, body),
+        signal,
+      ),
+  });
+  return [asked, askedByForm];
+}
+
+const labelValuesRoute = (driver: () => Driver, asking: AskingOf): RouteDeclaration =>
   byteRoute({
     ...common,
     method: 'GET',
@@ -150,27 +166,30 @@ export const prometheusRoutes = (
         },
         signal,
       ),
-  }),
-  ...statusPages.map((page) =>
-    byteRoute({
-      ...common,
-      method: 'GET',
-      path: `/prometheus/api/v1/status/${page}`,
-      ...(page === 'buildinfo' && { devices: 'none' as const }),
-      summary: pages[page],
-      response: statusShapes[page],
-      handle: ({ signal }) => driver().page(page, signal),
-    }),
-  ),
+  });
+
+const statusRoute = (page: StatusPage, driver: () => Driver): RouteDeclaration =>
   byteRoute({
     ...common,
     method: 'GET',
-    devices: 'none',
-    path: '/prometheus/-/healthy',
-    summary: 'Whether this serves, in the words of Prometheus',
-    produces: text,
-    handle: () => 'Prometheus Server is Healthy.\n',
-  }),
+    path: `/prometheus/api/v1/status/${page}`,
+    ...(page === 'buildinfo' && { devices: 'none' as const }),
+    summary: pages[page],
+    response: statusShapes[page],
+    handle: ({ signal }) => driver().page(page, signal),
+  });
+
+const healthyRoute = byteRoute({
+  ...common,
+  method: 'GET',
+  devices: 'none',
+  path: '/prometheus/-/healthy',
+  summary: 'Whether this serves, in the words of Prometheus',
+  produces: text,
+  handle: () => 'Prometheus Server is Healthy.\n',
+});
+
+const readyRoute = (driver: () => Driver): RouteDeclaration =>
   byteRoute({
     ...common,
     method: 'GET',
@@ -184,8 +203,7 @@ export const prometheusRoutes = (
       call.setStatus(ok ? 200 : 503);
       return ok ? 'Prometheus Server is Ready.\n' : 'Service Unavailable\n';
     },
-  }),
-];
+  });
 
 /** A decoded query as pairs; a name that came several times gives several. */
 export const pairsOf = (query: object): Pairs =>

@@ -7,7 +7,14 @@ import { type Expr, parse, print } from '../promql/index.ts';
 import { longestQuery } from '../promql/parse/parser.ts';
 import { printMatcher } from '../promql/parse/print.ts';
 import { assertAnswerable } from '../service/answers.ts';
-import type { Asked, Forwarded, Pairs, QueryLimits, ServiceQuestion } from '../thread/contract.ts';
+import type {
+  Asked,
+  Endpoint,
+  Forwarded,
+  Pairs,
+  QueryLimits,
+  ServiceQuestion,
+} from '../thread/contract.ts';
 
 /** Rebuilds a call from what is known, checked and bounded, so that nothing else of the caller's reaches the other side. */
 export function plan(runner: QueryRunner<QueryLimits>, asked: Asked, now: number): Forwarded {
@@ -16,85 +23,104 @@ export function plan(runner: QueryRunner<QueryLimits>, asked: Asked, now: number
   const { timeoutMs = limits.timeoutMs } = readSettled(parameters, limits);
   const longest = Math.min(timeoutMs, limits.timeoutMs);
   const limit = parameters.limit();
-  const also = enforced(asked.enforce);
   const tail: Pairs = limit === undefined ? [] : [['limit', String(limit)]];
-  const timed: Pairs = [['timeout', milliseconds(longest)], ...tail];
-  const planned = (path: string, ...pairs: Pairs): Forwarded => ({
-    path,
-    pairs,
-    timeoutMs: longest,
+  const [path, pairs] = planners[asked.endpoint]({
+    asked,
+    parameters,
+    limits,
+    now,
+    also: enforced(asked.enforce),
+    tail,
+    timed: [['timeout', milliseconds(longest)], ...tail],
   });
-  switch (asked.endpoint) {
-    case 'query': {
-      const { query, time } = readInstant(parameters, now);
-      return planned(
-        'query',
+  return { path, pairs, timeoutMs: longest };
+}
+
+/** A call as far as it is read for every endpoint. */
+interface Call {
+  readonly asked: Asked;
+  readonly parameters: Parameters;
+  readonly limits: QueryLimits;
+  readonly now: number;
+  /** Matchers of what the asker may see. */
+  readonly also: readonly Matcher[];
+  /** The limit, if there is one. */
+  readonly tail: Pairs;
+  /** The limit and the timeout. */
+  readonly timed: Pairs;
+}
+
+type Planner = (call: Call) => readonly [path: string, pairs: Pairs];
+
+const planners: Readonly<Record<Endpoint, Planner>> = {
+  query({ parameters, now, also, timed }) {
+    const { query, time } = readInstant(parameters, now);
+    return [
+      'query',
+      [
         ['query', restricted(demandText(query), also)],
         ['time', seconds(time)],
         ...lookback(parameters),
         ...timed,
-      );
-    }
-    case 'query_range': {
-      const { query, start, end, step } = readRange(parameters, limits);
-      return planned(
-        'query_range',
+      ],
+    ];
+  },
+  query_range({ parameters, limits, also, timed }) {
+    const { query, start, end, step } = readRange(parameters, limits);
+    return [
+      'query_range',
+      [
         ['query', restricted(demandText(query), also)],
         ...window(start, end),
         ['step', milliseconds(step)],
         unaligned,
         ...lookback(parameters),
         ...timed,
+      ],
+    ];
+  },
+  series(call) {
+    if (call.parameters.all('match[]').length === 0) {
+      throw queryError('bad_data', 'no match[] parameter provided');
+    }
+    return ['series', selected(call)];
+  },
+  labels: (call) => ['labels', selected(call)],
+  values: (call) => [
+    `label/${encodeURIComponent(labelName(call.asked.label ?? ''))}/values`,
+    selected(call),
+  ],
+  metadata({ parameters, also, tail }) {
+    if (also.length > 0) {
+      throw queryError(
+        'bad_data',
+        'metadata is not answered to an asker who may see only some of the series',
       );
     }
-    case 'series':
-      if (parameters.all('match[]').length === 0) {
-        throw queryError('bad_data', 'no match[] parameter provided');
-      }
-      return planned(
-        'series',
-        ...selectors(parameters, also),
-        ...optionalWindow(parameters),
-        ...tail,
-      );
-    case 'labels':
-      return planned(
-        'labels',
-        ...selectors(parameters, also),
-        ...optionalWindow(parameters),
-        ...tail,
-      );
-    case 'values':
-      return planned(
-        `label/${encodeURIComponent(labelName(asked.label ?? ''))}/values`,
-        ...selectors(parameters, also),
-        ...optionalWindow(parameters),
-        ...tail,
-      );
-    case 'metadata': {
-      if (also.length > 0) {
-        throw queryError(
-          'bad_data',
-          'metadata is not answered to an asker who may see only some of the series',
-        );
-      }
-      const metric = parameters.text('metric');
-      return planned(
-        'metadata',
-        ...(metric === '' ? [] : ([['metric', metric.slice(0, 1_024)]] as const)),
-        ...tail,
-      );
-    }
-    case 'query_exemplars':
-      return planned(
-        'query_exemplars',
-        ['query', restricted(demandText(parameters.text('query')), also)],
-        ...window(parameters.time('start'), parameters.time('end')),
-      );
-    case 'format_query':
-      throw queryError('bad_data', 'format_query is answered here');
-  }
-}
+    const metric = parameters.text('metric');
+    return [
+      'metadata',
+      [...(metric === '' ? [] : ([['metric', metric.slice(0, 1_024)]] as const)), ...tail],
+    ];
+  },
+  query_exemplars: ({ parameters, also }) => [
+    'query_exemplars',
+    [
+      ['query', restricted(demandText(parameters.text('query')), also)],
+      ...window(parameters.time('start'), parameters.time('end')),
+    ],
+  ],
+  format_query() {
+    throw queryError('bad_data', 'format_query is answered here');
+  },
+};
+
+/** Selectors, window and limit, as the endpoints about series and labels take them. */
+const selected = ({ parameters, also, tail }: Call): Pairs => [
+  ...selectors(parameters, also),
+  ...optionalWindow(parameters),
+  ...tail,
+];
 
 /** The same for a question of another plugin, which may be restricted. */
 export function planService(
