@@ -125,88 +125,99 @@ export const lokiRoutes = (
   driver: () => LogDriver,
   asking: AskingOf,
 ): readonly RouteDeclaration[] => [
-  ...paths.flatMap(({ path, name, summary, post }) => [
-    byteRoute({
-      ...common,
-      method: 'GET',
-      path: `/loki/api/v1/${path}`,
-      ...(name === 'format_query' && { devices: 'none' as const }),
-      summary,
-      ...spoken[name],
-      handle: async ({ query, principal, headers, signal }) =>
-        driver().endpoint(
-          {
-            name,
-            parameters: parametersOf(query),
-            ...(await asking(principal)),
-            categorized: isCategorized(headers),
-          },
-          signal,
-        ),
-    }),
-    ...(post
-      ? [
-          byteRoute({
-            ...common,
-            method: 'POST',
-            path: `/loki/api/v1/${path}`,
-            ...(name === 'format_query' && { devices: 'none' as const }),
-            summary: `${summary}; parameters as a form`,
-            ...spoken[name],
-            consumes: [form],
-            maxBodyBytes: formBytes,
-            audited: false,
-            status: 200,
-            handle: async ({ query, body, principal, headers, signal }) =>
-              driver().endpoint(
-                {
-                  name,
-                  parameters: [...formOf(body), ...parametersOf(query)],
-                  ...(await asking(principal)),
-                  categorized: isCategorized(headers),
-                },
-                signal,
-              ),
-          }),
-        ]
-      : []),
-  ]),
+  ...paths.flatMap((path) => pathRoutes(path, driver, asking)),
+  valuesRoute(driver, asking, 'values', 'label', 'Values of one label, as Loki answers it'),
+  valuesRoute(
+    driver,
+    asking,
+    'detected_fields',
+    'detected_field',
+    'Values of one field of lines, as Loki answers it',
+  ),
+  readyRoute(driver),
+  buildInfoRoute,
+];
+
+/** One question by GET and, where Loki takes a form, by POST. */
+function pathRoutes(
+  { path, name, summary, post }: Path,
+  driver: () => LogDriver,
+  asking: AskingOf,
+): readonly RouteDeclaration[] {
+  const shared = {
+    ...common,
+    ...(name === 'format_query' && { devices: 'none' as const }),
+    ...spoken[name],
+    path: `/loki/api/v1/${path}`,
+  };
+  const asked = byteRoute({
+    ...shared,
+    method: 'GET',
+    summary,
+    handle: async ({ query, principal, headers, signal }) =>
+      driver().endpoint(
+        {
+          name,
+          parameters: parametersOf(query),
+          ...(await asking(principal)),
+          categorized: isCategorized(headers),
+        },
+        signal,
+      ),
+  });
+  if (!post) {
+    return [asked];
+  }
+  const askedByForm = byteRoute({
+    ...shared,
+    method: 'POST',
+    summary: `${summary}; parameters as a form`,
+    consumes: [form],
+    maxBodyBytes: formBytes,
+    audited: false,
+    status: 200,
+    handle: async ({ query, body, principal, headers, signal }) =>
+      driver().endpoint(
+        {
+          name,
+          parameters: [...formOf(body), ...parametersOf(query)],
+          ...(await asking(principal)),
+          categorized: isCategorized(headers),
+        },
+        signal,
+      ),
+  });
+  return [asked, askedByForm];
+}
+
+/** Values of what the path names: of a label, or of a field that lines have. */
+const valuesRoute = (
+  driver: () => LogDriver,
+  asking: AskingOf,
+  name: 'values' | 'detected_fields',
+  folder: string,
+  summary: string,
+): RouteDeclaration =>
   byteRoute({
     ...common,
+    ...spoken[name],
     method: 'GET',
-    path: '/loki/api/v1/label/{name}/values',
-    summary: 'Values of one label, as Loki answers it',
-    ...spoken.values,
+    path: `/loki/api/v1/${folder}/{name}/values`,
+    summary,
     params: LabelName,
     handle: async ({ params, query, principal, signal }) =>
       driver().endpoint(
         {
-          name: 'values',
+          name,
           label: params.name,
           parameters: parametersOf(query),
           ...(await asking(principal)),
         },
         signal,
       ),
-  }),
-  byteRoute({
-    ...common,
-    method: 'GET',
-    path: '/loki/api/v1/detected_field/{name}/values',
-    summary: 'Values of one field of lines, as Loki answers it',
-    ...spoken.detected_fields,
-    params: LabelName,
-    handle: async ({ params, query, principal, signal }) =>
-      driver().endpoint(
-        {
-          name: 'detected_fields',
-          label: params.name,
-          parameters: parametersOf(query),
-          ...(await asking(principal)),
-        },
-        signal,
-      ),
-  }),
+  });
+
+const readyRoute = (driver: () => LogDriver): RouteDeclaration =>
   byteRoute({
     ...common,
     method: 'GET',
@@ -221,22 +232,22 @@ export const lokiRoutes = (
       }
       return 'ready\n';
     },
-  }),
-  byteRoute({
-    ...common,
-    method: 'GET',
-    path: '/loki/api/v1/status/buildinfo',
-    devices: 'none',
-    summary: 'Which API this speaks, as Loki answers it',
-    response: buildInfo,
-    handle: () =>
-      JSON.stringify({
-        version: '3.4.0',
-        revision: '',
-        branch: '',
-        buildUser: '',
-        buildDate: '',
-        goVersion: '',
-      }),
-  }),
-];
+  });
+
+const buildInfoRoute = byteRoute({
+  ...common,
+  method: 'GET',
+  path: '/loki/api/v1/status/buildinfo',
+  devices: 'none',
+  summary: 'Which API this speaks, as Loki answers it',
+  response: buildInfo,
+  handle: () =>
+    JSON.stringify({
+      version: '3.4.0',
+      revision: '',
+      branch: '',
+      buildUser: '',
+      buildDate: '',
+      goVersion: '',
+    }),
+});
