@@ -85,33 +85,7 @@ export async function openTraces({
       spanMetrics.send({ atOnce: false });
       return taken;
     },
-    search: async (input, call) => foundIn(await queries.search(input, call)),
-    searchJson: async (input, call) =>
-      told(await queries.search(input, call), (found) =>
-        searchJson(found, { plain: (input.query ?? '').trim() === '' }),
-      ),
-    trace: async (input, call) =>
-      renderTold(await queries.trace(traceIdOf(input.traceId), input, call), input),
-    tagNames: async (input, call) => (await queries.tagNames(input, call)).answer,
-    tagsJson: async (input, call) =>
-      told(await queries.tagNames(input, call), (names) =>
-        (input.version === 1 ? tagsJson : tagsJsonByScope)(names, input.scope),
-      ),
-    tagValues: async (input, call) => (await queries.tagValues(input, call)).answer,
-    tagValuesJson: async (input, call) =>
-      told(
-        await queries.tagValues(input, call),
-        input.version === 1 ? tagValuesJson : typedTagValuesJson,
-      ),
-    metrics: async (input, call) => matrixOf(await queries.metrics(input, call, (found) => found)),
-    metricsJson: async (input, call) => told(await queries.metrics(input, call, metricsJson), asIs),
-    instantJson: async (input, call) =>
-      told(
-        await queries.instant(input, call, (found, budget) =>
-          metricsJson(found, budget, { instant: true }),
-        ),
-        asIs,
-      ),
+    ...askedMethods(queries),
     check: (input) => ({ printed: printQuery(parse(input.query)) }),
     async tend(input) {
       await tend(input?.now === true);
@@ -127,19 +101,72 @@ export async function openTraces({
       store.setLimits(settings.limits);
       runner.limits = settings.query;
     },
-    relay({ format, body, ...options }) {
-      const relayed = passing.take(format, body, options);
-      return relayed.body === undefined ? relayed : transferred(relayed, [relayed.body]);
-    },
-    relayed: ({ ticket, sent }) => passing.end(ticket, sent),
-    render: (input) =>
-      renderTrace(gather(passing.tablesOf([input.body]), traceIdOf(input.traceId)), input),
-    judge: async (input, call) =>
-      foundIn(await queries.search(input, call, spanSource(passing.tablesOf(input.bodies)))),
+    ...relayMethods(passing, queries),
     enforced: narrowed,
   };
   return { methods, close: () => store.close() };
 }
+
+type AskedMethods = Pick<
+  TracesMethods,
+  | 'search'
+  | 'searchJson'
+  | 'trace'
+  | 'tagNames'
+  | 'tagsJson'
+  | 'tagValues'
+  | 'tagValuesJson'
+  | 'metrics'
+  | 'metricsJson'
+  | 'instantJson'
+>;
+
+/** Questions to the own store, each as objects and as Tempo writes the answer. */
+const askedMethods = (queries: StoreQueries): AskedMethods => ({
+  search: async (input, call) => foundIn(await queries.search(input, call)),
+  searchJson: async (input, call) =>
+    told(await queries.search(input, call), (found) =>
+      searchJson(found, { plain: (input.query ?? '').trim() === '' }),
+    ),
+  trace: async (input, call) =>
+    renderTold(await queries.trace(traceIdOf(input.traceId), input, call), input),
+  tagNames: async (input, call) => (await queries.tagNames(input, call)).answer,
+  tagsJson: async (input, call) =>
+    told(await queries.tagNames(input, call), (names) =>
+      (input.version === 1 ? tagsJson : tagsJsonByScope)(names, input.scope),
+    ),
+  tagValues: async (input, call) => (await queries.tagValues(input, call)).answer,
+  tagValuesJson: async (input, call) =>
+    told(
+      await queries.tagValues(input, call),
+      input.version === 1 ? tagValuesJson : typedTagValuesJson,
+    ),
+  metrics: async (input, call) => matrixOf(await queries.metrics(input, call, (found) => found)),
+  metricsJson: async (input, call) => told(await queries.metrics(input, call, metricsJson), asIs),
+  instantJson: async (input, call) =>
+    told(
+      await queries.instant(input, call, (found, budget) =>
+        metricsJson(found, budget, { instant: true }),
+      ),
+      asIs,
+    ),
+});
+
+/** What is asked of another server: spans on their way to it, and its answers, judged here. */
+const relayMethods = (
+  passing: Passing,
+  queries: StoreQueries,
+): Pick<TracesMethods, 'relay' | 'relayed' | 'render' | 'judge'> => ({
+  relay({ format, body, ...options }) {
+    const relayed = passing.take(format, body, options);
+    return relayed.body === undefined ? relayed : transferred(relayed, [relayed.body]);
+  },
+  relayed: ({ ticket, sent }) => passing.end(ticket, sent),
+  render: (input) =>
+    renderTrace(gather(passing.tablesOf([input.body]), traceIdOf(input.traceId)), input),
+  judge: async (input, call) =>
+    foundIn(await queries.search(input, call, spanSource(passing.tablesOf(input.bodies)))),
+});
 
 const told = <T>(
   { answer, warnings }: Told<T>,

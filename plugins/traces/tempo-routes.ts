@@ -44,129 +44,167 @@ const common = {
   errors: ['upstream_error'],
 } as const;
 
-interface Shapes {
-  readonly query: TObject;
-  readonly response: TSchema;
-}
-
-/** Tempo's API as far as it asks; spans come in by the data plane. */
-export function tempoRoutes(
+/** The part of Tempo's API that asks; spans come in by the data plane. */
+export const tempoRoutes = (
   driver: () => TraceDriver,
   reader: Reader,
   asking: AskingOf,
-): readonly RouteDeclaration[] {
-  const question = (
-    path: string,
-    summary: string,
-    shapes: Shapes,
-    read: (list: ParameterList) => TempoQuestion,
-  ): RouteDeclaration =>
-    byteRoute({
-      ...common,
-      ...shapes,
-      path: `/tempo/api/${path}`,
-      summary: `${summary}, as Tempo answers it`,
-      handle: async ({ query, principal, signal }) =>
-        driver().answer(read(parametersOf(query)), { signal, ...(await asking(principal)) }),
-    });
+): readonly RouteDeclaration[] => [
+  ...questions.map((question) => questionRoute(question, driver, reader, asking)),
+  valuesRoute('search/tag', 1, driver, reader, asking),
+  valuesRoute('v2/search/tag', 2, driver, reader, asking),
+  traceRoute('traces', 1, driver, asking),
+  traceRoute('v2/traces', 2, driver, asking),
+  echoRoute,
+  buildInfoRoute,
+  readyRoute(driver),
+];
 
-  const values = (path: string, version: 1 | 2): RouteDeclaration =>
-    byteRoute({
-      ...common,
-      ...(version === 1 ? spoken.values : spoken.typedValues),
-      path: `/tempo/api/${path}/{tag}/values`,
-      summary: `Values of one tag, as version ${version} of Tempo's API answers it`,
-      params: Tag,
-      handle: async ({ params, query, principal, signal }) =>
-        driver().answer(reader.values(parametersOf(query), params.tag, version), {
-          signal,
-          ...(await asking(principal)),
-        }),
-    });
-
-  const trace = (path: string, version: 1 | 2): RouteDeclaration =>
-    byteRoute({
-      ...common,
-      response: version === 1 ? answered.trace : answered.wrappedTrace,
-      path: `/tempo/api/${path}/{trace_id}`,
-      summary: `All spans of one trace, as version ${version} of Tempo's API answers it, in JSON or protobuf`,
-      params: TraceId,
-      async handle(call) {
-        const proto = wantsProtobuf(call);
-        const form = version === 1 ? (proto ? 'proto' : 'v1') : proto ? 'proto2' : 'v2';
-        const found = await driver().trace(call.params.trace_id, form, {
-          signal: call.signal,
-          ...(await asking(call.principal)),
-        });
-        if (found === undefined) {
-          throw new SvcError('not_found', `there is no trace ${call.params.trace_id}`);
-        }
-        if (proto) {
-          call.setHeader('content-type', protobufType);
-        }
-        return found;
-      },
-    });
-
-  return [
-    question('search', 'Newest traces that match', spoken.search, (list) => reader.search(list)),
-    question('search/tags', 'Names of tags', spoken.tags, (list) => reader.tags(list, 1)),
-    question('v2/search/tags', 'Names of tags by scope', spoken.scopedTags, (list) =>
-      reader.tags(list, 2),
-    ),
-    values('search/tag', 1),
-    values('v2/search/tag', 2),
-    trace('traces', 1),
-    trace('v2/traces', 2),
-    question('metrics/query_range', 'A metrics query over a window', spoken.range, (list) =>
-      reader.range(list),
-    ),
-    question(
-      'metrics/query',
-      'A metrics query with one value for the whole window',
-      spoken.instant,
-      (list) => reader.instant(list),
-    ),
-    byteRoute({
-      ...common,
-      devices: 'none',
-      path: '/tempo/api/echo',
-      summary: 'Says echo, as Tempo does',
-      produces: textType,
-      handle: () => 'echo',
-    }),
-    byteRoute({
-      ...common,
-      path: '/tempo/api/status/buildinfo',
-      devices: 'none',
-      summary: 'Which API this speaks, as Tempo answers it',
-      response: answered.buildInfo,
-      handle: () =>
-        JSON.stringify({
-          version: '2.10.8',
-          revision: '',
-          branch: '',
-          buildUser: '',
-          buildDate: '',
-          goVersion: '',
-        }),
-    }),
-    byteRoute({
-      ...common,
-      path: '/tempo/ready',
-      devices: 'none',
-      summary: 'Whether the trace store answers',
-      produces: textType,
-      async handle() {
-        const { ok, detail } = await driver().status();
-        if (!ok) {
-          throw new SvcError('unavailable', detail ?? 'the trace store does not answer');
-        }
-        return 'ready';
-      },
-    }),
-  ];
+interface Question {
+  readonly path: string;
+  readonly summary: string;
+  readonly shapes: { readonly query: TObject; readonly response: TSchema };
+  readonly read: (reader: Reader, list: ParameterList) => TempoQuestion;
 }
+
+const questions: readonly Question[] = [
+  {
+    path: 'search',
+    summary: 'Newest traces that match',
+    shapes: spoken.search,
+    read: (reader, list) => reader.search(list),
+  },
+  {
+    path: 'search/tags',
+    summary: 'Names of tags',
+    shapes: spoken.tags,
+    read: (reader, list) => reader.tags(list, 1),
+  },
+  {
+    path: 'v2/search/tags',
+    summary: 'Names of tags by scope',
+    shapes: spoken.scopedTags,
+    read: (reader, list) => reader.tags(list, 2),
+  },
+  {
+    path: 'metrics/query_range',
+    summary: 'A metrics query over a window',
+    shapes: spoken.range,
+    read: (reader, list) => reader.range(list),
+  },
+  {
+    path: 'metrics/query',
+    summary: 'A metrics query with one value for the whole window',
+    shapes: spoken.instant,
+    read: (reader, list) => reader.instant(list),
+  },
+];
+
+const questionRoute = (
+  { path, summary, shapes, read }: Question,
+  driver: () => TraceDriver,
+  reader: Reader,
+  asking: AskingOf,
+): RouteDeclaration =>
+  byteRoute({
+    ...common,
+    ...shapes,
+    path: `/tempo/api/${path}`,
+    summary: `${summary}, as Tempo answers it`,
+    handle: async ({ query, principal, signal }) =>
+      driver().answer(read(reader, parametersOf(query)), { signal, ...(await asking(principal)) }),
+  });
+
+const valuesRoute = (
+  path: string,
+  version: 1 | 2,
+  driver: () => TraceDriver,
+  reader: Reader,
+  asking: AskingOf,
+): RouteDeclaration =>
+  byteRoute({
+    ...common,
+    ...(version === 1 ? spoken.values : spoken.typedValues),
+    path: `/tempo/api/${path}/{tag}/values`,
+    summary: `Values of one tag, as version ${version} of Tempo's API answers it`,
+    params: Tag,
+    handle: async ({ params, query, principal, signal }) =>
+      driver().answer(reader.values(parametersOf(query), params.tag, version), {
+        signal,
+        ...(await asking(principal)),
+      }),
+  });
+
+const traceRoute = (
+  path: string,
+  version: 1 | 2,
+  driver: () => TraceDriver,
+  asking: AskingOf,
+): RouteDeclaration =>
+  byteRoute({
+    ...common,
+    response: version === 1 ? answered.trace : answered.wrappedTrace,
+    path: `/tempo/api/${path}/{trace_id}`,
+    summary: `All spans of one trace, as version ${version} of Tempo's API answers it, in JSON or protobuf`,
+    params: TraceId,
+    async handle(call) {
+      const proto = wantsProtobuf(call);
+      const form = version === 1 ? (proto ? 'proto' : 'v1') : proto ? 'proto2' : 'v2';
+      const found = await driver().trace(call.params.trace_id, form, {
+        signal: call.signal,
+        ...(await asking(call.principal)),
+      });
+      if (found === undefined) {
+        throw new SvcError('not_found', `there is no trace ${call.params.trace_id}`);
+      }
+      if (proto) {
+        call.setHeader('content-type', protobufType);
+      }
+      return found;
+    },
+  });
+
+const echoRoute = byteRoute({
+  ...common,
+  devices: 'none',
+  path: '/tempo/api/echo',
+  summary: 'Says echo, as Tempo does',
+  produces: textType,
+  handle: () => 'echo',
+});
+
+const buildInfoRoute = byteRoute({
+  ...common,
+  path: '/tempo/api/status/buildinfo',
+  devices: 'none',
+  summary: 'Which API this speaks, as Tempo answers it',
+  response: answered.buildInfo,
+  handle: () =>
+    JSON.stringify({
+      version: '2.10.8',
+      revision: '',
+      branch: '',
+      buildUser: '',
+      buildDate: '',
+      goVersion: '',
+    }),
+});
+
+const readyRoute = (driver: () => TraceDriver): RouteDeclaration =>
+  byteRoute({
+    ...common,
+    path: '/tempo/ready',
+    devices: 'none',
+    summary: 'Whether the trace store answers',
+    produces: textType,
+    async handle() {
+      const { ok, detail } = await driver().status();
+      if (!ok) {
+        throw new SvcError('unavailable', detail ?? 'the trace store does not answer');
+      }
+      return 'ready';
+    },
+  });
 
 const wantsProtobuf = ({ headers }: Pick<Call, 'headers'>): boolean =>
   (headers['accept'] ?? '')
