@@ -11,7 +11,10 @@ import type { Confidence, Findings, Hypothesis, RootCause } from './signals/find
 import { signalsOf } from './signals/node-signals.ts';
 import type { Snapshot } from './signals/snapshot.ts';
 import { symptomSeries, windowsOf } from './signals/windows.ts';
-import { claimsOf, notSeenOf, ruledOutOf, timelineOf } from './wording.ts';
+import { claimsOf } from './wording/figures.ts';
+import { notSeenOf } from './wording/not-seen.ts';
+import { ruledOutOf } from './wording/ruled-out.ts';
+import { timelineOf } from './wording/timeline.ts';
 
 /** Reports say which engine made them; whoever changes what it answers raises this. */
 export const engineVersion = '1.5.0';
