@@ -44,122 +44,144 @@ interface Slices {
   next(): Promise<unknown>;
 }
 
-const mostWarnings = 10;
+const maxWarnings = 10;
 /** How often each sample that may be read may be gone over, on average. */
-const foreseenMost = 15;
+const maxForeseen = 15;
 /** So much of a limit is used up before its end is foretold, and only what would be so many times the limit is refused. */
 const foretoldFrom = 0.1;
-const foretoldMost = 2;
+const maxForetold = 2;
 const sliceMs = 8;
 const steady = (): number => performance.now();
 const never = new AbortController().signal;
 
-export function budget(options: BudgetOptions): Budget {
-  const {
+export const budget = (options: BudgetOptions): Budget => new QueryBudget(options);
+
+class QueryBudget implements Budget {
+  readonly signal: AbortSignal;
+  readonly spent = { samples: 0, bytes: 0 };
+  readonly warnings: string[] = [];
+  readonly #timeoutMs: number;
+  readonly #cpuMs: number;
+  readonly #maxSamples: number;
+  readonly #maxBytes: number;
+  readonly #now: () => number;
+  readonly #slices: Slices;
+  readonly #turn: QueryTurn;
+
+  constructor({
     timeoutMs,
     cpuMs = Infinity,
     maxSamples = 50_000_000,
     maxBytes = 4 * 1024 ** 3,
     signal = never,
     now = steady,
-  } = options;
-  const { turn, next } = options.slices ?? alone(signal, now(), timeoutMs);
-  const spent = { samples: 0, bytes: 0 };
-  const warnings: string[] = [];
+    slices = alone(signal, now(), timeoutMs),
+  }: BudgetOptions) {
+    this.signal = signal;
+    this.#timeoutMs = timeoutMs;
+    this.#cpuMs = cpuMs;
+    this.#maxSamples = maxSamples;
+    this.#maxBytes = maxBytes;
+    this.#now = now;
+    this.#slices = slices;
+    this.#turn = slices.turn;
+  }
 
-  function checkAt(time: number): void {
-    if (signal.aborted) {
+  spend(samples: number): void {
+    this.spent.samples += samples;
+    if (this.spent.samples > this.#maxSamples) {
+      throw queryError(
+        'too_large',
+        `the query reads more than ${this.#maxSamples} samples: ask for a shorter window, or for fewer series or streams`,
+      );
+    }
+  }
+
+  foresee(samples: number): void {
+    const max = this.#maxSamples * maxForeseen;
+    if (samples > max) {
+      throw queryError(
+        'too_large',
+        `the query would go over ${Math.round(samples)} samples in its ranges, more than ${max}: ask for shorter ranges, a longer step, a shorter window, or fewer series`,
+      );
+    }
+  }
+
+  progress(share: number): void {
+    const advice = 'ask for a shorter window, or for less with a filter';
+    const computedMs = this.#turn.computedMs + this.#now() - this.#turn.sliceAt;
+    foretell(
+      share,
+      computedMs,
+      this.#cpuMs,
+      (ms) =>
+        `the query would compute for about ${Math.round(ms / 1000)} s, more than ${this.#cpuMs / 1000} s: ${advice}`,
+    );
+    foretell(
+      share,
+      this.spent.samples,
+      this.#maxSamples,
+      (count) =>
+        `the query would read about ${Math.round(count)} samples, more than ${this.#maxSamples}: ${advice}`,
+    );
+  }
+
+  bytes(count: number): void {
+    this.spent.bytes += count;
+    if (this.spent.bytes > this.#maxBytes) {
+      throw queryError(
+        'too_large',
+        `the query reads more than ${this.#maxBytes} bytes: ask for a shorter window, or for fewer series or streams`,
+      );
+    }
+  }
+
+  breathe(): Promise<void> | undefined {
+    const time = this.#now();
+    this.#checkAt(time);
+    return time - this.#turn.sliceAt > sliceMs ? this.#breath(time) : undefined;
+  }
+
+  check(): void {
+    this.#checkAt(this.#now());
+  }
+
+  warn(text: string): void {
+    if (!this.warnings.includes(text) && this.warnings.length <= maxWarnings) {
+      this.warnings.push(
+        this.warnings.length < maxWarnings
+          ? text
+          : 'more could not be read than is listed here: see "svc store check"',
+      );
+    }
+  }
+
+  async #breath(time: number): Promise<void> {
+    this.#turn.pause(time);
+    await this.#slices.next();
+    const resumed = this.#now();
+    this.#turn.begin(resumed);
+    this.#checkAt(resumed);
+  }
+
+  #checkAt(time: number): void {
+    if (this.signal.aborted) {
       throw queryError('canceled', 'the query was canceled');
     }
+    const turn = this.#turn;
     if (time >= turn.deadline) {
       throw queryError(
         'timeout',
-        `the query timed out after ${timeoutMs / 1000} s: ask for a shorter window, or for fewer series or streams`,
+        `the query timed out after ${this.#timeoutMs / 1000} s: ask for a shorter window, or for fewer series or streams`,
       );
     }
-    if (turn.computedMs + time - turn.sliceAt > cpuMs) {
+    if (turn.computedMs + time - turn.sliceAt > this.#cpuMs) {
       throw queryError(
         'too_large',
-        `the query computed for ${cpuMs / 1000} s and is not done: ask for a shorter window, a longer step, or fewer series or streams`,
+        `the query computed for ${this.#cpuMs / 1000} s and is not done: ask for a shorter window, a longer step, or fewer series or streams`,
       );
     }
   }
-
-  async function breath(time: number): Promise<void> {
-    turn.pause(time);
-    await next();
-    const resumed = now();
-    turn.begin(resumed);
-    checkAt(resumed);
-  }
-
-  return {
-    signal,
-    spent,
-    spend(samples) {
-      spent.samples += samples;
-      if (spent.samples > maxSamples) {
-        throw queryError(
-          'too_large',
-          `the query reads more than ${maxSamples} samples: ask for a shorter window, or for fewer series or streams`,
-        );
-      }
-    },
-    foresee(samples) {
-      const most = maxSamples * foreseenMost;
-      if (samples > most) {
-        throw queryError(
-          'too_large',
-          `the query would go over ${Math.round(samples)} samples in its ranges, more than ${most}: ask for shorter ranges, a longer step, a shorter window, or fewer series`,
-        );
-      }
-    },
-    progress(share) {
-      const advice = 'ask for a shorter window, or for less with a filter';
-      const computedMs = turn.computedMs + now() - turn.sliceAt;
-      foretell(
-        share,
-        computedMs,
-        cpuMs,
-        (ms) =>
-          `the query would compute for about ${Math.round(ms / 1000)} s, more than ${cpuMs / 1000} s: ${advice}`,
-      );
-      foretell(
-        share,
-        spent.samples,
-        maxSamples,
-        (count) =>
-          `the query would read about ${Math.round(count)} samples, more than ${maxSamples}: ${advice}`,
-      );
-    },
-    bytes(count) {
-      spent.bytes += count;
-      if (spent.bytes > maxBytes) {
-        throw queryError(
-          'too_large',
-          `the query reads more than ${maxBytes} bytes: ask for a shorter window, or for fewer series or streams`,
-        );
-      }
-    },
-    breathe() {
-      const time = now();
-      checkAt(time);
-      return time - turn.sliceAt > sliceMs ? breath(time) : undefined;
-    },
-    check() {
-      checkAt(now());
-    },
-    warn(text) {
-      if (!warnings.includes(text) && warnings.length <= mostWarnings) {
-        warnings.push(
-          warnings.length < mostWarnings
-            ? text
-            : 'more could not be read than is listed here: see "svc store check"',
-        );
-      }
-    },
-    warnings,
-  };
 }
 
 /** Ends a query that has spent so much of a limit in a share of its way that the whole of it would pass the limit by far. */
@@ -169,7 +191,7 @@ function foretell(
   most: number,
   sentence: (expected: number) => string,
 ): void {
-  if (spent > most * foretoldFrom && spent > most * foretoldMost * share) {
+  if (spent > most * foretoldFrom && spent > most * maxForetold * share) {
     throw queryError('too_large', sentence(spent / share));
   }
 }
