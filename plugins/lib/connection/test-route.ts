@@ -1,4 +1,4 @@
-import { type OutboundRequest, route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { type OutboundRequest, route, type RouteDeclaration } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import {
@@ -9,6 +9,7 @@ import {
   type Product,
   testConnection,
 } from './connection-test.ts';
+import { errors } from './errors.ts';
 
 const text = (maxLength: number, description: string) =>
   Type.Optional(Type.String({ maxLength, description }));
@@ -75,13 +76,7 @@ export function addressOf(trial: Trial, isSaved = false): ConnectionAddress | un
       ([name, value]) => name !== 'url' && value !== undefined && value !== '' && value !== false,
     )?.[0];
     if (stray !== undefined && !isSaved) {
-      throw new SvcError(
-        'invalid_argument',
-        `${stray} is given without url: name the address that it belongs to, or leave both out`,
-        {
-          details: [{ path: '/url', message: 'is needed' }],
-        },
-      );
+      throw errors.no_url({ stray }, { details: [{ path: '/url', message: 'is needed' }] });
     }
     return undefined;
   }

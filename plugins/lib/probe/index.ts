@@ -19,5 +19,6 @@ export { bootTime, type ListParams, listParams } from './process-list.ts';
 export { isKernelThread, isSame, parseProcessStat, type ProcessStat } from './process-stat.ts';
 export { ProcessWatch, type ProcessWatchPorts } from './process-watch.ts';
 export { redactArguments } from './command-redaction.ts';
+export { errors as probeErrors } from './errors.ts';
 export { isSecretName, redactText, redactValue } from './redaction.ts';
 export { folders, type Glob, matchesPath, type NamePattern, parseGlob } from './glob.ts';

@@ -1,12 +1,13 @@
 import type { MachineFiles } from './machine-files.ts';
-import { SvcError, timestamp } from 'svc/sdk';
+import { timestamp } from 'svc/sdk';
 
 import { accountsOf, userOf } from './accounts.ts';
 import type { CommandLines } from './command-lines.ts';
+import { redactArguments } from './command-redaction.ts';
+import { errors } from './errors.ts';
 import { plainName } from './plain-name.ts';
 import type { ProcessStat } from './process-stat.ts';
 import { cpuPercent, type Scan } from './process-table.ts';
-import { redactArguments } from './command-redaction.ts';
 
 export interface ListParams {
   readonly top: number;
@@ -47,16 +48,13 @@ export function listParams(params: unknown): ListParams {
   } = (typeof params === 'object' && params !== null ? params : {}) as Record<string, unknown>;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) {
-    throw new SvcError(
-      'invalid_argument',
-      `processes takes top and sort_by, not ${unknown.slice(0, 60)}`,
-    );
+    throw errors.process_parameter({ unknown: unknown.slice(0, 60) });
   }
   if (typeof top !== 'number' || !Number.isInteger(top) || top < 1 || top > mostRows) {
-    throw new SvcError('invalid_argument', `top is a whole number from 1 to ${mostRows}`);
+    throw errors.top({ max: mostRows });
   }
   if (by !== 'cpu' && by !== 'mem') {
-    throw new SvcError('invalid_argument', 'sort_by is cpu or mem');
+    throw errors.sort_by();
   }
   return { top, sort_by: by };
 }

@@ -1,4 +1,4 @@
-import { SvcError } from 'svc/sdk';
+import { errors } from './errors.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -20,14 +20,11 @@ export function parseDuration(text: string): number {
     return 0;
   }
   if (parts === null || text === '') {
-    throw new SvcError(
-      'invalid_argument',
-      `not a valid duration string: ${JSON.stringify(text.slice(0, 64))}; write it like 1h30m, 15s or 500ms`,
-    );
+    throw errors.duration({ text: JSON.stringify(text.slice(0, 64)) });
   }
   const total = units.reduce((sum, unit, index) => sum + unit * Number(parts[index + 1] ?? 0), 0);
   if (total > longest) {
-    throw new SvcError('invalid_argument', `duration out of range: ${text.slice(0, 64)}`);
+    throw errors.duration_range({ text: text.slice(0, 64) });
   }
   return total;
 }
@@ -104,10 +101,7 @@ export function goDurationComplaint(text: string): string {
 export function parseGoDuration(text: string): number {
   const ns = readGoDuration(text);
   if (ns === undefined) {
-    throw new SvcError(
-      'invalid_argument',
-      `not a valid duration: ${JSON.stringify(text.slice(0, 64))}; write it like 1.5h, 300ms or 10µs`,
-    );
+    throw errors.go_duration({ text: JSON.stringify(text.slice(0, 64)) });
   }
   return ns;
 }
@@ -144,10 +138,7 @@ export function windowAsked(
   const end = until === undefined ? now : Date.parse(until);
   const span = parseDuration(last);
   if (Number.isNaN(end) || span <= 0 || span > longestMs) {
-    throw new SvcError(
-      'invalid_argument',
-      'last must be between 1ms and 31d, and until a time such as 2026-01-31T14:00:00Z',
-    );
+    throw errors.last();
   }
   return { start: end - span, end };
 }

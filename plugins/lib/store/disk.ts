@@ -1,7 +1,8 @@
 import { statfsSync } from 'node:fs';
 
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { placeOf } from './wal/wal-files.ts';
 
 export interface DiskLimits {
@@ -65,7 +66,7 @@ export function diskSpace(folder: string, limits: DiskLimits = {}): DiskSpace {
     assertWritable() {
       const problem = refusal();
       if (problem !== undefined) {
-        throw new SvcError('unavailable', problem, { retryAfterSeconds: 30 });
+        throw errors.not_writable({ problem }, { retryAfterSeconds: 30 });
       }
     },
   };

@@ -1,10 +1,10 @@
-import { SvcError } from 'svc/sdk';
-
 import { builtins } from './builtins.ts';
+import { errors } from './errors.ts';
 import type { TemplateFunction } from './functions.ts';
 import { parseTemplate } from './parser.ts';
 import { Rendering, type RenderLimits } from './render.ts';
 
+export { errors as templateErrors } from './errors.ts';
 export { formatGoFloat } from './float-format.ts';
 export { type TemplateFunction, templateFunction } from './functions.ts';
 export { sprintf } from './printf.ts';
@@ -35,10 +35,7 @@ const usual: RenderLimits = { output: 1024 * 1024, steps: 100_000 };
 /** Checks the text wholly; throws invalid_argument with line and column. Nothing of the data is ever read as a template. */
 export function compileTemplate(text: string, options: TemplateOptions = {}): Template {
   if (text.length > longestTemplate) {
-    throw new SvcError(
-      'invalid_argument',
-      `template:1:1: the template has ${text.length} characters; ${longestTemplate} are the most`,
-    );
+    throw errors.size({ count: text.length, max: longestTemplate });
   }
   const functions: ReadonlyMap<string, TemplateFunction> =
     options.functions === undefined ? builtins : new Map([...builtins, ...options.functions]);

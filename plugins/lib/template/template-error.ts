@@ -1,11 +1,10 @@
-import { SvcError } from 'svc/sdk';
+import { type SvcError } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 /** Everything that is wrong with a template, at compile time or while it renders, says where. */
 export function templateError(text: string, at: number, message: string): SvcError {
   const before = text.slice(0, at);
   const line = before.split('\n').length;
-  return new SvcError(
-    'invalid_argument',
-    `template:${line}:${at - before.lastIndexOf('\n')}: ${message}`,
-  );
+  return errors.syntax({ line, at: at - before.lastIndexOf('\n'), message });
 }

@@ -1,6 +1,7 @@
 import { RE2JS, RE2JSException } from 're2js';
 
-import { SvcError } from 'svc/sdk';
+import { type SvcError } from 'svc/sdk';
+import { errors } from '../errors.ts';
 import { type Facts, factsOf } from './facts.ts';
 import { type WordList, wordList } from './words.ts';
 
@@ -115,15 +116,14 @@ function ofWords(text: string, { literals, hasGroup, test, inBrackets }: WordLis
   };
 }
 
-const refused = (why: string): SvcError =>
-  new SvcError('invalid_argument', `the regular expression is refused: ${why}`);
+const refused = (why: string): SvcError => errors.pattern({ why });
 
 function compile(text: string, flags: number): RE2JS {
   try {
     return RE2JS.compile(text, flags);
   } catch (error) {
     if (error instanceof RE2JSException) {
-      throw new SvcError('invalid_argument', error.message, { cause: error });
+      throw errors.pattern_syntax({ cause: error.message }, { cause: error });
     }
     throw error;
   }

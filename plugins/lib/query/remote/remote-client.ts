@@ -1,5 +1,11 @@
-import { type OutboundReply, type OutboundRequest, type PluginContext, SvcError } from 'svc/sdk';
+import {
+  type OutboundReply,
+  type OutboundRequest,
+  type PluginContext,
+  type SvcError,
+} from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { queryError } from '../run/query-error.ts';
 import type { RemoteSettings } from './remote-settings.ts';
 
@@ -79,13 +85,7 @@ export class RemoteClient {
     const settings = this.#settings();
     const { plugin, product } = this.#server;
     if (settings.url === '') {
-      throw new SvcError(
-        'unavailable',
-        `${plugin}.driver is remote and ${plugin}.remote_url is empty: set the address of a ${product}`,
-        {
-          retryAfterSeconds: 60,
-        },
-      );
+      throw errors.no_remote_url({ plugin, product }, { retryAfterSeconds: 60 });
     }
     const type = form === undefined ? body?.type : 'application/x-www-form-urlencoded';
     const request: OutboundRequest = {
@@ -118,9 +118,10 @@ export class RemoteClient {
       return queryError('bad_data', reason === '' ? `${server} refused the request` : reason);
     }
     if (status === 429) {
-      return new SvcError('rate_limited', `${server} is busy: ${reason}`, {
-        retryAfterSeconds: Math.min(3_600, Number(headers['retry-after']) || 5),
-      });
+      return errors.remote_busy(
+        { server, reason },
+        { retryAfterSeconds: Math.min(3_600, Number(headers['retry-after']) || 5) },
+      );
     }
     const cause =
       status === 401 || status === 403
@@ -130,7 +131,7 @@ export class RemoteClient {
           : status >= 300 && status < 400
             ? `redirects: set ${plugin}.remote_url to where it redirects to`
             : `answered ${status}${reason === '' ? '' : `: ${reason.slice(0, 200)}`}`;
-    return new SvcError('upstream_error', `${server} ${cause}`);
+    return errors.remote_failed({ server, cause });
   }
 }
 

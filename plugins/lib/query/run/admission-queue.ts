@@ -1,5 +1,4 @@
-import { SvcError } from 'svc/sdk';
-
+import { errors } from '../errors.ts';
 import type { Asker } from './asker.ts';
 import { queryError } from './query-error.ts';
 import type { QueryTurn } from './query-turn.ts';
@@ -117,18 +116,22 @@ export class AdmissionQueue {
   /** Better at once than after a wait that can only end with a time-out. */
   #refuseInVain({ asker, timeoutMs }: QueryTurn, before: number): void {
     if (before >= (asker.isHouse ? mostHouseWaiting : mostWaiting)) {
-      throw busy(
-        `${asker.running} queries run and ${before} wait: ask again when some have ended`,
-        asker.usualMs,
+      throw errors.line_full(
+        { running: asker.running, waiting: before },
+        { retryAfterSeconds: inSeconds(asker.usualMs) },
       );
     }
     const sharing =
       [...this.#lines.keys()].filter((other) => other !== asker && !other.isHouse).length + 1;
     const waitMs = (before + 1) * asker.usualMs * sharing;
     if (!asker.isHouse && waitMs > timeoutMs) {
-      throw busy(
-        `${before} queries wait before this one, which would take about ${Math.ceil(waitMs / 1_000)} s of its ${Math.round(timeoutMs / 1_000)}: ask fewer at a time, or shorter ones`,
-        waitMs - timeoutMs,
+      throw errors.wait_in_vain(
+        {
+          waiting: before,
+          wait: Math.ceil(waitMs / 1_000),
+          timeout: Math.round(timeoutMs / 1_000),
+        },
+        { retryAfterSeconds: inSeconds(waitMs - timeoutMs) },
       );
     }
   }
@@ -182,7 +185,4 @@ export class AdmissionQueue {
 
 const left = (): Error => queryError('canceled', 'the query was canceled before it began');
 
-const busy = (message: string, afterMs: number): SvcError =>
-  new SvcError('rate_limited', message, {
-    retryAfterSeconds: Math.max(1, Math.ceil(afterMs / 1_000)),
-  });
+const inSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));

@@ -1,6 +1,6 @@
 import { ConcurrencyGate } from 'svc/flow';
-import { SvcError } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { queryError } from './query-error.ts';
 
 /** Lets few queries work at a time, so that each ends soon, and some more wait; a dashboard that opens is never refused for its size. */
@@ -12,9 +12,8 @@ export const queryGate = ({
     atOnce,
     waiting,
     full: (load) =>
-      new SvcError(
-        'rate_limited',
-        `${load.running} queries run and ${load.waiting} wait: try again in a moment`,
+      errors.too_many_queries(
+        { running: load.running, waiting: load.waiting },
         { retryAfterSeconds: 1 },
       ),
     canceled: () => queryError('canceled', 'the query was canceled before it began'),

@@ -15,7 +15,9 @@ const codes: Readonly<Record<QueryErrorKind, ErrorCode>> = {
 
 /** An SvcError with `kind` as a field of its own, so that it crosses threads. */
 export function queryError(kind: QueryErrorKind, message: string, cause?: unknown): QueryError {
-  return Object.assign(new SvcError(codes[kind], message, { cause }), { kind });
+  return Object.assign(new SvcError(codes[kind], message, { reason: `query.${kind}`, cause }), {
+    kind,
+  });
 }
 
 /** The kind of anything thrown by a query; errors of other origin have none. */

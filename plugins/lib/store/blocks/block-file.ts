@@ -2,9 +2,10 @@ import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
-import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { isSvcError, messageOf, type SvcError } from 'svc/sdk';
 import { ByteReader, ByteWriter } from '../bytes/bytes.ts';
 import { crc32 } from '../bytes/crc32.ts';
+import { errors } from '../errors.ts';
 import { placeOf, syncFolder } from '../wal/wal-files.ts';
 import { codecs, compress, type Compressed, decompress } from './codec.ts';
 import type { SectionCache } from './section-cache.ts';
@@ -51,10 +52,7 @@ export async function writeBlock(
     await rm(draft, { force: true });
     const full = (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC';
     throw full
-      ? new SvcError('unavailable', `the disk under ${placeOf(folder)} is full`, {
-          cause: error,
-          retryAfterSeconds: 30,
-        })
+      ? errors.disk_full({ folder: placeOf(folder) }, { cause: error, retryAfterSeconds: 30 })
       : error;
   }
 }
@@ -141,10 +139,10 @@ export type DamagedBlock = SvcError & {
 };
 
 function damaged(path: string, what: string, cause?: unknown, section?: number): DamagedBlock {
-  return Object.assign(
-    new SvcError('internal', `the block ${basename(path)} is damaged: ${what}`, { cause }),
-    { damagedBlock: path, section },
-  );
+  return Object.assign(errors.damaged_block({ block: basename(path), what }, { cause }), {
+    damagedBlock: path,
+    section,
+  });
 }
 
 export const isDamagedBlock = (error: unknown): error is DamagedBlock =>
@@ -172,7 +170,7 @@ export function openBlock(path: string, cache?: SectionCache): BlockFile {
 
   function assertOpen(): void {
     if (!isOpen) {
-      throw new SvcError('internal', `the block ${path} is closed`);
+      throw errors.block_closed({ path });
     }
   }
 

@@ -13,7 +13,8 @@ import { dirname, join } from 'node:path';
 
 import Database from 'better-sqlite3';
 
-import { type Logger, messageOf, SvcError } from 'svc/sdk';
+import { type Logger, messageOf } from 'svc/sdk';
+import { errors } from '../errors.ts';
 import { draftSuffix } from './block-file.ts';
 import { type BlockTable, blockTable, blockTableSql } from './block-table.ts';
 
@@ -108,9 +109,7 @@ function openDatabase(path: string, { nativeBinding }: CatalogueOptions): Databa
     }
     return db;
   } catch (error) {
-    throw new SvcError('internal', `the catalogue ${path} cannot be opened: ${messageOf(error)}`, {
-      cause: error,
-    });
+    throw errors.catalogue_unreadable({ path, cause: messageOf(error) }, { cause: error });
   }
 }
 
@@ -154,10 +153,7 @@ function lastSeenIn(db: Database.Database): Catalogue['lastSeen'] {
 function migrate(db: Database.Database, path: string, versions: readonly string[]): void {
   const found = db.pragma('user_version', { simple: true }) as number;
   if (found > versions.length) {
-    throw new SvcError(
-      'unavailable',
-      `the catalogue ${path} has version ${found} and this svc knows ${versions.length}: it was written by a newer one`,
-    );
+    throw errors.catalogue_version({ path, found, max: versions.length });
   }
   db.transaction(() => {
     for (let version = found; version < versions.length; version++) {

@@ -1,6 +1,6 @@
 import * as zlib from 'node:zlib';
 
-import { SvcError } from 'svc/sdk';
+import { errors } from '../errors.ts';
 
 /** Written into blocks: never renumber. */
 export const codecs = { none: 0, brotli: 1, zstd: 2 } as const;
@@ -40,10 +40,7 @@ export function compress(bytes: Uint8Array, windowBits = 22): Compressed {
 export function decompress(codec: number, bytes: Uint8Array, rawLength: number): Uint8Array {
   const raw = inflated(codec, bytes, rawLength);
   if (raw.length !== rawLength) {
-    throw new SvcError(
-      'internal',
-      `compressed data holds ${raw.length} bytes where ${rawLength} were written`,
-    );
+    throw errors.unpacked_size({ count: raw.length, written: rawLength });
   }
   return raw;
 }
@@ -53,10 +50,7 @@ function inflated(codec: number, bytes: Uint8Array, rawLength: number): Uint8Arr
     return bytes;
   }
   if (codec === codecs.zstd && runtime.zstdDecompressSync === undefined) {
-    throw new SvcError(
-      'unavailable',
-      `this data is compressed with zstd, which Node ${process.versions.node} cannot read: start svc with Node 22.15 or newer`,
-    );
+    throw errors.no_zstd({ node: process.versions.node });
   }
   try {
     // One buffer of the right size: the runtime would put it together from pieces of 16 KiB, and would get another for what may follow one that is full.
@@ -71,10 +65,7 @@ function inflated(codec: number, bytes: Uint8Array, rawLength: number): Uint8Arr
       return runtime.zstdDecompressSync!(bytes, options);
     }
   } catch (error) {
-    throw new SvcError('internal', 'compressed data is damaged', { cause: error });
+    throw errors.compressed_damaged({ cause: error });
   }
-  throw new SvcError(
-    'unavailable',
-    `this data is compressed with codec ${codec}, which this version of svc does not know: was it written by a newer one?`,
-  );
+  throw errors.unknown_codec({ codec });
 }

@@ -1,5 +1,7 @@
-import { SvcError } from 'svc/sdk';
+import { type SvcError } from 'svc/sdk';
 import { asBuffer, textOf } from 'svc/query';
+
+import { errors } from '../errors.ts';
 
 const encoder = new TextEncoder();
 
@@ -275,10 +277,7 @@ export class ByteReader {
         return value;
       }
     }
-    throw new SvcError(
-      'invalid_argument',
-      'a number in the data is larger than any that is written there',
-    );
+    throw errors.number_size();
   }
 
   #advance(length: number): number {
@@ -292,8 +291,7 @@ export class ByteReader {
   }
 }
 
-const truncated = (): SvcError =>
-  new SvcError('invalid_argument', 'the data ends before it is complete');
+const truncated = (): SvcError => errors.cut_short();
 
 /**
  * The memory of these bytes, as the `transfer` of a call to a thread wants it: instead of being copied they move, and whoever had

@@ -1,6 +1,8 @@
 import { unzipSync } from 'node:zlib';
 
-import { SvcError } from 'svc/sdk';
+import { type SvcError } from 'svc/sdk';
+
+import { errors } from '../errors.ts';
 
 /** What a body may grow to. */
 export interface InflateLimit {
@@ -17,15 +19,10 @@ const mostPossible = 1_032;
 const leastGzip = 18;
 
 export function tooLarge(maxBytes: number): SvcError {
-  return new SvcError(
-    'invalid_argument',
-    `the body holds more than ${maxBytes} bytes when it is unpacked: send it in smaller parts`,
-    { status: 413 },
-  );
+  return errors.body_size({ max: maxBytes });
 }
 
-const corrupt = (cause?: unknown): SvcError =>
-  new SvcError('invalid_argument', 'gzip: corrupt input', { cause });
+const corrupt = (cause?: unknown): SvcError => errors.gzip({ cause });
 
 /**
  * Unpacks gzip, and what HTTP calls deflate. What a body says of its size is believed first: too large is refused before a byte

@@ -1,5 +1,6 @@
 import { snappyBlock } from 'svc/probe';
-import { SvcError } from 'svc/sdk';
+import { type SvcError } from 'svc/sdk';
+import { errors } from '../errors.ts';
 import { type InflateLimit, tooLarge } from './inflate.ts';
 
 /** Memory that is used again for the next body; it grows to what was needed. */
@@ -11,7 +12,7 @@ export const reusableBuffer = (capacity = 64 * 1024): ReusableBuffer => ({
   bytes: new Uint8Array(capacity),
 });
 
-const corrupt = (): SvcError => new SvcError('invalid_argument', 'snappy: corrupt input');
+const corrupt = (): SvcError => errors.snappy();
 
 /** The block format. The answer is a view into `into`, valid until that is used again; of its own without one. */
 export function snappyDecode(

@@ -1,11 +1,12 @@
-import { SvcError } from 'svc/sdk';
+import { type SvcError } from 'svc/sdk';
+import { errors } from '../errors.ts';
 import type { AnyValue, KeyValue, OtlpResource, OtlpScope } from './otlp.ts';
 
 /** The JSON form of OTLP: 64-bit numbers are strings, ids are hexadecimal, unknown fields mean nothing. */
 
 const deepest = 64;
 
-const refused = (what: string): SvcError => new SvcError('invalid_argument', `OTLP: ${what}`);
+const refused = (what: string): SvcError => errors.otlp({ what });
 
 /** A field of what must be an object; the empty object where it is left out. */
 export function jsonObject(value: unknown, what: string): Readonly<Record<string, unknown>> {

@@ -1,5 +1,5 @@
-import { SvcError } from 'svc/sdk';
 import { formatFloat } from 'svc/query';
+import { errors } from '../errors.ts';
 import type { ProtoReader } from './protobuf.ts';
 
 /** A value of an attribute. Whole numbers past 2^53 are bigints; a list of keys and values is a Map; undefined where a sender left it empty. */
@@ -149,10 +149,7 @@ export function anyValueText(value: AnyValue): string {
 /** What JSON can say about a value; objects without a prototype, so that any key is only a key. */
 export function plain(value: AnyValue, depth = 0): unknown {
   if (depth > deepestText) {
-    throw new SvcError(
-      'invalid_argument',
-      `attribute values are nested more than ${deepestText} deep`,
-    );
+    throw errors.attribute_depth({ max: deepestText });
   }
   if (value instanceof Uint8Array) {
     return Buffer.from(value).toString('base64');

@@ -1,11 +1,12 @@
-import { SvcError } from 'svc/sdk';
+import { type SvcError } from 'svc/sdk';
 import { asBuffer } from 'svc/query';
+
+import { errors } from '../errors.ts';
 
 /** How a field is stored; 3 and 4 are groups, which nothing here uses. */
 export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
-export const corrupt = (what: string): SvcError =>
-  new SvcError('invalid_argument', `protobuf: ${what}`);
+export const corrupt = (what: string): SvcError => errors.protobuf({ what });
 
 /** A place in a message, and the steps from it; each is checked against the end. */
 export class ProtoCursor {

@@ -1,0 +1,9 @@
+import { defineErrors } from 'svc/sdk';
+
+export const errors = defineErrors('template', {
+  size: [
+    'invalid_argument',
+    'template:1:1: the template has {count} characters; {max} are the most',
+  ],
+  syntax: ['invalid_argument', 'template:{line}:{at}: {message}'],
+});
