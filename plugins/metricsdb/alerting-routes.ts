@@ -1,9 +1,10 @@
 import type { ActiveAlert, AlertingRule, AlertingRules } from 'svc/contracts/alert';
 import type { QueryOptions } from 'svc/contracts/metricsdb';
 import type { AskingOf, SeenBy, SeenDevices } from 'svc/query';
-import { byteRoute, type Handle, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
+import { byteRoute, type Handle, type RouteDeclaration, timestamp } from 'svc/sdk';
 
 import type { Driver } from './drivers/driver.ts';
+import { errors } from './errors.ts';
 import { common, pairsOf } from './prometheus-routes.ts';
 import {
   AlertsAnswer,
@@ -79,7 +80,7 @@ const success = (data: object): string => JSON.stringify({ status: 'success', da
 
 function rulesOf(alerting: Handle<AlertingRules>, seen: SeenDevices): readonly AlertingRule[] {
   if (!alerting.available) {
-    throw new SvcError('not_found', 'there are no alert rules: the plugin alert is not installed');
+    throw errors.no_alert_rules();
   }
   return alerting.get().rules(seen);
 }
@@ -97,10 +98,7 @@ function filterOf(query: object): Filter {
     pairs.flatMap(([key, value]) => (key === name || key === `${name}[]` ? [value] : []));
   const [type = ''] = all('type').map((text) => text.toLowerCase());
   if (!['', 'alert', 'record'].includes(type)) {
-    throw new SvcError(
-      'invalid_argument',
-      `not supported value ${JSON.stringify(type.slice(0, 100))} for the parameter type: it is alert or record`,
-    );
+    throw errors.rule_type({ type: JSON.stringify(type.slice(0, 100)) });
   }
   const withAlerts = !['true', '1', 't'].includes(all('exclude_alerts')[0]?.toLowerCase() ?? '');
   return {

@@ -4,13 +4,13 @@ import {
   type Handle,
   route,
   type RouteDeclaration,
-  SvcError,
   timestamp,
 } from 'svc/sdk';
 import type { AskingOf } from 'svc/query';
 
 import type { Driver } from './drivers/driver.ts';
 import type { Switchboard } from './drivers/switchboard.ts';
+import { errors } from './errors.ts';
 import { answerMs } from './prometheus-routes.ts';
 import { Launch, Launched, Matrix, RangeQuestion } from './schema.ts';
 
@@ -100,13 +100,10 @@ export const authProbe = (authenticator: Handle<AuthenticatorContract>): RouteDe
           ? await authenticator.get().authenticate(credential)
           : undefined;
       if (principal === undefined || principal.kind === 'anonymous' || principal.kind === 'edge') {
-        throw new SvcError('unauthorized', 'no valid session or API token came with this request');
+        throw errors.not_signed_in();
       }
       if (principal.selectors !== undefined) {
-        throw new SvcError(
-          'forbidden',
-          'what stands behind this proxy shows all devices, and your organization sees some alone; ask an administrator',
-        );
+        throw errors.all_devices_only();
       }
     },
   });

@@ -5,8 +5,10 @@ import type {
   MetricsQueries,
 } from 'svc/contracts/metricsdb';
 import { askedWindow, type AskingOf, parseDuration, windowAsked } from 'svc/query';
-import { type Clock, type SkillRun, SvcError, timestamp, type ToolSkill, toolSkill } from 'svc/sdk';
+import { type Clock, type SkillRun, timestamp, type ToolSkill, toolSkill } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
+
+import { errors } from './errors.ts';
 
 const Window = {
   last: Type.Optional(Type.Unsafe<string>(askedWindow.last)),
@@ -136,7 +138,7 @@ export class MetricSkills {
         ? Math.max(1_000, Math.ceil((end - start) / pointsWanted / 1_000) * 1_000)
         : parseDuration(step);
     if (stepMs <= 0) {
-      throw new SvcError('invalid_argument', 'step must be a duration such as 1m');
+      throw errors.step();
     }
     const answer = await this.#queries.range(
       query,

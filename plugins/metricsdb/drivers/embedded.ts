@@ -18,6 +18,7 @@ import {
 } from 'svc/sdk';
 import { memoryOf } from 'svc/store';
 
+import { errors } from '../errors.ts';
 import type { BatchAnswer } from '../service/answers.ts';
 import type {
   Asked,
@@ -86,7 +87,9 @@ export class EmbeddedDriver implements Driver {
       signal,
     );
     return answers.map((answer) =>
-      'failed' in answer ? new SvcError(answer.failed, answer.message) : answer,
+      'failed' in answer
+        ? new SvcError(answer.failed, answer.message, { reason: answer.reason })
+        : answer,
     );
   }
 
@@ -136,7 +139,7 @@ export class EmbeddedDriver implements Driver {
     }
     const { store } = await this.#stats();
     if (store === undefined) {
-      throw new SvcError('unavailable', 'the embedded metrics store is not in use');
+      throw errors.store_closed();
     }
     const headStats = {
       numSeries: store.series,

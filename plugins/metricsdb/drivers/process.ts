@@ -3,8 +3,9 @@ import { basename, join } from 'node:path';
 
 import type { ForeignPrograms, ProgramHandle, ProgramOwner } from 'svc/contracts/programs';
 import { parseDuration } from 'svc/query';
-import { type HealthReport, SvcError } from 'svc/sdk';
+import type { HealthReport } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { DriverState } from './driver.ts';
 import { RemoteDriver, type RemoteParts } from './remote.ts';
 import type { ProcessSettings, RemoteSettings } from './settings.ts';
@@ -70,20 +71,14 @@ function assertRunnable(
   { binary }: ProcessSettings,
 ): ProgramHandle {
   if (programs === undefined) {
-    throw new SvcError(
-      'unavailable',
-      'the metrics store cannot run: the driver process needs the plugin programs, which is not active',
-    );
+    throw errors.no_programs();
   }
   if (program === undefined) {
     const wanted =
       binary === ''
         ? 'neither prometheus nor victoria-metrics is'
         : `"${binary}", the metricsdb.process_binary, is not`;
-    throw new SvcError(
-      'unavailable',
-      `the metrics store cannot run: ${wanted} a program on this machine`,
-    );
+    throw errors.no_program({ wanted });
   }
   return program;
 }

@@ -3,10 +3,11 @@ import {
   messageOf,
   type OutboundReply,
   type OutboundRequest,
-  SvcError,
+  type SvcError,
 } from 'svc/sdk';
 import { queryError, type QueryErrorKind } from 'svc/query';
 
+import { errors } from '../errors.ts';
 import type { Pairs } from '../thread/contract.ts';
 import type { RemoteSettings } from './settings.ts';
 
@@ -42,10 +43,7 @@ export const configured = (settings: RemoteSettings): RemoteAddress => ({
   reach: 'configured',
   base() {
     if (settings.url === '') {
-      throw new SvcError(
-        'conflict',
-        'metricsdb.url is not set: the remote metrics store has no address',
-      );
+      throw errors.no_url();
     }
     return settings.url;
   },
@@ -110,10 +108,7 @@ export class RemoteClient {
       throw refusalOf(reply);
     }
     if (!success.test(Buffer.from(reply.body.subarray(0, 64)).toString('latin1'))) {
-      throw new SvcError(
-        'upstream_error',
-        `${reply.origin} answered, but not as the Prometheus API does: is it the address before /api/v1?`,
-      );
+      throw errors.not_prometheus({ origin: reply.origin });
     }
     return reply.body;
   }
@@ -157,16 +152,10 @@ const kindOfStatus: Readonly<Record<number, QueryErrorKind>> = {
 /** What another server's refusal means here: its words about the query are the asker's, all else is trouble between servers. */
 function refusalOf({ status, body, origin }: RemoteReply): SvcError {
   if (status === 401 || status === 403) {
-    return new SvcError(
-      'upstream_error',
-      `${origin} does not accept the credentials of this service (status ${status}): look at metricsdb.token, metricsdb.user and metricsdb.tenant`,
-    );
+    return errors.credentials_refused({ origin, status });
   }
   if (status === 404) {
-    return new SvcError(
-      'upstream_error',
-      `${origin} does not know this part of the Prometheus API (status 404): is it the address before /api/v1?`,
-    );
+    return errors.no_such_api({ origin });
   }
   const reason = reasonIn(body);
   const kind =
@@ -175,10 +164,11 @@ function refusalOf({ status, body, origin }: RemoteReply): SvcError {
   if (reason !== undefined && kind !== undefined) {
     return queryError(kind, reason.error);
   }
-  return new SvcError(
-    'upstream_error',
-    `${origin} answered with status ${status}${reason === undefined ? '' : `: ${reason.error}`}`,
-  );
+  return errors.remote_status({
+    origin,
+    status,
+    detail: reason === undefined ? '' : `: ${reason.error}`,
+  });
 }
 
 function reasonIn(

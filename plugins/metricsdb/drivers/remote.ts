@@ -17,10 +17,10 @@ import {
   messageOf,
   type OutboundReply,
   type OutboundRequest,
-  SvcError,
   type ThreadHandle,
 } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { ServiceAnswer } from '../service/answers.ts';
 import type { Asked, Forwarded, Packed, PackInput, ServiceQuestion } from '../thread/contract.ts';
 import type { Driver, DriverState, StatusPage } from './driver.ts';
@@ -245,9 +245,8 @@ export class RemoteDriver implements Driver {
         causes.push(`${reply.origin} refused samples: ${reason || `status ${reply.status}`}`);
         refused += samples[at]!;
       } else if (reply.status >= 300) {
-        throw new SvcError(
-          'unavailable',
-          `${reply.origin} took no samples: it answered ${reply.status}`,
+        throw errors.samples_refused(
+          { origin: reply.origin, status: reply.status },
           { retryAfterSeconds: retryAfter(reply) },
         );
       }
@@ -282,7 +281,7 @@ export class RemoteDriver implements Driver {
 }
 
 const asError = (error: unknown): Error =>
-  error instanceof Error ? error : new SvcError('upstream_error', messageOf(error));
+  error instanceof Error ? error : errors.remote_failed({ cause: messageOf(error) });
 
 const retryAfter = ({ headers }: OutboundReply): number =>
   Math.min(300, Math.max(1, Number(headers['retry-after']) || 5));

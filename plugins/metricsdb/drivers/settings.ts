@@ -3,8 +3,9 @@ import { join } from 'node:path';
 
 import type { Launch, LaunchSource } from 'svc/contracts/setting';
 import { parseDuration } from 'svc/query';
-import { type Settings, type SettingsBoard, SvcError } from 'svc/sdk';
+import type { Settings, SettingsBoard } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { ThreadSettings } from '../thread/contract.ts';
 import type { DriverName } from './driver.ts';
 
@@ -114,20 +115,14 @@ export class MetricsSettings {
   assertOpenTo({ driver, retention }: Launched): void {
     const set = this.#get<string>('driver');
     if (driver !== undefined && set !== 'auto' && set !== driver) {
-      throw new SvcError(
-        'conflict',
-        `metricsdb.driver is set to ${set}, which has the last word: change or remove that setting`,
-      );
+      throw errors.driver_is_set({ set });
     }
     if (
       retention !== undefined &&
       this.#isSet('retention') &&
       this.#get<string>('retention') !== retention
     ) {
-      throw new SvcError(
-        'conflict',
-        `metricsdb.retention is set to ${this.#get<string>('retention')}, which has the last word: change or remove that setting`,
-      );
+      throw errors.retention_is_set({ value: this.#get<string>('retention') });
     }
   }
 

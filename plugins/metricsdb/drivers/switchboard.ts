@@ -1,5 +1,6 @@
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { Driver, DriverName } from './driver.ts';
 import type { Launched } from './settings.ts';
 
@@ -106,10 +107,6 @@ export class Switchboard {
 async function demandAnswer(driver: Driver): Promise<void> {
   const { ok, detail = 'it gives no reason' } = await driver.probe();
   if (!ok) {
-    throw new SvcError(
-      'unavailable',
-      `the ${driver.name} metrics store was started, but does not answer: ${detail}`,
-      { retryAfterSeconds: 5 },
-    );
+    throw errors.not_answering({ name: driver.name, detail }, { retryAfterSeconds: 5 });
   }
 }

@@ -1,6 +1,7 @@
-import { SvcError } from 'svc/sdk';
+import { type SvcError } from 'svc/sdk';
 import { labelsOf, type Labels, labelsRecord, parseFloatGo } from 'svc/query';
 
+import { errors } from '../errors.ts';
 import type { RangeSeries } from '../promql/index.ts';
 import type { ServiceAnswer } from '../service/answers.ts';
 import { matrixAnswer, vectorAnswer } from '../service/matrix.ts';
@@ -121,9 +122,4 @@ function list(value: unknown): readonly unknown[] {
   return value;
 }
 
-const strange = (what: string, cause?: unknown): SvcError =>
-  new SvcError(
-    'upstream_error',
-    `the remote metrics store did not answer as the Prometheus API does: ${what}`,
-    { cause },
-  );
+const strange = (what: string, cause?: unknown): SvcError => errors.odd_answer({ what }, { cause });

@@ -6,7 +6,7 @@ import type {
   Notes,
 } from 'svc/contracts/metricsdb';
 import { type Budget, labelsRecord, queryError, type QueryRunner } from 'svc/query';
-import { type ErrorCode, isSvcError, messageOf } from 'svc/sdk';
+import { type ErrorCode, isSvcError, type MessageCode, messageOf } from 'svc/sdk';
 
 import { assertPoints, demandRangeQuery } from '../prometheus/question.ts';
 import { enforced, matcherSets } from '../prometheus/series-selector.ts';
@@ -26,7 +26,13 @@ import type { BatchQuestion, QueryLimits, ServiceQuestion } from '../thread/cont
 import { instantAnswerOf, rangeAnswerOf } from './matrix.ts';
 
 /** An error has to be taken apart to cross threads inside an answer. */
-export type BatchAnswer = InstantAnswer | { readonly failed: ErrorCode; readonly message: string };
+export type BatchAnswer =
+  | InstantAnswer
+  | {
+      readonly failed: ErrorCode;
+      readonly message: string;
+      readonly reason: MessageCode | undefined;
+    };
 export type ServiceAnswer = InstantAnswer | (MatrixAnswer & Notes) | readonly LabelRecord[];
 
 /** Answers another plugin: no text, but labels and arrays of numbers. */
@@ -75,6 +81,7 @@ export function batchAnswers(
 const failureOf = (error: unknown): BatchAnswer => ({
   failed: isSvcError(error) ? error.code : 'internal',
   message: messageOf(error),
+  reason: isSvcError(error) ? error.reason : undefined,
 });
 
 async function answered(

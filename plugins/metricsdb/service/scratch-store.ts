@@ -9,8 +9,8 @@ import {
   labelValue,
   type Matcher,
 } from 'svc/query';
-import { SvcError } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { SelectHints, Series, SeriesSource } from '../promql/index.ts';
 
 interface Kept {
@@ -34,7 +34,7 @@ export class ScratchStore implements SeriesSource {
   add(rows: readonly ScratchRow[]): void {
     this.#samples += rows.reduce((sum, row) => sum + costOf(row), 0);
     if (this.#samples > mostSamples) {
-      throw new SvcError('budget_exceeded', `a scratch store holds ${mostSamples} samples at most`);
+      throw errors.scratch_full({ max: mostSamples });
     }
     for (const row of rows) {
       const kept = this.#keptFor(labelsOf(Object.entries(row.labels)));
@@ -109,10 +109,7 @@ function append(
   const { times, values, histograms } = kept;
   const last = times.at(-1);
   if (last !== undefined && time < last) {
-    throw new SvcError(
-      'invalid_argument',
-      'samples of a series must come in the order of their times',
-    );
+    throw errors.scratch_order();
   }
   const at = time === last ? times.length - 1 : times.length;
   times[at] = time;

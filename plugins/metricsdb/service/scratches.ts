@@ -1,7 +1,7 @@
 import type { InstantAnswer, QueryOptions, ScratchRow } from 'svc/contracts/metricsdb';
 import type { QueryRunner } from 'svc/query';
-import { SvcError } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { instant } from '../promql/index.ts';
 import type { QueryLimits } from '../thread/contract.ts';
 import { instantAnswerOf } from './matrix.ts';
@@ -42,10 +42,7 @@ export class Scratches {
       scratchOpen: ({ asker }: Pick<QueryOptions, 'asker'>): number => {
         this.forget();
         if (this.#open.size >= mostOpen) {
-          throw new SvcError(
-            'rate_limited',
-            `${mostOpen} scratch stores are in use already; try again when one is closed`,
-          );
+          throw errors.too_many_scratches({ max: mostOpen });
         }
         this.#last += 1;
         this.#open.set(this.#last, { store: new ScratchStore(), asker, usedAt: this.#now() });
@@ -75,10 +72,7 @@ export class Scratches {
   #used(id: number): Scratch {
     const scratch = this.#open.get(id);
     if (scratch === undefined) {
-      throw new SvcError(
-        'not_found',
-        'the scratch store is closed: it was idle for five minutes, or its thread was restarted; open another',
-      );
+      throw errors.scratch_closed();
     }
     scratch.usedAt = this.#now();
     return scratch;

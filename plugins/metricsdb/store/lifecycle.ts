@@ -1,5 +1,6 @@
-import { type Logger, SvcError } from 'svc/sdk';
+import type { Logger } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { type MetricsStore, openMetricsStore } from './store.ts';
 import { type MetricsLimits } from './upkeep/limits.ts';
 
@@ -47,10 +48,7 @@ export class StoreLifecycle {
       await this.#changing;
     }
     if (this.#store === undefined) {
-      throw new SvcError(
-        'unavailable',
-        'the embedded metrics store is not in use: another driver is set, or it could not be opened',
-      );
+      throw errors.no_store();
     }
     this.#uses += 1;
     try {

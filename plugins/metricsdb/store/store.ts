@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import type { PushAnswer, SampleRow, Stamp } from 'svc/contracts/metricsdb';
 import type { Budget, Labels, Matcher } from 'svc/query';
-import { type Logger, SvcError } from 'svc/sdk';
+import type { Logger } from 'svc/sdk';
 import {
   type Catalogue,
   type DiskLimits,
@@ -16,6 +16,7 @@ import {
   type WalOptions,
 } from 'svc/store';
 
+import { errors } from '../errors.ts';
 import type { SeriesSource } from '../promql/vector/source.ts';
 import { rawLevel } from './blocks/block-layout.ts';
 import { Blocks } from './blocks/blocks.ts';
@@ -280,13 +281,7 @@ export class MetricsStore {
   async #take(stamp: Stamp, read: (intake: Intake) => void): Promise<PushAnswer> {
     this.#disk.assertWritable();
     if (this.#head.samples.chunks.bytes > this.limits.headBytes * 1.5) {
-      throw new SvcError(
-        'rate_limited',
-        'metrics store: the head is full and is being written to disk; retry in a moment',
-        {
-          retryAfterSeconds: 5,
-        },
-      );
+      throw errors.head_full({ retryAfterSeconds: 5 });
     }
     const intake = this.#idleIntake();
     try {

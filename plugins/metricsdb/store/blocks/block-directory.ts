@@ -1,6 +1,6 @@
-import { SvcError } from 'svc/sdk';
 import { metricName, type Matcher } from 'svc/query';
 
+import { errors } from '../../errors.ts';
 import { Cursor } from '../columns/scratch.ts';
 import { layoutVersion, sliceMs, thinLayoutVersion } from './block-layout.ts';
 import { readTexts } from './label-group.ts';
@@ -35,10 +35,7 @@ export class BlockDirectory {
     const cursor = new Cursor(section);
     const version = cursor.u8();
     if (version !== layoutVersion && version !== thinLayoutVersion) {
-      throw new SvcError(
-        'unavailable',
-        `metrics store: a block has layout ${version}, this svc reads up to ${thinLayoutVersion}; upgrade svc, or remove the block`,
-      );
+      throw errors.block_layout({ version, max: thinLayoutVersion });
     }
     this.counted = version === thinLayoutVersion;
     this.series = cursor.uvarint();

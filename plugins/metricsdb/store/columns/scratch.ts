@@ -1,4 +1,6 @@
-import { SvcError } from 'svc/sdk';
+import { type SvcError } from 'svc/sdk';
+
+import { errors } from '../../errors.ts';
 
 /** A growing buffer that is used again and again: what it holds is good until the next `reset`. */
 export class Scratch {
@@ -154,8 +156,4 @@ export class Cursor {
   }
 }
 
-export const cutShort = (): SvcError =>
-  new SvcError(
-    'internal',
-    'metrics store: a record ends too early; its block or WAL segment is damaged',
-  );
+export const cutShort = (): SvcError => errors.record_cut_short();

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 
-import { SvcError } from 'svc/sdk';
+import { type SvcError } from 'svc/sdk';
 import { labelsOf, parseFloatGo } from 'svc/query';
 
+import { errors } from '../../errors.ts';
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
 import { type OpenComment, openComment, openTail } from './open-metrics.ts';
@@ -31,7 +32,7 @@ export function readExposition(
 ): void {
   const text = Buffer.from(body.buffer, body.byteOffset, body.length);
   if (!isUtf8(text)) {
-    throw new SvcError('invalid_argument', 'the exposition cannot be read: it is not valid UTF-8');
+    throw errors.exposition_utf8();
   }
   const described = new Map<string, { type: string; help: string; unit: string }>();
   let number = 0;
@@ -239,5 +240,4 @@ function skipBlank(text: Buffer, from: number, end: number): number {
   return at;
 }
 
-const wrong = (line: number, what: string): SvcError =>
-  new SvcError('invalid_argument', `the exposition cannot be read: line ${line}: ${what}`);
+const wrong = (line: number, what: string): SvcError => errors.exposition_line({ line, what });

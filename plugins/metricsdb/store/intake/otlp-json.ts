@@ -1,4 +1,3 @@
-import { SvcError } from 'svc/sdk';
 import {
   jsonArray,
   jsonNanos,
@@ -9,6 +8,7 @@ import {
   resourceFromJson,
 } from 'svc/store';
 
+import { errors } from '../../errors.ts';
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
 import {
@@ -40,7 +40,7 @@ function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
   } catch (error) {
-    throw new SvcError('invalid_argument', 'OTLP: the body is no JSON', { cause: error });
+    throw errors.otlp_json({ cause: error });
   }
 }
 

@@ -1,6 +1,6 @@
-import { SvcError } from 'svc/sdk';
 import { gunzip, reusableBuffer, snappyDecode } from 'svc/store';
 
+import { errors } from '../../errors.ts';
 import { readExposition } from './exposition.ts';
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
@@ -84,11 +84,7 @@ export class PushReader {
       case 'gzip':
         return gunzip(body, { maxBytes: this.#maxBytes });
       default:
-        throw new SvcError(
-          'invalid_argument',
-          `the encoding "${encoding!.slice(0, 40)}" is not read here; snappy, gzip and none are`,
-          { status: 415 },
-        );
+        throw errors.encoding({ encoding: encoding!.slice(0, 40) });
     }
   }
 }

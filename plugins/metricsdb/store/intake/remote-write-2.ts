@@ -1,7 +1,7 @@
-import { SvcError } from 'svc/sdk';
 import { labelsOf } from 'svc/query';
 import { ProtoReader } from 'svc/store';
 
+import { errors } from '../../errors.ts';
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
 import { strictText } from './raw-labels.ts';
@@ -23,10 +23,7 @@ export function readRemoteWrite2(bytes: Uint8Array, intake: Intake, metadata: Me
     }
   }
   if (symbols.length > 0 && symbols[0] !== '') {
-    throw new SvcError(
-      'invalid_argument',
-      'the body is no remote write request: its first symbol is not empty',
-    );
+    throw errors.first_symbol();
   }
   for (const message of series) {
     readSeries(message, symbols, intake, metadata);

@@ -1,12 +1,12 @@
-import { SvcError } from 'svc/sdk';
+import { type SvcError } from 'svc/sdk';
 import { labelsOf } from 'svc/query';
 
+import { errors } from '../../errors.ts';
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
 import { readRawLabels } from './raw-labels.ts';
 
-const corrupt = (): SvcError =>
-  new SvcError('invalid_argument', 'the body is no remote write request: its protobuf is corrupt');
+const corrupt = (): SvcError => errors.remote_write();
 
 /**
  * Reads a remote write request of version 1 straight into the intake: no object per series or sample. Per series the
