@@ -4,11 +4,11 @@ import {
   type RequestHeaders,
   type RouteDeclaration,
   type ShownError,
-  SvcError,
 } from 'svc/sdk';
 import { type AskingOf, protocolQuery } from 'svc/query';
 
 import type { LogDriver } from './drivers/driver.ts';
+import { errors } from './errors.ts';
 import { answerMs, jsonType, LabelName } from './log-routes.ts';
 import { buildInfo, spoken } from './loki-shapes.ts';
 import type { EndpointName } from './loki/endpoints.ts';
@@ -228,7 +228,7 @@ const readyRoute = (driver: () => LogDriver): RouteDeclaration =>
     async handle() {
       const { ok, detail } = await driver().status();
       if (!ok) {
-        throw new SvcError('unavailable', detail ?? 'the log store does not answer');
+        throw errors.not_ready({ detail: detail ?? 'the log store does not answer' });
       }
       return 'ready\n';
     },

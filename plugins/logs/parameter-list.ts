@@ -1,5 +1,4 @@
-import { SvcError } from 'svc/sdk';
-
+import { errors } from './errors.ts';
 import type { ParameterList } from './thread/contract.ts';
 
 const mostParameters = 100;
@@ -14,10 +13,7 @@ export const parametersOf = (query: object): ParameterList =>
 export function formOf(body: Uint8Array): ParameterList {
   const pairs = [...new URLSearchParams(Buffer.from(body).toString('utf8'))];
   if (pairs.length > mostParameters) {
-    throw new SvcError(
-      'invalid_argument',
-      `the form has ${pairs.length} parameters; at most ${mostParameters} are read`,
-    );
+    throw errors.too_many_parameters({ count: pairs.length, max: mostParameters });
   }
   return pairs;
 }

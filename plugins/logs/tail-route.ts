@@ -2,13 +2,13 @@ import {
   type Clock,
   type Scope,
   socketRoute,
-  SvcError,
   type RouteDeclaration,
   type ThreadHandle,
 } from 'svc/sdk';
 import type { Asking, AskingOf } from 'svc/query';
 import { Type } from 'typebox';
 
+import { errors } from './errors.ts';
 import { lokiWording } from './loki-routes.ts';
 import { Parameters } from './loki/parameters.ts';
 import { parametersOf } from './parameter-list.ts';
@@ -72,7 +72,7 @@ export function tailRoute({
     async handle({ query, principal, signal }, socket) {
       const reason = refusal();
       if (reason !== undefined) {
-        throw new SvcError('conflict', reason);
+        throw errors.no_tails({ refusal: reason });
       }
       await viewers.open(tailInput(query, await asking(principal), clock.now()), {
         principal,
@@ -87,10 +87,7 @@ function tailInput(query: object, asking: Asking, now: number): TailInput {
   const parameters = new Parameters(parametersOf(query), now);
   const delay = parameters.text('delay_for') ?? '0';
   if (!/^\d{1,2}$/.test(delay) || Number(delay) > longestDelaySeconds) {
-    throw new SvcError(
-      'invalid_argument',
-      `delay_for can't be greater than ${longestDelaySeconds}`,
-    );
+    throw errors.delay({ max: longestDelaySeconds });
   }
   const { start } = parameters.window(hourMs);
   return {

@@ -1,15 +1,12 @@
 import type { Line } from 'svc/contracts/logs';
 import type { InstantAnswer, LabelRecord, MatrixAnswer } from 'svc/contracts/metricsdb';
 import { foreignJson, type JsonRecord, parseFloatGo } from 'svc/query';
-import { SvcError } from 'svc/sdk';
+import { type SvcError } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { parseNanos } from '../store/lines/nanos.ts';
 
-const strange = (what: string): SvcError =>
-  new SvcError(
-    'upstream_error',
-    `the remote log store does not answer as Loki does: ${what}; is logs.remote_url right?`,
-  );
+const strange = (what: string): SvcError => errors.odd_answer({ what });
 
 const { parsed, record, list, text } = foreignJson(strange);
 

@@ -14,8 +14,9 @@ import type {
   QueryOptions,
 } from 'svc/contracts/metricsdb';
 import { type RemoteClient } from 'svc/query';
-import { type Clock, messageOf, SvcError, type ThreadHandle } from 'svc/sdk';
+import { type Clock, messageOf, type ThreadHandle } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { EndpointName } from '../loki/endpoints.ts';
 import { mostLines } from '../loki/parameters.ts';
 import type {
@@ -255,7 +256,7 @@ function remoteRequest(
   given: ParameterList,
 ): { readonly path: string; readonly parameters: URLSearchParams } {
   if (!Object.hasOwn(allowed, name)) {
-    throw new SvcError('not_found', `there is no endpoint ${name}`);
+    throw errors.no_endpoint({ name });
   }
   const names = allowed[name as EndpointName];
   const kept = given
@@ -263,7 +264,7 @@ function remoteRequest(
     .filter(([key]) => names.includes(key));
   for (const [key, value] of kept) {
     if (value.length > longestValue) {
-      throw new SvcError('invalid_argument', `${key} is longer than ${longestValue} characters`);
+      throw errors.parameter_length({ key, max: longestValue });
     }
   }
   const folder = name === 'detected_fields' ? 'detected_field' : 'label';

@@ -1,6 +1,6 @@
-import { SvcError } from 'svc/sdk';
 import { labelsRecord, type Matcher, type QueryCall } from 'svc/query';
 
+import { errors } from '../errors.ts';
 import { instant, layOut, lines, parse, range, tailer, typeOf } from '../logql/index.ts';
 import { findTemplates } from '../patterns/find-templates.ts';
 import type { NanosWindow } from '../store/blocks/directory.ts';
@@ -242,7 +242,7 @@ export function answer(
   call: EndpointCall,
 ): Uint8Array | Promise<Uint8Array> {
   if (!Object.hasOwn(endpoints, name)) {
-    throw new SvcError('not_found', `there is no endpoint ${name}`);
+    throw errors.no_endpoint({ name });
   }
   return (endpoints[name] as Endpoint)(parts, call, new Parameters(call.parameters, parts.now()));
 }

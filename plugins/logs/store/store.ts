@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { LogIngest } from 'svc/contracts/logs';
 import type { PushAnswer, Stamp } from 'svc/contracts/metricsdb';
 import { type Labels, labelsOf } from 'svc/query';
-import { type Logger, SvcError } from 'svc/sdk';
+import type { Logger } from 'svc/sdk';
 import {
   type Catalogue,
   DamageBook,
@@ -20,6 +20,7 @@ import {
   type WalFiles,
 } from 'svc/store';
 
+import { errors } from '../errors.ts';
 import type { LogSource } from '../logql/lines/source.ts';
 import { chunkTable, schemaSql } from './blocks/chunk-table.ts';
 import { Cutter } from './blocks/cutter.ts';
@@ -230,11 +231,7 @@ class Store implements LogStore {
 
   #admit(pushed: Batch, stamp: Stamp | undefined): Admitted {
     if (pushed.parts.length === 0) {
-      throw new SvcError(
-        'invalid_argument',
-        'error at least one valid stream is required for ingestion',
-        { status: 422 },
-      );
+      throw errors.no_stream();
     }
     const admission = new StreamAdmission(this.#streams, this.#limits);
     const refusal = (labels: Labels): string | undefined => admission.refusal(labels);
@@ -246,7 +243,7 @@ class Store implements LogStore {
       refusal,
     });
     if (admitted.batch.count === 0 && admission.refused) {
-      throw new SvcError('rate_limited', admitted.reasons[0]!, { retryAfterSeconds: 60 });
+      throw errors.streams_refused({ reason: admitted.reasons[0]! }, { retryAfterSeconds: 60 });
     }
     return admitted;
   }
@@ -264,11 +261,7 @@ class Store implements LogStore {
     this.#disk.assertWritable();
     this.#upkeep.assertRoom();
     if (this.#intake.pendingBytes > this.#limits.pendingBytes) {
-      throw new SvcError(
-        'rate_limited',
-        'log store: the WAL does not keep up with the pushes; retry in a moment',
-        { retryAfterSeconds: 1 },
-      );
+      throw errors.wal_behind({ retryAfterSeconds: 1 });
     }
   }
 

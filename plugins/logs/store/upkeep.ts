@@ -1,4 +1,4 @@
-import { type Logger, messageOf, SvcError } from 'svc/sdk';
+import { type Logger, messageOf } from 'svc/sdk';
 import {
   type Catalogue,
   type DamageBook,
@@ -8,6 +8,7 @@ import {
   type Wal,
 } from 'svc/store';
 
+import { errors } from '../errors.ts';
 import type { ChunkTable } from './blocks/chunk-table.ts';
 import type { Cutter } from './blocks/cutter.ts';
 import type { CutLimits } from './head/limits.ts';
@@ -85,9 +86,12 @@ export class Upkeep {
   assertRoom(): void {
     const { cutter, cuts } = this.#parts;
     if (this.heldBytes >= cuts.memoryBytes * 3) {
-      throw new SvcError(
-        'unavailable',
-        cutter.trouble ?? 'log store: blocks are written slower than lines come; retry in a moment',
+      throw errors.no_room(
+        {
+          trouble:
+            cutter.trouble ??
+            'log store: blocks are written slower than lines come; retry in a moment',
+        },
         { retryAfterSeconds: 5 },
       );
     }

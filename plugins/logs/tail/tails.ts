@@ -1,6 +1,6 @@
-import { SvcError } from 'svc/sdk';
 import { JsonBytes, type Labels, labelValue, type Matcher, textOf } from 'svc/query';
 
+import { errors } from '../errors.ts';
 import { type FoundLine, streamsOf, tailer } from '../logql/index.ts';
 import { writeLabels, writeLine } from '../loki/answer.ts';
 import type { Batch, StreamPart } from '../store/lines/batch.ts';
@@ -52,12 +52,9 @@ export class Tails {
 
   open({ query, enforce, delayMs }: TailQuery): number {
     if (this.#tails.size >= mostTails) {
-      throw new SvcError(
-        'rate_limited',
-        `max concurrent tail requests limit exceeded, count > limit (${this.#tails.size + 1} > ${mostTails})`,
-        {
-          retryAfterSeconds: 10,
-        },
+      throw errors.too_many_tails(
+        { count: this.#tails.size + 1, max: mostTails },
+        { retryAfterSeconds: 10 },
       );
     }
     const { matchers, contains, process } = tailer({ query, enforce, now: this.#now });
@@ -97,10 +94,7 @@ export class Tails {
   take(id: number): Uint8Array | undefined {
     const tail = this.#tails.get(id);
     if (tail === undefined) {
-      throw new SvcError(
-        'not_found',
-        'this tail has ended because the log store was restarted: open it again',
-      );
+      throw errors.tail_ended();
     }
     const due = this.#now() - tail.delayMs;
     // In the order of their arrival, whatever the clock did meanwhile.

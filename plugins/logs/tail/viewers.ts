@@ -1,13 +1,7 @@
-import {
-  type Disposer,
-  type Principal,
-  type Scope,
-  type Socket,
-  SvcError,
-  type ThreadHandle,
-} from 'svc/sdk';
+import type { Disposer, Principal, Scope, Socket, ThreadHandle } from 'svc/sdk';
 import { askerOf } from 'svc/query';
 
+import { errors } from '../errors.ts';
 import type { OpenedTail, TailInput } from '../thread/contract.ts';
 
 /** A client that reads more slowly than this much waits in its socket gets nothing new; the thread counts what it misses. */
@@ -81,11 +75,7 @@ export class TailViewers {
   #enter(asker: string | undefined): () => void {
     const count = this.#counts.get(asker) ?? 0;
     if (count >= mostOfOne) {
-      throw new SvcError(
-        'rate_limited',
-        `${count} live tails of yours are open, and no more are allowed: close one`,
-        { retryAfterSeconds: 10 },
-      );
+      throw errors.too_many_own_tails({ count }, { retryAfterSeconds: 10 });
     }
     this.#counts.set(asker, count + 1);
     return () => {

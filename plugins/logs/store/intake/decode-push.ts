@@ -1,6 +1,6 @@
-import { SvcError } from 'svc/sdk';
 import { gunzip, reusableBuffer, snappyDecode } from 'svc/store';
 
+import { errors } from '../../errors.ts';
 import type { Batch } from '../lines/batch.ts';
 import { readJsonPush } from './json-push.ts';
 import { readOtlpJson, readOtlpProto } from './otlp-push.ts';
@@ -40,10 +40,7 @@ function read(format: PushFormat, bytes: Buffer): Batch {
     case 'otlp-json':
       return readOtlpJson(bytes);
     default:
-      throw new SvcError(
-        'invalid_argument',
-        `there is no push format ${String(format satisfies never)}`,
-      );
+      throw errors.push_format({ format: String(format satisfies never) });
   }
 }
 
@@ -68,11 +65,7 @@ function inflated(
     case 'snappy':
       return view(snappyDecode(body, { maxBytes }, unpacked));
     default:
-      throw new SvcError(
-        'invalid_argument',
-        `the body is encoded with ${packing.slice(0, 40)}; gzip, snappy and none are read`,
-        { status: 415 },
-      );
+      throw errors.encoding({ packing: packing.slice(0, 40) });
   }
 }
 

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
-import { SvcError } from 'svc/sdk';
+import { type SvcError } from 'svc/sdk';
 
+import { errors } from '../../errors.ts';
 import { Batch } from '../lines/batch.ts';
 import { parseNanos } from '../lines/nanos.ts';
 import { LabelSets } from './label-sets.ts';
@@ -52,10 +53,7 @@ function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8')) as unknown;
   } catch (error) {
-    throw new SvcError(
-      'invalid_argument',
-      `the body is not JSON: ${(error as Error).message.slice(0, 200)}`,
-    );
+    throw errors.push_json({ cause: (error as Error).message.slice(0, 200) });
   }
 }
 
@@ -108,4 +106,4 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const broken = (where: string, expected: string): SvcError =>
-  new SvcError('invalid_argument', `the body is no push of streams: ${where} must be ${expected}`);
+  errors.push_shape({ where, expected });

@@ -1,6 +1,8 @@
-import { SvcError } from 'svc/sdk';
+import { type SvcError } from 'svc/sdk';
 import { type Labels, labelsOf } from 'svc/query';
 import { unquote } from 'svc/template';
+
+import { errors } from '../../errors.ts';
 
 /** A label set as it stands in sentences: `{app="web", host="h1"}`. */
 export function labelsText(labels: Labels): string {
@@ -48,10 +50,7 @@ class LabelText {
       const name = this.#name();
       this.#expect('=');
       if (pairs.push([name, this.#value()]) > mostLabels) {
-        throw new SvcError(
-          'invalid_argument',
-          `couldn't parse labels: a stream has more than ${mostLabels} labels`,
-        );
+        throw errors.too_many_labels({ max: mostLabels });
       }
       if (this.#peek() === ',') {
         this.#at++;
@@ -102,10 +101,7 @@ class LabelText {
     }
     const value = unquote(this.#text.slice(start, this.#at++));
     if (value === undefined) {
-      throw new SvcError(
-        'invalid_argument',
-        `couldn't parse labels: 1:${start + 1}: parse error: the value has an escape that is none of Go's`,
-      );
+      throw errors.label_escape({ start: start + 1 });
     }
     return value;
   }
@@ -130,9 +126,6 @@ class LabelText {
       char === undefined
         ? 'unexpected end of input inside braces'
         : `unexpected character inside braces: '${char}'`;
-    return new SvcError(
-      'invalid_argument',
-      `couldn't parse labels: 1:${this.#at + 1}: parse error: ${what}`,
-    );
+    return errors.label_syntax({ at: this.#at + 1, what });
   }
 }

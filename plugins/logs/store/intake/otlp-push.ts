@@ -1,4 +1,3 @@
-import { SvcError } from 'svc/sdk';
 import { type Labels, labelsWithEmpty } from 'svc/query';
 import {
   anyValueFromJson,
@@ -22,6 +21,7 @@ import {
   scopeFromJson,
 } from 'svc/store';
 
+import { errors } from '../../errors.ts';
 import { Batch } from '../lines/batch.ts';
 import type { Nanos } from '../lines/nanos.ts';
 import { LabelSets, RecordSets } from './label-sets.ts';
@@ -111,10 +111,7 @@ function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8')) as unknown;
   } catch (error) {
-    throw new SvcError(
-      'invalid_argument',
-      `the body is not JSON: ${(error as Error).message.slice(0, 200)}`,
-    );
+    throw errors.push_json({ cause: (error as Error).message.slice(0, 200) });
   }
 }
 

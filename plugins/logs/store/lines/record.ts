@@ -1,7 +1,7 @@
-import { SvcError } from 'svc/sdk';
 import { type Labels } from 'svc/query';
 import { ByteReader, ByteWriter } from 'svc/store';
 
+import { errors } from '../../errors.ts';
 import { Batch } from './batch.ts';
 
 const version = 1;
@@ -47,10 +47,7 @@ export function decodeRecord(record: Buffer): LogRecord {
   const outer = new ByteReader(record);
   const found = outer.u8();
   if (found !== version) {
-    throw new SvcError(
-      'unavailable',
-      `log store: a WAL record has version ${found}, this svc reads ${version}; upgrade svc`,
-    );
+    throw errors.record_version({ found, version });
   }
   const head = new ByteReader(outer.bytes(outer.u32le()));
   const number = head.uvarint();
