@@ -1,4 +1,4 @@
-import { tempo as product, productTestRoute } from 'svc/connection';
+import { connectionErrors, productTestRoute, tempo as product } from 'svc/connection';
 import { Examinations } from 'svc/contracts/doctor';
 import { TraceCare, TraceIngest, TraceQueries } from 'svc/contracts/traces';
 import {
@@ -6,15 +6,17 @@ import {
   DeviceScopes,
   driverOf,
   keepSettled,
+  queryErrors,
   RemoteClient,
   remoteSettings,
 } from 'svc/query';
 import { definePlugin, type PluginContext, type ThreadHandle } from 'svc/sdk';
-import { careOf, examinedAnswer, examinedStore } from 'svc/store';
+import { careOf, examinedAnswer, examinedStore, storeErrors } from 'svc/store';
 
 import type { TraceDriver } from './drivers/driver.ts';
 import { EmbeddedTraces } from './drivers/embedded.ts';
 import { RemoteTraces } from './drivers/remote.ts';
+import { errors } from './errors.ts';
 import { selfMetrics } from './self-metrics.ts';
 import { pushAddress, searchRangeMs, threadKeys, threadSettings } from './settings.ts';
 import { TraceSkills } from './skills.ts';
@@ -34,6 +36,7 @@ const tempo = {
 };
 
 export default definePlugin({
+  errors: [errors, connectionErrors, queryErrors, storeErrors],
   activate(ctx) {
     const { settings, clock } = ctx;
     const data: TracesData = { folder: ctx.dataDir, ...threadSettings(settings) };

@@ -1,8 +1,9 @@
 import type { TraceQueries } from 'svc/contracts/traces';
 import { askedWindow, type AskingOf, windowAsked } from 'svc/query';
-import { type Clock, type SkillRun, SvcError, timestamp, type ToolSkill, toolSkill } from 'svc/sdk';
+import { type Clock, type SkillRun, timestamp, type ToolSkill, toolSkill } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
+import { errors } from './errors.ts';
 import { spanLines } from './span-lines.ts';
 
 const Window = {
@@ -94,7 +95,7 @@ export class TraceSkills {
   ): Promise<object> {
     const found = await this.#queries.trace(id, { signal, ...(await this.#asking(principal)) });
     if (found === undefined) {
-      throw new SvcError('not_found', `there is no trace ${id}`);
+      throw errors.no_trace({ id });
     }
     const spans = spanLines(found);
     return {

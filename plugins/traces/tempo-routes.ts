@@ -4,12 +4,12 @@ import {
   type ErrorWording,
   type RouteDeclaration,
   type ShownError,
-  SvcError,
 } from 'svc/sdk';
 import { type AskingOf, protocolQuery } from 'svc/query';
 import type { TObject, TSchema } from 'typebox';
 
 import type { TraceDriver } from './drivers/driver.ts';
+import { errors } from './errors.ts';
 import { answered, spoken } from './tempo-shapes.ts';
 import { type ParameterList, parametersOf } from './tempo/parameter-list.ts';
 import type { Reader, TempoQuestion } from './tempo/question.ts';
@@ -155,7 +155,7 @@ const traceRoute = (
         ...(await asking(call.principal)),
       });
       if (found === undefined) {
-        throw new SvcError('not_found', `there is no trace ${call.params.trace_id}`);
+        throw errors.no_trace({ id: call.params.trace_id });
       }
       if (proto) {
         call.setHeader('content-type', protobufType);
@@ -200,7 +200,7 @@ const readyRoute = (driver: () => TraceDriver): RouteDeclaration =>
     async handle() {
       const { ok, detail } = await driver().status();
       if (!ok) {
-        throw new SvcError('unavailable', detail ?? 'the trace store does not answer');
+        throw errors.not_ready({ detail: detail ?? 'the trace store does not answer' });
       }
       return 'ready';
     },

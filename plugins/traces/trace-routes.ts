@@ -1,8 +1,9 @@
-import { byteRoute, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { byteRoute, type RouteDeclaration } from 'svc/sdk';
 import type { AskingOf } from 'svc/query';
 import { Type } from 'typebox';
 
 import type { TraceDriver } from './drivers/driver.ts';
+import { errors } from './errors.ts';
 import { answered } from './tempo-shapes.ts';
 import { parametersOf } from './tempo/parameter-list.ts';
 import type { Reader } from './tempo/question.ts';
@@ -109,7 +110,7 @@ export const traceRoutes = (
         ...(await asking(principal)),
       });
       if (found === undefined) {
-        throw new SvcError('not_found', `there is no trace ${params.trace_id}`);
+        throw errors.no_trace({ id: params.trace_id });
       }
       return found;
     },

@@ -1,15 +1,12 @@
 import type { FoundSpan, FoundTrace } from 'svc/contracts/traces';
 import { foreignJson } from 'svc/query';
-import { SvcError } from 'svc/sdk';
+import { type SvcError } from 'svc/sdk';
 import { ProtoReader } from 'svc/store';
 
+import { errors } from '../errors.ts';
 import type { TracesMetrics } from '../thread/contract.ts';
 
-const strange = (what: string): SvcError =>
-  new SvcError(
-    'upstream_error',
-    `the remote trace store does not answer as Tempo does: ${what}; is traces.remote_url right?`,
-  );
+const strange = (what: string): SvcError => errors.odd_answer({ what });
 
 const { parsed, record, list, text, number } = foreignJson(strange);
 

@@ -1,8 +1,9 @@
 import type { Enforced, PushAnswer, QueryOptions } from 'svc/contracts/metricsdb';
 import type { TraceSearchOptions, TraceWindow } from 'svc/contracts/traces';
 import { type RemoteClient } from 'svc/query';
-import { type Clock, isSvcError, messageOf, SvcError, type ThreadHandle } from 'svc/sdk';
+import { type Clock, isSvcError, messageOf, type ThreadHandle } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { Relayed } from '../store/passing.ts';
 import type { TempoQuestion } from '../tempo/question.ts';
 import type { EnforcedInput, JudgedInput, TraceForm } from '../thread/contract.ts';
@@ -146,10 +147,7 @@ export class RemoteTraces implements TraceDriver {
       const echo = await this.#client.call({ path: '/api/echo', timeoutMs: probeMs });
       const delayMs = this.#clock.monotonic() - began;
       if (Buffer.from(echo.subarray(0, 32)).toString('latin1').trim() !== 'echo') {
-        throw new SvcError(
-          'upstream_error',
-          'the remote trace store does not answer as Tempo does: it has no echo; is traces.remote_url right?',
-        );
+        throw errors.no_echo();
       }
       const version = await this.#version();
       return { ...state, ok: true, delayMs, ...(version !== undefined && { version }) };
@@ -216,10 +214,7 @@ export class RemoteTraces implements TraceDriver {
     for (let at = 0; at < ids.length; at += atOnce) {
       const left = deadline - this.#clock.monotonic();
       if (left <= 0) {
-        throw new SvcError(
-          'unavailable',
-          'the remote trace store did not answer for all traces in time: ask for fewer',
-        );
+        throw errors.remote_too_slow();
       }
       const found = await Promise.all(
         ids.slice(at, at + atOnce).map((id) => this.#fetchTrace(id, { timeoutMs: left, signal })),

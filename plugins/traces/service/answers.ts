@@ -1,9 +1,9 @@
 import type { FoundTrace } from 'svc/contracts/traces';
 import { queryError } from 'svc/query';
-import { SvcError } from 'svc/sdk';
 import { ProtoWriter } from 'svc/store';
 import { transferred } from 'svc/thread';
 
+import { errors } from '../errors.ts';
 import { valueText } from '../store/head/otlp-values.ts';
 import { withWarnings } from '../store/read/answer-json.ts';
 import { answerProto, noTrace, traceJson, tracesProto } from '../store/read/trace-json.ts';
@@ -95,10 +95,7 @@ export function renderTold(
   input: TraceInput,
 ): Uint8Array | undefined {
   if (answer === undefined && warnings.length > 0) {
-    throw new SvcError(
-      'unavailable',
-      `the trace may lie in what cannot be read: ${warnings.join('; ')}`,
-    );
+    throw errors.trace_unreadable({ warnings: warnings.join('; ') });
   }
   const rendered = renderTrace(answer, input);
   if (rendered === undefined || warnings.length === 0 || input.form === 'proto') {

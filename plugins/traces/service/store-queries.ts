@@ -1,6 +1,6 @@
-import { SvcError } from 'svc/sdk';
 import { type Budget, matcher, type Matcher, type QueryRunner } from 'svc/query';
 
+import { errors } from '../errors.ts';
 import { type TagNames, tagNames, type TagValue, tagValues } from '../store/read/tags.ts';
 import type { TracesStore } from '../store/store.ts';
 import type {
@@ -151,7 +151,7 @@ function within(value: number | undefined, usual: number, most: number, name: st
     return usual;
   }
   if (!Number.isInteger(value) || value < 1 || value > most) {
-    throw new SvcError('invalid_argument', `${name} must be from 1 to ${most}`);
+    throw errors.out_of_range({ name, max: most });
   }
   return value;
 }

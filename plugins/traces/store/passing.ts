@@ -1,6 +1,6 @@
-import { SvcError } from 'svc/sdk';
 import { asBuffer } from 'svc/query';
 
+import { errors } from '../errors.ts';
 import type { TraceSpans } from '../traceql/spans/span.ts';
 import type { Head } from './head/head.ts';
 import { decodeTraces } from './intake/decode.ts';
@@ -39,11 +39,7 @@ export class Passing {
 
   take(format: PushFormat, body: Uint8Array, { encoding, stamp = {} }: PushOptions): Relayed {
     if (this.#underWay.size >= mostUnderWay) {
-      throw new SvcError(
-        'rate_limited',
-        `${mostUnderWay} pushes are on their way to the remote trace store: wait a moment`,
-        { retryAfterSeconds: 2 },
-      );
+      throw errors.relay_full({ max: mostUnderWay }, { retryAfterSeconds: 2 });
     }
     const { limits } = this.#store;
     const head = this.#store.newHead();

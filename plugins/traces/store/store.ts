@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { type Logger, messageOf, SvcError } from 'svc/sdk';
+import { type Logger, messageOf } from 'svc/sdk';
 import { budget } from 'svc/query';
 import {
   type Catalogue,
@@ -14,6 +14,7 @@ import {
   type Wal,
 } from 'svc/store';
 
+import { errors } from '../errors.ts';
 import type { SearchWindow, SpanSource } from '../traceql/spans/source.ts';
 import type { TraceSpans } from '../traceql/spans/span.ts';
 import { BlockSet } from './blocks/block-set.ts';
@@ -339,16 +340,10 @@ class Store implements TracesStore {
 
   #assertOpen(): void {
     if (this.#closed) {
-      throw new SvcError('unavailable', 'the trace store is closed; retry in a moment', {
-        retryAfterSeconds: 5,
-      });
+      throw errors.store_closed({ retryAfterSeconds: 5 });
     }
     if (this.#waiting.length >= mostWaitingHeads) {
-      throw new SvcError(
-        'rate_limited',
-        'trace store: spans come faster than blocks are written; retry in a moment',
-        { retryAfterSeconds: 2 },
-      );
+      throw errors.blocks_behind({ retryAfterSeconds: 2 });
     }
   }
 }

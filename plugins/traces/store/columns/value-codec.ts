@@ -1,6 +1,6 @@
 import type { ByteReader, ByteWriter } from 'svc/store';
-import { SvcError } from 'svc/sdk';
 
+import { errors } from '../../errors.ts';
 import type { Attribute, Value } from '../../traceql/spans/span.ts';
 
 /** Written into blocks: never renumber. */
@@ -100,7 +100,7 @@ export function skipValue(reader: ByteReader, text?: Uint8Array): boolean | unde
 
 export function decodeValue(reader: ByteReader, depth = 0): Value {
   if (depth > deepest) {
-    throw new SvcError('internal', 'a value is nested deeper than any that is written');
+    throw errors.value_depth();
   }
   const type = reader.u8();
   switch (type) {
@@ -134,6 +134,6 @@ export function decodeValue(reader: ByteReader, depth = 0): Value {
     case types.bytes:
       return { type: 'bytes', value: Uint8Array.from(reader.block()) };
     default:
-      throw new SvcError('internal', `a value has type ${type}, which this version does not know`);
+      throw errors.value_type({ type });
   }
 }

@@ -1,4 +1,4 @@
-import { SvcError } from 'svc/sdk';
+import { type SvcError } from 'svc/sdk';
 import {
   jsonArray,
   jsonBoolean,
@@ -9,6 +9,8 @@ import {
   jsonWholeNumber,
   ProtoWriter,
 } from 'svc/store';
+
+import { errors } from '../../errors.ts';
 
 /** The JSON form of an ExportTraceServiceRequest as the protobuf one, so that there is one reader and one log. */
 export function protoFromJson(body: Uint8Array): Uint8Array {
@@ -26,17 +28,13 @@ type Json = Readonly<Record<string, unknown>>;
 
 const deepest = 32;
 
-const refused = (what: string): SvcError => new SvcError('invalid_argument', `OTLP: ${what}`);
+const refused = (what: string): SvcError => errors.otlp({ what });
 
 function parsed(body: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
   } catch (error) {
-    throw new SvcError(
-      'invalid_argument',
-      `OTLP: the body is no JSON: ${(error as Error).message}`,
-      { cause: error },
-    );
+    throw errors.otlp_json({ cause: (error as Error).message }, { cause: error });
   }
 }
 

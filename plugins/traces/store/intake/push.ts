@@ -1,7 +1,7 @@
-import { SvcError } from 'svc/sdk';
 import { asBuffer } from 'svc/query';
 import { gunzip } from 'svc/store';
 
+import { errors } from '../../errors.ts';
 import type { ServerStamp } from '../head/head-dictionary.ts';
 import type { Tally } from './decode.ts';
 import { protoFromJson } from './otlp-json.ts';
@@ -40,21 +40,13 @@ function inflated(body: Uint8Array, encoding: string | undefined, maxBytes: numb
     case '':
     case 'identity':
       if (body.length > maxBytes) {
-        throw new SvcError(
-          'invalid_argument',
-          `the body has more than ${maxBytes} bytes: send it in smaller parts`,
-          { status: 413 },
-        );
+        throw errors.body_size({ max: maxBytes });
       }
       return body;
     case 'gzip':
       return gunzip(body, { maxBytes });
     default:
-      throw new SvcError(
-        'invalid_argument',
-        `traces are taken as they are or with gzip, not with ${encoding.slice(0, 32)}`,
-        { status: 415 },
-      );
+      throw errors.encoding({ encoding: encoding.slice(0, 32) });
   }
 }
 

@@ -1,6 +1,6 @@
-import { SvcError } from 'svc/sdk';
 import { ProtoReader } from 'svc/store';
 
+import { errors } from '../../errors.ts';
 import type { ScopeName } from '../columns/columns.ts';
 import { valueless } from '../head/head-dictionary.ts';
 import type { Head } from '../head/head.ts';
@@ -48,10 +48,7 @@ export class Reading {
   /** Steps over a field of bytes; answers where its length stands. */
   skip(reader: ProtoReader): number {
     if (reader.wire !== 2) {
-      throw new SvcError(
-        'invalid_argument',
-        `protobuf: a field has wire type ${reader.wire} where 2 was expected`,
-      );
+      throw errors.wire_type({ wire: reader.wire });
     }
     const start = reader.position;
     reader.skip();

@@ -1,6 +1,6 @@
 import { ByteReader, ByteWriter } from 'svc/store';
-import { SvcError } from 'svc/sdk';
 
+import { errors } from '../../errors.ts';
 import type { ServerStamp } from '../head/head-dictionary.ts';
 
 const version = 1;
@@ -28,10 +28,7 @@ export function readRecord(record: Buffer): WalRecord {
   const reader = new ByteReader(record);
   const found = reader.u8();
   if (found !== version) {
-    throw new SvcError(
-      'unavailable',
-      `trace store: a WAL record has version ${found}, which this svc does not know; upgrade svc`,
-    );
+    throw errors.record_version({ found });
   }
   const receivedAt = reader.f64le();
   const id = (): string | undefined => {
