@@ -1,4 +1,4 @@
-import { SvcError } from 'svc/sdk';
+import { errors } from './errors.ts';
 
 /** How HTTP names what stores unpack, and how they name it. */
 const known: Readonly<Record<string, string>> = {
@@ -19,13 +19,7 @@ export function encodingOf(
   }
   const encoding = Object.hasOwn(known, name) ? known[name] : undefined;
   if (encoding === undefined || !accepted.includes(encoding)) {
-    throw new SvcError(
-      'invalid_argument',
-      `the body is encoded with ${name.slice(0, 40)}, which this route does not read; it reads ${accepted.join(', ')}`,
-      {
-        status: 415,
-      },
-    );
+    throw errors.encoding({ name: name.slice(0, 40), accepted: accepted.join(', ') });
   }
   return encoding;
 }

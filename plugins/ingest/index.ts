@@ -2,7 +2,7 @@ import { EdgePushes, IngestActivity } from 'svc/contracts/ingest';
 import { Authenticator, definePlugin } from 'svc/sdk';
 
 import { Activity } from './activity.ts';
-import { TunnelPushes } from './tunnel-pushes.ts';
+import { errors } from './errors.ts';
 import { IngestMetrics } from './ingest-metrics.ts';
 import { pushLimits } from './limits.ts';
 import { lokiRoutes } from './loki-routes.ts';
@@ -10,10 +10,12 @@ import { otlpRoutes } from './otlp-routes.ts';
 import { PushGate } from './push-gate.ts';
 import { createPusher } from './push.ts';
 import { storesOf } from './stores.ts';
+import { TunnelPushes } from './tunnel-pushes.ts';
 import { verifyRoute } from './verify-route.ts';
 import { writeRoutes } from './write-routes.ts';
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { clock, services } = ctx;
     const stores = storesOf(ctx);

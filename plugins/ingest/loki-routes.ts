@@ -1,7 +1,8 @@
 import type { LogIngest } from 'svc/contracts/logs';
-import { type Handle, type RouteDeclaration, SvcError } from 'svc/sdk';
+import type { Handle, RouteDeclaration } from 'svc/sdk';
 
 import { encodingOf, mediaType } from './encoding.ts';
+import { errors } from './errors.ts';
 import type { PushGate } from './push-gate.ts';
 import { plainWording, pushRoute } from './push-route.ts';
 import { demandBody, type Pusher } from './push.ts';
@@ -34,7 +35,7 @@ export const lokiRoutes = (
       const encoding = encodingOf(call.headers['content-encoding'], ['gzip', 'snappy']);
       const { rejected, reasons } = await push(call, { signal: 'logs', store, format, encoding });
       if (rejected > 0) {
-        throw new SvcError('invalid_argument', reasons.join('\n'));
+        throw errors.lines_refused({ reasons: reasons.join('\n') });
       }
     },
   }),

@@ -1,6 +1,7 @@
 import { TokenBucket } from 'svc/flow';
-import { type Arrival, type Clock, type BodyQuota, type Principal, SvcError } from 'svc/sdk';
+import type { Arrival, Clock, BodyQuota, Principal } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import type { IngestMetrics } from './ingest-metrics.ts';
 import type { PushLimits } from './limits.ts';
 
@@ -65,11 +66,7 @@ export class PushGate {
   #demandPace(what: 'bytes' | 'requests', seconds: number): void {
     if (seconds > 0) {
       this.#parts.metrics.limited(what);
-      throw new SvcError(
-        'rate_limited',
-        `this sender pushes more ${what} than it may; try again in ${Math.ceil(seconds)} s`,
-        { retryAfterSeconds: seconds },
-      );
+      throw errors.too_fast({ what, seconds: Math.ceil(seconds) }, { retryAfterSeconds: seconds });
     }
   }
 
@@ -77,11 +74,7 @@ export class PushGate {
     const { bytesInFlight, bytesInFlightOfOne } = this.#parts.limits();
     if (this.#inFlight + bytes > bytesInFlight || sender.inFlight + bytes > bytesInFlightOfOne) {
       this.#parts.metrics.limited('in_flight');
-      throw new SvcError(
-        'rate_limited',
-        'too many bytes of pushes are in memory; try again in a second',
-        { retryAfterSeconds: 1 },
-      );
+      throw errors.memory_full({ retryAfterSeconds: 1 });
     }
   }
 

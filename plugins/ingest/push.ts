@@ -1,8 +1,9 @@
 import type { Signal } from 'svc/contracts/ingest';
 import type { PushAnswer, Stamp } from 'svc/contracts/metricsdb';
-import { type Call, type Clock, type Handle, type Principal, SvcError } from 'svc/sdk';
+import type { Call, Clock, Handle, Principal } from 'svc/sdk';
 
 import type { Activity } from './activity.ts';
+import { errors } from './errors.ts';
 import type { IngestMetrics } from './ingest-metrics.ts';
 
 /** A store as the data plane sees it. */
@@ -90,6 +91,6 @@ function stampOf({ kind, id, device }: Principal, signal: Signal): Stamp {
 
 export function demandBody({ body }: PushCall): void {
   if (body.length === 0) {
-    throw new SvcError('invalid_argument', 'the request has no body');
+    throw errors.no_body();
   }
 }

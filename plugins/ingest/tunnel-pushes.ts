@@ -1,8 +1,9 @@
 import type { EdgePush, EdgePushesContract } from 'svc/contracts/ingest';
 import type { VerifiedEdge } from 'svc/contracts/session';
-import { type Principal, type RouteDeclaration, SvcError } from 'svc/sdk';
+import type { Principal, RouteDeclaration } from 'svc/sdk';
 
 import { mediaType } from './encoding.ts';
+import { errors } from './errors.ts';
 import type { PushCall } from './push.ts';
 
 const noGrants = Object.freeze([]);
@@ -23,15 +24,10 @@ export class TunnelPushes implements EdgePushesContract {
   ): Promise<void> {
     const route = this.#routes.get(to);
     if (!route) {
-      throw new SvcError(
-        'not_found',
-        `no push route ${to.slice(0, 200)}; upgrade the older of manager and edge`,
-      );
+      throw errors.no_push_route({ to: to.slice(0, 200) });
     }
     if (!route.consumes!.includes(mediaType(type).type)) {
-      throw new SvcError('invalid_argument', `${to} takes ${route.consumes!.join(', ')}`, {
-        status: 415,
-      });
+      throw errors.media_type({ to, consumes: route.consumes!.join(', ') });
     }
     const headers = {
       'content-type': type,

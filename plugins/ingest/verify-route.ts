@@ -7,8 +7,9 @@ import {
   type MaybePromise,
   type Principal,
   type RouteDeclaration,
-  SvcError,
 } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 /** For a proxy in front of stores of somebody's own: whether this request may push, and whose it is. Answered from memory. */
 export const verifyRoute = (authenticator: Handle<AuthenticatorContract>): RouteDeclaration =>
@@ -24,22 +25,16 @@ export const verifyRoute = (authenticator: Handle<AuthenticatorContract>): Route
       const principal = credential && (await known(authenticator, credential));
       if (principal === undefined) {
         call.setHeader('www-authenticate', 'Basic realm="svc"');
-        throw new SvcError(
-          'unauthorized',
-          'show the keys of an edge, or an API token that may push',
-        );
+        throw errors.no_credential();
       }
       if (
         principal.kind !== 'edge' &&
         !principal.grants.some((grant) => covers(grant, 'ingest:push'))
       ) {
-        throw new SvcError('forbidden', 'this credential does not hold ingest:push');
+        throw errors.no_push_right();
       }
       if (principal.selectors !== undefined) {
-        throw new SvcError(
-          'forbidden',
-          'this account sees the devices of its organization alone, and pushing cannot be narrowed to them; ask an administrator',
-        );
+        throw errors.not_narrowable();
       }
       if (principal.kind === 'edge') {
         call.setHeader('x-edge-id', principal.id);

@@ -2,6 +2,7 @@ import type { MetricsIngest, PushAnswer } from 'svc/contracts/metricsdb';
 import { type Handle, isSvcError, type RouteDeclaration, SvcError } from 'svc/sdk';
 
 import { encodingOf, mediaType } from './encoding.ts';
+import { errors } from './errors.ts';
 import type { PushGate } from './push-gate.ts';
 import { plainWording, pushRoute } from './push-route.ts';
 import { demandBody, type PushCall, type Pusher } from './push.ts';
@@ -62,13 +63,7 @@ function versionOf({ headers }: PushCall): 'remote-write' | 'remote-write-2' {
     case 'io.prometheus.write.v2.Request':
       return 'remote-write-2';
     default:
-      throw new SvcError(
-        'invalid_argument',
-        `the message ${message.slice(0, 100)} is not known; send prometheus.WriteRequest or io.prometheus.write.v2.Request`,
-        {
-          status: 415,
-        },
-      );
+      throw errors.unknown_message({ message: message.slice(0, 100) });
   }
 }
 
@@ -83,6 +78,7 @@ const counted = (pushing: Promise<PushAnswer>): Promise<PushAnswer> =>
   pushing.catch((error: unknown) => {
     throw isSvcError(error) && error.code === 'invalid_argument'
       ? new SvcError(error.code, error.message, {
+          reason: error.reason,
           status: error.status,
           cause: error,
           headers: writtenHeaders(0, 0),
@@ -98,12 +94,12 @@ function answer(
 ): void {
   const written = isCounted ? writtenHeaders(accepted, exemplars) : {};
   if (rejected > 0) {
-    throw new SvcError(
-      'invalid_argument',
-      `${rejected === 1 ? '1 sample was' : `${rejected} samples were`} refused: ${reasons.join('; ')}`,
+    throw errors.samples_refused(
       {
-        headers: written,
+        samples: rejected === 1 ? '1 sample was' : `${rejected} samples were`,
+        reasons: reasons.join('; '),
       },
+      { headers: written },
     );
   }
   for (const [name, value] of Object.entries(written)) {
