@@ -10,6 +10,7 @@ import { DeviceScopes, seenBy } from 'svc/query';
 import { definePlugin } from 'svc/sdk';
 
 import { blastRadius } from './blast-radius.ts';
+import { errors } from './errors.ts';
 import { HostMirror } from './host-mirror.ts';
 import { neighbourhood } from './neighbourhood.ts';
 import { nodeRoutes } from './node-routes.ts';
@@ -27,6 +28,7 @@ import { nodeTypeRoutes, relationTypeRoutes } from './type-routes.ts';
 const lookMs = 250;
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { clock, log, scope } = ctx;
     const tables = ctx.db<TopologyTables>();

@@ -1,6 +1,7 @@
-import { type Call, type Clock, type Page, type PageRequest, SvcError, type Tables } from 'svc/sdk';
+import type { Call, Clock, Page, PageRequest, Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { errors } from './errors.ts';
 import { nodeStore } from './node-store.ts';
 import type { PropsCheck } from './props.ts';
 import type { NodeTypeDraft } from './schema.ts';
@@ -47,13 +48,10 @@ export class NodeTypes {
     return await this.#tables.write(async (tx) => {
       const store = nodeTypeStore(tx);
       if ((await store.find(name)) !== undefined) {
-        throw new SvcError('conflict', `there is a node type ${name} already`);
+        throw errors.node_type_exists({ name });
       }
       if ((await store.list(undefined, { limit: 1 })).total >= mostTypes) {
-        throw new SvcError(
-          'conflict',
-          `there are ${mostTypes} node types already, which is the limit; delete some that are not needed`,
-        );
+        throw errors.too_many_node_types({ max: mostTypes });
       }
       const row: NodeTypeRow = {
         name,
@@ -73,14 +71,11 @@ export class NodeTypes {
     return this.#tables.write(async (tx) => {
       const row = await found(name, tx);
       if (row.builtin === 1) {
-        throw new SvcError('conflict', `the node type ${name} is built in and cannot be deleted`);
+        throw errors.node_type_built_in({ name });
       }
       const used = await nodeStore(tx, undefined).count(name);
       if (used > 0) {
-        throw new SvcError(
-          'conflict',
-          `the node type ${name} is in use by nodes: ${used}; delete them first`,
-        );
+        throw errors.node_type_in_use({ name, used });
       }
       await nodeTypeStore(tx).remove(name);
       by.note({ before: shownNodeType(row) });
@@ -91,7 +86,7 @@ export class NodeTypes {
 async function found(name: string, db: TopologyDb): Promise<NodeTypeRow> {
   const row = await nodeTypeStore(db).find(name);
   if (row === undefined) {
-    throw new SvcError('not_found', `there is no node type ${name}`);
+    throw errors.no_node_type({ name });
   }
   return row;
 }

@@ -1,16 +1,9 @@
 import type { SeenBy, SeenDevices } from 'svc/query';
-import {
-  type Call,
-  type Clock,
-  type Page,
-  type PageRequest,
-  type Principal,
-  SvcError,
-  type Tables,
-} from 'svc/sdk';
+import type { Call, Clock, Page, PageRequest, Principal, Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { blastRadius } from './blast-radius.ts';
+import { errors } from './errors.ts';
 import { type NodeFilter, nodeStore } from './node-store.ts';
 import type { PropsCheck } from './props.ts';
 import { relationStore } from './relation-store.ts';
@@ -66,10 +59,7 @@ export class Nodes {
       const type = await typed(typeName, tx);
       this.#check.assertFit(props, type);
       if ((await store.count()) >= mostNodes) {
-        throw new SvcError(
-          'conflict',
-          `there are ${mostNodes} nodes already, which is the limit; delete some that are not needed`,
-        );
+        throw errors.too_many_nodes({ max: mostNodes });
       }
       const now = this.#clock.now();
       const row = await store.insert({
@@ -97,10 +87,7 @@ export class Nodes {
       const before = shownNode(row);
       by.requireMatch(before);
       if (row.device_id !== null && (name !== undefined || tags !== undefined)) {
-        throw new SvcError(
-          'conflict',
-          `node ${id} is the host node of device ${row.device_id}, and has its name and tags; change them at the device`,
-        );
+        throw errors.host_node({ id, device_id: row.device_id });
       }
       if (props !== undefined) {
         this.#check.assertFit(props, await typed(row.type, tx));
@@ -123,17 +110,11 @@ export class Nodes {
       const before = shownNode(row);
       by.requireMatch(before);
       if (row.device_id !== null) {
-        throw new SvcError(
-          'conflict',
-          `node ${id} is the host node of device ${row.device_id}; remove the device, and its node goes with it`,
-        );
+        throw errors.host_node_kept({ id, device_id: row.device_id });
       }
       const relations = await relationStore(tx, undefined).count({ node_id: id });
       if (relations > 0 && !cascade) {
-        throw new SvcError(
-          'conflict',
-          `node ${id} (${row.name}) has relations: ${relations}; delete them first, or ask with cascade=true`,
-        );
+        throw errors.node_in_use({ id, name: row.name, relations });
       }
       await relationStore(tx, undefined).removeAt(id);
       await nodeStore(tx, seen).remove(id);
@@ -151,7 +132,7 @@ export class Nodes {
       deviceId,
     ]);
     if (host === undefined) {
-      throw new SvcError('not_found', `device ${deviceId} has no host node`);
+      throw errors.no_host_node({ deviceId });
     }
     return await this.blast(asker, host.id, depth);
   }
@@ -183,7 +164,7 @@ export class Nodes {
 async function found(id: number, db: TopologyDb, seen: SeenDevices): Promise<NodeRow> {
   const row = await nodeStore(db, seen).find(id);
   if (row === undefined) {
-    throw new SvcError('not_found', `there is no node ${id}`);
+    throw errors.no_node({ id });
   }
   return row;
 }
@@ -191,9 +172,10 @@ async function found(id: number, db: TopologyDb, seen: SeenDevices): Promise<Nod
 async function typed(name: string, db: TopologyDb): Promise<NodeTypeRow> {
   const type = await nodeTypeStore(db).find(name);
   if (type === undefined) {
-    throw new SvcError('invalid_argument', `there is no node type ${name}`, {
-      details: [{ path: '/type', message: 'is no node type' }],
-    });
+    throw errors.unknown_node_type(
+      { type: name },
+      { details: [{ path: '/type', message: 'is no node type' }] },
+    );
   }
   return type;
 }

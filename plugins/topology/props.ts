@@ -2,8 +2,9 @@ import { isIPv4, isIPv6 } from 'node:net';
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { RE2JS } from 're2js';
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { assertSchema, refuse } from './schema-check.ts';
 
 export type Props = Readonly<Record<string, unknown>>;
@@ -70,9 +71,13 @@ export class PropsCheck {
           path: `/props${instancePath.slice(0, 200)}`,
           message: message + hint(keyword, params),
         }));
-      throw new SvcError(
-        'invalid_argument',
-        `the props do not fit the node type ${name}: ${details.map(({ path, message }) => `${path.slice(1).replaceAll('/', '.')} ${message}`).join('; ')}`,
+      throw errors.props_misfit(
+        {
+          name,
+          list: details
+            .map(({ path, message }) => `${path.slice(1).replaceAll('/', '.')} ${message}`)
+            .join('; '),
+        },
         { details },
       );
     }
@@ -102,9 +107,7 @@ export class PropsCheck {
 export function assertSize(props: Props): void {
   if (JSON.stringify(props).length > longest) {
     const message = `are longer than ${longest / 1_024} KiB`;
-    throw new SvcError('invalid_argument', `props ${message}`, {
-      details: [{ path: '/props', message }],
-    });
+    throw errors.props({ message }, { details: [{ path: '/props', message }] });
   }
 }
 

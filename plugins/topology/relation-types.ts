@@ -1,6 +1,7 @@
-import { type Call, type Clock, type Page, type PageRequest, SvcError, type Tables } from 'svc/sdk';
+import type { Call, Clock, Page, PageRequest, Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { errors } from './errors.ts';
 import { relationStore } from './relation-store.ts';
 import type { RelationTypeDraft } from './schema.ts';
 import { type ShownRelationType, shownRelationType } from './shown.ts';
@@ -40,13 +41,10 @@ export class RelationTypes {
     return this.#tables.write(async (tx) => {
       const store = relationTypeStore(tx);
       if ((await store.find(name)) !== undefined) {
-        throw new SvcError('conflict', `there is a relation type ${name} already`);
+        throw errors.relation_type_exists({ name });
       }
       if ((await store.list({ limit: 1 })).total >= mostTypes) {
-        throw new SvcError(
-          'conflict',
-          `there are ${mostTypes} relation types already, which is the limit; delete some that are not needed`,
-        );
+        throw errors.too_many_relation_types({ max: mostTypes });
       }
       const row: RelationTypeRow = {
         name,
@@ -66,17 +64,11 @@ export class RelationTypes {
     return this.#tables.write(async (tx) => {
       const row = await found(name, tx);
       if (row.builtin === 1) {
-        throw new SvcError(
-          'conflict',
-          `the relation type ${name} is built in and cannot be deleted`,
-        );
+        throw errors.relation_type_built_in({ name });
       }
       const used = await relationStore(tx, undefined).count({ type: name });
       if (used > 0) {
-        throw new SvcError(
-          'conflict',
-          `the relation type ${name} is in use by relations: ${used}; delete them first`,
-        );
+        throw errors.relation_type_in_use({ name, used });
       }
       await relationTypeStore(tx).remove(name);
       by.note({ before: shownRelationType(row) });
@@ -87,7 +79,7 @@ export class RelationTypes {
 async function found(name: string, db: TopologyDb): Promise<RelationTypeRow> {
   const row = await relationTypeStore(db).find(name);
   if (row === undefined) {
-    throw new SvcError('not_found', `there is no relation type ${name}`);
+    throw errors.no_relation_type({ name });
   }
   return row;
 }

@@ -5,11 +5,12 @@ import {
   type Page,
   type PageRequest,
   type Principal,
-  SvcError,
+  type SvcError,
   type Tables,
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { errors } from './errors.ts';
 import { nodeStore } from './node-store.ts';
 import { assertSize } from './props.ts';
 import { type RelationFilter, relationStore } from './relation-store.ts';
@@ -72,10 +73,7 @@ export class Relations {
       await assertType(type, tx);
       await assertFree({ type, src_id: src, dst_id: dst }, tx);
       if ((await store.count()) >= mostRelations) {
-        throw new SvcError(
-          'conflict',
-          `there are ${mostRelations} relations already, which is the limit; delete some that are not needed`,
-        );
+        throw errors.too_many_relations({ max: mostRelations });
       }
       const row = await store.insert({
         type,
@@ -128,7 +126,7 @@ export class Relations {
 async function found(id: number, db: TopologyDb, seen: SeenDevices): Promise<RelationRow> {
   const row = await relationStore(db, seen).find(id);
   if (row === undefined) {
-    throw new SvcError('not_found', `there is no relation ${id}`);
+    throw errors.no_relation({ id });
   }
   return row;
 }
@@ -156,12 +154,14 @@ async function assertFree(
 ): Promise<void> {
   const same = await relationStore(db, undefined).same(wanted);
   if (same !== undefined) {
-    throw new SvcError(
-      'conflict',
-      `relation ${same} says so already: ${wanted.src_id} ${wanted.type} ${wanted.dst_id}`,
-    );
+    throw errors.relation_exists({
+      same,
+      src_id: wanted.src_id,
+      type: wanted.type,
+      dst_id: wanted.dst_id,
+    });
   }
 }
 
 const refusal = (path: string, message: string): SvcError =>
-  new SvcError('invalid_argument', `${path.slice(1)} ${message}`, { details: [{ path, message }] });
+  errors.value({ path: path.slice(1), message }, { details: [{ path, message }] });

@@ -1,4 +1,4 @@
-import { SvcError } from 'svc/sdk';
+import { errors } from './errors.ts';
 
 /** What stands below a keyword: a schema, a list of them, schemas by name, or a plain value. */
 const keywords: ReadonlyMap<string, 'schema' | 'schemas' | 'named' | 'value'> = new Map([
@@ -96,9 +96,10 @@ function assertValue(at: string, keyword: string, value: unknown): void {
 
 export function refuse(path: string, message: string): never {
   const place = path.slice(0, 200);
-  throw new SvcError('invalid_argument', `schema${place.replaceAll('/', '.')} ${message}`, {
-    details: [{ path: `/schema${place}`, message }],
-  });
+  throw errors.schema(
+    { at: place.replaceAll('/', '.'), message },
+    { details: [{ path: `/schema${place}`, message }] },
+  );
 }
 
 function named<const K extends string>(kind: K, names: string): (readonly [string, K])[] {

@@ -1,6 +1,7 @@
-import { SvcError, type ToolSkill, toolSkill } from 'svc/sdk';
+import { type ToolSkill, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
 
+import { errors } from './errors.ts';
 import type { Nodes } from './nodes.ts';
 
 const common = { scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed' } as const;
@@ -42,7 +43,7 @@ export const topologySkills = (nodes: Nodes): readonly ToolSkill[] => [
     params: Blast,
     run: async ({ node_id: node, device_id: device, depth }, { principal }) => {
       if ((node === undefined) === (device === undefined)) {
-        throw new SvcError('invalid_argument', 'name a node by node_id or by device_id');
+        throw errors.which_node();
       }
       return await (node === undefined
         ? nodes.blastOfDevice(principal, device!, depth)
