@@ -1,7 +1,7 @@
 import type { IngestActivityContract, LastPushes, Signal } from 'svc/contracts/ingest';
 
 /** Edges that are remembered; the one that was quiet longest makes room. */
-const mostEdges = 10_000;
+const maxEdges = 10_000;
 const nothing: LastPushes = Object.freeze({});
 
 /** Remembers when each edge was heard of. */
@@ -12,7 +12,7 @@ export class Activity implements IngestActivityContract {
     const pushes = this.#edges.get(edgeId) ?? {};
     pushes[signal] = atMs;
     this.#edges.delete(edgeId);
-    if (this.#edges.size >= mostEdges) {
+    if (this.#edges.size >= maxEdges) {
       this.#edges.delete(this.#edges.keys().next().value!);
     }
     this.#edges.set(edgeId, pushes);

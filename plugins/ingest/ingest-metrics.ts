@@ -6,7 +6,7 @@ import { isSvcError, type Metrics } from 'svc/sdk';
 type Outcome = 'accepted' | 'partial' | 'refused' | 'limited' | 'unavailable' | 'failed';
 
 /** Edges that have a series of their own; there is a service for all the others. */
-const mostEdges = 300;
+const maxEdges = 300;
 
 type Counter = ReturnType<Metrics['counter']>;
 type Gauge = ReturnType<Metrics['gauge']>;
@@ -46,7 +46,7 @@ export class IngestMetrics {
     this.#inFlight = metrics.gauge('in_flight_bytes', 'Bytes of bodies that are in memory.');
     this.#lastPush = metrics.gauge(
       'last_push_timestamp_seconds',
-      `When an edge was heard of last; the first ${mostEdges} edges.`,
+      `When an edge was heard of last; the first ${maxEdges} edges.`,
       ['signal', 'edge_id'],
     );
   }
@@ -71,7 +71,7 @@ export class IngestMetrics {
   }
 
   pushed(signal: Signal, edgeId: string, atMs: number): void {
-    if (this.#edges.has(edgeId) || this.#edges.size < mostEdges) {
+    if (this.#edges.has(edgeId) || this.#edges.size < maxEdges) {
       this.#edges.add(edgeId);
       this.#lastPush.set(atMs / 1_000, { signal, edge_id: edgeId });
     }

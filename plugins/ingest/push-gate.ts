@@ -18,7 +18,7 @@ interface Sender {
 }
 
 /** Senders that are remembered; the one that was quiet longest makes room. */
-const mostSenders = 10_000;
+const maxSenders = 10_000;
 
 /**
  * Decides whether a body may come in before it is in memory: what all of them hold together is bounded, no sender holds
@@ -88,7 +88,7 @@ export class PushGate {
       inFlight: 0,
     };
     this.#senders.delete(key);
-    if (this.#senders.size >= mostSenders) {
+    if (this.#senders.size >= maxSenders) {
       this.#senders.delete(this.#senders.keys().next().value!);
     }
     this.#senders.set(key, sender);

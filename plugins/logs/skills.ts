@@ -7,8 +7,8 @@ const Window = {
   last: Type.Optional(Type.Unsafe<string>(askedWindow.last)),
   until: Type.Optional(Type.Unsafe<string>(askedWindow.until)),
 };
-const mostTemplates = 40;
-const mostSeries = 100;
+const maxTemplates = 40;
+const maxSeries = 100;
 const longestLine = 1_000;
 const longestExample = 200;
 
@@ -85,7 +85,7 @@ export class LogSkills {
       return {
         at: timestamp(window.end),
         total: series.length,
-        series: series.slice(0, mostSeries),
+        series: series.slice(0, maxSeries),
         warnings: answer.warnings,
       };
     }
@@ -124,7 +124,7 @@ export class LogSkills {
       only_newest: partial,
       kinds: patterns.length,
       templates: patterns
-        .slice(0, mostTemplates)
+        .slice(0, maxTemplates)
         .map(({ pattern, count, example, first, last }) => ({
           template: pattern,
           count,

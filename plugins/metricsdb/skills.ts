@@ -14,10 +14,10 @@ const Window = {
   last: Type.Optional(Type.Unsafe<string>(askedWindow.last)),
   until: Type.Optional(Type.Unsafe<string>(askedWindow.until)),
 };
-const mostSeries = 100;
-const mostDrawn = 20;
+const maxSeries = 100;
+const maxDrawn = 20;
 const pointsWanted = 60;
-const mostNames = 200;
+const maxNames = 200;
 
 const Query = Type.String({ minLength: 1, maxLength: 4_000, description: 'PromQL.' });
 const Instant = Type.Object({
@@ -123,7 +123,7 @@ export class MetricSkills {
       at: timestamp(time),
       type: answer.type,
       total: series.length,
-      series: series.slice(0, mostSeries),
+      series: series.slice(0, maxSeries),
       warnings: answer.warnings,
     };
   }
@@ -151,7 +151,7 @@ export class MetricSkills {
       step_seconds: stepMs / 1_000,
       total: answer.labels.length,
       series: answer.labels
-        .slice(0, mostDrawn)
+        .slice(0, maxDrawn)
         .map((labels, index) => ({ labels, ...lineOf(answer, index) })),
       warnings: answer.warnings,
     };
@@ -177,7 +177,7 @@ export class MetricSkills {
     const metrics = [...names]
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, { series, labels }]) => ({ name, series, labels: [...labels].sort() }));
-    return { total: metrics.length, metrics: metrics.slice(0, mostNames) };
+    return { total: metrics.length, metrics: metrics.slice(0, maxNames) };
   }
 
   async #outliers(
@@ -200,7 +200,7 @@ export class MetricSkills {
       }))
       .filter(({ deviations }) => Math.abs(deviations) >= 3.5)
       .toSorted((a, b) => Math.abs(b.deviations) - Math.abs(a.deviations));
-    const shown = judged.slice(0, mostSeries).map((one) => ({
+    const shown = judged.slice(0, maxSeries).map((one) => ({
       ...one,
       deviations: Number.isFinite(one.deviations) ? Number(one.deviations.toFixed(1)) : null,
     }));

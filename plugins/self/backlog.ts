@@ -1,6 +1,6 @@
 export interface BacklogLimits<T> {
-  readonly mostItems: number;
-  readonly mostBytes: number;
+  readonly maxItems: number;
+  readonly maxBytes: number;
   readonly sizeOf: (item: T) => number;
 }
 
@@ -44,9 +44,9 @@ export class Backlog<T> {
   }
 
   #fit(): number {
-    const { mostItems, mostBytes } = this.#limits;
+    const { maxItems, maxBytes } = this.#limits;
     let gone = 0;
-    while (this.#items.length > mostItems || this.#bytes > mostBytes) {
+    while (this.#items.length > maxItems || this.#bytes > maxBytes) {
       // Many at once, so that a full backlog does not move at every further item.
       gone += this.take(Math.ceil(this.#items.length / 10)).length;
     }

@@ -23,8 +23,8 @@ export class LogFeed extends Feed<LogIngest, SelfLine> {
       delivery,
       store,
       batch: 1_000,
-      mostItems: 5_000,
-      mostBytes: 4 * 1024 * 1024,
+      maxItems: 5_000,
+      maxBytes: 4 * 1024 * 1024,
       sizeOf: ({ text }) => text.length,
       give: (logs, lines) => logs.write(lines.map((line) => lineOf(line, instance))),
     });

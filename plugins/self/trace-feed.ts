@@ -21,7 +21,7 @@ export interface TraceFeedParts {
   readonly choice: () => { readonly ratio: number; readonly slowMs: number };
 }
 
-const mostItems = 2_000;
+const maxItems = 2_000;
 /** About what a span takes in memory; its texts are short, and bounded by the server. */
 const spanBytes = 1_024;
 
@@ -42,8 +42,8 @@ export class TraceFeed {
       delivery,
       store,
       batch: 500,
-      mostItems,
-      mostBytes: mostItems * spanBytes,
+      maxItems,
+      maxBytes: maxItems * spanBytes,
       sizeOf: () => spanBytes,
       give: (traces, spans) =>
         traces.push('otlp-json', Buffer.from(JSON.stringify(exportOf(spans, source))), {}),

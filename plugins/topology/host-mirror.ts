@@ -14,7 +14,7 @@ export interface MirrorParts {
 
 const batch = 500;
 /** With more than that, one look at everything is cheaper to remember. */
-const mostNoted = 10_000;
+const maxNoted = 10_000;
 
 /** Keeps one host node for each device, by its id. The directory is asked for what is true, whatever an event said. */
 export class HostMirror {
@@ -35,7 +35,7 @@ export class HostMirror {
   /** This device has changed, in whatever way. */
   note(deviceId: number): void {
     this.#noted.add(deviceId);
-    if (this.#noted.size > mostNoted) {
+    if (this.#noted.size > maxNoted) {
       this.#noted.clear();
       this.#all = true;
     }

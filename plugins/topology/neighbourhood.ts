@@ -6,8 +6,8 @@ import { among, nodesSeen, nodeStore } from './node-store.ts';
 import { hostsOf } from './relation-store.ts';
 import type { Direction, TopologyDb } from './tables.ts';
 
-const mostNodes = 500;
-const mostRelations = 2_000;
+const maxNodes = 500;
+const maxRelations = 2_000;
 
 interface Link {
   readonly id: number;
@@ -25,7 +25,7 @@ async function linksAt(
 ): Promise<readonly Link[]> {
   const found = await sql<Link>`
     select r.id, r.type, r.src_id, r.dst_id, t.direction from topology_relations r join topology_relation_types t on t.name = r.type
-    where t.propagates_failure = 1 and (r.src_id in ${among(nodes)} or r.dst_id in ${among(nodes)}) and ${betweenSeen(seen)} order by r.id limit ${mostRelations}`.execute(
+    where t.propagates_failure = 1 and (r.src_id in ${among(nodes)} or r.dst_id in ${among(nodes)}) and ${betweenSeen(seen)} order by r.id limit ${maxRelations}`.execute(
     db,
   );
   return found.rows;
@@ -39,7 +39,7 @@ const betweenSeen = (seen: SeenDevices) =>
 /** Everything within so many steps of some nodes, whichever way failure goes, and how it goes between them; nearest first. */
 export async function neighbourhood(
   db: TopologyDb,
-  { node_ids: given = [], device_ids: devices = [], names = [], depth, most = mostNodes }: Around,
+  { node_ids: given = [], device_ids: devices = [], names = [], depth, most = maxNodes }: Around,
   seen: SeenDevices,
 ): Promise<Neighbourhood> {
   const named =
@@ -48,7 +48,7 @@ export async function neighbourhood(
       : await nodesSeen(db, seen)
           .select('id')
           .where('name', 'in', [...names])
-          .limit(mostNodes)
+          .limit(maxNodes)
           .execute();
   const start = [
     ...given,
@@ -61,7 +61,7 @@ export async function neighbourhood(
   let complete = true;
   for (let distance = 1; distance <= depth && edge.length > 0; distance += 1) {
     const found = await linksAt(db, edge, seen);
-    complete &&= found.length < mostRelations;
+    complete &&= found.length < maxRelations;
     found.forEach((link) => links.set(link.id, link));
     const ends = [...new Set(found.flatMap(({ src_id, dst_id }) => [src_id, dst_id]))].filter(
       (id) => !distances.has(id),

@@ -17,7 +17,7 @@ export interface NodeTypesParts {
   readonly clock: Clock;
 }
 
-const mostTypes = 200;
+const maxTypes = 200;
 
 /** What kinds of things there are. A type never changes, so that what fitted it once fits it for good. */
 export class NodeTypes {
@@ -50,8 +50,8 @@ export class NodeTypes {
       if ((await store.find(name)) !== undefined) {
         throw errors.node_type_exists({ name });
       }
-      if ((await store.list(undefined, { limit: 1 })).total >= mostTypes) {
-        throw errors.too_many_node_types({ max: mostTypes });
+      if ((await store.list(undefined, { limit: 1 })).total >= maxTypes) {
+        throw errors.too_many_node_types({ max: maxTypes });
       }
       const row: NodeTypeRow = {
         name,

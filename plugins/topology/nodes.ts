@@ -22,7 +22,7 @@ export interface NodesParts {
   readonly seenBy: SeenBy;
 }
 
-const mostNodes = 100_000;
+const maxNodes = 100_000;
 
 /** What there is, each of a type whose schema its props fit. */
 export class Nodes {
@@ -58,8 +58,8 @@ export class Nodes {
       const store = nodeStore(tx, undefined);
       const type = await typed(typeName, tx);
       this.#check.assertFit(props, type);
-      if ((await store.count()) >= mostNodes) {
-        throw errors.too_many_nodes({ max: mostNodes });
+      if ((await store.count()) >= maxNodes) {
+        throw errors.too_many_nodes({ max: maxNodes });
       }
       const now = this.#clock.now();
       const row = await store.insert({

@@ -10,8 +10,8 @@ import { assertSchema, refuse } from './schema-check.ts';
 export type Props = Readonly<Record<string, unknown>>;
 
 const longest = 16_384;
-const mostProblems = 20;
-const mostCompiled = 200;
+const maxProblems = 20;
+const maxCompiled = 200;
 
 const formats = {
   date: (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)),
@@ -66,7 +66,7 @@ export class PropsCheck {
     const fits = this.#fitsOf(schema);
     if (!fits(props)) {
       const details = (fits.errors ?? [])
-        .slice(0, mostProblems)
+        .slice(0, maxProblems)
         .map(({ instancePath, message = 'does not fit', params, keyword }) => ({
           path: `/props${instancePath.slice(0, 200)}`,
           message: message + hint(keyword, params),
@@ -88,7 +88,7 @@ export class PropsCheck {
     if (fits === undefined) {
       fits = this.#compile(JSON.parse(text) as Props);
       this.#compiled.set(text, fits);
-      if (this.#compiled.size > mostCompiled) {
+      if (this.#compiled.size > maxCompiled) {
         this.#compiled.delete(this.#compiled.keys().next().value!);
       }
     }

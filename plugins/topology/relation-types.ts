@@ -15,7 +15,7 @@ export interface RelationTypesParts {
   readonly clock: Clock;
 }
 
-const mostTypes = 200;
+const maxTypes = 200;
 
 /** How things may hang together. */
 export class RelationTypes {
@@ -43,8 +43,8 @@ export class RelationTypes {
       if ((await store.find(name)) !== undefined) {
         throw errors.relation_type_exists({ name });
       }
-      if ((await store.list({ limit: 1 })).total >= mostTypes) {
-        throw errors.too_many_relation_types({ max: mostTypes });
+      if ((await store.list({ limit: 1 })).total >= maxTypes) {
+        throw errors.too_many_relation_types({ max: maxTypes });
       }
       const row: RelationTypeRow = {
         name,

@@ -27,7 +27,7 @@ export interface RelationsParts {
   readonly seenBy: SeenBy;
 }
 
-const mostRelations = 300_000;
+const maxRelations = 300_000;
 
 /** What hangs together, and how. */
 export class Relations {
@@ -72,8 +72,8 @@ export class Relations {
       await assertNode(dst, '/dst_id', tx, seen);
       await assertType(type, tx);
       await assertFree({ type, src_id: src, dst_id: dst }, tx);
-      if ((await store.count()) >= mostRelations) {
-        throw errors.too_many_relations({ max: mostRelations });
+      if ((await store.count()) >= maxRelations) {
+        throw errors.too_many_relations({ max: maxRelations });
       }
       const row = await store.insert({
         type,

@@ -22,7 +22,7 @@ const keywords: ReadonlyMap<string, 'schema' | 'schemas' | 'named' | 'value'> = 
 const dialect = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/;
 const longest = 16_384;
 const deepest = 8;
-const mostParts = 300;
+const maxParts = 300;
 const longestPattern = 300;
 
 type Part = readonly [path: string, schema: unknown, depth: number];
@@ -40,8 +40,8 @@ export function assertSchema(schema: Readonly<Record<string, unknown>>): void {
   }
   const waiting: Part[] = [['', schema, 1]];
   for (let seen = 0; waiting.length > 0; seen += 1) {
-    if (seen >= mostParts) {
-      refuse('', `has more than ${mostParts} parts`);
+    if (seen >= maxParts) {
+      refuse('', `has more than ${maxParts} parts`);
     }
     waiting.push(...partsOf(waiting.pop()!));
   }

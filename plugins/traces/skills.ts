@@ -10,7 +10,7 @@ const Window = {
   last: Type.Optional(Type.Unsafe<string>(askedWindow.last)),
   until: Type.Optional(Type.Unsafe<string>(askedWindow.until)),
 };
-const mostSpans = 300;
+const maxSpans = 300;
 
 const Search = Type.Object({
   query: Type.String({
@@ -100,7 +100,7 @@ export class TraceSkills {
     const spans = spanLines(found);
     return {
       trace_id: id,
-      spans: spans.slice(0, mostSpans),
+      spans: spans.slice(0, maxSpans),
       total: spans.length,
       errors: spans.filter(({ error }) => error).length,
     };

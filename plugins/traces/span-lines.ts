@@ -34,7 +34,7 @@ interface Attribute {
   readonly value?: Readonly<Record<string, unknown>>;
 }
 
-const mostAttributes = 12;
+const maxAttributes = 12;
 const longestValue = 200;
 
 /** The spans of a trace in OTLP JSON, in the order of their beginnings. */
@@ -69,7 +69,7 @@ function lineOf(service: string, span: Span, begun: bigint): SpanLine {
     status: span.status?.message || null,
     attributes: Object.fromEntries(
       (span.attributes ?? [])
-        .slice(0, mostAttributes)
+        .slice(0, maxAttributes)
         .map((attribute) => [attribute.key, valueOf(attribute)]),
     ),
   };

@@ -13,7 +13,7 @@ import {
 
 import type { SpanMetricsBody, SpanMetricsNotice } from './thread/contract.ts';
 
-const mostWaiting = 4;
+const maxWaiting = 4;
 
 /** Pushes what the thread counts of spans to where metrics are kept, while there is such a place. */
 export function relaySpanMetrics(
@@ -56,7 +56,7 @@ class SpanMetricsRelay {
       return;
     }
     this.#waiting.push(notice);
-    if (this.#waiting.length > mostWaiting) {
+    if (this.#waiting.length > maxWaiting) {
       this.#waiting.shift()!.forEach(({ rows }) => this.#lost.add(rows));
     }
     if (!this.#isWriting) {

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 export const nextTurn = (): Promise<void> => setImmediate();
 
 /** So many before requests have their turn. */
-const mostAtOnce = 200;
+const maxAtOnce = 200;
 
 /** Does the same with each, in their order: a storm of them holds no request up. */
 export const inTurns = <T>(all: Iterable<T>, work: (one: T) => void): Promise<void> =>
@@ -24,7 +24,7 @@ export async function stepwise<R>(work: Generator<void, R>): Promise<R> {
     if (done === true) {
       return value;
     }
-    if (steps % mostAtOnce === 0) {
+    if (steps % maxAtOnce === 0) {
       await nextTurn();
     }
   }

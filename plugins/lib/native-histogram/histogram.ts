@@ -24,7 +24,7 @@ export interface NativeHistogram {
 
 export const customSchema = -53;
 export const leastSchema = -4;
-export const mostSchema = 8;
+export const maxSchema = 8;
 
 export const isCustom = ({ schema }: NativeHistogram): boolean => schema === customSchema;
 

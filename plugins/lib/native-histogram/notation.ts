@@ -5,7 +5,7 @@ import {
   customSchema,
   isCustom,
   leastSchema,
-  mostSchema,
+  maxSchema,
   type NativeHistogram,
   populated,
   type ResetHint,
@@ -108,8 +108,8 @@ function histogramOf(fields: ReadonlyMap<string, string>): NativeHistogram {
 /** What keeps a store from taking it as a sample. */
 export function faultOf(histogram: NativeHistogram): string | undefined {
   const { schema, count, zeroCount, zeroThreshold, positive, negative, bounds } = histogram;
-  if (schema !== customSchema && (schema < leastSchema || schema > mostSchema)) {
-    return `has the schema ${schema}; there are ${leastSchema} to ${mostSchema}, and ${customSchema} for custom_values`;
+  if (schema !== customSchema && (schema < leastSchema || schema > maxSchema)) {
+    return `has the schema ${schema}; there are ${leastSchema} to ${maxSchema}, and ${customSchema} for custom_values`;
   }
   if (count < 0 || zeroCount < 0 || [...positive, ...negative].some(([, one]) => one < 0)) {
     return 'has a count below zero';

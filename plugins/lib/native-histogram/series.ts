@@ -15,7 +15,7 @@ export const weightOf = ({ positive, negative, bounds }: NativeHistogram): numbe
 /** `{{…}}`, `{{…}}x3` or `{{…}}+{{…}}x3`: the histograms that it stands for, or what is wrong with it. */
 export function readHistogramRun(
   item: string,
-  mostWeight: number,
+  maxWeight: number,
 ): { readonly histograms: readonly NativeHistogram[]; readonly hinted: boolean } | string {
   const [, first, sign, step, count] = run.exec(item) ?? [];
   if (first === undefined || (step !== undefined && count === undefined)) {
@@ -31,8 +31,8 @@ export function readHistogramRun(
     weightOf(start.histogram),
     change === undefined ? 0 : weightOf(change.histogram),
   );
-  if ((times + 1) * weight > mostWeight) {
-    return `stands for too many buckets: ${times + 1} histograms of ${weight}, where ${mostWeight} are left`;
+  if ((times + 1) * weight > maxWeight) {
+    return `stands for too many buckets: ${times + 1} histograms of ${weight}, where ${maxWeight} are left`;
   }
   const { hinted } = change ?? start;
   return change === undefined

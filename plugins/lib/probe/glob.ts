@@ -20,7 +20,7 @@ export interface NamePattern {
 /** The names of a path in their order; `folders` stands for any number of them. */
 export type Glob = readonly (NamePattern | typeof folders)[];
 
-const mostAlternatives = 64;
+const maxAlternatives = 64;
 
 /** A pattern of absolute paths. Alternatives in braces make several. */
 export function parseGlob(text: string): readonly Glob[] {
@@ -60,7 +60,7 @@ function alternatives(text: string): string[] {
     const choices = close < 0 ? [text[at]!] : text.slice(at + 1, close).split(',');
     done = done
       .flatMap((start) => choices.map((choice) => start + choice))
-      .slice(0, mostAlternatives);
+      .slice(0, maxAlternatives);
     at = close < 0 ? at + 1 : close + 1;
   }
   return done;

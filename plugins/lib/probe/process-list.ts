@@ -38,7 +38,7 @@ export interface ListPorts {
   ) => Promise<{ readonly before: Scan | undefined; readonly now: Scan }>;
 }
 
-const [mostRows, usualRows, longestLine] = [2_000, 50, 4_096];
+const [maxRows, usualRows, longestLine] = [2_000, 50, 4_096];
 
 export function listParams(params: unknown): ListParams {
   const {
@@ -50,8 +50,8 @@ export function listParams(params: unknown): ListParams {
   if (unknown !== undefined) {
     throw errors.process_parameter({ unknown: unknown.slice(0, 60) });
   }
-  if (typeof top !== 'number' || !Number.isInteger(top) || top < 1 || top > mostRows) {
-    throw errors.top({ max: mostRows });
+  if (typeof top !== 'number' || !Number.isInteger(top) || top < 1 || top > maxRows) {
+    throw errors.top({ max: maxRows });
   }
   if (by !== 'cpu' && by !== 'mem') {
     throw errors.sort_by();

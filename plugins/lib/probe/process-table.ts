@@ -13,7 +13,7 @@ export interface Scan {
 
 /** After this many the event loop gets a turn: a machine may have thousands. */
 const turn = 200;
-const mostProcesses = 32_768;
+const maxProcesses = 32_768;
 
 /** Reads every process. Those that end meanwhile are not there, which is no error. */
 export async function scanProcesses(
@@ -35,7 +35,7 @@ export async function scanProcesses(
     if (stat !== undefined) {
       scan.processes.set(stat.pid, stat);
     }
-    if (++seen >= mostProcesses) {
+    if (++seen >= maxProcesses) {
       break;
     }
     if (seen % turn === 0) {

@@ -89,7 +89,7 @@ export const redactShapes = (text: string): string =>
 export const redactText = (text: string): string =>
   mayHaveShape.test(text) ? replaced(replaced(text, shapes), commands) : text;
 
-const [longestText, mostItems, deepest] = [300, 50, 6];
+const [longestText, maxItems, deepest] = [300, 50, 6];
 
 /** Plain JSON as it may be kept in a log: secrets hidden by name and by shape, bounded in every direction. */
 export function redactValue(value: unknown, depth = 0): unknown {
@@ -103,11 +103,11 @@ export function redactValue(value: unknown, depth = 0): unknown {
     return '…';
   }
   if (Array.isArray(value)) {
-    return value.slice(0, mostItems).map((item) => redactValue(item, depth + 1));
+    return value.slice(0, maxItems).map((item) => redactValue(item, depth + 1));
   }
   return Object.fromEntries(
     Object.entries(value)
-      .slice(0, mostItems)
+      .slice(0, maxItems)
       .map(([name, item]) => [
         name.slice(0, longestText),
         isSecretName(name) && typeof item !== 'number' ? hidden : redactValue(item, depth + 1),

@@ -31,11 +31,11 @@ export interface EngineOptions {
 /** The one entry: what a snapshot says about the cause, with no clock, no chance and nothing fetched. */
 export function investigate(
   snapshot: Snapshot,
-  { hypotheses: most = 10, nodes: mostNodes = 400, calibration }: EngineOptions = {},
+  { hypotheses: most = 10, nodes: maxNodes = 400, calibration }: EngineOptions = {},
 ): Findings {
   const symptom = symptomSeries(snapshot);
   const windows = windowsOf(snapshot, symptom);
-  const nodes = scopeOf(snapshot.nodes, snapshot.edges, snapshot.symptom.node, mostNodes);
+  const nodes = scopeOf(snapshot.nodes, snapshot.edges, snapshot.symptom.node, maxNodes);
   const scene: Scene = {
     snapshot,
     windows,

@@ -25,7 +25,7 @@ export interface StoreDiagnosis {
 }
 
 const nearly = 0.9;
-const mostNamed = 3;
+const maxNamed = 3;
 
 /** What a store says to a doctor: whether it takes and keeps what it is given, whether all of it can be read, and how near its bounds it is. */
 export function examinedStore({ damage, trouble, bounds }: StoreState): StoreDiagnosis {
@@ -41,10 +41,10 @@ export function examinedStore({ damage, trouble, bounds }: StoreState): StoreDia
     };
   }
   if (damage.length > 0) {
-    const more = damage.length > mostNamed ? `; and ${damage.length - mostNamed} more` : '';
+    const more = damage.length > maxNamed ? `; and ${damage.length - maxNamed} more` : '';
     return {
       verdict: 'fail',
-      detail: `${damage.length === 1 ? 'a part' : `${damage.length} parts`} cannot be read: ${damage.slice(0, mostNamed).join('; ')}${more}`,
+      detail: `${damage.length === 1 ? 'a part' : `${damage.length} parts`} cannot be read: ${damage.slice(0, maxNamed).join('; ')}${more}`,
       fix: 'answers go on without it and say so; put the file back from a backup, and look at the disk (dmesg, smartctl)',
     };
   }

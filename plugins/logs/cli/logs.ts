@@ -27,7 +27,7 @@ interface Line {
 }
 
 const usualLines = 100;
-const mostLines = 5_000;
+const maxLines = 5_000;
 const followMs = 1_000;
 /** Labels that say where a line is from, best first. */
 const origins = ['service_name', 'unit', 'job', 'container', 'filename', 'app'];
@@ -46,8 +46,8 @@ export const command: Command = {
 
   async run(call, shell) {
     const count = Number(call.value('lines') ?? usualLines);
-    if (!Number.isInteger(count) || count < 1 || count > mostLines) {
-      throw usageFailure(`--lines must be a whole number from 1 to ${mostLines}`);
+    if (!Number.isInteger(count) || count < 1 || count > maxLines) {
+      throw usageFailure(`--lines must be a whole number from 1 to ${maxLines}`);
     }
     const query = queryOf(call.optionalOperand(0));
     const lastMs = spanOf('last', call.value('last') ?? '1h');
@@ -129,7 +129,7 @@ async function follow(
     const found = await linesOf(client, {
       query,
       start: after + 1n,
-      limit: mostLines,
+      limit: maxLines,
       direction: 'forward',
     });
     found.forEach(tell);

@@ -18,7 +18,7 @@ import { type Clock, messageOf, type ThreadHandle } from 'svc/sdk';
 
 import { errors } from '../errors.ts';
 import type { EndpointName } from '../loki/endpoints.ts';
-import { mostLines } from '../loki/parameters.ts';
+import { maxLines } from '../loki/parameters.ts';
 import type {
   EndpointInput,
   PushInput,
@@ -127,12 +127,12 @@ export class RemoteLogs implements LogDriver {
     window: LogWindow,
     { step, ...options }: PatternOptions = {},
   ): Promise<PatternsAnswer> {
-    const { lines } = await this.lines(query, window, { ...options, limit: mostLines });
+    const { lines } = await this.lines(query, window, { ...options, limit: maxLines });
     const patterns = await this.#thread.call<PatternsAnswer['patterns']>('templates', {
       lines,
       step,
     });
-    return { patterns, lines: lines.length, partial: lines.length === mostLines, warnings: [] };
+    return { patterns, lines: lines.length, partial: lines.length === maxLines, warnings: [] };
   }
 
   async labels(window: LogWindow, options?: NameOptions): Promise<string[]> {

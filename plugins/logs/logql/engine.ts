@@ -85,9 +85,9 @@ export interface RangeResult {
 
 const usualLimit = 100;
 const usualSeries = 500;
-const mostSteps = 11_000;
+const maxSteps = 11_000;
 /** Of lines and labels that one answer holds. */
-const mostHeld = 64 * 1024 * 1024;
+const maxHeld = 64 * 1024 * 1024;
 
 /** A stream selector with its stages, ready for lines. */
 export interface LineQuery {
@@ -171,10 +171,10 @@ export async function lines(
         const found = process(labels, entry);
         if (found !== undefined) {
           page.add(found);
-          if (page.size > mostHeld) {
+          if (page.size > maxHeld) {
             throw queryError(
               'too_large',
-              `the answer is larger than ${mostHeld} bytes: ask for fewer lines`,
+              `the answer is larger than ${maxHeld} bytes: ask for fewer lines`,
             );
           }
         }
@@ -246,7 +246,7 @@ export async function instant(
     now,
     enforce,
     times: Float64Array.of(time),
-    mostSeries: maxSeries,
+    maxSeries,
   });
   if (value.kind === 'number') {
     return { type: 'scalar', time, value: value.value };
@@ -274,7 +274,7 @@ export async function range(
     now,
     enforce,
     times,
-    mostSeries: maxSeries,
+    maxSeries,
   });
   if (value.kind === 'number') {
     return {
@@ -298,7 +298,7 @@ function stepsOf(start: number, end: number, step: number): Float64Array {
   }
   const first = Math.floor(start / step);
   const last = Math.ceil(end / step);
-  if (last - first > mostSteps) {
+  if (last - first > maxSteps) {
     throw queryError(
       'bad_data',
       'exceeded maximum resolution of 11,000 points per time series. Try increasing the value of the step parameter',

@@ -2,7 +2,7 @@ import { type Labels, labelsKey } from 'svc/query';
 
 import type { WorkingLine } from './lines/working-line.ts';
 
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
 /** One object per distinct label set of the lines that come out of a pipeline, and no sorting where no stage touched the labels. */
 export class LabelSets {
@@ -19,7 +19,7 @@ export class LabelSets {
     if (same.beside === undefined || same.beside.length === 0) {
       return same.base;
     }
-    if (same.base !== this.#base || this.#ofBase.size > mostRemembered) {
+    if (same.base !== this.#base || this.#ofBase.size > maxRemembered) {
       this.#base = same.base;
       this.#ofBase = new Map();
     }
@@ -35,7 +35,7 @@ export class LabelSets {
     if (known !== undefined) {
       return known;
     }
-    if (this.#byKey.size >= mostRemembered) {
+    if (this.#byKey.size >= maxRemembered) {
       this.#byKey = new Map();
     }
     this.#byKey.set(key, Object.freeze(flat));

@@ -15,7 +15,7 @@ interface Field {
   readonly values: Set<string>;
 }
 
-const mostValues = 10_000;
+const maxValues = 10_000;
 
 /** What fields lines have: in their metadata, and in themselves where they are JSON or logfmt. */
 export class DetectedFields {
@@ -61,7 +61,7 @@ export class DetectedFields {
       if (parser !== undefined) {
         field.parsers.add(parser);
       }
-      if (field.values.size < mostValues && !field.values.has(value)) {
+      if (field.values.size < maxValues && !field.values.has(value)) {
         field.values.add(value);
         const type = typeOf(value);
         field.type = field.type === undefined || field.type === type ? type : 'string';

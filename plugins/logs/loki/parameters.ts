@@ -1,14 +1,14 @@
 import { parseDuration, queryError } from 'svc/query';
 
-import { mostMs, type Nanos, parseNanos } from '../store/lines/nanos.ts';
+import { maxMs, type Nanos, parseNanos } from '../store/lines/nanos.ts';
 import type { ParameterList } from '../thread/contract.ts';
 
 const hourMs = 3_600_000;
-export const mostLines = 5_000;
+export const maxLines = 5_000;
 const usualLines = 100;
 const usualFields = 1_000;
 const usualFieldLines = 1_000;
-const mostSteps = 11_000;
+const maxSteps = 11_000;
 const longestQuery = 64 * 1024;
 
 /** The parameters of one call as Loki's clients give them, with Loki's defaults and refusals. */
@@ -74,10 +74,10 @@ export class Parameters {
     if (limit <= 0) {
       throw queryError('bad_data', 'limit must be a positive value');
     }
-    if (limit > mostLines) {
+    if (limit > maxLines) {
       throw queryError(
         'bad_data',
-        `max entries limit per query exceeded, limit > max_entries_limit_per_query (${limit} > ${mostLines})`,
+        `max entries limit per query exceeded, limit > max_entries_limit_per_query (${limit} > ${maxLines})`,
       );
     }
     return limit;
@@ -123,14 +123,14 @@ export class Parameters {
   }
 
   get lineLimit(): number {
-    return Math.min(mostLines, this.#count('line_limit', usualFieldLines));
+    return Math.min(maxLines, this.#count('line_limit', usualFieldLines));
   }
 
   assertSteps(
     { start, end }: { readonly start: Nanos; readonly end: Nanos },
     stepMs: number,
   ): void {
-    if ((end.ms - start.ms) / stepMs > mostSteps) {
+    if ((end.ms - start.ms) / stepMs > maxSteps) {
       throw queryError(
         'bad_data',
         'exceeded maximum resolution of 11,000 points per time series. Try increasing the value of the step parameter',
@@ -194,7 +194,7 @@ export function instantOf(text: string): Nanos | undefined {
   }
   const seconds = Date.parse(`${parts[1]!.toUpperCase()}${parts[3]!.toUpperCase()}`);
   const nanos = Number((parts[2] ?? '').padEnd(9, '0'));
-  return Number.isNaN(seconds) || seconds > mostMs
+  return Number.isNaN(seconds) || seconds > maxMs
     ? undefined
     : { ms: seconds + Math.floor(nanos / 1e6), ns: nanos % 1e6 };
 }

@@ -16,7 +16,7 @@ export interface Templates {
 }
 
 /** Newest lines that are looked at; more of them say nothing new. */
-const mostLines = 50_000;
+const maxLines = 50_000;
 
 /** The templates of the lines that a query finds. */
 export async function findTemplates(
@@ -24,7 +24,7 @@ export async function findTemplates(
   { stepMs, ...query }: TemplatesQuery,
   budget: Budget,
 ): Promise<Templates> {
-  const found = await lines(source, { ...query, limit: mostLines, direction: 'backward' }, budget);
+  const found = await lines(source, { ...query, limit: maxLines, direction: 'backward' }, budget);
   const tree = new TemplateTree({ stepMs });
   for (const [at, { line, ms }] of found.lines.entries()) {
     tree.add(line, ms);
@@ -35,6 +35,6 @@ export async function findTemplates(
   return {
     templates: tree.templates(),
     lines: found.lines.length,
-    partial: found.partial || found.lines.length === mostLines,
+    partial: found.partial || found.lines.length === maxLines,
   };
 }

@@ -18,7 +18,7 @@ export interface Template {
 export interface TemplateTreeOptions {
   /** Length of a time step; infinite for one step in all. */
   readonly stepMs: number;
-  readonly mostTemplates?: number;
+  readonly maxTemplates?: number;
 }
 
 /** A template as it grows: words between separators that are the same for all of its lines. */
@@ -34,10 +34,10 @@ interface Growing {
 
 /** Words of a line that lead to its leaf, after how it is divided. */
 const depth = 2;
-const mostBranches = 100;
+const maxBranches = 100;
 /** Beyond these a line is told apart no further. */
 const longestLine = 4_096;
-const mostWords = 200;
+const maxWords = 200;
 /** Of the words of two lines that must be equal for one template. */
 const leastAlike = 0.5;
 const separator = /([\s,;=:"'{}[\]()|&]+)/;
@@ -55,15 +55,15 @@ export class TemplateTree {
   /** Lines beyond what is kept apart. */
   others = 0;
 
-  constructor({ stepMs, mostTemplates = 1_000 }: TemplateTreeOptions) {
+  constructor({ stepMs, maxTemplates = 1_000 }: TemplateTreeOptions) {
     this.#stepMs = stepMs;
-    this.#most = mostTemplates;
+    this.#most = maxTemplates;
   }
 
   add(line: string, atMs: number): void {
     const parts = masked(line.length > longestLine ? line.slice(0, longestLine) : line).split(
       separator,
-      2 * mostWords,
+      2 * maxWords,
     );
     const words = parts.filter((_, at) => at % 2 === 0);
     const separators = parts.filter((_, at) => at % 2 === 1);
@@ -110,7 +110,7 @@ export class TemplateTree {
       const own = `${key}\n${word}`;
       const taken = this.#branches.get(key) ?? 0;
       const isNew = !this.#branches.has(own);
-      const isRoom = taken < mostBranches && !/\d/.test(word);
+      const isRoom = taken < maxBranches && !/\d/.test(word);
       if (isNew && isRoom) {
         this.#branches.set(key, taken + 1).set(own, 0);
       }

@@ -28,10 +28,10 @@ interface Tail {
   droppedCount: number;
 }
 
-const mostTails = 100;
-const mostWaiting = 5_000;
-const mostInFrame = 1_000;
-const mostDroppedTold = 100;
+const maxTails = 100;
+const maxWaiting = 5_000;
+const maxInFrame = 1_000;
+const maxDroppedTold = 100;
 
 /** Live questions: what is kept and matches waits here, a bounded number of lines each, until its asker fetches it. */
 export class Tails {
@@ -51,9 +51,9 @@ export class Tails {
   }
 
   open({ query, enforce, delayMs }: TailQuery): number {
-    if (this.#tails.size >= mostTails) {
+    if (this.#tails.size >= maxTails) {
       throw errors.too_many_tails(
-        { count: this.#tails.size + 1, max: mostTails },
+        { count: this.#tails.size + 1, max: maxTails },
         { retryAfterSeconds: 10 },
       );
     }
@@ -100,7 +100,7 @@ export class Tails {
     // In the order of their arrival, whatever the clock did meanwhile.
     const later =
       tail.delayMs === 0 ? -1 : tail.waiting.findIndex(({ arrivedAt }) => arrivedAt > due);
-    const ready = tail.waiting.splice(0, Math.min(mostInFrame, later < 0 ? Infinity : later));
+    const ready = tail.waiting.splice(0, Math.min(maxInFrame, later < 0 ? Infinity : later));
     if (ready.length === 0 && tail.droppedCount === 0) {
       return undefined;
     }
@@ -134,11 +134,11 @@ export class Tails {
       if (tail.waiting.length === 0) {
         this.#wake(tail.id);
       }
-      if (tail.waiting.length < mostWaiting) {
+      if (tail.waiting.length < maxWaiting) {
         tail.waiting.push({ ...found, arrivedAt });
       } else {
         tail.droppedCount += 1;
-        if (tail.dropped.length < mostDroppedTold) {
+        if (tail.dropped.length < maxDroppedTold) {
           tail.dropped.push({ labels: found.labels, ms: found.ms, ns: found.ns });
         }
       }

@@ -5,8 +5,8 @@ import { errors } from '../errors.ts';
 import type { OpenedTail, TailInput } from '../thread/contract.ts';
 
 /** A client that reads more slowly than this much waits in its socket gets nothing new; the thread counts what it misses. */
-const mostUnread = 512 * 1024;
-const mostOfOne = 6;
+const maxUnread = 512 * 1024;
+const maxOfOne = 6;
 const lookEveryMs = 250;
 
 export interface TailClient {
@@ -74,7 +74,7 @@ export class TailViewers {
 
   #enter(asker: string | undefined): () => void {
     const count = this.#counts.get(asker) ?? 0;
-    if (count >= mostOfOne) {
+    if (count >= maxOfOne) {
       throw errors.too_many_own_tails({ count }, { retryAfterSeconds: 10 });
     }
     this.#counts.set(asker, count + 1);
@@ -117,7 +117,7 @@ class Viewer {
     }
     this.#busy = true;
     try {
-      while (!this.closed && this.#socket.bufferedBytes < mostUnread) {
+      while (!this.closed && this.#socket.bufferedBytes < maxUnread) {
         const frame = await this.#thread.call<Uint8Array | undefined>('takeTail', this.id);
         if (frame === undefined || this.closed) {
           break;

@@ -10,13 +10,13 @@ interface Matrix {
 
 /** Characters of the line that is drawn. */
 const points = 40;
-const mostSeries = 50;
+const maxSeries = 50;
 
 export const command: Command = {
   operands: ['<promql>'],
   options: {
     last: { value: 'time', about: 'how far back the line goes, such as 15m or 7d; default: 1h' },
-    all: { about: `every series; default: the ${mostSeries} largest` },
+    all: { about: `every series; default: the ${maxSeries} largest` },
     ...clientOptions,
   },
   about:
@@ -36,7 +36,7 @@ export const command: Command = {
     });
     return {
       data: answer,
-      text: () => drawn(answer, { end, step, most: call.has('all') ? Infinity : mostSeries }),
+      text: () => drawn(answer, { end, step, most: call.has('all') ? Infinity : maxSeries }),
     };
   },
 };

@@ -6,7 +6,7 @@ import type { RangeSeries } from '../promql/index.ts';
 import type { ServiceAnswer } from '../service/answers.ts';
 import { matrixAnswer, vectorAnswer } from '../service/matrix.ts';
 
-const mostWarnings = 20;
+const maxWarnings = 20;
 const longestWarning = 500;
 
 /** Reads an answer of the Prometheus API that somebody else wrote: nothing of it is believed before it was looked at. */
@@ -66,7 +66,7 @@ function read(body: Uint8Array): Record<string, unknown> {
 
 const readNotes = (warnings: unknown): string[] =>
   Array.isArray(warnings)
-    ? warnings.slice(0, mostWarnings).map((text) => String(text).slice(0, longestWarning))
+    ? warnings.slice(0, maxWarnings).map((text) => String(text).slice(0, longestWarning))
     : [];
 
 function readSample(item: unknown): { labels: Labels; time: number; value: number } {

@@ -3,7 +3,7 @@ import { parseDuration, parseFloatGo, queryError } from 'svc/query';
 
 import type { Asked, Pairs } from '../thread/contract.ts';
 
-const mostParameters = 1_000;
+const maxParameters = 1_000;
 /** What clients send for "as far as there is". */
 const farthest: Readonly<Record<string, number>> = {
   '-292273086-05-16T16:47:06Z': -8.64e15,
@@ -29,10 +29,10 @@ export class Parameters {
               Buffer.from(form.buffer, form.byteOffset, form.byteLength).toString('utf8'),
             ),
           ];
-    if (sent.length > mostParameters) {
+    if (sent.length > maxParameters) {
       throw queryError(
         'bad_data',
-        `the form has ${sent.length} parameters; at most ${mostParameters} are read`,
+        `the form has ${sent.length} parameters; at most ${maxParameters} are read`,
       );
     }
     return new Parameters([...sent, ...pairs]);

@@ -23,7 +23,7 @@ interface Kept {
   readonly histograms: (NativeHistogram | undefined)[];
 }
 
-const mostSamples = 2_000_000;
+const maxSamples = 2_000_000;
 
 /** Series in memory, for as long as somebody tries something out. */
 export class ScratchStore implements SeriesSource {
@@ -33,8 +33,8 @@ export class ScratchStore implements SeriesSource {
 
   add(rows: readonly ScratchRow[]): void {
     this.#samples += rows.reduce((sum, row) => sum + costOf(row), 0);
-    if (this.#samples > mostSamples) {
-      throw errors.scratch_full({ max: mostSamples });
+    if (this.#samples > maxSamples) {
+      throw errors.scratch_full({ max: maxSamples });
     }
     for (const row of rows) {
       const kept = this.#keptFor(labelsOf(Object.entries(row.labels)));

@@ -7,7 +7,7 @@ import type { QueryLimits } from '../thread/contract.ts';
 import { instantAnswerOf } from './matrix.ts';
 import { ScratchStore } from './scratch-store.ts';
 
-const mostOpen = 8;
+const maxOpen = 8;
 const idleMs = 300_000;
 
 interface Scratch {
@@ -41,8 +41,8 @@ export class Scratches {
     return {
       scratchOpen: ({ asker }: Pick<QueryOptions, 'asker'>): number => {
         this.forget();
-        if (this.#open.size >= mostOpen) {
-          throw errors.too_many_scratches({ max: mostOpen });
+        if (this.#open.size >= maxOpen) {
+          throw errors.too_many_scratches({ max: maxOpen });
         }
         this.#last += 1;
         this.#open.set(this.#last, { store: new ScratchStore(), asker, usedAt: this.#now() });

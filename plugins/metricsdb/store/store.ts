@@ -53,7 +53,7 @@ export interface PushOptions {
 }
 
 /** Intakes that wait for the next push: thousands of small ones after a rush, or a few of senders with large bodies. */
-const mostIdleBytes = 4 * 1_048_576;
+const maxIdleBytes = 4 * 1_048_576;
 
 /** Everything in one folder: what was accepted is in the log, the newest of it in the head, the rest in blocks. */
 export async function openMetricsStore(options: MetricsStoreOptions): Promise<MetricsStore> {
@@ -313,7 +313,7 @@ export class MetricsStore {
 
   #keepIntake(intake: Intake): void {
     const { bytes } = intake.batch;
-    if (this.#idleBytes + bytes <= mostIdleBytes) {
+    if (this.#idleBytes + bytes <= maxIdleBytes) {
       this.#intakes.push(intake);
       this.#idleBytes += bytes;
     }

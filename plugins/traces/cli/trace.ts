@@ -41,7 +41,7 @@ interface Found {
   }[];
 }
 
-const mostSpans = 2_000;
+const maxSpans = 2_000;
 
 export const command: Command = {
   operands: ['[trace]'],
@@ -101,7 +101,7 @@ function drawn({ batches }: Trace): string {
       );
     })
     .toSorted((a, b) => (a.start < b.start ? -1 : 1))
-    .slice(0, mostSpans);
+    .slice(0, maxSpans);
   const began = spans[0]?.start ?? 0n;
   const known = new Set(spans.map(({ spanId }) => spanId));
   const children = grouped(spans, known);

@@ -23,9 +23,9 @@ import {
 import type { SpanSource } from '../traceql/spans/source.ts';
 import type { TraceSpans } from '../traceql/spans/span.ts';
 
-const mostTraces = 1_000;
-const mostSpansPerSpanSet = 1_000;
-const mostValues = 5_000;
+const maxTraces = 1_000;
+const maxSpansPerSpanSet = 1_000;
+const maxValues = 5_000;
 /** Spans of a trace that is found may lie beyond the window. */
 const aroundMs = 3_600_000;
 const ever = { start: -8.64e15, end: 8.64e15 };
@@ -57,8 +57,8 @@ export class StoreQueries {
     );
     const options = {
       window: { startMs: input.start, endMs: input.end },
-      limit: within(input.limit, 20, mostTraces, 'limit'),
-      spansPerSpanset: within(input.spansPerSpanSet, 3, mostSpansPerSpanSet, 'spss'),
+      limit: within(input.limit, 20, maxTraces, 'limit'),
+      spansPerSpanset: within(input.spansPerSpanSet, 3, maxSpansPerSpanSet, 'spss'),
       enforce: matchersOf(input),
     };
     const spans = source ?? this.#store.source();
@@ -119,7 +119,7 @@ export class StoreQueries {
     const options = {
       window: { startMs: input.start, endMs: input.end },
       enforce: matchersOf(input),
-      limit: within(input.limit, mostValues, mostValues, 'limit'),
+      limit: within(input.limit, maxValues, maxValues, 'limit'),
       ...(input.query !== undefined && { query: input.query }),
     };
     return this.#run(input, call, (budget) =>

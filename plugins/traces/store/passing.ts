@@ -23,7 +23,7 @@ export interface Relayed extends PushResult {
   readonly body: Uint8Array<ArrayBuffer> | undefined;
 }
 
-const mostUnderWay = 256;
+const maxUnderWay = 256;
 
 /** Spans that another server keeps: admitted and stamped here as those that stay, and counted once that server has them. */
 export class Passing {
@@ -38,8 +38,8 @@ export class Passing {
   }
 
   take(format: PushFormat, body: Uint8Array, { encoding, stamp = {} }: PushOptions): Relayed {
-    if (this.#underWay.size >= mostUnderWay) {
-      throw errors.relay_full({ max: mostUnderWay }, { retryAfterSeconds: 2 });
+    if (this.#underWay.size >= maxUnderWay) {
+      throw errors.relay_full({ max: maxUnderWay }, { retryAfterSeconds: 2 });
     }
     const { limits } = this.#store;
     const head = this.#store.newHead();

@@ -42,7 +42,7 @@ const schema = [
   'create table position (id integer primary key check (id = 1), segment integer not null) strict; insert into position values (1, 0);',
 ];
 
-const mostWaitingHeads = 3;
+const maxWaitingHeads = 3;
 
 export async function openTracesStore(options: TracesStoreOptions): Promise<TracesStore> {
   const { folder, log, files, nativeBinding } = options;
@@ -342,7 +342,7 @@ class Store implements TracesStore {
     if (this.#closed) {
       throw errors.store_closed({ retryAfterSeconds: 5 });
     }
-    if (this.#waiting.length >= mostWaitingHeads) {
+    if (this.#waiting.length >= maxWaitingHeads) {
       throw errors.blocks_behind({ retryAfterSeconds: 2 });
     }
   }

@@ -47,13 +47,13 @@ export class Parameters {
     return { start, end };
   }
 
-  /** The same, no longer than `mostMs`. */
-  windowWithin(usualMs: number, mostMs: number): Window {
+  /** The same, no longer than `maxMs`. */
+  windowWithin(usualMs: number, maxMs: number): Window {
     const window = this.window(usualMs);
-    if (window.end - window.start > mostMs) {
+    if (window.end - window.start > maxMs) {
       throw queryError(
         'bad_data',
-        `range specified by start and end exceeds ${goDuration(mostMs)}. received start=${seconds(window.start)} end=${seconds(window.end)}`,
+        `range specified by start and end exceeds ${goDuration(maxMs)}. received start=${seconds(window.start)} end=${seconds(window.end)}`,
       );
     }
     return window;
@@ -134,12 +134,12 @@ function goDuration(ms: number): string {
 }
 
 /** As far as dates go. */
-const mostMs = 8.64e15;
+const maxMs = 8.64e15;
 
 /** An instant in milliseconds: seconds of up to ten digits, with a fraction or without, nanoseconds, or RFC 3339. */
 function instantMs(text: string): number | undefined {
   const ms = msOf(text);
-  return ms === undefined || Number.isNaN(ms) || ms > mostMs ? undefined : ms;
+  return ms === undefined || Number.isNaN(ms) || ms > maxMs ? undefined : ms;
 }
 
 function msOf(text: string): number | undefined {

@@ -79,7 +79,7 @@ describe('templates', () => {
       tree.templates().reduce((sum, { count }) => sum + count, tree.others),
       3_000,
     );
-    assert.equal(found(['a b', 'c d', 'e f'], { mostTemplates: 2 }).others, 1);
+    assert.equal(found(['a b', 'c d', 'e f'], { maxTemplates: 2 }).others, 1);
     const long = found([`x ${'y '.repeat(50_000)}`, '']);
     assert.equal(long.templates().length, 2);
   });

@@ -48,8 +48,8 @@ test('a backlog holds no more than it may, loses only its oldest, and counts the
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 200 }), (sizes) => {
       const backlog = new Backlog<{ n: number; size: number }>({
-        mostItems: 20,
-        mostBytes: 200,
+        maxItems: 20,
+        maxBytes: 200,
         sizeOf: ({ size }) => size,
       });
       let gone = 0;
@@ -74,8 +74,8 @@ describe('a feed', () => {
       delivery,
       store: always({}),
       batch: 3,
-      mostItems: 100,
-      mostBytes: 1e6,
+      maxItems: 100,
+      maxBytes: 1e6,
       sizeOf: () => 1,
       async give(_store, items) {
         delivery.fails = fails > 0;
@@ -110,8 +110,8 @@ describe('a feed', () => {
       delivery,
       store: always({}),
       batch: 10,
-      mostItems: 10,
-      mostBytes: 1e6,
+      maxItems: 10,
+      maxBytes: 1e6,
       sizeOf: () => 1,
       give: async (_store, items) => took(items.length),
     });

@@ -15,7 +15,7 @@ export interface Facts {
   readonly native?: NativePattern;
 }
 
-const mostBranches = 512;
+const maxBranches = 512;
 const longestBranches = 16 * 1024;
 
 export function factsOf(
@@ -118,7 +118,7 @@ function branchesOf(node: Node): Piece[][] | undefined {
 }
 
 const tooMany = (branches: number, length: number): boolean =>
-  branches > mostBranches || branches * length > longestBranches;
+  branches > maxBranches || branches * length > longestBranches;
 
 function repeated({ part, min, max }: Extract<Node, { kind: 'repeat' }>): Piece[][] | undefined {
   if (part.kind === 'any' && max === Infinity && min < 2) {

@@ -21,7 +21,7 @@ export interface GlobTest {
 }
 
 /** More are faster in one pass of the engine. */
-const mostGlobs = 32;
+const maxGlobs = 32;
 
 /** Decides by searching for texts, which is many times faster than any engine; undefined where that is not all there is. */
 export function globTest(
@@ -46,7 +46,7 @@ export function globTest(
     return { literals, test: (subject) => literals.has(subject) };
   }
   const known = literals === undefined ? {} : { literals };
-  if (globs.length > mostGlobs) {
+  if (globs.length > maxGlobs) {
     return literals === undefined ? undefined : { ...known, test: () => undefined };
   }
   const test =

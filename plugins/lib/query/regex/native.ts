@@ -24,11 +24,11 @@ interface Written {
   readonly mayBeEmpty: boolean;
 }
 
-const mostWays = 64;
-const mostOpen = 2;
+const maxWays = 64;
+const maxOpen = 2;
 
 /** About a tenth of a millisecond. */
-const mostWork = 2 ** 17;
+const maxWork = 2 ** 17;
 
 /** What the runtime remembers of the places it could go back to is bounded, too. */
 const longestSubject = 1_000_000;
@@ -43,16 +43,16 @@ export function nativePattern(root: Node, anchored: boolean): NativePattern | un
   const written = write(
     anchored ? { kind: 'concat', parts: [{ kind: 'begin' }, root, { kind: 'end' }] } : root,
   );
-  if (written === undefined || written.ways > mostWays) {
+  if (written === undefined || written.ways > maxWays) {
     return undefined;
   }
   const open = openRepetitions(written.steps);
-  if (open > mostOpen) {
+  if (open > maxOpen) {
     return undefined;
   }
   const exponent = open + (anchored || open === 0 ? 0 : 1);
   const longest =
-    open === 0 ? longestSubject : Math.floor((mostWork / written.ways) ** (1 / exponent));
+    open === 0 ? longestSubject : Math.floor((maxWork / written.ways) ** (1 / exponent));
   return {
     expression: new RegExp(written.text, 'u'),
     isQuick: (subject) => subject.length <= longest,

@@ -16,7 +16,7 @@ interface Shape {
 }
 
 /** Each is looked up by itself. */
-const mostShapes = 512;
+const maxShapes = 512;
 const longestWords = 1024 * 1024;
 
 const word = /^(?:[^\\+*?()|[\]{}^$]|\\[^\w\s])*$/;
@@ -38,7 +38,7 @@ export function wordList(text: string, dotAll: boolean): WordList | undefined {
   }
   const words = inner.map((one) => read(lead + one + tail));
   const shapes = shapesOf(words);
-  if (shapes.length > mostShapes) {
+  if (shapes.length > maxShapes) {
     return undefined;
   }
   const more = gap === undefined ? undefined : gap === '.+' ? 1 : 0;

@@ -36,7 +36,7 @@ export interface RemoteCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-const mostAnswerBytes = 64 * 1024 * 1024;
+const maxAnswerBytes = 64 * 1024 * 1024;
 const longestReason = 1_000;
 
 /** Calls the server of the settings; an answer that is none becomes an error that says what to do. */
@@ -98,7 +98,7 @@ export class RemoteClient {
       },
       body: form === undefined ? body?.bytes : form.toString(),
       timeoutMs,
-      maxBytes: mostAnswerBytes,
+      maxBytes: maxAnswerBytes,
       tls: { ...(settings.ca !== '' && { ca: settings.ca }), insecure: settings.insecure },
       ...(signal && { signal }),
     };

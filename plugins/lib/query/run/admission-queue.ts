@@ -17,8 +17,8 @@ interface Waiting {
 /** Above `atOnce`, for those who have no query running: what one asker begins keeps no other out. */
 const firstQueries = 12;
 const houseQueries = 8;
-const mostWaiting = 64;
-const mostHouseWaiting = 1_000;
+const maxWaiting = 64;
+const maxHouseWaiting = 1_000;
 
 /**
  * Which queries have begun, and a line of those that wait, for each asker. A free place goes to the asker with the fewest
@@ -115,7 +115,7 @@ export class AdmissionQueue {
 
   /** Better at once than after a wait that can only end with a time-out. */
   #refuseInVain({ asker, timeoutMs }: QueryTurn, before: number): void {
-    if (before >= (asker.isHouse ? mostHouseWaiting : mostWaiting)) {
+    if (before >= (asker.isHouse ? maxHouseWaiting : maxWaiting)) {
       throw errors.line_full(
         { running: asker.running, waiting: before },
         { retryAfterSeconds: inSeconds(asker.usualMs) },

@@ -33,7 +33,7 @@ export interface QueryLoad {
 
 const usuallyAtOnce = 4;
 /** Askers that are remembered although they ask nothing at the moment. */
-const mostIdle = 200;
+const maxIdle = 200;
 
 /** Runs the queries of a store's thread in fair turns, each with a budget. */
 export class QueryRunner<Limits extends RunnerLimits = RunnerLimits> {
@@ -118,7 +118,7 @@ export class QueryRunner<Limits extends RunnerLimits = RunnerLimits> {
     // The one that asked longest ago comes first.
     this.#askers.delete(key);
     this.#askers.set(key, known);
-    if (this.#askers.size > mostIdle) {
+    if (this.#askers.size > maxIdle) {
       this.#forgetIdle();
     }
     return known;
@@ -126,7 +126,7 @@ export class QueryRunner<Limits extends RunnerLimits = RunnerLimits> {
 
   #forgetIdle(): void {
     for (const [key, asker] of this.#askers) {
-      if (asker.present === 0 && key !== undefined && this.#askers.size > mostIdle) {
+      if (asker.present === 0 && key !== undefined && this.#askers.size > maxIdle) {
         this.#askers.delete(key);
       }
     }

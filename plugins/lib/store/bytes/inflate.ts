@@ -10,11 +10,11 @@ export interface InflateLimit {
 }
 
 /** What a body may grow to that does not say its size, or says less than it has, as one of several parts does. */
-const mostUnsaid = 1_048_576;
+const maxUnsaid = 1_048_576;
 /** Telemetry grows ten to a hundred times; a large body that grows more is made to fill the memory. */
-const mostGrowth = 250;
+const maxGrowth = 250;
 /** The format has no shorter way to say the same again: a body that says more was cut off. */
-const mostPossible = 1_032;
+const maxPossible = 1_032;
 /** Magic number, flags, checksum and size. */
 const leastGzip = 18;
 
@@ -30,16 +30,16 @@ const corrupt = (cause?: unknown): SvcError => errors.gzip({ cause });
  */
 export function gunzip(input: Uint8Array, { maxBytes }: InflateLimit): Uint8Array {
   const said = sizeSaid(input);
-  if (said > input.length * mostPossible) {
+  if (said > input.length * maxPossible) {
     throw corrupt();
   }
   if (said > maxBytes) {
     throw tooLarge(maxBytes);
   }
-  if (said > mostUnsaid && said > input.length * mostGrowth) {
-    throw tooLarge(Math.max(mostUnsaid, input.length * mostGrowth));
+  if (said > maxUnsaid && said > input.length * maxGrowth) {
+    throw tooLarge(Math.max(maxUnsaid, input.length * maxGrowth));
   }
-  const unsaid = Math.min(maxBytes, mostUnsaid);
+  const unsaid = Math.min(maxBytes, maxUnsaid);
   return (
     inflated(input, said) ?? (said < unsaid ? inflated(input, unsaid) : undefined) ?? refuse(unsaid)
   );

@@ -43,16 +43,16 @@ export async function syncFolder(path: string): Promise<void> {
 export const placeOf = (folder: string): string => folder.split(/[\\/]/).slice(-2).join('/');
 
 /** More vectors than this the kernel does not take at once. */
-const mostVectors = 1_000;
+const maxVectors = 1_000;
 
 function walFile(handle: FileHandle): WalFile {
   return {
     async write(parts, position) {
       let at = position;
-      for (let i = 0; i < parts.length; i += mostVectors) {
+      for (let i = 0; i < parts.length; i += maxVectors) {
         at += await writeAll(
           handle,
-          parts.length > mostVectors ? parts.slice(i, i + mostVectors) : parts,
+          parts.length > maxVectors ? parts.slice(i, i + maxVectors) : parts,
           at,
         );
       }

@@ -1,7 +1,7 @@
 /** Places of a quotient; digits beyond them are rounded. */
 const quotientPlaces = 16;
 /** No float has a larger exponent. */
-const mostPlaces = 400;
+const maxPlaces = 400;
 
 /** A number by its decimal digits: 0.1 + 0.2 is 0.3. What is not finite stays a float. */
 export class Decimal {
@@ -81,7 +81,7 @@ export class Decimal {
 
   /** The result of floats, where one of both is none or digits would grow without end. */
   #either(other: Decimal, work: (a: number, b: number) => number): Decimal | undefined {
-    const large = this.#places + other.#places > mostPlaces;
+    const large = this.#places + other.#places > maxPlaces;
     return this.#float === undefined && other.#float === undefined && !large
       ? undefined
       : Decimal.of(work(this.toNumber(), other.toNumber()));

@@ -1,6 +1,6 @@
 import { LogTime } from './log-time.ts';
 
-const mostZones = 32;
+const maxZones = 32;
 
 /** Times of day in zones. A zone is made once: that costs much, and their names come from queries, so that not all can be kept. */
 export class TimeZones {
@@ -34,7 +34,7 @@ export class TimeZones {
       return known;
     }
     const made = formatOf(zone);
-    if (this.#formats.size < mostZones) {
+    if (this.#formats.size < maxZones) {
       this.#formats.set(zone, made);
     }
     return made;

@@ -4,7 +4,7 @@ export function isLabelName(name: string): boolean {
   return valid.test(name);
 }
 
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
 /** Makes label names of foreign keys: what no name may hold becomes `_`, and one does not begin with a digit. Remembers what it has seen. */
 export function labelNames(): (key: string) => string {
@@ -15,7 +15,7 @@ export function labelNames(): (key: string) => string {
       return known;
     }
     const name = sanitized(key);
-    if (seen.size < mostRemembered) {
+    if (seen.size < maxRemembered) {
       seen.set(key, name);
     }
     return name;

@@ -10,7 +10,7 @@ export const errorDetailsLabel = '__error_details__';
 const extractedSuffix = '_extracted';
 
 /** More labels than this on one line are not parsed out of it. */
-const mostLabels = 512;
+const maxLabels = 512;
 
 /** One line on its way through the stages: its text, its labels, and what went wrong with it. Made once, used for all lines of a query. */
 export class WorkingLine {
@@ -83,7 +83,7 @@ export class WorkingLine {
 
   /** Stores what a parser found under a name that `nameFor` gave. */
   add(name: string, value: string): void {
-    if (this.#count >= mostLabels) {
+    if (this.#count >= maxLabels) {
       return;
     }
     this.#changed = true;

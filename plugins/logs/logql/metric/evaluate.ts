@@ -9,7 +9,7 @@ import { vectorAggregation } from './vector-aggregation.ts';
 /** What a metric expression is worth at every step. */
 export async function evaluate(expr: MetricExpr, evaluation: Evaluation): Promise<Value> {
   const steps = evaluation.times.length;
-  const part: Evaluation = { ...evaluation, mostSeries: undefined };
+  const part: Evaluation = { ...evaluation, maxSeries: undefined };
   switch (expr.kind) {
     case 'number':
       return { kind: 'number', value: expr.value };
@@ -55,7 +55,7 @@ async function aggregate(expr: VectorExpr, evaluation: Evaluation): Promise<Valu
   if (inner.kind === 'range' && canJoin(expr, inner)) {
     return { kind: 'rows', rows: await rangeAggregation(inner, evaluation, grouping) };
   }
-  const value = await evaluate(inner, { ...evaluation, mostSeries: undefined });
+  const value = await evaluate(inner, { ...evaluation, maxSeries: undefined });
   await evaluation.budget.breathe();
   return vectorAggregation(
     op,

@@ -36,7 +36,7 @@ export interface Evaluation {
   /** Ends of the windows, in milliseconds. */
   readonly times: Float64Array;
   /** Of the answer; absent for what is only a part of it. */
-  readonly mostSeries?: number | undefined;
+  readonly maxSeries?: number | undefined;
 }
 
 const conversions: Readonly<Record<Conversion | 'number', (text: string) => number | undefined>> = {
@@ -49,7 +49,7 @@ const conversions: Readonly<Record<Conversion | 'number', (text: string) => numb
 const seconds = (ns: number | undefined): number | undefined =>
   ns === undefined ? undefined : ns / 1e9;
 
-const mostRemembered = 4096;
+const maxRemembered = 4096;
 
 /** Numbers over windows of lines, per label set; `outer` is the grouping of a sum around it, which is done on the way. */
 export async function rangeAggregation(
@@ -62,7 +62,7 @@ export async function rangeAggregation(
   const grouping =
     expr.op === 'absent_over_time' ? { without: false, labels: [] } : (expr.grouping ?? outer);
   const sample = sampler(expr, grouping, evaluation.now);
-  const series = new SeriesSet(expr, grouping, evaluation.mostSeries);
+  const series = new SeriesSet(expr, grouping, evaluation.maxSeries);
   const matchers = matchersOf(expr.log.matchers);
   const work = new WorkingLine();
   const effort = new Effort(expr.log.stages.length);
@@ -216,7 +216,7 @@ class SeriesSet {
     if (same === undefined) {
       return this.#find(work);
     }
-    if (same.base !== this.#base || this.#ofBase.size > mostRemembered) {
+    if (same.base !== this.#base || this.#ofBase.size > maxRemembered) {
       this.#base = same.base;
       this.#ofBase = new Map();
     }

@@ -20,7 +20,7 @@ const bracket = 91;
 const letterN = 110;
 
 /** As many fields of a line are expected to come again at their place in the next one. */
-const mostExpected = 256;
+const maxExpected = 256;
 
 /** Makes labels of all fields of an object. Lines of a stream have the same keys in the same order, mostly: what was found at a place last time is tried first. */
 export class FieldReader {
@@ -128,7 +128,7 @@ export class FieldReader {
     const key = stringValue(this.#text, at, end);
     const name =
       prefix === '' ? this.#nameOf(key) : `${prefix}_${this.#nameOf(`_${key}`).slice(1)}`;
-    if (place < mostExpected) {
+    if (place < maxExpected) {
       this.#keys[place] = this.#text.slice(at, end);
       this.#prefixes[place] = prefix;
       this.#names[place] = name;

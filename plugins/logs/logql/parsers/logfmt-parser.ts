@@ -70,7 +70,7 @@ const equals = 61;
 const quote = 34;
 const backslash = 92;
 
-const mostExpected = 256;
+const maxExpected = 256;
 
 /**
  * Visits the pairs of a line; answers what is wrong with it, when that matters. `expected` are the keys of the line before:
@@ -109,7 +109,7 @@ export function eachPair(
       continue;
     }
     const key = same ? again : line.slice(at, keyEnd);
-    if (!same && place < mostExpected) {
+    if (!same && place < maxExpected) {
       expected[place] = key;
     }
     if (sign !== equals) {

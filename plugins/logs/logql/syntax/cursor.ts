@@ -7,7 +7,7 @@ import { parseError } from './parse-error.ts';
 /** Parentheses and calls within each other, this deep at most. */
 const deepest = 100;
 /** What a query costs to read is seen in its parts, not in the length of its texts. */
-const mostTokens = 2_000;
+const maxTokens = 2_000;
 
 /** The tokens of a query, one after another, and the complaints about them. */
 export class Cursor {
@@ -19,9 +19,9 @@ export class Cursor {
   constructor(query: string) {
     this.query = query;
     this.#tokens = tokenize(query);
-    if (this.#tokens.length > mostTokens) {
+    if (this.#tokens.length > maxTokens) {
       throw parseError(
-        `a query has at most ${mostTokens} parts, this one has ${this.#tokens.length}`,
+        `a query has at most ${maxTokens} parts, this one has ${this.#tokens.length}`,
       );
     }
   }

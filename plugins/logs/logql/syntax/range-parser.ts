@@ -4,9 +4,9 @@ import { parseLabelFilter } from './label-filter-parser.ts';
 import { parseSelector, parseStage } from './log-parser.ts';
 import { parseError } from './parse-error.ts';
 
-const mostStages = 500;
+const maxStages = 500;
 /** Of stages other than filters: each may go over all of a long line. */
-const mostCostly = 20;
+const maxCostly = 20;
 
 /** A selector with its stages. */
 export function parseLog(cursor: Cursor): LogExpr {
@@ -20,9 +20,9 @@ function stages(cursor: Cursor): Stage[] {
   for (let stage = parseStage(cursor); stage !== undefined; stage = parseStage(cursor)) {
     found.push(stage);
     costly += stage.kind === 'line' || stage.kind === 'filter' ? 0 : 1;
-    if (found.length > mostStages || costly > mostCostly) {
+    if (found.length > maxStages || costly > maxCostly) {
       throw parseError(
-        `a pipeline has at most ${mostStages} stages, and ${mostCostly} that take lines apart or write them anew`,
+        `a pipeline has at most ${maxStages} stages, and ${maxCostly} that take lines apart or write them anew`,
       );
     }
   }

@@ -6,7 +6,7 @@ export interface HeadColumns {
   readonly meta: Uint32Array;
 }
 
-const mostKept = 16 * 1024 * 1024;
+const maxKept = 16 * 1024 * 1024;
 const bytesOfEntry = 20;
 
 /**
@@ -52,7 +52,7 @@ export class HeadMemory {
   }
 
   #keep<M>(all: Map<number, M[]>, size: number, memory: M, bytes: number): void {
-    if (this.#kept + bytes > mostKept) {
+    if (this.#kept + bytes > maxKept) {
       return;
     }
     this.#kept += bytes;

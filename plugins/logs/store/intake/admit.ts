@@ -6,7 +6,7 @@ import { type Labels, labelValue, noLabels, withLabel, withoutLabels } from 'svc
 import { detectedLevel } from '../../logql/discovery.ts';
 import type { LogLimits } from '../head/limits.ts';
 import { Batch, type StreamPart } from '../lines/batch.ts';
-import { mostMs } from '../lines/nanos.ts';
+import { maxMs } from '../lines/nanos.ts';
 import { labelsText } from './label-text.ts';
 import { levelNames, levelOfLine, wordsOf } from './level.ts';
 import type { Origins } from './origins.ts';
@@ -31,7 +31,7 @@ export interface Admission {
 /** With the level that the labels of the stream say. */
 type LevelledPart = StreamPart & { readonly level: string };
 
-const mostReasons = 5;
+const maxReasons = 5;
 
 /** Demands of a push what the limits say, adds what the server knows, and leaves out what must not be kept. */
 export function admit(
@@ -74,7 +74,7 @@ export function admit(
   const kept = whole ? parts : copied(pushed, parts, refused, batch);
   levelled(batch, kept);
   batch.parts.splice(0, Infinity, ...kept);
-  return { batch, rejected, reasons: [...reasons].slice(0, mostReasons) };
+  return { batch, rejected, reasons: [...reasons].slice(0, maxReasons) };
 }
 
 const ours: ReadonlySet<string> = new Set(['device_id', 'edge_id']);
@@ -139,7 +139,7 @@ function isText(batch: Batch): boolean {
 }
 
 const instant = (ms: number): string =>
-  Math.abs(ms) <= 8.64e15 && ms <= mostMs
+  Math.abs(ms) <= 8.64e15 && ms <= maxMs
     ? new Date(ms).toISOString().replace('.000Z', 'Z')
     : `${ms} ms`;
 

@@ -10,7 +10,7 @@ export type PushFormat = 'loki-json' | 'loki-proto' | 'otlp-proto' | 'otlp-json'
 
 const unpacked = reusableBuffer();
 /** Past this the memory is given back. */
-const mostKept = 8 * 1024 * 1024;
+const maxKept = 8 * 1024 * 1024;
 
 /** One body of any shape; what it says is untouched, and no memory of the body is kept. */
 export function decodePush(
@@ -23,7 +23,7 @@ export function decodePush(
   try {
     return read(format, bytes);
   } finally {
-    if (unpacked.bytes.length > mostKept) {
+    if (unpacked.bytes.length > maxKept) {
       unpacked.bytes = new Uint8Array(0);
     }
   }

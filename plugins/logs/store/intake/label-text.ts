@@ -28,7 +28,7 @@ export function unparsable(labels: Labels): string | undefined {
   return undefined;
 }
 
-const mostLabels = 1_000;
+const maxLabels = 1_000;
 
 /** Reads `{app="web", host="h1"}`, as senders of protobuf write it. */
 export function parseLabelsText(text: string): Labels {
@@ -49,8 +49,8 @@ class LabelText {
     while (this.#peek() !== '}') {
       const name = this.#name();
       this.#expect('=');
-      if (pairs.push([name, this.#value()]) > mostLabels) {
-        throw errors.too_many_labels({ max: mostLabels });
+      if (pairs.push([name, this.#value()]) > maxLabels) {
+        throw errors.too_many_labels({ max: maxLabels });
       }
       if (this.#peek() === ',') {
         this.#at++;

@@ -15,7 +15,7 @@ export interface Origin {
   readonly level: string;
 }
 
-const mostKnown = 10_000;
+const maxKnown = 10_000;
 
 /** Remembers what was found out about labels, since the same ones come with every push. */
 export class Origins {
@@ -42,7 +42,7 @@ export class Origins {
       return last.origin;
     }
     const key = `${stamp?.device_id ?? ''}\0${stamp?.edge_id ?? ''}\0${labelsKey(sent)}`;
-    if (this.#limits !== limits || this.#known.size >= mostKnown) {
+    if (this.#limits !== limits || this.#known.size >= maxKnown) {
       this.#known.clear();
       this.#last = new WeakMap();
       this.#limits = limits;

@@ -124,7 +124,7 @@ interface BatchMemory {
   readonly meta: Uint32Array;
 }
 
-const mostKept = 32;
+const maxKept = 32;
 const largestKept = 1024 * 1024;
 const free: BatchMemory[] = [];
 
@@ -152,7 +152,7 @@ function giveMemory({ bytes, ms, ns, ends, meta }: BatchMemory): void {
   if (bytes.length + ms.length * 20 > largestKept * 2 || bytes.length === 0) {
     return;
   }
-  if (free.length === mostKept) {
+  if (free.length === maxKept) {
     free.shift();
   }
   free.push({ bytes, ms, ns, ends, meta });

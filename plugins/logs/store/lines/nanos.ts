@@ -26,7 +26,7 @@ export function parseNanos(text: string): Nanos | undefined {
       ns = ns * 10 + digit;
     }
   }
-  if (ms > mostMs) {
+  if (ms > maxMs) {
     return undefined;
   }
   return !negative
@@ -37,7 +37,7 @@ export function parseNanos(text: string): Nanos | undefined {
 }
 
 /** Signed nanoseconds of 64 bits reach to the year 2262. */
-export const mostMs = 9_223_372_036_854;
+export const maxMs = 9_223_372_036_854;
 
 /** Decimal nanoseconds, as they stand in answers. */
 export function nanosText({ ms, ns }: Nanos): string {

@@ -30,7 +30,7 @@ export interface ReaderParts {
   readonly damage: DamageBook;
 }
 
-const mostOpenFiles = 64;
+const maxOpenFiles = 64;
 /** Where chunks that are in no block stand in the cache; no block is called so. */
 const sealedPath = 'sealed';
 
@@ -171,7 +171,7 @@ export class Reader {
     const file = this.#files.get(name) ?? openBlock(join(catalogue.blocksFolder, name), cache);
     this.#files.delete(name);
     this.#files.set(name, file);
-    if (this.#files.size > mostOpenFiles) {
+    if (this.#files.size > maxOpenFiles) {
       this.forget(this.#files.keys().next().value!);
     }
     return file;

@@ -14,11 +14,11 @@ import { neverMetrics } from './token.ts';
 
 export const longestQuery = 64 * 1024;
 /** Of the tree that is made of a query: what it costs is seen there, not in the length of its texts. */
-const mostNodes = 5_000;
+const maxNodes = 5_000;
 
 /** Texts that were read lately, by their order of use: dashboards and rules ask the same again and again. */
 const parsed = new Map<string, Expr>();
-const mostParsed = 256;
+const maxParsed = 256;
 const longestKept = 2 * 1024;
 
 /** Reads and type checks an expression; throws a `bad_data` error that begins with `line:col`. */
@@ -28,7 +28,7 @@ export function parse(query: string): Expr {
   if (query.length <= longestKept) {
     parsed.delete(query);
     parsed.set(query, expr);
-    if (parsed.size > mostParsed) {
+    if (parsed.size > maxParsed) {
       parsed.delete(parsed.keys().next().value!);
     }
   }
@@ -256,8 +256,8 @@ function checkDepth(stream: Stream, expr: Expr): void {
   let nodes = 0;
   for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
     const [node, depth] = entry;
-    if (++nodes > mostNodes) {
-      stream.fail(node.start, `expression has more than ${mostNodes} parts`);
+    if (++nodes > maxNodes) {
+      stream.fail(node.start, `expression has more than ${maxNodes} parts`);
     }
     if (depth > deepestNesting) {
       stream.fail(node.start, `expression is nested more than ${deepestNesting} levels deep`);

@@ -27,7 +27,7 @@ export interface Samples {
 }
 
 /** Of one subquery: what goes over all of them at once holds up others. */
-const mostSteps = 10_000_000;
+const maxSteps = 10_000_000;
 
 /** A visitor looks at the samples until it returns, or until what it returns resolves. */
 export type VisitSamples = (samples: Samples) => Promise<void> | void;
@@ -162,10 +162,10 @@ function subqueryGrid(
   }
   // Before anything of this size is made.
   run.budget.spend(count);
-  if (count > mostSteps) {
+  if (count > maxSteps) {
     throw queryError(
       'too_large',
-      `a subquery has ${count} steps, more than ${mostSteps}: ask for a longer step or a shorter range`,
+      `a subquery has ${count} steps, more than ${maxSteps}: ask for a longer step or a shorter range`,
     );
   }
   return { start, step: interval, count };

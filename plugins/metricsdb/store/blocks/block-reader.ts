@@ -17,8 +17,8 @@ interface Page {
   readonly marked: Uint8Array;
 }
 
-const mostPages = 48;
-const mostColumns = 512;
+const maxPages = 48;
+const maxColumns = 512;
 
 /** Hears of a section that cannot be read, and throws where that is too much to lose. */
 export type Lost = (error: unknown) => void;
@@ -153,7 +153,7 @@ export class BlockReader {
     if (known !== undefined) {
       return known;
     }
-    if (this.#pages.size >= mostPages) {
+    if (this.#pages.size >= maxPages) {
       this.#pages.clear();
     }
     const bytes = this.#file.read(section);
@@ -189,7 +189,7 @@ export class BlockReader {
     if (known !== undefined) {
       return known;
     }
-    if (this.#columns.size >= mostColumns) {
+    if (this.#columns.size >= maxColumns) {
       this.#columns.clear();
     }
     const bytes = this.#file.read(section);

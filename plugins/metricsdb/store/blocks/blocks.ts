@@ -14,15 +14,15 @@ import { rawLevel } from './block-layout.ts';
 import { BlockReader, type Lost } from './block-reader.ts';
 import { GroupCache } from './label-group.ts';
 
-const mostOpen = 64;
-const mostGroupBytes = 64 * 1_048_576;
+const maxOpen = 64;
+const maxGroupBytes = 64 * 1_048_576;
 
 /** The blocks of a store: which there are, and a bounded number of them open. What of them cannot be read is told in each answer that misses it. */
 export class Blocks {
   readonly damage: DamageBook;
   readonly #catalogue: Catalogue;
   readonly #cache: SectionCache;
-  readonly #groups = new GroupCache(mostGroupBytes);
+  readonly #groups = new GroupCache(maxGroupBytes);
   /** In the order of their use. */
   readonly #open = new Map<number, BlockReader>();
   /** Ids that a question works with; they are closed when nobody does any more. */
@@ -169,7 +169,7 @@ export class Blocks {
   #trim(): void {
     const there = new Set(this.#rows.map(({ id }) => id));
     for (const id of [...this.#open.keys()]) {
-      if (!this.#users.has(id) && (!there.has(id) || this.#open.size > mostOpen)) {
+      if (!this.#users.has(id) && (!there.has(id) || this.#open.size > maxOpen)) {
         this.#closeOne(id);
       }
     }

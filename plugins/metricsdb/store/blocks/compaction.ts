@@ -13,14 +13,13 @@ const dayMs = 24 * 3_600_000;
 /** So many blocks that begin in the same two hours are made one: what late and old samples leave behind. */
 const crowd = 4;
 /** More than this in one go would take the thread's attention for too long. */
-const mostSamples = 300_000_000;
-const mostBlocks = 32;
+const maxSamples = 300_000_000;
+const maxBlocks = 32;
 
 /** Blocks that should become one, or none: first those that crowd one window, then those of a day that is over. */
 export function compactionPlan(rows: readonly BlockRow[], newest: number): readonly BlockRow[] {
   const whole = rows.filter(
-    ({ level, damaged, rows: samples }) =>
-      level === 0 && damaged === 0 && samples < mostSamples / 2,
+    ({ level, damaged, rows: samples }) => level === 0 && damaged === 0 && samples < maxSamples / 2,
   );
   const crowded = firstGroup(whole, ({ mint }) => sliceOf(mint), crowd);
   return crowded.length > 0
@@ -49,7 +48,7 @@ function firstGroup(
   }
   const group = [...groups.values()].find(({ length }) => length >= least) ?? [];
   let samples = 0;
-  const taken = group.slice(0, mostBlocks).filter((row) => (samples += row.rows) <= mostSamples);
+  const taken = group.slice(0, maxBlocks).filter((row) => (samples += row.rows) <= maxSamples);
   return taken.length >= 2 ? taken : [];
 }
 

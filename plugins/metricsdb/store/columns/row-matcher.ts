@@ -65,7 +65,7 @@ export class RowMatcher {
 
 /** A dashboard asks the same again and again, and queries are kept parsed: what a pattern said of a text is remembered as long as the pattern. */
 const remembered = new WeakMap<Matcher, Map<string, boolean>>();
-const mostRemembered = 16_384;
+const maxRemembered = 16_384;
 
 function remembering(matcher: Matcher): (text: string) => boolean {
   if (matcher.pattern === undefined) {
@@ -77,7 +77,7 @@ function remembering(matcher: Matcher): (text: string) => boolean {
     let verdict = verdicts.get(text);
     if (verdict === undefined) {
       verdict = matcher.matches(text);
-      if (verdicts.size >= mostRemembered) {
+      if (verdicts.size >= maxRemembered) {
         verdicts.clear();
       }
       verdicts.set(text, verdict);

@@ -7,8 +7,8 @@ const deltas = 1;
 const deltasOfDeltas = 2;
 const planes = 3;
 
-const mostPlaces = 12;
-const powers = Float64Array.from({ length: mostPlaces + 1 }, (_, places) => 10 ** places);
+const maxPlaces = 12;
+const powers = Float64Array.from({ length: maxPlaces + 1 }, (_, places) => 10 ** places);
 /** So that a delta of deltas, zigzagged, is still a whole number that a double holds. */
 const largestWhole = 2 ** 50;
 
@@ -205,7 +205,7 @@ function decimalPlaces(values: Float64Array, from: number, to: number): number |
       continue;
     }
     while (Math.round(value * power) / power !== value) {
-      if (places === mostPlaces) {
+      if (places === maxPlaces) {
         return undefined;
       }
       power = powers[++places]!;

@@ -8,7 +8,7 @@ const slabSize = 1 << slabBits;
 /** Of a chunk: its predecessor, its last time, its length. */
 const headerSize = 14;
 /** Of a chunk: each has a bit that says whether it is a staleness marker. */
-const mostSamples = 32;
+const maxSamples = 32;
 /** Points at no chunk. */
 export const nowhere = 0xffff_ffff;
 
@@ -24,7 +24,7 @@ export class ChunkStore {
   readonly #times = new TimeColumn();
   readonly #columns = new ValueColumn();
   readonly #scratch = new Scratch();
-  readonly #spare = new Float64Array(mostSamples);
+  readonly #spare = new Float64Array(maxSamples);
   bytes = 0;
 
   /** Stores samples, at most 32 and ascending, behind `before`; answers with where. */

@@ -9,7 +9,7 @@ import { KeyTable } from './key-table.ts';
 
 /** Salts of one stamp: raw labels, and each format that writes labels in its own way. */
 const saltsPerStamp = 4;
-const mostStamps = 100_000;
+const maxStamps = 100_000;
 /** The log knows this series for good. */
 const known = 0xffff_ffff;
 
@@ -157,7 +157,7 @@ export class Head {
     const text = JSON.stringify([stamp.device_id ?? null, stamp.edge_id ?? null]);
     let id = this.#stamps.get(text);
     if (id === undefined) {
-      if (this.#stamps.size >= mostStamps) {
+      if (this.#stamps.size >= maxStamps) {
         this.#stamps.clear();
         this.#keys = new KeyTable(this.#seed);
       }

@@ -10,7 +10,7 @@ export interface MetadataSink {
   note(metric: string, metadata: MetricMetadata): void;
 }
 
-const mostMetrics = 50_000;
+const maxMetrics = 50_000;
 const longestHelp = 1_024;
 
 /** What senders tell about their metrics; the latest word counts. In the catalogue from `save` on. */
@@ -33,7 +33,7 @@ export class Metadata implements MetadataSink {
     if (
       metric === '' ||
       metric.length > longestHelp ||
-      (known === undefined && this.#metrics.size >= mostMetrics)
+      (known === undefined && this.#metrics.size >= maxMetrics)
     ) {
       return;
     }

@@ -18,7 +18,7 @@ export type PushFormat =
   | 'openmetrics';
 
 /** Past this the memory of unpacked bodies is given back. */
-const mostKept = 8 * 1_048_576;
+const maxKept = 8 * 1_048_576;
 
 /** Unpacks bodies and reads them, each format by its own reader, into an intake. */
 export class PushReader {
@@ -41,7 +41,7 @@ export class PushReader {
     try {
       this.#decode(format, bytes, now, intake, metadata);
     } finally {
-      if (this.#unpacked.bytes.length > mostKept) {
+      if (this.#unpacked.bytes.length > maxKept) {
         this.#unpacked.bytes = new Uint8Array(0);
       }
     }

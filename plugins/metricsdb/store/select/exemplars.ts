@@ -26,8 +26,8 @@ interface Row {
 }
 
 /** Kept in all, and of one series; the oldest go first. */
-const mostKept = 50_000;
-const mostOfSeries = 200;
+const maxKept = 50_000;
+const maxOfSeries = 200;
 /** What the format of exposition allows, in characters of names and values together. */
 const longestLabels = 128;
 
@@ -106,7 +106,7 @@ export class Exemplars {
       rows.forEach((row) => put.run(row));
       this.#db
         .prepare('delete from exemplars where id <= (select max(id) from exemplars) - ?')
-        .run(mostKept);
+        .run(maxKept);
     })();
   }
 
@@ -122,10 +122,10 @@ export class Exemplars {
     // To the end: series that have been quiet longest make room.
     this.#bySeries.delete(key);
     this.#bySeries.set(key, known);
-    if (known.exemplars.length > mostOfSeries) {
+    if (known.exemplars.length > maxOfSeries) {
       known.exemplars.shift();
       this.#kept -= 1;
-    } else if (this.#kept > mostKept) {
+    } else if (this.#kept > maxKept) {
       const [quiet, { exemplars }] = this.#bySeries.entries().next().value!;
       this.#bySeries.delete(quiet);
       this.#kept -= exemplars.length;

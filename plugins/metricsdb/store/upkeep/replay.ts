@@ -98,17 +98,17 @@ interface HeadSpillParts {
 /** Writes the head to blocks during a replay: what was accepted under larger limits, or while no block could be written, must not fill the memory. */
 export class HeadSpill {
   readonly #parts: HeadSpillParts;
-  #mostBytes: number;
+  #maxBytes: number;
 
   constructor(parts: HeadSpillParts) {
     this.#parts = parts;
-    this.#mostBytes = parts.limits.headBytes;
+    this.#maxBytes = parts.limits.headBytes;
   }
 
   ifFull(): Promise<void> | undefined {
     const { head, limits } = this.#parts;
     const boundary = head.maxTime - limits.outOfOrderMs;
-    return head.samples.chunks.bytes > this.#mostBytes && head.minTime < boundary
+    return head.samples.chunks.bytes > this.#maxBytes && head.minTime < boundary
       ? this.#spill(boundary)
       : undefined;
   }
@@ -123,6 +123,6 @@ export class HeadSpill {
         'could not write the metrics head to a block during replay; replay goes on in memory, free disk space',
       );
     }
-    this.#mostBytes = Math.max(limits.headBytes, head.samples.chunks.bytes * 1.25);
+    this.#maxBytes = Math.max(limits.headBytes, head.samples.chunks.bytes * 1.25);
   }
 }

@@ -114,7 +114,7 @@ export class Upkeep {
   async #cutOldDays(boundary: number): Promise<void> {
     const { head } = this.#parts;
     for (
-      let day = dayAfter(Math.max(head.minTime, boundary - mostDays * dayMs));
+      let day = dayAfter(Math.max(head.minTime, boundary - maxDays * dayMs));
       day < boundary;
       day = dayAfter(head.minTime)
     ) {
@@ -182,7 +182,7 @@ const sliceStart = (time: number): number => Math.floor(time / sliceMs) * sliceM
 
 const dayMs = 24 * 3_600_000;
 /** What is older than so many days before the present goes into one block. */
-const mostDays = 31;
+const maxDays = 31;
 const dayAfter = (time: number): number => (Math.floor(time / dayMs) + 1) * dayMs;
 
 /** Ids of blocks that have to go by age or by bytes. What was loaded from long ago stays a day, so that it can be looked at. */

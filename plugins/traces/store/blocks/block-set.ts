@@ -17,10 +17,10 @@ import { hashOfTrace } from '../columns/bit-filter.ts';
 import { type BlockParts, StoredBlock } from './block.ts';
 import type { Group } from './group.ts';
 
-const mostOpen = 64;
+const maxOpen = 64;
 const cacheBytes = 32 * 1024 * 1024;
 /** Groups whose columns stay decoded: a search asks for one trace of a group after the other. */
-const mostGroups = 96;
+const maxGroups = 96;
 
 /** All blocks of the store, in memory as far as looking them up needs it. */
 export class BlockSet {
@@ -198,7 +198,7 @@ class OpenFiles {
     this.#open.delete(block);
     this.#open.add(block);
     for (const other of this.#open) {
-      if (this.#open.size <= mostOpen) {
+      if (this.#open.size <= maxOpen) {
         return;
       }
       if (other !== block && !kept.has(other)) {
@@ -225,7 +225,7 @@ class RecentGroups {
     const known = this.#groups.get(key) ?? make();
     this.#groups.delete(key);
     this.#groups.set(key, known);
-    if (this.#groups.size > mostGroups) {
+    if (this.#groups.size > maxGroups) {
       this.#groups.delete(this.#groups.keys().next().value!);
     }
     return known;

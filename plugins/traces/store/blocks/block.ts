@@ -31,7 +31,7 @@ const tail = { attributeFilter: 3, traceFilter: 2, header: 1 } as const;
 const traceFilterBits = 16;
 const attributeFilterBits = 10;
 const probes = 7;
-const mostKeysInCatalogue = 500;
+const maxKeysInCatalogue = 500;
 
 /** What the catalogue knows of a block, so that names of tags need no look into files. */
 export interface BlockMeta {
@@ -188,8 +188,8 @@ function keysOf({ dictionary }: Head): Pick<BlockMeta, 'keys' | 'more'> {
   for (const { key, scopes } of dictionary.keys()) {
     for (const scope of Object.keys(scopeBits) as ScopeName[]) {
       if ((scopes & scopeBits[scope]) !== 0) {
-        more ||= keys[scope].length >= mostKeysInCatalogue;
-        if (keys[scope].length < mostKeysInCatalogue) {
+        more ||= keys[scope].length >= maxKeysInCatalogue;
+        if (keys[scope].length < maxKeysInCatalogue) {
           keys[scope].push(key);
         }
       }

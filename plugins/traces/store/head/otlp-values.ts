@@ -5,7 +5,7 @@ import type { Attribute, Value } from '../../traceql/spans/span.ts';
 import type { Losses } from '../columns/shortened.ts';
 import type { TraceLimits } from './limits.ts';
 
-const mostElements = 1_024;
+const maxElements = 1_024;
 
 /** An AnyValue of OTLP, bounded; undefined where the sender left it empty. */
 export function readValue(
@@ -65,7 +65,7 @@ export const cut = (text: string, length: number): string =>
 function readArray(reader: ProtoReader, limits: TraceLimits, losses: Losses): Value[] {
   const values: Value[] = [];
   for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field !== 1 || values.length >= mostElements) {
+    if (field !== 1 || values.length >= maxElements) {
       losses.count += field === 1 ? 1 : 0;
       reader.skip();
       continue;

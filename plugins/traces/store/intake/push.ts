@@ -20,7 +20,7 @@ export interface PushResult {
 
 export type PushFormat = 'otlp-proto' | 'otlp-json';
 
-const mostReasons = 5;
+const maxReasons = 5;
 
 /** The body as an ExportTraceServiceRequest. */
 export function requestOf(
@@ -52,7 +52,7 @@ function inflated(body: Uint8Array, encoding: string | undefined, maxBytes: numb
 
 export function resultOf({ accepted, rejected, trimmed, reasons }: Tally): PushResult {
   const causes = [...reasons]
-    .slice(0, mostReasons)
+    .slice(0, maxReasons)
     .map(([reason, count]) => `${reason} (${count} refused)`);
   return {
     accepted,

@@ -6,8 +6,8 @@ import type { TraceView } from '../spans/trace-view.ts';
 import type { SeriesBound } from './series-bound.ts';
 
 /** Of one attribute; what comes beyond is only counted in its total. */
-const mostValues = 1_000;
-const mostAttributes = 2_000;
+const maxValues = 1_000;
+const maxAttributes = 2_000;
 const metaType = '__meta_type';
 const nil: Value = { type: 'string', value: 'nil' };
 
@@ -121,7 +121,7 @@ export class Comparison {
     }
     let counted = side.get(key);
     if (counted === undefined) {
-      if (side.size >= mostAttributes) {
+      if (side.size >= maxAttributes) {
         return;
       }
       counted = { total: this.#fresh(), values: new Map(), tooMany: false };
@@ -131,7 +131,7 @@ export class Comparison {
     const valueKey = keyOf(value);
     let known = counted.values.get(valueKey);
     if (known === undefined) {
-      if (counted.values.size >= mostValues) {
+      if (counted.values.size >= maxValues) {
         counted.tooMany = true;
         return;
       }

@@ -11,7 +11,7 @@ export interface Exemplar {
   readonly slot: number;
 }
 
-const mostPerSlot = 2;
+const maxPerSlot = 2;
 /** As many as Tempo shows unless it is told otherwise, and at most. */
 const usualExemplars = 100;
 
@@ -32,7 +32,7 @@ export class ExemplarPicker {
     value: number | undefined,
   ): Exemplar | undefined {
     const sofar = this.#perSlot.get(slot) ?? 0;
-    if (this.#traces.size >= this.#most || sofar >= mostPerSlot || this.#traces.has(view.traceId)) {
+    if (this.#traces.size >= this.#most || sofar >= maxPerSlot || this.#traces.has(view.traceId)) {
       return undefined;
     }
     this.#traces.add(view.traceId);

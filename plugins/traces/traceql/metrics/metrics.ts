@@ -41,7 +41,7 @@ export interface MetricsResult {
   readonly series: readonly MetricsSeries[];
 }
 
-const mostPoints = 11_000;
+const maxPoints = 11_000;
 
 interface Group {
   readonly labels: readonly Attribute[];
@@ -124,10 +124,10 @@ function timesOf({ start, end, step }: MetricsOptions): Float64Array {
     throw queryError('bad_data', 'the end of the window must not be before its start');
   }
   const count = Math.floor((end - start) / step) + 1;
-  if (count > mostPoints) {
+  if (count > maxPoints) {
     throw queryError(
       'bad_data',
-      `${count} points of a series are too many, ${mostPoints} are the limit: ask for a longer step`,
+      `${count} points of a series are too many, ${maxPoints} are the limit: ask for a longer step`,
     );
   }
   return Float64Array.from({ length: count }, (_, index) => start + index * step);

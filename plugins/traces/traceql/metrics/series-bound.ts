@@ -1,18 +1,18 @@
 import { queryError } from 'svc/query';
 
-const mostSeries = 5_000;
+const maxSeries = 5_000;
 /** Numbers that are held for an answer: 160 MB of them. */
-const mostValues = 20_000_000;
+const maxValues = 20_000_000;
 /** Of one answer, as text. */
-const mostBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 /** Of a sample in it: its time, its value and what stands around them. */
 const sampleBytes = 40;
 
 export function assertSent(bytes: number): void {
-  if (bytes > mostBytes) {
+  if (bytes > maxBytes) {
     throw queryError(
       'too_large',
-      `the answer is larger than ${mostBytes} bytes: ask for a longer step, a shorter window, or fewer series`,
+      `the answer is larger than ${maxBytes} bytes: ask for a longer step, a shorter window, or fewer series`,
     );
   }
 }
@@ -39,10 +39,10 @@ export class SeriesBound {
   /** Series of the answer. */
   series(count: number): void {
     this.#series += count;
-    if (this.#series > mostSeries) {
+    if (this.#series > maxSeries) {
       throw queryError(
         'too_large',
-        `the query makes more than ${mostSeries} series: group by an attribute with fewer values, or filter for fewer of them`,
+        `the query makes more than ${maxSeries} series: group by an attribute with fewer values, or filter for fewer of them`,
       );
     }
     if (this.#full) {
@@ -54,10 +54,10 @@ export class SeriesBound {
   rows(count: number): void {
     const values = count * this.#points;
     this.#values += values;
-    if (this.#values > mostValues) {
+    if (this.#values > maxValues) {
       throw queryError(
         'too_large',
-        `the query makes more than ${mostValues} numbers: ask for a longer step, a shorter window, or fewer series`,
+        `the query makes more than ${maxValues} numbers: ask for a longer step, a shorter window, or fewer series`,
       );
     }
     this.#charge(values * 8);

@@ -1,7 +1,7 @@
 import { parseError, type Token, tokenName, tokensOf } from './lexer.ts';
 
 const deepest = 128;
-const mostJoints = 2_000;
+const maxJoints = 2_000;
 
 /** Where the parser stands in its tokens. */
 export class Cursor {
@@ -31,8 +31,8 @@ export class Cursor {
 
   /** Steps over what joins two expressions: a row of them is parsed one after the other, and runs one within the other. */
   joint(): void {
-    if (++this.#joints > mostJoints) {
-      throw parseError(this.token, `more than ${mostJoints} operators`);
+    if (++this.#joints > maxJoints) {
+      throw parseError(this.token, `more than ${maxJoints} operators`);
     }
     this.next();
   }

@@ -67,7 +67,7 @@ function same(name: Intrinsic): readonly [string, Intrinsic] {
   return [name, name];
 }
 
-const mostFields = 32;
+const maxFields = 32;
 
 export function intrinsicNamed(text: string): Intrinsic | undefined {
   return intrinsics.get(text);
@@ -213,8 +213,8 @@ export function fieldList(tokens: Cursor): readonly FieldExpression[] {
   const fields = [parseField(tokens)];
   while (tokens.take(',')) {
     fields.push(parseField(tokens));
-    if (fields.length > mostFields) {
-      throw parseError(tokens.token, `more than ${mostFields} fields`);
+    if (fields.length > maxFields) {
+      throw parseError(tokens.token, `more than ${maxFields} fields`);
     }
   }
   tokens.expect(')');

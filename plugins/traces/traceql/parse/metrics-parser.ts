@@ -17,7 +17,7 @@ export const overTime = [
   'histogram_over_time',
 ];
 const withoutField = ['rate', 'count_over_time'];
-const mostQuantiles = 20;
+const maxQuantiles = 20;
 const largestRank = 1000;
 /** Values that `compare` tells of each attribute unless it is said. */
 const usualTop = 10;
@@ -31,8 +31,8 @@ export function metricsStage(tokens: Cursor): MetricsStage {
     do {
       tokens.expect(',');
       quantiles.push(quantile(tokens));
-      if (quantiles.length > mostQuantiles) {
-        throw parseError(tokens.token, `more than ${mostQuantiles} quantiles`);
+      if (quantiles.length > maxQuantiles) {
+        throw parseError(tokens.token, `more than ${maxQuantiles} quantiles`);
       }
     } while (tokens.is(','));
   }
