@@ -62,7 +62,7 @@ export const faults: readonly Fault[] = [
   {
     file: 'plugins/lib/flow/token-bucket.ts',
     find: 'return this.#tokens >= 1 ? 0 :',
-    put: 'return this.#tokens > 1 ? 0 :',
+    put: 'return this.#tokens > 0 ? 0 :',
     tests: ['plugins/lib/flow/'],
   },
   {
