@@ -9,6 +9,6 @@ const plugin = fileURLToPath(new URL('plugin-folder', import.meta.url));
 test('plugin-id greets whoever asks', async (t) => {
   const client = await startTestHost(t, { plugins: [plugin] });
   useNoLeaks(t, client);
-  const { message } = await client.json<{ message: string }>('/api/v1/plugin-id');
-  assert.equal(message, 'Hello operator');
+  const answer = await client.json<object>('/api/v1/plugin-id');
+  assert.deepEqual(answer, { message: 'Hello operator' });
 });
