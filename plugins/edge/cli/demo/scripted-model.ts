@@ -33,7 +33,6 @@ export class ScriptedModel {
     })();
     const url = await Promise.race([told, failed]);
     child.stderr!.resume();
-    child.unref();
     return new ScriptedModel(child, url);
   }
 
