@@ -5,6 +5,7 @@ import { Setup } from 'svc/contracts/session';
 import { DeviceScopes, seenBy } from 'svc/query';
 import { Banner, BuildInfo, Catalogue, definePlugin, messageOf, Plugins } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { Assets } from './assets.ts';
 import { Changes, toldOf } from './changes.ts';
 import { Languages } from './languages.ts';
@@ -15,6 +16,7 @@ const gatherMs = 250;
 const lookEveryMs = 1_000;
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { services, extend, scope } = ctx;
     const build = services.use(BuildInfo);

@@ -1,7 +1,8 @@
-import { byteRoute, type Call, route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { byteRoute, type Call, route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import type { Assets } from './assets.ts';
+import { errors } from './errors.ts';
 import { drawIcon } from './icon.ts';
 import type { Languages } from './languages.ts';
 
@@ -111,7 +112,7 @@ export const pageRoutes = (
     handle({ params: { tag } }) {
       const texts = languages.texts(tag);
       if (texts === undefined) {
-        throw new SvcError('not_found', `no plugin brings the language ${tag} to the console`);
+        throw errors.no_language({ tag });
       }
       return { texts };
     },
@@ -122,10 +123,7 @@ function sent(call: Call, assets: Assets): Uint8Array {
   const { file } = call.params as { file: string };
   const found = assets.find(file, call.headers['accept-encoding']);
   if (!found) {
-    throw new SvcError(
-      'not_found',
-      `the console has no file ${file}; load the page again, svc was replaced since`,
-    );
+    throw errors.no_file({ file });
   }
   call.setHeader('content-type', found.type);
   call.setHeader('cache-control', 'public, max-age=31536000, immutable');

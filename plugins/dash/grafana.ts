@@ -7,7 +7,8 @@ import {
   objectIn,
   type Product,
 } from 'svc/connection';
-import { SvcError } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 const oldest = '9.0';
 
@@ -71,13 +72,9 @@ export class Grafana {
         ...(tls && { tls }),
       })
       .catch((error: unknown) => {
-        throw new SvcError(
-          'upstream_error',
-          `Grafana could not be given everything: ${failureOf(error, this.#address, grafanaProduct).detail}`,
-          {
-            reason: 'dash.unreachable',
-            cause: error,
-          },
+        throw errors.unreachable(
+          { detail: failureOf(error, this.#address, grafanaProduct).detail },
+          { cause: error },
         );
       });
     const text = Buffer.from(reply.body).toString('utf8');
@@ -86,13 +83,7 @@ export class Grafana {
       return { status: reply.status, json, list: listIn(text) };
     }
     if (reply.status === 401) {
-      throw new SvcError(
-        'upstream_error',
-        `${hostOf(url)} does not accept dash.token any more (status 401); make another token there`,
-        {
-          reason: 'dash.unauthorized',
-        },
-      );
+      throw errors.unauthorized({ host: hostOf(url) });
     }
     const said = typeof json['message'] === 'string' ? json['message'].slice(0, 300) : '';
     const need =

@@ -17,11 +17,11 @@ import {
   route,
   type RouteDeclaration,
   type Settings,
-  SvcError,
 } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { dataSources } from './data-sources.ts';
+import { errors } from './errors.ts';
 import { Grafana, grafanaProduct } from './grafana.ts';
 import { type DashTables, Shelf } from './shelf.ts';
 import { results, Sync, type Wish } from './sync.ts';
@@ -64,6 +64,7 @@ const Report = Type.Object({
 });
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { settings, clock, fetch } = ctx;
     const parts: ConnectionParts = { clock, fetch: (url, request) => fetch(url, request) };
@@ -85,9 +86,7 @@ export default definePlugin({
         const trial = trialOf(settings);
         const address = addressOf(trial, true);
         if (address === undefined) {
-          throw new SvcError('conflict', 'dash.url is not set: name the address of a Grafana', {
-            reason: 'dash.not_configured',
-          });
+          throw errors.not_configured();
         }
         const wish = await wishOf(order);
         const {
@@ -96,9 +95,7 @@ export default definePlugin({
           version = '',
         } = await testConnection(parts, grafanaProduct, address, signal);
         if (!ok) {
-          throw new SvcError('upstream_error', `Grafana cannot be given anything: ${detail}`, {
-            reason: 'dash.not_ready',
-          });
+          throw errors.not_ready({ detail });
         }
         const shelf = new Shelf(ctx.db<DashTables>(), address.url, () => clock.now());
         return {
@@ -135,11 +132,7 @@ function syncRoute(
     errors: ['conflict', 'upstream_error'],
     async handle({ body, signal, note }) {
       if (isRunning) {
-        throw new SvcError(
-          'conflict',
-          'Grafana is being given its dashboards already; wait for that to end',
-          { reason: 'dash.running' },
-        );
+        throw errors.running();
       }
       isRunning = true;
       try {
@@ -177,13 +170,7 @@ function wishes(ctx: PluginContext): (order: SyncOrder) => Promise<Wish> {
   return async ({ overwrite = false, dry_run: dryRun = false }) => {
     const token = settings.get<string>('dash.svc_token');
     if (token === '') {
-      throw new SvcError(
-        'conflict',
-        'dash.svc_token is not set: the data sources would be refused here; make a token with svc token create',
-        {
-          reason: 'dash.no_token',
-        },
-      );
+      throw errors.no_token();
     }
     const base = (settings.get<string>('dash.svc_url') || publicUrl).replace(/\/+$/, '');
     const serving = {

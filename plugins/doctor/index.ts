@@ -2,6 +2,7 @@ import { type Diagnosis, type Examination, Examinations, type Looking } from 'sv
 import { definePlugin, messageOf, type OpenPoint, route } from 'svc/sdk';
 import { Type } from 'typebox';
 
+import { errors } from './errors.ts';
 import { Probes } from './probes.ts';
 
 const Findings = Type.Object({
@@ -21,6 +22,7 @@ const Findings = Type.Object({
 const thoroughMs = 300_000;
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const examinations = ctx.extend.open(Examinations);
     ctx.http.routes([

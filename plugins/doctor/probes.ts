@@ -7,9 +7,10 @@ import {
   type Scope,
   type ServerEvent,
   socketRoute,
-  SvcError,
 } from 'svc/sdk';
 import { Type } from 'typebox';
+
+import { errors } from './errors.ts';
 
 const liveMs = 60_000;
 const mostProbes = 16;
@@ -96,9 +97,7 @@ export class Probes {
       .filter(([, until]) => until <= now)
       .forEach(([probe]) => this.#until.delete(probe));
     if (this.#until.size >= mostProbes) {
-      throw new SvcError('rate_limited', 'too many probes are open; they end within a minute', {
-        retryAfterSeconds: liveMs / 1_000,
-      });
+      throw errors.too_many_probes({ retryAfterSeconds: liveMs / 1_000 });
     }
     const probe = this.#ids.token(24);
     this.#until.set(probe, now + liveMs);
@@ -107,10 +106,7 @@ export class Probes {
 
   #assertOpen(probe: string): void {
     if ((this.#until.get(probe) ?? 0) <= this.#clock.monotonic()) {
-      throw new SvcError(
-        'not_found',
-        'there is no such probe; one ends a minute after it was opened',
-      );
+      throw errors.no_probe();
     }
   }
 

@@ -5,11 +5,11 @@ import {
   type PluginStatus,
   route,
   type RouteDeclaration,
-  SvcError,
   timestamp,
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { errors } from './errors.ts';
 import { DisableOptions, PluginDetail, PluginId, PluginSummary } from './schema.ts';
 
 export const pluginRoutes = (
@@ -68,10 +68,7 @@ export const pluginRoutes = (
     errors: ['not_found', 'conflict'],
     handle: async ({ params, query }) => {
       if (params.id === ownId) {
-        throw new SvcError(
-          'conflict',
-          `"${ownId}" serves this API: once disabled, no request could enable it again`,
-        );
+        throw errors.own_plugin({ plugin: ownId });
       }
       await plugins.disable(params.id, { cascade: query.cascade === true });
       return detail(plugins.explain(params.id));

@@ -7,16 +7,17 @@ import {
   definePlugin,
   Plugins,
   type RouteDeclaration,
-  SvcError,
 } from 'svc/sdk';
 import { Type } from 'typebox';
 
+import { errors } from './errors.ts';
 import { Library } from './library.ts';
 import { chapterPage, foundPage, policy } from './manual-page.ts';
 import { search } from './search.ts';
 import { Shelf } from './shelf.ts';
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const board = ctx.services.use(Board);
     const plugins = ctx.services.use(Plugins);
@@ -84,7 +85,7 @@ const manualRoutes = (shelf: Shelf, library: Library): readonly RouteDeclaration
     async handle({ params, setHeader }) {
       const bytes = await shelf.picture(params.file);
       if (bytes === undefined) {
-        throw new SvcError('not_found', `the manual has no picture ${params.file}`);
+        throw errors.no_picture({ file: params.file });
       }
       setHeader('cache-control', 'public, max-age=3600');
       return bytes;
@@ -100,7 +101,7 @@ async function chapter(
 ): Promise<string> {
   const found = await library.chapter(name);
   if (found === undefined) {
-    throw new SvcError('not_found', `the manual has no page "${name}"; /docs lists them`);
+    throw errors.no_page({ name });
   }
   asPage(call);
   return chapterPage(name, found, root);

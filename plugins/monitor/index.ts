@@ -6,6 +6,7 @@ import { askingOf, DeviceScopes, parseDuration } from 'svc/query';
 import { definePlugin, type ToolSkill, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
 
+import { errors } from './model/errors.ts';
 import { DashboardBook } from './shelf/dashboard-book.ts';
 import { dashboardRoutes } from './routes/dashboard-routes.ts';
 import { importRoutes } from './routes/import-routes.ts';
@@ -16,6 +17,7 @@ import { Panels } from './shelf/panels.ts';
 import { queryCheck } from './render/query-check.ts';
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { clock, scope, log, settings } = ctx;
     const stores = {

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Programs } from 'svc/contracts/programs';
 import { definePlugin, defineService } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { ProgramRunner, type Runner } from './runner.ts';
 
 /** The same service, as its generations see each other. */
@@ -10,6 +11,7 @@ const Generations = defineService<Runner>(Programs.id);
 const leaveMs = 30_000;
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { clock, ids, log, scope } = ctx;
     // Until commit this is the generation before, and once this one leaves, the generation after.

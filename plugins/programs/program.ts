@@ -4,15 +4,9 @@ import { createServer } from 'node:net';
 
 import type { ProgramHandle, ProgramOptions } from 'svc/contracts/programs';
 import { eachChunk, eachLine } from 'svc/output';
-import {
-  type Clock,
-  type Logger,
-  messageOf,
-  type RestartPolicy,
-  restarts,
-  SvcError,
-} from 'svc/sdk';
+import { type Clock, type Logger, messageOf, type RestartPolicy, restarts } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { forgetProgram, noteProgram, signalGroup } from './program-note.ts';
 import { saidLine } from './said-line.ts';
 
@@ -94,12 +88,13 @@ export class Program implements ProgramHandle {
       signal?.throwIfAborted();
       const left = deadline - clock.monotonic();
       if (this.#state === 'stopped' || left <= 0) {
-        throw new SvcError(
-          'unavailable',
-          `${this.#parts.label} is ${this.#state}${this.#cause === undefined ? '' : `: it ${this.#cause}`}`,
+        throw errors.not_running(
           {
-            retryAfterSeconds: 5,
+            label: this.#parts.label,
+            state: this.#state,
+            detail: this.#cause === undefined ? '' : `: it ${this.#cause}`,
           },
+          { retryAfterSeconds: 5 },
         );
       }
       await this.#change(Math.min(left, 1_000));

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 
 import type { RunOptions, RunResult } from 'svc/contracts/programs';
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf, type SvcError } from 'svc/sdk';
 
+import { errors as programsErrors } from './errors.ts';
 import { forgetProgram, noteProgram, signalGroup } from './program-note.ts';
 
 export interface RunParts {
@@ -34,8 +35,7 @@ export function runOnce({
 }: RunParts): Promise<RunResult> {
   return new Promise((resolve, reject) => {
     const stops = options.signal === undefined ? ends : [...ends, options.signal];
-    const unwanted = (): SvcError =>
-      new SvcError('unavailable', `${label} was stopped before it had ended`);
+    const unwanted = () => programsErrors.stopped_early({ label });
     if (stops.some((signal) => signal.aborted)) {
       reject(unwanted());
       return;
@@ -78,11 +78,7 @@ export function runOnce({
     child.stderr.on('data', (chunk: Buffer) => void take(errors, chunk, mostErrorBytes));
     child.once('error', (error) => {
       settle();
-      reject(
-        new SvcError('unavailable', `${label} could not be started: ${messageOf(error)}`, {
-          cause: error,
-        }),
-      );
+      reject(programsErrors.not_started({ label, cause: messageOf(error) }, { cause: error }));
     });
     child.once('exit', () => {
       // What it has left behind.

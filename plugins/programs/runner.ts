@@ -10,9 +10,10 @@ import type {
   RunOptions,
   RunResult,
 } from 'svc/contracts/programs';
-import { type Clock, type Logger, patience, type RestartPolicy, SvcError } from 'svc/sdk';
+import { type Clock, type Logger, patience, type RestartPolicy } from 'svc/sdk';
 
 import { Claim } from './claim.ts';
+import { errors } from './errors.ts';
 import { Program } from './program.ts';
 import { endLeftovers } from './program-note.ts';
 import { runOnce } from './run-once.ts';
@@ -78,10 +79,7 @@ export class ProgramRunner implements Runner {
 
   start(owner: ProgramOwner, name: string, file: string, options: ProgramOptions): ProgramHandle {
     if (!/^[a-z][a-z0-9-]*$/.test(name)) {
-      throw new SvcError(
-        'invalid_argument',
-        `${owner.id} names a program "${name}"; use lower-case letters, digits and dashes`,
-      );
+      throw errors.program_name({ id: owner.id, name });
     }
     this.#requireHere();
     requireAbsolute(owner, file);
@@ -172,9 +170,7 @@ export class ProgramRunner implements Runner {
 
   #requireHere(): void {
     if (this.#leaving.signal.aborted) {
-      throw new SvcError('unavailable', 'the plugin programs is being replaced; try again', {
-        retryAfterSeconds: 1,
-      });
+      throw errors.being_replaced({ retryAfterSeconds: 1 });
     }
   }
 
@@ -186,10 +182,7 @@ export class ProgramRunner implements Runner {
 
 function requireAbsolute({ id }: ProgramOwner, file: string): void {
   if (!isAbsolute(file)) {
-    throw new SvcError(
-      'invalid_argument',
-      `${id} runs "${file}", which is no absolute path; look it up with find() of programs.runner`,
-    );
+    throw errors.path_not_absolute({ id, file });
   }
 }
 

@@ -2,6 +2,7 @@ import { PackTraces } from 'svc/contracts/marketplace';
 import { LaunchSources, SettingChanged } from 'svc/contracts/setting';
 import { Board, definePlugin } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { RevealAllowance } from './reveal-allowance.ts';
 import { settingRoutes } from './setting-routes.ts';
 import { type Launched, SystemSettings } from './settings.ts';
@@ -10,6 +11,7 @@ import { StoredValues } from './stored-values.ts';
 import { valueText } from './value-text.ts';
 
 export default definePlugin({
+  errors,
   async activate(ctx) {
     const { clock, log, scope } = ctx;
     const board = ctx.services.use(Board);

@@ -1,5 +1,7 @@
 import { SlidingCounter } from 'svc/flow';
-import { type Clock, type Principal, SvcError } from 'svc/sdk';
+import type { Clock, Principal } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 const most = 10;
 
@@ -16,11 +18,7 @@ export class RevealAllowance {
     const principal = `${kind}:${id}`;
     const waitMs = this.#reveals.waitMs(principal);
     if (waitMs > 0) {
-      throw new SvcError(
-        'rate_limited',
-        `${most} secrets a minute may be revealed; wait a moment`,
-        { retryAfterSeconds: waitMs / 1_000 },
-      );
+      throw errors.too_many_reveals({ max: most }, { retryAfterSeconds: waitMs / 1_000 });
     }
     this.#reveals.add(principal);
   }

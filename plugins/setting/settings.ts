@@ -6,11 +6,11 @@ import {
   type SettingDeclaration,
   type SettingsBoard,
   type SettingState,
-  SvcError,
   timestamp,
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { errors } from './errors.ts';
 import type { RevealAllowance } from './reveal-allowance.ts';
 import type { Revealed, SettingItem } from './schema.ts';
 import { nameOf, partsOf, type SettingName } from './setting-name.ts';
@@ -114,13 +114,10 @@ export class SystemSettings {
     const { declaration, value } = board.state(name);
     const problem = stored.problem(name);
     if (declaration.at_start && declaration.sensitive) {
-      throw new SvcError(
-        'conflict',
-        `${name} is never revealed: it comes from outside, at the start. Read it where it was set`,
-      );
+      throw errors.never_revealed({ name });
     }
     if (problem !== undefined) {
-      throw new SvcError('conflict', `${name} is not in force: ${problem}`);
+      throw errors.not_in_force({ name, problem });
     }
     return { ...address, value: value ?? null };
   }
@@ -138,22 +135,21 @@ export class SystemSettings {
 }
 
 /** Stored, it would have no effect. */
-function assertNotFromOutside({ key, source, declaration: { env } }: SettingState): void {
+function assertNotFromOutside({ key, source, declaration: { env = '' } }: SettingState): void {
   if (source === 'env') {
-    throw new SvcError(
-      'conflict',
-      `${key} is set by ${env} in the environment, which has the last word: change it there, or remove it there and start svc again`,
-    );
+    throw errors.set_by_environment({ key, env });
   }
 }
 
 /** The same, with another that has the say. */
 function assertHasTheSay(name: string, value: unknown, launch: Launch | undefined): void {
   if (launch !== undefined) {
-    throw new SvcError(
-      'conflict',
-      `${name} ${String(value)} leaves it to ${launch.by}, which said ${String(launch.value)} and stays in force: set another value, or say another there`,
-    );
+    throw errors.value_elsewhere({
+      name,
+      value: String(value),
+      by: launch.by,
+      other: String(launch.value),
+    });
   }
 }
 
@@ -161,10 +157,7 @@ function assertUnchanged(change: Change, row: StoredRow | undefined): void {
   if (row !== undefined) {
     change.requireMatch({ updated_at: timestamp(row.updated_at) });
   } else if (change.headers['if-match'] !== undefined) {
-    throw new SvcError(
-      'conflict',
-      'nothing is stored for this setting any more; load it again and repeat your change',
-    );
+    throw errors.nothing_stored();
   }
 }
 
@@ -233,16 +226,10 @@ function assertInPerson({ kind, authenticatedAt }: Principal, now: number): void
     return;
   }
   if (kind !== 'user') {
-    throw new SvcError(
-      'forbidden',
-      'secrets are revealed to people only, not to API tokens: sign in with your password for that',
-    );
+    throw errors.people_only();
   }
   // A clock that was set back must not make an old sign-in a new one.
   if (authenticatedAt === undefined || Math.abs(now - authenticatedAt) > recentMs) {
-    throw new SvcError(
-      'forbidden',
-      'revealing a secret takes a sign-in that is at most 5 minutes old: sign in again with your password, then ask once more',
-    );
+    throw errors.sign_in_too_old();
   }
 }

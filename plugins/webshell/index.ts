@@ -7,6 +7,7 @@ import type { Credentials, SessionEnded } from 'svc/contracts/session';
 import { DeviceScopes } from 'svc/query';
 import { AuditTrail, BuildInfo, definePlugin } from 'svc/sdk';
 
+import { errors } from './protocol/errors.ts';
 import { Authority } from './rights/authority.ts';
 import { FailedLogins } from './rights/failed-logins.ts';
 import { hostKeyRoutes } from './routes/host-key-routes.ts';
@@ -37,6 +38,7 @@ const minuteMs = 60_000;
 const hourMs = 3_600_000;
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { clock, ids, log, scope, settings } = ctx;
     const tables = ctx.db<WebshellTables>();

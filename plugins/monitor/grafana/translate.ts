@@ -1,5 +1,4 @@
-import { SvcError } from 'svc/sdk';
-
+import { errors } from '../model/errors.ts';
 import { namesIn } from '../variables/insertion.ts';
 import { datasources } from './datasource.ts';
 import { field, type Foreign, isObject, objects, text } from './json.ts';
@@ -11,10 +10,7 @@ import { variablesOf } from './variables.ts';
 export function translate(given: Foreign): Translation {
   const dashboard = isObject(given['dashboard']) ? given['dashboard'] : given;
   if (!Array.isArray(dashboard['panels']) && !Array.isArray(dashboard['rows'])) {
-    throw new SvcError(
-      'invalid_argument',
-      'this is not a Grafana dashboard: it has neither panels nor rows',
-    );
+    throw errors.not_grafana();
   }
   const title = text(dashboard['title']) || 'Without a title';
   const datasource = datasources(dashboard);

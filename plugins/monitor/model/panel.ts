@@ -1,5 +1,6 @@
-import { type FieldProblem, SvcError } from 'svc/sdk';
+import type { FieldProblem } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { columns, type Position } from './position.ts';
 import type { PanelType } from './schema.ts';
 import { assertAscending, type Threshold } from './thresholds.ts';
@@ -50,5 +51,5 @@ export function assertPanel({ type, unit, thresholds, position }: PanelBody): vo
 }
 
 export function refuse(problem: FieldProblem): never {
-  throw new SvcError('invalid_argument', problem.message, { details: [problem] });
+  throw errors.panel_form({ problem: problem.message }, { details: [problem] });
 }

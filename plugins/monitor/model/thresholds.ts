@@ -1,4 +1,6 @@
-import { SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 export type State = 'ok' | 'warning' | 'critical';
 
@@ -33,4 +35,4 @@ export function assertAscending(thresholds: readonly Threshold[]): void {
 }
 
 const refusal = (path: string, message: string): SvcError =>
-  new SvcError('invalid_argument', message, { details: [{ path, message }] });
+  errors.panel_form({ problem: message }, { details: [{ path, message }] });

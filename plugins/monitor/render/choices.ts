@@ -1,7 +1,8 @@
-import { type Logger, SvcError } from 'svc/sdk';
+import type { Logger } from 'svc/sdk';
 import { compileRegex, formatDuration, type Pattern } from 'svc/query';
 
 import type { Variable } from '../model/dashboard.ts';
+import { errors } from '../model/errors.ts';
 import type { Binding, Bindings } from '../variables/insertion.ts';
 import { labelValues, seriesOf } from '../variables/label-values.ts';
 import { escapedForRegex } from '../variables/query-text.ts';
@@ -163,12 +164,9 @@ function assertKnown(
   const names = variables.map(({ name }) => name);
   for (const name of given.keys()) {
     if (!names.includes(name)) {
-      throw new SvcError(
-        'invalid_argument',
-        `this dashboard has no variable ${name}; it has ${names.length === 0 ? 'none' : names.join(', ')}`,
-        {
-          details: [{ path: `/var-${name}`, message: 'is no variable of this dashboard' }],
-        },
+      throw errors.no_variable(
+        { name, detail: names.length === 0 ? 'none' : names.join(', ') },
+        { details: [{ path: `/var-${name}`, message: 'is no variable of this dashboard' }] },
       );
     }
   }
@@ -179,9 +177,10 @@ function assertFits(
   value: readonly string[],
 ): void {
   const complain = (message: string): never => {
-    throw new SvcError('invalid_argument', `the variable ${name} ${message}`, {
-      details: [{ path: `/var-${name}`, message }],
-    });
+    throw errors.variable_value(
+      { name, message },
+      { details: [{ path: `/var-${name}`, message }] },
+    );
   };
   if (value.length > 1 && (multi !== true || value.includes(all))) {
     complain(multi === true ? `takes ${all} alone` : 'takes one value');

@@ -1,8 +1,9 @@
-import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { isSvcError, messageOf } from 'svc/sdk';
 
 import { unfit } from './answers.ts';
 import { builtIn } from './choices.ts';
 import type { Variable } from '../model/dashboard.ts';
+import { errors } from '../model/errors.ts';
 import { type Binding, insert, InsertionError } from '../variables/insertion.ts';
 import { type PanelBody, refuse } from '../model/panel.ts';
 import type { Stores } from './questions.ts';
@@ -72,8 +73,6 @@ function sampleOf({ type, values = [], multi = false, all = false }: Variable): 
 function withPath(error: unknown): unknown {
   const message = messageOf(error);
   return isSvcError(error) && error.details === undefined
-    ? new SvcError('invalid_argument', `query: ${message}`, {
-        details: [{ path: '/query', message }],
-      })
+    ? errors.query_unreadable({ message }, { details: [{ path: '/query', message }] })
     : error;
 }

@@ -10,8 +10,9 @@ import type {
   QueryOptions,
 } from 'svc/contracts/metricsdb';
 import { type Asking, queryGate } from 'svc/query';
-import { type Handle, SvcError } from 'svc/sdk';
+import type { Handle } from 'svc/sdk';
 
+import { errors } from '../model/errors.ts';
 import type { Window } from './window.ts';
 
 export interface Stores {
@@ -122,10 +123,7 @@ const names = { metrics: 'metricsdb', logs: 'logs' } as const;
 
 function provider<T>(handle: Handle<T>, signal: keyof typeof names): T {
   if (!handle.available) {
-    throw new SvcError(
-      'unavailable',
-      `no store of ${signal} is running; enable the plugin ${names[signal]}`,
-    );
+    throw errors.no_store({ signal, names: names[signal] });
   }
   return handle.get();
 }

@@ -1,6 +1,7 @@
-import { type Clock, type Logger, type Scope, SvcError, timestamp } from 'svc/sdk';
+import { type Clock, type Logger, type Scope, timestamp } from 'svc/sdk';
 import { type Asking, formatDuration, queryError } from 'svc/query';
 
+import { errors } from '../model/errors.ts';
 import { emptyData, type Shown, shownInstant, shownLines, shownMatrix } from './answers.ts';
 import { type Choices, choose } from './choices.ts';
 import type { Dashboard, DashboardPanel } from '../model/dashboard.ts';
@@ -223,10 +224,8 @@ async function explainUnset(
 ): Promise<Missing> {
   const { error } = choices.list.find(({ variable }) => variable.name === name)!;
   if (error !== undefined) {
-    throw new SvcError(
-      error.kind === 'query' ? 'invalid_argument' : 'unavailable',
-      `the variable ${name} has no values: ${error.message}`,
-    );
+    const unset = error.kind === 'query' ? errors.variable_query : errors.variable_unasked;
+    throw unset({ name, problem: error.message });
   }
   const { query = '' } = choices.empty.get(name)!;
   const { message, metrics } = await explainMissing(

@@ -1,9 +1,10 @@
-import { isSvcError, messageOf, route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { isSvcError, messageOf, route, type RouteDeclaration } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { DashboardBook } from '../shelf/dashboard-book.ts';
 import type { LeftOut, TakenPanel } from '../grafana/report.ts';
 import { translate } from '../grafana/translate.ts';
+import { errors } from '../model/errors.ts';
 import { assertPanel } from '../model/panel.ts';
 import type { ChangeCall, Panels } from '../shelf/panels.ts';
 import type { QueryCheck } from '../render/query-check.ts';
@@ -62,15 +63,11 @@ async function importDashboard(
     }
   }
   if (taken.length === 0) {
-    throw new SvcError(
-      'invalid_argument',
-      'no panel of this dashboard can be imported; details say why',
-      {
-        details: leftOut
-          .slice(0, 20)
-          .map(({ kind, title: what, reason }) => ({ path: `/${kind}/${what}`, message: reason })),
-      },
-    );
+    throw errors.nothing_to_import({
+      details: leftOut
+        .slice(0, 20)
+        .map(({ kind, title: what, reason }) => ({ path: `/${kind}/${what}`, message: reason })),
+    });
   }
   const dashboard = { uid, title, variables: variables.map(({ variable }) => variable) };
   const bodies = taken.map(({ panel }) => panel);
@@ -107,10 +104,10 @@ async function assertImportable(
 ): Promise<void> {
   const found = await book.find(uid);
   if (found !== undefined && (book.pluginOf(uid) !== undefined || !overwrite)) {
-    throw new SvcError(
-      'conflict',
-      `there is a dashboard ${uid} already; choose another uid${book.pluginOf(uid) === undefined ? ', or overwrite it' : ''}`,
-    );
+    throw errors.dashboard_exists({
+      uid,
+      detail: book.pluginOf(uid) === undefined ? ', or overwrite it' : '',
+    });
   }
 }
 

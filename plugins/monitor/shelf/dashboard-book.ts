@@ -1,6 +1,7 @@
-import { type Contribution, type OpenPoint, SvcError, type Tables } from 'svc/sdk';
+import type { Contribution, OpenPoint, Tables } from 'svc/sdk';
 
 import { type Dashboard, userSource } from '../model/dashboard.ts';
+import { errors } from '../model/errors.ts';
 import { DashboardReader, type ReadDashboard } from './dashboard-file.ts';
 import { DashboardStore } from './dashboard-store.ts';
 import { type MonitorTables, PanelStore } from './panel-store.ts';
@@ -99,15 +100,9 @@ export class DashboardBook {
     }
     const broken = this.#contributed().broken.find((entry) => entry.uid === uid);
     if (broken !== undefined) {
-      throw new SvcError(
-        'conflict',
-        `the dashboard ${uid} of the plugin ${broken.source} is broken: ${broken.problem}`,
-      );
+      throw errors.dashboard_broken({ uid, source: broken.source, problem: broken.problem });
     }
-    throw new SvcError(
-      'not_found',
-      `there is no dashboard ${uid}; GET /api/v1/observability/dashboards lists them`,
-    );
+    throw errors.no_dashboard({ uid });
   }
 
   /** The same, or undefined when there is none. */

@@ -3,12 +3,12 @@ import {
   type Clock,
   type Page,
   type PageRequest,
-  SvcError,
   type Tables,
   timestamp,
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { errors } from '../model/errors.ts';
 import type { DashboardBook } from './dashboard-book.ts';
 import { DashboardStore, type StoredDashboard } from './dashboard-store.ts';
 import { assertPanel, complete, type PanelBody } from '../model/panel.ts';
@@ -80,10 +80,7 @@ export class Panels {
       const before = await existing(id, store);
       call.requireMatch(shownPanel(before));
       if (before.updatedAt !== found.updatedAt) {
-        throw new SvcError(
-          'conflict',
-          `panel ${id} was changed at the same time by another call; load it again and repeat your change`,
-        );
+        throw errors.panel_changed({ id });
       }
       if (home !== before.dashboardUid) {
         await assertRoom(store, home, 1);
@@ -120,17 +117,11 @@ export class Panels {
       const store = new PanelStore(tx);
       const owner = book.pluginOf(uid);
       if (owner !== undefined) {
-        throw new SvcError(
-          'conflict',
-          `the dashboard ${uid} belongs to the plugin ${owner}; choose another uid`,
-        );
+        throw errors.dashboard_of_plugin({ uid, owner });
       }
       const before = await store.of(uid);
       if (before.length > 0 && !overwrite) {
-        throw new SvcError(
-          'conflict',
-          `there is a dashboard ${uid} with ${before.length} panels already; choose another uid, or overwrite it`,
-        );
+        throw errors.dashboard_has_panels({ uid, count: before.length });
       }
       await store.removeAll(uid);
       await assertRoom(store, uid, panels.length);
@@ -176,10 +167,7 @@ export class Panels {
     const { tables, book, clock, check } = this.#parts;
     const owner = book.pluginOf(uid);
     if (owner !== undefined && ((title ?? null) !== null || variables.length > 0)) {
-      throw new SvcError(
-        'conflict',
-        `the dashboard ${uid} belongs to the plugin ${owner}: its title and variables stay, and users add panels alone`,
-      );
+      throw errors.panels_alone({ uid, owner });
     }
     assertVariables(variables);
     const known = owner === undefined ? variables : ((await book.find(uid))?.variables ?? []);
@@ -222,7 +210,7 @@ export class Panels {
       call.note({ resourceType: 'dashboard', resourceId: uid });
       const panels = await new PanelStore(tx).removeAll(uid);
       if (panels === 0) {
-        throw new SvcError('not_found', `users have no panels on a dashboard ${uid}`);
+        throw errors.no_users_panels({ uid });
       }
       await new DashboardStore(tx).remove(uid);
       call.note({ before: { panels } });
@@ -257,23 +245,17 @@ const bodyOf = ({
 async function assertRoom(store: PanelStore, uid: string, more: number): Promise<void> {
   const counts = await store.counts();
   if ((counts.get(uid) ?? 0) + more > mostOfOne) {
-    throw new SvcError(
-      'conflict',
-      `the dashboard ${uid} would have more than ${mostOfOne} panels of its own; put some on another`,
-    );
+    throw errors.too_many_on_dashboard({ uid, max: mostOfOne });
   }
   if ([...counts.values()].reduce((sum, count) => sum + count, more) > mostOfAll) {
-    throw new SvcError(
-      'conflict',
-      `there would be more than ${mostOfAll} panels; delete some that are not needed`,
-    );
+    throw errors.too_many_panels({ max: mostOfAll });
   }
 }
 
 async function existing(id: number, store: PanelStore): Promise<StoredPanel> {
   const panel = await store.find(id);
   if (panel === undefined) {
-    throw new SvcError('not_found', `there is no panel ${id}`);
+    throw errors.no_panel({ id });
   }
   return panel;
 }

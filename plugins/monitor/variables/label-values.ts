@@ -1,5 +1,4 @@
-import { SvcError } from 'svc/sdk';
-
+import { errors } from '../model/errors.ts';
 import { type Bindings, insert } from './insertion.ts';
 
 export interface LabelValues {
@@ -18,10 +17,7 @@ export function labelValues(query: string): LabelValues {
   const [found, selector = '', quoted, plain] = form.exec(query) ?? [];
   const label = plain ?? quoted?.replaceAll(/\\(.)/g, '$1');
   if (found === undefined || label === undefined) {
-    throw new SvcError(
-      'invalid_argument',
-      `${JSON.stringify(query.slice(0, 100))} is not label_values(label) or label_values(selector, label)`,
-    );
+    throw errors.label_values_form({ query: JSON.stringify(query.slice(0, 100)) });
   }
   return { selector: selector.trim(), label };
 }

@@ -1,7 +1,7 @@
-import { SvcError } from 'svc/sdk';
 import { compileRegex, parseDuration } from 'svc/query';
 
 import type { Variable } from '../model/dashboard.ts';
+import { errors } from '../model/errors.ts';
 import { labelValues } from './label-values.ts';
 
 /** Which of the optional fields each type reads; another one would have no effect. */
@@ -22,7 +22,7 @@ export function assertVariables(variables: readonly Variable[]): void {
   const names = new Set<string>();
   for (const variable of variables) {
     const complain = (what: string): never => {
-      throw new SvcError('invalid_argument', `the variable ${variable.name} ${what}`);
+      throw errors.variable_form({ name: variable.name, what });
     };
     const { name, type } = variable;
     if (names.has(name)) {

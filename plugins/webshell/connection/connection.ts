@@ -1,5 +1,6 @@
-import { type Socket, SvcError } from 'svc/sdk';
+import type { Socket } from 'svc/sdk';
 
+import { errors } from '../protocol/errors.ts';
 import type { Standing } from '../rights/authority.ts';
 import { type AttachFrame, type OpenFrame, readFrame } from '../protocol/frames.ts';
 import { limits } from '../protocol/limits.ts';
@@ -32,9 +33,7 @@ export function firstFrame(
   const wanted = session === undefined ? 'open' : 'attach';
   return new Promise((resolve, reject) => {
     let isFirst = true;
-    const late = after(limits.openMs, () =>
-      reject(new SvcError('invalid_argument', 'the first frame did not arrive within 15 s')),
-    );
+    const late = after(limits.openMs, () => reject(errors.first_frame_late()));
     const stop = (): void => {
       isFirst = false;
       void late();
@@ -48,7 +47,7 @@ export function firstFrame(
       if ((frame?.type === 'open' || frame?.type === 'attach') && frame.type === wanted) {
         resolve(frame);
       } else {
-        reject(new SvcError('invalid_argument', `the first frame must be ${forms[wanted]}`));
+        reject(errors.first_frame_form({ forms: forms[wanted] }));
       }
     });
     void closed.then(() => {

@@ -1,6 +1,7 @@
 import type { DeviceEntry } from 'svc/contracts/device';
-import { type Clock, isSvcError, type Logger, type Settings, SvcError } from 'svc/sdk';
+import { type Clock, isSvcError, type Logger, type Settings } from 'svc/sdk';
 
+import { errors } from '../protocol/errors.ts';
 import type { Authority } from '../rights/authority.ts';
 import type { Connection } from './connection.ts';
 import type { FailedLogins } from '../rights/failed-logins.ts';
@@ -77,7 +78,7 @@ export async function logIn(
     });
     if (!authority.holds(standing)) {
       ssh.close();
-      throw new SvcError('forbidden', 'your right to open shells has ended');
+      throw errors.right_to_open_ended();
     }
     return { device, edgeId, user, ssh, trust, typed: parts.turns.pace(stream) };
   } catch (error) {
@@ -102,13 +103,10 @@ export async function logIn(
 function remoteUser(connection: Connection, frame: OpenFrame): string {
   const user = connection.user ?? frame.user;
   if (user === undefined) {
-    throw new SvcError(
-      'invalid_argument',
-      '"user" is missing: name the user to log in as, in the ticket or in the first frame',
-    );
+    throw errors.user_missing();
   }
   if (frame.user !== undefined && frame.user !== user) {
-    throw new SvcError('invalid_argument', `the ticket is for ${user}`);
+    throw errors.ticket_of_another_user({ user });
   }
   return user;
 }
@@ -183,11 +181,7 @@ export async function openSession(
         durationMs: 0,
         recorded: 'failed',
       });
-      throw new SvcError(
-        'internal',
-        'the recording cannot be written, and without one there is no shell',
-        { cause: error },
-      );
+      throw errors.recording_not_writable({ cause: error });
     }
   } catch (error) {
     ssh.close();

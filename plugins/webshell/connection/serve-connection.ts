@@ -1,5 +1,6 @@
-import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { isSvcError, messageOf, type SvcError } from 'svc/sdk';
 
+import { errors } from '../protocol/errors.ts';
 import { type Connection, firstFrame } from './connection.ts';
 import type { AttachFrame, OpenFrame } from '../protocol/frames.ts';
 import { closeCode } from '../protocol/limits.ts';
@@ -99,7 +100,7 @@ async function attach(
   const { socket, standing, session } = connection;
   const shell = shells.requireAttachable(session!);
   if (!authority.holds(standing) || !(await authority.sees(standing, shell.deviceId))) {
-    throw new SvcError('forbidden', 'your right to this shell has ended');
+    throw errors.right_to_shell_ended();
   }
   shell.assertShowable(from);
   await journal.attached({ connection, shell, from });
@@ -108,9 +109,7 @@ async function attach(
 }
 
 function refuse({ log }: ConnectionParts, { socket, deviceId }: Connection, error: unknown): void {
-  const shown = isSvcError(error)
-    ? error
-    : new SvcError('internal', 'the shell could not be opened');
+  const shown = isSvcError(error) ? error : errors.shell_not_opened();
   if (!isSvcError(error)) {
     log.error(
       { event: 'webshell.open_failed', device_id: deviceId, cause: messageOf(error) },

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { Readable } from 'node:stream';
 
-import { type Ids, messageOf, type Secrets, SvcError } from 'svc/sdk';
+import { type Ids, messageOf, type Secrets } from 'svc/sdk';
 
+import { errors } from '../protocol/errors.ts';
 import { sessionStore } from '../sessions/session-store.ts';
 import type { SessionRow, WebshellDb } from '../sessions/tables.ts';
 import { readSealedFile, SealedFile, type SealedPlace, type Tally } from './sealed-file.ts';
@@ -63,9 +64,10 @@ export class Recordings {
       }
     } catch (error) {
       if (bytes === 0) {
-        throw new SvcError('internal', `recording ${row.id} is unreadable: ${messageOf(error)}`, {
-          cause: error,
-        });
+        throw errors.recording_unreadable(
+          { id: row.id, cause: messageOf(error) },
+          { cause: error },
+        );
       }
     }
     return bytes === 0 ? undefined : { bytes, sha256: hash.digest('hex'), tally: reached };
@@ -85,7 +87,7 @@ export class Recordings {
 
   #placeOf({ id, recording_key: sealed }: SessionRow): SealedPlace {
     if (sealed === null) {
-      throw new SvcError('not_found', `there is no recording ${id}`);
+      throw errors.no_recording({ id });
     }
     return this.#place(
       id,

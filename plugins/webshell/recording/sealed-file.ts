@@ -1,7 +1,9 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 
-import { SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+
+import { errors } from '../protocol/errors.ts';
 
 /**
  * A file of encrypted pieces, each valid by itself, so that one which a crash has cut off is whole up to its last piece:
@@ -189,8 +191,4 @@ async function readAt(handle: FileHandle, position: number, length: number): Pro
 }
 
 const damaged = (name: string, cause?: unknown): SvcError =>
-  new SvcError(
-    'internal',
-    `recording ${name} is damaged: its file was altered, cut off, or belongs to another session`,
-    { cause },
-  );
+  errors.recording_damaged({ name }, { cause });

@@ -1,6 +1,8 @@
 import type { DirectoryContract } from 'svc/contracts/iam';
 import { type ScopeSource, scopeOf } from 'svc/query';
-import { covers, type Handle, type Principal, SvcError } from 'svc/sdk';
+import { covers, type Handle, type Principal } from 'svc/sdk';
+
+import { errors } from '../protocol/errors.ts';
 
 /** A principal as it was let in: whatever ends a session ends the shells that were opened in it. */
 export interface Standing {
@@ -51,7 +53,7 @@ export class Authority {
   requireStanding(principal: Principal): Standing {
     const standing = this.standing(principal);
     if (!standing) {
-      throw new SvcError('forbidden', 'only users and their API tokens may open shells');
+      throw errors.users_only();
     }
     return standing;
   }

@@ -1,5 +1,6 @@
-import { type Clock, SvcError } from 'svc/sdk';
+import type { Clock } from 'svc/sdk';
 
+import { errors } from '../protocol/errors.ts';
 import { limits } from '../protocol/limits.ts';
 
 /** A shell must not become a way to guess passwords of a device. */
@@ -18,9 +19,7 @@ export class FailedLogins {
       this.#failures.delete(deviceId);
     }
     if (found.length >= limits.failedLogins) {
-      throw new SvcError('rate_limited', 'too many failed logins on this device; wait a minute', {
-        retryAfterSeconds: 60,
-      });
+      throw errors.too_many_failed_logins({ retryAfterSeconds: 60 });
     }
   }
 

@@ -1,5 +1,6 @@
-import { type Principal, SvcError } from 'svc/sdk';
+import type { Principal } from 'svc/sdk';
 
+import { errors } from '../protocol/errors.ts';
 import { limits } from '../protocol/limits.ts';
 
 /** How many shells may be open at once: of a person, on a device, and altogether. */
@@ -20,7 +21,7 @@ export class ShellQuota {
             ? `there are ${this.#reserved.size} shells open, the limit for this service`
             : undefined;
     if (reached !== undefined) {
-      throw new SvcError('rate_limited', `${reached}; end one first`);
+      throw errors.too_many_shells({ reached });
     }
   }
 

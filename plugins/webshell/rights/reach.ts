@@ -1,7 +1,8 @@
 import type { DeviceDirectory, DeviceEntry } from 'svc/contracts/device';
 import type { EdgeFleet } from 'svc/contracts/edge';
-import { type Handle, type Principal, type Settings, SvcError } from 'svc/sdk';
+import type { Handle, Principal, Settings } from 'svc/sdk';
 
+import { errors } from '../protocol/errors.ts';
 import type { Authority } from './authority.ts';
 
 export interface ReachParts {
@@ -19,20 +20,14 @@ export async function reach(
   const isUnseen = (await authority.seenBy(asker))?.has(deviceId) === false;
   const device = isUnseen ? undefined : await devices.get(deviceId);
   if (!device) {
-    throw new SvcError('not_found', `there is no device ${deviceId}`);
+    throw errors.no_device({ device: deviceId });
   }
   const edgeId = await devices.onlineEdge(deviceId);
   if (edgeId === undefined || !fleet.available) {
-    throw new SvcError(
-      'unavailable',
-      `device ${deviceId} is offline: no edge that watches it is connected`,
-    );
+    throw errors.device_offline({ device: deviceId });
   }
   if (fleet.get().capabilities(edgeId)?.webshell === false) {
-    throw new SvcError(
-      'forbidden',
-      `the owner of device ${deviceId} allows no shells: "webshell" of policy.yaml is false on its edge`,
-    );
+    throw errors.shells_not_allowed({ device: deviceId });
   }
   return { device, edgeId };
 }
@@ -44,10 +39,7 @@ export function portOf({ tags }: DeviceEntry, settings: Settings): number {
     return settings.get<number>('webshell.ssh_port');
   }
   if (!/^[1-9]\d{0,4}$/.test(own) || Number(own) > 65_535) {
-    throw new SvcError(
-      'invalid_argument',
-      `the tag ssh_port of this device is "${own.slice(0, 32)}"; it must be a port from 1 to 65535`,
-    );
+    throw errors.ssh_port_tag({ port: own.slice(0, 32) });
   }
   return Number(own);
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 
 import type { TicketVerifier } from 'svc/contracts/session';
-import { type Clock, type Ids, type Principal, SvcError } from 'svc/sdk';
+import type { Clock, Ids, Principal } from 'svc/sdk';
 
+import { errors } from '../protocol/errors.ts';
 import { type Authority, shellAction, type Standing } from './authority.ts';
 import { limits } from '../protocol/limits.ts';
 
@@ -59,9 +60,7 @@ export class Tickets implements TicketVerifier {
         holder.kind === principal.kind && holder.id === principal.id,
     ).length;
     if (this.#open.size >= limits.tickets || own >= limits.ticketsPerUser) {
-      throw new SvcError('rate_limited', 'too many unused tickets; they expire within 30 s', {
-        retryAfterSeconds: 30,
-      });
+      throw errors.too_many_tickets({ retryAfterSeconds: 30 });
     }
     const standing = this.#authority.requireStanding(principal);
     const ticket = this.#ids.token(32);

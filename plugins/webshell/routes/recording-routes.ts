@@ -1,5 +1,6 @@
-import { byteRoute, listRoute, route, type RouteDeclaration, SvcError, type Tables } from 'svc/sdk';
+import { byteRoute, listRoute, route, type RouteDeclaration, type Tables } from 'svc/sdk';
 
+import { errors } from '../protocol/errors.ts';
 import type { Authority, Seen } from '../rights/authority.ts';
 import type { Recordings } from '../recording/recordings.ts';
 import type { Retention } from '../recording/retention.ts';
@@ -59,10 +60,7 @@ export const recordingRoutes = ({
       const { params, query, principal } = call;
       const row = await recorded(tables, await authority.seenBy(principal), params.id);
       if (row.recording_state === 'recording') {
-        throw new SvcError(
-          'conflict',
-          'this shell is still open; download its recording when it has ended',
-        );
+        throw errors.recorded_shell_open();
       }
       const form = query.format ?? 'gz';
       call.setHeader(
@@ -87,7 +85,7 @@ export const recordingRoutes = ({
       const { params, principal } = call;
       const row = await recorded(tables, await authority.seenBy(principal), params.id);
       if (row.recording_state === 'recording') {
-        throw new SvcError('conflict', 'this shell is still open; end it first');
+        throw errors.recording_in_use();
       }
       call.note({
         resourceType: 'recording',
@@ -106,7 +104,7 @@ async function recorded(
 ): Promise<SessionRow> {
   const row = await sessionStore(read).find(seen, id);
   if (!row || row.recording_key === null) {
-    throw new SvcError('not_found', `there is no recording ${id}`);
+    throw errors.no_recording({ id });
   }
   return row;
 }

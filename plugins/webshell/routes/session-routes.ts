@@ -1,5 +1,6 @@
-import { listRoute, route, type RouteDeclaration, SvcError, type Tables } from 'svc/sdk';
+import { listRoute, route, type RouteDeclaration, type Tables } from 'svc/sdk';
 
+import { errors } from '../protocol/errors.ts';
 import { type Authority, shellAction } from '../rights/authority.ts';
 import { IdParams, SessionItem, SessionQuery } from './schema.ts';
 import { sessionStore } from '../sessions/session-store.ts';
@@ -44,11 +45,11 @@ export const sessionRoutes = (
         params.id,
       );
       if (!row) {
-        throw new SvcError('not_found', `there is no session ${params.id}`);
+        throw errors.no_session({ id: params.id });
       }
       const shell = shells.get(params.id);
       if (!shell) {
-        throw new SvcError('conflict', `session ${params.id} has ended already`);
+        throw errors.session_ended({ id: params.id });
       }
       call.note({
         resourceType: 'session',

@@ -1,11 +1,4 @@
-import {
-  type Principal,
-  route,
-  type RouteDeclaration,
-  socketRoute,
-  SvcError,
-  timestamp,
-} from 'svc/sdk';
+import { type Principal, route, type RouteDeclaration, socketRoute, timestamp } from 'svc/sdk';
 
 import { shellAction } from '../rights/authority.ts';
 import { limits } from '../protocol/limits.ts';
@@ -13,6 +6,7 @@ import { userOf } from '../rights/quota.ts';
 import { reach } from '../rights/reach.ts';
 import { DeviceParams, TicketBody, TicketItem } from './schema.ts';
 import { type ConnectionParts, serveConnection } from '../connection/serve-connection.ts';
+import { errors } from '../protocol/errors.ts';
 import type { Shells } from '../shell/shells.ts';
 import type { Tickets } from '../rights/tickets.ts';
 
@@ -59,10 +53,7 @@ function shellSocket(parts: ShellRouteParts): RouteDeclaration {
     async knock({ principal, params, headers }) {
       const ticket = tickets.of(principal);
       if (ticket && (ticket.deviceId !== params.device_id || ticket.origin !== headers['origin'])) {
-        throw new SvcError(
-          'unauthorized',
-          'this ticket is for another device, or for a page of another origin',
-        );
+        throw errors.ticket_of_another_place();
       }
       if (ticket?.session !== undefined) {
         return void shells.requireAttachable(ticket.session);
@@ -143,15 +134,9 @@ function assertOwn(
 ): void {
   const shell = shells.attachable(session);
   if (shell?.deviceId !== deviceId || userOf(shell.standing.principal) !== userOf(principal)) {
-    throw new SvcError(
-      'not_found',
-      `you have no shell ${session} on device ${deviceId} to attach to`,
-    );
+    throw errors.no_shell_to_attach({ session, device: deviceId });
   }
   if (user !== undefined) {
-    throw new SvcError(
-      'invalid_argument',
-      'a ticket for an open shell is for the user of that shell; leave "user" out',
-    );
+    throw errors.ticket_names_user();
   }
 }

@@ -1,5 +1,6 @@
-import { type Clock, type Logger, messageOf, type Socket, SvcError } from 'svc/sdk';
+import { type Clock, type Logger, messageOf, type Socket } from 'svc/sdk';
 
+import { errors } from '../protocol/errors.ts';
 import type { Standing } from '../rights/authority.ts';
 import { type ClientFrame, readFrame, type ServerFrame, type Size } from '../protocol/frames.ts';
 import { closeCode, type Ending, limits, wantedCodes } from '../protocol/limits.ts';
@@ -136,13 +137,10 @@ export class LiveShell {
   /** Throws when it cannot be shown from there on. */
   assertShowable(from: number): void {
     if (this.#ending && !this.isAwaited) {
-      throw new SvcError('not_found', 'this shell has ended');
+      throw errors.shell_ended();
     }
     if (from > this.bytesOut) {
-      throw new SvcError(
-        'invalid_argument',
-        `"from" is ${from}, and this shell has printed ${this.bytesOut} bytes`,
-      );
+      throw errors.from_beyond_end({ from, bytesOut: this.bytesOut });
     }
   }
 

@@ -1,5 +1,6 @@
-import { type Clock, SvcError } from 'svc/sdk';
+import type { Clock } from 'svc/sdk';
 
+import { errors } from '../protocol/errors.ts';
 import type { Authority } from '../rights/authority.ts';
 import { type Ending, limits } from '../protocol/limits.ts';
 import type { LiveShell } from './shell.ts';
@@ -53,7 +54,7 @@ export class Shells {
   requireAttachable(id: number): LiveShell {
     const shell = this.attachable(id);
     if (!shell) {
-      throw new SvcError('not_found', `shell ${id} has ended; open a new one`);
+      throw errors.shell_is_over({ id });
     }
     return shell;
   }

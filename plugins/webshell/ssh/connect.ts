@@ -1,8 +1,9 @@
 import type { Duplex } from 'node:stream';
 
-import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { isSvcError, messageOf, type SvcError } from 'svc/sdk';
 import { type Client, type ClientChannel, loadSsh } from 'svc/ssh';
 
+import { errors } from '../protocol/errors.ts';
 import type { Login, Size } from '../protocol/frames.ts';
 import { limits } from '../protocol/limits.ts';
 import { type HostKey, hostKeyAlgorithms, hostKeyOf } from './fingerprint.ts';
@@ -56,14 +57,10 @@ export async function openShell(order: SshOrder): Promise<SshShell> {
     const hostKey = await signIn(client, order);
     const { term, cols, rows } = order;
     const channel = await new Promise<ClientChannel>((opened, failed) => {
-      client.once('close', () =>
-        failed(new SvcError('upstream_error', 'the connection ended before there was a shell')),
-      );
+      client.once('close', () => failed(errors.connection_ended_early()));
       client.shell({ term, cols, rows, width: 0, height: 0 }, (error, made) =>
         error
-          ? failed(
-              new SvcError('upstream_error', `the SSH server opens no shell: ${messageOf(error)}`),
-            )
+          ? failed(errors.no_shell_from_server({ cause: messageOf(error) }))
           : opened(attached(made)),
       );
     });
@@ -90,12 +87,7 @@ function signIn(
     client.once('error', (error: Error & { readonly level?: string }) =>
       failed(refusal ?? explained(error)),
     );
-    client.once('close', () =>
-      failed(
-        refusal ??
-          new SvcError('upstream_error', 'the connection to the SSH server ended before the login'),
-      ),
-    );
+    client.once('close', () => failed(refusal ?? errors.connection_lost_at_login()));
     client.on(
       'keyboard-interactive',
       (
@@ -145,10 +137,7 @@ export async function assertLogin(login: Login): Promise<void> {
     parsed instanceof Error ||
     (Array.isArray(parsed) && parsed.some((key) => key instanceof Error))
   ) {
-    throw new SvcError(
-      'invalid_argument',
-      'the private key cannot be read: its format is unknown, or the passphrase is wrong',
-    );
+    throw errors.private_key_unreadable();
   }
 }
 
@@ -173,11 +162,8 @@ function explained(error: Error & { readonly level?: string }): SvcError {
     return error;
   }
   return error.level === 'client-authentication'
-    ? new SvcError('unauthorized', 'the SSH server does not accept this login')
-    : new SvcError(
-        'upstream_error',
-        error.level === 'client-timeout'
-          ? 'the SSH server did not answer in time'
-          : `SSH failed: ${messageOf(error)}`,
-      );
+    ? errors.login_refused()
+    : error.level === 'client-timeout'
+      ? errors.server_too_late()
+      : errors.ssh_failed({ cause: messageOf(error) });
 }

@@ -1,13 +1,6 @@
-import {
-  type Clock,
-  type Page,
-  pageOf,
-  type PageRequest,
-  SvcError,
-  type Tables,
-  timestamp,
-} from 'svc/sdk';
+import { type Clock, type Page, pageOf, type PageRequest, type Tables, timestamp } from 'svc/sdk';
 
+import { errors } from '../protocol/errors.ts';
 import type { Seen } from '../rights/authority.ts';
 import { isSeen } from '../sessions/session-store.ts';
 import type { HostKey } from './fingerprint.ts';
@@ -40,11 +33,7 @@ export class HostKeys {
       return await requireKey(tx, deviceId);
     });
     if (row.fingerprint !== key.fingerprint) {
-      throw new SvcError(
-        'conflict',
-        `host key mismatch: the SSH server of this device shows ${key.fingerprint}, and ${row.fingerprint} is trusted. Either the machine was ` +
-          'reinstalled or the connection is intercepted; an administrator who has verified the new key can accept it',
-      );
+      throw errors.host_key_mismatch({ shown: key.fingerprint, trusted: row.fingerprint });
     }
     return 'first_use';
   }
@@ -63,10 +52,10 @@ export class HostKeys {
     return this.#tables.write(async (tx) => {
       const before = await requireKey(tx, deviceId);
       if (before.offered_fingerprint !== fingerprint) {
-        throw new SvcError(
-          'conflict',
-          `the key that was refused last is ${before.offered_fingerprint ?? 'none'}, not ${fingerprint}`,
-        );
+        throw errors.another_key_refused({
+          refused: before.offered_fingerprint ?? 'none',
+          fingerprint,
+        });
       }
       const after = await hostKeyStore(tx).replace(
         deviceId,
@@ -165,10 +154,7 @@ const hostKeyStore = (db: WebshellDb) => ({
 async function requireKey(db: WebshellDb, deviceId: number): Promise<HostKeyRow> {
   const row = await hostKeyStore(db).find(deviceId);
   if (!row) {
-    throw new SvcError(
-      'not_found',
-      `no host key of device ${deviceId} is known; it is trusted when the first shell is opened`,
-    );
+    throw errors.no_host_key({ device: deviceId });
   }
   return row;
 }

@@ -1,0 +1,8 @@
+import { defineErrors } from 'svc/sdk';
+
+export const errors = defineErrors('host', {
+  own_plugin: [
+    'conflict',
+    '"{plugin}" serves this API: once disabled, no request could enable it again',
+  ],
+});
