@@ -42,8 +42,10 @@ const text = words('shell', {
   whyAway: 'See why',
 });
 
+type User = Extract<Session, { state: 'in' }>['user'];
+
 /** The page around all pages: navigation, one bar, and what is said to all of them. */
-export function Shell({ user }: { readonly user: Extract<Session, { state: 'in' }>['user'] }) {
+export function Shell({ user }: { readonly user: User }) {
   const { parts } = usePlace();
   const [isOpen, setOpen] = useState(false);
   const additions = useAdditions();
@@ -79,37 +81,7 @@ export function Shell({ user }: { readonly user: Extract<Session, { state: 'in' 
         </button>
         <Heart />
         <Button kind="quiet" icon="sun" label={text.theme} onClick={otherTheme} />
-        <details class="account">
-          <summary aria-label={`${initials(user.display_name)}, ${text.account}`}>
-            {initials(user.display_name)}
-          </summary>
-          <div class="menu">
-            <p>
-              <b>{user.display_name}</b>
-              <br />
-              <span class="soft">{user.email}</span>
-            </p>
-            {additions.languages.length > 0 && (
-              <select
-                aria-label={text.language}
-                value={chosenLanguage() ?? ''}
-                onChange={({ currentTarget: { value } }) =>
-                  chooseLanguage(value === '' ? undefined : value)
-                }
-              >
-                <option value="">English</option>
-                {additions.languages.map(({ tag, title }) => (
-                  <option key={tag} value={tag} lang={tag}>
-                    {title}
-                  </option>
-                ))}
-              </select>
-            )}
-            <Button kind="quiet" onClick={() => void signOut()}>
-              {text.signOut}
-            </Button>
-          </div>
-        </details>
+        <Account user={user} />
       </header>
       <main id="main" tabIndex={-1}>
         <Banners />
@@ -125,6 +97,42 @@ export function Shell({ user }: { readonly user: Extract<Session, { state: 'in' 
       <Notices />
       <Overlay />
     </div>
+  );
+}
+
+/** Who is signed in, in which language, and the way out. */
+function Account({ user }: { readonly user: User }) {
+  const { languages } = useAdditions();
+  return (
+    <details class="account">
+      <summary aria-label={`${initials(user.display_name)}, ${text.account}`}>
+        {initials(user.display_name)}
+      </summary>
+      <div class="menu">
+        <p>
+          <b>{user.display_name}</b>
+          <br />
+          <span class="soft">{user.email}</span>
+        </p>
+        {languages.length > 0 && (
+          <select
+            aria-label={text.language}
+            value={chosenLanguage() ?? ''}
+            onChange={({ currentTarget: { value } }) => chooseLanguage(value || undefined)}
+          >
+            <option value="">English</option>
+            {languages.map(({ tag, title }) => (
+              <option key={tag} value={tag} lang={tag}>
+                {title}
+              </option>
+            ))}
+          </select>
+        )}
+        <Button kind="quiet" onClick={() => void signOut()}>
+          {text.signOut}
+        </Button>
+      </div>
+    </details>
   );
 }
 
@@ -208,13 +216,10 @@ function Side({
 /** Whether what is shown is of now; small while it is, and a line over the page when it is not. */
 function Heart() {
   const { state } = useStore(connection);
+  const said = state === 'live' ? text.live : text.joining;
   return (
-    <span
-      class={`heart heart-${state}`}
-      role="status"
-      title={state === 'live' ? text.live : text.joining}
-    >
-      <span class="hidden-text">{state === 'live' ? text.live : text.joining}</span>
+    <span class={`heart heart-${state}`} role="status" title={said}>
+      <span class="hidden-text">{said}</span>
     </span>
   );
 }

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 
 import { useParam } from '../browser/location.ts';
 import { words } from '../text/words.ts';
-import type { Window } from './chart.tsx';
+import type { Window } from './matrix.ts';
 import { Button } from './parts.tsx';
 import { Segments } from './form.tsx';
 import { moment } from '../text/format.ts';

@@ -203,52 +203,62 @@ function One({ id }: { readonly id: string }) {
       {isWaiting(value.status) && may('approval:sign') && (
         <TextField label={text.comment} value={comment} onInput={setComment} />
       )}
-      <Fields
-        of={[
-          [
-            text.where,
-            value.target.id === null ? (
-              value.target.name
-            ) : (
-              <a href={address(['devices', value.target.id])}>{value.target.name}</a>
-            ),
-          ],
-          [
-            text.class,
-            <Tag tone={value.class === 'dangerous' ? 'critical' : 'warning'}>{value.class}</Tag>,
-          ],
-          [text.by, value.requested_by.name],
-          [text.persona, value.persona],
-          [text.reason, value.reason],
-          [text.signatures, say(text.needed, { signed: given, needed: value.required_signatures })],
-          [text.expires, <Time at={value.expires_at} />],
-          [
-            text.session,
-            value.session_id === null ? null : (
-              <a href={address(['chat', value.session_id])}>{text.open}</a>
-            ),
-          ],
-          [text.hash, <code>{hash}</code>],
-        ]}
-      />
+      <Facts approval={value} signed={given} />
       <Section title={text.args}>
         <pre class="code">{JSON.stringify(value.args, undefined, 2)}</pre>
       </Section>
-      {signatures.length > 0 && (
-        <Section title={text.signatures}>
-          <ul class="list">
-            {signatures.map(({ name, decision, comment: said, at }) => (
-              <li key={`${name} ${at}`}>
-                <Status tone={decision === 'approved' ? 'ok' : 'critical'}>{name}</Status>
-                <span>{said}</span>
-                <span class="soft">
-                  <Time at={at} />
-                </span>
-              </li>
-            ))}
-          </ul>
-        </Section>
-      )}
+      {signatures.length > 0 && <Signatures of={signatures} />}
     </>
   );
 }
+
+function Facts({ approval, signed }: { readonly approval: Approval; readonly signed: number }) {
+  return (
+    <Fields
+      of={[
+        [
+          text.where,
+          approval.target.id === null ? (
+            approval.target.name
+          ) : (
+            <a href={address(['devices', approval.target.id])}>{approval.target.name}</a>
+          ),
+        ],
+        [
+          text.class,
+          <Tag tone={approval.class === 'dangerous' ? 'critical' : 'warning'}>
+            {approval.class}
+          </Tag>,
+        ],
+        [text.by, approval.requested_by.name],
+        [text.persona, approval.persona],
+        [text.reason, approval.reason],
+        [text.signatures, say(text.needed, { signed, needed: approval.required_signatures })],
+        [text.expires, <Time at={approval.expires_at} />],
+        [
+          text.session,
+          approval.session_id === null ? null : (
+            <a href={address(['chat', approval.session_id])}>{text.open}</a>
+          ),
+        ],
+        [text.hash, <code>{approval.args_sha256}</code>],
+      ]}
+    />
+  );
+}
+
+const Signatures = ({ of }: { readonly of: NonNullable<Approval['signatures']> }) => (
+  <Section title={text.signatures}>
+    <ul class="list">
+      {of.map(({ name, decision, comment: said, at }) => (
+        <li key={`${name} ${at}`}>
+          <Status tone={decision === 'approved' ? 'ok' : 'critical'}>{name}</Status>
+          <span>{said}</span>
+          <span class="soft">
+            <Time at={at} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  </Section>
+);

@@ -6,6 +6,7 @@ import { useData } from '../../client/data.ts';
 import { address, goTo, place, usePlace } from '../../browser/location.ts';
 import { words } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
+import type { Window } from '../../kit/matrix.ts';
 import { Button, Empty, Head, Refused, Skeleton } from '../../kit/parts.tsx';
 import { SpanChoice, useSpan } from '../../kit/span.tsx';
 import { type Panel, PanelView } from './panel.tsx';
@@ -52,20 +53,7 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
   const mayWrite = useMay()('monitor:write');
   const [edited, setEdited] = useState<Panel | 'new'>();
   const length = 'last' in window ? window.last : window.to - window.from;
-  const asked = useMemo(() => {
-    const span =
-      'last' in window
-        ? { from: `now-${window.last}s`, to: 'now' }
-        : { from: String(window.from), to: String(window.to) };
-    return {
-      ...span,
-      ...Object.fromEntries(
-        [...new Set(query.keys())]
-          .filter((name) => name.startsWith(prefix))
-          .map((name) => [name, query.getAll(name)]),
-      ),
-    };
-  }, [window, query]);
+  const asked = useMemo(() => askedOf(window, query), [window, query]);
   const every = 'last' in window ? Math.max(10_000, Math.round(length / 240) * 1_000) : undefined;
   const { value, error, reload } = useData<Dashboard>(
     `/observability/dashboards/${encodeURIComponent(uid)}`,
@@ -136,6 +124,22 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
       )}
     </>
   );
+}
+
+/** What svc is asked for: the time, and the variables that the address names. */
+function askedOf(window: Window, query: URLSearchParams) {
+  const span =
+    'last' in window
+      ? { from: `now-${window.last}s`, to: 'now' }
+      : { from: String(window.from), to: String(window.to) };
+  return {
+    ...span,
+    ...Object.fromEntries(
+      [...new Set(query.keys())]
+        .filter((name) => name.startsWith(prefix))
+        .map((name) => [name, query.getAll(name)]),
+    ),
+  };
 }
 
 /** As they are read, also where they stand one below the other. */

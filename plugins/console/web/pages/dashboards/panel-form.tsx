@@ -109,22 +109,7 @@ export function PanelForm({ title, uid, panel, others = [], onClose, onDone }: P
           mono
           required
         />
-        <div class="field-row">
-          <SelectField
-            label={text.type}
-            value={type}
-            options={types.map((one) => [one, one] as const)}
-            onChange={setType}
-          />
-          <SelectField
-            label={text.unit}
-            value={unit}
-            options={[...new Set([...units, unit])].map(
-              (one) => [one, one.replaceAll('_', ' ')] as const,
-            )}
-            onChange={setUnit}
-          />
-        </div>
+        <Drawing type={type} unit={unit} onType={setType} onUnit={setUnit} />
         <TextField
           label={text.legend}
           hint={text.legendHint}
@@ -147,3 +132,30 @@ export function PanelForm({ title, uid, panel, others = [], onClose, onDone }: P
     </Dialog>
   );
 }
+
+interface DrawingProps {
+  readonly type: string;
+  readonly unit: string;
+  readonly onType: (type: string) => void;
+  readonly onUnit: (unit: string) => void;
+}
+
+/** As what its answer is drawn, and in which unit. */
+const Drawing = ({ type, unit, onType, onUnit }: DrawingProps) => (
+  <div class="field-row">
+    <SelectField
+      label={text.type}
+      value={type}
+      options={types.map((one) => [one, one] as const)}
+      onChange={onType}
+    />
+    <SelectField
+      label={text.unit}
+      value={unit}
+      options={[...new Set([...units, unit])].map(
+        (one) => [one, one.replaceAll('_', ' ')] as const,
+      )}
+      onChange={onUnit}
+    />
+  </div>
+);

@@ -256,28 +256,30 @@ function Details({
           </ul>
         </details>
       )}
-      {evidence.length > 0 && (
-        <details>
-          <summary>
-            {text.evidence} {evidence.length}
-          </summary>
-          <ul class="list">
-            {evidence.map(({ id, kind, source, query, window }) => (
-              <li key={id}>
-                <Tag>{id}</Tag>
-                <span class="cut mono" title={query}>
-                  {query}
-                </span>
-                {kind === 'metric' ? (
-                  <a href={address(['explore'], { q: query, at: spanOf(window) })}>{source}</a>
-                ) : (
-                  <span class="soft">{source}</span>
-                )}
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
+      {evidence.length > 0 && <Evidence of={evidence} />}
     </>
   );
 }
+
+const Evidence = ({ of }: { readonly of: NonNullable<ReportOf['evidence']> }) => (
+  <details>
+    <summary>
+      {text.evidence} {of.length}
+    </summary>
+    <ul class="list">
+      {of.map(({ id, kind, source, query, window }) => (
+        <li key={id}>
+          <Tag>{id}</Tag>
+          <span class="cut mono" title={query}>
+            {query}
+          </span>
+          {kind === 'metric' ? (
+            <a href={address(['explore'], { q: query, at: spanOf(window) })}>{source}</a>
+          ) : (
+            <span class="soft">{source}</span>
+          )}
+        </li>
+      ))}
+    </ul>
+  </details>
+);

@@ -49,12 +49,61 @@ export function LogLines({
   readonly query: string;
   readonly onError?: (error: ApiError | undefined) => void;
 }) {
-  const { window, bounds } = useSpan();
-  const [lines, setLines] = useState<readonly Line[]>();
-  const [error, setError] = useState<ApiError>();
   const [isFollowing, setFollowing] = useState(false);
   const [isWrapped, setWrapped] = useState(() => matchMedia(narrow).matches);
   const [picked, setPicked] = useState<string>();
+  const { lines, error } = useLines(query, isFollowing, onError);
+  return (
+    <>
+      <div class="filters">
+        <SpanChoice />
+        <Button
+          icon={isFollowing ? 'pause' : 'play'}
+          pressed={isFollowing}
+          onClick={() => setFollowing(!isFollowing)}
+        >
+          {isFollowing ? text.stop : text.follow}
+        </Button>
+        <Button kind="quiet" pressed={isWrapped} onClick={() => setWrapped(!isWrapped)}>
+          {text.wrap}
+        </Button>
+      </div>
+      {error ? (
+        onError ? null : (
+          <Refused error={error} />
+        )
+      ) : lines === undefined ? (
+        <Skeleton lines={8} />
+      ) : lines.length === 0 ? (
+        <Empty title={text.none}>{text.noneNote}</Empty>
+      ) : (
+        <ol class={isWrapped ? 'log wrapped' : 'log'} aria-label={text.lines} tabIndex={0}>
+          {lines.map((line, index) => {
+            const id = `${line.at}-${lines.length - index}`;
+            return (
+              <LogLine
+                key={id}
+                line={line}
+                isPicked={picked === id}
+                onPick={() => setPicked(picked === id ? undefined : id)}
+              />
+            );
+          })}
+        </ol>
+      )}
+    </>
+  );
+}
+
+/** The newest lines of the chosen time, and while they are followed those that come after. */
+function useLines(
+  query: string,
+  isFollowing: boolean,
+  onError: ((error: ApiError | undefined) => void) | undefined,
+) {
+  const { window, bounds } = useSpan();
+  const [lines, setLines] = useState<readonly Line[]>();
+  const [error, setError] = useState<ApiError>();
   const newest = useRef('0');
   const key = JSON.stringify([query, window]);
   useEffect(() => {
@@ -102,46 +151,7 @@ export function LogLines({
       clearInterval(timer);
     };
   }, [isFollowing, key]);
-  return (
-    <>
-      <div class="filters">
-        <SpanChoice />
-        <Button
-          icon={isFollowing ? 'pause' : 'play'}
-          pressed={isFollowing}
-          onClick={() => setFollowing(!isFollowing)}
-        >
-          {isFollowing ? text.stop : text.follow}
-        </Button>
-        <Button kind="quiet" pressed={isWrapped} onClick={() => setWrapped(!isWrapped)}>
-          {text.wrap}
-        </Button>
-      </div>
-      {error ? (
-        onError ? null : (
-          <Refused error={error} />
-        )
-      ) : lines === undefined ? (
-        <Skeleton lines={8} />
-      ) : lines.length === 0 ? (
-        <Empty title={text.none}>{text.noneNote}</Empty>
-      ) : (
-        <ol class={isWrapped ? 'log wrapped' : 'log'} aria-label={text.lines} tabIndex={0}>
-          {lines.map((line, index) => {
-            const id = `${line.at}-${lines.length - index}`;
-            return (
-              <LogLine
-                key={id}
-                line={line}
-                isPicked={picked === id}
-                onPick={() => setPicked(picked === id ? undefined : id)}
-              />
-            );
-          })}
-        </ol>
-      )}
-    </>
-  );
+  return { lines, error };
 }
 
 const levels: Readonly<Record<string, string>> = {

@@ -134,58 +134,12 @@ function Fields({ id, first }: { readonly id: string | undefined; readonly first
           onCancel={() => goTo(address(['rules']))}
           disabled={parsed.value === undefined || !may('alert:write')}
         >
-          <TextField
-            label={text.name}
-            value={draft.name}
-            onInput={setName}
-            required
-            autoFocus={id === undefined}
-          />
-          <TextField
-            label={text.key}
-            value={draft.rule_key}
-            onInput={(key) => set({ rule_key: key })}
-            hint={text.keyHint}
-            mono
-            required
-          />
-          <SelectField
-            label={text.severity}
-            value={draft.severity}
-            options={severities}
-            onChange={(severity) => set({ severity })}
-          />
-          <SelectField
-            label={text.kind}
-            value={draft.kind}
-            options={named(kinds, draft.kind)}
-            onChange={setKind}
-          />
-          <SelectField
-            label={text.scope}
-            value={draft.scope_type}
-            options={named(scopes, draft.scope_type)}
-            onChange={(scope) => set({ scope_type: scope })}
-          />
-          <TextField
-            label={text.conditions}
-            value={conditions}
-            onInput={setConditions}
-            rows={10}
-            mono
-            hint={text.conditionsHint}
-            error={parsed.error}
-          />
-          <TextField
-            label={text.runbook}
-            value={draft.runbook_url}
-            onInput={(url) => set({ runbook_url: url })}
-            hint={text.runbookHint}
-          />
-          <CheckField
-            label={text.enabled}
-            value={draft.enabled}
-            onChange={(enabled) => set({ enabled })}
+          <Inputs
+            draft={draft}
+            isNew={id === undefined}
+            conditions={conditions}
+            wrong={parsed.error}
+            on={{ set, name: setName, kind: setKind, conditions: setConditions }}
           />
         </Form>
         <Preview rule={whole} isValid={parsed.value !== undefined} />
@@ -193,6 +147,72 @@ function Fields({ id, first }: { readonly id: string | undefined; readonly first
     </>
   );
 }
+
+interface InputsProps {
+  readonly draft: RuleDraft;
+  readonly isNew: boolean;
+  /** As they are typed, which may be no JSON yet. */
+  readonly conditions: string;
+  readonly wrong: string | undefined;
+  readonly on: {
+    readonly set: (changes: Partial<RuleDraft>) => void;
+    readonly name: (name: string) => void;
+    readonly kind: (kind: string) => void;
+    readonly conditions: (json: string) => void;
+  };
+}
+
+const Inputs = ({ draft, isNew, conditions, wrong, on }: InputsProps) => (
+  <>
+    <TextField label={text.name} value={draft.name} onInput={on.name} required autoFocus={isNew} />
+    <TextField
+      label={text.key}
+      value={draft.rule_key}
+      onInput={(key) => on.set({ rule_key: key })}
+      hint={text.keyHint}
+      mono
+      required
+    />
+    <SelectField
+      label={text.severity}
+      value={draft.severity}
+      options={severities}
+      onChange={(severity) => on.set({ severity })}
+    />
+    <SelectField
+      label={text.kind}
+      value={draft.kind}
+      options={named(kinds, draft.kind)}
+      onChange={on.kind}
+    />
+    <SelectField
+      label={text.scope}
+      value={draft.scope_type}
+      options={named(scopes, draft.scope_type)}
+      onChange={(scope) => on.set({ scope_type: scope })}
+    />
+    <TextField
+      label={text.conditions}
+      value={conditions}
+      onInput={on.conditions}
+      rows={10}
+      mono
+      hint={text.conditionsHint}
+      error={wrong}
+    />
+    <TextField
+      label={text.runbook}
+      value={draft.runbook_url}
+      onInput={(url) => on.set({ runbook_url: url })}
+      hint={text.runbookHint}
+    />
+    <CheckField
+      label={text.enabled}
+      value={draft.enabled}
+      onChange={(enabled) => on.set({ enabled })}
+    />
+  </>
+);
 
 const written = (conditions: RuleDraft['conditions']): string =>
   JSON.stringify(conditions, undefined, 2);

@@ -77,43 +77,8 @@ export default function Silences() {
     setNew(false);
     setAsked('');
   };
-  const columns: readonly Column<Silence>[] = [
-    {
-      head: text.what,
-      cell: ({ matchers }) => <code class="cut">{matchers.map(lineOf).join(', ')}</code>,
-    },
-    { head: text.why, rank: 2, cell: ({ reason }) => <span class="cut">{reason}</span> },
-    {
-      head: text.who,
-      rank: 1,
-      width: '140px',
-      cell: ({ created_by: by }) => <span class="cut soft">{by}</span>,
-    },
-    {
-      head: text.state,
-      width: '110px',
-      cell: ({ state: is, in_force: holds }) => (
-        <Status tone={holds ? 'warning' : 'muted'}>{text[is]}</Status>
-      ),
-    },
-    { head: text.until, width: '110px', cell: ({ ends_at: at }) => <Time at={at} /> },
-    {
-      head: text.end,
-      width: '90px',
-      cell: ({ id, state: is }) =>
-        is !== 'expired' && may('alert:silence') ? (
-          <Button
-            onClick={() =>
-              void attempt(() => api.delete(`/alerts/silences/${id}`), text.ended).then(
-                silences.reload,
-              )
-            }
-          >
-            {text.end}
-          </Button>
-        ) : null,
-    },
-  ];
+  const end = (id: number): void =>
+    void attempt(() => api.delete(`/alerts/silences/${id}`), text.ended).then(silences.reload);
   return (
     <>
       <Head title={text.title}>
@@ -137,7 +102,7 @@ export default function Silences() {
         label={text.title}
         rows={silences.items}
         asked={silences}
-        columns={columns}
+        columns={columnsOf(may('alert:silence') ? end : undefined)}
         keyOf={({ id }) => id}
         total={silences.total}
         more={silences.more}
@@ -165,6 +130,34 @@ export default function Silences() {
     </>
   );
 }
+
+const columnsOf = (onEnd: ((id: number) => void) | undefined): readonly Column<Silence>[] => [
+  {
+    head: text.what,
+    cell: ({ matchers }) => <code class="cut">{matchers.map(lineOf).join(', ')}</code>,
+  },
+  { head: text.why, rank: 2, cell: ({ reason }) => <span class="cut">{reason}</span> },
+  {
+    head: text.who,
+    rank: 1,
+    width: '140px',
+    cell: ({ created_by: by }) => <span class="cut soft">{by}</span>,
+  },
+  {
+    head: text.state,
+    width: '110px',
+    cell: ({ state: is, in_force: holds }) => (
+      <Status tone={holds ? 'warning' : 'muted'}>{text[is]}</Status>
+    ),
+  },
+  { head: text.until, width: '110px', cell: ({ ends_at: at }) => <Time at={at} /> },
+  {
+    head: text.end,
+    width: '90px',
+    cell: ({ id, state: is }) =>
+      is !== 'expired' && onEnd ? <Button onClick={() => onEnd(id)}>{text.end}</Button> : null,
+  },
+];
 
 /** One that was silenced on its own page has no silence in the list. */
 const aloneColumns: readonly Column<Incident>[] = [
