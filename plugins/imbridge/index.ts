@@ -11,14 +11,7 @@ import { ImPlatforms, type ImPorts } from 'svc/contracts/imbridge';
 import { ChannelTypes } from 'svc/contracts/notify';
 import { dialSocket } from 'svc/im';
 import { DeviceScopes, seenBy } from 'svc/query';
-import {
-  AuditTrail,
-  BuildInfo,
-  Catalogue,
-  defineEvent,
-  definePlugin,
-  type OutboundRequest,
-} from 'svc/sdk';
+import { AuditTrail, BuildInfo, Catalogue, defineEvent, definePlugin } from 'svc/sdk';
 
 import { Actions } from './actions.ts';
 import { Answerer } from './answerer.ts';
@@ -56,8 +49,7 @@ export default definePlugin({
     const build = services.use(BuildInfo);
     const directory = services.use(Directory);
     const dials = {
-      fetch: (url: string, request?: OutboundRequest) => ctx.fetch(url, request),
-      token: (bytes: number) => ids.token(bytes),
+      addressOf: (host: string) => ctx.addressOf(host),
       every: (ms: number, tick: () => void) => scope.interval('ping a chat platform', ms, tick),
     };
     const ports: ImPorts = {

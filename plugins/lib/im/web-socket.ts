@@ -1,12 +1,13 @@
-import { createHash } from 'node:crypto';
-import type { Duplex } from 'node:stream';
+import { isIP, type LookupFunction } from 'node:net';
 
-import { type OutboundReply, type OutboundRequest, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
+import { WebSocket } from 'ws';
+
+import { errors } from './errors.ts';
 
 export interface DialPorts {
-  readonly fetch: (url: string, request?: OutboundRequest) => Promise<OutboundReply>;
-  /** URL-safe text of so many random bytes. */
-  readonly token: (bytes: number) => string;
+  /** An address of a host that may be reached: what is connected to, and nothing else. */
+  readonly addressOf: (host: string) => Promise<string>;
   /** Calls `tick` again and again until it is undone. */
   readonly every: (ms: number, tick: () => void) => () => unknown;
 }
@@ -18,79 +19,89 @@ export interface DialledSocket {
   close(): void;
 }
 
-const mostMessage = 2 * 1024 * 1024;
-const mostWaiting = 1_000;
+const maxMessageBytes = 2 * 1024 * 1024;
+const maxWaiting = 1_000;
+const handshakeMs = 15_000;
 const pingEveryMs = 20_000;
-const salt = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
-const op = { more: 0, text: 1, bytes: 2, close: 8, ping: 9, pong: 10 } as const;
 
-/** Dials a WebSocket by the safe fetch: the address is checked like that of any other request. */
+/** Dials a WebSocket at an address that was checked like that of any other request. */
 export async function dialSocket(
   ports: DialPorts,
   url: string,
   signal: AbortSignal,
 ): Promise<DialledSocket> {
-  const key = Buffer.from(ports.token(16), 'base64url').toString('base64');
-  let taken: ClientSocket | undefined;
-  const reply = await ports.fetch(url.replace(/^ws/, 'http'), {
-    headers: {
-      connection: 'Upgrade',
-      upgrade: 'websocket',
-      'sec-websocket-version': '13',
-      'sec-websocket-key': key,
-    },
-    timeoutMs: 15_000,
-    signal,
-    onUpgrade: (connection, first) => {
-      taken = new ClientSocket(connection as Duplex, ports);
-      taken.feed(first);
-    },
+  const target = new URL(url.replace(/^http/, 'ws'));
+  // A literal address is never looked up by the socket, so it is checked here like a name.
+  const address = await ports.addressOf(target.hostname.replace(/^\[|\]$/g, ''));
+  signal.throwIfAborted();
+  const socket = new WebSocket(target, {
+    lookup: fixedLookup(address),
+    maxPayload: maxMessageBytes,
+    handshakeTimeout: handshakeMs,
+    perMessageDeflate: false,
+    followRedirects: false,
   });
-  const isOurs =
-    reply.headers['sec-websocket-accept'] ===
-    createHash('sha1')
-      .update(key + salt)
-      .digest('base64');
-  if (taken === undefined || !isOurs) {
-    taken?.close();
-    throw new SvcError(
-      'upstream_error',
-      `${new URL(url).host} answered ${reply.status} and no WebSocket`,
-      { reason: 'im.no_socket' },
+  const dialled = new Dialled(socket, ports, signal);
+  await new Promise<void>((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('unexpected-response', (_request, response) => {
+      response.destroy();
+      reject(errors.no_socket({ host: target.host, answer: String(response.statusCode) }));
+      dialled.close();
+    });
+    socket.once('error', (error) =>
+      reject(
+        signal.aborted
+          ? errors.dial_stopped({ host: target.host }, { cause: error })
+          : errors.dial_failed({ host: target.host, cause: messageOf(error) }, { cause: error }),
+      ),
     );
-  }
-  const socket = taken;
-  const stop = (): void => socket.close();
-  signal.addEventListener('abort', stop, { once: true });
-  socket.onEnd(() => signal.removeEventListener('abort', stop));
-  return socket;
+  });
+  return dialled;
 }
 
-/** The client's side of one connection: what it sends is masked, what it gets is bounded, and silence ends it. */
-class ClientSocket implements DialledSocket {
-  readonly #connection: Duplex;
-  readonly #ports: DialPorts;
-  readonly #stopPings: () => unknown;
+const fixedLookup =
+  (address: string): LookupFunction =>
+  (_host, { all }, done) =>
+    all === true
+      ? done(null, [{ address, family: isIP(address) }])
+      : done(null, address, isIP(address));
+
+/** One connection whose messages are taken one by one; a peer that is silent, or sends faster than it is read, is let go. */
+class Dialled implements DialledSocket {
+  readonly #socket: WebSocket;
   readonly #ready: (string | Uint8Array)[] = [];
   #waiting: ((message: string | Uint8Array | undefined) => void) | undefined;
-  #bytes = Buffer.alloc(0);
-  #parts: { readonly opcode: number; readonly pieces: Buffer[]; size: number } | undefined;
   #closed = false;
-  #ended = (): void => undefined;
   #heard = true;
 
-  constructor(connection: Duplex, ports: DialPorts) {
-    this.#connection = connection;
-    this.#ports = ports;
-    this.#stopPings = ports.every(pingEveryMs, () => this.#ping());
-    connection.on('data', (chunk: Buffer) => this.feed(chunk));
-    connection.on('error', () => this.close());
-    connection.on('close', () => this.close());
-    connection.on('end', () => this.close());
+  constructor(socket: WebSocket, { every }: DialPorts, signal: AbortSignal) {
+    this.#socket = socket;
+    const stopPings = every(pingEveryMs, () => this.#ping());
+    const stop = (): void => this.close();
+    signal.addEventListener('abort', stop, { once: true });
+    const alive = (): void => void (this.#heard = true);
+    socket.on('pong', alive);
+    socket.on('ping', alive);
+    socket.on('message', (data: Buffer, isBinary) => {
+      this.#heard = true;
+      this.#hand(isBinary ? data : data.toString('utf8'));
+    });
+    // What is wrong with an open connection ends it, and 'close' tells so.
+    socket.on('error', () => undefined);
+    socket.once('close', () => {
+      signal.removeEventListener('abort', stop);
+      void stopPings();
+      this.#closed = true;
+      this.#waiting?.(undefined);
+      this.#waiting = undefined;
+    });
   }
 
   send(data: string | Uint8Array): void {
-    this.#frame(typeof data === 'string' ? op.text : op.bytes, Buffer.from(data as string));
+    if (this.#socket.readyState === WebSocket.OPEN) {
+      this.#socket.send(data);
+    }
   }
 
   next(): Promise<string | Uint8Array | undefined> {
@@ -101,103 +112,20 @@ class ClientSocket implements DialledSocket {
     return new Promise((resolve) => (this.#waiting = resolve));
   }
 
-  onEnd(ended: () => void): void {
-    this.#ended = ended;
-  }
-
   close(): void {
-    if (this.#closed) {
-      return;
-    }
-    this.#frame(op.close, Buffer.from([3, 232]));
     this.#closed = true;
-    void this.#stopPings();
-    this.#connection.destroy();
-    this.#ended();
-    this.#waiting?.(undefined);
-    this.#waiting = undefined;
+    if (this.#socket.readyState === WebSocket.OPEN) {
+      this.#socket.close(1000);
+    }
+    this.#socket.terminate();
   }
 
-  /** Bytes as they come; anything that is no frame of a server ends it. */
-  feed(chunk: Uint8Array): void {
-    this.#heard = true;
-    this.#bytes = Buffer.concat([this.#bytes, chunk]);
-    for (let isWhole = true; isWhole && !this.#closed;) {
-      isWhole = this.#read();
-    }
-  }
-
-  #read(): boolean {
-    const bytes = this.#bytes;
-    if (bytes.length < 2) {
-      return false;
-    }
-    const [first, second] = [bytes[0]!, bytes[1]!];
-    const short = second & 0x7f;
-    const head = short === 127 ? 10 : short === 126 ? 4 : 2;
-    if (bytes.length < head) {
-      return false;
-    }
-    const length =
-      short === 127
-        ? Number(bytes.readBigUInt64BE(2))
-        : short === 126
-          ? bytes.readUInt16BE(2)
-          : short;
-    if ((first & 0x70) !== 0 || (second & 0x80) !== 0 || length > mostMessage) {
-      this.close();
-      return false;
-    }
-    if (bytes.length < head + length) {
-      return false;
-    }
-    this.#bytes = bytes.subarray(head + length);
-    this.#take(
-      first & 0x0f,
-      (first & 0x80) !== 0,
-      Buffer.from(bytes.subarray(head, head + length)),
-    );
-    return true;
-  }
-
-  #take(opcode: number, isLast: boolean, piece: Buffer): void {
-    if (opcode === op.ping) {
-      this.#frame(op.pong, piece.subarray(0, 125));
-      return;
-    }
-    if (opcode === op.pong) {
-      return;
-    }
-    const parts =
-      opcode === op.more
-        ? this.#parts
-        : this.#parts === undefined
-          ? { opcode, pieces: [], size: 0 }
-          : undefined;
-    if (
-      parts === undefined ||
-      (parts.opcode !== op.text && parts.opcode !== op.bytes) ||
-      parts.size + piece.length > mostMessage
-    ) {
-      this.close();
-      return;
-    }
-    parts.pieces.push(piece);
-    parts.size += piece.length;
-    this.#parts = isLast ? undefined : parts;
-    if (isLast) {
-      const whole = Buffer.concat(parts.pieces);
-      this.#hand(parts.opcode === op.text ? whole.toString('utf8') : whole);
-    }
-  }
-
-  /** A peer that sends faster than it is dealt with is let go, and sends again later. */
   #hand(message: string | Uint8Array): void {
     if (this.#waiting !== undefined) {
       const waiting = this.#waiting;
       this.#waiting = undefined;
       waiting(message);
-    } else if (this.#ready.push(message) > mostWaiting) {
+    } else if (this.#ready.push(message) > maxWaiting) {
       this.close();
     }
   }
@@ -205,31 +133,9 @@ class ClientSocket implements DialledSocket {
   #ping(): void {
     if (!this.#heard) {
       this.close();
-      return;
+    } else if (this.#socket.readyState === WebSocket.OPEN) {
+      this.#heard = false;
+      this.#socket.ping();
     }
-    this.#heard = false;
-    this.#frame(op.ping, Buffer.alloc(0));
   }
-
-  #frame(opcode: number, payload: Buffer): void {
-    if (this.#closed || this.#connection.destroyed) {
-      return;
-    }
-    const mask = Buffer.from(this.#ports.token(4), 'base64url');
-    const length =
-      payload.length < 126 ? Buffer.from([0x80 | payload.length]) : longLength(payload.length);
-    const masked = Buffer.from(payload.map((byte, at) => byte ^ mask[at & 3]!));
-    this.#connection.write(Buffer.concat([Buffer.from([0x80 | opcode]), length, mask, masked]));
-  }
-}
-
-function longLength(length: number): Buffer {
-  const bytes = Buffer.alloc(length < 65_536 ? 3 : 9);
-  bytes[0] = 0x80 | (length < 65_536 ? 126 : 127);
-  if (length < 65_536) {
-    bytes.writeUInt16BE(length, 1);
-  } else {
-    bytes.writeBigUInt64BE(BigInt(length), 1);
-  }
-  return bytes;
 }
