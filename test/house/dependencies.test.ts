@@ -23,7 +23,8 @@ const lock = JSON.parse(read('package-lock.json')) as {
   packages: Readonly<Record<string, { version?: string; hasInstallScript?: boolean }>>;
 };
 const [runTime, development] = read('docs/dependencies.md')
-  .split('## For development')
+  .split(/^## /m)
+  .slice(1, 3)
   .map(rowsOf) as [Row[], Row[]];
 
 /** The table rows of a part of the page. */
