@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 
 import type { RunOptions, RunResult } from 'svc/contracts/programs';
-import { messageOf, type SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 
-import { errors as programsErrors } from './errors.ts';
+import { errors } from './errors.ts';
 import { forgetProgram, noteProgram, signalGroup } from './program-note.ts';
 
 export interface RunParts {
@@ -19,46 +20,44 @@ export interface RunParts {
   readonly ends: readonly AbortSignal[];
 }
 
-const mostErrorBytes = 8 * 1024;
+const maxErrorBytes = 8 * 1024;
 /** A child of its own may hold the pipes open. */
 const lastWordsMs = 300;
 
 /** Runs a program once and collects what it prints, in a group of its own that is killed when it takes too long, prints too much, or is not wanted any more. */
-export function runOnce({
-  label,
-  file,
-  args,
-  options,
-  cwd,
-  note,
-  ends,
-}: RunParts): Promise<RunResult> {
+export async function runOnce(parts: RunParts): Promise<RunResult> {
+  const { label, file, args, options, cwd, ends } = parts;
+  const stops = options.signal === undefined ? ends : [...ends, options.signal];
+  if (stops.some((signal) => signal.aborted)) {
+    throw errors.stopped_early({ label });
+  }
+  const child = spawn(file, [...args], {
+    cwd,
+    env: { ...options.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true,
+  });
+  return await resultOf(child, parts, stops);
+}
+
+function resultOf(
+  child: ChildProcessWithoutNullStreams,
+  { label, options, note }: RunParts,
+  stops: readonly AbortSignal[],
+): Promise<RunResult> {
   return new Promise((resolve, reject) => {
-    const stops = options.signal === undefined ? ends : [...ends, options.signal];
-    const unwanted = () => programsErrors.stopped_early({ label });
-    if (stops.some((signal) => signal.aborted)) {
-      reject(unwanted());
-      return;
-    }
-    const output = { chunks: [] as Buffer[], bytes: 0 };
-    const errors = { chunks: [] as Buffer[], bytes: 0 };
-    let cut: RunResult['cut'];
-    const child = spawn(file, [...args], {
-      cwd,
-      env: { ...options.env },
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached: true,
-    });
     const { pid } = child;
+    let cut: RunResult['cut'];
     const kill = (): void => {
       if (pid !== undefined) {
         signalGroup(pid, 'SIGKILL');
       }
     };
-    const deadline = setTimeout(() => {
-      cut ??= 'time';
+    const cutOff = (by: RunResult['cut']): void => {
+      cut ??= by;
       kill();
-    }, options.timeoutMs);
+    };
+    const deadline = setTimeout(() => cutOff('time'), options.timeoutMs);
     stops.forEach((signal) => signal.addEventListener('abort', kill, { once: true }));
     const settle = (): void => {
       clearTimeout(deadline);
@@ -69,16 +68,11 @@ export function runOnce({
     };
     // One that ends without reading all of it says why by its code.
     child.stdin.on('error', () => undefined).end(options.input);
-    child.stdout.on('data', (chunk: Buffer) => {
-      if (take(output, chunk, options.maxBytes) && cut === undefined) {
-        cut = 'size';
-        kill();
-      }
-    });
-    child.stderr.on('data', (chunk: Buffer) => void take(errors, chunk, mostErrorBytes));
+    const output = gathered(child.stdout, options.maxBytes, () => cutOff('size'));
+    const complaints = gathered(child.stderr, maxErrorBytes, () => undefined);
     child.once('error', (error) => {
       settle();
-      reject(programsErrors.not_started({ label, cause: messageOf(error) }, { cause: error }));
+      reject(errors.not_started({ label, cause: messageOf(error) }, { cause: error }));
     });
     child.once('exit', () => {
       // What it has left behind.
@@ -91,14 +85,9 @@ export function runOnce({
     child.once('close', (code) => {
       settle();
       if (stops.some((signal) => signal.aborted)) {
-        reject(unwanted());
+        reject(errors.stopped_early({ label }));
       } else {
-        resolve({
-          code,
-          output: Buffer.concat(output.chunks),
-          errors: Buffer.concat(errors.chunks).toString('utf8'),
-          cut,
-        });
+        resolve({ code, output: output(), errors: complaints().toString('utf8'), cut });
       }
     });
     if (pid !== undefined) {
@@ -107,12 +96,19 @@ export function runOnce({
   });
 }
 
-/** True when there was more than may be kept. */
-function take(kept: { chunks: Buffer[]; bytes: number }, chunk: Buffer, most: number): boolean {
-  const room = most - kept.bytes;
-  if (room > 0) {
-    kept.chunks.push(chunk.subarray(0, room));
-  }
-  kept.bytes += Math.min(Math.max(room, 0), chunk.length);
-  return chunk.length > room;
+/** Keeps the first `max` bytes that a stream brings, and calls `onMore` when there are others. */
+function gathered(stream: Readable, max: number, onMore: () => void): () => Buffer {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  stream.on('data', (chunk: Buffer) => {
+    const room = max - bytes;
+    if (room > 0) {
+      chunks.push(chunk.subarray(0, room));
+      bytes += Math.min(room, chunk.length);
+    }
+    if (chunk.length > room) {
+      onMore();
+    }
+  });
+  return () => Buffer.concat(chunks);
 }

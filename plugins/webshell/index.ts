@@ -5,7 +5,7 @@ import { EdgeFleet } from 'svc/contracts/edge';
 import { Directory, type PersonChanged, type RoleChanged } from 'svc/contracts/iam';
 import type { Credentials, SessionEnded } from 'svc/contracts/session';
 import { DeviceScopes } from 'svc/query';
-import { AuditTrail, BuildInfo, definePlugin } from 'svc/sdk';
+import { AuditTrail, BuildInfo, definePlugin, type PluginContext } from 'svc/sdk';
 
 import { errors } from './protocol/errors.ts';
 import { Authority } from './rights/authority.ts';
@@ -82,34 +82,7 @@ export default definePlugin({
     ]);
     ctx.http.routes(hostKeyRoutes(hostKeys, authority));
 
-    ctx.events.on(personChanged, () => shells.recheck());
-    ctx.events.on(roleChanged, () => shells.recheck());
-    ctx.events.on(sessionEnded, async ({ session_id: session }) => {
-      tickets.forget(session);
-      await shells.endWhere(
-        ({ standing }) => standing.principal.session === session,
-        'revoked',
-        'the session in which this shell was opened has ended',
-      );
-    });
-    const lost = (id: number, edges: (edgeId: number) => boolean): Promise<void> =>
-      shells.endWhere(
-        ({ deviceId, edgeId }) => deviceId === id && edges(edgeId),
-        'device_lost',
-        'the device was removed, or is watched by another edge now',
-      );
-    ctx.events.on(deviceChanged, async ({ device_id: id }) => {
-      if (shells.list().some(({ deviceId }) => deviceId === id)) {
-        const edge = await devices.onlineEdge(id);
-        await lost(id, (edgeId) => edge !== undefined && edgeId !== edge);
-        // Its tags and roles say who sees it.
-        shells.recheck();
-      }
-    });
-    ctx.events.on(deviceRemoved, async ({ device_id: id }) => {
-      await lost(id, () => true);
-      await hostKeys.drop(id);
-    });
+    endWithTheirReason(ctx, { shells, tickets, devices, hostKeys });
 
     const open = ctx.metrics.gauge('open', 'Shells that are open.');
     scope.interval('check shells', secondMs, () => {
@@ -133,3 +106,45 @@ export default definePlugin({
   },
   start: (_ctx, { closeOthers }) => closeOthers(),
 });
+
+interface Ended {
+  readonly shells: Shells;
+  readonly tickets: Tickets;
+  readonly devices: DeviceDirectory;
+  readonly hostKeys: HostKeys;
+}
+
+/** A shell ends with the right, the session or the device that it was opened by. */
+function endWithTheirReason(
+  { events }: Pick<PluginContext, 'events'>,
+  { shells, tickets, devices, hostKeys }: Ended,
+): void {
+  events.on(personChanged, () => shells.recheck());
+  events.on(roleChanged, () => shells.recheck());
+  events.on(sessionEnded, async ({ session_id: session }) => {
+    tickets.forget(session);
+    await shells.endWhere(
+      ({ standing }) => standing.principal.session === session,
+      'revoked',
+      'the session in which this shell was opened has ended',
+    );
+  });
+  const lost = (id: number, edges: (edgeId: number) => boolean): Promise<void> =>
+    shells.endWhere(
+      ({ deviceId, edgeId }) => deviceId === id && edges(edgeId),
+      'device_lost',
+      'the device was removed, or is watched by another edge now',
+    );
+  events.on(deviceChanged, async ({ device_id: id }) => {
+    if (shells.list().some(({ deviceId }) => deviceId === id)) {
+      const edge = await devices.onlineEdge(id);
+      await lost(id, (edgeId) => edge !== undefined && edgeId !== edge);
+      // Its tags and roles say who sees it.
+      shells.recheck();
+    }
+  });
+  events.on(deviceRemoved, async ({ device_id: id }) => {
+    await lost(id, () => true);
+    await hostKeys.drop(id);
+  });
+}

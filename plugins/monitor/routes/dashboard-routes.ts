@@ -83,6 +83,11 @@ export const dashboardRoutes = ({
       );
     },
   }),
+  ...usersDashboardRoutes(panels),
+];
+
+/** What users have put on dashboards, whole: as files that are carried to another svc. */
+const usersDashboardRoutes = (panels: Panels): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/monitor/dashboards',
     access: 'any',

@@ -1,7 +1,7 @@
 import type { Clock, Settings, Tables } from 'svc/sdk';
 
 import type { Recordings } from './recordings.ts';
-import { sessionStore } from '../sessions/session-store.ts';
+import { recordingStore, sessionStore } from '../sessions/session-store.ts';
 import type { SessionRow, WebshellDb, WebshellTables } from '../sessions/tables.ts';
 import { type Note, webshellItself } from '../sessions/trail.ts';
 
@@ -37,7 +37,7 @@ export class Retention {
   /** Brings what is kept within webshell.recording_days and webshell.recordings_max_bytes. */
   async apply(): Promise<void> {
     const { tables, settings, clock } = this.#parts;
-    const rows = sessionStore(tables.read);
+    const rows = recordingStore(tables.read);
     const oldest = clock.now() - settings.get<number>('webshell.recording_days') * dayMs;
     for (const row of await rows.recordedBefore(oldest, batch)) {
       await this.#removeBy('webshell.recording_days', row);

@@ -31,7 +31,7 @@ export const isSeen = (seen: Seen) =>
     ? sql<SqlBool>`true`
     : sql<SqlBool>`device_id in (select value from json_each(${JSON.stringify([...seen])}))`;
 
-/** The only statements about sessions and their recordings. */
+/** Statements about sessions. */
 export const sessionStore = (db: WebshellDb) => ({
   /** Of the devices that the asker sees. */
   async list(
@@ -97,6 +97,17 @@ export const sessionStore = (db: WebshellDb) => ({
       .orderBy('id')
       .execute(),
 
+  async forgetBefore(before: number): Promise<void> {
+    await db
+      .deleteFrom('webshell_sessions')
+      .where('ended_at', '<', before)
+      .where('recording_key', 'is', null)
+      .execute();
+  },
+});
+
+/** Statements about the recordings of sessions. */
+export const recordingStore = (db: WebshellDb) => ({
   /** Ended before `before`, with a recording that is still there; the oldest first. */
   recordedBefore: (before: number, limit: number): Promise<SessionRow[]> =>
     db
@@ -115,13 +126,5 @@ export const sessionStore = (db: WebshellDb) => ({
       .where('recording_key', 'is not', null)
       .executeTakeFirstOrThrow();
     return sum ?? 0;
-  },
-
-  async forgetBefore(before: number): Promise<void> {
-    await db
-      .deleteFrom('webshell_sessions')
-      .where('ended_at', '<', before)
-      .where('recording_key', 'is', null)
-      .execute();
   },
 });

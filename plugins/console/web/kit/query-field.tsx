@@ -102,46 +102,31 @@ const mostShown = 12;
 export function QueryField({ language, value, label, onRun, error }: QueryFieldProps) {
   const [typed, setTyped] = useState(value);
   const [ran, setRan] = useState(value);
-  const [at, setAt] = useState<number>();
-  /** None until an arrow key has chosen one: Enter runs what was typed. */
-  const [pick, setPick] = useState(-1);
   const field = useRef<HTMLTextAreaElement>(null);
-  const names = useNames(language);
   const id = useId();
   useEffect(() => {
     setTyped(value);
     setRan(value);
   }, [value]);
-  const word = at === undefined ? '' : wordBefore(typed, at);
-  const suggestions = word.length < 1 ? [] : suggest(word, names);
+  const { suggestions, pick, setAt, setPick, take, taken } = useCompletion(
+    language,
+    typed,
+    (text, caret) => {
+      setTyped(text);
+      queueMicrotask(() => {
+        field.current?.focus();
+        field.current?.setSelectionRange(caret, caret);
+      });
+    },
+  );
   const run = (): void => {
     setAt(undefined);
     setRan(typed);
     onRun(typed.trim());
   };
-  const take = (name: string): void => {
-    const start = at! - word.length;
-    setTyped(typed.slice(0, start) + name + typed.slice(at));
-    setAt(undefined);
-    queueMicrotask(() => {
-      field.current?.focus();
-      field.current?.setSelectionRange(start + name.length, start + name.length);
-    });
-  };
   const key = (event: TargetedKeyboardEvent<HTMLTextAreaElement>): void => {
-    const step = ({ ArrowDown: 1, ArrowUp: -1 } as Readonly<Record<string, number>>)[event.key];
-    if (suggestions.length > 0 && step !== undefined) {
+    if (taken(event.key)) {
       event.preventDefault();
-      setPick((Math.max(pick, step < 0 ? 0 : -1) + step + suggestions.length) % suggestions.length);
-    } else if (
-      suggestions.length > 0 &&
-      (event.key === 'Tab' || (event.key === 'Enter' && pick >= 0))
-    ) {
-      event.preventDefault();
-      take(suggestions[Math.max(0, pick)]!);
-    } else if (event.key === 'Escape' && suggestions.length > 0) {
-      event.preventDefault();
-      setAt(undefined);
     } else if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault();
       run();
@@ -179,6 +164,42 @@ export function QueryField({ language, value, label, onRun, error }: QueryFieldP
       {error !== undefined && <Wrong query={ran} message={error} />}
     </div>
   );
+}
+
+/** Names that may follow at the caret, and which of them is picked; `taken` says whether a key was one for them. */
+function useCompletion(
+  language: QueryLanguage,
+  typed: string,
+  onTake: (text: string, caret: number) => void,
+) {
+  const [at, setAt] = useState<number>();
+  /** None until an arrow key has chosen one: Enter runs what was typed. */
+  const [pick, setPick] = useState(-1);
+  const names = useNames(language);
+  const word = at === undefined ? '' : wordBefore(typed, at);
+  const suggestions = word.length < 1 ? [] : suggest(word, names);
+  const take = (name: string): void => {
+    const start = at! - word.length;
+    onTake(typed.slice(0, start) + name + typed.slice(at), start + name.length);
+    setAt(undefined);
+  };
+  const taken = (key: string): boolean => {
+    const step = ({ ArrowDown: 1, ArrowUp: -1 } as Readonly<Record<string, number>>)[key];
+    if (suggestions.length === 0) {
+      return false;
+    }
+    if (step !== undefined) {
+      setPick((Math.max(pick, step < 0 ? 0 : -1) + step + suggestions.length) % suggestions.length);
+    } else if (key === 'Tab' || (key === 'Enter' && pick >= 0)) {
+      take(suggestions[Math.max(0, pick)]!);
+    } else if (key === 'Escape') {
+      setAt(undefined);
+    } else {
+      return false;
+    }
+    return true;
+  };
+  return { suggestions, pick, setAt, setPick, take, taken };
 }
 
 interface SuggestionsProps {

@@ -165,6 +165,37 @@ const test = (id: number): Promise<boolean> =>
     );
   });
 
+type Draft = Pick<
+  Channel,
+  'name' | 'channel_type' | 'endpoint' | 'match_severity_min' | 'send_resolved' | 'enabled'
+>;
+
+const firstDraft: Draft = {
+  name: '',
+  channel_type: 'webhook',
+  endpoint: '',
+  match_severity_min: '',
+  send_resolved: true,
+  enabled: true,
+};
+
+/** A channel as it is read has more than may be written. */
+const bodyOf = ({
+  name,
+  channel_type,
+  endpoint,
+  match_severity_min,
+  send_resolved,
+  enabled,
+}: Draft): Draft => ({
+  name,
+  channel_type,
+  endpoint,
+  match_severity_min,
+  send_resolved,
+  enabled,
+});
+
 function Edited({
   channel,
   onClose,
@@ -175,26 +206,11 @@ function Edited({
   readonly onDone: () => void;
 }) {
   const old = channel === 'new' ? undefined : channel;
-  const [name, setName] = useState(old?.name ?? '');
-  const [type, setType] = useState<string>(old?.channel_type ?? 'webhook');
-  const [endpoint, setEndpoint] = useState(old?.endpoint ?? '');
-  const [severity, setSeverity] = useState<Channel['match_severity_min']>(
-    old?.match_severity_min ?? '',
-  );
-  const [resolved, setResolved] = useState(old?.send_resolved ?? true);
-  const [enabled, setEnabled] = useState(old?.enabled ?? true);
+  const [draft, setDraft] = useState<Draft>(old ?? firstDraft);
   const save = async (): Promise<void> => {
-    const body = {
-      name,
-      channel_type: type,
-      endpoint,
-      match_severity_min: severity,
-      send_resolved: resolved,
-      enabled,
-    };
     await (old === undefined
-      ? api.post('/notification-channels', body)
-      : api.put(`/notification-channels/${old.id}`, body));
+      ? api.post('/notification-channels', bodyOf(draft))
+      : api.put(`/notification-channels/${old.id}`, bodyOf(draft)));
     onDone();
     onClose();
   };
@@ -210,34 +226,7 @@ function Edited({
       onClose={onClose}
     >
       <Form onSubmit={save} onCancel={onClose}>
-        <TextField label={text.name} value={name} onInput={setName} required autoFocus />
-        <SelectField
-          label={text.type}
-          value={type}
-          options={[...new Set([...types, type])].map((one) => [one, one] as const)}
-          onChange={setType}
-        />
-        <TextField
-          label={text.endpoint}
-          value={endpoint}
-          onInput={setEndpoint}
-          hint={text.endpointHint}
-          mono
-          required
-        />
-        <SelectField
-          label={text.severity}
-          value={severity}
-          options={[
-            ['', text.all],
-            ['info', 'info'],
-            ['warning', 'warning'],
-            ['critical', 'critical'],
-          ]}
-          onChange={setSeverity}
-        />
-        <CheckField label={text.resolved} value={resolved} onChange={setResolved} />
-        <CheckField label={text.enabled} value={enabled} onChange={setEnabled} />
+        <Inputs draft={draft} onChange={(changes) => setDraft({ ...draft, ...changes })} />
       </Form>
       {old?.source === 'api' && (
         <Button kind="danger" icon="trash" onClick={() => void remove()}>
@@ -247,6 +236,58 @@ function Edited({
     </Dialog>
   );
 }
+
+interface InputsProps {
+  readonly draft: Draft;
+  readonly onChange: (changes: Partial<Draft>) => void;
+}
+
+const Inputs = ({ draft, onChange }: InputsProps) => (
+  <>
+    <TextField
+      label={text.name}
+      value={draft.name}
+      onInput={(name) => onChange({ name })}
+      required
+      autoFocus
+    />
+    <SelectField
+      label={text.type}
+      value={draft.channel_type}
+      options={[...new Set([...types, draft.channel_type])].map((one) => [one, one] as const)}
+      onChange={(type) => onChange({ channel_type: type })}
+    />
+    <TextField
+      label={text.endpoint}
+      value={draft.endpoint}
+      onInput={(endpoint) => onChange({ endpoint })}
+      hint={text.endpointHint}
+      mono
+      required
+    />
+    <SelectField
+      label={text.severity}
+      value={draft.match_severity_min}
+      options={[
+        ['', text.all],
+        ['info', 'info'],
+        ['warning', 'warning'],
+        ['critical', 'critical'],
+      ]}
+      onChange={(severity) => onChange({ match_severity_min: severity })}
+    />
+    <CheckField
+      label={text.resolved}
+      value={draft.send_resolved}
+      onChange={(resolved) => onChange({ send_resolved: resolved })}
+    />
+    <CheckField
+      label={text.enabled}
+      value={draft.enabled}
+      onChange={(enabled) => onChange({ enabled })}
+    />
+  </>
+);
 
 const deliveryTones: Readonly<Record<Delivery['state'], Tone>> = {
   queued: 'info',
