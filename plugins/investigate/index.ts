@@ -17,6 +17,7 @@ import { Personas } from 'svc/contracts/persona';
 import { SkillRunner, Skills } from 'svc/contracts/skill';
 import { TopologyGraph } from 'svc/contracts/topology';
 import { TraceQueries } from 'svc/contracts/traces';
+import { Jobs } from 'svc/jobs';
 import { DeviceScopes, parseDuration, type SeenBy, seenBy, type SeenDevices } from 'svc/query';
 import {
   BuildInfo,
@@ -32,7 +33,7 @@ import { Type } from 'typebox';
 import { Assistant } from './assist/assistant.ts';
 import { Enrichment } from './assist/enrichment.ts';
 import { shippedChecks } from './checks/run-checks.ts';
-import { askerOf, Desk, stateOf } from './desk.ts';
+import { askerOf, InvestigationQueue, stateOf } from './investigation-queue.ts';
 import { errors } from './errors.ts';
 import { errors as fetching } from './fetch/errors.ts';
 import { changeSource, topologySource } from './fetch/graph-sources.ts';
@@ -134,8 +135,9 @@ export default definePlugin({
         enrichment.pump();
       },
     });
-    const desk = new Desk({
+    const queue = new InvestigationQueue({
       tables,
+      jobs: new Jobs(ctx, { tables, process: String(build.startedAt) }),
       incidents,
       settings,
       clock,
@@ -160,7 +162,7 @@ export default definePlugin({
     });
 
     services.provide(Investigations, () => ({
-      start: (incidentId, by) => desk.start(incidentId, { name: by, key: by }, undefined),
+      start: (incidentId, by) => queue.start(incidentId, { name: by, key: by }, undefined),
       newest: async (incidentId) => {
         const run = await store.newest(incidentId, undefined);
         return run && stateOf(run);
@@ -168,11 +170,11 @@ export default definePlugin({
       markdown: (id) => reports.markdown(id, undefined),
     }));
     ctx.http.routes(
-      investigationRoutes({ reports, desk, seenBy: sees, origin: () => build.publicUrl }),
+      investigationRoutes({ reports, queue, seenBy: sees, origin: () => build.publicUrl }),
     );
-    ctx.skills.add(reportSkill(reports, desk, sees));
-    events.on(IncidentFired, ({ incident }) => desk.offer(incident));
-    scope.interval('take incidents that were missed', sweepMs, () => desk.sweep());
+    ctx.skills.add(reportSkill(reports, queue, sees));
+    events.on(IncidentFired, ({ incident }) => queue.offer(incident));
+    scope.interval('take incidents that were missed', sweepMs, () => queue.sweep());
     scope.interval('remove old investigations', tidyMs, async () => {
       const keepMs = parseDuration(settings.get<string>('investigate.retention'));
       await tidy({
@@ -182,11 +184,11 @@ export default definePlugin({
         mostBytes: settings.get<number>('investigate.keep_mb') * mebibyte,
       });
     });
-    return { desk, enrichment, shelving };
+    return { queue, enrichment, shelving };
   },
-  async start(ctx, { desk, enrichment, shelving }) {
+  async start(ctx, { queue, enrichment, shelving }) {
     ctx.scope.task('reports as documents', (signal) => shelving.run(signal));
-    await desk.resume();
+    await queue.resume();
     await enrichment.resume();
   },
 });
@@ -250,7 +252,7 @@ async function tidy({
   await tables.write((tx) => new RunStore(tx).removeBefore(before));
 }
 
-const reportSkill = (reports: Reports, desk: Desk, sees: SeenBy): ToolSkill =>
+const reportSkill = (reports: Reports, queue: InvestigationQueue, sees: SeenBy): ToolSkill =>
   toolSkill({
     key: 'investigate',
     name: 'Investigate an incident',
@@ -275,7 +277,7 @@ const reportSkill = (reports: Reports, desk: Desk, sees: SeenBy): ToolSkill =>
         known.status === 'skipped' ||
         known.status === 'failed'
       ) {
-        const { id: run } = await desk.start(id, askerOf(principal), seen);
+        const { id: run } = await queue.start(id, askerOf(principal), seen);
         return { started: run, note: 'It takes up to 20 s; call this again for its report.' };
       }
       const { evidence: _evidence, markdown: _markdown, ...report } = { ...known, markdown: '' };

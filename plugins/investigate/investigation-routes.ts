@@ -3,7 +3,7 @@ import { byteRoute, listRoute, route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { AgainItem } from './asked-again.ts';
-import { askerOf, type Desk } from './desk.ts';
+import { askerOf, type InvestigationQueue } from './investigation-queue.ts';
 import { ReplayItem } from './replay.ts';
 import { markdownOf, type Report, textOf } from './report/markdown.ts';
 import { ReportItem } from './report/schema.ts';
@@ -36,7 +36,7 @@ const Told = Type.Object({
 
 export interface RouteParts {
   readonly reports: Reports;
-  readonly desk: Desk;
+  readonly queue: InvestigationQueue;
   readonly seenBy: SeenBy;
   /** Where people reach svc. */
   readonly origin: () => string;
@@ -63,7 +63,7 @@ type Whole = ReturnType<typeof wholeAt>;
 
 /** Below the incidents, which are another room's: what this room serves there is gone with it. */
 const incidentRoutes = (
-  { reports, desk, seenBy }: RouteParts,
+  { reports, queue, seenBy }: RouteParts,
   whole: Whole,
 ): readonly RouteDeclaration[] => [
   route({
@@ -93,7 +93,7 @@ const incidentRoutes = (
     errors: ['not_found', 'rate_limited', 'unavailable'],
     async handle({ params, principal, note }) {
       const seen = await seenBy(principal);
-      const { id } = await desk.start(params.id, askerOf(principal), seen);
+      const { id } = await queue.start(params.id, askerOf(principal), seen);
       note({ resourceType: 'incident', resourceId: params.id, after: { investigation_id: id } });
       return whole(await reports.get(id, seen));
     },

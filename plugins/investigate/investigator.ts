@@ -17,7 +17,7 @@ import {
   type ThreadHandle,
 } from 'svc/sdk';
 
-import { stateOf } from './desk.ts';
+import { stateOf } from './investigation-queue.ts';
 import { errors } from './errors.ts';
 import { Gatherer } from './fetch/gatherer.ts';
 import { type Subject, subjectOf } from './fetch/symptom.ts';

@@ -155,14 +155,27 @@ export class RunStore {
     return found;
   }
 
-  /** Takes the oldest that waits; the attempt it is given is what may end it. */
-  async take(now: number): Promise<RunRow | undefined> {
+  /** Begins one that has not ended; the attempt it is given is what may end it. Undefined: it has ended. */
+  async begin(id: number, now: number): Promise<RunRow | undefined> {
     const { rows } = await sql<RunRow>`
       update investigate_runs set status = 'running', attempts = attempts + 1, started_at = ${Math.round(now)}
-      where id = (select min(id) from investigate_runs where status = 'pending') returning *`.execute(
-      this.#db,
-    );
+      where id = ${id} and status in ('pending', 'running') returning *`.execute(this.#db);
     return rows[0];
+  }
+
+  /** Ends one without a report, whatever attempt is at it. */
+  async giveUp(id: number, reason: string, now: number): Promise<void> {
+    await this.#db
+      .updateTable('investigate_runs')
+      .set({
+        status: 'failed',
+        reason,
+        summary: `The investigation failed: ${reason}`,
+        ready_at: Math.round(now),
+      })
+      .where('id', '=', id)
+      .where('status', 'in', ['pending', 'running'])
+      .execute();
   }
 
   /** False when another attempt holds it by now. */
@@ -184,12 +197,12 @@ export class RunStore {
     await this.#db.updateTable('investigate_runs').set(change).where('id', '=', id).execute();
   }
 
-  /** Those that a process which has ended was at. */
-  interrupted(): Promise<RunRow[]> {
+  /** Those that have not ended. */
+  open(): Promise<RunRow[]> {
     return this.#db
       .selectFrom('investigate_runs')
       .selectAll()
-      .where('status', '=', 'running')
+      .where('status', 'in', ['pending', 'running'])
       .execute();
   }
 

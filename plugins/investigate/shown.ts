@@ -1,7 +1,7 @@
 import { timestamp } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import { instantOf } from './desk.ts';
+import { instantOf } from './investigation-queue.ts';
 import type { ReportBody } from './report/build-report.ts';
 import type { Report } from './report/markdown.ts';
 import { Status, Verdict } from './report/schema.ts';

@@ -1,7 +1,7 @@
 import type { InvestigationState } from 'svc/contracts/investigate';
 import { type Counter, type Logger, messageOf, type Scope, type Tables } from 'svc/sdk';
 
-import { stateOf } from '../desk.ts';
+import { stateOf } from '../investigation-queue.ts';
 import type { ReportBody } from '../report/build-report.ts';
 import { type InvestigateTables, type RunRow, RunStore } from '../run-store.ts';
 import type { SnapshotFiles } from '../snapshot/snapshot-files.ts';

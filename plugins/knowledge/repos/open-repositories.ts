@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 
 import { Programs } from 'svc/contracts/programs';
-import type { PluginContext, Tables } from 'svc/sdk';
+import { Jobs } from 'svc/jobs';
+import { BuildInfo, type PluginContext, type Tables } from 'svc/sdk';
 
 import { Identities } from '../identities/identities.ts';
 import { identityRoutes } from '../identities/identity-routes.ts';
@@ -11,7 +12,7 @@ import { Remotes } from './remote.ts';
 import { RepoDocs } from './repo-docs.ts';
 import { repoRoutes } from './repo-routes.ts';
 import { Repositories } from './repositories.ts';
-import { SyncDesk } from './sync-desk.ts';
+import { SyncQueue } from './sync-queue.ts';
 
 const dueMs = 15_000;
 
@@ -38,8 +39,9 @@ export function openRepositories(
     changed,
     keepVersions: () => settings.get<number>('knowledge.keep_versions'),
   });
-  const desk = new SyncDesk({
+  const queue = new SyncQueue({
     tables,
+    jobs: new Jobs(ctx, { tables, process: String(ctx.services.use(BuildInfo).startedAt) }),
     git,
     remotes,
     docs,
@@ -55,14 +57,14 @@ export function openRepositories(
     random: () => Buffer.from(ids.token(6), 'base64url').readUIntBE(0, 6) / 2 ** 48,
   });
   ctx.http.routes([
-    ...repoRoutes(new Repositories({ tables, secrets, desk, docs, clock, ids })),
+    ...repoRoutes(new Repositories({ tables, secrets, queue, docs, clock, ids })),
     ...identityRoutes(identities),
   ]);
   return () => {
     scope.task('go on with repositories', async () => {
-      await desk.begin();
-      await desk.look();
+      await queue.begin();
+      await queue.look();
     });
-    scope.interval('sync repositories that are due', dueMs, () => desk.look());
+    scope.interval('sync repositories that are due', dueMs, () => queue.look());
   };
 }

@@ -20,14 +20,14 @@ import { parseRepoUrl, type RepoAddress } from './repo-address.ts';
 import type { RepoDocs } from './repo-docs.ts';
 import { type NewRepo, RepoStore } from './repo-store.ts';
 import type { SyncProgress, SyncResult } from './repo-sync.ts';
-import type { SyncDesk } from './sync-desk.ts';
+import type { SyncQueue } from './sync-queue.ts';
 
 type ChangeCall = Pick<Call, 'principal' | 'note'>;
 
 export interface RepositoriesParts {
   readonly tables: Tables<KnowledgeTables>;
   readonly secrets: Secrets;
-  readonly desk: SyncDesk;
+  readonly queue: SyncQueue;
   readonly docs: RepoDocs;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -71,13 +71,13 @@ export class Repositories {
     return {
       ...rest,
       items: items.map((row) =>
-        shown(row, counts.get(row.id) ?? 0, this.#parts.desk.progressOf(row.id)),
+        shown(row, counts.get(row.id) ?? 0, this.#parts.queue.progressOf(row.id)),
       ),
     };
   }
 
   async add(call: ChangeCall, draft: RepoDraft): Promise<ShownRepo> {
-    const { clock, ids, secrets, desk, tables } = this.#parts;
+    const { clock, ids, secrets, queue, tables } = this.#parts;
     const address = parseRepoUrl(draft.url);
     const org = draft.org_id ?? null;
     refuseForeignOrg(call.principal, org);
@@ -122,24 +122,24 @@ export class Repositories {
       call.note({ resourceType: 'repository', resourceId: inserted.id, after: noted(inserted) });
       return inserted;
     });
-    await desk.start(made.id);
+    await queue.start(made.id);
     return await this.#shown(made.id, call.principal);
   }
 
   async sync(call: ChangeCall, id: number): Promise<ShownRepo> {
     const { url } = await this.#required(id, call.principal);
     call.note({ resourceType: 'repository', resourceId: id, after: { url } });
-    await this.#parts.desk.start(id);
+    await this.#parts.queue.start(id);
     return await this.#shown(id, call.principal);
   }
 
   /** With its documents; one that is interrupted leaves fewer of them, and is repeated. */
   async remove(call: ChangeCall, id: number): Promise<void> {
     const row = await this.#required(id, call.principal);
-    const { desk, docs, tables } = this.#parts;
-    await desk.stop(id);
+    const { queue, docs, tables } = this.#parts;
+    await queue.stop(id);
     const documents = await docs.removeAll(id);
-    await desk.forget(row);
+    await queue.forget(row);
     await tables.write(async (tx) => {
       call.note({
         resourceType: 'repository',
@@ -166,7 +166,7 @@ export class Repositories {
     return shown(
       row,
       (await this.#rows.counts([id])).get(id) ?? 0,
-      this.#parts.desk.progressOf(id),
+      this.#parts.queue.progressOf(id),
     );
   }
 }

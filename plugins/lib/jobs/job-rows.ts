@@ -241,6 +241,16 @@ export class JobRows {
     return rows[0];
   }
 
+  async withdraw(queue: string, key: string): Promise<void> {
+    await sql`update ${this.#table} set again = 0 where queue = ${queue} and key = ${key}`.execute(
+      this.#db,
+    );
+    await sql`
+      delete from ${this.#table} where queue = ${queue} and key = ${key} and state in ('waiting', 'parked')`.execute(
+      this.#db,
+    );
+  }
+
   async askToCancel(id: string): Promise<JobRow | undefined> {
     const { rows } = await sql<JobRow>`
       update ${this.#table} set cancel = 1 where id = ${id} and state = 'running' returning *`.execute(
@@ -292,7 +302,7 @@ export class JobRows {
   /** Those that wait beyond their deadline. */
   async overdue(now: number): Promise<readonly JobRow[]> {
     const { rows } = await sql<JobRow>`
-      select * from ${this.#table} where state in ('waiting', 'parked') and deadline_at <= ${now} limit 500`.execute(
+      select * from ${this.#table} where state = 'waiting' and deadline_at <= ${now} limit 500`.execute(
       this.#db,
     );
     return rows;

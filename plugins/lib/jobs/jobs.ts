@@ -119,6 +119,11 @@ export class Jobs<T> implements JobSource {
     return new Set(added);
   }
 
+  /** Removes the job of a key that no lease has; one that runs is done, and not done once more. */
+  async withdraw(tx: Kysely<T>, name: string, key: string): Promise<void> {
+    await new JobRows(tx, this.#table).withdraw(name, key);
+  }
+
   /** Whether any job of a queue waits or runs, as the transaction sees it. */
   hasOpen(tx: Kysely<T>, name: string): Promise<boolean> {
     return new JobRows(tx, this.#table).hasOpen(name);

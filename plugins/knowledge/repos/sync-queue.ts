@@ -1,6 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import type { Kysely } from 'kysely';
+import type { Job, Jobs } from 'svc/jobs';
 import { type Clock, type Disposer, type Logger, type Scope, SvcError, type Tables } from 'svc/sdk';
 
 import type { KnowledgeTables, RepoRow } from '../documents/tables.ts';
@@ -12,7 +14,7 @@ import { RepoStore } from './repo-store.ts';
 import { type SyncProgress, syncRepo } from './repo-sync.ts';
 import { toTrouble, troubles } from './sync-trouble.ts';
 
-export interface SyncDeskParts {
+export interface SyncQueueParts {
   readonly tables: Tables<KnowledgeTables>;
   readonly git: Git;
   readonly remotes: Remotes;
@@ -20,6 +22,7 @@ export interface SyncDeskParts {
   /** Of the clones. */
   readonly folder: string;
   readonly limits: () => CloneLimits;
+  readonly jobs: Jobs<KnowledgeTables>;
   readonly scope: Scope;
   readonly clock: Clock;
   readonly log: Logger;
@@ -31,22 +34,37 @@ interface Running {
   readonly done: Promise<void>;
 }
 
+/** What a job carries. */
+interface Sync {
+  readonly repo: number;
+}
+
+const queue = 'sync';
+const keyOf = (id: number): string => `repo:${id}`;
 const atOnce = 2;
+/** Its parts have deadlines of their own. */
+const tryMs = 6 * 60 * 60_000;
 const longestPauseMs = 24 * 60 * 60_000;
 
 /** Which repositories sync when: some at once, each one alone, later and later for what fails. */
-export class SyncDesk {
-  readonly #parts: SyncDeskParts;
+export class SyncQueue {
+  readonly #parts: SyncQueueParts;
   readonly #rows: RepoStore;
   readonly #running = new Map<number, Running>();
   readonly #progress = new Map<number, SyncProgress>();
-  readonly #waiting: number[] = [];
   /** Asked for while they sync: what has come to their branch since may not be in it. */
   readonly #again = new Set<number>();
 
-  constructor(parts: SyncDeskParts) {
+  constructor(parts: SyncQueueParts) {
     this.#parts = parts;
     this.#rows = new RepoStore(parts.tables.read);
+    parts.jobs.queue<Sync>(queue, {
+      atOnce,
+      timeoutMs: tryMs,
+      title: ({ repo }) => `Sync repository ${repo}`,
+      work: (job) => this.#carry(job),
+      onFailed: (tx, { payload, cause }) => this.#giveUp(tx, payload.repo, cause),
+    });
   }
 
   /** What a kill has interrupted is told, and due again. */
@@ -77,40 +95,31 @@ export class SyncDesk {
 
   /** Syncs as soon as it is its turn; one that syncs already does so once more when it is done. */
   async start(id: number): Promise<void> {
+    const { tables, jobs, clock } = this.#parts;
     if (this.#running.has(id)) {
       this.#again.add(id);
-      return;
+    } else {
+      this.#progress.set(id, { phase: 'waiting', done: 0, total: 0 });
     }
-    if (this.#waiting.includes(id)) {
-      return;
-    }
-    this.#wait(id);
-    await this.#parts.tables.write((tx) =>
-      new RepoStore(tx).update(id, {
+    await tables.write(async (tx) => {
+      await new RepoStore(tx).update(id, {
         status: 'syncing',
-        last_tried_at: Math.ceil(this.#parts.clock.now()),
+        last_tried_at: Math.ceil(clock.now()),
         due_at: null,
-      }),
-    );
-    this.#go();
-  }
-
-  #wait(id: number): void {
-    this.#waiting.push(id);
-    this.#progress.set(id, { phase: 'waiting', done: 0, total: 0 });
+      });
+      await jobs.add(tx, queue, [{ payload: { repo: id }, key: keyOf(id), again: true }]);
+    });
   }
 
   /** Ends its sync, and resolves once nothing of it runs any more. */
   async stop(id: number): Promise<void> {
-    const place = this.#waiting.indexOf(id);
-    if (place >= 0) {
-      this.#waiting.splice(place, 1);
-      this.#progress.delete(id);
-    }
+    const { tables, jobs } = this.#parts;
     this.#again.delete(id);
+    await tables.write((tx) => jobs.withdraw(tx, queue, keyOf(id)));
     const running = this.#running.get(id);
     running?.stop.abort();
     await running?.done;
+    this.#progress.delete(id);
   }
 
   /** What is left of a repository on disk. */
@@ -118,29 +127,45 @@ export class SyncDesk {
     await rm(this.#folderOf(ref), { recursive: true, force: true });
   }
 
-  #go(): void {
-    while (this.#running.size < atOnce && this.#waiting.length > 0) {
-      const id = this.#waiting.shift()!;
-      const stop = new AbortController();
-      let finish!: () => void;
-      this.#running.set(id, { stop, done: new Promise((resolve) => (finish = resolve)) });
-      this.#parts.scope.task(`sync repository ${id}`, async (ending) => {
-        try {
-          await this.#sync(id, AbortSignal.any([ending, stop.signal]), ending);
-        } finally {
-          this.#running.delete(id);
-          this.#progress.delete(id);
-          if (this.#again.delete(id)) {
-            this.#wait(id);
-          }
-          finish();
-          void (ending.aborted || this.#go());
-        }
+  async #carry(job: Job<Sync, KnowledgeTables>): Promise<void> {
+    const { repo: id } = job.payload;
+    const stop = new AbortController();
+    let finish!: () => void;
+    this.#running.set(id, { stop, done: new Promise((resolve) => (finish = resolve)) });
+    const end = (): void => stop.abort(job.signal.reason);
+    job.signal.addEventListener('abort', end);
+    try {
+      await this.#sync(id, stop.signal, job);
+      // Cancelled or left: the job is told so. One that was removed is done.
+      job.signal.throwIfAborted();
+    } finally {
+      job.signal.removeEventListener('abort', end);
+      this.#running.delete(id);
+      this.#progress.delete(id);
+      if (this.#again.delete(id)) {
+        this.#progress.set(id, { phase: 'waiting', done: 0, total: 0 });
+      }
+      finish();
+    }
+  }
+
+  /** A sync that was cancelled, or that has ended svc again and again, is due when it would have been after any failure. */
+  async #giveUp(tx: Kysely<KnowledgeTables>, id: number, cause: string): Promise<void> {
+    const store = new RepoStore(tx);
+    const repo = await store.find(id, {});
+    this.#progress.delete(id);
+    if (repo !== undefined) {
+      await store.update(id, {
+        status: 'failed',
+        last_error: cause,
+        last_error_code: 'interrupted',
+        failures: repo.failures + 1,
+        due_at: this.#due(repo, repo.failures + 1),
       });
     }
   }
 
-  async #sync(id: number, signal: AbortSignal, ending: AbortSignal): Promise<void> {
+  async #sync(id: number, signal: AbortSignal, job: Job<Sync, KnowledgeTables>): Promise<void> {
     const { clock, git, limits, log, scope, tables, remotes, docs } = this.#parts;
     const repo = await this.#rows.find(id, {});
     if (repo === undefined) {
@@ -155,9 +180,13 @@ export class SyncDesk {
       signal,
       every,
     });
-    const progress = (now: SyncProgress): void => void this.#progress.set(id, now);
+    const progress = (now: SyncProgress): void => {
+      this.#progress.set(id, now);
+      job.progress({ done: now.done, total: now.total, note: now.phase });
+    };
     const keep = (change: Parameters<RepoStore['update']>[1]): Promise<void> =>
       tables.write((tx) => new RepoStore(tx).update(id, change));
+    await keep({ status: 'syncing', due_at: null });
     try {
       const result = await syncRepo(repo, { remotes, docs, clone, progress, signal });
       const now = Math.ceil(clock.now());
@@ -177,10 +206,10 @@ export class SyncDesk {
         'repository synced',
       );
     } catch (error) {
-      // Removed, or this plugin leaves: its next start tells so, and tries again.
+      // Removed, cancelled, or this plugin leaves: then the job is taken up by its next generation.
       if (signal.aborted) {
         void (
-          ending.aborted ||
+          job.signal.aborted ||
           log.info(
             { event: 'knowledge.repo_sync_stopped', repo: id },
             'sync of a repository stopped',

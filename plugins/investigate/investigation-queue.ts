@@ -1,6 +1,8 @@
+import type { Kysely } from 'kysely';
 import type { Incidents, IncidentView } from 'svc/contracts/alert';
 import type { InvestigationState } from 'svc/contracts/investigate';
 import { SlidingCounter } from 'svc/flow';
+import type { Job, Jobs } from 'svc/jobs';
 import { idTexts, type SeenDevices } from 'svc/query';
 import {
   type Clock,
@@ -17,13 +19,14 @@ import {
 
 import { type InvestigateTables, type NewRun, type RunRow, RunStore } from './run-store.ts';
 
-export interface DeskParts {
+export interface InvestigationQueueParts {
   readonly tables: Tables<InvestigateTables>;
   readonly incidents: Incidents;
   readonly settings: Pick<Settings, 'get'>;
   readonly clock: Clock;
-  readonly scope: Pick<Scope, 'task' | 'signal'>;
+  readonly scope: Pick<Scope, 'timeout'>;
   readonly log: Logger;
+  readonly jobs: Jobs<InvestigateTables>;
   readonly admitted: Counter;
   /** Carries one out to its end; never throws. */
   readonly carryOut: (run: RunRow, signal: AbortSignal) => Promise<void>;
@@ -31,10 +34,13 @@ export interface DeskParts {
   readonly tellAgain: (run: RunRow) => Promise<void>;
 }
 
+const queue = 'investigation';
 const atOnce = 3;
-const mostWaiting = 100;
-const mostAttempts = 3;
+const maxWaiting = 100;
+const maxTries = 3;
 const minuteMs = 60_000;
+/** Beyond all deadlines of an investigation: only one that hangs is ended by it. */
+const tryMs = 5 * minuteMs;
 const hourMs = 60 * minuteMs;
 /** How long after a look that has seen no cause the next one is due, while the incident burns on: more will have been measured. */
 const nextLookMs = [2 * minuteMs, 8 * minuteMs];
@@ -55,18 +61,34 @@ export const askerOf = ({ name, email, kind, id }: Principal): Asker => ({
   name: name ?? email ?? `${kind} ${id}`,
 });
 
+/** What a job carries. */
+interface Carried {
+  readonly run: number;
+  readonly incident: number;
+}
+
+/** After the commit that ended a job. */
+const tellMs = 100;
+
 /** Which incidents are investigated, and in what order: alerts pass a gate, people do not, and what is open is on disk. */
-export class Desk {
-  readonly #parts: DeskParts;
+export class InvestigationQueue {
+  readonly #parts: InvestigationQueueParts;
   readonly #store: RunStore;
   readonly #asked: SlidingCounter;
-  #running = 0;
   #lastOffer: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: DeskParts) {
+  constructor(parts: InvestigationQueueParts) {
     this.#parts = parts;
     this.#store = new RunStore(parts.tables.read);
-    const { settings, clock } = parts;
+    const { settings, clock, jobs } = parts;
+    jobs.queue<Carried>(queue, {
+      atOnce,
+      tries: maxTries,
+      timeoutMs: tryMs,
+      title: ({ incident }) => `Investigate incident ${incident}`,
+      work: (job) => this.#carryOut(job),
+      onFailed: (tx, { payload, state, cause }) => this.#giveUp(tx, payload, state, cause),
+    });
     this.#asked = new SlidingCounter({
       clock,
       windowMs: personMs,
@@ -83,7 +105,7 @@ export class Desk {
     this.#lastOffer = next.catch((error: unknown) => {
       this.#parts.log.warn(
         { event: 'investigate.offer_failed', incident: incident.id, cause: messageOf(error) },
-        'an incident could not be taken for investigation; the next look takes it',
+        'enqueue investigation failed; retrying at next sweep',
       );
     });
     return next;
@@ -116,10 +138,10 @@ export class Desk {
     this.#mayAsk(key);
     const row = await tables.write(async (tx) => {
       const store = new RunStore(tx);
-      if ((await store.waiting()) >= mostWaiting) {
+      if ((await store.waiting()) >= maxWaiting) {
         throw new SvcError(
           'rate_limited',
-          `${mostWaiting} investigations wait already; try again in a minute`,
+          `${maxWaiting} investigations wait already; try again in a minute`,
           {
             reason: 'investigate.queue_full',
             retryAfterSeconds: 60,
@@ -133,9 +155,8 @@ export class Desk {
         asked_by: name,
         devices,
       } as const;
-      return (await store.insert(run)) ?? (await store.newest(incidentId, seen));
+      return (await this.#enqueue(tx, run)) ?? (await store.newest(incidentId, seen));
     });
-    this.pump();
     return stateOf(row!);
   }
 
@@ -156,55 +177,58 @@ export class Desk {
     this.#asked.add(key);
   }
 
-  /** Begins what waits, as far as there is room. */
-  pump(): void {
-    const { scope } = this.#parts;
-    if (this.#running >= atOnce || scope.signal.aborted) {
-      return;
-    }
-    this.#running += 1;
-    scope.task('investigate', async (signal) => {
-      try {
-        for (
-          let run = await this.#take();
-          run !== undefined && !signal.aborted;
-          run = await this.#take()
-        ) {
-          await this.#parts.carryOut(run, signal);
-        }
-      } catch (error) {
-        this.#parts.log.warn(
-          { event: 'investigate.not_begun', cause: messageOf(error) },
-          'an investigation could not be begun; the next look begins it',
-        );
-      } finally {
-        this.#running -= 1;
+  /** Takes up what an earlier version left without a job, and tells timelines what they were not told. */
+  async resume(): Promise<void> {
+    const { tables, clock, tellAgain } = this.#parts;
+    await tables.write(async (tx) => {
+      for (const { id, incident_id: incident } of await new RunStore(tx).open()) {
+        await this.#addJob(tx, { run: id, incident });
       }
     });
-  }
-
-  /** What a process that ended was at is begun again, a few times; then it is failed, in words. */
-  async resume(): Promise<void> {
-    const { tables, clock, log, tellAgain } = this.#parts;
-    for (const { id, attempts } of await this.#store.interrupted()) {
-      const isOver = attempts >= mostAttempts;
-      const change = isOver
-        ? {
-            status: 'failed' as const,
-            reason: `svc ended ${attempts} times while it ran; start it again by hand`,
-            ready_at: Math.round(clock.now()),
-          }
-        : { status: 'pending' as const };
-      await tables.write((tx) => new RunStore(tx).end({ id, attempts }, change));
-      log.info(
-        { event: 'investigate.resumed', investigation: id, attempts, given_up: isOver },
-        'an investigation was interrupted by the end of svc',
-      );
-    }
     for (const run of await this.#store.endedSince(clock.now() - hourMs)) {
       await tellAgain(run);
     }
     await this.sweep();
+  }
+
+  /** The run and the job that carries it out, in one transaction; undefined when the incident has one already. */
+  async #enqueue(tx: Kysely<InvestigateTables>, run: NewRun): Promise<RunRow | undefined> {
+    const row = await new RunStore(tx).insert(run);
+    if (row?.status === 'pending') {
+      await this.#addJob(tx, { run: row.id, incident: row.incident_id });
+    }
+    return row;
+  }
+
+  async #addJob(tx: Kysely<InvestigateTables>, payload: Carried): Promise<void> {
+    await this.#parts.jobs.add(tx, queue, [{ payload, key: `run:${payload.run}` }]);
+  }
+
+  async #carryOut({ payload, signal, write }: Job<Carried, InvestigateTables>): Promise<void> {
+    const { clock, carryOut } = this.#parts;
+    const run = await write((tx) => new RunStore(tx).begin(payload.run, clock.now()));
+    if (run !== undefined) {
+      await carryOut(run, signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  /** In the transaction that ends the job: the run says why there is no report. Its timeline is told after it. */
+  async #giveUp(
+    tx: Kysely<InvestigateTables>,
+    { run: id }: Carried,
+    state: 'failed' | 'cancelled',
+    cause: string,
+  ): Promise<void> {
+    const { clock, scope, tellAgain } = this.#parts;
+    const reason = state === 'failed' ? `${cause}; start it again by hand` : cause;
+    await new RunStore(tx).giveUp(id, reason, clock.now());
+    scope.timeout('tell that there is no report', tellMs, async () => {
+      const run = await this.#store.find(id, undefined);
+      if (run?.status === 'failed') {
+        await tellAgain(run);
+      }
+    });
   }
 
   /** Takes incidents whose event was lost, such as by a kill between two commits, and those that are due for another look. */
@@ -223,7 +247,6 @@ export class Desk {
       }
     }
     await this.#lookAgain();
-    Array.from({ length: atOnce }).forEach(() => this.pump());
   }
 
   /** An alert that has just fired may be about what one sample shows; twice more it is seen whether there is a cause by now. */
@@ -251,15 +274,10 @@ export class Desk {
         };
         await tables.write(async (tx) => {
           const store = new RunStore(tx);
-          return (await store.waiting()) < mostWaiting ? await store.insert(about) : undefined;
+          return (await store.waiting()) < maxWaiting ? await this.#enqueue(tx, about) : undefined;
         });
       }
     }
-  }
-
-  #take(): Promise<RunRow | undefined> {
-    const { tables, clock } = this.#parts;
-    return tables.write((tx) => new RunStore(tx).take(clock.now()));
   }
 
   async #offer(incident: IncidentView): Promise<void> {
@@ -280,7 +298,8 @@ export class Desk {
     const row = await tables.write(async (tx) => {
       const store = new RunStore(tx);
       const reason = await this.#held(store, incident, clock.now());
-      return await store.insert(
+      return await this.#enqueue(
+        tx,
         reason === undefined ? about : { ...about, status: 'skipped', reason, summary: reason },
       );
     });
@@ -290,8 +309,6 @@ export class Desk {
     admitted.add(1, { outcome: row.status });
     if (row.status === 'skipped') {
       await this.#tellSkipped(row);
-    } else {
-      this.pump();
     }
   }
 
@@ -303,7 +320,7 @@ export class Desk {
       settings.get<number>('investigate.most_per_rule'),
       settings.get<number>('investigate.most'),
     ];
-    const full = (await store.waiting()) >= mostWaiting;
+    const full = (await store.waiting()) >= maxWaiting;
     if (ofRule < perRule && all < inAll && !full) {
       return undefined;
     }
@@ -313,7 +330,7 @@ export class Desk {
     const same = others.filter(({ rule_key: rule }) => rule === incident.rule_key);
     const named = (same.length > 0 ? same : others).slice(-3).map(({ incident_id: id }) => id);
     const why = full
-      ? `${mostWaiting} investigations wait already`
+      ? `${maxWaiting} investigations wait already`
       : ofRule >= perRule
         ? `${ofRule} incidents of this rule were within the hour`
         : `${all} incidents were within the hour`;
