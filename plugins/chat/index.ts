@@ -7,10 +7,12 @@ import { MentionDirectory } from 'svc/contracts/mention';
 import { ModelRuns } from 'svc/contracts/model';
 import { Personas } from 'svc/contracts/persona';
 import { SkillRunner, Skills, ToolSources } from 'svc/contracts/skill';
+import { JobSources } from 'svc/jobs';
 import { BuildInfo, definePlugin, type Handle, type Principal, type Scope } from 'svc/sdk';
 
 import { Coordinator } from './prompt/coordinator.ts';
 import { runRoutes } from './run-routes.ts';
+import { RunJobs } from './run/run-jobs.ts';
 import { RunStore } from './run/run-store.ts';
 import { Runs } from './run/runs.ts';
 import { SubAgents } from './run/sub-agents.ts';
@@ -74,6 +76,7 @@ export default definePlugin({
       livePrincipal: (principal) => livePrincipal(principal, people),
     });
     ctx.services.provide(ChatRuns, () => runs);
+    ctx.extend.contribute(JobSources, 'chat', new RunJobs(tables, runs));
     ctx.extend.contribute(
       ToolSources,
       'agents',

@@ -6,7 +6,7 @@ import type { Commands, Reply, Said } from './commands.ts';
 import type { Conversations } from './conversations.ts';
 import type { IncidentTalk, IncidentTelling } from './incidents.ts';
 import type { JobStore } from './job-store.ts';
-import { type Mouth, NotSaid } from './mouth.ts';
+import { type Messenger, SendDeferred } from './messenger.ts';
 import type { People } from './people.ts';
 import type { JobRow, JobState } from './tables.ts';
 import { wordsOf } from './words.ts';
@@ -19,7 +19,7 @@ export interface AnswererParts {
   readonly conversations: Conversations;
   readonly incidents: IncidentTalk;
   readonly approvals: ApprovalTalk;
-  readonly mouth: Mouth;
+  readonly messenger: Messenger;
   readonly perMinute: () => number;
 }
 
@@ -47,7 +47,7 @@ export class Answerer {
       return { state: 'ignored', why: 'the app is disabled' };
     }
     if (platform === undefined) {
-      throw new NotSaid(`the room of ${app.provider} is not enabled`, true, betweenRoomsMs);
+      throw new SendDeferred(`the room of ${app.provider} is not enabled`, true, betweenRoomsMs);
     }
     if (job.kind === 'tell') {
       const telling = JSON.parse(job.payload) as IncidentTelling | ApprovalTelling;
@@ -98,7 +98,7 @@ export class Answerer {
     if (job.answer === null) {
       await this.#parts.jobs.update(job.id, { answer: reply.text });
     }
-    await this.#parts.mouth.answer(app, job, event.reply, reply);
+    await this.#parts.messenger.answer(app, job, event.reply, reply);
     return { state: 'done' };
   }
 

@@ -5,7 +5,7 @@ import type { Clock, Handle, Ids } from 'svc/sdk';
 import type { Actions, Labelled } from './actions.ts';
 import type { Apps } from './apps.ts';
 import type { JobStore, NewJob } from './job-store.ts';
-import type { Mouth, Saying } from './mouth.ts';
+import type { Messenger, Saying } from './messenger.ts';
 import type { People } from './people.ts';
 import type { AppRow, JobRow } from './tables.ts';
 import { filled, wordsOf } from './words.ts';
@@ -15,7 +15,7 @@ export interface ApprovalTalkParts {
   readonly jobs: JobStore;
   readonly people: People;
   readonly actions: Actions;
-  readonly mouth: Mouth;
+  readonly messenger: Messenger;
   readonly book: Handle<ApprovalBook>;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -104,7 +104,7 @@ export class ApprovalTalk {
     if (card === undefined) {
       return 'ignored';
     }
-    await this.#parts.mouth.answer(app, job, platform!.personTarget(sender), card);
+    await this.#parts.messenger.answer(app, job, platform!.personTarget(sender), card);
     return 'done';
   }
 

@@ -6,7 +6,7 @@ import type { ApprovalTalk } from './approvals.ts';
 import type { Apps } from './apps.ts';
 import type { Said } from './commands.ts';
 import type { JobStore } from './job-store.ts';
-import { type Mouth, NotSaid, type Saying } from './mouth.ts';
+import { type Messenger, SendDeferred, type Saying } from './messenger.ts';
 import type { Sender } from './people.ts';
 import type { AppRow, ImTables } from './tables.ts';
 import { filled, wordsOf } from './words.ts';
@@ -16,7 +16,7 @@ export interface ConversationParts {
   readonly chat: Handle<ChatRuns>;
   readonly apps: Apps;
   readonly jobs: JobStore;
-  readonly mouth: Mouth;
+  readonly messenger: Messenger;
   readonly approvals: ApprovalTalk;
   readonly clock: Clock;
   /** When this generation leaves. */
@@ -54,19 +54,19 @@ export class Conversations {
   /** `waiting`: people have to decide before it goes on. */
   async answer(said: Said, question: Question, signal: AbortSignal): Promise<'done' | 'waiting'> {
     const { app, job, event } = said;
-    const { chat, mouth, clock } = this.#parts;
+    const { chat, messenger, clock } = this.#parts;
     const words = wordsOf(app.locale);
     this.#awaySince = chat.available ? undefined : (this.#awaySince ?? clock.monotonic());
     if (this.#awaySince !== undefined && clock.monotonic() - this.#awaySince < awayMs) {
-      throw new NotSaid('the room of agents is not there yet', true, betweenRoomsMs);
+      throw new SendDeferred('the room of agents is not there yet', true, betweenRoomsMs);
     }
     if (!chat.available) {
-      await mouth.answer(app, job, event.reply, { text: words.noChat });
+      await messenger.answer(app, job, event.reply, { text: words.noChat });
       return 'done';
     }
     const objection = await this.#start(said, question);
     if (objection !== undefined) {
-      await mouth.answer(app, job, event.reply, {
+      await messenger.answer(app, job, event.reply, {
         text: filled(words.noAnswer, { why: objection }),
       });
       return 'done';
@@ -81,7 +81,7 @@ export class Conversations {
       end.text.trim() === ''
         ? filled(words.noAnswer, { why: problem ?? end.finish_reason })
         : end.text;
-    await mouth.answer(app, job, event.reply, { text });
+    await messenger.answer(app, job, event.reply, { text });
     return 'done';
   }
 
@@ -185,9 +185,11 @@ export class Conversations {
       return;
     }
     try {
-      await this.#parts.mouth.answer(app, job, event.reply, { text: wordsOf(app.locale).thinking });
+      await this.#parts.messenger.answer(app, job, event.reply, {
+        text: wordsOf(app.locale).thinking,
+      });
     } catch (error) {
-      if (!(error instanceof NotSaid)) {
+      if (!(error instanceof SendDeferred)) {
         throw error;
       }
     }
@@ -195,7 +197,7 @@ export class Conversations {
 
   /** Shows the answer as it grows; returns what the run complained of last. */
   async #follow({ app, job, sender }: Said, signal: AbortSignal): Promise<string | undefined> {
-    const { chat, apps, mouth, clock } = this.#parts;
+    const { chat, apps, messenger, clock } = this.#parts;
     const edits = apps.platform(app.provider)?.edits;
     let leave = (): void => undefined;
     const left = new Promise<'left'>((resolve) => (leave = () => resolve('left')));
@@ -225,7 +227,7 @@ export class Conversations {
         text !== shown;
       if (isDue) {
         [last, waits, shown, made] = [clock.monotonic(), waits * slower, text, made + 1];
-        await mouth.grow(app, job, `${text} …`);
+        await messenger.grow(app, job, `${text} …`);
       }
     }
   }
@@ -236,7 +238,7 @@ export class Conversations {
       await Promise.all(approvals.map((id) => this.#parts.approvals.card(app, id)))
     ).filter((card) => card !== undefined);
     if (cards.length === 0) {
-      throw new NotSaid(
+      throw new SendDeferred(
         'the run is decided, or between two workers, and about to go on',
         true,
         betweenWorkersMs,
@@ -248,7 +250,7 @@ export class Conversations {
         .join('\n\n'),
       buttons: cards.flatMap((card) => card.buttons ?? []),
     };
-    await this.#parts.mouth.answer(app, job, event.reply, saying);
+    await this.#parts.messenger.answer(app, job, event.reply, saying);
     return 'waiting';
   }
 }

@@ -12,7 +12,7 @@ import { type Clock, type Handle, type Ids, SvcError, type Tables } from 'svc/sd
 import type { Actions, Labelled } from './actions.ts';
 import type { Apps } from './apps.ts';
 import type { JobStore } from './job-store.ts';
-import { type Mouth, NotSaid, type Saying } from './mouth.ts';
+import { type Messenger, SendDeferred, type Saying } from './messenger.ts';
 import type { AppRow, ImTables, JobRow, NoticeRow } from './tables.ts';
 import { wordsOf } from './words.ts';
 
@@ -21,7 +21,7 @@ export interface IncidentTalkParts {
   readonly apps: Apps;
   readonly jobs: JobStore;
   readonly actions: Actions;
-  readonly mouth: Mouth;
+  readonly messenger: Messenger;
   readonly incidents: Handle<Incidents>;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -181,7 +181,7 @@ export class IncidentTalk {
     if (notice === undefined || news.length === 0) {
       return 'ignored';
     }
-    await this.#parts.mouth.answer(app, job, JSON.parse(notice.thread) as ImTarget, {
+    await this.#parts.messenger.answer(app, job, JSON.parse(notice.thread) as ImTarget, {
       text: news.map(lineOf).join('\n'),
     });
     await this.#mark(app.id, conversation, incident, news.at(-1)!.id);
@@ -214,7 +214,7 @@ export class IncidentTalk {
         text: textOf(message, platform),
         buttons: await this.#buttons(row, message),
       };
-      const posted = await this.#parts.mouth.tell(
+      const posted = await this.#parts.messenger.tell(
         row,
         conversation,
         platform.conversationTarget(conversation),
@@ -230,7 +230,7 @@ export class IncidentTalk {
       }
       return { result: 'sent' };
     } catch (error) {
-      if (!(error instanceof NotSaid)) {
+      if (!(error instanceof SendDeferred)) {
         throw error;
       }
       return error.again
@@ -250,9 +250,9 @@ export class IncidentTalk {
     message: ChannelMessage,
     text: string,
   ): Promise<void> {
-    const { mouth } = this.#parts;
+    const { messenger } = this.#parts;
     const last = (await this.#news(notice.incident_id, 0)).at(-1)?.id ?? 0;
-    await mouth.tell(
+    await messenger.tell(
       app,
       notice.conversation,
       JSON.parse(notice.thread) as ImTarget,
@@ -263,7 +263,7 @@ export class IncidentTalk {
     if (message.kind === 'resolved' && notice.posted !== '') {
       const saying: Saying = { text, buttons: linkButton(message, wordsOf(app.locale).open) };
       // The thread has it already, so that a platform that refuses loses nothing.
-      await mouth
+      await messenger
         .rewrite(
           app,
           notice.conversation,

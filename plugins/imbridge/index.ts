@@ -10,6 +10,7 @@ import { Directory } from 'svc/contracts/iam';
 import { ImPlatforms, type ImPorts } from 'svc/contracts/imbridge';
 import { ChannelTypes } from 'svc/contracts/notify';
 import { dialSocket } from 'svc/im';
+import { JobSources } from 'svc/jobs';
 import { DeviceScopes, seenBy } from 'svc/query';
 import { AuditTrail, BuildInfo, Catalogue, defineEvent, definePlugin } from 'svc/sdk';
 
@@ -24,7 +25,8 @@ import { IncidentTalk } from './incidents.ts';
 import { callbackRoutes, Intake } from './intake.ts';
 import { JobStore } from './job-store.ts';
 import { Listeners } from './listeners.ts';
-import { Mouth } from './mouth.ts';
+import { MessageJobs } from './message-jobs.ts';
+import { Messenger } from './messenger.ts';
 import { People } from './people.ts';
 import { Rights } from './rights.ts';
 import type { ImTables } from './tables.ts';
@@ -86,7 +88,7 @@ export default definePlugin({
       mostWaiting: () => settings.get('im.most_waiting'),
     });
     const people = new People({ tables, directory, clock, ids });
-    const mouth = new Mouth({ apps, jobs, ports, clock });
+    const messenger = new Messenger({ apps, jobs, ports, clock });
     const actions = new Actions(tables, clock, ids);
     const rights = new Rights({
       tables,
@@ -100,7 +102,7 @@ export default definePlugin({
       apps,
       jobs,
       actions,
-      mouth,
+      messenger,
       clock,
       ids,
       arrived,
@@ -111,7 +113,7 @@ export default definePlugin({
       jobs,
       people,
       actions,
-      mouth,
+      messenger,
       clock,
       ids,
       arrived,
@@ -121,7 +123,7 @@ export default definePlugin({
       tables,
       apps,
       jobs,
-      mouth,
+      messenger,
       approvals,
       clock,
       chat: services.maybe(ChatRuns),
@@ -155,7 +157,7 @@ export default definePlugin({
         conversations,
         incidents,
         approvals,
-        mouth,
+        messenger,
         perMinute: () => settings.get('im.per_minute'),
       }),
       ended: ctx.metrics.counter(
@@ -181,6 +183,7 @@ export default definePlugin({
 
     ctx.http.routes([...appRoutes(apps), ...linkRoutes(people), ...callbackRoutes(intake)]);
     ctx.extend.contribute(ChannelTypes, 'im', incidents.channelType);
+    ctx.extend.contribute(JobSources, 'imbridge', new MessageJobs(tables, jobs, clock));
     ctx.events.on(ApprovalRequested, (approval) => approvals.requested(approval));
     ctx.events.on(ApprovalSettled, async ({ owner }) => {
       if (owner.kind === 'chat') {

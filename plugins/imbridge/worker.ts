@@ -2,7 +2,7 @@ import { type Clock, type Counter, isSvcError, type Logger, messageOf, type Scop
 
 import type { Answerer } from './answerer.ts';
 import type { JobStore } from './job-store.ts';
-import { NotSaid } from './mouth.ts';
+import { SendDeferred } from './messenger.ts';
 import type { JobRow } from './tables.ts';
 
 export interface WorkerParts {
@@ -144,7 +144,9 @@ export class Worker {
     const now = clock.now();
     const cause = messageOf(error);
     const mayHelp =
-      error instanceof NotSaid ? error.again : !isSvcError(error) || error.code !== 'not_found';
+      error instanceof SendDeferred
+        ? error.again
+        : !isSvcError(error) || error.code !== 'not_found';
     if (!mayHelp || now - job.created_at > patienceMs || job.tries >= mostTries) {
       log.warn(
         { event: 'im.unanswered', job: job.id, app: job.app_id, cause },
@@ -154,14 +156,14 @@ export class Worker {
       ended.add(1, { kind: job.kind, state: 'failed' });
       return;
     }
-    if (!(error instanceof NotSaid) && !isSvcError(error)) {
+    if (!(error instanceof SendDeferred) && !isSvcError(error)) {
       log.error(
         { event: 'im.job_failed', job: job.id, app: job.app_id, cause },
         'message of a chat platform could not be dealt with; tried again',
       );
     }
     const wait =
-      (error instanceof NotSaid ? error.afterMs : undefined) ??
+      (error instanceof SendDeferred ? error.afterMs : undefined) ??
       Math.min(firstBackoffMs * 2 ** Math.min(job.tries, 10), longestBackoffMs);
     await jobs.update(job.id, {
       holder: null,

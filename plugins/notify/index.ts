@@ -6,6 +6,7 @@ import {
   NoticeSource,
   NotificationFinished,
 } from 'svc/contracts/notify';
+import { JobSources } from 'svc/jobs';
 import { BuildInfo, definePlugin, isSvcError, messageOf, type PluginContext } from 'svc/sdk';
 
 import { Addresses } from './address.ts';
@@ -15,6 +16,7 @@ import { ChannelTests } from './channel-tests.ts';
 import { ContributedTypes, shippedTypes } from './channel-types.ts';
 import { Channels } from './channels.ts';
 import { Deliveries } from './deliveries.ts';
+import { DeliveryJobs } from './delivery-jobs.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { Knowledge } from './knowledge.ts';
 import { Lookout } from './lookout.ts';
@@ -115,6 +117,7 @@ export default definePlugin({
       addressChanged: (id) => sender.addressChanged(id),
     });
     ctx.services.provide(NoticeDispatcher, () => dispatcher);
+    ctx.extend.contribute(JobSources, 'notify', new DeliveryJobs(tables, clock));
     const deliveries = new Deliveries({ tables, clock, ids, hurried: (id) => sender.hurried(id) });
     const pages = new Pages({ tables, links, knowledge, linkOf, clock });
     const repeats = new Repeats({ tables, source, clock, ids });

@@ -247,15 +247,21 @@ export class Runs implements ChatRuns {
   }
 
   async cancel(principal: Principal, runId: string): Promise<void> {
-    const row = await this.#own(principal, runId);
-    if (row.state === 'ended') {
+    await this.#own(principal, runId);
+    await this.end(runId);
+  }
+
+  /** Cancels a run and those that its agent has asked for, whoever they are of. */
+  async end(runId: string): Promise<void> {
+    const row = await this.#ports.runs.find(runId);
+    if (row === undefined || row.state === 'ended') {
       return;
     }
     await this.#ports.runs.update(runId, { cancelled: 1 });
     for (const { id } of (await this.#ports.runs.open(row.owner)).filter(
       ({ parent }) => parent === runId,
     )) {
-      await this.cancel(principal, id);
+      await this.end(id);
     }
     const active = this.#active.get(runId);
     if (active === undefined) {

@@ -15,7 +15,7 @@ import type { Apps } from './apps.ts';
 import type { JobStore, Posted } from './job-store.ts';
 import type { AppRow, JobRow } from './tables.ts';
 
-export interface MouthParts {
+export interface MessengerParts {
   readonly apps: Apps;
   readonly jobs: JobStore;
   readonly ports: ImPorts;
@@ -28,8 +28,8 @@ export interface Saying {
   readonly buttons?: readonly ImButton[];
 }
 
-/** The platform did not take it yet. */
-export class NotSaid extends Error {
+/** Sending failed; `again` says whether a later try may succeed. */
+export class SendDeferred extends Error {
   readonly again: boolean;
   readonly afterMs: number | undefined;
 
@@ -42,18 +42,18 @@ export class NotSaid extends Error {
 
 const mostKeys = 10_000;
 
-/** The only way out to a platform: harmless text, at the pace of the platform, one message for one answer. */
-export class Mouth {
-  readonly #parts: MouthParts;
+/** Sends messages to platforms: harmless text, at the pace of the platform, one message for one answer. */
+export class Messenger {
+  readonly #parts: MessengerParts;
   readonly #paces = new Map<string, SlidingCounter>();
   /** Of which something may stand on the platform that we do not know of. */
   readonly #doubtful = new WeakSet<JobRow>();
 
-  constructor(parts: MouthParts) {
+  constructor(parts: MessengerParts) {
     this.#parts = parts;
   }
 
-  /** Says the answer of a job: anew where the job has said something already. Throws NotSaid when the platform does not take it. */
+  /** Says the answer of a job: anew where the job has said something already. Throws SendDeferred when the platform does not take it. */
   async answer(app: AppRow, job: JobRow, target: ImTarget, saying: Saying): Promise<Posted> {
     const platform = this.#parts.apps.platform(app.provider);
     if (job.sent === null && platform?.repeats === 'unknown' && platform.edit !== undefined) {
@@ -108,7 +108,7 @@ export class Mouth {
     return result?.result === 'sent';
   }
 
-  /** Something new; `key` is the same over all tries. Throws NotSaid. */
+  /** Something new; `key` is the same over all tries. Throws SendDeferred. */
   async tell(
     app: AppRow,
     conversation: string,
@@ -157,11 +157,11 @@ export class Mouth {
     const { apps, ports } = this.#parts;
     const platform = apps.platform(app.provider);
     if (platform === undefined) {
-      throw new NotSaid(`the room of ${app.provider} is not enabled`, true, 60_000);
+      throw new SendDeferred(`the room of ${app.provider} is not enabled`, true, 60_000);
     }
     const wait = this.#waitMs(platform, app.provider, pace);
     if (wait > 0) {
-      throw new NotSaid('the pace of the platform', true, wait);
+      throw new SendDeferred('the pace of the platform', true, wait);
     }
     this.#paceOf(platform, app.provider).add(pace);
     return await send(
@@ -195,7 +195,7 @@ function postedOf(sent: ImSent): Posted {
     const { at, id, thread } = sent;
     return { at, id, thread };
   }
-  throw new NotSaid(
+  throw new SendDeferred(
     sent.reason,
     sent.result === 'retry',
     sent.result === 'retry' ? sent.after_ms : undefined,
