@@ -1,7 +1,7 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
-import type { Channels } from './channels.ts';
-import type { Deliveries } from './deliveries.ts';
+import type { Channels } from './channels/channels.ts';
+import type { Deliveries } from './queue/deliveries.ts';
 import {
   ChannelDraft,
   ChannelId,
@@ -11,8 +11,8 @@ import {
   DeliveryShown,
   Resent,
   TestResult,
-} from './schema.ts';
-import type { ChannelTests } from './channel-tests.ts';
+} from './channels/schema.ts';
+import type { ChannelTests } from './queue/channel-tests.ts';
 
 const path = '/api/v1/notification-channels';
 const deliveriesPath = '/api/v1/notification-deliveries';

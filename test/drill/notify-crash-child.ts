@@ -1,12 +1,12 @@
 import { writeSync } from 'node:fs';
 
 import { Outbound, parseAllowed } from '../../core/outbound/index.ts';
-import { Addresses } from '../../plugins/notify/address.ts';
-import { Dispatcher } from '../../plugins/notify/dispatcher.ts';
-import { Knowledge } from '../../plugins/notify/knowledge.ts';
-import { OutcomePublisher } from '../../plugins/notify/outcome-publisher.ts';
-import { Sender } from '../../plugins/notify/sender.ts';
-import type { NotifyTables } from '../../plugins/notify/tables.ts';
+import { Addresses } from '../../plugins/notify/channels/address.ts';
+import { Dispatcher } from '../../plugins/notify/queue/dispatcher.ts';
+import { Knowledge } from '../../plugins/notify/message/knowledge.ts';
+import { OutcomePublisher } from '../../plugins/notify/queue/outcome-publisher.ts';
+import { Sender } from '../../plugins/notify/queue/sender.ts';
+import type { NotifyTables } from '../../plugins/notify/store/tables.ts';
 import { noticeOf, shipped as types } from '../plugins/notify/office.ts';
 import { openIn } from '../storage/folder.ts';
 import { fastClock, type LedgerTables, prepare } from './notify-crash-model.ts';

@@ -4,7 +4,7 @@ import type { Source } from './source.ts';
 export const longFiles: Readonly<Record<string, string>> = {
   'plugins/console/web/kit/chart.tsx': 'one picture, to be split with the folders of the console',
   'plugins/marketplace/pack-routes.ts': 'to be split with its folder',
-  'plugins/notify/delivery-store.ts': 'to be split with its folder',
+  'plugins/notify/store/delivery-store.ts': 'to be split with its folder',
 };
 
 export const longestFile = 400;

@@ -126,13 +126,13 @@ export const faults: readonly Fault[] = [
     tests: ['plugins/iam/'],
   },
   {
-    file: 'plugins/notify/grouping.ts',
+    file: 'plugins/notify/message/grouping.ts',
     find: 'Math.max(waitMs, Math.min(sentAt, now) + intervalMs - now)',
     put: 'Math.min(waitMs, Math.min(sentAt, now) + intervalMs - now)',
     tests: ['plugins/notify/'],
   },
   {
-    file: 'plugins/notify/retries.ts',
+    file: 'plugins/notify/queue/retries.ts',
     find: 'return !isRefused && row.attempts < soonTries;',
     put: 'return !isRefused && row.attempts > soonTries;',
     tests: ['plugins/notify/'],

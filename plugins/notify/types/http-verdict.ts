@@ -1,6 +1,6 @@
 import type { ChannelReply, Verdict } from 'svc/contracts/notify';
 
-import { oneLine } from '../plain-text.ts';
+import { oneLine } from '../message/plain-text.ts';
 
 /** Longer waits that a platform asks for are cut to this. */
 const longestWaitMs = 3_600_000;

@@ -1,7 +1,7 @@
 import type { ChannelMessage, PostedChannelType } from 'svc/contracts/notify';
 import { cutToBytes } from 'svc/im';
 
-import { oneLine, withLink } from '../plain-text.ts';
+import { oneLine, withLink } from '../message/plain-text.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint, wrongSecret } from './hook-address.ts';
 import { httpVerdict, jsonReply, strange, takenByHead } from './http-verdict.ts';
 import { stageOf, trackedDetails, trackingKey } from './pagerduty.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { ChannelMessage, PostedChannelType } from 'svc/contracts/notify';
 import { cutToBytes } from 'svc/im';
 
-import { oneLine } from '../plain-text.ts';
+import { oneLine } from '../message/plain-text.ts';
 import { isPublic, jsonHeaders, requireUrl, wrongSecret } from './hook-address.ts';
 import { httpVerdict, jsonReply, strange, takenByHead } from './http-verdict.ts';
 

@@ -1,7 +1,7 @@
 import type { ChannelAddress, ChannelMessage, PostedChannelType } from 'svc/contracts/notify';
 import { fitted, withoutMentions } from 'svc/im';
 
-import { withLink } from '../plain-text.ts';
+import { withLink } from '../message/plain-text.ts';
 import { isPublic, jsonHeaders, requireUrl, wrongEndpoint, wrongSecret } from './hook-address.ts';
 import {
   asked,

@@ -5,7 +5,7 @@ import { MailSender } from 'svc/contracts/mail';
 import { startTestHost } from 'svc/testing';
 
 import { emailChannel } from '../../../plugins/mail/email-channel.ts';
-import { incidentMessage } from '../../../plugins/notify/message.ts';
+import { incidentMessage } from '../../../plugins/notify/message/message.ts';
 import { silent } from '../../storage/folder.ts';
 import { hostileNotice, hostileWords, type Place, places } from '../notify/hostile-words.ts';
 import { beyond, htmlReader, troubleIn } from '../notify/readers.ts';

@@ -10,7 +10,7 @@ import {
   isSentByOther,
   isUnfinished,
   isUnsentTo,
-} from '../../../plugins/notify/delivery-conditions.ts';
+} from '../../../plugins/notify/store/delivery-conditions.ts';
 import { openOffice } from './office.ts';
 
 const indexed: readonly (readonly [

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { attempt } from '../../../plugins/notify/attempt.ts';
-import { shippedTypes } from '../../../plugins/notify/channel-types.ts';
-import { removeExpired } from '../../../plugins/notify/retention.ts';
+import { attempt } from '../../../plugins/notify/queue/attempt.ts';
+import { shippedTypes } from '../../../plugins/notify/types/channel-types.ts';
+import { removeExpired } from '../../../plugins/notify/store/retention.ts';
 import { startReceiver } from './fakes/receiver.ts';
 import { noticeOf, openOffice, testClock } from './office.ts';
 

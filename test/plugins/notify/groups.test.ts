@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
-import { Deliveries } from '../../../plugins/notify/deliveries.ts';
-import { groupKeyOf } from '../../../plugins/notify/grouping.ts';
-import { Repeats } from '../../../plugins/notify/repeats.ts';
+import { Deliveries } from '../../../plugins/notify/queue/deliveries.ts';
+import { groupKeyOf } from '../../../plugins/notify/message/grouping.ts';
+import { Repeats } from '../../../plugins/notify/queue/repeats.ts';
 import type { Platform, Received } from './fakes/platform.ts';
 import { startReceiver } from './fakes/receiver.ts';
 import { noticeOf, type Office, openOffice, testClock } from './office.ts';

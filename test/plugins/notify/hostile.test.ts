@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 
 import type { ChannelType, DeclaredChannelType } from 'svc/contracts/notify';
 
-import { shippedTypes } from '../../../plugins/notify/channel-types.ts';
+import { shippedTypes } from '../../../plugins/notify/types/channel-types.ts';
 import { declaredType } from '../../../plugins/notify/types/declared.ts';
 import { feishuPath, startFeishu } from './fakes/feishu.ts';
 import { isJson, json, type Platform, type Received, startPlatform } from './fakes/platform.ts';

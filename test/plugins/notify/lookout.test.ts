@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import type { Tables } from 'svc/sdk';
 
-import { Lookout } from '../../../plugins/notify/lookout.ts';
+import { Lookout } from '../../../plugins/notify/store/lookout.ts';
 
 test('an idle house does not look for deliveries again and again; a write, or a while, makes it look', async () => {
   let [looks, left] = [0, true];

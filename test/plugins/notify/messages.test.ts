@@ -9,9 +9,9 @@ import type { Mail } from 'svc/contracts/mail';
 import type { Background, ChannelMessage } from 'svc/contracts/notify';
 
 import { emailChannel } from '../../../plugins/mail/email-channel.ts';
-import { chartPng } from '../../../plugins/notify/chart-png.ts';
-import { shippedTypes } from '../../../plugins/notify/channel-types.ts';
-import { digestMessage, incidentMessage } from '../../../plugins/notify/message.ts';
+import { chartPng } from '../../../plugins/notify/message/chart-png.ts';
+import { shippedTypes } from '../../../plugins/notify/types/channel-types.ts';
+import { digestMessage, incidentMessage } from '../../../plugins/notify/message/message.ts';
 import { silent } from '../../storage/folder.ts';
 import { noticeOf } from './office.ts';
 

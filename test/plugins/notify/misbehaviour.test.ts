@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 
-import { Repeats } from '../../../plugins/notify/repeats.ts';
+import { Repeats } from '../../../plugins/notify/queue/repeats.ts';
 import { feishuPath, startFeishu } from './fakes/feishu.ts';
 import type { Quirk } from './fakes/platform.ts';
 import { startReceiver } from './fakes/receiver.ts';

@@ -18,17 +18,20 @@ import { type Handle, type Logger, SvcError, timestamp } from 'svc/sdk';
 import { Outbound, parseAllowed } from '../../../core/outbound/index.ts';
 import { loadMigrations } from '../../../core/storage/migration-text.ts';
 import type { Storage } from '../../../core/storage/index.ts';
-import { Addresses } from '../../../plugins/notify/address.ts';
-import { ChannelStore } from '../../../plugins/notify/channel-store.ts';
-import { type ChannelTypeRegistry, shippedTypes } from '../../../plugins/notify/channel-types.ts';
-import { Channels } from '../../../plugins/notify/channels.ts';
-import { Dispatcher } from '../../../plugins/notify/dispatcher.ts';
-import { Knowledge } from '../../../plugins/notify/knowledge.ts';
-import type { LinkOf } from '../../../plugins/notify/message.ts';
-import { OutcomePublisher } from '../../../plugins/notify/outcome-publisher.ts';
-import type { Draft } from '../../../plugins/notify/schema.ts';
-import { Sender } from '../../../plugins/notify/sender.ts';
-import type { NotifyTables } from '../../../plugins/notify/tables.ts';
+import { Addresses } from '../../../plugins/notify/channels/address.ts';
+import { ChannelStore } from '../../../plugins/notify/store/channel-store.ts';
+import {
+  type ChannelTypeRegistry,
+  shippedTypes,
+} from '../../../plugins/notify/types/channel-types.ts';
+import { Channels } from '../../../plugins/notify/channels/channels.ts';
+import { Dispatcher } from '../../../plugins/notify/queue/dispatcher.ts';
+import { Knowledge } from '../../../plugins/notify/message/knowledge.ts';
+import type { LinkOf } from '../../../plugins/notify/message/message.ts';
+import { OutcomePublisher } from '../../../plugins/notify/queue/outcome-publisher.ts';
+import type { Draft } from '../../../plugins/notify/channels/schema.ts';
+import { Sender } from '../../../plugins/notify/queue/sender.ts';
+import type { NotifyTables } from '../../../plugins/notify/store/tables.ts';
 import { openIn } from '../../storage/folder.ts';
 
 export const migrations = loadMigrations(

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { cutToBytes, fitted, markdown, unmarked, withoutMentions } from 'svc/im';
 
-import { checkTemplate, renderTemplate } from '../../../plugins/notify/channel-template.ts';
-import { waitFor } from '../../../plugins/notify/send-schedule.ts';
+import { checkTemplate, renderTemplate } from '../../../plugins/notify/message/channel-template.ts';
+import { waitFor } from '../../../plugins/notify/queue/send-schedule.ts';
 import { dingtalkSign } from '../../../plugins/notify/types/dingtalk.ts';
 import { feishuSign } from '../../../plugins/notify/types/feishu.ts';
 import { signatureOf } from '../../../plugins/notify/types/webhook.ts';

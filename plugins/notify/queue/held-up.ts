@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Clock, type Tables, timestamp } from 'svc/sdk';
 
-import { ChannelStore } from './channel-store.ts';
-import { isQueued } from './delivery-conditions.ts';
+import { ChannelStore } from '../store/channel-store.ts';
+import { isQueued } from '../store/delivery-conditions.ts';
 import { mostPatienceMs } from './retries.ts';
-import type { NotifyTables } from './tables.ts';
+import type { NotifyTables } from '../store/tables.ts';
 import { divert } from './try-end.ts';
 
 export interface HeldUpParts {

@@ -4,12 +4,12 @@ import { type Settings, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { mask, shownEndpoint } from './address.ts';
-import type { ChannelTypeRegistry } from './channel-types.ts';
-import type { ChannelWithState } from './channel-store.ts';
-import type { Grouping } from './grouping.ts';
+import type { ChannelTypeRegistry } from '../types/channel-types.ts';
+import type { ChannelWithState } from '../store/channel-store.ts';
+import type { Grouping } from '../message/grouping.ts';
 import type { ChannelShown } from './schema.ts';
 import { addressOfSetting } from './settings-channels.ts';
-import type { ChannelRow } from './tables.ts';
+import type { ChannelRow } from '../store/tables.ts';
 
 export type ScopeType = 'host' | 'global' | 'monitoring_pipeline';
 

@@ -1,18 +1,18 @@
 import type { Notice, NoticeDispatcher, NoticeIncident, Words } from 'svc/contracts/notify';
 import type { Clock, Ids, Tables } from 'svc/sdk';
 
-import { type Channel, channelOf } from './channel.ts';
-import { ChannelStore } from './channel-store.ts';
-import type { ChannelTypeRegistry } from './channel-types.ts';
+import { type Channel, channelOf } from '../channels/channel.ts';
+import { ChannelStore } from '../store/channel-store.ts';
+import type { ChannelTypeRegistry } from '../types/channel-types.ts';
 import { ownDelivery } from './claim.ts';
-import { wordsGroup } from './delivery-conditions.ts';
-import { DeliveryStore } from './delivery-store.ts';
-import { apart, delayOf, groupKeyOf } from './grouping.ts';
+import { wordsGroup } from '../store/delivery-conditions.ts';
+import { DeliveryStore } from '../store/delivery-store.ts';
+import { apart, delayOf, groupKeyOf } from '../message/grouping.ts';
 import { groupName, groupsSentAt, KnownDeliveries } from './known-deliveries.ts';
-import { severities } from './message.ts';
-import type { NewDelivery } from './new-delivery.ts';
-import { NoticeStore } from './notice-store.ts';
-import type { NotifyTables } from './tables.ts';
+import { severities } from '../message/message.ts';
+import type { NewDelivery } from '../store/new-delivery.ts';
+import { NoticeStore } from '../store/notice-store.ts';
+import type { NotifyTables } from '../store/tables.ts';
 
 export interface DispatcherParts {
   readonly tables: Tables<NotifyTables>;

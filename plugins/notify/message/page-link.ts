@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Ids, Secrets, Tables } from 'svc/sdk';
 
 import type { Target } from './message.ts';
-import type { NotifyTables } from './tables.ts';
+import type { NotifyTables } from '../store/tables.ts';
 
 /** So long a link opens. */
 export const opensForMs = 7 * 86_400_000;

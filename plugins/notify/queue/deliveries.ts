@@ -9,12 +9,12 @@ import {
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { ChannelStore } from './channel-store.ts';
-import { existing } from './channels.ts';
-import { type DeliveryFilter, DeliveryList } from './delivery-list.ts';
-import { DeliveryStore } from './delivery-store.ts';
-import type { DeliveryShown } from './schema.ts';
-import type { Delivery, NotifyTables } from './tables.ts';
+import { ChannelStore } from '../store/channel-store.ts';
+import { existing } from '../channels/channels.ts';
+import { type DeliveryFilter, DeliveryList } from '../store/delivery-list.ts';
+import { DeliveryStore } from '../store/delivery-store.ts';
+import type { DeliveryShown } from '../channels/schema.ts';
+import type { Delivery, NotifyTables } from '../store/tables.ts';
 
 export interface DeliveriesParts {
   readonly tables: Tables<NotifyTables>;

@@ -1,9 +1,9 @@
 import { messageOf } from 'svc/sdk';
 
 import { ChannelSender, type ChannelSenderParts } from './channel-sender.ts';
-import { DeliveryStore } from './delivery-store.ts';
+import { DeliveryStore } from '../store/delivery-store.ts';
 import { SendSchedule } from './send-schedule.ts';
-import { StateStore } from './state-store.ts';
+import { StateStore } from '../store/state-store.ts';
 
 export interface SenderParts extends Omit<ChannelSenderParts, 'owner' | 'finished' | 'diverted'> {
   /** Tells this process and this generation of the plugin from all others. */

@@ -12,7 +12,7 @@ import { renderTemplate } from './channel-template.ts';
 import { chartPng } from './chart-png.ts';
 import { sharedOf } from './grouping.ts';
 import { oneLine, withoutControls } from './plain-text.ts';
-import type { NotifyTables } from './tables.ts';
+import type { NotifyTables } from '../store/tables.ts';
 
 /** From mild to grave. */
 export const severities: readonly Severity[] = ['info', 'warning', 'critical'];

@@ -1,6 +1,6 @@
 import type { AttemptResult } from './attempt.ts';
-import { wordsGroup } from './delivery-conditions.ts';
-import type { Delivery } from './tables.ts';
+import { wordsGroup } from '../store/delivery-conditions.ts';
+import type { Delivery } from '../store/tables.ts';
 
 /** After so many failed tries of a delivery people are told of that; interrupted ones do not count. */
 export const soonTries = 5;

@@ -1,7 +1,7 @@
 import type { Gauge, Tables } from 'svc/sdk';
 
-import { isFailing } from './delivery-conditions.ts';
-import type { Notify, NotifyTables } from './tables.ts';
+import { isFailing } from '../store/delivery-conditions.ts';
+import type { Notify, NotifyTables } from '../store/tables.ts';
 
 /** Measures which channels fail, so that an alert rule can tell of one through the others. */
 export class ChannelHealth {

@@ -6,10 +6,10 @@ import { againstThreshold, clockOf, labelsOf } from './briefing.ts';
 import { chartPng } from './chart-png.ts';
 import type { Knowledge } from './knowledge.ts';
 import { digestMessage, incidentMessage, type LinkOf, type Target } from './message.ts';
-import { NoticeStore } from './notice-store.ts';
+import { NoticeStore } from '../store/notice-store.ts';
 import type { PageLinks } from './page-link.ts';
 import { type Listed, listPage, messagePage, notePage, pagePolicy } from './page-html.ts';
-import type { NotifyTables } from './tables.ts';
+import type { NotifyTables } from '../store/tables.ts';
 
 export const pagePath = '/api/v1/incident-pages';
 

@@ -1,7 +1,7 @@
-import { DeliveryStore, type WaitingGroup } from './delivery-store.ts';
-import { everyGroup } from './grouping.ts';
-import type { NewDelivery } from './new-delivery.ts';
-import type { Delivery, Notify } from './tables.ts';
+import { DeliveryStore, type WaitingGroup } from '../store/delivery-store.ts';
+import { everyGroup } from '../message/grouping.ts';
+import type { NewDelivery } from '../store/new-delivery.ts';
+import type { Delivery, Notify } from '../store/tables.ts';
 
 /** More groups than this that are due go as one digest. */
 export const foldAbove = 5;

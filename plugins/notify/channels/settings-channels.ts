@@ -1,8 +1,8 @@
 import type { ChannelAddress } from 'svc/contracts/notify';
 import type { Clock, Ids, Settings, Tables } from 'svc/sdk';
 
-import { ChannelStore } from './channel-store.ts';
-import type { NotifyTables } from './tables.ts';
+import { ChannelStore } from '../store/channel-store.ts';
+import type { NotifyTables } from '../store/tables.ts';
 
 /** Channels whose address is a setting, so that the environment can bring them. */
 export const settingsChannels: readonly {

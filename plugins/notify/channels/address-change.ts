@@ -3,9 +3,9 @@ import { SvcError } from 'svc/sdk';
 
 import { type Addresses, mask } from './address.ts';
 import type { Shown } from './channel.ts';
-import type { ChannelWithState } from './channel-store.ts';
+import type { ChannelWithState } from '../store/channel-store.ts';
 import type { Draft } from './schema.ts';
-import { wrongEndpoint, wrongSecret } from './types/hook-address.ts';
+import { wrongEndpoint, wrongSecret } from '../types/hook-address.ts';
 
 /** An address without a mask in it, fit for its type. */
 export function typedAddress(

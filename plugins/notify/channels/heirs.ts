@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Notice, NoticeDispatcher, NoticeSource } from 'svc/contracts/notify';
 import type { Handle, Ids, Tables } from 'svc/sdk';
 
-import type { NotifyTables } from './tables.ts';
+import type { NotifyTables } from '../store/tables.ts';
 
 export interface HeirsParts {
   readonly tables: Tables<NotifyTables>;

@@ -9,8 +9,12 @@ import {
   timestamp,
 } from 'svc/sdk';
 
-import { isDelayUnrecorded, isUnsentTo, type OutcomeConsumer } from './delivery-conditions.ts';
-import type { Delivery, Notify, NotifyTables } from './tables.ts';
+import {
+  isDelayUnrecorded,
+  isUnsentTo,
+  type OutcomeConsumer,
+} from '../store/delivery-conditions.ts';
+import type { Delivery, Notify, NotifyTables } from '../store/tables.ts';
 
 export interface OutcomePublisherParts {
   readonly tables: Tables<NotifyTables>;

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 
 import type { AttemptResult } from './attempt.ts';
-import { DeliveryStore } from './delivery-store.ts';
+import { DeliveryStore } from '../store/delivery-store.ts';
 import { mostPatienceMs, soonTries } from './retries.ts';
-import { StateStore } from './state-store.ts';
-import type { ChannelRow, Delivery, Notify } from './tables.ts';
+import { StateStore } from '../store/state-store.ts';
+import type { ChannelRow, Delivery, Notify } from '../store/tables.ts';
 
 /** A try and what came of it. */
 export interface Tried {

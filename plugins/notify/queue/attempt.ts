@@ -15,21 +15,21 @@ import {
   withDeadline,
 } from 'svc/sdk';
 
-import { type Addresses, withoutKeys } from './address.ts';
-import type { ChannelTypeRegistry } from './channel-types.ts';
-import type { Knowledge } from './knowledge.ts';
-import { wordsGroup } from './delivery-conditions.ts';
+import { type Addresses, withoutKeys } from '../channels/address.ts';
+import type { ChannelTypeRegistry } from '../types/channel-types.ts';
+import type { Knowledge } from '../message/knowledge.ts';
+import { wordsGroup } from '../store/delivery-conditions.ts';
 import {
   digestMessage,
   incidentMessage,
   type LinkOf,
   testMessage,
   wordsMessage,
-} from './message.ts';
-import { NoticeStore } from './notice-store.ts';
-import { oneLine } from './plain-text.ts';
-import { asked } from './types/http-verdict.ts';
-import type { ChannelRow, Delivery, NotifyTables } from './tables.ts';
+} from '../message/message.ts';
+import { NoticeStore } from '../store/notice-store.ts';
+import { oneLine } from '../message/plain-text.ts';
+import { asked } from '../types/http-verdict.ts';
+import type { ChannelRow, Delivery, NotifyTables } from '../store/tables.ts';
 
 /** How one try ended. `unclear`: the platform may have it all the same. */
 export type AttemptResult =

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Notice } from 'svc/contracts/notify';
 
-import type { Channel } from './channel.ts';
-import type { NewDelivery } from './new-delivery.ts';
-import { isUnfinished } from './delivery-conditions.ts';
-import type { Notify } from './tables.ts';
+import type { Channel } from '../channels/channel.ts';
+import type { NewDelivery } from '../store/new-delivery.ts';
+import { isUnfinished } from '../store/delivery-conditions.ts';
+import type { Notify } from '../store/tables.ts';
 
 type Known = Pick<NewDelivery, 'incident_id' | 'fire_seq' | 'channel_id' | 'kind' | 'group_key'>;
 

@@ -1,15 +1,15 @@
 import type { ChannelType, DeclaredChannelType, PostedChannelType } from 'svc/contracts/notify';
 import { type Contribution, type Logger, messageOf, type OpenPoint, SvcError } from 'svc/sdk';
 
-import { dingtalk } from './types/dingtalk.ts';
-import { readType } from './types/declared.ts';
-import { feishu } from './types/feishu.ts';
-import { slack } from './types/slack.ts';
-import { opsgenie } from './types/opsgenie.ts';
-import { pagerduty } from './types/pagerduty.ts';
-import { telegram } from './types/telegram.ts';
-import { webhook } from './types/webhook.ts';
-import { wecom } from './types/wecom.ts';
+import { dingtalk } from './dingtalk.ts';
+import { readType } from './declared.ts';
+import { feishu } from './feishu.ts';
+import { slack } from './slack.ts';
+import { opsgenie } from './opsgenie.ts';
+import { pagerduty } from './pagerduty.ts';
+import { telegram } from './telegram.ts';
+import { webhook } from './webhook.ts';
+import { wecom } from './wecom.ts';
 
 export const shippedTypes: Readonly<Record<string, PostedChannelType>> = {
   webhook,

@@ -2,7 +2,7 @@ import type { ChannelAddress, ChannelType } from 'svc/contracts/notify';
 import { isSvcError, type Secrets, type Settings, SvcError } from 'svc/sdk';
 
 import { addressOfSetting } from './settings-channels.ts';
-import type { ChannelRow } from './tables.ts';
+import type { ChannelRow } from '../store/tables.ts';
 
 /** Stands for a secret that is set; as a new value it means: leave it. */
 export const mask = '••••';

@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { Notice, NoticeSource } from 'svc/contracts/notify';
 import type { Clock, Handle, Ids, Tables } from 'svc/sdk';
 
-import { type Channel, channelOf } from './channel.ts';
-import { ChannelStore } from './channel-store.ts';
-import { DeliveryStore } from './delivery-store.ts';
+import { type Channel, channelOf } from '../channels/channel.ts';
+import { ChannelStore } from '../store/channel-store.ts';
+import { DeliveryStore } from '../store/delivery-store.ts';
 import { deliveryOf } from './dispatcher.ts';
-import { NoticeStore } from './notice-store.ts';
-import type { NotifyTables } from './tables.ts';
+import { NoticeStore } from '../store/notice-store.ts';
+import type { NotifyTables } from '../store/tables.ts';
 
 export interface RepeatsParts {
   readonly tables: Tables<NotifyTables>;

@@ -1,6 +1,6 @@
 import type { Clock } from 'svc/sdk';
 
-import type { Delivery, StateRow } from './tables.ts';
+import type { Delivery, StateRow } from '../store/tables.ts';
 
 /** The longest that a stored block is believed after a restart: the clock may have been set. */
 const longestBlockMs = 3_600_000;

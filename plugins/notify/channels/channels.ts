@@ -20,14 +20,14 @@ import {
 import { assertAddressOfSetting, replacedAddress, typedAddress } from './address-change.ts';
 import { type Addresses, shownEndpoint } from './address.ts';
 import { type Shown, shownChannel } from './channel.ts';
-import { ChannelStore, type ChannelWithState } from './channel-store.ts';
-import { checkTemplate } from './channel-template.ts';
-import type { ChannelTypeRegistry } from './channel-types.ts';
-import { DeliveryStore } from './delivery-store.ts';
+import { ChannelStore, type ChannelWithState } from '../store/channel-store.ts';
+import { checkTemplate } from '../message/channel-template.ts';
+import type { ChannelTypeRegistry } from '../types/channel-types.ts';
+import { DeliveryStore } from '../store/delivery-store.ts';
 import { Heirs } from './heirs.ts';
 import type { Draft } from './schema.ts';
 import { addressOfSetting } from './settings-channels.ts';
-import type { NotifyTables } from './tables.ts';
+import type { NotifyTables } from '../store/tables.ts';
 
 /** The call that changes a channel: where the change is noted, and its precondition. */
 export type ChangeCall = Pick<Call, 'note' | 'requireMatch'>;

@@ -1,13 +1,13 @@
 import { type Clock, type Ids, SvcError, type Tables, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { ChannelStore } from './channel-store.ts';
-import { existing } from './channels.ts';
+import { ChannelStore } from '../store/channel-store.ts';
+import { existing } from '../channels/channels.ts';
 import { ownDelivery } from './claim.ts';
-import { DeliveryStore } from './delivery-store.ts';
-import type { TestResult } from './schema.ts';
+import { DeliveryStore } from '../store/delivery-store.ts';
+import type { TestResult } from '../channels/schema.ts';
 import type { Sender } from './sender.ts';
-import type { NotifyTables } from './tables.ts';
+import type { NotifyTables } from '../store/tables.ts';
 
 export interface ChannelTestsParts {
   readonly tables: Tables<NotifyTables>;

@@ -1,16 +1,16 @@
 import type { Clock, Counter, Logger, Tables } from 'svc/sdk';
 
 import { attempt, type AttemptParts, type AttemptResult } from './attempt.ts';
-import { ChannelStore } from './channel-store.ts';
+import { ChannelStore } from '../store/channel-store.ts';
 import { claim } from './claim.ts';
-import { severities } from './message.ts';
-import { DeliveryStore } from './delivery-store.ts';
+import { severities } from '../message/message.ts';
+import { DeliveryStore } from '../store/delivery-store.ts';
 import { HeldUp } from './held-up.ts';
 import { isTriedAgain, soonTries, waitAfter } from './retries.ts';
 import type { SendSchedule } from './send-schedule.ts';
-import { StateStore } from './state-store.ts';
+import { StateStore } from '../store/state-store.ts';
 import { storeEnd, type Tried } from './try-end.ts';
-import type { ChannelRow, Delivery, Notify, NotifyTables } from './tables.ts';
+import type { ChannelRow, Delivery, Notify, NotifyTables } from '../store/tables.ts';
 
 export interface ChannelSenderParts extends Omit<AttemptParts, 'now'> {
   readonly tables: Tables<NotifyTables>;
