@@ -1,7 +1,8 @@
-import { DeliveryStore, type WaitingGroup } from '../store/delivery-store.ts';
+import { DeliveryStore } from '../store/delivery-store.ts';
 import { everyGroup } from '../message/grouping.ts';
 import type { NewDelivery } from '../store/new-delivery.ts';
 import type { Delivery, Notify } from '../store/tables.ts';
+import { WaitingDeliveries, type WaitingGroup } from '../store/waiting-deliveries.ts';
 
 /** More groups than this that are due go as one digest. */
 export const foldAbove = 5;
@@ -20,6 +21,9 @@ export interface Claiming {
   readonly waitOf: (row: Delivery) => number;
 }
 
+/** Begins a try of one. */
+type Start = (seq: number) => Promise<Delivery>;
+
 /** What was claimed; or after how many milliseconds there will be something, unless what is queued changes. */
 export type Claim = { readonly row: Delivery } | { readonly waitMs: number };
 
@@ -31,11 +35,13 @@ export async function claim(
   tx: Notify,
   { channel, owner, now, uuid, folds, waitOf }: Claiming,
 ): Promise<Claim> {
-  const store = new DeliveryStore(tx);
-  await store.foldResolved({ channel: channel.id }, now);
+  const queue = new DeliveryStore(tx);
+  const store = new WaitingDeliveries(tx);
+  const start: Start = (seq) => queue.startTry(seq, owner);
+  await queue.foldResolved({ channel: channel.id }, now);
   const test = await store.oldestTest(channel.id);
   if (test !== undefined && waitOf(test) <= 0) {
-    return { row: await store.startTry(test.seq, owner) };
+    return { row: await start(test.seq) };
   }
   const recent = { since: now - filling.withinMs, until: now };
   const waiting = new Map(
@@ -60,7 +66,7 @@ export async function claim(
     const digest = await startDigest(
       store,
       whole ?? (await store.openDigest(digestOf(everyGroup, channel, uuid(), now))),
-      { groups: [...due], owner },
+      { groups: [...due], start },
     );
     return digest === undefined ? { waitMs: 0 } : { row: digest };
   }
@@ -69,11 +75,11 @@ export async function claim(
     const digest = digests.get(key);
     const started =
       digest === undefined && group?.incidents === 1
-        ? await startOldest(store, group, { channel, owner, waitOf })
+        ? await startOldest(store, group, { channel, start, waitOf })
         : await startDigest(
             store,
             digest ?? (await store.openDigest(digestOf(key, channel, uuid(), now))),
-            { groups: [key], owner },
+            { groups: [key], start },
           );
     if (started !== undefined) {
       return { row: started };
@@ -96,26 +102,26 @@ const isFilling = ({ fresh, next }: WaitingGroup, now: number): boolean =>
 
 /** Of one incident everything goes by itself, in order; but who has joined it since goes with its firing. */
 async function startOldest(
-  store: DeliveryStore,
+  store: WaitingDeliveries,
   { key, next, total }: WaitingGroup,
-  { channel, owner, waitOf }: Pick<Claiming, 'channel' | 'owner' | 'waitOf'>,
+  { channel, start, waitOf }: Pick<Claiming, 'channel' | 'waitOf'> & { readonly start: Start },
 ): Promise<Delivery | undefined> {
   const oldest = total === 1 ? next : await store.oldestOf(channel.id, key);
   if (waitOf(oldest) > 0) {
     return undefined;
   }
   const isJoined = total > 1 && oldest.kind === 'firing';
-  return await store.startTry(isJoined ? await store.gatherJoined(oldest) : oldest.seq, owner);
+  return await start(isJoined ? await store.gatherJoined(oldest) : oldest.seq);
 }
 
 /** Undefined when everything in it has been overtaken by resolves. */
 async function startDigest(
-  store: DeliveryStore,
+  store: WaitingDeliveries,
   digest: Delivery,
-  { groups, owner }: { readonly groups: readonly string[]; readonly owner: string },
+  { groups, start }: { readonly groups: readonly string[]; readonly start: Start },
 ): Promise<Delivery | undefined> {
   if ((await store.fillDigest(digest, groups)) > 0) {
-    return await store.startTry(digest.seq, owner);
+    return await start(digest.seq);
   }
   await store.remove(digest.seq);
   return undefined;

@@ -1,0 +1,155 @@
+import { sql } from 'kysely';
+
+import { isQueued } from './delivery-conditions.ts';
+import type { NewDelivery } from './new-delivery.ts';
+import type { Delivery, Notify } from './tables.ts';
+
+/** What waits of one group. */
+export interface WaitingGroup {
+  readonly key: string;
+  readonly total: number;
+  readonly incidents: number;
+  /** Those that came in the last moments. */
+  readonly fresh: number;
+  readonly next: Delivery;
+}
+
+/** What waits for a channel: groups of deliveries, the digests that take them along, and tests. */
+export class WaitingDeliveries {
+  readonly #db: Notify;
+
+  constructor(db: Notify) {
+    this.#db = db;
+  }
+
+  /** Groups with deliveries that are in no digest: how many, and the one that is due first. */
+  async waitingGroups(
+    channel: number,
+    { since, until }: { readonly since: number; readonly until: number },
+  ): Promise<readonly WaitingGroup[]> {
+    const rows = await this.#queued(channel)
+      .where('digest', 'is', null)
+      .where('kind', 'not in', ['digest', 'test'])
+      // Of the other columns SQLite takes those of the row with the smallest due_at.
+      .select([
+        sql<number>`min(due_at)`.as('earliest'),
+        sql<number>`count(*)`.as('total'),
+        sql<number>`count(distinct incident_id)`.as('incidents'),
+      ])
+      .select(
+        sql<number>`count(*) filter (where accepted_at between ${since} and ${until})`.as('fresh'),
+      )
+      .groupBy('group_key')
+      .orderBy('earliest')
+      .execute();
+    return rows.map(({ earliest: _, total, incidents, fresh, ...next }) => ({
+      key: next.group_key,
+      next,
+      total,
+      incidents,
+      fresh,
+    }));
+  }
+
+  /** Of a group, that are in no digest. */
+  async oldestOf(channel: number, group: string): Promise<Delivery> {
+    return await this.#queued(channel)
+      .where('digest', 'is', null)
+      .where('kind', 'not in', ['digest', 'test'])
+      .where('group_key', '=', group)
+      .orderBy('seq')
+      .limit(1)
+      .executeTakeFirstOrThrow();
+  }
+
+  /** Puts those that say of one firing who has joined it since into the newest of them, which says all of it and counts their tries; that one. */
+  async gatherJoined({
+    seq,
+    attempts,
+    channel_id: channel,
+    incident_id: incident,
+    fire_seq: fire,
+  }: Delivery): Promise<number> {
+    const alike = this.#queued(channel)
+      .where('kind', '=', 'firing')
+      .where('incident_id', '=', incident)
+      .where('fire_seq', '=', fire);
+    const newest = await alike.orderBy('seq', 'desc').limit(1).executeTakeFirstOrThrow();
+    if (newest.seq === seq) {
+      return seq;
+    }
+    await sql`
+      update notify_deliveries set digest = ${newest.seq}
+      where ${isQueued} and channel_id = ${channel} and kind = 'firing' and incident_id = ${incident} and fire_seq = ${fire} and seq != ${newest.seq}
+    `.execute(this.#db);
+    await this.#db
+      .updateTable('notify_deliveries')
+      .set({ attempts })
+      .where('seq', '=', newest.seq)
+      .execute();
+    return newest.seq;
+  }
+
+  /** Digests that wait for another try. */
+  openDigests(channel: number): Promise<Delivery[]> {
+    return this.#queued(channel).where('kind', '=', 'digest').orderBy('seq').execute();
+  }
+
+  /** Tests before words, which may wait for another try. */
+  oldestTest(channel: number): Promise<Delivery | undefined> {
+    return this.#queued(channel)
+      .where('kind', '=', 'test')
+      .orderBy('group_key')
+      .orderBy('seq')
+      .limit(1)
+      .executeTakeFirst();
+  }
+
+  #queued(channel: number) {
+    return this.#db
+      .selectFrom('notify_deliveries')
+      .selectAll()
+      .where('channel_id', '=', channel)
+      .where(isQueued);
+  }
+
+  async openDigest(row: NewDelivery): Promise<Delivery> {
+    return await this.#db
+      .insertInto('notify_deliveries')
+      .values(row)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  }
+
+  /** Puts everything that waits of these groups into the digest, also what is in a smaller one; how many it then holds. */
+  async fillDigest(digest: Delivery, groups: readonly string[]): Promise<number> {
+    const ofGroups = sql<boolean>`group_key in (select value from json_each(${JSON.stringify(groups)}))`;
+    await this.#db
+      .updateTable('notify_deliveries')
+      .set({ digest: digest.seq })
+      .where('channel_id', '=', digest.channel_id)
+      .where(isQueued)
+      .where(ofGroups)
+      .where('kind', 'not in', ['digest', 'test'])
+      .execute();
+    await this.#db
+      .deleteFrom('notify_deliveries')
+      .where('channel_id', '=', digest.channel_id)
+      .where(isQueued)
+      .where(ofGroups)
+      .where('kind', '=', 'digest')
+      .where('seq', '!=', digest.seq)
+      .execute();
+    const { total } = await this.#db
+      .selectFrom('notify_deliveries')
+      .select((eb) => eb.fn.countAll<number>().as('total'))
+      .where('digest', '=', digest.seq)
+      .where('state', '=', 'queued')
+      .executeTakeFirstOrThrow();
+    return total;
+  }
+
+  async remove(seq: number): Promise<void> {
+    await this.#db.deleteFrom('notify_deliveries').where('seq', '=', seq).execute();
+  }
+}
