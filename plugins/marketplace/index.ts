@@ -7,21 +7,22 @@ import { PackRights } from 'svc/contracts/packs';
 import { PersonaRestraints } from 'svc/contracts/persona';
 import { Board, BuildInfo, Catalogue, definePlugin, messageOf, Plugins } from 'svc/sdk';
 
-import { Consent } from './consent.ts';
-import { FollowedFolders } from './followed-folders.ts';
-import { InstalledPacks } from './installed-packs.ts';
-import { Installer } from './installer.ts';
-import { Leftovers } from './leftovers.ts';
-import { PackBook } from './pack-book.ts';
+import { Consent } from './install/consent.ts';
+import { FollowedFolders } from './install/followed-folders.ts';
+import { InstalledPacks } from './install/installed-packs.ts';
+import { Installer } from './install/installer.ts';
+import { Leftovers } from './install/leftovers.ts';
+import { PackBook } from './install/pack-book.ts';
 import { packRoutes } from './pack-routes.ts';
-import { PackStore } from './pack-store.ts';
-import { Quarantine } from './quarantine.ts';
+import { PackStore } from './install/pack-store.ts';
+import { Quarantine } from './install/quarantine.ts';
 import { Registries } from './registry/registries.ts';
 import { RegistryStore } from './registry/registry-store.ts';
 import { registryRoutes } from './registry-routes.ts';
-import { Sources } from './sources.ts';
-import { Switcher } from './switcher.ts';
-import type { MarketplaceTables } from './tables.ts';
+import { Sources } from './install/sources.ts';
+import { Switcher } from './install/switcher.ts';
+import type { PackTables } from './install/tables.ts';
+import type { RegistryTables } from './registry/tables.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -30,7 +31,6 @@ const followMs = 1_000;
 export default definePlugin({
   async activate(ctx) {
     const { clock, ids, log, settings, scope } = ctx;
-    const tables = ctx.db<MarketplaceTables>();
     const plugins = ctx.services.use(Plugins);
     const rights = ctx.services.maybe(PackRights);
     const fetch: typeof ctx.fetch = (url, request) => ctx.fetch(url, request);
@@ -40,11 +40,11 @@ export default definePlugin({
       idleMs: 5 * 60_000,
     });
 
-    const store = new PackStore(tables);
+    const store = new PackStore(ctx.db<PackTables>());
     const installed = new InstalledPacks();
     (await store.all()).forEach((pack) => installed.put(pack));
     const registries = new Registries({
-      store: new RegistryStore(tables),
+      store: new RegistryStore(ctx.db<RegistryTables>()),
       shipped: join(ctx.services.use(BuildInfo).root, 'marketplace'),
       fetch,
       clock,

@@ -11,8 +11,8 @@ import {
 import { type Static, Type } from 'typebox';
 
 import { limits } from './archive/entry-list.ts';
-import type { Outcome } from './installer.ts';
-import type { PackBook } from './pack-book.ts';
+import type { Outcome } from './install/installer.ts';
+import type { PackBook } from './install/pack-book.ts';
 import { packIn } from './archive/arrived.ts';
 import {
   AdmittedShape,
@@ -38,7 +38,7 @@ import {
   shownPreview,
   type Standing,
 } from './shown.ts';
-import type { Installed } from './tables.ts';
+import type { Installed } from './install/lock.ts';
 
 const Params = Type.Object({ pack_id: PackId });
 const installMs = 300_000;

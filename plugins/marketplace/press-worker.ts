@@ -1,6 +1,7 @@
 import { serveThread } from 'svc/thread';
 
-import { copyFolder, look, press, type PressOrder, removeFolder } from './press.ts';
+import { copyFolder, removeFolder } from './press/pack-folder.ts';
+import { look, press, type PressOrder } from './press/press.ts';
 
 serveThread(async () => ({
   methods: {

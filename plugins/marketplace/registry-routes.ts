@@ -1,7 +1,7 @@
 import { listRoute, pageOfList, route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import type { InstalledPacks } from './installed-packs.ts';
+import type { InstalledPacks } from './install/installed-packs.ts';
 import type { Registries } from './registry/registries.ts';
 import { NewRegistry, OfferShape, RegistryBody, RegistryName, RegistryShape } from './shapes.ts';
 import { shownRegistry } from './shown.ts';

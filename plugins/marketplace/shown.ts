@@ -1,7 +1,7 @@
 import { type FieldProblem, type PluginStatus, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { Preview } from './preview.ts';
+import type { Preview } from './install/preview.ts';
 import type { RegistryContent } from './registry/registry-index.ts';
 import type {
   HistoryShape,
@@ -10,7 +10,9 @@ import type {
   PreviewShape,
   RegistryShape,
 } from './shapes.ts';
-import type { HistoryRow, Installed, Lock, RegistryRow } from './tables.ts';
+import type { Installed, Lock } from './install/lock.ts';
+import type { HistoryRow } from './install/tables.ts';
+import type { RegistryRow } from './registry/tables.ts';
 
 const orTime = (at: number | null): string | null => (at === null ? null : timestamp(at));
 

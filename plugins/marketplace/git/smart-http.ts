@@ -1,7 +1,7 @@
 import { type PluginContext, SvcError } from 'svc/sdk';
 
 import { limits, shown } from '../archive/entry-list.ts';
-import { isSecure } from '../registry/registries.ts';
+import { isSecure } from '../registry/address.ts';
 
 const headers = { 'git-protocol': 'version=2', accept: 'application/x-git-upload-pack-result' };
 const timeoutMs = 120_000;

@@ -1,12 +1,12 @@
 import type { Tables } from 'svc/sdk';
 
-import type { MarketplaceTables, RegistryRow } from '../tables.ts';
+import type { RegistryRow, RegistryTables } from './tables.ts';
 
 /** The only SQL of registries. */
 export class RegistryStore {
-  readonly #tables: Tables<MarketplaceTables>;
+  readonly #tables: Tables<RegistryTables>;
 
-  constructor(tables: Tables<MarketplaceTables>) {
+  constructor(tables: Tables<RegistryTables>) {
     this.#tables = tables;
   }
 

@@ -2,7 +2,7 @@ import type { Ceiling } from 'svc/contracts/gate';
 import { SvcError } from 'svc/sdk';
 
 import type { Wanted } from './sources.ts';
-import type { Admitted, Origin } from './tables.ts';
+import type { Admitted, Origin } from './lock.ts';
 
 /** A pack as a file names it: where it comes from, which content was agreed to, and what it may. */
 export interface PackWish {

@@ -22,12 +22,13 @@ import type { PackStore } from './pack-store.ts';
 import { type PackWish, wantedAgain, wantedOf } from './pack-wish.ts';
 import { connectsItself, type Preview } from './preview.ts';
 import type { Quarantine } from './quarantine.ts';
-import type { Registries } from './registry/registries.ts';
-import { rulesVersion } from './scan/rules.ts';
-import type { ScanReport } from './scan/scan.ts';
+import type { Registries } from '../registry/registries.ts';
+import { rulesVersion } from '../scan/rules.ts';
+import type { ScanReport } from '../scan/scan.ts';
 import type { Sources, Wanted } from './sources.ts';
 import type { Switcher } from './switcher.ts';
-import type { Admitted, HistoryRow, Installed } from './tables.ts';
+import type { Admitted, Installed } from './lock.ts';
+import type { HistoryRow } from './tables.ts';
 
 export interface PackBookParts {
   readonly installed: InstalledPacks;

@@ -1,23 +1,17 @@
 import type { Ceiling } from 'svc/contracts/gate';
 import { type Page, pageOf, type PageRequest, type Tables } from 'svc/sdk';
 
-import type {
-  Admitted,
-  ChangeRow,
-  HistoryRow,
-  Installed,
-  Lock,
-  MarketplaceTables,
-} from './tables.ts';
+import type { Admitted, Installed, Lock } from './lock.ts';
+import type { ChangeRow, HistoryRow, PackTables } from './tables.ts';
 
 /** What a change of a pack leaves in its history. */
 export type HistoryEntry = Omit<HistoryRow, 'id'>;
 
 /** The only SQL of installed packs, and of changes that have begun. */
 export class PackStore {
-  readonly #tables: Tables<MarketplaceTables>;
+  readonly #tables: Tables<PackTables>;
 
-  constructor(tables: Tables<MarketplaceTables>) {
+  constructor(tables: Tables<PackTables>) {
     this.#tables = tables;
   }
 
@@ -106,7 +100,7 @@ export class PackStore {
   }
 }
 
-const rowOf = (pack: Installed): MarketplaceTables['marketplace_packs'] => ({
+const rowOf = (pack: Installed): PackTables['marketplace_packs'] => ({
   pack_id: pack.packId,
   lock: JSON.stringify(pack.lock),
   before: pack.before === undefined ? null : JSON.stringify(pack.before),

@@ -1,7 +1,7 @@
 import type { AskedRights, PackRights } from 'svc/contracts/packs';
 import { type Handle, type Principal, type Settings, SvcError } from 'svc/sdk';
 
-import type { Pressed } from './press.ts';
+import type { Pressed } from '../press/press.ts';
 import type { Preview } from './preview.ts';
 import type { Quarantine } from './quarantine.ts';
 

@@ -1,27 +1,16 @@
-import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
-
 import { SvcError } from 'svc/sdk';
 
-import { type PackFiles, refused, shown } from './archive/entry-list.ts';
-import { readFolder } from './archive/read-folder.ts';
-import { untar } from './archive/tar.ts';
-import { unzip } from './archive/zip.ts';
-import { filesOfCommit } from './git/commit-files.ts';
-import { claudeForm } from './layout/claude-plugin.ts';
-import type { Naming, PackForm } from './layout/pack-form.ts';
-import { svcForm } from './layout/svc-pack.ts';
-import { rulesVersion } from './scan/rules.ts';
-import { scan, type ScanReport } from './scan/scan.ts';
+import { type PackFiles, refused, shown } from '../archive/entry-list.ts';
+import { readFolder } from '../archive/read-folder.ts';
+import { untar } from '../archive/tar.ts';
+import { unzip } from '../archive/zip.ts';
+import { filesOfCommit } from '../git/commit-files.ts';
+import { claudeForm } from '../layout/claude-plugin.ts';
+import type { Naming, PackForm } from '../layout/pack-form.ts';
+import { svcForm } from '../layout/svc-pack.ts';
+import { hashOf, listOf, ownFolder, type PressedFile, writeAll } from './pack-folder.ts';
+import { rulesVersion } from '../scan/rules.ts';
+import { scan, type ScanReport } from '../scan/scan.ts';
 
 /** Where the files of a pack are: an archive, the objects of a git commit, or a folder of this machine. */
 export type PackContent =
@@ -36,12 +25,6 @@ export interface PressOrder {
   readonly naming: Naming;
   /** An empty place for its files; absent: nothing is written. */
   readonly staging: string | undefined;
-}
-
-export interface PressedFile {
-  readonly path: string;
-  readonly size: number;
-  readonly sha256: string;
 }
 
 /** What is known of a pack once it was unpacked, understood and looked through; its files lie in `staging`. */
@@ -147,20 +130,6 @@ function declaredHosts(
   return [...own, ...servers.map(({ url }) => new URL(url).hostname)];
 }
 
-/** A second copy of a folder, on the disk before this returns. */
-export function copyFolder({ from, to }: { readonly from: string; readonly to: string }): string {
-  const files = ownFolder(from);
-  writeAll(files, to);
-  return hashOf(listOf(files));
-}
-
-export const removeFolder = (folder: string): void =>
-  rmSync(folder, { recursive: true, force: true });
-
-/** What svc has written itself: copies of its data folder may share its files. */
-const ownFolder = (folder: string): PackFiles =>
-  readFolder({ root: realpathSync(folder), path: '', isForeign: false });
-
 function filesOf(content: PackContent, path: string): PackFiles {
   switch (content.kind) {
     case 'folder':
@@ -195,42 +164,3 @@ const below = (files: PackFiles, path: string): PackFiles =>
           name.startsWith(`${path}/`) ? [[name.slice(path.length + 1), bytes] as const] : [],
         ),
       );
-
-const listOf = (files: PackFiles): readonly PressedFile[] =>
-  [...files]
-    .map(([path, bytes]) => ({
-      path,
-      size: bytes.length,
-      sha256: createHash('sha256').update(bytes).digest('hex'),
-    }))
-    .toSorted((a, b) => (a.path < b.path ? -1 : 1));
-
-const hashOf = (files: readonly PressedFile[]): string =>
-  createHash('sha256')
-    .update(JSON.stringify(files.map(({ path, sha256 }) => [path, sha256])))
-    .digest('hex');
-
-/** Into a place that was not there before, each file made anew; on the disk when this returns. */
-function writeAll(files: PackFiles, folder: string): void {
-  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
-  mkdirSync(folder, { mode: 0o700 });
-  const folders = new Set([folder]);
-  for (const [name, bytes] of files) {
-    const file = join(folder, name);
-    if (!folders.has(dirname(file))) {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-      folders.add(dirname(file));
-    }
-    writeFileSync(file, bytes, { flag: 'wx', mode: 0o600, flush: true });
-  }
-  folders.forEach(syncFolder);
-}
-
-function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}

@@ -3,7 +3,7 @@ import type { ServerSource } from 'svc/contracts/mcp';
 import type { PersonaRestraint } from 'svc/contracts/persona';
 import { SvcError } from 'svc/sdk';
 
-import type { Installed } from './tables.ts';
+import type { Installed } from './lock.ts';
 
 /** What is installed, as the gate, the personas and the MCP servers ask for it: from memory, at every call. */
 export class InstalledPacks implements CeilingSource, PersonaRestraint, ServerSource {

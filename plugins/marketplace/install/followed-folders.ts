@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { type Logger, messageOf, type Principal, SvcError } from 'svc/sdk';
 
-import { limits } from './archive/entry-list.ts';
+import { limits } from '../archive/entry-list.ts';
 import type { PackBook } from './pack-book.ts';
 
 type Book = Pick<PackBook, 'list' | 'existing' | 'link' | 'troubled'>;

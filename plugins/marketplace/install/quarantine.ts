@@ -1,6 +1,6 @@
 import { type Settings, SvcError } from 'svc/sdk';
 
-import type { Lock } from './tables.ts';
+import type { Lock } from './lock.ts';
 
 type Hashed = Pick<Lock, 'id' | 'sha256' | 'content_hash' | 'files'>;
 

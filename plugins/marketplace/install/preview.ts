@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto';
 import semver from 'semver';
 import type { AskedRights } from 'svc/contracts/packs';
 
-import type { Pressed, PressedFile } from './press.ts';
+import type { PressedFile } from '../press/pack-folder.ts';
+import type { Pressed } from '../press/press.ts';
 import type { Fetched } from './sources.ts';
-import type { Installed, Lock } from './tables.ts';
+import type { Installed, Lock } from './lock.ts';
 
 /** What changes with respect to what is installed. */
 interface Difference {

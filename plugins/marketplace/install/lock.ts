@@ -1,7 +1,6 @@
-import type { Generated, Selectable } from 'kysely';
 import type { Ceiling } from 'svc/contracts/gate';
 
-import type { Pressed } from './press.ts';
+import type { Pressed } from '../press/press.ts';
 
 /** Where a pack came from, so that it can be asked for again. */
 export interface Origin {
@@ -32,56 +31,6 @@ export interface Admitted {
   readonly personas: readonly string[];
   readonly servers: readonly string[];
 }
-
-export interface MarketplaceTables {
-  marketplace_registries: {
-    name: string;
-    address: string;
-    public_key: string | null;
-    content: string | null;
-    etag: string | null;
-    error: string | null;
-    refreshed_at: number | null;
-    added_by: string;
-    added_at: number;
-  };
-  marketplace_packs: {
-    pack_id: string;
-    lock: string;
-    before: string | null;
-    ceiling: string;
-    admitted: string;
-    linked: string | null;
-    installed_by: string;
-    installed_at: number;
-    updated_at: number;
-  };
-  marketplace_changes: {
-    pack_id: string;
-    step: 'switching' | 'cleaning';
-    token: string;
-    before_hash: string | null;
-    keep_data: number;
-    personas: Generated<string>;
-    tools: Generated<string>;
-  };
-  marketplace_history: {
-    id: Generated<number>;
-    pack_id: string;
-    action: string;
-    version: string;
-    content_hash: string;
-    sha256: string | null;
-    verdict: string;
-    reason: string | null;
-    done_by: string;
-    done_at: number;
-  };
-}
-
-export type RegistryRow = Selectable<MarketplaceTables['marketplace_registries']>;
-export type ChangeRow = Selectable<MarketplaceTables['marketplace_changes']>;
-export type HistoryRow = Selectable<MarketplaceTables['marketplace_history']>;
 
 /** One installed pack, as it is kept. */
 export interface Installed {
