@@ -5,7 +5,7 @@ import { type DeviceFilter, deviceStore } from './device-store.ts';
 import type { DeviceTables } from './tables.ts';
 
 /** Selectors that are kept at a time; there are as many as there are kinds of members. */
-const mostKept = 1_000;
+const maxKept = 1_000;
 
 /** Which devices selectors of organizations stand for, as of the last change of a device. */
 export class Scopes implements ScopeSource {
@@ -23,7 +23,7 @@ export class Scopes implements ScopeSource {
     if (known) {
       return known;
     }
-    if (this.#kept.size >= mostKept) {
+    if (this.#kept.size >= maxKept) {
       this.#kept.clear();
     }
     const found = this.#find(selectors);

@@ -25,7 +25,7 @@ export interface Kept {
 
 const fileName = 'checkpoint';
 const version = 'svc-edge-logs 1';
-const mostBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 
 const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
@@ -74,7 +74,7 @@ export async function loadCheckpoint(folder: string): Promise<Kept | string | un
   if (
     first < 0 ||
     second < 0 ||
-    bytes.length > mostBytes ||
+    bytes.length > maxBytes ||
     bytes.toString('latin1', 0, first) !== `${version} ${digest(rest)}`
   ) {
     return 'the checkpoint is damaged';

@@ -81,9 +81,9 @@ export class Logs {
     const allows = (path: string): boolean => allowed.has(path);
     const tails = new Tails({
       times: times.files,
-      mostBytes: spec.max_line_bytes,
+      maxBytes: spec.max_line_bytes,
       bytesPerSecond: spec.rate_limit_bytes,
-      mostFiles: spec.max_files,
+      maxFiles: spec.max_files,
       monotonic,
       log,
       allows,
@@ -92,7 +92,7 @@ export class Logs {
       tails,
       groups,
       allows,
-      mostFiles: spec.max_files,
+      maxFiles: spec.max_files,
       since,
       broken,
     });
@@ -107,7 +107,7 @@ export class Logs {
           spec: spec.journal,
           host,
           times: times.journal,
-          mostBytes: spec.max_line_bytes,
+          maxBytes: spec.max_line_bytes,
           cursor: kept?.checkpoint.cursor,
           since: broken === 'beginning' ? undefined : since,
         });

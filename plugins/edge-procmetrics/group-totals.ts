@@ -43,7 +43,7 @@ const stateOf: Readonly<Record<string, (typeof stateNames)[number]>> = {
 };
 
 export interface TotalsOptions {
-  readonly mostGroups: number;
+  readonly maxGroups: number;
   readonly pageSize: number;
   readonly files: boolean;
   readonly io: boolean;
@@ -91,7 +91,7 @@ export class GroupTotals {
     if (this.#totals.has(group)) {
       return group;
     }
-    if (this.#totals.size >= this.#options.mostGroups) {
+    if (this.#totals.size >= this.#options.maxGroups) {
       const empty = [...this.#totals.keys()].find((name) => !live.has(name) && name !== 'other');
       if (empty === undefined) {
         this.#totals.set('other', this.#totals.get('other') ?? new Map());
@@ -160,8 +160,8 @@ export class GroupTotals {
         'worst_fd_ratio',
         Math.max(
           0,
-          ...members.map(({ detail: { openFiles, mostFiles } }) =>
-            openFiles === undefined || !mostFiles ? 0 : openFiles / mostFiles,
+          ...members.map(({ detail: { openFiles, maxFiles } }) =>
+            openFiles === undefined || !maxFiles ? 0 : openFiles / maxFiles,
           ),
         ),
       );

@@ -7,12 +7,12 @@ export interface ProcessDetail {
   readonly swappedBytes: number | undefined;
   readonly openFiles: number | undefined;
   /** The soft limit. */
-  readonly mostFiles: number | undefined;
+  readonly maxFiles: number | undefined;
   readonly readBytes: number | undefined;
   readonly writtenBytes: number | undefined;
 }
 
-const mostCounted = 100_000;
+const maxCounted = 100_000;
 
 export function readDetail(
   files: MachineFiles,
@@ -28,7 +28,7 @@ export function readDetail(
     otherSwitches: number(/^nonvoluntary_ctxt_switches:\s+(\d+)/m, status),
     swappedBytes: swapped === undefined ? undefined : swapped * 1024,
     openFiles: wanted.files ? openFilesOf(files, pid) : undefined,
-    mostFiles: number(/^Max open files\s+(\d+)/m, limits),
+    maxFiles: number(/^Max open files\s+(\d+)/m, limits),
     readBytes: number(/^read_bytes: (\d+)/m, io),
     writtenBytes: number(/^write_bytes: (\d+)/m, io),
   };
@@ -40,7 +40,7 @@ function openFilesOf(files: MachineFiles, pid: number): number | undefined {
   const size = files.size(folder);
   return size !== undefined && size > 0 && files.root === '/'
     ? size
-    : files.count(folder, mostCounted);
+    : files.count(folder, maxCounted);
 }
 
 function number(pattern: RegExp, text: string): number | undefined {

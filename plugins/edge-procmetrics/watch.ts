@@ -27,7 +27,7 @@ export class Watch {
     this.#processes = new ProcessWatch(ports);
     this.#groups = new Groups(spec, this.#processes.commandLines);
     this.#totals = new GroupTotals({
-      mostGroups: spec.max_groups,
+      maxGroups: spec.max_groups,
       pageSize: this.#processes.pageSize,
       files: spec.files,
       io: spec.io,

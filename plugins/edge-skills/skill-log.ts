@@ -16,7 +16,7 @@ export interface SkillLogLine {
   readonly duration_ms?: number;
 }
 
-const mostBytes = 4 * 1024 * 1024;
+const maxBytes = 4 * 1024 * 1024;
 const keptFiles = 4;
 const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
@@ -50,7 +50,7 @@ export class SkillLog {
     } finally {
       await file.close();
     }
-    if (size >= mostBytes) {
+    if (size >= maxBytes) {
       for (let n = keptFiles - 1; n >= 0; n--) {
         await renameIfThere(n === 0 ? this.#file : `${this.#file}.${n}`, `${this.#file}.${n + 1}`);
       }

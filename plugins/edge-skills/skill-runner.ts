@@ -17,9 +17,9 @@ export interface SkillRunnerParts {
   readonly log: Logger;
 }
 
-const usualMostMs = 30_000;
-const mostAtOnce = 4;
-const mostAnswerBytes = 240 * 1024;
+const usualMaxMs = 30_000;
+const maxAtOnce = 4;
+const maxAnswerBytes = 240 * 1024;
 /** Of its time, after which a skill that can answer in part should. */
 const hurryAfter = 0.8;
 /** Passed to the caller as they are: the question was wrong, or may not be asked. */
@@ -153,10 +153,10 @@ export class SkillRunner {
       );
     }
     this.#requireFit(skill.schema, order.params, `the params of ${skill.key}`);
-    if (this.#working >= mostAtOnce) {
+    if (this.#working >= maxAtOnce) {
       throw new SvcError(
         'unavailable',
-        `${mostAtOnce} skills are at work on this machine already; try again`,
+        `${maxAtOnce} skills are at work on this machine already; try again`,
         { retryAfterSeconds: 2 },
       );
     }
@@ -174,7 +174,7 @@ export class SkillRunner {
       truncated: output?.readOn !== undefined,
       read_on: output?.readOn ?? null,
     });
-    const timeoutMs = Math.min(order.timeout_ms, skill.mostMs ?? usualMostMs);
+    const timeoutMs = Math.min(order.timeout_ms, skill.maxMs ?? usualMaxMs);
     try {
       const output = await this.#inTime(skill, order, timeoutMs, caller);
       if (output === undefined) {
@@ -185,11 +185,11 @@ export class SkillRunner {
       }
       const answer = done('ok', output, null);
       const bytes = Buffer.byteLength(JSON.stringify(answer));
-      return bytes <= mostAnswerBytes
+      return bytes <= maxAnswerBytes
         ? answer
         : done('error', undefined, {
             code: 'upstream_error',
-            message: `the answer has ${bytes} bytes, ${mostAnswerBytes} are the most; ask for less`,
+            message: `the answer has ${bytes} bytes, ${maxAnswerBytes} are the most; ask for less`,
           });
     } catch (error) {
       if (caller.aborted || (isSvcError(error) && refusals.has(error.code))) {

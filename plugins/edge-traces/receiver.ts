@@ -19,8 +19,8 @@ export interface Export {
 const path = '/v1/traces';
 const unpackedTimes = 4;
 /** What all exports that are being read may have together. */
-const mostInFlight = 8 * 1024 * 1024;
-const mostConnections = 64;
+const maxInFlight = 8 * 1024 * 1024;
+const maxConnections = 64;
 const headersMs = 10_000;
 const requestMs = 30_000;
 const shipMs = 20_000;
@@ -44,7 +44,7 @@ export class Receiver {
       { headersTimeout: headersMs, requestTimeout: requestMs },
       (request, response) => this.#answer(request, response),
     );
-    this.#server.maxConnections = mostConnections;
+    this.#server.maxConnections = maxConnections;
   }
 
   get listening(): boolean {
@@ -81,19 +81,19 @@ export class Receiver {
   }
 
   async #take(request: IncomingMessage, json: boolean): Promise<void> {
-    const { max_body_bytes: mostBytes } = this.#spec;
-    const encoding = admit(request, mostBytes);
-    const size = Number(request.headers['content-length'] ?? mostBytes);
-    if (this.#inFlight + size > mostInFlight) {
+    const { max_body_bytes: maxBytes } = this.#spec;
+    const encoding = admit(request, maxBytes);
+    const size = Number(request.headers['content-length'] ?? maxBytes);
+    if (this.#inFlight + size > maxInFlight) {
       throw new SvcError('unavailable', 'too many exports at a time', { retryAfterSeconds: 1 });
     }
     this.#inFlight += size;
     try {
-      const body = await read(request, mostBytes);
+      const body = await read(request, maxBytes);
       // One after the other: what is unpacked is large for a moment.
       const counted = this.#unpacking.then(async () =>
         countSpans(
-          encoding === 'gzip' ? await unpacked(body, mostBytes * unpackedTimes) : body,
+          encoding === 'gzip' ? await unpacked(body, maxBytes * unpackedTimes) : body,
           json,
         ),
       );
@@ -113,7 +113,7 @@ export class Receiver {
 }
 
 /** Refuses by its head what is no export. A page in a browser cannot send one of these types without asking first, and is not answered. */
-function admit(request: IncomingMessage, mostBytes: number): 'gzip' | undefined {
+function admit(request: IncomingMessage, maxBytes: number): 'gzip' | undefined {
   if (request.url?.split('?', 1)[0] !== path) {
     throw new SvcError('not_found', `only ${path} is here`);
   }
@@ -134,8 +134,8 @@ function admit(request: IncomingMessage, mostBytes: number): 'gzip' | undefined 
       status: 415,
     });
   }
-  if (Number(request.headers['content-length'] ?? 0) > mostBytes) {
-    throw tooLarge(mostBytes);
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
+    throw tooLarge(maxBytes);
   }
   return encoding === 'gzip' ? encoding : undefined;
 }
@@ -143,32 +143,32 @@ function admit(request: IncomingMessage, mostBytes: number): 'gzip' | undefined 
 const typeOf = ({ headers }: IncomingMessage): string =>
   (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
 
-const tooLarge = (mostBytes: number): SvcError =>
+const tooLarge = (maxBytes: number): SvcError =>
   new SvcError(
     'invalid_argument',
-    `an export has at most ${mostBytes} bytes, and ${mostBytes * unpackedTimes} when it is unpacked`,
+    `an export has at most ${maxBytes} bytes, and ${maxBytes * unpackedTimes} when it is unpacked`,
     { status: 413 },
   );
 
-async function read(request: IncomingMessage, mostBytes: number): Promise<Buffer> {
+async function read(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > mostBytes) {
-      throw tooLarge(mostBytes);
+    if (size > maxBytes) {
+      throw tooLarge(maxBytes);
     }
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-async function unpacked(body: Buffer, mostBytes: number): Promise<Buffer> {
+async function unpacked(body: Buffer, maxBytes: number): Promise<Buffer> {
   try {
-    return await unpack(body, { maxOutputLength: mostBytes });
+    return await unpack(body, { maxOutputLength: maxBytes });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
-      throw tooLarge(mostBytes / unpackedTimes);
+      throw tooLarge(maxBytes / unpackedTimes);
     }
     throw new SvcError('invalid_argument', 'the body is no gzip', { cause: error });
   }

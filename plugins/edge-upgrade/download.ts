@@ -19,14 +19,14 @@ export interface Download {
   /** As the order says; undefined: whatever it is. */
   readonly sizeBytes: number | undefined;
   /** Without getting any further. */
-  readonly mostTries: number;
+  readonly maxTries: number;
   readonly signal: AbortSignal;
   readonly pause: (ms: number) => Promise<void>;
 }
 
 export const largestBytes = 512 * 1024 * 1024;
 const spareBytes = 16 * 1024 * 1024;
-const mostRedirects = 3;
+const maxRedirects = 3;
 const silentMs = 30_000;
 
 /** Answers after which asking again may help. */
@@ -34,7 +34,7 @@ const passing = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** Fetches a package into `file`, going on where an earlier try, or an earlier life of this agent, has broken off. */
 export async function download(wanted: Download): Promise<void> {
-  const { file, mostTries } = wanted;
+  const { file, maxTries } = wanted;
   for (let tried = 1, had = sizeOf(file); ; tried++) {
     try {
       await fetchRest(wanted);
@@ -42,7 +42,7 @@ export async function download(wanted: Download): Promise<void> {
     } catch (error) {
       tried = sizeOf(file) > had ? 1 : tried;
       had = Math.max(had, sizeOf(file));
-      if (wanted.signal.aborted || isFinal(error) || tried >= mostTries) {
+      if (wanted.signal.aborted || isFinal(error) || tried >= maxTries) {
         throw error;
       }
       await wanted.pause(Math.min(1_000 * 2 ** (tried - 1), 15_000));
@@ -172,7 +172,7 @@ async function ask(
   signal: AbortSignal,
 ): Promise<{ response: IncomingMessage; source: Source }> {
   let at = source;
-  for (let hops = 0; hops <= mostRedirects; hops++) {
+  for (let hops = 0; hops <= maxRedirects; hops++) {
     const response = await request(at, have, signal);
     if (![301, 302, 303, 307, 308].includes(response.statusCode ?? 0)) {
       return { response, source: at };

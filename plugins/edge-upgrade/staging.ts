@@ -11,7 +11,7 @@ import { versionForm } from './order.ts';
 import { assertSigned } from './signature.ts';
 
 const selfTestMs = 30_000;
-const mostSaidBytes = 64 * 1024;
+const maxSaidBytes = 64 * 1024;
 const program = 'svc';
 
 type RunProgram = (
@@ -78,7 +78,7 @@ export class Staging {
           HOME: this.#dataDir,
         },
         timeoutMs: selfTestMs,
-        maxBytes: mostSaidBytes,
+        maxBytes: maxSaidBytes,
         signal,
       },
     );

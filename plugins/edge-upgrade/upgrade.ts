@@ -36,7 +36,7 @@ export interface UpgradeParts {
   readonly wake: () => void;
 }
 
-const mostBegun = 6;
+const maxBegun = 6;
 const fetchMs = 20 * 60_000;
 const shellMs = 5 * 60_000;
 const lookMs = 1_000;
@@ -108,10 +108,10 @@ export class Upgrade {
       return;
     }
     try {
-      if (job.begun >= mostBegun) {
+      if (job.begun >= maxBegun) {
         throw new SvcError(
           'conflict',
-          `the agent ended ${mostBegun} times while it worked on this upgrade`,
+          `the agent ended ${maxBegun} times while it worked on this upgrade`,
         );
       }
       await this.#prepare({ ...job, begun: job.begun + 1 }, signal);
@@ -169,7 +169,7 @@ export class Upgrade {
       file,
       sha256: order.sha256,
       sizeBytes: order.size_bytes,
-      mostTries: fetchTries,
+      maxTries: fetchTries,
       pause,
       signal: AbortSignal.any([signal, AbortSignal.timeout(fetchMs)]),
     });

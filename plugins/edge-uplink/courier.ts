@@ -18,7 +18,7 @@ export interface CourierOptions {
 }
 
 const firstMs = 1_000;
-const mostMs = 60_000;
+const maxMs = 60_000;
 /** Idle couriers look again so often; what is put wakes them. */
 const idleMs = 60_000;
 /** What could not leave for so long has waited, and lets go first what comes. */
@@ -102,7 +102,7 @@ export class Courier {
     }
     this.#failingSince ??= clock.monotonic();
     this.lastProblem = reason;
-    const full = Math.min(mostMs, firstMs * 2 ** Math.min(this.#failures, 20));
+    const full = Math.min(maxMs, firstMs * 2 ** Math.min(this.#failures, 20));
     this.#failures += 1;
     // Also what the manager asks for is spread, so that many edges do not come at once.
     await this.#pause.wait(

@@ -13,7 +13,7 @@ interface State {
   readonly plugins: ReadonlyMap<string, Wish>;
 }
 
-const mostPlugins = 64;
+const maxPlugins = 64;
 const nameForm = /^[a-z][a-z0-9_-]{0,62}$/;
 
 /** What the manager wants of the plugins here, kept over restarts. */
@@ -66,12 +66,12 @@ function readState(params: unknown): State {
     plugins as Record<string, { enabled?: unknown; spec?: unknown } | null>,
   );
   if (
-    entries.length > mostPlugins ||
+    entries.length > maxPlugins ||
     entries.some(([name, wish]) => !nameForm.test(name) || typeof wish?.enabled !== 'boolean')
   ) {
     throw new SvcError(
       'invalid_argument',
-      `config_apply names at most ${mostPlugins} plugins, each with "enabled" and "spec"`,
+      `config_apply names at most ${maxPlugins} plugins, each with "enabled" and "spec"`,
     );
   }
   return {

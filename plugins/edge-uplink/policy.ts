@@ -32,7 +32,7 @@ const closedPolicy: Policy = {
   logs: { paths: [] },
 };
 
-const mostEntries = 256;
+const maxEntries = 256;
 
 /** `policy.yaml` of the data folder; what it leaves out is as without it. */
 export class PolicyFile implements LocalPolicy {
@@ -139,12 +139,12 @@ function texts(
   }
   if (
     !Array.isArray(value) ||
-    value.length > mostEntries ||
+    value.length > maxEntries ||
     !value.every((one) => typeof one === 'string' && form.test(one))
   ) {
     throw new SvcError(
       'invalid_argument',
-      `${name} must be a list of at most ${mostEntries} texts that match ${form.source}`,
+      `${name} must be a list of at most ${maxEntries} texts that match ${form.source}`,
     );
   }
   return value as string[];

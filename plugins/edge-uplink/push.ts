@@ -23,11 +23,11 @@ export type PushOutcome =
   | { readonly kind: 'later'; readonly reason: string; readonly afterMs: number | undefined };
 
 /** A call of this size keeps the pings and calls behind it waiting for a moment only; what is larger goes as a request. */
-export const mostTunnelBytes = 128 * 1024;
+export const maxTunnelBytes = 128 * 1024;
 
 const wholeMs = 60_000;
-const mostAnswerBytes = 16 * 1024;
-const mostRetryAfterMs = 600_000;
+const maxAnswerBytes = 16 * 1024;
+const maxRetryAfterMs = 600_000;
 /** Codes that speak of the body. Of all others another try may have another end. */
 const finalCodes = new Set(['invalid_argument', 'not_found', 'conflict']);
 const finalStatus = new Set([400, 404, 405, 406, 409, 410, 411, 413, 414, 415, 422]);
@@ -143,7 +143,7 @@ async function answered(response: IncomingMessage, clock: Clock): Promise<PushOu
   const status = response.statusCode ?? 0;
   let text = '';
   for await (const chunk of response) {
-    text += text.length < mostAnswerBytes ? (chunk as Buffer).toString('utf8') : '';
+    text += text.length < maxAnswerBytes ? (chunk as Buffer).toString('utf8') : '';
   }
   if (status >= 200 && status < 300) {
     return { kind: 'taken' };
@@ -165,7 +165,7 @@ export function retryAfter(
   const ms = /^\d{1,9}$/.test(header.trim())
     ? Number(header) * 1_000
     : Date.parse(header) - clock.now();
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), mostRetryAfterMs) : undefined;
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), maxRetryAfterMs) : undefined;
 }
 
 /** Hands a record to the manager through the tunnel. */

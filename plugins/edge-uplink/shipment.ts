@@ -8,10 +8,10 @@ import type { Next } from './buffer/queue.ts';
 import { Courier } from './courier.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { Link } from './link.ts';
-import { HttpPusher, mostTunnelBytes, type PushOutcome, pushThrough } from './push.ts';
+import { HttpPusher, maxTunnelBytes, type PushOutcome, pushThrough } from './push.ts';
 
-const mostBodyBytes = 4 * 1024 * 1024;
-const mostEventBytes = 256 * 1024;
+const maxBodyBytes = 4 * 1024 * 1024;
+const maxEventBytes = 256 * 1024;
 const reportMs = 30_000;
 const pathForm = /^\/[\w./-]{1,200}$/;
 
@@ -66,7 +66,7 @@ export class Shipment {
       folder: join(ctx.dataDir, 'wal'),
       clock: ctx.clock,
       scope: ctx.scope,
-      mostBytes: budgetOf(
+      maxBytes: budgetOf(
         ctx.dataDir,
         ctx.settings.get<number>('uplink.buffer_mb') * 1024 * 1024,
         share,
@@ -119,11 +119,11 @@ export class Shipment {
       !lanes.includes(signal) ||
       (signal as Lane) === 'events' ||
       !pathForm.test(path) ||
-      body.length > mostBodyBytes
+      body.length > maxBodyBytes
     ) {
       throw new SvcError(
         'invalid_argument',
-        `a parcel has a signal, a path of the manager and at most ${mostBodyBytes / 1024 / 1024} MiB`,
+        `a parcel has a signal, a path of the manager and at most ${maxBodyBytes / 1024 / 1024} MiB`,
       );
     }
     await this.#buffer.put(
@@ -136,8 +136,8 @@ export class Shipment {
 
   async report(event: string, payload: unknown): Promise<void> {
     const body = Buffer.from(JSON.stringify(payload));
-    if (body.length > mostEventBytes) {
-      throw new SvcError('invalid_argument', `an event has at most ${mostEventBytes / 1024} KiB`);
+    if (body.length > maxEventBytes) {
+      throw new SvcError('invalid_argument', `an event has at most ${maxEventBytes / 1024} KiB`);
     }
     await this.#buffer.put('events', { to: event, type: 'application/json', items: 1 }, body, true);
   }
@@ -161,7 +161,7 @@ export class Shipment {
     if (!this.#credentials.current()) {
       return later('this machine is not enrolled');
     }
-    const way = record.body.length <= mostTunnelBytes ? this.#link?.pushing : undefined;
+    const way = record.body.length <= maxTunnelBytes ? this.#link?.pushing : undefined;
     if (way === 'soon') {
       return later('the tunnel is reconnecting');
     }

@@ -27,7 +27,7 @@ export interface SupervisorParts {
 }
 
 const firstMs = 1_000;
-const mostMs = 300_000;
+const maxMs = 300_000;
 /** Up for so long, its past counts no more. */
 const steadyMs = 60_000;
 const reportMs = 60_000;
@@ -207,7 +207,7 @@ export class Supervisor {
       return;
     }
     if (standing.retryAt === undefined) {
-      standing.retryAt = now + Math.min(mostMs, firstMs * 2 ** Math.min(standing.failures, 20));
+      standing.retryAt = now + Math.min(maxMs, firstMs * 2 ** Math.min(standing.failures, 20));
       standing.failures += 1;
     } else if (now >= standing.retryAt) {
       standing.retryAt = undefined;

@@ -7,7 +7,7 @@ import type { EdgeRecord } from './record/record.ts';
 const skewedMs = 10_000;
 /** From so many on, clocks of hosts that are all off the same way are right, and this one is wrong. */
 const fewestClocks = 3;
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** Whether edges come and go, fight over one identity, or have other clocks than this machine. */
 export const edgeExamination = (
@@ -71,6 +71,6 @@ function clocks(all: readonly EdgeRecord[]): Diagnosis {
 
 const named = (edges: readonly EdgeRecord[]): string =>
   `${edges
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map(({ name }) => name)
-    .join(', ')}${edges.length > mostNamed ? ` and ${edges.length - mostNamed} others` : ''}`;
+    .join(', ')}${edges.length > maxNamed ? ` and ${edges.length - maxNamed} others` : ''}`;

@@ -14,7 +14,7 @@ export interface SelfMetricParts {
 }
 
 const toleratedMs = 2_000;
-const mostSkewed = 500;
+const maxSkewed = 500;
 
 /** The figures of this plugin itself; those of single edges are in the metrics store. */
 export class SelfMetrics {
@@ -84,7 +84,7 @@ export class SelfMetrics {
       const labels = { edge_id: String(id), device_id: String(deviceId ?? '') };
       if (
         Math.abs(skewMs) > toleratedMs &&
-        (this.#skewed.has(id) || this.#skewed.size < mostSkewed)
+        (this.#skewed.has(id) || this.#skewed.size < maxSkewed)
       ) {
         this.#skewed.set(id, labels);
         this.#skews.set(skewMs / 1000, labels);

@@ -43,7 +43,7 @@ interface Outcome {
   readonly after: Readonly<Record<string, unknown>>;
 }
 
-const [listMs, usualMs, graceMs, mostMs] = [10_000, 30_000, 5_000, 600_000];
+const [listMs, usualMs, graceMs, maxMs] = [10_000, 30_000, 5_000, 600_000];
 const action = 'skill:execute';
 
 /** Skills of machines, for those who may use them; each execution is in the trail. What an edge says of its skills is an outsider's word. */
@@ -149,7 +149,7 @@ export class RemoteSkills implements FleetSkills {
     { timeoutMs: wished = usualMs, signal }: SkillRequest,
   ): Promise<SkillAnswer> {
     const changes = skill.class !== 'safe';
-    const timeoutMs = Math.max(1, Math.min(mostMs, Math.floor(wished)));
+    const timeoutMs = Math.max(1, Math.min(maxMs, Math.floor(wished)));
     const order: SkillOrder = { key, params, timeout_ms: timeoutMs, audit_id: id };
     const call = { timeoutMs: timeoutMs + graceMs, signal, ...(changes && { idempotencyKey: id }) };
     const answer: unknown = await this.#parts.fleet.call(

@@ -8,7 +8,7 @@ export interface Frame {
   readonly payload: Uint8Array;
 }
 
-const mostHeaders = 64;
+const maxHeaders = 64;
 
 /** Undefined for bytes that are no frame. */
 export function unpacked(bytes: Uint8Array): Frame | undefined {
@@ -20,7 +20,7 @@ export function unpacked(bytes: Uint8Array): Frame | undefined {
       frame.log = number === 2 ? value : frame.log;
       frame.service = number === 3 ? Number(value) : frame.service;
       frame.method = number === 4 ? Number(value) : frame.method;
-    } else if (number === 5 && Object.keys(headers).length < mostHeaders) {
+    } else if (number === 5 && Object.keys(headers).length < maxHeaders) {
       const pair: string[] = [];
       eachField(value, (part, text) => {
         pair[part] = typeof text === 'bigint' ? '' : Buffer.from(text).toString('utf8');

@@ -17,8 +17,8 @@ const control = 0;
 const data = 1;
 /** It lets go of who is silent for two minutes. */
 const pingEveryMs = 90_000;
-const mostParts = 32;
-const mostOpen = 64;
+const maxParts = 32;
+const maxOpen = 64;
 
 /** One long connection until it ends. An event is answered once it is on disk; without an answer it comes again. */
 export async function longConnection({
@@ -96,14 +96,14 @@ function joined(
   if (!(sum > 1)) {
     return payload;
   }
-  if (sum > mostParts || !(seq >= 0 && seq < sum)) {
+  if (sum > maxParts || !(seq >= 0 && seq < sum)) {
     return undefined;
   }
   const id = headers['message_id'] ?? '';
   const known = parts.get(id) ?? Array.from({ length: sum }, () => undefined);
   known[seq] = payload;
   parts.set(id, known);
-  if (parts.size > mostOpen) {
+  if (parts.size > maxOpen) {
     parts.delete(parts.keys().next().value!);
   }
   if (known.length !== sum || known.some((part) => part === undefined)) {

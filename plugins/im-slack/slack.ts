@@ -28,7 +28,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const usualEndpoint = 'https://slack.com/api';
 const refused: ImReceived = { outcome: 'refused' };
-const mostSection = 2_900;
+const maxSection = 2_900;
 const passing = new Set([
   'ratelimited',
   'service_unavailable',
@@ -284,7 +284,7 @@ function bodyOf({ text, buttons }: ImMessage): object {
           blocks: [
             {
               type: 'section',
-              text: { type: 'mrkdwn', text: cutToBytes(shown, mostSection), verbatim: true },
+              text: { type: 'mrkdwn', text: cutToBytes(shown, maxSection), verbatim: true },
             },
             { type: 'actions', elements },
           ],

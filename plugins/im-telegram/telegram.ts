@@ -32,9 +32,9 @@ type Api = (
 
 const usualEndpoint = 'https://api.telegram.org';
 /** 4,096 characters, once entities are read. */
-const mostText = 4_000;
+const maxText = 4_000;
 const pollSeconds = 25;
-const mostUpdates = 100;
+const maxUpdates = 100;
 const taken = ['message', 'callback_query'];
 
 /** Bots of Telegram: the secret is the bot's token, the verify token the one that the webhook was set with. */
@@ -52,7 +52,7 @@ export function telegram(ports: CallPorts): ImPlatform {
     title: 'Telegram',
     needs: { callback: ['app_secret', 'verify_token'], stream: ['app_secret'] },
     allow_list: true,
-    most_bytes: mostText,
+    most_bytes: maxText,
     // Groups take 20 messages a minute, edits with them.
     edits: { every_ms: 4_000, most: 6 },
     pace: { count: 18, per_ms: 60_000 },
@@ -104,7 +104,7 @@ async function poll(
     const answer = await api(
       app,
       'getUpdates',
-      { offset, limit: mostUpdates, timeout: pollSeconds, allowed_updates: taken },
+      { offset, limit: maxUpdates, timeout: pollSeconds, allowed_updates: taken },
       (pollSeconds + 10) * 1_000,
       signal,
     );
@@ -226,7 +226,7 @@ function bodyOf({ text, buttons }: ImMessage): object {
   const leads = buttons.flatMap(({ url }) => (url === undefined || isPublic(url) ? [] : [url]));
   const shown = rows.filter((row) => row !== undefined);
   return {
-    text: [cutToBytes(text, mostText - leads.join('\n').length - 1), ...leads].join('\n'),
+    text: [cutToBytes(text, maxText - leads.join('\n').length - 1), ...leads].join('\n'),
     link_preview_options: { is_disabled: true },
     reply_markup: {
       inline_keyboard:

@@ -1,5 +1,5 @@
 /** Callbacks have a dozen. */
-const mostElements = 100;
+const maxElements = 100;
 const entities: Readonly<Record<string, string>> = {
   lt: '<',
   gt: '>',
@@ -22,7 +22,7 @@ export function elementsOf(xml: string): Readonly<Record<string, string>> | unde
   }
   const elements: Record<string, string> = Object.create(null) as Record<string, string>;
   let at = 0;
-  for (let count = 0; count < mostElements; count++) {
+  for (let count = 0; count < maxElements; count++) {
     at = skipped(inner, at);
     const name = /^<([A-Za-z]\w{0,63})>/.exec(inner.slice(at, at + 70))?.[1];
     if (name === undefined) {

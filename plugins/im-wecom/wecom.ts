@@ -29,7 +29,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const usualEndpoint = 'https://qyapi.weixin.qq.com';
 const refused: ImReceived = { outcome: 'refused' };
-const mostText = 2_000;
+const maxText = 2_000;
 const expired = new Set(['40014', '42001', '41001']);
 /** Four hours: a repeat of the same words to the same person within them is not shown. */
 const repeatSeconds = 14_400;
@@ -41,7 +41,7 @@ export function wecom(ports: CallPorts): ImPlatform {
     title: 'WeCom',
     needs: { callback: ['app_secret', 'verify_token', 'encrypt_key'] },
     allow_list: false,
-    most_bytes: mostText,
+    most_bytes: maxText,
     pace: { count: 18, per_ms: 60_000 },
     repeats: 'known',
     check({ app_id: id, encrypt_key: key }) {
@@ -146,7 +146,7 @@ function textFor({ text, buttons }: ImMessage): string {
     ({ label, token, url }) => `${label}: ${token === undefined ? url : `/do ${token}`}`,
   );
   const rest = lines.length === 0 ? '' : `\n${lines.join('\n')}`;
-  return cutToBytes(text, mostText - Buffer.byteLength(rest)) + rest;
+  return cutToBytes(text, maxText - Buffer.byteLength(rest)) + rest;
 }
 
 async function sent(

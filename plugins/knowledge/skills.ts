@@ -2,7 +2,7 @@ import type { KnowledgeRead, KnowledgeSearch } from 'svc/contracts/knowledge';
 import { SvcError, type ToolSkill, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
 
-const mostRead = 24_000;
+const maxRead = 24_000;
 
 const Question = Type.Object({
   query: Type.String({
@@ -84,7 +84,7 @@ export const knowledgeSkills = (desk: KnowledgeSearch & KnowledgeRead): readonly
         );
       }
       const { document_id, path, title, tags, version, content } = doc;
-      const part = content.slice(from, from + mostRead);
+      const part = content.slice(from, from + maxRead);
       const end = from + part.length;
       return {
         document: document_id,

@@ -16,9 +16,9 @@ export interface McpAddress {
 }
 
 const protocolVersion = '2025-06-18';
-const mostTools = 500;
-const mostPages = 20;
-const mostBytes = 8 * 1024 * 1024;
+const maxTools = 500;
+const maxPages = 20;
+const maxBytes = 8 * 1024 * 1024;
 const listMs = 15_000;
 
 /** One other MCP server: a session with it is opened when it is first needed, and anew when it has forgotten it. */
@@ -39,7 +39,7 @@ export class McpClient {
   async tools(signal: AbortSignal): Promise<readonly RemoteTool[]> {
     const found: RemoteTool[] = [];
     let cursor: unknown;
-    for (let page = 0; page < mostPages && found.length < mostTools; page++) {
+    for (let page = 0; page < maxPages && found.length < maxTools; page++) {
       const result = await this.#call(
         'tools/list',
         cursor === undefined ? {} : { cursor },
@@ -53,7 +53,7 @@ export class McpClient {
         break;
       }
     }
-    return found.slice(0, mostTools);
+    return found.slice(0, maxTools);
   }
 
   async callTool(
@@ -132,7 +132,7 @@ export class McpClient {
         }),
       },
       body: JSON.stringify({ jsonrpc: '2.0', ...message }),
-      maxBytes: mostBytes,
+      maxBytes,
       timeoutMs,
       signal,
     });

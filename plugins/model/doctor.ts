@@ -31,7 +31,7 @@ const question: ModelMessage = {
   text: 'Use the tool look_up for Paris and for Rome, both at once, and then say which is larger.',
 };
 /** Of a window that is examined; more would cost more than it tells. */
-const mostFilled = 12_000;
+const maxFilled = 12_000;
 const codeWord = 'TOURMALINE';
 
 /** Finds out by asking what a model can do and what not: about four short calls and a long one, charged as any other. */
@@ -205,7 +205,7 @@ export class ModelDoctor implements Examination {
 
   /** What does not fit, some servers cut off silently: a word at the very beginning tells. */
   async #window(model: string, context: number, signal: AbortSignal): Promise<Finding> {
-    const tokens = Math.min(mostFilled, Math.floor(context * 0.7));
+    const tokens = Math.min(maxFilled, Math.floor(context * 0.7));
     const filler = 'The quick brown fox jumps over the lazy dog. '.repeat(Math.floor(tokens / 11));
     const text = `The code word is ${codeWord}.\n${filler}\nWhat is the code word? Answer with it alone.`;
     const parts = await this.#ask({ model, signal, messages: [{ role: 'user', text }] });

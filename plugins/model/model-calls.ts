@@ -20,7 +20,7 @@ export interface CallPorts {
 const tries = 4;
 const firstWaitMs = 500;
 /** Some providers do not know max_tokens; no tokenizer makes more of a token, but for rows of blanks. */
-const mostCharactersAToken = 12;
+const maxCharactersAToken = 12;
 const slack = 4_000;
 /** A provider that asks for more is not waited for. */
 const longestWaitMs = 30_000;
@@ -116,7 +116,7 @@ export class ModelCalls implements Models {
       })) {
         bill.add(part);
         const isEndless =
-          part.type !== 'end' && bill.characters > held.maxTokens * mostCharactersAToken + slack;
+          part.type !== 'end' && bill.characters > held.maxTokens * maxCharactersAToken + slack;
         const next: ModelPart = isEndless
           ? { type: 'end', finish: 'length', usage: bill.estimate(), model: id }
           : part;

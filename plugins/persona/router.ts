@@ -20,7 +20,7 @@ const lengthShare = 0.4;
 const fieldWeights = { name: 2.5, when_to_use: 1.5, description: 1 } as const;
 /** By how much the first one must lead. */
 const margin = 1.15;
-const mostCandidates = 5;
+const maxCandidates = 5;
 
 /** Ranks personas against a question, without a model: by the words that they claim and few others do. */
 export class Router {
@@ -53,7 +53,7 @@ export class Router {
       }))
       .filter(({ score }) => score > 0)
       .toSorted((a, b) => b.score - a.score || (a.entry.name < b.entry.name ? -1 : 1))
-      .slice(0, mostCandidates);
+      .slice(0, maxCandidates);
     const [first, second] = scored;
     return {
       clear: first !== undefined && first.score > margin * (second?.score ?? 0),

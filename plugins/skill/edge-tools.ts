@@ -15,7 +15,7 @@ export interface EdgeToolParts {
 }
 
 const listsAtOnce = 20;
-const mostAsked = 3;
+const maxAsked = 3;
 const severity = ['safe', 'mutating', 'dangerous'] as const;
 
 /** What the edges of the fleet offer, all together, as they last said. */
@@ -128,7 +128,7 @@ export class EdgeTools implements ToolSource {
       // It is noted again with its next tunnel; until then it is asked a few times more.
       const failures = (this.#failures.get(edgeId) ?? 0) + 1;
       this.#failures.set(edgeId, failures);
-      if (failures < mostAsked && !signal.aborted) {
+      if (failures < maxAsked && !signal.aborted) {
         this.#unlisted.add(edgeId);
       }
       this.#parts.log.debug(

@@ -14,7 +14,7 @@ export interface EvidenceParts {
   readonly clock: Clock;
 }
 
-const mostBytes = 16 * 1_024 * 1_024;
+const maxBytes = 16 * 1_024 * 1_024;
 const dayMs = 86_400_000;
 
 /** Results that are too large to be said in one piece: a row that knows of each, and its text in a file. Bounded in total and in time. */
@@ -36,7 +36,7 @@ export class EvidenceStore {
   ): Promise<Evidence> {
     const { tables, folder, clock } = this.#parts;
     const whole = Buffer.from(text);
-    const kept = whole.subarray(0, mostBytes);
+    const kept = whole.subarray(0, maxBytes);
     const { tool, trust } = about;
     const found = {
       bytes: whole.length,
@@ -104,7 +104,7 @@ export class EvidenceStore {
       .orderBy('id', 'desc')
       .execute();
     const gone = rows.filter(({ bytes, created_at: at }) => {
-      room -= Math.min(bytes, mostBytes);
+      room -= Math.min(bytes, maxBytes);
       return room < 0 || at < oldest;
     });
     await this.#remove(gone);

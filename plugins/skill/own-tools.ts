@@ -14,7 +14,7 @@ export interface OwnToolParts {
 }
 
 /** Schemas beyond this are named only, so that the answer is never kept as evidence itself. */
-const mostSchemaBytes = 6_500;
+const maxSchemaBytes = 6_500;
 
 const Search = Type.Object({
   query: Type.Optional(
@@ -151,7 +151,7 @@ export class OwnTools {
     const wanted = new Set(select?.map((name) => skills.aliases().get(name)?.key ?? name));
     const found =
       select === undefined ? ranked(query!, usable) : usable.filter(({ key }) => wanted.has(key));
-    let left = mostSchemaBytes;
+    let left = maxSchemaBytes;
     const shown = found.map(({ key, name, description, class: kind, scope, schema }) => {
       const whole = { key, name, description, class: kind, scope, schema };
       left -= Buffer.byteLength(JSON.stringify(whole));
@@ -168,7 +168,7 @@ export class OwnTools {
     return {
       tools: shown,
       ...(missing.length > 0 && { not_available: missing }),
-      ...(guides.length > 0 && { guides: guides.slice(0, mostGuides) }),
+      ...(guides.length > 0 && { guides: guides.slice(0, maxGuides) }),
     };
   }
 
@@ -184,4 +184,4 @@ export class OwnTools {
   }
 }
 
-const mostGuides = 3;
+const maxGuides = 3;

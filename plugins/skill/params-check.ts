@@ -20,7 +20,7 @@ const linear: Options = {
     }),
   },
 };
-const mostProblems = 10;
+const maxProblems = 10;
 const longestSchema = 64 * 1_024;
 
 /** Params of calls against the schemas of their tools, with defaults filled in. Each compiles when it is first needed. */
@@ -37,7 +37,7 @@ export class ParamsCheck {
     this.#checks.set(tool.schema, check);
     const filled = structuredClone(params);
     if (!check(filled)) {
-      throw refusal(tool.key, (check.errors ?? []).slice(0, mostProblems).map(problemOf));
+      throw refusal(tool.key, (check.errors ?? []).slice(0, maxProblems).map(problemOf));
     }
     return filled;
   }

@@ -6,7 +6,7 @@ import { digestOf } from './reading.ts';
 import { guarded } from './result-guard.ts';
 
 /** Larger results are kept and given as their beginning and end. */
-const mostBytes = 8 * 1_024;
+const maxBytes = 8 * 1_024;
 
 export interface Presented {
   readonly result: unknown;
@@ -31,7 +31,7 @@ export class Presenter {
     }: { readonly tool: Tool; readonly principal: Principal; readonly keep: boolean },
   ): Promise<Presented> {
     const result = guarded(value) ?? null;
-    const isSmall = Buffer.byteLength(JSON.stringify(result)) <= mostBytes;
+    const isSmall = Buffer.byteLength(JSON.stringify(result)) <= maxBytes;
     if (isSmall && !keep) {
       return { result, evidence: undefined };
     }

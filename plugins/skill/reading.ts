@@ -5,7 +5,7 @@ import { messageOf, SvcError } from 'svc/sdk';
 const longestLine = 1_000;
 const headBytes = 3_000;
 const tailBytes = 1_500;
-const mostBytes = 6_000;
+const maxBytes = 6_000;
 
 export interface ReadAsk {
   readonly filter?: string | undefined;
@@ -48,7 +48,7 @@ export function readIn(
     .filter(({ line, number }) => number >= from && number <= to && fits(line));
   const lines = within(
     found.map(({ line, number }) => `${number}: ${line}`),
-    mostBytes,
+    maxBytes,
   );
   return {
     lines,

@@ -47,7 +47,7 @@ interface Prepared extends Omit<Execution, 'id'> {
   readonly answer: GateAnswer;
 }
 
-const [usualMs, mostMs] = [30_000, 600_000];
+const [usualMs, maxMs] = [30_000, 600_000];
 const longestError = 4_000;
 /** The question was wrong, or may not be asked: told to the caller as it is. */
 const refusals = new Set(['invalid_argument', 'forbidden', 'not_found']);
@@ -175,7 +175,7 @@ export class Runner implements SkillRunner {
       duration_ms: took(),
       evidence: undefined,
     });
-    const timeoutMs = Math.max(1, Math.min(mostMs, Math.floor(call.timeoutMs ?? usualMs)));
+    const timeoutMs = Math.max(1, Math.min(maxMs, Math.floor(call.timeoutMs ?? usualMs)));
     const abort = new AbortController();
     const signal = call.signal ? AbortSignal.any([call.signal, abort.signal]) : abort.signal;
     const late = Symbol('late');

@@ -36,12 +36,12 @@ export interface SearchParts extends ConnectionParts {
 }
 
 const rememberedMs = 3_600_000;
-const mostRemembered = 5_000;
+const maxRemembered = 5_000;
 const searchMs = 15_000;
 const pageMs = 20_000;
-const mostPageBytes = 2 * 1024 * 1024;
+const maxPageBytes = 2 * 1024 * 1024;
 /** Of a page in one answer: what a tool gives is not cut then. */
-const mostCharacters = 6_000;
+const maxCharacters = 6_000;
 const readable = /^(?:text\/|application\/(?:xhtml\+xml|json|xml|[\w.-]+\+(?:json|xml)))/i;
 
 /** Searches by the provider that is set, and reads what was found. */
@@ -125,7 +125,7 @@ export class Searches {
     const headers = { accept: 'text/html, text/plain;q=0.9, application/json;q=0.5' };
     const reply = await this.#fetch(
       url,
-      { headers, redirects: 3, timeoutMs: pageMs, maxBytes: mostPageBytes, signal },
+      { headers, redirects: 3, timeoutMs: pageMs, maxBytes: maxPageBytes, signal },
       'the page',
     );
     const type = reply.headers['content-type'] ?? 'text/html';
@@ -139,7 +139,7 @@ export class Searches {
       });
     }
     const page = textOf(reply, type);
-    const end = offset + mostCharacters;
+    const end = offset + maxCharacters;
     return {
       url: reply.url,
       title: page.title,
@@ -193,7 +193,7 @@ export class Searches {
     const entry = `${person} ${url}`;
     this.#found.delete(entry);
     this.#found.set(entry, this.#parts.clock.monotonic());
-    if (this.#found.size > mostRemembered) {
+    if (this.#found.size > maxRemembered) {
       this.#found.delete(this.#found.keys().next().value!);
     }
   }

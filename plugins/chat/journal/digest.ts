@@ -12,9 +12,9 @@ export interface Digest {
 
 export const noDigest: Digest = { asks: [], decisions: [], evidence: [] };
 
-const mostAsks = 40;
-const mostDecisions = 40;
-const mostEvidence = 60;
+const maxAsks = 40;
+const maxDecisions = 40;
+const maxEvidence = 60;
 
 export function withRun(digest: Digest, state: RunState): Digest {
   const calls = state.turns.flatMap((turn) => turn.calls);
@@ -27,9 +27,9 @@ export function withRun(digest: Digest, state: RunState): Digest {
     evidenceOfCall(call).map((id) => ({ id, tool: call.tool })),
   );
   return {
-    asks: [...digest.asks, short(state.asked.content, 240)].slice(-mostAsks),
-    decisions: [...digest.decisions, ...decisions].slice(-mostDecisions),
-    evidence: [...digest.evidence, ...evidence].slice(-mostEvidence),
+    asks: [...digest.asks, short(state.asked.content, 240)].slice(-maxAsks),
+    decisions: [...digest.decisions, ...decisions].slice(-maxDecisions),
+    evidence: [...digest.evidence, ...evidence].slice(-maxEvidence),
     tainted: digest.tainted === true || isTainted(state),
   };
 }

@@ -18,7 +18,7 @@ export interface ChoiceAsk {
   readonly signal: AbortSignal;
 }
 
-const mostAnswerTokens = 64;
+const maxAnswerTokens = 64;
 
 /** Decides who answers: whom the person names, who fits clearly, whom a model picks among those who fit, or the default. */
 export class Coordinator {
@@ -90,7 +90,7 @@ export class Coordinator {
           { role: 'user', text: ask.content.slice(0, 2_000) },
         ],
         tools: [],
-        maxTokens: mostAnswerTokens,
+        maxTokens: maxAnswerTokens,
         budget: { run: ask.run, session: ask.session, persona: standard.name },
         signal: ask.signal,
       });

@@ -14,7 +14,7 @@ import { askModel } from './turn.ts';
 
 /** Refusals of the storage that say: none of this was written, there are too many writes. */
 const notBegun: ReadonlySet<string> = new Set(['storage.queue_full', 'storage.wait_too_long']);
-const mostTries = 30;
+const maxTries = 30;
 const pauseMs = 1_000;
 
 export type Standing = 'ended' | 'waiting' | 'left';
@@ -108,7 +108,7 @@ export class RunWorker implements OpenRun {
       } catch (error) {
         if (
           !notBegun.has((isSvcError(error) && error.reason) || '') ||
-          tries === mostTries ||
+          tries === maxTries ||
           this.work.signal.aborted
         ) {
           throw error;
@@ -189,7 +189,7 @@ const seesAsAsked = ({ row, principal }: Work): boolean =>
   JSON.stringify(principal.selectors);
 const otherDevices = 'the devices that you see have changed since this was asked; ask again';
 
-const mostTurns = 100;
+const maxTurns = 100;
 const turnsWithin = 12;
 
 /** Chooses the persona and writes down what its model is asked, once: a resumed run goes on with the same words. */
@@ -229,7 +229,7 @@ async function routeRun(ports: RunPorts, run: OpenRun): Promise<void> {
         kernel: ports.settings.kernel(),
         max_turns: Math.min(
           persona.max_turns > 0 ? persona.max_turns : ports.settings.maxTurns(),
-          within === undefined ? mostTurns : turnsWithin,
+          within === undefined ? maxTurns : turnsWithin,
         ),
         tainted: found || digest.tainted === true || within?.tainted === true,
         evidence: [...digest.evidence.map(({ id }) => id), ...(within?.evidence ?? [])],

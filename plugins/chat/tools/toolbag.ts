@@ -22,7 +22,7 @@ export interface Bearer {
 
 const searchKey = 'tool_search';
 /** Of schemas of the specialty tier: beyond, they are looked up first, however few tools there are. */
-const mostCharacters = 64_000;
+const maxCharacters = 64_000;
 
 /** Chooses tools for a prompt: what the gate would refuse is not in it. */
 export class Toolbag {
@@ -63,7 +63,7 @@ export class Toolbag {
 
 /** A few tools of one server may say more of themselves than all others together. */
 function isHeavy(entries: readonly (readonly [string, Tool])[]): boolean {
-  let left = mostCharacters;
+  let left = maxCharacters;
   return entries.some(
     ([, { tier, schema }]) => tier === 'specialty' && (left -= charactersOf(schema)) < 0,
   );

@@ -38,8 +38,8 @@ const remote =
   /^(?:nfs\d?|cifs|smb\w*|ceph|glusterfs|9p|afs|lustre|beegfs|gpfs|ocfs2|gfs2|ncp|davfs|autofs|fuse(?:blk|\..+)?)$/;
 
 /** Beyond this many the rest is not measured: a machine of containers may have thousands of mounts. */
-const mostMeasured = 500;
-const mostMounts = 10_000;
+const maxMeasured = 500;
+const maxMounts = 10_000;
 
 /**
  * The file systems of the machine and how full they are. One that a server or a program of users stands behind may never answer;
@@ -82,7 +82,7 @@ export class Filesystems {
           !mountExclude.excludes(mountpoint) &&
           (mountpoint === '/' || !typeExclude.excludes(fstype)),
       )
-      .slice(0, mostMeasured);
+      .slice(0, maxMeasured);
   }
 
   async #numbers({ mountpoint, fstype }: Mount): Promise<FsNumbers | undefined> {
@@ -113,7 +113,7 @@ function parseMounts(text: string): readonly Mount[] {
   const visible = new Map<string, Mount>();
   for (const line of text.split('\n')) {
     const [device, mountpoint, fstype, options] = line.split(' ');
-    if (options === undefined || visible.size >= mostMounts) {
+    if (options === undefined || visible.size >= maxMounts) {
       continue;
     }
     const point = plain(mountpoint!);

@@ -15,7 +15,7 @@ export interface ExpositionLimits {
   readonly openMetrics: boolean;
 }
 
-const [mostLabels, longestName, longestValue] = [64, 256, 4_096];
+const [maxLabels, longestName, longestValue] = [64, 256, 4_096];
 const plainName = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const plainNumber = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|0[xX][0-9a-fA-F]+)$/;
 
@@ -75,7 +75,7 @@ class SampleLine {
     } else if (!plainName.test(name)) {
       throw this.#wrong(`"${name.slice(0, 60)}" is no name of a metric`);
     }
-    if (name.length > longestName || labels.length > mostLabels * 2) {
+    if (name.length > longestName || labels.length > maxLabels * 2) {
       throw this.#wrong('the name is too long, or there are too many labels');
     }
     // An exemplar of OpenMetrics says nothing about the series.

@@ -9,7 +9,7 @@ export interface DiscoveryOptions {
   readonly tails: Tails;
   readonly groups: readonly Group[];
   readonly allows: (path: string) => boolean;
-  readonly mostFiles: number;
+  readonly maxFiles: number;
   /** Files that were made later are read from their beginning. */
   readonly since: number;
   /** Where to begin when the checkpoint was broken; undefined when it was not. */
@@ -18,7 +18,7 @@ export interface DiscoveryOptions {
 
 /** File systems say when a file was made by a clock that lags behind. */
 const clockMs = 1_000;
-const mostBack = 256 * 1024;
+const maxBack = 256 * 1024;
 
 /** Finds files that are to be read, and decides where reading them begins. */
 export class Discovery {
@@ -48,7 +48,7 @@ export class Discovery {
   }
 
   async scan(signal: AbortSignal): Promise<void> {
-    const { tails, groups, mostFiles } = this.#options;
+    const { tails, groups, maxFiles } = this.#options;
     await this.#dropForbidden();
     const found = new Set<string>();
     let tooMany = 0;
@@ -63,7 +63,7 @@ export class Discovery {
           if (this.#groupOf(named) === group) {
             found.add(named.path);
             tooMany +=
-              tails.hasPath(named.path) || (await this.#consider(named, group, mostFiles)) ? 0 : 1;
+              tails.hasPath(named.path) || (await this.#consider(named, group, maxFiles)) ? 0 : 1;
           }
         }
       }
@@ -73,7 +73,7 @@ export class Discovery {
     tails.unreadable.keep(found);
     this.trouble =
       tooMany > 0
-        ? `${tooMany} files are not read: max_files is ${mostFiles}`
+        ? `${tooMany} files are not read: max_files is ${maxFiles}`
         : exhausted
           ? 'the folders hold more than a search looks at: name the files more closely'
           : undefined;
@@ -96,14 +96,14 @@ export class Discovery {
   }
 
   /** False when there was no room for it. */
-  async #consider(named: Named, group: Group, mostFiles: number): Promise<boolean> {
+  async #consider(named: Named, group: Group, maxFiles: number): Promise<boolean> {
     const { tails } = this.#options;
     const file = await tails.open(named.path);
     if (file === undefined) {
       return true;
     }
     const start = await this.#startOf(file, named);
-    if (start === undefined || (tails.size >= mostFiles && !(await this.#makeRoom(file.mtime)))) {
+    if (start === undefined || (tails.size >= maxFiles && !(await this.#makeRoom(file.mtime)))) {
       await file.file.close();
       return start === undefined;
     }
@@ -179,7 +179,7 @@ async function asRead(
 
 /** The end of the file, or the beginning of its last line while that is not whole. */
 async function lastLine({ file, size }: OpenFile): Promise<Start> {
-  const from = Math.max(0, size - mostBack);
+  const from = Math.max(0, size - maxBack);
   const newline = (await readAt(file, from, size - from)).lastIndexOf(10);
   return await at(file, newline < 0 ? (from === 0 ? 0 : size) : from + newline + 1);
 }

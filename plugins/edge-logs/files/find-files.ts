@@ -6,7 +6,7 @@ import { folders, type Glob } from 'svc/probe';
 
 import type { Named } from './tail.ts';
 
-const mostEntries = 100_000;
+const maxEntries = 100_000;
 const deepest = 12;
 const compressed = /\.(?:gz|bz2|xz|zst|lz4|lzo|br|zip|7z|Z)$/;
 
@@ -16,7 +16,7 @@ export const isCompressed = (path: string): boolean => compressed.test(path);
 export class FileSearch {
   readonly #signal: AbortSignal;
   readonly #found = new Set<string>();
-  #left = mostEntries;
+  #left = maxEntries;
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;

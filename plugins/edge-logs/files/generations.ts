@@ -18,9 +18,9 @@ export interface GenerationsOptions {
   readonly isKnown: (file: OpenFile) => Promise<boolean>;
 }
 
-const mostEntries = 10_000;
-const mostGenerations = 64;
-const mostLooks = 8;
+const maxEntries = 10_000;
+const maxGenerations = 64;
+const maxLooks = 8;
 
 /** Looks beside the path of a file for where its lines went when they were rotated. The caller closes the files. */
 export async function findGenerations(
@@ -53,7 +53,7 @@ async function openAll(path: string, open: GenerationsOptions['open']): Promise<
   let known = -1;
   for (
     let looks = 0, from = '';
-    looks < mostLooks && (files.size > known || from !== (await changedAt(path)));
+    looks < maxLooks && (files.size > known || from !== (await changedAt(path)));
     looks++
   ) {
     from = await changedAt(path);
@@ -125,7 +125,7 @@ async function rotated(path: string): Promise<string[]> {
   let seen = 0;
   try {
     for await (const { name } of await opendir(folder)) {
-      if (++seen > mostEntries) {
+      if (++seen > maxEntries) {
         break;
       }
       if (name !== base && isGenerationOf(base, name) && !isCompressed(name)) {
@@ -139,7 +139,7 @@ async function rotated(path: string): Promise<string[]> {
 }
 
 async function newest(paths: readonly string[]): Promise<string[]> {
-  if (paths.length <= mostGenerations) {
+  if (paths.length <= maxGenerations) {
     return [...paths];
   }
   const written: { path: string; at: number }[] = [];
@@ -149,6 +149,6 @@ async function newest(paths: readonly string[]): Promise<string[]> {
   }
   return written
     .toSorted((a, b) => b.at - a.at)
-    .slice(0, mostGenerations)
+    .slice(0, maxGenerations)
     .map(({ path }) => path);
 }

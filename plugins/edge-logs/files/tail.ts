@@ -22,7 +22,7 @@ import { splitLines } from '../lines/split-lines.ts';
 
 export interface TailOptions {
   readonly times: LineTimes;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly bytesPerSecond: number;
   /** Milliseconds that never jump. */
   readonly monotonic: () => number;
@@ -160,7 +160,7 @@ export class Tail {
     if (this.behind === 0 || this.replaced || wait > 0 || this.#tried === known) {
       return false;
     }
-    const { mostBytes, times } = this.#options;
+    const { maxBytes, times } = this.#options;
     let want = Math.min(this.behind, quantum);
     for (;;) {
       const bytes = await readAt(
@@ -180,12 +180,12 @@ export class Tail {
       const isAll = want === this.behind;
       const { lines, used, part } = splitLines(fresh, {
         part: this.#part,
-        mostBytes,
+        maxBytes,
         starts: this.group.starts,
         over: isAll ? over : undefined,
       });
-      if (used === 0 && !isAll && want <= mostBytes) {
-        want = Math.min(this.behind, mostBytes + 1);
+      if (used === 0 && !isAll && want <= maxBytes) {
+        want = Math.min(this.behind, maxBytes + 1);
         continue;
       }
       for (const line of lines) {

@@ -15,11 +15,11 @@ export interface TailsOptions extends TailOptions {
   readonly log: Logger;
   /** Whether the machine's owner allows to read the file at a real path. */
   readonly allows: (path: string) => boolean;
-  readonly mostFiles: number;
+  readonly maxFiles: number;
 }
 
 const windowQuantum = 64 * 1024;
-const mostParkedPerFile = 4;
+const maxParkedPerFile = 4;
 /** Files that have not grown for so long are looked at every so many turns only. */
 const quietMs = 60_000;
 const quietTurns = 5;
@@ -40,9 +40,9 @@ export class Tails {
 
   constructor(options: TailsOptions) {
     this.#options = options;
-    this.unreadable = new Unreadable(options.log, options.mostFiles);
-    this.#parked = new ParkedPlaces(mostParkedPerFile * options.mostFiles);
-    this.#window = Buffer.allocUnsafe(beforeBytes + Math.max(windowQuantum, options.mostBytes) + 1);
+    this.unreadable = new Unreadable(options.log, options.maxFiles);
+    this.#parked = new ParkedPlaces(maxParkedPerFile * options.maxFiles);
+    this.#window = Buffer.allocUnsafe(beforeBytes + Math.max(windowQuantum, options.maxBytes) + 1);
   }
 
   get size(): number {

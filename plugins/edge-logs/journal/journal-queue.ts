@@ -9,16 +9,16 @@ export interface JournalOptions {
   readonly spec: JournalSpec;
   readonly host: string;
   readonly times: LineTimes;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** After which entry to begin. */
   readonly cursor: string | undefined;
   /** Without one: with entries of this time, in milliseconds; undefined: with the first there is. */
   readonly since: number | undefined;
 }
 
-const mostHeldBytes = 1024 * 1024;
+const maxHeldBytes = 1024 * 1024;
 const longestLine = 4 * 1024 * 1024;
-const mostUnits = 256;
+const maxUnits = 256;
 
 /** Entries of the journal between the program that prints them and the push that takes them. */
 export class JournalQueue {
@@ -78,19 +78,19 @@ export class JournalQueue {
       rest = rest.subarray(end + 1);
     }
     this.#grow(rest);
-    if (this.#held >= mostHeldBytes) {
+    if (this.#held >= maxHeldBytes) {
       await new Promise<void>((resolve) => (this.#room = resolve));
     }
   }
 
   take(draft: Draft): void {
-    const { times, mostBytes } = this.#options;
+    const { times, maxBytes } = this.#options;
     let taken = 0;
     while (taken < this.#entries.length && !draft.full) {
       const { cursor, at, message, unit, metadata } = this.#entries[taken++]!;
       const stream = this.#streamOf(unit);
       for (let from = 0, part = 1; part === 1 || from < message.length; part++) {
-        const { text, next } = piece(message, from, message.length, mostBytes);
+        const { text, next } = piece(message, from, message.length, maxBytes);
         const isWhole = part === 1 && next === message.length;
         draft.add(
           stream,
@@ -104,7 +104,7 @@ export class JournalQueue {
       this.#taken = cursor;
     }
     this.#entries.splice(0, taken);
-    if (this.#held < mostHeldBytes) {
+    if (this.#held < maxHeldBytes) {
       this.#room?.();
       this.#room = undefined;
     }
@@ -133,7 +133,7 @@ export class JournalQueue {
 
   #streamOf(unit: string | undefined): Stream {
     const name =
-      unit === undefined || this.#streams.has(unit) || this.#streams.size < mostUnits
+      unit === undefined || this.#streams.has(unit) || this.#streams.size < maxUnits
         ? (unit ?? '')
         : 'other';
     let stream = this.#streams.get(name);

@@ -20,8 +20,8 @@ type Value =
   | readonly [nanos: string, line: string]
   | readonly [nanos: string, line: string, metadata: Metadata];
 
-const mostBytes = 512 * 1024;
-const mostLines = 8_192;
+const maxBytes = 512 * 1024;
+const maxLines = 8_192;
 
 const pack = promisify(gzip);
 
@@ -40,7 +40,7 @@ export class Draft {
   }
 
   get full(): boolean {
-    return this.#bytes >= mostBytes || this.#lines >= mostLines;
+    return this.#bytes >= maxBytes || this.#lines >= maxLines;
   }
 
   add({ key, labels }: Stream, at: Instant, line: string, metadata?: Metadata): void {

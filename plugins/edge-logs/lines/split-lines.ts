@@ -10,7 +10,7 @@ export interface Line {
 export interface Splitting {
   /** Parts of the first line that are there already. */
   readonly part: number;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** Whether a line begins an entry; without it each does. */
   readonly starts?: ((line: string) => boolean) | undefined;
   /** Nothing may follow any more: what is there is whole. `lines`: as far as there are whole lines. */
@@ -42,10 +42,10 @@ export function splitLines(bytes: Buffer, options: Splitting): Split {
     }
     const end = endOfEntry(bytes, at, options);
     const stop = end?.stop ?? bytes.length;
-    if (at === bytes.length || (end === undefined && stop - at <= options.mostBytes)) {
+    if (at === bytes.length || (end === undefined && stop - at <= options.maxBytes)) {
       break;
     }
-    const { text, next } = piece(bytes, at, stop, options.mostBytes);
+    const { text, next } = piece(bytes, at, stop, options.maxBytes);
     const isWhole = end !== undefined && next === stop;
     lines.push({ text, part: isWhole && part === 0 ? 0 : part + 1, ends: isWhole });
     part = isWhole ? 0 : part + 1;
@@ -102,12 +102,12 @@ export function piece(
   bytes: Buffer,
   from: number,
   stop: number,
-  mostBytes: number,
+  maxBytes: number,
 ): { text: string; next: number } {
-  let next = stop - from > mostBytes ? wholeCharacters(bytes, from, from + mostBytes) : stop;
+  let next = stop - from > maxBytes ? wholeCharacters(bytes, from, from + maxBytes) : stop;
   let text = bytes.toString('utf8', from, next);
-  if ((next - from) * 3 > mostBytes && Buffer.byteLength(text) > mostBytes) {
-    next = wholeCharacters(bytes, from, from + Math.floor(mostBytes / 3));
+  if ((next - from) * 3 > maxBytes && Buffer.byteLength(text) > maxBytes) {
+    next = wholeCharacters(bytes, from, from + Math.floor(maxBytes / 3));
     text = bytes.toString('utf8', from, next);
   }
   return { text, next };

@@ -52,7 +52,7 @@ const near: readonly Network[] = [
   ['64:ff9b::', 96, 'ipv6'],
   ['2002::', 16, 'ipv6'],
 ];
-const mostAddresses = 16;
+const maxAddresses = 16;
 
 /** Which addresses the owner of this machine lets skills talk to. A name is resolved once, and what was checked is what is dialled. */
 export class ProbeRules {
@@ -84,7 +84,7 @@ export class ProbeRules {
     const named = isIP(plain) === 0;
     const found = named ? await this.#lookup(plain) : [{ address: plain, family: isIP(plain) }];
     const allowed = found
-      .slice(0, mostAddresses)
+      .slice(0, maxAddresses)
       .find(({ address, family }) =>
         this.#allows(named ? plain : undefined, address, family, port),
       );

@@ -25,7 +25,7 @@ export interface WalkOptions<T> {
   readonly paths: AllowedPaths;
   readonly slow: SlowCalls;
   readonly call: SkillCall;
-  readonly mostEntries: number;
+  readonly maxEntries: number;
   readonly root: T;
   /** Called for every entry with what its folder was given; the answer goes to what is in it, if it is a folder. */
   readonly see: (entry: WalkEntry, folder: T) => T;
@@ -45,7 +45,7 @@ const [batchSize, deepest] = [64, 64];
  * read, so that one that is swapped for a link meanwhile leads nowhere else.
  */
 export async function walkTree<T>(start: NamedPath, options: WalkOptions<T>): Promise<WalkReport> {
-  const { paths, slow, call, mostEntries, see } = options;
+  const { paths, slow, call, maxEntries, see } = options;
   if (!start.stats.isDirectory()) {
     throw new SvcError('invalid_argument', `${start.path} is no folder; file_stat describes files`);
   }
@@ -56,11 +56,11 @@ export async function walkTree<T>(start: NamedPath, options: WalkOptions<T>): Pr
     const reader = new FolderReader(path, slow);
     for (;;) {
       call.signal.throwIfAborted();
-      if (entries >= mostEntries || call.hurry()) {
+      if (entries >= maxEntries || call.hurry()) {
         await reader.close();
-        return { entries, unreadable, cut: entries >= mostEntries ? 'entries' : 'time' };
+        return { entries, unreadable, cut: entries >= maxEntries ? 'entries' : 'time' };
       }
-      const batch = await reader.next(Math.min(batchSize, mostEntries - entries));
+      const batch = await reader.next(Math.min(batchSize, maxEntries - entries));
       if (batch === undefined) {
         unreadable++;
         break;

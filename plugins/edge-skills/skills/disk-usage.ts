@@ -22,7 +22,7 @@ interface Usage {
   files: number;
 }
 
-const mostLinked = 100_000;
+const maxLinked = 100_000;
 
 export const diskUsage = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => ({
   key: 'disk_usage',
@@ -31,7 +31,7 @@ export const diskUsage = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => ({
     'What folders below one hold on the disk, largest first. Links are not followed, other file systems not entered; a file with several names counts once.',
   class: 'safe',
   tier: 'core',
-  mostMs: 60_000,
+  maxMs: 60_000,
   schema: treeSchema(30, {
     depth: {
       type: 'integer',
@@ -41,7 +41,7 @@ export const diskUsage = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => ({
       description: 'How far below it folders are listed one by one.',
     },
   }),
-  run: ({ path, depth, top, max_entries: mostEntries }: Params, call) =>
+  run: ({ path, depth, top, max_entries: maxEntries }: Params, call) =>
     paths.with(path, async (start) => {
       const linked = new Set<string>();
       const root: Usage = {
@@ -57,7 +57,7 @@ export const diskUsage = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => ({
         paths,
         slow,
         call,
-        mostEntries,
+        maxEntries,
         root,
         see({ path: at, stats }, folder) {
           let usage = folder;
@@ -77,7 +77,7 @@ export const diskUsage = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => ({
             if (linked.has(id)) {
               return usage;
             }
-            if (linked.size < mostLinked) {
+            if (linked.size < maxLinked) {
               linked.add(id);
             }
           }

@@ -14,7 +14,7 @@ interface Params {
   readonly server_port: number;
 }
 
-const [usualPort, mostRecords] = [53, 200];
+const [usualPort, maxRecords] = [53, 200];
 
 export const dnsProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
   key: 'dns_probe',
@@ -56,7 +56,7 @@ export const dnsProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
       const records: unknown =
         type === 'PTR' ? await resolver.reverse(name) : await resolver.resolve(name, type);
       const rows = fitRows(
-        (Array.isArray(records) ? (records as unknown[]) : [records]).slice(0, mostRecords),
+        (Array.isArray(records) ? (records as unknown[]) : [records]).slice(0, maxRecords),
       );
       return {
         result: {

@@ -1,8 +1,8 @@
 /** What one answer may have in rows or text; the frame around it and other fields come on top. */
-export const mostAnswerBytes = 160 * 1024;
+export const maxAnswerBytes = 160 * 1024;
 
 /** As many of the first rows as there is room for. */
-export function fitRows<T>(rows: readonly T[], most = mostAnswerBytes): readonly T[] {
+export function fitRows<T>(rows: readonly T[], most = maxAnswerBytes): readonly T[] {
   let bytes = 0;
   const end = rows.findIndex((row) => (bytes += Buffer.byteLength(JSON.stringify(row)) + 1) > most);
   return end === -1 ? rows : rows.slice(0, end);

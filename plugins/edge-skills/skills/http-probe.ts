@@ -23,7 +23,7 @@ const secretHeaders = new Set([
   'proxy-authenticate',
   'authentication-info',
 ]);
-const [mostHeaders, longestHeader] = [60, 1_000];
+const [maxHeaders, longestHeader] = [60, 1_000];
 
 export const httpProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
   key: 'http_probe',
@@ -53,7 +53,7 @@ export const httpProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
       },
     },
   },
-  async run({ url, method, body_bytes: mostBody }: Params, call: SkillCall) {
+  async run({ url, method, body_bytes: maxBody }: Params, call: SkillCall) {
     const target = parseTarget(url);
     const secure = target.protocol === 'https:';
     const port = target.port === '' ? (secure ? 443 : 80) : Number(target.port);
@@ -62,7 +62,7 @@ export const httpProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
       result: {
         address: address.address,
         port,
-        ...(await ask({ target, secure, port, method, mostBody, address, clock }, call)),
+        ...(await ask({ target, secure, port, method, maxBody, address, clock }, call)),
       },
     };
   },
@@ -73,13 +73,13 @@ interface Question {
   readonly secure: boolean;
   readonly port: number;
   readonly method: string;
-  readonly mostBody: number;
+  readonly maxBody: number;
   readonly address: Address;
   readonly clock: Clock;
 }
 
 function ask(
-  { target, secure, port, method, mostBody, address, clock }: Question,
+  { target, secure, port, method, maxBody, address, clock }: Question,
   { signal }: SkillCall,
 ): Promise<object> {
   const from = clock.monotonic();
@@ -121,7 +121,7 @@ function ask(
         first_byte_ms: took(),
       };
       const tls = secure ? describe(incoming.socket as TLSSocket) : null;
-      readBody(incoming, mostBody).then(({ text, truncated }) => {
+      readBody(incoming, maxBody).then(({ text, truncated }) => {
         outgoing.destroy();
         resolve({
           ...answered,
@@ -179,7 +179,7 @@ async function readBody(
 const headersOf = ({ headers }: IncomingMessage): object =>
   Object.fromEntries(
     Object.entries(headers)
-      .slice(0, mostHeaders)
+      .slice(0, maxHeaders)
       .map(([name, value]) => [
         name,
         secretHeaders.has(name) ? '[redacted]' : plainText(String(value)).slice(0, longestHeader),

@@ -18,7 +18,7 @@ const instant = {
   type: 'string',
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?Z$',
 };
-const mostOutput = 4 * 1024 * 1024;
+const maxOutput = 4 * 1024 * 1024;
 const longestMessage = 4_096;
 
 export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSkill => ({
@@ -59,7 +59,7 @@ export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSki
     }
     const { code, output, errors, cut } = await programs.run(journalctl, argumentsOf(params), {
       timeoutMs,
-      maxBytes: mostOutput,
+      maxBytes: maxOutput,
       signal,
     });
     if (cut === 'time' || (code !== 0 && cut === undefined)) {

@@ -26,7 +26,7 @@ export const largeFiles = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => (
     'The largest files below a folder. Links are not followed, other file systems not entered.',
   class: 'safe',
   tier: 'core',
-  mostMs: 60_000,
+  maxMs: 60_000,
   schema: treeSchema(20, {
     min_bytes: {
       type: 'integer',
@@ -35,7 +35,7 @@ export const largeFiles = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => (
       description: 'Smaller ones are left out.',
     },
   }),
-  run: ({ path, top, min_bytes: least, max_entries: mostEntries }: Params, call) =>
+  run: ({ path, top, min_bytes: least, max_entries: maxEntries }: Params, call) =>
     paths.with(path, async (start) => {
       const found: Large[] = [];
       const keep = (): void =>
@@ -47,7 +47,7 @@ export const largeFiles = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => (
         paths,
         slow,
         call,
-        mostEntries,
+        maxEntries,
         root: undefined,
         see({ path: at, stats }) {
           lastFolder = stats.isDirectory() ? at : lastFolder;

@@ -14,7 +14,7 @@ interface Namespace {
   interfaces: readonly string[];
 }
 
-const [turn, mostMembers, mostContainers, mostInterfaces] = [200, 5, 20, 64];
+const [turn, maxMembers, maxContainers, maxInterfaces] = [200, 5, 20, 64];
 
 export const networkNamespaces = (files: MachineFiles, rest: () => Promise<void>): EdgeSkill => ({
   key: 'network_namespaces',
@@ -51,7 +51,7 @@ export const networkNamespaces = (files: MachineFiles, rest: () => Promise<void>
         found.set(id, namespace);
       }
       namespace.processes++;
-      if (namespace.members.length < mostMembers) {
+      if (namespace.members.length < maxMembers) {
         namespace.members.push({
           pid: Number(pid),
           name: plainName(
@@ -62,7 +62,7 @@ export const networkNamespaces = (files: MachineFiles, rest: () => Promise<void>
       const container = containerOf(files.text(`/proc/${pid}/cgroup`, 8_192) ?? '');
       if (
         container !== undefined &&
-        namespace.containers.length < mostContainers &&
+        namespace.containers.length < maxContainers &&
         !namespace.containers.includes(container)
       ) {
         namespace.containers.push(container);
@@ -85,7 +85,7 @@ export const networkNamespaces = (files: MachineFiles, rest: () => Promise<void>
 const interfacesOf = (files: MachineFiles, pid: string): string[] =>
   (files.text(`/proc/${pid}/net/dev`, 64 * 1024) ?? '')
     .split('\n')
-    .slice(2, 2 + mostInterfaces)
+    .slice(2, 2 + maxInterfaces)
     .flatMap((line) =>
       line.includes(':') ? [plainName(line.slice(0, line.indexOf(':')).trim())] : [],
     );

@@ -6,7 +6,7 @@ import type { ProbeRules } from '../reach/probe-rules.ts';
 import type { MachinePrograms } from '../reach/machine-programs.ts';
 import { hostSchema } from './host-schema.ts';
 
-const mostOutput = 16 * 1024;
+const maxOutput = 16 * 1024;
 
 export const ping = (programs: MachinePrograms, rules: ProbeRules): EdgeSkill => ({
   key: 'ping',
@@ -33,7 +33,7 @@ export const ping = (programs: MachinePrograms, rules: ProbeRules): EdgeSkill =>
     const args = [`-${family}`, '-n', '-c', String(count), '-W', '2', address];
     const { code, output, errors, cut } = await programs.run(program, args, {
       timeoutMs,
-      maxBytes: mostOutput,
+      maxBytes: maxOutput,
       signal,
     });
     const text = plainText(Buffer.from(output).toString('utf8'));

@@ -5,7 +5,7 @@ import { SvcError } from 'svc/sdk';
 import { plainText } from './fit-rows.ts';
 import type { MachinePrograms } from '../reach/machine-programs.ts';
 
-const mostOutput = 16 * 1024;
+const maxOutput = 16 * 1024;
 const shown = ['ActiveState', 'SubState', 'MainPID', 'Result'];
 
 export const serviceRestart = (programs: MachinePrograms, policy: LocalPolicy): EdgeSkill => ({
@@ -15,7 +15,7 @@ export const serviceRestart = (programs: MachinePrograms, policy: LocalPolicy): 
     'Restarts one of the services that the owner of the machine has listed, and reports its state afterwards.',
   class: 'mutating',
   tier: 'core',
-  mostMs: 120_000,
+  maxMs: 120_000,
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -41,7 +41,7 @@ export const serviceRestart = (programs: MachinePrograms, policy: LocalPolicy): 
       throw new SvcError('upstream_error', 'this machine has no systemctl');
     }
     const run = (args: readonly string[]) =>
-      programs.run(systemctl, args, { timeoutMs, maxBytes: mostOutput, signal });
+      programs.run(systemctl, args, { timeoutMs, maxBytes: maxOutput, signal });
     const { code, errors, cut } = await run(['restart', '--no-ask-password', '--', unit]);
     if (code !== 0) {
       const why =

@@ -27,7 +27,7 @@ const states = [
   'closing',
   'new_syn_received',
 ];
-const mostBytes = 4 * 1024 * 1024;
+const maxBytes = 4 * 1024 * 1024;
 
 export const socketProtocols = ['tcp', 'tcp6', 'udp', 'udp6'] as const;
 
@@ -36,7 +36,7 @@ export function readSockets(
   files: MachineFiles,
   protocol: (typeof socketProtocols)[number],
 ): { readonly rows: readonly SocketRow[]; readonly whole: boolean } {
-  const text = files.text(`/proc/self/net/${protocol}`, mostBytes) ?? '';
+  const text = files.text(`/proc/self/net/${protocol}`, maxBytes) ?? '';
   const rows = text
     .split('\n')
     .slice(1)
@@ -65,7 +65,7 @@ export function readSockets(
         },
       ];
     });
-  return { rows, whole: Buffer.byteLength(text) < mostBytes };
+  return { rows, whole: Buffer.byteLength(text) < maxBytes };
 }
 
 /** `0100007F:1F90`: words of 32 bits in the order of this machine, which is little-endian wherever Node runs as an agent. */

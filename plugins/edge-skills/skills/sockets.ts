@@ -15,7 +15,7 @@ interface Owner {
   readonly name: string;
 }
 
-const [mostLinks, turn] = [50_000, 1_000];
+const [maxLinks, turn] = [50_000, 1_000];
 
 export const sockets = (files: MachineFiles, rest: () => Promise<void>): EdgeSkill => ({
   key: 'sockets',
@@ -87,7 +87,7 @@ async function ownersOf(
         await rest();
         call.signal.throwIfAborted();
       }
-      if (links >= mostLinks || call.hurry()) {
+      if (links >= maxLinks || call.hurry()) {
         return owners;
       }
     }

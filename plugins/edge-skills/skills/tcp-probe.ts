@@ -21,7 +21,7 @@ interface Outcome {
   readonly banner: string | null;
 }
 
-const [mostBanner, bannerMs] = [1_024, 1_000];
+const [maxBanner, bannerMs] = [1_024, 1_000];
 
 export const tcpProbe = (rules: ProbeRules, clock: Clock, after: After): EdgeSkill => ({
   key: 'tcp_probe',
@@ -92,8 +92,8 @@ function dial(
       cancel = after(bannerMs, open);
       socket.once('end', open);
       socket.on('data', (chunk: Buffer) => {
-        heard = Buffer.concat([heard, chunk]).subarray(0, mostBanner);
-        if (heard.includes(10) || heard.length >= mostBanner) {
+        heard = Buffer.concat([heard, chunk]).subarray(0, maxBanner);
+        if (heard.includes(10) || heard.length >= maxBanner) {
           open();
         }
       });

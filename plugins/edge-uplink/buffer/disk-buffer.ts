@@ -18,13 +18,13 @@ export interface BufferOptions {
   readonly clock: Clock;
   readonly scope: Pick<Scope, 'timeout'>;
   /** Never more than this on the disk. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly onDrop?: (lane: Lane, items: number, reason: DropReason) => void;
 }
 
 const groupMs = 1_000;
 /** Puts that wait for the disk may hold so much memory. */
-const mostWaitingBytes = 16 * 1024 * 1024;
+const maxWaitingBytes = 16 * 1024 * 1024;
 
 /** What waits on the disk for the manager: one queue a lane, one budget for all. */
 export class DiskBuffer {
@@ -57,7 +57,7 @@ export class DiskBuffer {
     body: Uint8Array,
     urgent = false,
   ): Promise<void> {
-    if (this.#closed || this.#waitingBytes > mostWaitingBytes) {
+    if (this.#closed || this.#waitingBytes > maxWaitingBytes) {
       throw new SvcError(
         'unavailable',
         this.#closed ? 'the uplink has stopped' : 'too many puts wait for the disk of this machine',
@@ -165,7 +165,7 @@ export class DiskBuffer {
   async #makeRoom(lane: Lane, bytes: number): Promise<void> {
     const used = (): number =>
       [...this.#queues.values()].reduce((sum, queue) => sum + queue.bytes, 0);
-    while (used() + bytes > this.#options.mostBytes) {
+    while (used() + bytes > this.#options.maxBytes) {
       if (!(await this.#dropLeast(lane))) {
         throw new SvcError(
           'unavailable',
@@ -242,7 +242,7 @@ export class DiskBuffer {
 }
 
 /** What of the disk the buffer may take. */
-export function budgetOf(folder: string, mostBytes: number, share: number): number {
+export function budgetOf(folder: string, maxBytes: number, share: number): number {
   const { blocks, bsize } = statfsSync(folder);
-  return Math.max(1024 * 1024, Math.min(mostBytes, Math.floor(blocks * bsize * share)));
+  return Math.max(1024 * 1024, Math.min(maxBytes, Math.floor(blocks * bsize * share)));
 }

@@ -15,7 +15,7 @@ interface Closed extends Range {
 }
 
 /** More stretches than this are joined: what lies between them is sent twice, which the manager notices. */
-const mostRanges = 16;
+const maxRanges = 16;
 
 export const isBefore = (a: Place, b: Place): boolean =>
   a.seq < b.seq || (a.seq === b.seq && a.offset < b.offset);
@@ -25,7 +25,7 @@ export function split(ranges: readonly Range[], end: Place): Range[] {
   const closed: Closed[] = ranges
     .map(({ from, to }) => ({ from, to: to ?? end }))
     .filter(({ from, to }) => isBefore(from, to));
-  while (closed.length >= mostRanges) {
+  while (closed.length >= maxRanges) {
     const [first, second] = closed.splice(0, 2) as [Closed, Closed];
     closed.unshift({ from: first.from, to: second.to });
   }
@@ -53,7 +53,7 @@ export function readRanges(value: unknown): Range[] | undefined {
   const list = Array.isArray(value) ? (value as Partial<Range>[]) : [];
   const sound =
     list.length > 0 &&
-    list.length <= mostRanges &&
+    list.length <= maxRanges &&
     list.every(
       ({ from, to }, index) =>
         isPlace(from) && (index === list.length - 1 ? to === undefined : isPlace(to)),

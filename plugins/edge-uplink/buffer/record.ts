@@ -18,8 +18,8 @@ export interface BufferRecord {
 
 /** Length of the payload, its CRC32C, length of the head; then the head as JSON, then the body. */
 export const prefixBytes = 12;
-const mostHeadBytes = 16 * 1024;
-export const mostRecordBytes = 8 * 1024 * 1024;
+const maxHeadBytes = 16 * 1024;
+export const maxRecordBytes = 8 * 1024 * 1024;
 
 export function writeRecord(head: RecordHead, body: Uint8Array): Buffer {
   const text = Buffer.from(JSON.stringify(head));
@@ -50,9 +50,9 @@ export function readPrefix(bytes: Buffer): RecordPrefix | undefined {
   };
   const sound =
     prefix.head > 0 &&
-    prefix.head <= mostHeadBytes &&
+    prefix.head <= maxHeadBytes &&
     prefix.payload >= prefix.head &&
-    prefix.payload <= mostRecordBytes;
+    prefix.payload <= maxRecordBytes;
   return sound ? prefix : undefined;
 }
 

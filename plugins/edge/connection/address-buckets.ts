@@ -1,7 +1,7 @@
 import { networkOf, TokenBucket } from 'svc/flow';
 import type { Clock } from 'svc/sdk';
 
-const mostAddresses = 10_000;
+const maxAddresses = 10_000;
 
 /** A bucket for each address that came of late, or for 64 bits of IPv6. */
 export class AddressBuckets {
@@ -20,7 +20,7 @@ export class AddressBuckets {
     const bucket =
       this.#buckets.get(network) ?? new TokenBucket(this.#burst(), this.#clock.monotonic());
     this.#buckets.delete(network);
-    if (this.#buckets.size >= mostAddresses) {
+    if (this.#buckets.size >= maxAddresses) {
       this.#buckets.delete(this.#buckets.keys().next().value!);
     }
     this.#buckets.set(network, bucket);

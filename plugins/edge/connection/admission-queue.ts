@@ -3,7 +3,7 @@ import { type Clock, SvcError } from 'svc/sdk';
 /** What they cost together is as long as any other request has to wait for a turn of the loop. */
 const perTurn = 50;
 const turnMs = 50;
-const mostWaiting = 4_096;
+const maxWaiting = 4_096;
 /** Shorter than edges wait for the answer to their dial. */
 const longestMs = 10_000;
 
@@ -46,7 +46,7 @@ export class AdmissionQueue {
       this.#free -= 1;
       return undefined;
     }
-    if (this.#queue.length >= mostWaiting) {
+    if (this.#queue.length >= maxWaiting) {
       throw tooMany(this.#random);
     }
     return new Promise(
@@ -82,7 +82,7 @@ export class AdmissionQueue {
 
 interface Refusal {
   readonly afterSeconds?: number;
-  readonly mostSeconds?: number;
+  readonly maxSeconds?: number;
   /** For whoever comes; not only for those of one address. */
   readonly isFull?: boolean;
 }
@@ -90,10 +90,10 @@ interface Refusal {
 /** Those who are refused together do not come back together. */
 export function tooMany(
   random: () => number,
-  { afterSeconds = 0, mostSeconds = Infinity, isFull = true }: Refusal = {},
+  { afterSeconds = 0, maxSeconds = Infinity, isFull = true }: Refusal = {},
 ): SvcError {
   const retryAfterSeconds = Math.min(
-    mostSeconds,
+    maxSeconds,
     Math.ceil(afterSeconds) + Math.floor(random() * 5) + 1,
   );
   return new SvcError(

@@ -61,7 +61,7 @@ export class HandshakeLimits {
       this.#refused += 1;
       throw tooMany(this.#random, {
         afterSeconds: Math.max(wait, waitOfAll),
-        mostSeconds: longestWaitSeconds,
+        maxSeconds: longestWaitSeconds,
         isFull,
       });
     }

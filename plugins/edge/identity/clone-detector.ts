@@ -3,8 +3,8 @@ import type { Clock } from 'svc/sdk';
 import type { EdgeRecord } from '../record/record.ts';
 
 const windowMs = 5 * 60_000;
-const mostTurns = 3;
-const mostStarts = 16;
+const maxTurns = 3;
+const maxStarts = 16;
 
 interface Contest {
   turnsAt: readonly number[];
@@ -46,11 +46,11 @@ export class CloneDetector {
       ...this.#recent(contest.turnsAt),
       ...(isTurn ? [this.#clock.monotonic()] : []),
     ];
-    if (contest.starts.size < mostStarts) {
+    if (contest.starts.size < maxStarts) {
       contest.starts.add(start);
       contest.machines.add(machine);
     }
-    if (contest.turnsAt.length <= mostTurns) {
+    if (contest.turnsAt.length <= maxTurns) {
       return undefined;
     }
     this.#contested.delete(record.id);

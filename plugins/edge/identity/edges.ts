@@ -54,7 +54,7 @@ export interface NewEdgeValues {
   };
 }
 
-const mostEdges = 50_000;
+const maxEdges = 50_000;
 const stayAway = { retryMinMs: 300_000, retryMaxMs: 900_000, graceMs: 0 } as const;
 
 /** The edges as people see and change them. */
@@ -111,10 +111,10 @@ export class Edges {
     { name, description, labels, createdBy, enrolment }: NewEdgeValues,
   ): Promise<{ readonly row: EdgeRow; readonly secretKey: string }> {
     const { edgeTable, edgeSecrets, clock, ids } = this.#parts;
-    if (edgeTable.size >= mostEdges) {
+    if (edgeTable.size >= maxEdges) {
       throw new SvcError(
         'conflict',
-        `there are ${mostEdges} edges already, which is the limit; delete some that are gone`,
+        `there are ${maxEdges} edges already, which is the limit; delete some that are gone`,
       );
     }
     const now = clock.now();

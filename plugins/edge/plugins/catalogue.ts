@@ -10,7 +10,7 @@ export interface EdgePlugin extends EdgePluginFile {
   filled(spec: object): Record<string, unknown>;
 }
 
-const mostProblems = 20;
+const maxProblems = 20;
 
 /** Which plugins edges run: those with an `edge.json` beside the manifest, in the single binary as on disk. */
 export class Catalogue {
@@ -115,7 +115,7 @@ function edgePlugin({ name, kind, default_enabled: enabled, spec }: EdgePluginFi
 
 function assertFits(name: string, fits: ValidateFunction, spec: object): void {
   if (!fits(spec)) {
-    const details = (fits.errors ?? []).slice(0, mostProblems).map(problemOf);
+    const details = (fits.errors ?? []).slice(0, maxProblems).map(problemOf);
     throw new SvcError(
       'invalid_argument',
       `the spec does not fit the plugin ${name}: ${details[0]?.path} ${details[0]?.message}`,

@@ -15,7 +15,7 @@ export interface HealthParts {
 }
 
 const askMs = 2_000;
-const mostPlugins = 64;
+const maxPlugins = 64;
 
 /** How the plugins of edges are: the last report of each, in memory, written down in batches. */
 export class HealthRecords {
@@ -30,7 +30,7 @@ export class HealthRecords {
   /** What an edge reports of one plugin or several; what is not right, or about an unknown plugin, is left out. */
   receive(record: EdgeRecord, reports: unknown): void {
     if (Array.isArray(reports)) {
-      reports.slice(0, mostPlugins).forEach((report) => this.#receiveOne(record, report));
+      reports.slice(0, maxPlugins).forEach((report) => this.#receiveOne(record, report));
     } else {
       this.#receiveOne(record, reports);
     }

@@ -40,7 +40,7 @@ interface PlainFile {
 
 const form = /^svc-(?:v?)(\d{1,6}\.\d{1,6}\.\d{1,6}(?:-[0-9A-Za-z.]{1,64})?)-([a-z0-9_]{1,20})$/;
 const largest = 512 * 1024 * 1024;
-const mostShown = 20;
+const maxShown = 20;
 
 /** What an operator has put into `<data>/agent-packages`. */
 export class Packages {
@@ -134,7 +134,7 @@ export class Packages {
     if (file === undefined) {
       const there = all
         .toSorted((a, b) => compare(form.exec(b)![1]!, form.exec(a)![1]!))
-        .slice(0, mostShown);
+        .slice(0, maxShown);
       throw new SvcError(
         'not_found',
         `there is no agent package svc-${version}-${arch} in ${this.#folder}; there ${there.length === 0 ? 'is none at all' : `are ${there.join(', ')}`}`,

@@ -1,8 +1,8 @@
 import { SvcError } from 'svc/sdk';
 
-const mostBytes = 400;
-const mostParts = 16;
-const mostOfPart = 160;
+const maxBytes = 400;
+const maxParts = 16;
+const maxOfPart = 160;
 /** Controls, what turns the direction of writing, and what has no width. */
 // oxlint-disable-next-line no-control-regex -- these are what is refused
 export const unseen = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
@@ -24,11 +24,11 @@ export function docPath(text: string): string {
 function problemOf(path: string): string | undefined {
   const parts = path.split('/');
   if (
-    Buffer.byteLength(path) > mostBytes ||
-    parts.length > mostParts ||
-    parts.some((part) => Buffer.byteLength(part) > mostOfPart)
+    Buffer.byteLength(path) > maxBytes ||
+    parts.length > maxParts ||
+    parts.some((part) => Buffer.byteLength(part) > maxOfPart)
   ) {
-    return `is too long: at most ${mostBytes} bytes, ${mostParts} parts, ${mostOfPart} bytes a part`;
+    return `is too long: at most ${maxBytes} bytes, ${maxParts} parts, ${maxOfPart} bytes a part`;
   }
   if (path.search(unseen) >= 0 || path.includes('\\') || /\p{Surrogate}/u.test(path)) {
     return 'has characters that are not seen, or a backslash';

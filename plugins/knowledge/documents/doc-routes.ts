@@ -22,7 +22,7 @@ import {
   FolderItem,
   FolderMove,
   FolderMoved,
-  mostLetters,
+  maxLetters,
   Move,
   PathQuery,
   shownDoc,
@@ -36,7 +36,7 @@ import {
 const docs = '/api/v1/knowledge/docs';
 
 /** Of a document as large as one may be, each letter of which is written as six. */
-const mostBody = 6 * mostLetters + 64 * 1024;
+const maxBody = 6 * maxLetters + 64 * 1024;
 
 export const docRoutes = (
   library: Library,
@@ -50,7 +50,7 @@ export const docRoutes = (
     devices: 'narrowed',
     summary: 'Write a document',
     body: DocDraft,
-    maxBodyBytes: mostBody,
+    maxBodyBytes: maxBody,
     response: DocDetail,
     errors: ['conflict', 'not_found'],
     handle: async (call) => shownWhole(await library.create(call, call.body)),
@@ -64,7 +64,7 @@ export const docRoutes = (
     summary: 'Change what a document says, its title or its tags; what is not given stays',
     params: DocId,
     body: DocEdit,
-    maxBodyBytes: mostBody,
+    maxBodyBytes: maxBody,
     response: DocDetail,
     errors: ['conflict', 'not_found'],
     handle: async (call) => shownWhole(await library.edit(call, call.params.id, call.body)),

@@ -319,8 +319,8 @@ export class ChangeLog {
     return Number(row?.seq ?? 0);
   }
 
-  /** The next changes, whole, no more than about `mostBytes` of text. */
-  async after(seq: number, limit: number, mostBytes: number): Promise<readonly Change[]> {
+  /** The next changes, whole, no more than about `maxBytes` of text. */
+  async after(seq: number, limit: number, maxBytes: number): Promise<readonly Change[]> {
     const heads = await this.#db
       .selectFrom('knowledge_changes as c')
       .leftJoin('knowledge_docs as d', 'd.id', 'c.doc_id')
@@ -334,7 +334,7 @@ export class ChangeLog {
     const store = new DocStore(this.#db);
     for (const { seq: at, doc_id: id, size_bytes: size } of heads) {
       bytes += size ?? 0;
-      if (changes.length > 0 && bytes > mostBytes) {
+      if (changes.length > 0 && bytes > maxBytes) {
         break;
       }
       changes.push({ seq: at, id, doc: await store.whole(id, {}) });

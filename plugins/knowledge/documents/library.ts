@@ -34,8 +34,8 @@ export interface LibraryParts {
 }
 
 /** Of one document, in bytes. */
-export const mostBytes = 4 * 1024 * 1024;
-const mostMoved = 5_000;
+export const maxBytes = 4 * 1024 * 1024;
+const maxMoved = 5_000;
 
 export const actorOf = ({ email, name, kind, id }: Principal): string =>
   email ?? name ?? `${kind} ${id}`;
@@ -189,10 +189,10 @@ export class Library {
           `there is no folder ${source}; GET /api/v1/knowledge/paths lists them`,
         );
       }
-      if (found.length > mostMoved) {
+      if (found.length > maxMoved) {
         throw new SvcError(
           'invalid_argument',
-          `the folder ${source} holds ${found.length} documents; at most ${mostMoved} move at once: move its folders one by one`,
+          `the folder ${source} holds ${found.length} documents; at most ${maxMoved} move at once: move its folders one by one`,
         );
       }
       const moving = new Set(found.map(({ id }) => id));
@@ -328,10 +328,10 @@ function refuseForeignOrg({ orgs }: Principal, org: number | null): void {
 /** Bytes of a text as it is kept; throws when it cannot be kept as it is. */
 export function sizeOf(content: string): number {
   const size = Buffer.byteLength(content);
-  if (size > mostBytes) {
+  if (size > maxBytes) {
     throw new SvcError(
       'invalid_argument',
-      `the document has ${size} bytes of text, at most ${mostBytes} are possible; part it into several`,
+      `the document has ${size} bytes of text, at most ${maxBytes} are possible; part it into several`,
       { status: 413 },
     );
   }

@@ -24,9 +24,9 @@ export const Tag = Type.String({
   examples: ['runbook'],
 });
 const Tags = Type.Array(Tag, { maxItems: 32 });
-export const mostLetters = 1_048_576;
+export const maxLetters = 1_048_576;
 const Content = Type.String({
-  maxLength: mostLetters,
+  maxLength: maxLetters,
   description: 'markdown, kept byte for byte',
 });
 const SourceName = Type.Enum(['manual', 'upload', 'repo', 'vault']);

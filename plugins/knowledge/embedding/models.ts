@@ -29,9 +29,9 @@ export function modelSet(settings: Settings): EmbeddingModel | undefined {
 export const nameOfModel = ({ provider, url, model }: EmbeddingModel): string =>
   `${provider} ${model} at ${url}`;
 
-const mostText = 6_000;
-const mostWidth = 8_192;
-const mostBytes = 32 * 1024 * 1024;
+const maxText = 6_000;
+const maxWidth = 8_192;
+const maxBytes = 32 * 1024 * 1024;
 
 /** Vectors of texts, in their order; throws unless there is one for each, all of the same width. */
 export async function vectorsOf(
@@ -40,7 +40,7 @@ export async function vectorsOf(
   texts: readonly string[],
   call: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
 ): Promise<readonly (readonly number[])[]> {
-  const input = texts.map((text) => text.slice(0, mostText));
+  const input = texts.map((text) => text.slice(0, maxText));
   const reply = await fetch(provider === 'ollama' ? `${url}/api/embed` : `${url}/embeddings`, {
     method: 'POST',
     headers: {
@@ -53,12 +53,12 @@ export async function vectorsOf(
       ...(provider === 'openai' && { encoding_format: 'float' }),
     }),
     timeoutMs: call.timeoutMs,
-    maxBytes: mostBytes,
+    maxBytes,
     ...(call.signal && { signal: call.signal }),
   });
   const vectors = readReply(reply, provider, model);
   const width = vectors[0]?.length ?? 0;
-  const isWhole = vectors.length === texts.length && width > 0 && width <= mostWidth;
+  const isWhole = vectors.length === texts.length && width > 0 && width <= maxWidth;
   if (
     !isWhole ||
     !vectors.every(

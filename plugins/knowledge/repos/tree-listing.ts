@@ -29,7 +29,7 @@ export class Skips {
 
   add(reason: SkipReason, path: string): void {
     this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
-    if (reason !== 'other_type' && this.#samples.length < mostSamples) {
+    if (reason !== 'other_type' && this.#samples.length < maxSamples) {
       this.#samples.push({ path: JSON.stringify(path.slice(0, 200)).slice(1, -1), reason });
     }
   }
@@ -42,8 +42,8 @@ export class Skips {
   }
 }
 
-const mostSamples = 20;
-const mostDocuments = 20_000;
+const maxSamples = 20;
+const maxDocuments = 20_000;
 export const largestFile = 1024 * 1024;
 const documentName = /(?:\.(?:md|markdown|mdx|txt|rst|adoc|asciidoc|org)|(?:^|\/)README)$/i;
 
@@ -61,8 +61,8 @@ export function documentsIn(listing: Uint8Array, mount: string, skips: Skips): r
     const reason = reasonToSkip(mode, path, Number(size), mount);
     if (reason !== undefined) {
       skips.add(reason, path);
-    } else if (files.push({ path, oid, size: Number(size) }) > mostDocuments) {
-      throw new SyncTrouble('too_many_files', `more than ${mostDocuments}`);
+    } else if (files.push({ path, oid, size: Number(size) }) > maxDocuments) {
+      throw new SyncTrouble('too_many_files', `more than ${maxDocuments}`);
     }
   }
   return files;

@@ -16,7 +16,7 @@ interface Section {
 /** In characters: what is aimed at, and what one block may have before it is parted. */
 const aim = 1_400;
 const most = 3_000;
-const mostChunks = 20_000;
+const maxChunks = 20_000;
 
 /** Parts a text at its headings, then between paragraphs; never within a table or code unless that alone is too long. */
 export function chunksOf(content: string): Chunk[] {
@@ -24,7 +24,7 @@ export function chunksOf(content: string): Chunk[] {
   for (const { headings, anchor, blocks } of sectionsOf(withoutHeader(content))) {
     let text = '';
     const close = (): void => {
-      if (text.trim() !== '' && chunks.length < mostChunks) {
+      if (text.trim() !== '' && chunks.length < maxChunks) {
         chunks.push({ headings, anchor, text: text.trim() });
       }
       text = '';
@@ -37,7 +37,7 @@ export function chunksOf(content: string): Chunk[] {
     }
     close();
     // A heading with nothing below it is still a place.
-    if (blocks.length === 0 && headings.length > 0 && chunks.length < mostChunks) {
+    if (blocks.length === 0 && headings.length > 0 && chunks.length < maxChunks) {
       chunks.push({ headings, anchor, text: '' });
     }
   }

@@ -8,7 +8,7 @@ export interface Correction {
   readonly weight: number;
 }
 
-const mostCorrections = 3;
+const maxCorrections = 3;
 const shortest = 4;
 /** Of a word that was not written to its end. */
 const longestRest = 12;
@@ -49,7 +49,7 @@ export class Vocabulary {
       `${known} AND term NOT GLOB '*[0-9._:/-]*' AND ${isSeen} GROUP BY term`,
     );
     this.#continued = db.prepare(
-      `${known} AND ${isSeen} GROUP BY term ORDER BY docs DESC, term LIMIT ${mostCorrections}`,
+      `${known} AND ${isSeen} GROUP BY term ORDER BY docs DESC, term LIMIT ${maxCorrections}`,
     );
   }
 
@@ -101,7 +101,7 @@ export class Vocabulary {
     }
     return [...found]
       .toSorted(([, a], [, b]) => b.weight - a.weight || b.docs - a.docs)
-      .slice(0, mostCorrections)
+      .slice(0, maxCorrections)
       .map(([known, { weight }]) => ({ term: known, weight }));
   }
 

@@ -9,7 +9,7 @@ export interface Highlight {
 }
 
 const width = 280;
-const mostMarks = 24;
+const maxMarks = 24;
 
 /** The part of a text that says most of what was asked for. */
 export function highlightOf(text: string, { concepts }: Question): Highlight {
@@ -35,7 +35,7 @@ export function highlightOf(text: string, { concepts }: Question): Highlight {
   const end = wordEnd(text, Math.min(text.length, start + width));
   const marks = hits
     .filter((hit) => hit.start >= start && hit.end <= end)
-    .slice(0, mostMarks)
+    .slice(0, maxMarks)
     .map((hit) => [hit.start - start, hit.end - start] as const);
   return { text: text.slice(start, end), marks };
 }

@@ -29,7 +29,7 @@ export interface Question {
   readonly tags: readonly string[];
 }
 
-const mostConcepts = 24;
+const maxConcepts = 24;
 const otherWeight = 0.5;
 /** What is very rare is not worth that much more than what is rare: it may be a slip, or chance. */
 const rarity = 0.75;
@@ -49,7 +49,7 @@ export function questionOf(text: string, vocabulary: Vocabulary): Question {
     const known = variants
       .map((variant) => ({ variant, ...rarest(variant, vocabulary) }))
       .filter(({ docs: found }) => found > 0);
-    if (known.length > 0 && concepts.length < mostConcepts) {
+    if (known.length > 0 && concepts.length < maxConcepts) {
       // As rare as what was typed, when that is known; else as the most common of what stands for it.
       const typed = known.filter(({ variant }) => variant.weight === 1);
       const frequency = Math.max(

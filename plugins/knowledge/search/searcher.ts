@@ -43,7 +43,7 @@ export interface Answer {
 }
 
 /** Chunks that one look into the full-text table may match before only its rarest words decide. */
-const mostMatches = 8_000;
+const maxMatches = 8_000;
 const candidates = 80;
 /** Of reciprocal rank fusion: how little it matters whether something is first or third. */
 const evenness = 30;
@@ -179,11 +179,11 @@ function expressionsOf(concepts: readonly Concept[]): string[] {
   const byRarity = concepts.toSorted((a, b) => a.chunks - b.chunks);
   const all = byRarity.map(wordsOf);
   const total = byRarity.reduce((sum, { chunks }) => sum + chunks, 0);
-  if (all.length === 0 || total <= mostMatches) {
+  if (all.length === 0 || total <= maxMatches) {
     return all.length === 0 ? [] : [all.join(' OR ')];
   }
   let sum = 0;
-  const rare = byRarity.filter(({ chunks }) => (sum += chunks) <= mostMatches);
+  const rare = byRarity.filter(({ chunks }) => (sum += chunks) <= maxMatches);
   if (rare.length > 0) {
     return [rare.map(wordsOf).join(' OR ')];
   }

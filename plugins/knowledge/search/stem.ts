@@ -8,7 +8,7 @@ export function stem(word: string): string {
     return word;
   }
   const made = irregular.get(word) ?? steps(word);
-  if (remembered.size >= mostRemembered) {
+  if (remembered.size >= maxRemembered) {
     remembered.clear();
   }
   remembered.set(word, made);
@@ -16,7 +16,7 @@ export function stem(word: string): string {
 }
 
 /** Texts repeat their words: with this most of them cost a look-up. */
-const mostRemembered = 50_000;
+const maxRemembered = 50_000;
 const remembered = new Map<string, string>();
 
 /** Words of operations that the rules would part from their family, or join with another one. */

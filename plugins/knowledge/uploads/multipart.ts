@@ -6,9 +6,9 @@ export interface Form {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-const mostParts = 16;
-const mostHeaderBytes = 4 * 1024;
-const mostFieldBytes = 4 * 1024;
+const maxParts = 16;
+const maxHeaderBytes = 4 * 1024;
+const maxFieldBytes = 4 * 1024;
 const crlf = '\r\n';
 
 /** Reads multipart/form-data of which all bytes are there; strict, because whoever sends it is a program. */
@@ -31,10 +31,8 @@ export function formOf(
       throw refusal(
         `the form has a field ${JSON.stringify(name.slice(0, 60))}, which is not known; it takes file, ${known.join(', ')}`,
       );
-    } else if (Object.hasOwn(fields, name) || content.length > mostFieldBytes) {
-      throw refusal(
-        `the field ${name} is there twice, or longer than ${mostFieldBytes / 1024} KiB`,
-      );
+    } else if (Object.hasOwn(fields, name) || content.length > maxFieldBytes) {
+      throw refusal(`the field ${name} is there twice, or longer than ${maxFieldBytes / 1024} KiB`);
     } else {
       fields[name] = textOf(content, name);
     }
@@ -75,9 +73,9 @@ function* partsOf(
       return;
     }
     const headEnd = after === crlf ? bytes.indexOf(crlf + crlf, at) : -1;
-    if (headEnd < 0 || headEnd - at > mostHeaderBytes || count >= mostParts) {
+    if (headEnd < 0 || headEnd - at > maxHeaderBytes || count >= maxParts) {
       throw refusal(
-        `a part of the form has no header or a long one, or there are more than ${mostParts} parts`,
+        `a part of the form has no header or a long one, or there are more than ${maxParts} parts`,
       );
     }
     const start = headEnd + 4;

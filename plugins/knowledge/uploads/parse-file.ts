@@ -11,8 +11,8 @@ export interface Parsed {
   readonly refusal?: string;
 }
 
-const mostPages = 3_000;
-const mostText = 4 * 1024 * 1024;
+const maxPages = 3_000;
+const maxText = 4 * 1024 * 1024;
 
 /** All that the process does: reads the one file that it may read, prints what it says, ends. */
 export async function serveParser(): Promise<void> {
@@ -48,9 +48,9 @@ async function pdfText(bytes: Buffer): Promise<Parsed> {
     stopAtErrors: false,
     verbosity: 0,
   });
-  if (document.numPages > mostPages) {
+  if (document.numPages > maxPages) {
     throw new ParseRefusal(
-      `the PDF has ${document.numPages} pages, at most ${mostPages} are read; part it into several`,
+      `the PDF has ${document.numPages} pages, at most ${maxPages} are read; part it into several`,
     );
   }
   const { info } = await getMeta(document);
@@ -62,9 +62,9 @@ async function pdfText(bytes: Buffer): Promise<Parsed> {
     }))
     .filter((page) => page.text !== '');
   const whole = pages.map((page) => `${page.heading}\n\n${page.text}`).join('\n\n');
-  if (whole.length > mostText) {
+  if (whole.length > maxText) {
     throw new ParseRefusal(
-      `the PDF has more text than the ${mostText / 1024 / 1024} MiB that a document can have; part it into several`,
+      `the PDF has more text than the ${maxText / 1024 / 1024} MiB that a document can have; part it into several`,
     );
   }
   const title = (info as { Title?: unknown } | undefined)?.Title;

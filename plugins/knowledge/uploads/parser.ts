@@ -18,11 +18,11 @@ export interface ParserParts {
 }
 
 const atOnce = 2;
-const mostWaiting = 8;
+const maxWaiting = 8;
 const heapMb = 256;
 /** All memory that the process may write to, beyond its heap: what streams of a PDF unpack to. */
-const mostBytes = 1024 * 1024 * 1024;
-const mostOutput = 16 * 1024 * 1024;
+const maxBytes = 1024 * 1024 * 1024;
+const maxOutput = 16 * 1024 * 1024;
 
 /**
  * Reads files of foreign formats in a process of its own, which may read that one file and nothing else, for some seconds and with
@@ -103,10 +103,10 @@ export class Parser {
       : {};
     const limiter = programs.get().find('prlimit');
     const [program, ...args] =
-      limiter === undefined ? command : [limiter, `--data=${mostBytes}`, '--core=0', ...command];
+      limiter === undefined ? command : [limiter, `--data=${maxBytes}`, '--core=0', ...command];
     const { code, output, cut } = await programs
       .get()
-      .run(owner, program!, args, { env, timeoutMs, maxBytes: mostOutput, signal });
+      .run(owner, program!, args, { env, timeoutMs, maxBytes: maxOutput, signal });
     if (cut === undefined && code === 0) {
       return JSON.parse(Buffer.from(output).toString('utf8')) as Parsed;
     }
@@ -145,7 +145,7 @@ export class Parser {
 
   async #turn(signal: AbortSignal): Promise<void> {
     if (this.#running >= atOnce) {
-      if (this.#waiting.length >= mostWaiting) {
+      if (this.#waiting.length >= maxWaiting) {
         throw new SvcError(
           'rate_limited',
           'many files are being read at this moment; upload it again in a while',

@@ -7,10 +7,10 @@ import { formOf } from './multipart.ts';
 import { kindOf, plainText } from './kind.ts';
 import type { Parser } from './parser.ts';
 
-const mostFile = 16 * 1024 * 1024;
-const mostForm = mostFile + 64 * 1024;
+const maxFile = 16 * 1024 * 1024;
+const maxForm = maxFile + 64 * 1024;
 /** Of all uploads that are on their way. */
-const mostTogether = 4 * mostForm;
+const maxTogether = 4 * maxForm;
 const folder = 'uploads';
 
 /** The memory that uploads take while they come in. */
@@ -21,7 +21,7 @@ class UploadRoom {
     let own = 0;
     return {
       reserve: (bytes) => {
-        if (this.#taken + bytes > mostTogether) {
+        if (this.#taken + bytes > maxTogether) {
           throw new SvcError(
             'rate_limited',
             'many files are being uploaded at this moment; try again in a while',
@@ -52,7 +52,7 @@ export function uploadRoute(library: Library, parser: Parser): RouteDeclaration 
       'A form (multipart/form-data) with the field "file"; "path" (default: uploads/ and its name), "title", "tags" (with commas between them), "org_id", and "replace" (true: the next version of the upload that is there). What it is, its bytes decide.',
     consumes: ['multipart/form-data'],
     produces: 'application/json',
-    maxBodyBytes: mostForm,
+    maxBodyBytes: maxForm,
     timeoutMs: 90_000,
     status: 201,
     errors: ['conflict', 'not_found', 'rate_limited', 'unavailable'],
@@ -73,12 +73,10 @@ async function upload(
     'org_id',
     'replace',
   ]);
-  if (file.bytes.length > mostFile) {
-    throw new SvcError(
-      'invalid_argument',
-      `the file is larger than ${mostFile / 1024 / 1024} MiB`,
-      { status: 413 },
-    );
+  if (file.bytes.length > maxFile) {
+    throw new SvcError('invalid_argument', `the file is larger than ${maxFile / 1024 / 1024} MiB`, {
+      status: 413,
+    });
   }
   const path = docPath(
     fields['path'] === undefined || fields['path'] === ''

@@ -1,7 +1,7 @@
 import { inflateRawSync } from 'node:zlib';
 
-const mostEntries = 2_000;
-const mostBytes = 48 * 1024 * 1024;
+const maxEntries = 2_000;
+const maxBytes = 48 * 1024 * 1024;
 const endMark = 0x06054b50;
 const entryMark = 0x02014b50;
 
@@ -30,7 +30,7 @@ export class Zip {
       throw new ParseRefusal('the file is cut off: its end is missing');
     }
     const count = bytes.readUInt16LE(end + 10);
-    if (count > mostEntries) {
+    if (count > maxEntries) {
       throw new ParseRefusal(`the file holds ${count} parts, and no document has that many`);
     }
     this.#read(bytes.readUInt32LE(end + 16), count);
@@ -48,7 +48,7 @@ export class Zip {
     }
     const { at, packed, size, method } = entry;
     this.#inflated += size;
-    if (this.#inflated > mostBytes) {
+    if (this.#inflated > maxBytes) {
       throw new ParseRefusal('the file unpacks to more than a document can be');
     }
     try {

@@ -7,8 +7,8 @@ import { type Logger, messageOf, type PluginDirectory } from 'svc/sdk';
 
 import type { SourcedFile } from '../documents/sourced-docs.ts';
 
-const mostFiles = 2_000;
-const mostBytes = 256 * 1024;
+const maxFiles = 2_000;
+const maxBytes = 256 * 1024;
 const deepest = 8;
 /** Of the plugin that carries them in the single binary, with the list of their names. */
 const carrier = 'shipped-files';
@@ -55,12 +55,12 @@ async function namesBelow(folder: string, within: string, depth: number): Promis
           : [];
     }),
   );
-  return found.flat().toSorted().slice(0, mostFiles);
+  return found.flat().toSorted().slice(0, maxFiles);
 }
 
 async function textOf(folder: string, name: string, log: Logger): Promise<Text | undefined> {
   try {
-    return { name, content: await readPlainFile(folder, join(folder, name), mostBytes) };
+    return { name, content: await readPlainFile(folder, join(folder, name), maxBytes) };
   } catch (error) {
     log.warn(
       { event: 'knowledge.playbook_unreadable', error, file: name },
@@ -87,7 +87,7 @@ function playbook(path: string, content: string, log: Logger): SourcedFile {
     return { path, content, digest };
   }
   try {
-    const { title, tags } = readFrontMatter(content, { maxBytes: mostBytes }).header;
+    const { title, tags } = readFrontMatter(content, { maxBytes }).header;
     const words = Array.isArray(tags)
       ? tags.filter((tag): tag is string => typeof tag === 'string')
       : [];

@@ -46,7 +46,7 @@ export interface CallRequest extends Pick<OutboundRequest, 'method' | 'headers' 
       };
 }
 
-const mostReplyBytes = 1024 * 1024;
+const maxReplyBytes = 1024 * 1024;
 const longestReason = 200;
 const longestWaitMs = 3_600_000;
 const neverArrived = new Set([
@@ -88,7 +88,7 @@ export class Calls {
       reply = await this.#ports.fetch(url, {
         method,
         timeoutMs,
-        maxBytes: mostReplyBytes,
+        maxBytes: maxReplyBytes,
         ...body,
         ...(signal !== undefined && { signal }),
         headers: {

@@ -85,11 +85,11 @@ function fairShare(sizes: readonly number[], room: number): number {
 }
 
 /** Cut before it is escaped, so that no escape is ever cut in two. */
-function longestFit(line: string, mostBytes: number, escape: (line: string) => string): string {
-  let [low, high] = [0, Math.max(0, mostBytes)];
+function longestFit(line: string, maxBytes: number, escape: (line: string) => string): string {
+  let [low, high] = [0, Math.max(0, maxBytes)];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (Buffer.byteLength(escape(cutToBytes(line, middle, ''))) <= mostBytes) {
+    if (Buffer.byteLength(escape(cutToBytes(line, middle, ''))) <= maxBytes) {
       low = middle;
     } else {
       high = middle - 1;

@@ -57,7 +57,7 @@ function hashed(algorithm: 'sha1' | 'sha256', parts: readonly (string | Uint8Arr
 }
 
 const keptMs = 11 * 60_000;
-const mostKept = 20_000;
+const maxKept = 20_000;
 
 /** Which message each proof was shown for, as long as it is fresh: the same message may come again with it, another may not. */
 export class ProofsSeen {
@@ -78,7 +78,7 @@ export class ProofsSeen {
   /** The oldest go, too, when there are too many: whoever has that many proofs has the secret. */
   #forget(now: number): void {
     for (const [proof, { at }] of this.#seen) {
-      if (now - at < keptMs && this.#seen.size < mostKept) {
+      if (now - at < keptMs && this.#seen.size < maxKept) {
         return;
       }
       this.#seen.delete(proof);

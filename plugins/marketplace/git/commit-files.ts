@@ -3,7 +3,7 @@ import { type GitObject, objectsOf } from './pack-objects.ts';
 
 const folderMode = '40000';
 /** Of one folder: a repository may be larger than a pack, and its folders are read on the way to that. */
-const mostEntries = 20_000;
+const maxEntries = 20_000;
 const fileModes: ReadonlySet<string> = new Set(['100644', '100755', '100664']);
 
 /** The files of one commit out of a packfile; links and submodules are left out by refusing the commit. */
@@ -74,8 +74,8 @@ function entriesOf(
     if (name.includes('/')) {
       throw refused(`${shown(name)} is no name of a file`);
     }
-    if (found.length >= mostEntries) {
-      throw refused(`a folder of the commit has more than ${mostEntries} entries`);
+    if (found.length >= maxEntries) {
+      throw refused(`a folder of the commit has more than ${maxEntries} entries`);
     }
     found.push({
       mode: tree.toString('latin1', at, space),

@@ -13,8 +13,8 @@ export interface GitObject {
 const kinds: readonly (GitKind | undefined)[] = [undefined, 'commit', 'tree', 'blob', 'tag'];
 const ofsDelta = 6;
 const refDelta = 7;
-const mostObjects = 100_000;
-const mostBytes = 256 * 1024 * 1024;
+const maxObjects = 100_000;
+const maxBytes = 256 * 1024 * 1024;
 
 const damaged = (): Error => refused('the repository sent objects that cannot be read');
 
@@ -30,8 +30,8 @@ export function objectsOf(pack: Buffer): ReadonlyMap<string, GitObject> {
     throw damaged();
   }
   const count = pack.readUInt32BE(8);
-  if (count > mostObjects) {
-    throw refused(`the repository has more than ${mostObjects} objects in one commit`);
+  if (count > maxObjects) {
+    throw refused(`the repository has more than ${maxObjects} objects in one commit`);
   }
   if (!createHash('sha1').update(pack.subarray(0, -20)).digest().equals(pack.subarray(-20))) {
     throw damaged();
@@ -66,8 +66,8 @@ function rawObjects(pack: Buffer, count: number): ReadonlyMap<number, Raw> {
       throw damaged();
     }
     total += size;
-    if (!Number.isSafeInteger(size) || total > mostBytes) {
-      throw refused(`the commit unpacks to more than ${mostBytes / 1024 / 1024} MiB`);
+    if (!Number.isSafeInteger(size) || total > maxBytes) {
+      throw refused(`the commit unpacks to more than ${maxBytes / 1024 / 1024} MiB`);
     }
     const { data, used } = inflated(pack.subarray(at), size);
     raw.set(begin, { kind: kinds[type], base, data });
@@ -137,8 +137,8 @@ function namedObjects(raw: ReadonlyMap<number, Raw>): ReadonlyMap<string, GitObj
       for (const [at, delta] of standing.get(base) ?? []) {
         const data = applied(object.data, delta);
         bytes += data.length;
-        if (bytes > mostBytes) {
-          throw refused(`the commit unpacks to more than ${mostBytes / 1024 / 1024} MiB`);
+        if (bytes > maxBytes) {
+          throw refused(`the commit unpacks to more than ${maxBytes / 1024 / 1024} MiB`);
         }
         ready.push([at, { kind: object.kind, data }]);
       }
@@ -166,7 +166,7 @@ function applied(base: Buffer, delta: Buffer): Buffer {
   };
   const from = size();
   const to = size();
-  if (from !== base.length || !(to <= mostBytes)) {
+  if (from !== base.length || !(to <= maxBytes)) {
     throw damaged();
   }
   const result = Buffer.alloc(to);

@@ -46,7 +46,7 @@ export interface RegistryContent {
 
 type Json = Readonly<Record<string, unknown>>;
 
-const mostOffers = 10_000;
+const maxOffers = 10_000;
 const claudeName = /^[A-Za-z0-9][\w.@/ -]{0,99}$/;
 const refused = (message: string): SvcError =>
   new SvcError('invalid_argument', `the registry ${message}`, {
@@ -78,7 +78,7 @@ export function readIndex(text: string, base: string): RegistryContent {
       format: 'svc',
       title,
       offers: onlyFirst(
-        packs.slice(0, mostOffers).flatMap((pack) => ownOffer(objectOf(pack), base)),
+        packs.slice(0, maxOffers).flatMap((pack) => ownOffer(objectOf(pack), base)),
       ),
     };
   }
@@ -88,7 +88,7 @@ export function readIndex(text: string, base: string): RegistryContent {
       format: 'claude',
       title,
       offers: onlyFirst(
-        plugins.slice(0, mostOffers).flatMap((plugin) => claudeOffer(objectOf(plugin), root, base)),
+        plugins.slice(0, maxOffers).flatMap((plugin) => claudeOffer(objectOf(plugin), root, base)),
       ),
     };
   }

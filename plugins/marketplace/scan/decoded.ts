@@ -1,10 +1,10 @@
 import { parseAllDocuments } from 'yaml';
 
-const mostStrings = 20_000;
-const mostBlobs = 200;
+const maxStrings = 20_000;
+const maxBlobs = 200;
 const longestBlob = 256 * 1024;
 const deepest = 64;
-const mostAliases = 100;
+const maxAliases = 100;
 
 /** Another reading of a text, as what reads it would have it. */
 export interface Reading {
@@ -37,7 +37,7 @@ function structured(file: string, text: string): unknown {
     return yaml === undefined || yaml.length > 1024 * 1024
       ? undefined
       : parseAllDocuments(yaml, { logLevel: 'silent' }).map((document) =>
-          'toJS' in document ? document.toJS({ maxAliasCount: mostAliases }) : undefined,
+          'toJS' in document ? document.toJS({ maxAliasCount: maxAliases }) : undefined,
         );
   } catch {
     // What no parser reads is looked at as text alone, which is what is left of it to read.
@@ -49,7 +49,7 @@ function* stringsOf(root: unknown): Generator<string> {
   const open: [unknown, number][] = [[root, 0]];
   for (
     let count = 0, next = open.pop();
-    next !== undefined && count < mostStrings;
+    next !== undefined && count < maxStrings;
     next = open.pop(), count += 1
   ) {
     const [value, depth] = next;
@@ -117,7 +117,7 @@ export function* unpackedBase64(text: string): Generator<Reading> {
     /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}/g,
   )) {
     blobs += 1;
-    if (blobs > mostBlobs) {
+    if (blobs > maxBlobs) {
       return;
     }
     const decoded = Buffer.from(blob.slice(0, longestBlob), 'base64').toString('utf8');

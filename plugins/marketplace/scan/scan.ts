@@ -20,12 +20,12 @@ export interface ScanReport {
   readonly scripts: readonly string[];
 }
 
-const mostFindings = 200;
-const mostHosts = 200;
+const maxFindings = 200;
+const maxHosts = 200;
 const longestLine = 20_000;
 /** Longer than what any rule looks at. */
 const overlap = 1_000;
-const mostHeaderLines = 500;
+const maxHeaderLines = 500;
 const ranks: readonly Severity[] = ['block', 'review', 'info'];
 
 const programs: readonly (readonly [string, readonly number[]])[] = [
@@ -65,12 +65,12 @@ export function scan(files: PackFiles, declaredHosts: readonly string[] = []): S
   findings.push(...undeclared(files, declaredHosts, scripts));
   const sorted = findings
     .toSorted((a, b) => ranks.indexOf(a.severity) - ranks.indexOf(b.severity))
-    .slice(0, mostFindings);
+    .slice(0, maxFindings);
   const gravest = sorted[0]?.severity ?? 'info';
   return {
     verdict: gravest === 'info' ? 'pass' : gravest,
     findings: sorted,
-    hosts: [...hosts].toSorted().slice(0, mostHosts),
+    hosts: [...hosts].toSorted().slice(0, maxHosts),
     scripts,
   };
 }
@@ -112,7 +112,7 @@ function inText(file: string, text: string, hosts: Set<string>): Finding[] {
   const headerEnd = file.endsWith('.json')
     ? Infinity
     : file.endsWith('.md')
-      ? text.split('\n', mostHeaderLines).indexOf('---', 1) + 1
+      ? text.split('\n', maxHeaderLines).indexOf('---', 1) + 1
       : 0;
   for (const { line, number } of linesOf(text)) {
     told.byRules(line, number);
@@ -126,7 +126,7 @@ function inText(file: string, text: string, hosts: Set<string>): Finding[] {
     for (const [, host] of line.matchAll(
       /\bhttps?:\/\/(?:[^\s/@"'<>]{1,100}@)?([a-z0-9.-]{1,200})/gi,
     )) {
-      if (host !== undefined && hosts.size < mostHosts * 5) {
+      if (host !== undefined && hosts.size < maxHosts * 5) {
         hosts.add(host.toLowerCase().replace(/\.+$/, ''));
       }
     }

@@ -1,7 +1,7 @@
 import type { ModelRequest, ModelUsage } from 'svc/contracts/model';
 import { type Clock, type Ids, type Settings, SvcError, type Tables } from 'svc/sdk';
 
-import { mostTokens } from '../wire/tokens.ts';
+import { tokenBound } from '../wire/tokens.ts';
 import type { ModelTables, Reservation, Scope } from './tables.ts';
 import { usageStore } from './usage-store.ts';
 
@@ -58,7 +58,7 @@ export class Budget {
   ): Promise<Held> {
     const { tables, ids, process } = this.#ports;
     const day = this.today;
-    const input = mostTokens({ messages, tools });
+    const input = tokenBound({ messages, tools });
     const reservation = await tables.write(async (tx) => {
       const store = usageStore(tx);
       let room = maxTokens;

@@ -30,7 +30,7 @@ export interface ProviderPorts {
 }
 
 const askAgainMs = 10 * 60_000;
-const mostModels = 500;
+const maxModels = 500;
 const noChat =
   /embed|whisper|tts|audio|image|dall-e|moderation|realtime|transcribe|babbage|davinci|rerank|aqa|veo|imagen/i;
 
@@ -171,7 +171,7 @@ export class HttpProvider implements ModelProvider {
       const ids = data
         .map(({ id }) => id.replace(/^models\//, ''))
         .filter((id) => !noChat.test(id));
-      this.#listed = ids.slice(0, mostModels);
+      this.#listed = ids.slice(0, maxModels);
     } catch (error) {
       if (!signal.aborted) {
         told({

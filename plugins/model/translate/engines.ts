@@ -6,7 +6,7 @@ import { type Handle, isSvcError, type PluginContext, type Principal } from 'svc
 
 import type { Dialect } from './patterns.ts';
 
-const mostNames = 40;
+const maxNames = 40;
 const lookMs = 3_000;
 
 /** What svc itself knows of queries: whether one can be read, and which metrics there are. */
@@ -71,7 +71,7 @@ export class Engines {
         .toSorted(
           (a, b) => said(b, words) - said(a, words) || a.length - b.length || (a < b ? -1 : 1),
         )
-        .slice(0, mostNames);
+        .slice(0, maxNames);
     } catch (error) {
       if (isSvcError(error)) {
         return [];

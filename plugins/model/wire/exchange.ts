@@ -13,8 +13,8 @@ export interface Sent {
 
 /** The whole may take this long: a bound for what never ends, not a deadline. */
 const longestMs = 15 * 60_000;
-const mostBytes = 64 * 1024 * 1024;
-const mostErrorBytes = 16 * 1024;
+const maxBytes = 64 * 1024 * 1024;
+const maxErrorBytes = 16 * 1024;
 
 /** Posts JSON and yields the body of a good answer as it comes, at the pace of its reader; any other answer is thrown as `Refusal`. */
 export async function* exchange(
@@ -34,7 +34,7 @@ export async function* exchange(
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers },
     timeoutMs: longestMs,
-    maxBytes: mostBytes,
+    maxBytes,
     idleMs,
     signal: left.signal,
     onBody: (head) =>
@@ -78,7 +78,7 @@ export class Refusal extends Error {
 }
 
 function keep(parts: Uint8Array[], piece: Uint8Array): void {
-  const room = mostErrorBytes - parts.reduce((sum, { length }) => sum + length, 0);
+  const room = maxErrorBytes - parts.reduce((sum, { length }) => sum + length, 0);
   parts.push(piece.subarray(0, Math.max(0, room)));
 }
 

@@ -3,7 +3,7 @@ export interface SseEvent {
   readonly data: string;
 }
 
-const mostLine = 8 * 1024 * 1024;
+const maxLine = 8 * 1024 * 1024;
 
 /** The events of a stream of bytes, whatever way these are cut. */
 export async function* sseEvents(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<SseEvent> {
@@ -13,7 +13,7 @@ export async function* sseEvents(pieces: AsyncIterable<Uint8Array>): AsyncGenera
   let data: string[] = [];
   for await (const piece of pieces) {
     rest += decoder.decode(piece, { stream: true });
-    if (rest.length > mostLine) {
+    if (rest.length > maxLine) {
       throw new RangeError('a line of the stream is too long');
     }
     const lines = rest.split(/\r\n|\n/);

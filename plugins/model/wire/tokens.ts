@@ -4,8 +4,8 @@ import type { ModelRequest } from 'svc/contracts/model';
 export const estimatedTokens = (what: string | Pick<ModelRequest, 'messages' | 'tools'>): number =>
   Math.ceil(bytesOf(what) / 4);
 
-/** What a request costs at most, as far as that can be known before: tokens are rarely shorter than three bytes. */
-export const mostTokens = (what: Pick<ModelRequest, 'messages' | 'tools'>): number =>
+/** Upper bound of what a request costs, as far as that can be known before: tokens are rarely shorter than three bytes. */
+export const tokenBound = (what: Pick<ModelRequest, 'messages' | 'tools'>): number =>
   Math.ceil(bytesOf(what) / 3) + 16;
 
 const bytesOf = (what: string | Pick<ModelRequest, 'messages' | 'tools'>): number =>

@@ -26,7 +26,7 @@ interface Question extends TablesQuestion {
   readonly reject: (error: unknown) => void;
 }
 
-const mostWaiting = 64;
+const maxWaiting = 64;
 const idleMs = 60_000;
 
 /** The tables of one pack: statements one after the other, each with a deadline, in a process that comes with the first and goes when there are none. */
@@ -74,7 +74,7 @@ export class PackDatabase {
 
   call(method: TablesQuestion['method'], input: unknown): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      if (this.#stopped || this.#queue.length >= mostWaiting || this.#closedForMs() > 0) {
+      if (this.#stopped || this.#queue.length >= maxWaiting || this.#closedForMs() > 0) {
         reject(this.#unavailable());
         return;
       }
@@ -179,7 +179,7 @@ export class PackDatabase {
     const why = this.#stopped
       ? 'are closed'
       : this.#end === undefined
-        ? `have ${mostWaiting} statements to answer already`
+        ? `have ${maxWaiting} statements to answer already`
         : `are ${this.state}: the process ${this.#end.text}`;
     const retryAfterSeconds = Math.min(300, Math.max(1, Math.ceil(this.#closedForMs() / 1_000)));
     return new SvcError('unavailable', `the tables of ${label} ${why}`, { retryAfterSeconds });

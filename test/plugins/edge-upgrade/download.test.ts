@@ -42,7 +42,7 @@ test('a package is fetched whole, from where it may come from, and from nowhere 
       file,
       sha256,
       sizeBytes,
-      mostTries: 3,
+      maxTries: 3,
       signal: AbortSignal.timeout(20_000),
       pause: async () => undefined,
     });

@@ -7,7 +7,7 @@ const buffer = await DiskBuffer.open({
   folder: process.argv[2]!,
   clock,
   scope,
-  mostBytes: 64 * 1024 * 1024,
+  maxBytes: 64 * 1024 * 1024,
 });
 for (let number = Number(process.argv[3]); ; number++) {
   await buffer.put(

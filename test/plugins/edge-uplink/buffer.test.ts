@@ -22,10 +22,10 @@ import { bench } from './buffer-bench.ts';
 
 const child = fileURLToPath(new URL('buffer-child.ts', import.meta.url));
 
-async function openBuffer(t: TestContext, { folder = '', mostBytes = 64 * 1024 * 1024 } = {}) {
+async function openBuffer(t: TestContext, { folder = '', maxBytes = 64 * 1024 * 1024 } = {}) {
   const { clock, scope, end } = bench();
   const made = folder === '' ? mkdtempSync(join(tmpdir(), 'svc-buffer-')) : folder;
-  const buffer = await DiskBuffer.open({ folder: made, clock, scope, mostBytes });
+  const buffer = await DiskBuffer.open({ folder: made, clock, scope, maxBytes });
   let closed = false;
   const close = async (): Promise<void> => {
     if (!closed) {
@@ -117,7 +117,7 @@ test('a torn tail is cut, and what was damaged in the middle is counted and pass
 });
 
 test('a full buffer drops the oldest of what matters least, says how much, and takes nothing that matters less', async (t) => {
-  const { buffer, put, drain } = await openBuffer(t, { mostBytes: 6 * 1024 * 1024 });
+  const { buffer, put, drain } = await openBuffer(t, { maxBytes: 6 * 1024 * 1024 });
   const big = 'x'.repeat(900 * 1024);
   for (const lane of [
     'traces',

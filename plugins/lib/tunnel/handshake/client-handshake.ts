@@ -55,7 +55,7 @@ export function clientHandshake(
     channelBinding = 'none',
     timeoutMs = 15_000,
   } = options;
-  return exchange(transport, { sweeper, timeoutMs, mostBytes: managerBytes }, async (turns) => {
+  return exchange(transport, { sweeper, timeoutMs, maxBytes: managerBytes }, async (turns) => {
     const secret = readSecret(secretKey);
     if (!secret) {
       throw new SvcError('invalid_argument', 'the secret key of this edge is not one');

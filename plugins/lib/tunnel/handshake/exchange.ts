@@ -18,10 +18,10 @@ export interface ExchangeOptions {
   readonly sweeper: Sweeper;
   readonly timeoutMs: number;
   /** Bytes that the other side may send in all. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
-const mostDepth = 4;
+const maxDepth = 4;
 /** How long the other side may take to read why it was refused. */
 const closeMs = 2_000;
 
@@ -72,7 +72,7 @@ export class Turns {
   /** The next frame, which must be of this type. */
   async receive(type: FrameType): Promise<{ readonly frame: Frame; readonly body: Body }> {
     const frame = await this.#next();
-    const body = parseBody(frame.payload, mostDepth);
+    const body = parseBody(frame.payload, maxDepth);
     if (frame.type === frameType.goAway) {
       const { code, message, retry } = readGoAway(body);
       throw new TunnelRefusal(code, message, retry);
@@ -143,9 +143,9 @@ export class Turns {
     this.#inbox.release();
     this.#bytes += message.length;
     try {
-      if (this.#bytes > this.#options.mostBytes) {
+      if (this.#bytes > this.#options.maxBytes) {
         throw new ProtocolViolation(
-          `more than ${this.#options.mostBytes} bytes before the end of the handshake`,
+          `more than ${this.#options.maxBytes} bytes before the end of the handshake`,
         );
       }
       const frame = decodeFrame(message);

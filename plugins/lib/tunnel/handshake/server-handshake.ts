@@ -40,7 +40,7 @@ export interface ServerHandshakeOptions<K extends StoredKeys> {
 
 /** All that a stranger may send. */
 export const strangerBytes = 1_280;
-const mostCaps = 32;
+const maxCaps = 32;
 
 /** Resolves once both sides have proved themselves; otherwise the connection is closed and it throws a TunnelRefusal. */
 export function serverHandshake<K extends StoredKeys>(
@@ -48,7 +48,7 @@ export function serverHandshake<K extends StoredKeys>(
   options: ServerHandshakeOptions<K>,
 ): Promise<AuthenticatedEdge<K>> {
   const { sweeper, ids, find, admit, channelBinding = 'none', timeoutMs = 10_000 } = options;
-  return exchange(transport, { sweeper, timeoutMs, mostBytes: strangerBytes }, async (turns) => {
+  return exchange(transport, { sweeper, timeoutMs, maxBytes: strangerBytes }, async (turns) => {
     const { frame, body } = await turns.receive(frameType.hello);
     const hello = readHello(body);
     const accessKey = text(body, 'ak', 64);
@@ -133,10 +133,10 @@ function readHello(body: Body): EdgeHello {
   const { caps, purpose } = body;
   if (
     !Array.isArray(caps) ||
-    caps.length > mostCaps ||
+    caps.length > maxCaps ||
     !caps.every((cap): cap is string => typeof cap === 'string' && cap.length <= 32)
   ) {
-    throw new ProtocolViolation(`"caps" is no list of at most ${mostCaps} names`);
+    throw new ProtocolViolation(`"caps" is no list of at most ${maxCaps} names`);
   }
   if (purpose !== 'serve' && purpose !== 'probe') {
     throw new ProtocolViolation('"purpose" is neither serve nor probe');

@@ -46,7 +46,7 @@ export function proveEdge(
   };
 }
 
-const mostKeys = 2;
+const maxKeys = 2;
 const nobody: StoredKeys = {
   stored_key: sha256('no edge has this key').toString('base64url'),
   server_key: '',
@@ -59,7 +59,7 @@ export function verifyProof<K extends StoredKeys>(
   transcript: Buffer,
 ): K | undefined {
   let proved: K | undefined;
-  for (let at = 0; at < mostKeys; at += 1) {
+  for (let at = 0; at < maxKeys; at += 1) {
     const stored = Buffer.from((keys[at] ?? nobody).stored_key, 'base64url');
     const clientKey = xor(proof, hmac(stored, transcript));
     if (

@@ -12,7 +12,7 @@ export interface ProxyTarget extends ConnectionOptions {
 type Opened = (error: Error | null, socket?: Socket) => void;
 
 const answerMs = 15_000;
-const mostAnswerBytes = 16 * 1024;
+const maxAnswerBytes = 16 * 1024;
 
 /**
  * The proxy that the environment names for an address: HTTPS_PROXY or HTTP_PROXY, unless NO_PROXY has its host. The machine itself is never
@@ -112,7 +112,7 @@ function tunnelled(proxy: URL, host: string, port: number, opened: Opened): void
     said = Buffer.concat([said, chunk]);
     const length = said.indexOf('\r\n\r\n');
     if (length < 0) {
-      return said.length > mostAnswerBytes ? refuse('answers, but not as a proxy does') : undefined;
+      return said.length > maxAnswerBytes ? refuse('answers, but not as a proxy does') : undefined;
     }
     const status = /^HTTP\/1\.[01] (\d{3})/.exec(said.toString('latin1'))?.[1];
     if (status === undefined || !status.startsWith('2')) {

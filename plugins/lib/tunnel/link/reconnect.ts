@@ -21,9 +21,9 @@ export interface ReconnectPolicy {
   readonly stableMs: number;
   /** After a refusal that will not pass by itself. */
   readonly refusedMs: number;
-  readonly mostRefusedMs: number;
+  readonly maxRefusedMs: number;
   /** Nobody can tell an edge to stay away for longer. */
-  readonly mostRetryMs: number;
+  readonly maxRetryMs: number;
 }
 
 const usual: ReconnectPolicy = {
@@ -31,8 +31,8 @@ const usual: ReconnectPolicy = {
   maxMs: 60_000,
   stableMs: 60_000,
   refusedMs: 300_000,
-  mostRefusedMs: 3_600_000,
-  mostRetryMs: 3_600_000,
+  maxRefusedMs: 3_600_000,
+  maxRetryMs: 3_600_000,
 };
 
 /** Milliseconds to wait before the next attempt, drawn anew each time so that edges that fell together do not rise together. */
@@ -54,11 +54,11 @@ export function reconnects(
     }
     const asked = retry ?? (isRefusal(error) ? error.retry : undefined);
     if (asked) {
-      const min = Math.min(asked.minMs, policy.mostRetryMs);
-      return min + random() * Math.max(0, Math.min(asked.maxMs, policy.mostRetryMs) - min);
+      const min = Math.min(asked.minMs, policy.maxRetryMs);
+      return min + random() * Math.max(0, Math.min(asked.maxMs, policy.maxRetryMs) - min);
     }
     if (isRefusal(error) && error.lasting) {
-      const full = Math.min(policy.mostRefusedMs, policy.refusedMs * 2 ** refused);
+      const full = Math.min(policy.maxRefusedMs, policy.refusedMs * 2 ** refused);
       refused += 1;
       return Math.max(policy.refusedMs, full * (0.5 + random() / 2));
     }

@@ -6,10 +6,10 @@ export type Body = Readonly<Record<string, unknown>>;
 const longestMessage = 2_000;
 
 /** A JSON object of the other side: bounded in depth before it is parsed. */
-export function parseBody(payload: Buffer, mostDepth: number): Body {
+export function parseBody(payload: Buffer, maxDepth: number): Body {
   const depth = depthOf(payload);
-  if (depth > mostDepth) {
-    throw new ProtocolViolation(`JSON nested deeper than ${mostDepth}`);
+  if (depth > maxDepth) {
+    throw new ProtocolViolation(`JSON nested deeper than ${maxDepth}`);
   }
   let body: unknown;
   try {
@@ -47,10 +47,10 @@ function depthOf(payload: Buffer): number {
   return deepest;
 }
 
-export function text(body: Body, name: string, mostChars: number): string {
+export function text(body: Body, name: string, maxChars: number): string {
   const value = body[name];
-  if (typeof value !== 'string' || value.length === 0 || value.length > mostChars) {
-    throw new ProtocolViolation(`"${name}" is no text of 1 to ${mostChars} characters`);
+  if (typeof value !== 'string' || value.length === 0 || value.length > maxChars) {
+    throw new ProtocolViolation(`"${name}" is no text of 1 to ${maxChars} characters`);
   }
   return value;
 }

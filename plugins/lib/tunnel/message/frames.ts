@@ -29,7 +29,7 @@ export const errorFlag = 2;
 /** Of a type that the receiver may not know: it is skipped. */
 const skippableFlag = 0x80;
 
-const mostDataBytes = 64 * 1024;
+const maxDataBytes = 64 * 1024;
 const types: ReadonlySet<number> = new Set(Object.values(frameType));
 /** Types that are about the connection and not about one call or stream. */
 const withoutId: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 6, 9, 15]);
@@ -134,7 +134,7 @@ function check(type: number, flags: number, id: number, n: number, length: numbe
   ) {
     throw new ProtocolViolation(`a payload of ${length} bytes, announced as ${n}`);
   }
-  if (type === frameType.data && (length === 0 || length > mostDataBytes)) {
+  if (type === frameType.data && (length === 0 || length > maxDataBytes)) {
     throw new ProtocolViolation(`${length} bytes of data in one frame`);
   }
 }

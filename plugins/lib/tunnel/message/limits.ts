@@ -18,7 +18,7 @@ export interface TunnelLimits {
   /** Unsent bytes above which events are dropped. */
   readonly highBytes: number;
   /** Unsent bytes above which the connection is given up. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** How long unsent bytes may stay above `highBytes`. */
   readonly stalledMs: number;
   /** An edge pings this often, give or take a fifth. */
@@ -38,7 +38,7 @@ export const defaultTunnelLimits: TunnelLimits = {
   eventBurst: 200,
   dataBytes: 64 * 1024,
   highBytes: 1024 * 1024,
-  mostBytes: 8 * 1024 * 1024,
+  maxBytes: 8 * 1024 * 1024,
   stalledMs: 15_000,
   pingMs: 20_000,
   missedPings: 3,

@@ -15,7 +15,7 @@ export interface MessageTransport {
 type Message = string | Uint8Array;
 
 /** Messages that may wait while nobody listens: between the proof and the session. */
-const mostWaiting = 64;
+const maxWaiting = 64;
 
 /** What arrives on a transport, for whoever has it at the moment: first the handshake, then the session. */
 export class Inbox {
@@ -30,7 +30,7 @@ export class Inbox {
     transport.onMessage((message) => {
       if (this.#listener) {
         this.#listener(message);
-      } else if (this.#waiting.length < mostWaiting) {
+      } else if (this.#waiting.length < maxWaiting) {
         this.#waiting.push(message);
       } else {
         transport.terminate();

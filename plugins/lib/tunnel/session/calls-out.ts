@@ -103,7 +103,7 @@ export class OutboundCalls {
   }
 }
 
-function writeRequest(request: object, mostBytes: number): string {
+function writeRequest(request: object, maxBytes: number): string {
   let body: string;
   try {
     body = JSON.stringify(request);
@@ -113,10 +113,10 @@ function writeRequest(request: object, mostBytes: number): string {
     });
   }
   const bytes = Buffer.byteLength(body);
-  if (bytes > mostBytes) {
+  if (bytes > maxBytes) {
     throw new SvcError(
       'invalid_argument',
-      `a call may carry ${mostBytes} bytes, this one has ${bytes}`,
+      `a call may carry ${maxBytes} bytes, this one has ${bytes}`,
       { status: 413 },
     );
   }

@@ -24,12 +24,12 @@ const forgottenAnswer =
   'this command has run already, and its outcome is no longer kept; send it with a new key to run it once more';
 
 /** Beyond it a command is not worth remembering word by word. */
-const mostOutcomeBytes = 256 * 1024;
-const mostBytes = 8 * 1024 * 1024;
+const maxOutcomeBytes = 256 * 1024;
+const maxBytes = 8 * 1024 * 1024;
 /** Keys whose outcome is gone but which must not run again. */
-const mostKeys = 4_096;
+const maxKeys = 4_096;
 /** Lines that may have become useless before the file is written anew. */
-const mostStale = 1_024;
+const maxStale = 1_024;
 
 interface Entry {
   readonly key: string;
@@ -110,10 +110,10 @@ class FileJournal implements IdempotencyJournal {
         `commands cannot be written down (${this.#broken?.message ?? 'the agent is stopping'}), so none is run`,
       );
     }
-    if (this.#entries.size >= mostKeys) {
+    if (this.#entries.size >= maxKeys) {
       throw new SvcError(
         'rate_limited',
-        `${mostKeys} commands in ${this.#keepMs / 60_000} minutes are the most`,
+        `${maxKeys} commands in ${this.#keepMs / 60_000} minutes are the most`,
         { retryAfterSeconds: 60 },
       );
     }
@@ -181,7 +181,7 @@ class FileJournal implements IdempotencyJournal {
       } else if (entry.outcome) {
         kept += 1;
         bytes += entry.bytes;
-        if (kept > this.#keep || bytes > mostBytes) {
+        if (kept > this.#keep || bytes > maxBytes) {
           entry.outcome = undefined;
           entry.bytes = 0;
           entry.forgotten = true;
@@ -200,7 +200,7 @@ class FileJournal implements IdempotencyJournal {
         await this.#handle!.appendFile(`${JSON.stringify(step)}\n`);
         await this.#handle!.datasync();
         this.#lines += 1;
-        if (this.#lines > 2 * this.#entries.size + mostStale) {
+        if (this.#lines > 2 * this.#entries.size + maxStale) {
           await this.#rewrite();
         }
       } catch (error) {
@@ -272,7 +272,7 @@ function worthKeeping(outcome: Outcome): Outcome {
       error: { code: 'internal', message: 'the command has run; its result is no plain JSON' },
     };
   }
-  return text.length <= mostOutcomeBytes
+  return text.length <= maxOutcomeBytes
     ? outcome
     : {
         error: {

@@ -48,7 +48,7 @@ export class Liveness {
   /** Much is unsent. */
   crowded(bufferedBytes: number): void {
     const { limits, options, peer } = this.#wire;
-    if (bufferedBytes > limits.mostBytes) {
+    if (bufferedBytes > limits.maxBytes) {
       this.#lost(`${peer} does not read: ${bufferedBytes} bytes wait for it`);
       return;
     }

@@ -17,7 +17,7 @@ export interface StreamPort {
 type Done = (error?: Error | null) => void;
 
 /** Nobody can be owed more. */
-const mostCredit = 16 * 1024 * 1024;
+const maxCredit = 16 * 1024 * 1024;
 
 /** A duplex of bytes through the tunnel: a Node stream, whose back-pressure reaches the writer at the other end. */
 export class TunnelStream extends Duplex {
@@ -75,7 +75,7 @@ export class TunnelStream extends Duplex {
 
   credit(bytes: number): void {
     this.#credit += bytes;
-    if (bytes === 0 || this.#credit > mostCredit) {
+    if (bytes === 0 || this.#credit > maxCredit) {
       throw new ProtocolViolation(`${bytes} bytes of credit`);
     }
     this.#port.ready(this);

@@ -12,7 +12,7 @@ interface Opening {
   readonly cancel: Cancel;
 }
 
-const mostWindow = 16 * 1024 * 1024;
+const maxWindow = 16 * 1024 * 1024;
 
 /** The streams of one session, and whose turn it is to send. */
 export class StreamTable implements StreamPort {
@@ -69,7 +69,7 @@ export class StreamTable implements StreamPort {
 
   hearOpen(id: number, body: Body): void {
     const service = text(body, 's', 128);
-    const credit = whole(body, 'w', 1, mostWindow);
+    const credit = whole(body, 'w', 1, maxWindow);
     const { options, limits, session } = this.#wire;
     const handle = options.handlers?.services?.get(service);
     if (!handle) {

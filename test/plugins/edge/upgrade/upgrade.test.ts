@@ -162,7 +162,7 @@ test('a package of this manager is looked up, held against its digest, and serve
     file,
     sha256: sha256('the agent'),
     sizeBytes: undefined,
-    mostTries: 1,
+    maxTries: 1,
     signal: AbortSignal.timeout(20_000),
     pause: async () => undefined,
   });
