@@ -10,6 +10,7 @@ import { SkillRunner, Skills, ToolSources } from 'svc/contracts/skill';
 import { JobSources } from 'svc/jobs';
 import { BuildInfo, definePlugin, type Handle, type Principal, type Scope } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { Coordinator } from './prompt/coordinator.ts';
 import { runRoutes } from './run-routes.ts';
 import { RunJobs } from './run/run-jobs.ts';
@@ -26,6 +27,7 @@ const hourMs = 3_600_000;
 const keptMs = 7 * 24 * hourMs;
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { clock, ids, log, settings } = ctx;
     const models = ctx.services.use(ModelRuns);

@@ -9,6 +9,7 @@ import {
   type RouteDeclaration,
   timestamp,
 } from 'svc/sdk';
+import { markdownErrors } from 'svc/markdown-file';
 import { Type } from 'typebox';
 
 import { CarriedFileSet } from './carried-files.ts';
@@ -16,6 +17,7 @@ import { DropIns } from './drop-ins.ts';
 import type { DropInRoot } from './scan.ts';
 
 export default definePlugin({
+  errors: markdownErrors,
   async activate(ctx) {
     const { root } = ctx.services.use(BuildInfo);
     const rootsOf = (

@@ -5,6 +5,7 @@ import { EdgeMethods, LocalPolicy, Shipping, Specs } from 'svc/contracts/edge-up
 import { type After, Delivery, MachineFiles, pageSizeOf } from 'svc/probe';
 import { definePlugin, type OutboundRequest, timestamp } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { Canonical } from './canonical.ts';
 import { Collection } from './collection.ts';
 import { Filesystems } from './moment/filesystems.ts';
@@ -19,6 +20,7 @@ import type { HostSpec } from './spec.ts';
 const secondMs = 3_000;
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const spec = ctx.services.use(Specs).of(ctx.id) as HostSpec;
     const policy = ctx.services.use(LocalPolicy);

@@ -4,6 +4,7 @@ import { LocalPolicy, Shipping, Specs } from 'svc/contracts/edge-uplink';
 import { Programs } from 'svc/contracts/programs';
 import { definePlugin } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { makeGroup } from './lines/group.ts';
 import { Reader } from './reader.ts';
 import type { LogSpec } from './lines/spec.ts';
@@ -11,6 +12,7 @@ import type { LogSpec } from './lines/spec.ts';
 const tickMs = 1_000;
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { id: from, clock, log, dataDir: folder, metrics, scope, services } = ctx;
     const spec = services.use(Specs).of(from) as LogSpec;

@@ -1,7 +1,7 @@
 import { RE2JS, RE2JSException } from 're2js';
 import { type CommandLines, isSame, plainName, type ProcessStat, redactArguments } from 'svc/probe';
-import { SvcError } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import type { GroupSpec, ProcessSpec } from './spec.ts';
 
 interface Group {
@@ -93,11 +93,7 @@ function compiled(pattern: string | undefined, field: string): RE2JS | undefined
     return pattern === undefined ? undefined : RE2JS.compile(pattern);
   } catch (error) {
     if (error instanceof RE2JSException) {
-      throw new SvcError(
-        'invalid_argument',
-        `${field} is no regular expression: ${error.message}`,
-        { cause: error },
-      );
+      throw errors.pattern({ field, cause: error.message }, { cause: error });
     }
     throw error;
   }

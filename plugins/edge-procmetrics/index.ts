@@ -2,12 +2,14 @@ import { EdgeMethods, Shipping, Specs } from 'svc/contracts/edge-uplink';
 import { type After, Delivery, listParams, MachineFiles } from 'svc/probe';
 import { definePlugin } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import type { ProcessSpec } from './spec.ts';
 import { Watch } from './watch.ts';
 
 const minuteMs = 60_000;
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const spec = ctx.services.use(Specs).of(ctx.id) as ProcessSpec;
     const after: After = (ms, work) => ctx.scope.timeout('pause between processes', ms, work);

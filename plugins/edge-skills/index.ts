@@ -7,6 +7,7 @@ import { Programs } from 'svc/contracts/programs';
 import { type After, MachineFiles, ProcessWatch, SlowCalls } from 'svc/probe';
 import { definePlugin } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { AllowedPaths } from './reach/allowed-paths.ts';
 import { MachinePrograms } from './reach/machine-programs.ts';
 import { ProbeRules } from './reach/probe-rules.ts';
@@ -30,6 +31,7 @@ import { tcpProbe } from './skills/tcp-probe.ts';
 const slow = { slots: 2, deadlineMs: 3_000 } as const;
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { clock, log } = ctx;
     const policy = ctx.services.use(LocalPolicy);

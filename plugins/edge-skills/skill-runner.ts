@@ -3,8 +3,10 @@ import type { EdgeSkill, SkillOutput } from 'svc/contracts/edge-skills';
 import type { LocalPolicy } from 'svc/contracts/edge-uplink';
 import type { OfferedSkill, SkillAnswer, SkillOrder } from 'svc/edge-protocol';
 import type { After } from 'svc/probe';
-import { type Clock, isSvcError, type Logger, messageOf, SvcError, timestamp } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { type Clock, isSvcError, type Logger, messageOf, timestamp } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import type { SkillLog } from './skill-log.ts';
 
 export interface SkillRunnerParts {
@@ -87,13 +89,7 @@ export class SkillRunner {
         { event: 'edge-skills.log_failed', cause: messageOf(error) },
         'writing the skill log failed; no skill is run until it works again',
       );
-      throw new SvcError(
-        'unavailable',
-        'writing the skill log of this machine failed, and nothing is done that is not logged; free its disk',
-        {
-          cause: error,
-        },
-      );
+      throw errors.log_failed({ cause: error });
     }
     const from = clock.monotonic();
     let answer: SkillAnswer | undefined;
@@ -104,7 +100,7 @@ export class SkillRunner {
     } catch (error) {
       refused = isSvcError(error)
         ? error
-        : new SvcError('internal', messageOf(error), { cause: error });
+        : errors.failed({ cause: messageOf(error) }, { cause: error });
       throw refused;
     } finally {
       const status = answer?.status ?? (refused?.code === 'forbidden' ? 'denied' : 'refused');
@@ -138,27 +134,21 @@ export class SkillRunner {
     from: number,
   ): Promise<SkillAnswer> {
     if (!this.#parts.policy.current().skills.enabled) {
-      throw new SvcError(
-        'forbidden',
-        'the policy of this machine does not allow skills: its owner can set "skills.enabled" of policy.yaml',
-      );
+      throw errors.skills_not_allowed();
     }
     if (skill === undefined) {
-      throw new SvcError('not_found', `this machine has no skill ${order.key}`);
+      throw errors.no_skill({ key: order.key });
     }
     if ((skill.class !== 'safe') !== changing) {
-      throw new SvcError(
-        'invalid_argument',
-        `${skill.key} is ${skill.class}; it is asked for with ${changing ? 'skill_execute' : 'skill_change'}`,
-      );
+      throw errors.other_method({
+        key: skill.key,
+        class: skill.class,
+        detail: changing ? 'skill_execute' : 'skill_change',
+      });
     }
     this.#requireFit(skill.schema, order.params, `the params of ${skill.key}`);
     if (this.#working >= maxAtOnce) {
-      throw new SvcError(
-        'unavailable',
-        `${maxAtOnce} skills are at work on this machine already; try again`,
-        { retryAfterSeconds: 2 },
-      );
+      throw errors.too_many_skills({ maxAtOnce }, { retryAfterSeconds: 2 });
     }
     const { clock, log } = this.#parts;
     const done = (
@@ -221,10 +211,10 @@ export class SkillRunner {
     return new Promise((resolve, reject) => {
       const cancelled = (): void => {
         abort.abort(caller.reason);
-        reject(new SvcError('unavailable', `${skill.key} was cancelled by its caller`));
+        reject(errors.cancelled({ key: skill.key }));
       };
       const cancel = after(timeoutMs, () => {
-        abort.abort(new SvcError('unavailable', 'the skill ran out of time'));
+        abort.abort(errors.timed_out());
         resolve(undefined);
       });
       caller.addEventListener('abort', cancelled, { once: true });
@@ -252,10 +242,11 @@ export class SkillRunner {
     }
     if (!check(value)) {
       const [first] = check.errors ?? [];
-      throw new SvcError(
-        'invalid_argument',
-        `${what} do not fit: ${first?.instancePath || 'they'} ${first?.message ?? 'are not right'}`,
-      );
+      throw errors.params({
+        what,
+        instancePath: first?.instancePath || 'they',
+        cause: first?.message ?? 'are not right',
+      });
     }
   }
 }

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
-import { type ErrorCode, isSvcError, SvcError } from 'svc/sdk';
+import { type ErrorCode, isSvcError } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 export const protobufType = 'application/x-protobuf';
 export const jsonType = 'application/json';
@@ -14,9 +16,7 @@ export function accept(response: ServerResponse, json: boolean): void {
 
 /** A status as gRPC knows it, in the language of the request. Clients try again after 429, 502, 503 and 504 only. */
 export function refuse(response: ServerResponse, json: boolean, thrown: unknown): void {
-  const error = isSvcError(thrown)
-    ? thrown
-    : new SvcError('internal', 'the export could not be stored');
+  const error = isSvcError(thrown) ? thrown : errors.not_stored();
   const code = grpcCodes[error.code] ?? grpcCodes.internal;
   const message = error.message.slice(0, longestMessage);
   const retryAfter =

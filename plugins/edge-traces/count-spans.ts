@@ -1,4 +1,6 @@
-import { SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 /**
  * How many spans an export holds. Nothing else of it is read: it is passed on as it came. Throws when it cannot be what it says, so
@@ -59,8 +61,7 @@ function walk(
   }
 }
 
-const garbage = (): SvcError =>
-  new SvcError('invalid_argument', 'the body is no ExportTraceServiceRequest in protobuf');
+const garbage = (): SvcError => errors.not_protobuf();
 
 function countInJson(body: Buffer): number {
   let level: unknown[];
@@ -68,7 +69,7 @@ function countInJson(body: Buffer): number {
     level = [JSON.parse(body.toString('utf8'))];
   } catch {
     // The words of the parser hold pieces of the body.
-    throw new SvcError('invalid_argument', 'the body is not JSON');
+    throw errors.not_json();
   }
   for (const name of wayInJson) {
     level = level.flatMap((one) => childrenOf(one, name));
@@ -78,17 +79,11 @@ function countInJson(body: Buffer): number {
 
 function childrenOf(value: unknown, name: string): unknown[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new SvcError(
-      'invalid_argument',
-      `the body is no ExportTraceServiceRequest: "${name}" must stand in an object`,
-    );
+    throw errors.not_an_object({ name });
   }
   const children = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : [];
   if (!Array.isArray(children)) {
-    throw new SvcError(
-      'invalid_argument',
-      `the body is no ExportTraceServiceRequest: "${name}" must be a list`,
-    );
+    throw errors.not_a_list({ name });
   }
   return children;
 }

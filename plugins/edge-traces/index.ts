@@ -1,12 +1,14 @@
 import { Shipping, Specs } from 'svc/contracts/edge-uplink';
 import { definePlugin, messageOf } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { Receiver } from './receiver.ts';
 import type { TraceSpec } from './spec.ts';
 
 const listenAgainMs = 1_000;
 
 export default definePlugin<{ readonly receiver: Receiver; readonly spec: TraceSpec }>({
+  errors,
   activate(ctx) {
     const spec = ctx.services.use(Specs).of(ctx.id) as TraceSpec;
     const shipping = ctx.services.use(Shipping);

@@ -2,10 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 
-import { messageOf, SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 
 import { accept, jsonType, protobufType, refuse } from './answer.ts';
 import { countSpans } from './count-spans.ts';
+import { errors } from './errors.ts';
 import type { TraceSpec } from './spec.ts';
 
 /** An export as it is passed on. */
@@ -85,7 +87,7 @@ export class Receiver {
     const encoding = admit(request, maxBytes);
     const size = Number(request.headers['content-length'] ?? maxBytes);
     if (this.#inFlight + size > maxInFlight) {
-      throw new SvcError('unavailable', 'too many exports at a time', { retryAfterSeconds: 1 });
+      throw errors.too_many_exports({ retryAfterSeconds: 1 });
     }
     this.#inFlight += size;
     try {
@@ -115,24 +117,17 @@ export class Receiver {
 /** Refuses by its head what is no export. A page in a browser cannot send one of these types without asking first, and is not answered. */
 function admit(request: IncomingMessage, maxBytes: number): 'gzip' | undefined {
   if (request.url?.split('?', 1)[0] !== path) {
-    throw new SvcError('not_found', `only ${path} is here`);
+    throw errors.other_path({ path });
   }
   if (request.method !== 'POST') {
-    throw new SvcError('not_found', `${path} takes POST`, {
-      status: 405,
-      headers: { allow: 'POST' },
-    });
+    throw errors.other_verb({ path }, { headers: { allow: 'POST' } });
   }
   if (![protobufType, jsonType].includes(typeOf(request))) {
-    throw new SvcError('invalid_argument', `${path} takes ${protobufType} and ${jsonType}`, {
-      status: 415,
-    });
+    throw errors.content_type({ path, protobufType, jsonType });
   }
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding !== 'gzip' && encoding !== 'identity') {
-    throw new SvcError('invalid_argument', 'gzip is the only encoding that is read', {
-      status: 415,
-    });
+    throw errors.content_encoding();
   }
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
     throw tooLarge(maxBytes);
@@ -144,11 +139,7 @@ const typeOf = ({ headers }: IncomingMessage): string =>
   (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
 
 const tooLarge = (maxBytes: number): SvcError =>
-  new SvcError(
-    'invalid_argument',
-    `an export has at most ${maxBytes} bytes, and ${maxBytes * unpackedTimes} when it is unpacked`,
-    { status: 413 },
-  );
+  errors.too_large({ maxBytes, unpackedBytes: maxBytes * unpackedTimes });
 
 async function read(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -170,7 +161,7 @@ async function unpacked(body: Buffer, maxBytes: number): Promise<Buffer> {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
       throw tooLarge(maxBytes / unpackedTimes);
     }
-    throw new SvcError('invalid_argument', 'the body is no gzip', { cause: error });
+    throw errors.not_gzip({ cause: error });
   }
 }
 
@@ -185,9 +176,7 @@ async function packed(body: Buffer): Promise<Pick<Export, 'body' | 'contentEncod
 async function inTime(kept: Promise<void>): Promise<void> {
   const late = AbortSignal.timeout(shipMs);
   await new Promise<void>((resolve, reject) => {
-    late.addEventListener('abort', () =>
-      reject(new SvcError('unavailable', 'the export could not be stored in time; send it again')),
-    );
+    late.addEventListener('abort', () => reject(errors.not_stored_in_time()));
     kept.then(resolve, reject);
   });
 }

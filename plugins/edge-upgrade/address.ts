@@ -1,6 +1,8 @@
 import type { Identity } from 'svc/contracts/edge-uplink';
-import { SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
 import { belowManager } from 'svc/tunnel';
+
+import { errors } from './errors.ts';
 
 /** Where a package is, and how each side proves itself there. */
 export interface Source {
@@ -66,5 +68,4 @@ export function redirected(source: Source, location: string | undefined): Source
   return { ...source, url };
 }
 
-const refusal = (message: string): SvcError =>
-  new SvcError('invalid_argument', `the package of the upgrade: ${message}`);
+const refusal = (message: string): SvcError => errors.package_address({ message });

@@ -10,6 +10,7 @@ import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 import { spkiPin, through } from 'svc/tunnel';
 
 import { redirected, type Source } from './address.ts';
+import { errors } from './errors.ts';
 
 export interface Download {
   readonly source: Source;
@@ -87,7 +88,7 @@ async function fetchRest({
     );
     const got = sizeOf(file);
     if (whole !== undefined && got !== whole) {
-      throw new SvcError('unavailable', `${source.url.host} sent ${got} of ${whole} bytes`);
+      throw errors.cut_short({ host: source.url.host, got, whole });
     }
   } finally {
     response.destroy();
@@ -98,10 +99,7 @@ async function fetchRest({
 function assertSame(tag: string | undefined, sha256: string, { url, authorization }: Source): void {
   const named = /^"([0-9a-f]{64})"$/.exec(tag ?? '')?.[1];
   if (authorization !== undefined && named !== undefined && named !== sha256) {
-    throw new SvcError(
-      'conflict',
-      `${url.host} has another package under this name by now, with the sha256 ${named}`,
-    );
+    throw errors.package_replaced({ host: url.host, named });
   }
 }
 
@@ -117,11 +115,7 @@ async function take(
     // Of the file and of the cap they say enough; a connection says "aborted".
     throw isSvcError(cause) || isOfDisk(cause) || signal.aborted
       ? cause
-      : new SvcError(
-          'unavailable',
-          `the connection broke off in the middle of the package (${messageOf(cause)})`,
-          { cause },
-        );
+      : errors.connection_lost({ cause: messageOf(cause) }, { cause });
   } finally {
     // It may not even be open yet, and would come into being after the failure has been cleaned up.
     await closed(file);
@@ -136,32 +130,24 @@ function beginning(response: IncomingMessage, { url }: Source, have: number, fil
   const { statusCode: status = 0, headers } = response;
   if (status === 416) {
     rmSync(file, { force: true });
-    throw new SvcError(
-      'unavailable',
-      `${url.host} has less than was fetched already; it is fetched anew`,
-    );
+    throw errors.part_too_short({ host: url.host });
   }
   if (status !== 200 && status !== 206) {
     throw new SvcError(
       passing.has(status) ? 'unavailable' : 'not_found',
       `${url.host} answered ${status} when it was asked for the package`,
+      { reason: 'edge-upgrade.answer_status' },
     );
   }
   if (/^text\/html\b/i.test(headers['content-type'] ?? '')) {
-    throw new SvcError(
-      'invalid_argument',
-      `${url.host} answered with a web page and not with a program`,
-    );
+    throw errors.web_page({ host: url.host });
   }
   if (status === 200) {
     return 0;
   }
   if (!(headers['content-range'] ?? '').startsWith(`bytes ${have}-`)) {
     rmSync(file, { force: true });
-    throw new SvcError(
-      'unavailable',
-      `${url.host} answered with another part than it was asked for; it is fetched anew`,
-    );
+    throw errors.other_part({ host: url.host });
   }
   return have;
 }
@@ -180,7 +166,7 @@ async function ask(
     response.destroy();
     at = redirected(at, response.headers.location);
   }
-  throw new SvcError('invalid_argument', `${source.url.host} redirects in circles`);
+  throw errors.redirect_loop({ host: source.url.host });
 }
 
 function request(
@@ -212,13 +198,11 @@ function request(
       reject(
         isSvcError(error)
           ? error
-          : new SvcError('unavailable', `${url.host}: ${messageOf(error)}`, { cause: error }),
+          : errors.download_failed({ host: url.host, cause: messageOf(error) }, { cause: error }),
       ),
     );
     asking.once('timeout', () =>
-      asking.destroy(
-        new SvcError('unavailable', `${url.host} has sent nothing for ${silentMs / 1_000} s`),
-      ),
+      asking.destroy(errors.silent({ host: url.host, seconds: silentMs / 1_000 })),
     );
     asking.once('socket', (socket) => {
       if (!(socket instanceof TLSSocket) || pin === undefined) {
@@ -229,9 +213,7 @@ function request(
       socket.once('secureConnect', () => {
         const shown = socket.getPeerX509Certificate();
         if (!shown || spkiPin(shown.raw) !== pin) {
-          asking.destroy(
-            new SvcError('forbidden', `${url.host} shows another key than the one that is pinned`),
-          );
+          asking.destroy(errors.pin_mismatch({ host: url.host }));
           return;
         }
         asking.end();
@@ -253,15 +235,11 @@ function capped(from: number, most: number): Transform {
 function assertRoom(folder: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize < bytes + spareBytes) {
-    throw new SvcError(
-      'conflict',
-      `the disk has ${Math.floor((bavail * bsize) / 2 ** 20)} MiB left, too few for the package`,
-    );
+    throw errors.disk_full({ mib: Math.floor((bavail * bsize) / 2 ** 20) });
   }
 }
 
-const tooLarge = (): SvcError =>
-  new SvcError('invalid_argument', `the package is larger than it may be, or than the order says`);
+const tooLarge = (): SvcError => errors.package_too_large();
 
 /** A full disk is not made emptier by more of the same. */
 const isOfDisk = (error: unknown): boolean =>

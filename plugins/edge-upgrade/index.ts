@@ -4,6 +4,7 @@ import { EdgeMethods, Uplink } from 'svc/contracts/edge-uplink';
 import { Programs } from 'svc/contracts/programs';
 import { BuildInfo, definePlugin, type Scope } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { JobFile } from './job-file.ts';
 import { releaseKey } from './signature.ts';
 import { Staging } from './staging.ts';
@@ -14,6 +15,7 @@ import { Upgrade } from './upgrade.ts';
 const shownMs = 24 * 3_600_000;
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { clock, log, scope, settings } = ctx;
     const dataDir = resolve(ctx.dataDir, '../..');

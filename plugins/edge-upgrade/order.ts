@@ -1,5 +1,6 @@
 import type { UpgradeOrder } from 'svc/edge-protocol';
-import { SvcError } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 type Check = (value: unknown) => boolean;
 
@@ -30,10 +31,7 @@ export function readOrder(params: unknown): UpgradeOrder {
   for (const [field, fits] of Object.entries(checks)) {
     const value = given[field];
     if (value === undefined ? needed.has(field) : !fits(value)) {
-      throw new SvcError(
-        'invalid_argument',
-        `the order of an upgrade ${value === undefined ? 'lacks' : 'has another'} ${field}`,
-      );
+      throw errors.order_form({ detail: value === undefined ? 'lacks' : 'has another', field });
     }
     if (value !== undefined) {
       order[field] = value;

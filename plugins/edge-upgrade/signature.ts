@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 
-import { SvcError } from 'svc/sdk';
+import { errors } from './errors.ts';
 
 /** What stands before the 32 bytes of an Ed25519 key in its usual form. */
 const spkiHead = Buffer.from('302a300506032b6570032100', 'hex');
@@ -25,12 +25,9 @@ export function assertSigned(
     return;
   }
   if (signature === undefined) {
-    throw new SvcError(
-      'forbidden',
-      'this machine takes signed versions only, and the order has no signature',
-    );
+    throw errors.unsigned();
   }
   if (!verify(null, Buffer.from(sha256, 'hex'), key, Buffer.from(signature, 'base64'))) {
-    throw new SvcError('forbidden', 'the signature is not one of the release key of this machine');
+    throw errors.signature();
   }
 }

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 
 import type { RunOptions, RunResult } from 'svc/contracts/programs';
 import type { UpgradeOrder } from 'svc/edge-protocol';
-import { SvcError } from 'svc/sdk';
 
 import { move, syncPath } from './durable.ts';
+import { errors as edgeUpgradeErrors } from './errors.ts';
 import { versionForm } from './order.ts';
 import { assertSigned } from './signature.ts';
 
@@ -57,10 +57,7 @@ export class Staging {
     }
     const found = hash.digest('hex');
     if (found !== sha256) {
-      throw new SvcError(
-        'invalid_argument',
-        `what was fetched has the sha256 ${found}, not the one that was ordered`,
-      );
+      throw edgeUpgradeErrors.sha256_mismatch({ found });
     }
     assertSigned(this.#key, sha256, signature);
     chmodSync(file, 0o700);
@@ -91,17 +88,14 @@ export class Staging {
             ? 'said too much'
             : `ended with ${code ?? 'a signal'}`;
       const words = `${said} ${errors}`.replaceAll(/[^\x20-\x7e]+/g, ' ').trim();
-      throw new SvcError(
-        'conflict',
-        `the self-test of the new version ${how}${words === '' ? '' : `: ${words.slice(0, 600)}`}`,
-      );
+      throw edgeUpgradeErrors.self_test_failed({
+        how,
+        detail: words === '' ? '' : `: ${words.slice(0, 600)}`,
+      });
     }
     const version = versionIn(said);
     if (version === undefined) {
-      throw new SvcError(
-        'conflict',
-        'the self-test of the new version did not say which version it is',
-      );
+      throw edgeUpgradeErrors.self_test_mute();
     }
     return version;
   }

@@ -1,10 +1,11 @@
 import { compare } from 'semver';
 import type { Identity } from 'svc/contracts/edge-uplink';
 import type { UpgradeState } from 'svc/edge-protocol';
-import { type Clock, type Logger, messageOf, SvcError } from 'svc/sdk';
+import { type Clock, type Logger, messageOf } from 'svc/sdk';
 
 import { sourceOf } from './address.ts';
 import { download, isFinal } from './download.ts';
+import { errors } from './errors.ts';
 import { hasEnded, type Job, type JobFile } from './job-file.ts';
 import { readOrder } from './order.ts';
 import type { Staging } from './staging.ts';
@@ -60,21 +61,18 @@ export class Upgrade {
       return {};
     }
     if (trials.current() || (known && !hasEnded(known))) {
-      throw new SvcError('conflict', 'another upgrade of this machine is under way');
+      throw errors.upgrade_running();
     }
     const why = obstacle();
     if (why !== undefined) {
-      throw new SvcError('conflict', why);
+      throw errors.obstacle({ why });
     }
     sourceOf(order.url, this.#identity());
     if (order.version !== undefined) {
       assertForward(version, order.version, order.allow_downgrade);
     }
     if (streams() > 0 && order.force !== true) {
-      throw new SvcError(
-        'conflict',
-        'a shell is open on this machine; wait for its end, or order the upgrade with force',
-      );
+      throw errors.shell_open();
     }
     await this.#enter({ order, state: 'queued', begun: 0 }, 'queued');
     wake();
@@ -109,10 +107,7 @@ export class Upgrade {
     }
     try {
       if (job.begun >= maxBegun) {
-        throw new SvcError(
-          'conflict',
-          `the agent ended ${maxBegun} times while it worked on this upgrade`,
-        );
+        throw errors.too_many_starts({ maxBegun });
       }
       await this.#prepare({ ...job, begun: job.begun + 1 }, signal);
     } catch (error) {
@@ -178,10 +173,7 @@ export class Upgrade {
     await staging.verify(file, order);
     const stated = await staging.selfTest(file, signal);
     if (order.version !== undefined && compare(stated, order.version) !== 0) {
-      throw new SvcError(
-        'conflict',
-        `version ${order.version} was ordered, and the program says that it is ${stated}`,
-      );
+      throw errors.other_version({ version: order.version, stated });
     }
     assertForward(version, stated, order.allow_downgrade);
     const folder = staging.place(file, stated, order.sha256);
@@ -208,10 +200,7 @@ export class Upgrade {
     ) {
       signal.throwIfAborted();
       if (clock.monotonic() > until) {
-        throw new SvcError(
-          'conflict',
-          'a shell is open on this machine, and the upgrade was not forced',
-        );
+        throw errors.not_forced();
       }
     }
   }
@@ -282,7 +271,7 @@ export class Upgrade {
   #identity(): Identity {
     const identity = this.#parts.identity();
     if (!identity) {
-      throw new SvcError('conflict', 'this machine is not enrolled');
+      throw errors.not_enrolled();
     }
     return identity;
   }
@@ -290,9 +279,6 @@ export class Upgrade {
 
 function assertForward(from: string, to: string, allowDowngrade: boolean | undefined): void {
   if (compare(to, from) < 0 && allowDowngrade !== true) {
-    throw new SvcError(
-      'conflict',
-      `${to} is older than ${from}, which runs here; order it with allow_downgrade`,
-    );
+    throw errors.downgrade({ to, from });
   }
 }

@@ -1,8 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 import { readText, writeText } from 'svc/tunnel';
+
+import { errors } from './errors.ts';
 
 /** `edge.json` of the data folder: who this machine is to which manager. */
 export interface Credentials {
@@ -88,10 +90,6 @@ function read(file: string): Credentials | undefined {
     }
     return { manager, tunnel_path, edge_id, name, access_key, secret_key, pin, ca, proxy };
   } catch (cause) {
-    throw new SvcError(
-      'invalid_argument',
-      `${file} is damaged (${messageOf(cause)}): enrol this machine again with "svc edge install"`,
-      { cause },
-    );
+    throw errors.credentials_damaged({ file, cause: messageOf(cause) }, { cause });
   }
 }

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 
-import { type Logger, messageOf, SvcError } from 'svc/sdk';
+import { type Logger, messageOf } from 'svc/sdk';
 import { readText, writeText } from 'svc/tunnel';
+
+import { errors } from './errors.ts';
 
 export interface Wish {
   readonly enabled: boolean;
@@ -60,7 +62,7 @@ function readState(params: unknown): State {
     typeof plugins !== 'object' ||
     plugins === null
   ) {
-    throw new SvcError('invalid_argument', 'config_apply needs a hash and plugins');
+    throw errors.config_form();
   }
   const entries = Object.entries(
     plugins as Record<string, { enabled?: unknown; spec?: unknown } | null>,
@@ -69,10 +71,7 @@ function readState(params: unknown): State {
     entries.length > maxPlugins ||
     entries.some(([name, wish]) => !nameForm.test(name) || typeof wish?.enabled !== 'boolean')
   ) {
-    throw new SvcError(
-      'invalid_argument',
-      `config_apply names at most ${maxPlugins} plugins, each with "enabled" and "spec"`,
-    );
+    throw errors.config_plugins({ maxPlugins });
   }
   return {
     hash,

@@ -1,6 +1,8 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { EdgePluginFile } from 'svc/edge-protocol';
-import { type Clock, type Logger, messageOf, type PluginDirectory, SvcError } from 'svc/sdk';
+import { type Clock, type Logger, messageOf, type PluginDirectory } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 /** A plugin of this edge that the manager knows by name. */
 export interface EdgePlugin extends EdgePluginFile {
@@ -83,10 +85,11 @@ function readPlugin(id: string, text: string, log: Logger): EdgePlugin | undefin
         const copy = structuredClone(spec ?? {});
         if (!check(copy)) {
           const [first] = check.errors ?? [];
-          throw new SvcError(
-            'invalid_argument',
-            `the spec of ${file.name} does not fit: ${first?.instancePath || 'it'} ${first?.message ?? 'is not right'}`,
-          );
+          throw errors.spec({
+            name: file.name,
+            instancePath: first?.instancePath || 'it',
+            cause: first?.message ?? 'is not right',
+          });
         }
         return copy;
       },

@@ -10,8 +10,9 @@ import {
   Uplink,
 } from 'svc/contracts/edge-uplink';
 import { BuildInfo, definePlugin, type PluginContext, Plugins } from 'svc/sdk';
-import { openFileJournal, openSweeper, sweepMs } from 'svc/tunnel';
+import { openFileJournal, openSweeper, sweepMs, tunnelErrors } from 'svc/tunnel';
 
+import { errors } from './errors.ts';
 import { ClockCheck } from './clock-check.ts';
 import { CredentialStore } from './credentials.ts';
 import { DesiredState } from './desired-state.ts';
@@ -35,6 +36,7 @@ const introduceMs = 15_000;
 type Parts = Awaited<ReturnType<typeof open>>;
 
 export default definePlugin({
+  errors: [errors, tunnelErrors],
   async activate(ctx) {
     const parts = await open(ctx);
     provide(ctx, parts);

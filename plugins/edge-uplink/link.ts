@@ -1,4 +1,4 @@
-import { type Clock, type Ids, type Logger, messageOf, type Scope, SvcError } from 'svc/sdk';
+import { type Clock, type Ids, type Logger, messageOf, type Scope } from 'svc/sdk';
 import {
   belowManager,
   clientHandshake,
@@ -17,6 +17,7 @@ import {
 
 import type { Credentials, CredentialStore } from './credentials.ts';
 import type { DesiredState } from './desired-state.ts';
+import { errors } from './errors.ts';
 import type { Handlers } from './handlers.ts';
 import type { Machine } from './machine.ts';
 import { Pause } from './pause.ts';
@@ -220,7 +221,7 @@ export class Link {
 export function newSecret(params: unknown): string {
   const { secret_key: secret } = (params ?? {}) as { secret_key?: unknown };
   if (typeof secret !== 'string' || !/^svc_sk_[\w-]{43}$/.test(secret)) {
-    throw new SvcError('invalid_argument', 'rotate_secret needs a secret_key');
+    throw errors.no_secret_key();
   }
   return secret;
 }

@@ -1,9 +1,10 @@
 import type { EdgeMethod } from 'svc/contracts/edge-uplink';
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 import { isRefusal } from 'svc/tunnel';
 
 import type { CredentialStore } from './credentials.ts';
 import type { DesiredState } from './desired-state.ts';
+import { errors } from './errors.ts';
 import { type Link, newSecret } from './link.ts';
 import type { Supervisor } from './supervisor.ts';
 
@@ -38,11 +39,7 @@ export const ownMethods = (parts: {
         if (isRefusal(error) && error.lasting) {
           parts.credentials.discard();
         }
-        throw new SvcError(
-          'unavailable',
-          `the new secret could not be proved, so the old one stays: ${messageOf(error)}`,
-          { cause: error },
-        );
+        throw errors.secret_not_proved({ cause: messageOf(error) }, { cause: error });
       }
       parts.credentials.take(next);
       return {};

@@ -2,9 +2,11 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { LocalPolicy, Policy } from 'svc/contracts/edge-uplink';
-import { type Logger, messageOf, SvcError } from 'svc/sdk';
+import { type Logger, messageOf } from 'svc/sdk';
 import { readText } from 'svc/tunnel';
 import { parse } from 'yaml';
+
+import { errors } from './errors.ts';
 
 /**
  * Without a file: a shell through the machine's own sshd, nothing of the network around it, logs where logs are. Skills read logs, and
@@ -116,14 +118,11 @@ function section(
     return {};
   }
   if (typeof value !== 'object' || Array.isArray(value)) {
-    throw new SvcError('invalid_argument', `${name} must be a mapping`);
+    throw errors.policy_mapping({ name });
   }
   const unknown = Object.keys(value).find((key) => !known.includes(key));
   if (unknown !== undefined) {
-    throw new SvcError(
-      'invalid_argument',
-      `${name} has no "${unknown}": it may have ${known.join(', ')}`,
-    );
+    throw errors.policy_key({ name, unknown, known: known.join(', ') });
   }
   return value as Record<string, unknown>;
 }
@@ -142,17 +141,14 @@ function texts(
     value.length > maxEntries ||
     !value.every((one) => typeof one === 'string' && form.test(one))
   ) {
-    throw new SvcError(
-      'invalid_argument',
-      `${name} must be a list of at most ${maxEntries} texts that match ${form.source}`,
-    );
+    throw errors.policy_list({ name, maxEntries, source: form.source });
   }
   return value as string[];
 }
 
 function flag(value: unknown, name: string, usual: boolean): boolean {
   if (value !== undefined && typeof value !== 'boolean') {
-    throw new SvcError('invalid_argument', `${name} must be true or false`);
+    throw errors.policy_flag({ name });
   }
   return value ?? usual;
 }

@@ -9,11 +9,12 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
 import type { PushParams } from 'svc/edge-protocol';
-import { type Clock, isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { type Clock, isSvcError, messageOf } from 'svc/sdk';
 import { belowManager, type ProxyTarget, spkiPin, through, type TunnelSession } from 'svc/tunnel';
 
 import type { Credentials } from './credentials.ts';
 import type { BufferRecord } from './buffer/record.ts';
+import { errors } from './errors.ts';
 
 export type PushOutcome =
   | { readonly kind: 'taken' }
@@ -111,13 +112,7 @@ export class HttpPusher {
       request.once('error', reject);
       // Neither the keys nor the body go out before the other side is known to be the manager.
       request.once('socket', (socket) => {
-        const refuse = (): void =>
-          void request.destroy(
-            new SvcError(
-              'unavailable',
-              `${url.host} shows another key than the one that is pinned in edge.json`,
-            ),
-          );
+        const refuse = (): void => void request.destroy(errors.pin_mismatch({ host: url.host }));
         this.#whenPinned(socket, pin, () => request.end(body), refuse);
       });
     });

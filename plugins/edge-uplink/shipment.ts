@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 
 import type { Parcel } from 'svc/contracts/edge-uplink';
-import { type HealthReport, isSvcError, messageOf, type PluginContext, SvcError } from 'svc/sdk';
+import { type HealthReport, isSvcError, messageOf, type PluginContext } from 'svc/sdk';
 
 import { budgetOf, DiskBuffer, type Lane, lanes } from './buffer/disk-buffer.ts';
 import type { Next } from './buffer/queue.ts';
 import { Courier } from './courier.ts';
 import type { CredentialStore } from './credentials.ts';
+import { errors } from './errors.ts';
 import type { Link } from './link.ts';
 import { HttpPusher, maxTunnelBytes, type PushOutcome, pushThrough } from './push.ts';
 
@@ -121,10 +122,7 @@ export class Shipment {
       !pathForm.test(path) ||
       body.length > maxBodyBytes
     ) {
-      throw new SvcError(
-        'invalid_argument',
-        `a parcel has a signal, a path of the manager and at most ${maxBodyBytes / 1024 / 1024} MiB`,
-      );
+      throw errors.parcel_form({ maxBodyBytes: maxBodyBytes / 1024 / 1024 });
     }
     await this.#buffer.put(
       signal,
@@ -137,7 +135,7 @@ export class Shipment {
   async report(event: string, payload: unknown): Promise<void> {
     const body = Buffer.from(JSON.stringify(payload));
     if (body.length > maxEventBytes) {
-      throw new SvcError('invalid_argument', `an event has at most ${maxEventBytes / 1024} KiB`);
+      throw errors.event_too_large({ maxEventBytes: maxEventBytes / 1024 });
     }
     await this.#buffer.put('events', { to: event, type: 'application/json', items: 1 }, body, true);
   }

@@ -1,7 +1,8 @@
 import { connect, type Socket } from 'node:net';
 
 import type { EdgeStreamService, LocalPolicy } from 'svc/contracts/edge-uplink';
-import { SvcError } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 const dialMs = 10_000;
 
@@ -14,16 +15,10 @@ export const tcpStream = (policy: LocalPolicy): EdgeStreamService => ({
     const { tcp, webshell } = policy.current();
     // What is reached this way is the machine's SSH server; a manager that knows of no "webshell: false" is refused here.
     if (!webshell) {
-      throw new SvcError(
-        'forbidden',
-        'the owner of this machine allows no shells: "webshell" of policy.yaml is false',
-      );
+      throw errors.no_shells();
     }
     if (!tcp.includes(wanted)) {
-      throw new SvcError(
-        'forbidden',
-        `the policy of this machine does not allow ${wanted}: its owner can add it to "tcp" of policy.yaml`,
-      );
+      throw errors.tcp_not_allowed({ wanted });
     }
     const socket = await dial(host, port, wanted);
     const end = (): void => {
@@ -49,7 +44,7 @@ function readTarget(meta: unknown): { host: string; port: number } {
     (port as number) < 1 ||
     (port as number) > 65_535
   ) {
-    throw new SvcError('invalid_argument', 'a tcp stream names a host and a port');
+    throw errors.tcp_target();
   }
   return { host, port: port as number };
 }
@@ -60,9 +55,7 @@ function dial(host: string, port: number, wanted: string): Promise<Socket> {
     socket.setTimeout(dialMs, () =>
       socket.destroy(new Error(`does not answer within ${dialMs / 1_000} s`)),
     );
-    socket.once('error', (error) =>
-      reject(new SvcError('unavailable', `${wanted}: ${error.message}`)),
-    );
+    socket.once('error', (error) => reject(errors.tcp_failed({ wanted, cause: error.message })));
     socket.once('connect', () => {
       socket.setTimeout(0);
       socket.removeAllListeners('error');

@@ -1,7 +1,8 @@
 import type { EdgeCall, EdgeCapabilities, EdgeEntry, EdgeFleet } from 'svc/contracts/edge';
-import { isSvcError, SvcError } from 'svc/sdk';
+import { isSvcError } from 'svc/sdk';
 import type { TunnelStream } from 'svc/tunnel';
 
+import { errors } from './errors.ts';
 import type { Presence } from './presence/presence.ts';
 import type { Tunnel } from './record/tunnel.ts';
 import type { EdgeTable } from './record/edge-table.ts';
@@ -43,10 +44,7 @@ export class Fleet implements EdgeFleet {
     try {
       const { session, capabilities } = this.#tunnelOf(edgeId);
       if (!capabilities.methods.includes(method)) {
-        throw new SvcError(
-          'unavailable',
-          `edge ${edgeId} does not offer ${method}: upgrade its agent, or allow it in policy.yaml of its machine`,
-        );
+        throw errors.no_method({ edgeId, method });
       }
       return session
         .call<R>(method, params, options)
@@ -64,10 +62,7 @@ export class Fleet implements EdgeFleet {
   ): Promise<TunnelStream> {
     const { session, capabilities } = this.#tunnelOf(edgeId);
     if (!capabilities.streams.includes(service)) {
-      throw new SvcError(
-        'unavailable',
-        `edge ${edgeId} does not offer streams to ${service}: upgrade its agent, or allow it in policy.yaml of its machine`,
-      );
+      throw errors.no_stream({ edgeId, service });
     }
     return await session.open(service, meta, options);
   }
@@ -86,10 +81,10 @@ export class Fleet implements EdgeFleet {
   #tunnelOf(edgeId: number): Tunnel {
     const record = this.#edgeTable.byId(edgeId);
     if (!record) {
-      throw new SvcError('not_found', `there is no edge ${edgeId}`);
+      throw errors.no_edge({ id: edgeId });
     }
     if (!record.tunnel) {
-      throw new SvcError('unavailable', `edge ${edgeId} (${record.name}) is offline`);
+      throw errors.offline({ edgeId, name: record.name });
     }
     return record.tunnel;
   }
@@ -99,9 +94,5 @@ export class Fleet implements EdgeFleet {
 function asTold(edgeId: number, error: unknown): unknown {
   const isTheirs =
     isSvcError(error) && (error.code === 'internal' || error.code === 'unauthorized');
-  return isTheirs
-    ? new SvcError('upstream_error', `edge ${edgeId} could not do it: ${error.message}`, {
-        cause: error,
-      })
-    : error;
+  return isTheirs ? errors.call_failed({ edgeId, cause: error.message }, { cause: error }) : error;
 }

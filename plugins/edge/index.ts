@@ -6,7 +6,9 @@ import { EdgeFleet, FleetSkills } from 'svc/contracts/edge';
 import { Mentions } from 'svc/contracts/mention';
 import type { Credentials } from 'svc/contracts/session';
 import { type Build, definePlugin } from 'svc/sdk';
+import { tunnelErrors } from 'svc/tunnel';
 
+import { errors } from './errors.ts';
 import { openBase } from './base.ts';
 import { acceptRoute, openConnection } from './open-connection.ts';
 import { BufferReports, ClockReports } from './connection/event-intake.ts';
@@ -38,6 +40,7 @@ const ownPackage = ({ agent, version }: Build): OwnPackage | undefined =>
     : undefined;
 
 export default definePlugin({
+  errors: [errors, tunnelErrors],
   async activate(ctx) {
     const base = openBase(ctx);
     const connection = openConnection(base, ctx);

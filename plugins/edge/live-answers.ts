@@ -2,10 +2,11 @@ import type { EdgeFleet } from 'svc/contracts/edge';
 import { HostSnapshot, Processes } from 'svc/edge-protocol';
 import { canonicalMetrics } from 'svc/probe';
 import { type ScopeSource, scopeOf } from 'svc/query';
-import { type Handle, type Principal, SvcError, type Tables } from 'svc/sdk';
+import type { Handle, Principal, Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { withoutArguments } from './arguments.ts';
+import { errors } from './errors.ts';
 import { foundFor } from './record/edge-store.ts';
 import type { ProcessQuery, Snapshot } from './record/schema.ts';
 import { shapeCheck } from './record/shape-check.ts';
@@ -48,10 +49,7 @@ export class LiveAnswers {
       { timeoutMs: askMs, signal },
     );
     if (!this.#isProcesses(answer)) {
-      throw new SvcError(
-        'upstream_error',
-        `the answer of edge ${edgeId} is no list of processes; upgrade its agent`,
-      );
+      throw errors.process_answer({ edgeId });
     }
     const { sampled_at, processes } = answer;
     const shown = processes.slice(0, top);
@@ -76,10 +74,7 @@ export class LiveAnswers {
       { timeoutMs: askMs, signal },
     );
     if (!this.#isSnapshot(answer)) {
-      throw new SvcError(
-        'upstream_error',
-        `the answer of edge ${edgeId} is no snapshot of a host; upgrade its agent`,
-      );
+      throw errors.snapshot_answer({ edgeId });
     }
     const { sampled_at, metrics } = answer;
     const known = new Map(Object.entries(metrics));

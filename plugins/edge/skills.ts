@@ -12,11 +12,11 @@ import {
   isSvcError,
   messageOf,
   type Principal,
-  SvcError,
   type Tables,
 } from 'svc/sdk';
 
 import { namesOnly, readsArguments } from './arguments.ts';
+import { errors } from './errors.ts';
 import type { EdgeTables } from './record/tables.ts';
 import { shapeCheck } from './record/shape-check.ts';
 
@@ -68,10 +68,7 @@ export class RemoteSkills implements FleetSkills {
       { timeoutMs: listMs, signal },
     );
     if (!this.#isList(answer)) {
-      throw new SvcError(
-        'upstream_error',
-        `the answer of edge ${edgeId} is no list of skills; upgrade its agent`,
-      );
+      throw errors.skill_list_answer({ edgeId });
     }
     if (capabilities) {
       this.#known.set(capabilities, answer.skills);
@@ -138,7 +135,7 @@ export class RemoteSkills implements FleetSkills {
     const known = capabilities && this.#known.get(capabilities)?.find((skill) => skill.key === key);
     const skill = known ?? (await this.list(edgeId, signal)).find((one) => one.key === key);
     if (!skill) {
-      throw new SvcError('not_found', `edge ${edgeId} has no skill ${key}`);
+      throw errors.no_skill({ edgeId, key });
     }
     return skill;
   }
@@ -159,10 +156,7 @@ export class RemoteSkills implements FleetSkills {
       call,
     );
     if (!this.#isAnswer(answer)) {
-      throw new SvcError(
-        'upstream_error',
-        `the answer of edge ${edgeId} is no answer of a skill; upgrade its agent`,
-      );
+      throw errors.skill_answer({ edgeId });
     }
     // By the field and not by the key: another version, or a plugin of the owner, may list processes elsewhere.
     return readsArguments(principal) ? answer : { ...answer, result: namesOnly(answer.result) };
@@ -222,16 +216,10 @@ function requireGrant(
 ): void {
   const may = (wanted: string): boolean => grants.some((grant) => covers(grant, wanted));
   if (kind === 'dangerous' && approval === undefined) {
-    throw new SvcError(
-      'forbidden',
-      `${key} is dangerous: it takes the approval of two people, which cannot be given here`,
-    );
+    throw errors.two_approvals({ key });
   }
   const wanted = kind === 'safe' ? ['device:read', `skill:${key}`] : ['skill:*'];
   if (!wanted.some(may)) {
-    throw new SvcError(
-      'forbidden',
-      `${role} may not use ${key}, which is ${kind}; it takes ${wanted.join(' or ')}`,
-    );
+    throw errors.skill_not_allowed({ role, key, kind, wanted: wanted.join(' or ') });
   }
 }

@@ -22,8 +22,8 @@ import {
   signed,
   textOf,
 } from 'svc/im';
-import { SvcError } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { streamMode } from './stream-mode.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -46,10 +46,7 @@ export function dingtalk(ports: CallPorts): ImPlatform {
     check({ app_id: id }) {
       if (!/^\w{6,64}$/.test(id)) {
         const message = 'is the AppKey (client id) of the app, such as dingabc123';
-        throw new SvcError('invalid_argument', `app_id ${message}`, {
-          reason: 'im-dingtalk.invalid_app',
-          details: [{ path: '/app_id', message }],
-        });
+        throw errors.invalid_app({ message }, { details: [{ path: '/app_id', message }] });
       }
     },
     receive: (app, callback) => receive(app, callback, seen),

@@ -1,6 +1,7 @@
 import type { ImApp, ImEvent, ImListening, ImPorts } from 'svc/contracts/imbridge';
 import { type Calls, jsonObject, objectOf, textOf } from 'svc/im';
-import { SvcError } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 export interface StreamModeParts {
   readonly calls: Calls;
@@ -38,9 +39,7 @@ export async function streamMode({
     signal,
   });
   if (answer.result !== 'ok') {
-    throw new SvcError('upstream_error', `DingTalk opened no stream: ${answer.reason}`, {
-      reason: 'im-dingtalk.no_stream',
-    });
+    throw errors.no_stream({ reason: answer.reason });
   }
   const url = `${textOf(answer.body['endpoint'], 1_000)}?ticket=${encodeURIComponent(textOf(answer.body['ticket'], 1_000))}`;
   const socket = await ports.dial(url, signal);

@@ -22,8 +22,8 @@ import {
   sha256Hex,
   textOf,
 } from 'svc/im';
-import { SvcError } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { eventsOf } from './events.ts';
 import { longConnection } from './long-connection.ts';
 
@@ -55,10 +55,7 @@ export function feishu(ports: CallPorts): ImPlatform {
     check({ app_id: id }) {
       if (!/^cli_\w{6,40}$/.test(id)) {
         const message = 'is the id of the app, such as cli_a1b2c3d4e5f6';
-        throw new SvcError('invalid_argument', `app_id ${message}`, {
-          reason: 'im-feishu.invalid_app',
-          details: [{ path: '/app_id', message }],
-        });
+        throw errors.invalid_app({ message }, { details: [{ path: '/app_id', message }] });
       }
     },
     receive,

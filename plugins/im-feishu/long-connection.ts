@@ -1,7 +1,7 @@
 import type { ImApp, ImListening, ImPorts } from 'svc/contracts/imbridge';
 import { type Calls, jsonObject, objectOf, textOf } from 'svc/im';
-import { SvcError } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { eventsOf } from './events.ts';
 import { type Frame, packed, unpacked } from './frame.ts';
 
@@ -40,13 +40,9 @@ export async function longConnection({
   });
   const url = answer.result === 'ok' ? textOf(objectOf(answer.body['data'])['URL'], 2_000) : '';
   if (answer.result !== 'ok' || !URL.canParse(url)) {
-    throw new SvcError(
-      'upstream_error',
-      `Feishu opened no connection: ${answer.result === 'ok' ? 'it named no address' : answer.reason}`,
-      {
-        reason: 'im-feishu.no_connection',
-      },
-    );
+    throw errors.no_connection({
+      detail: answer.result === 'ok' ? 'it named no address' : answer.reason,
+    });
   }
   const service = Number(new URL(url).searchParams.get('service_id') ?? '0');
   const socket = await ports.dial(url, signal);

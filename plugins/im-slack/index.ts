@@ -1,9 +1,12 @@
 import { ImPlatforms } from 'svc/contracts/imbridge';
 import { definePlugin } from 'svc/sdk';
+import { imErrors } from 'svc/im';
 
+import { errors } from './errors.ts';
 import { slack } from './slack.ts';
 
 export default definePlugin({
+  errors: [errors, imErrors],
   activate(ctx) {
     ctx.extend.contribute(
       ImPlatforms,

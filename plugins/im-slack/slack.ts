@@ -20,8 +20,9 @@ import {
   signed,
   textOf,
 } from 'svc/im';
-import { SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { socketMode } from './socket-mode.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -369,7 +370,4 @@ function sentOf(answer: Awaited<ReturnType<Api>>, target: ImTarget): ImSent {
 }
 
 const wrong = (field: string, message: string): SvcError =>
-  new SvcError('invalid_argument', `${field} ${message}`, {
-    reason: 'im-slack.invalid_app',
-    details: [{ path: `/${field}`, message }],
-  });
+  errors.invalid_app({ field, message }, { details: [{ path: `/${field}`, message }] });

@@ -1,6 +1,7 @@
 import type { ImApp, ImEvent, ImListening, ImPorts } from 'svc/contracts/imbridge';
 import { type Calls, jsonObject, objectOf, textOf } from 'svc/im';
-import { SvcError } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 export interface SocketModeParts {
   readonly calls: Calls;
@@ -37,9 +38,7 @@ export async function socketMode({
     signal,
   });
   if (opened.result !== 'ok') {
-    throw new SvcError('upstream_error', `Slack opened no socket: ${opened.reason}`, {
-      reason: 'im-slack.no_socket',
-    });
+    throw errors.no_socket({ reason: opened.reason });
   }
   const socket = await ports.dial(String(opened.body['url']), signal);
   try {

@@ -19,7 +19,9 @@ import {
   sameSecret,
   textOf,
 } from 'svc/im';
-import { SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Api = (
@@ -109,9 +111,7 @@ async function poll(
       signal,
     );
     if (answer.result !== 'ok') {
-      throw new SvcError('upstream_error', `Telegram told no updates: ${answer.reason}`, {
-        reason: 'im-telegram.no_updates',
-      });
+      throw errors.no_updates({ reason: answer.reason });
     }
     connected();
     const updates = (Array.isArray(answer.body['result']) ? answer.body['result'] : []).map(
@@ -308,7 +308,4 @@ function objection(body: Json, status: number) {
 }
 
 const wrong = (field: string, message: string): SvcError =>
-  new SvcError('invalid_argument', `${field} ${message}`, {
-    reason: 'im-telegram.invalid_app',
-    details: [{ path: `/${field}`, message }],
-  });
+  errors.invalid_app({ field, message }, { details: [{ path: `/${field}`, message }] });

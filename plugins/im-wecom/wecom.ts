@@ -21,9 +21,10 @@ import {
   sha256Hex,
   textOf,
 } from 'svc/im';
-import { SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
 
 import { elementsOf } from './elements.ts';
+import { errors } from './errors.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -218,7 +219,4 @@ const refusalOf = (answer: CallRefusal): ImSent =>
     : { result: 'failed', reason: answer.reason };
 
 const wrong = (field: string, message: string): SvcError =>
-  new SvcError('invalid_argument', `${field} ${message}`, {
-    reason: 'im-wecom.invalid_app',
-    details: [{ path: `/${field}`, message }],
-  });
+  errors.invalid_app({ field, message }, { details: [{ path: `/${field}`, message }] });

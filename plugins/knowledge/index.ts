@@ -10,7 +10,9 @@ import {
   type Tables,
   type ThreadHandle,
 } from 'svc/sdk';
+import { markdownErrors } from 'svc/markdown-file';
 
+import { errors } from './errors.ts';
 import { docRoutes } from './documents/doc-routes.ts';
 import { Library } from './documents/library.ts';
 import { Shelf, SourcedDocs } from './documents/sourced-docs.ts';
@@ -30,6 +32,7 @@ import { Vault, vaultRoutes } from './vault/vault.ts';
 const idleMs = 5 * 60_000;
 
 export default definePlugin({
+  errors: [errors, markdownErrors],
   activate(ctx) {
     const tables = ctx.db<KnowledgeTables>();
     const { feed, search, embedding } = indexOf(ctx, tables);

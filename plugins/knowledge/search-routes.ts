@@ -1,8 +1,9 @@
-import { route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { Tag } from './documents/schema.ts';
 import type { Embedding } from './embedding/embedding.ts';
+import { errors } from './errors.ts';
 import type { Desk } from './search/desk.ts';
 import type { Feed } from './search/feed.ts';
 
@@ -121,13 +122,7 @@ export const searchRoutes = (
     async handle({ query: { doc }, principal }) {
       const found = await desk.read(doc.trim(), principal);
       if (found === undefined) {
-        throw new SvcError(
-          'not_found',
-          `there is no document ${JSON.stringify(doc)}; "svc knowledge list" and "svc knowledge search" show those there are`,
-          {
-            reason: 'knowledge.no_document',
-          },
-        );
+        throw errors.no_document({ doc: JSON.stringify(doc) });
       }
       const { document_id: id, path, title, tags, source, version, content } = found;
       return { id: Number(id), path, title, tags: [...tags], source, version, content };

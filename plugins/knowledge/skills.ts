@@ -1,6 +1,8 @@
 import type { KnowledgeRead, KnowledgeSearch } from 'svc/contracts/knowledge';
-import { SvcError, type ToolSkill, toolSkill } from 'svc/sdk';
+import { type ToolSkill, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
+
+import { errors } from './errors.ts';
 
 const maxRead = 24_000;
 
@@ -78,10 +80,7 @@ export const knowledgeSkills = (desk: KnowledgeSearch & KnowledgeRead): readonly
     async run({ document, from }, { principal }) {
       const doc = await desk.read(document, principal);
       if (!doc) {
-        throw new SvcError(
-          'not_found',
-          `there is no document ${document.slice(0, 100)}; knowledge.search finds documents by what they say`,
-        );
+        throw errors.not_indexed({ document: document.slice(0, 100) });
       }
       const { document_id, path, title, tags, version, content } = doc;
       const part = content.slice(from, from + maxRead);

@@ -6,7 +6,9 @@ import { ServerSources } from 'svc/contracts/mcp';
 import { PackRights } from 'svc/contracts/packs';
 import { PersonaRestraints } from 'svc/contracts/persona';
 import { Board, BuildInfo, Catalogue, definePlugin, messageOf, Plugins } from 'svc/sdk';
+import { markdownErrors } from 'svc/markdown-file';
 
+import { errors } from './errors.ts';
 import { Consent } from './install/consent.ts';
 import { FollowedFolders } from './install/followed-folders.ts';
 import { InstalledPacks } from './install/installed-packs.ts';
@@ -29,6 +31,7 @@ const hourMs = 60 * minuteMs;
 const followMs = 1_000;
 
 export default definePlugin({
+  errors: [errors, markdownErrors],
   async activate(ctx) {
     const { clock, ids, log, settings, scope } = ctx;
     const plugins = ctx.services.use(Plugins);

@@ -14,6 +14,7 @@ import { limits } from './archive/entry-list.ts';
 import type { Outcome } from './install/installer.ts';
 import type { PackBook } from './install/pack-book.ts';
 import { packIn } from './archive/arrived.ts';
+import { errors } from './errors.ts';
 import {
   AdmittedShape,
   CeilingShape,
@@ -46,11 +47,7 @@ const installMs = 300_000;
 /** A folder of the machine may hold anything: only who may do everything has it read. */
 function forAdministrators(principal: Principal, folder: string | undefined): void {
   if (folder !== undefined && !principal.grants.includes('*')) {
-    throw new SvcError(
-      'forbidden',
-      'only an administrator installs from a folder of the machine of svc',
-      { reason: 'marketplace.folder_for_administrators' },
-    );
+    throw errors.folder_for_administrators();
   }
 }
 

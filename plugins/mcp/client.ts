@@ -1,5 +1,7 @@
-import { type PluginContext, SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { type PluginContext } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { isRecord, type RpcReply } from './json-rpc.ts';
 
 export interface RemoteTool {
@@ -67,11 +69,10 @@ export class McpClient {
       ? (result['content'] as unknown[]).flatMap(textOf)
       : [];
     if (result['isError'] === true) {
-      throw new SvcError(
-        'upstream_error',
-        `${this.#address.name}: ${texts.join('\n').slice(0, 2_000)}`,
-        { reason: 'mcp.tool_failed' },
-      );
+      throw errors.tool_failed({
+        name: this.#address.name,
+        texts: texts.join('\n').slice(0, 2_000),
+      });
     }
     return result['structuredContent'] ?? (texts.length === 1 ? texts[0] : texts);
   }
@@ -167,9 +168,7 @@ export class McpClient {
   }
 
   #trouble(what: string): SvcError {
-    return new SvcError('upstream_error', `the MCP server ${this.#address.name} ${what}`, {
-      reason: 'mcp.server_failed',
-    });
+    return errors.server_failed({ name: this.#address.name, what });
   }
 }
 

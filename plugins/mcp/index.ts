@@ -3,6 +3,7 @@ import { type ServerSource, ServerSources } from 'svc/contracts/mcp';
 import { SkillExecutor, Skills, ToolSources } from 'svc/contracts/skill';
 import { BuildInfo, type Contribution, definePlugin } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { mcpRoutes } from './routes.ts';
 import { type McpTables, SeenTools } from './seen-tools.ts';
 import { McpServer } from './server.ts';
@@ -11,6 +12,7 @@ import { McpServers, type ServerEntry } from './servers.ts';
 const refreshMs = 5 * 60_000;
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { version } = ctx.services.use(BuildInfo);
     const server = new McpServer({

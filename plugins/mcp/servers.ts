@@ -5,11 +5,11 @@ import {
   messageOf,
   type PluginContext,
   type SkillClass,
-  SvcError,
   timestamp,
 } from 'svc/sdk';
 
 import { McpClient, type RemoteTool } from './client.ts';
+import { errors } from './errors.ts';
 import type { Judged, SeenTools } from './seen-tools.ts';
 
 /** As the settings have it. */
@@ -141,18 +141,10 @@ export class McpServers implements ToolSource {
     }
     const known = find()?.[1];
     if (known === undefined) {
-      throw new SvcError('unavailable', `no server in mcp.servers brings ${key} any more`, {
-        reason: 'mcp.server_gone',
-      });
+      throw errors.server_gone({ key });
     }
     if (classOf(known) !== classOf(before)) {
-      throw new SvcError(
-        'conflict',
-        `tool ${key} not called: its description or schema has changed since it was classed; an administrator compares it and accepts it with POST /api/v1/mcp/servers/${server}/accept`,
-        {
-          reason: 'mcp.changed_before_call',
-        },
-      );
+      throw errors.changed_before_call({ key, server: `${server}` });
     }
     return [known.names.get(key)!, known];
   }
@@ -182,10 +174,7 @@ export class McpServers implements ToolSource {
   ): Promise<ServerStatus> {
     const status = (): ServerStatus | undefined => this.status().find((one) => one.name === name);
     if (status() === undefined) {
-      throw new SvcError(
-        'not_found',
-        `there is no MCP server ${name}; GET /api/v1/mcp/servers lists them`,
-      );
+      throw errors.no_server({ name });
     }
     const changed = new Map(status()?.changed.map(({ tool, digest }) => [tool, digest]));
     const other = tools.find(({ tool, digest }) => changed.get(tool) !== digest);
@@ -193,13 +182,7 @@ export class McpServers implements ToolSource {
       const why = changed.has(other.tool)
         ? 'has another description or schema than the one with this digest'
         : 'is not among the changed tools';
-      throw new SvcError(
-        'conflict',
-        `no tool of ${name} accepted: ${other.tool} ${why}; look at GET /api/v1/mcp/servers again`,
-        {
-          reason: 'mcp.not_as_shown',
-        },
-      );
+      throw errors.not_as_shown({ name, tool: other.tool, why });
     }
     await this.#parts.seen.accept(name, tools);
     // One that says something else by now is among the changed again.

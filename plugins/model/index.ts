@@ -3,6 +3,7 @@ import { PackTraces } from 'svc/contracts/marketplace';
 import { ModelProviders, ModelRuns } from 'svc/contracts/model';
 import { BuildInfo, definePlugin, type PluginContext } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { askingRoutes } from './asking-routes.ts';
 import { Budget } from './budget/budget.ts';
 import type { ModelTables } from './budget/tables.ts';
@@ -17,6 +18,7 @@ import { Translator } from './translate/translator.ts';
 const dayMs = 24 * 60 * 60_000;
 
 export default definePlugin({
+  errors,
   async activate(ctx) {
     const { clock, ids, log, scope, settings } = ctx;
     const budget = new Budget({

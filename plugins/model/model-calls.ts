@@ -1,7 +1,8 @@
 import type { ModelPart, ModelRequest, Models, ModelUsage } from 'svc/contracts/model';
-import { type Counter, isSvcError, type Logger, SvcError } from 'svc/sdk';
+import { type Counter, isSvcError, type Logger } from 'svc/sdk';
 
 import type { Budget, Held } from './budget/budget.ts';
+import { errors } from './errors.ts';
 import type { Chosen, ModelCatalogue } from './providers/catalogue.ts';
 import { estimatedTokens } from './wire/tokens.ts';
 
@@ -104,9 +105,7 @@ export class ModelCalls implements Models {
     const bill = new Bill(request, held);
     try {
       if (request.signal.aborted) {
-        throw new SvcError('unavailable', 'the model call was stopped before it was sent', {
-          reason: 'model.stopped',
-        });
+        throw errors.stopped();
       }
       bill.sent();
       for await (const part of provider.stream({

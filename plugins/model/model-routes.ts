@@ -1,8 +1,9 @@
 import { ConnectionAnswer } from 'svc/connection';
-import { route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import type { Budget } from './budget/budget.ts';
+import { errors } from './errors.ts';
 import type { ModelCatalogue } from './providers/catalogue.ts';
 import type { HttpProvider } from './providers/http-provider.ts';
 
@@ -154,9 +155,7 @@ export const modelRoutes = ({
           provider === undefined
             ? ['/provider', `is one of ${providers.map((candidate) => candidate.name).join(', ')}`]
             : ['/url', 'is needed with token: the address that the token belongs to'];
-        throw new SvcError('invalid_argument', `${path.slice(1)} ${message}`, {
-          details: [{ path, message }],
-        });
+        throw errors.request({ path: path.slice(1), message }, { details: [{ path, message }] });
       }
       return { ...(await provider.test(url === '' ? undefined : { url, key: token }, signal)) };
     },

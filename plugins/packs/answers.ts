@@ -1,11 +1,14 @@
 import { join } from 'node:path';
 
 import type { GateContract } from 'svc/contracts/gate';
-import { type Handle, type PackSource, type PluginContext, SvcError } from 'svc/sdk';
+import { type Handle, type PackSource, type PluginContext } from 'svc/sdk';
 
 import { BrokeredFetch } from './brokered-fetch.ts';
+import { errors } from './errors.ts';
 import { PackDatabase, type PackDatabaseOptions } from './tables/pack-database.ts';
 import { isTablesMethod } from './tables/tables-wire.ts';
+
+const askForTables = '"permissions": {"disk_mb": 64}';
 
 /** Hosts that nobody weighs are not asked. */
 export const noGate = 'what says how far packs may reach is not there; bring the plugin gate up';
@@ -46,13 +49,10 @@ export function answersOf(
       return await outbound.ask(input);
     }
     if (tables === undefined) {
-      throw new SvcError(
-        'not_found',
-        `svc answers no ${method} of this pack: for tables of its own it asks for "permissions": {"disk_mb": 64}`,
-      );
+      throw errors.tables_not_asked({ method, ask: askForTables });
     }
     if (!isTablesMethod(method)) {
-      throw new SvcError('not_found', `svc answers no ${method} of a pack`);
+      throw errors.no_method({ method });
     }
     return await tables.call(method, input);
   };
@@ -73,10 +73,7 @@ export function tablesOf(
   const { disk_mb: maxMb } = permissions;
   if (maxMb === 0) {
     if (names.length > 0) {
-      throw new SvcError(
-        'invalid_argument',
-        `${id} has ${names[0]} and no room for tables: ask for "permissions": {"disk_mb": 64} in plugin.json`,
-      );
+      throw errors.no_room_for_tables({ id, name: names[0]!, ask: askForTables });
     }
     return undefined;
   }

@@ -1,4 +1,6 @@
-import { type Clock, type OutboundReply, type OutboundRequest, SvcError } from 'svc/sdk';
+import { type Clock, type OutboundReply, type OutboundRequest } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 export interface BrokeredFetchParts {
   readonly id: string;
@@ -81,11 +83,7 @@ export class BrokeredFetch {
         return reply;
       }
       if (left === 0) {
-        throw new SvcError(
-          'upstream_error',
-          `${target.origin} redirects more than ${maxRedirects} times`,
-          { reason: 'packs.redirects' },
-        );
+        throw errors.redirects({ origin: target.origin, maxRedirects });
       }
       const next = this.#allowed(
         URL.canParse(location, target.href) ? new URL(location, target.href).href : location,
@@ -100,28 +98,17 @@ export class BrokeredFetch {
     const { id, hosts, setting, beyond } = this.#parts;
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol)) {
-      throw new SvcError(
-        'invalid_argument',
-        'fetch takes addresses that begin with https:// or http://',
-      );
+      throw errors.fetch_address();
     }
     const named = hosts.flatMap((host) =>
       host.startsWith('{') ? hostOf(setting(host.slice(1, -1))) : [host],
     );
     if (!named.some((host) => covers(host, url))) {
-      throw new SvcError(
-        'forbidden',
-        `${id} may not ask ${url.host}: "hosts" of its permissions has ${hosts.join(', ') || 'none'}`,
-        {
-          reason: 'packs.denied_host',
-        },
-      );
+      throw errors.denied_host({ id, host: url.host, hosts: hosts.join(', ') || 'none' });
     }
     const cause = beyond(url.hostname);
     if (cause !== undefined) {
-      throw new SvcError('forbidden', `${id} may not ask ${url.host}: ${cause}`, {
-        reason: 'packs.beyond_ceiling',
-      });
+      throw errors.beyond_ceiling({ id, host: url.host, cause });
     }
     return url;
   }
@@ -134,13 +121,9 @@ export class BrokeredFetch {
     }
     this.#counted += 1;
     if (this.#open >= atOnce || this.#counted > perMinute) {
-      throw new SvcError(
-        'rate_limited',
-        `${id} may make ${atOnce} requests at once and ${perMinute} in a minute; try again later`,
-        {
-          reason: 'packs.fetch_limited',
-          retryAfterSeconds: Math.ceil((this.#countedFrom + minuteMs - now) / 1_000),
-        },
+      throw errors.fetch_limited(
+        { id, atOnce, perMinute },
+        { retryAfterSeconds: Math.ceil((this.#countedFrom + minuteMs - now) / 1_000) },
       );
     }
   }
@@ -171,10 +154,7 @@ function readAsked(input: unknown): Asked {
     pairs.length > maxHeaders ||
     !pairs.every(([, value]) => isText(value ?? 0))
   ) {
-    throw new SvcError(
-      'invalid_argument',
-      `fetch takes an address and {method, headers, body, timeoutMs, ca}, with up to ${maxHeaders} headers`,
-    );
+    throw errors.fetch_form({ options: '{method, headers, body, timeoutMs, ca}', maxHeaders });
   }
   const unfit = pairs.find(
     ([name, value]) =>
@@ -183,10 +163,9 @@ function readAsked(input: unknown): Asked {
       /[^\t -~\u0080-\u00ff]/.test(String(value)),
   );
   if (unfit !== undefined || [url, ca].some((value) => String(value).length > maxText)) {
-    throw new SvcError(
-      'invalid_argument',
-      `fetch cannot send ${unfit === undefined ? 'so long an address' : `the header ${unfit[0].slice(0, 100)}`}`,
-    );
+    throw errors.fetch_body({
+      detail: unfit === undefined ? 'so long an address' : `the header ${unfit[0].slice(0, 100)}`,
+    });
   }
   const body =
     typeof base64 === 'string' ? Buffer.from(base64, 'base64') : (text as string | undefined);

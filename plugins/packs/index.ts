@@ -6,6 +6,7 @@ import { PackTraces } from 'svc/contracts/marketplace';
 import { PackRights } from 'svc/contracts/packs';
 import { Board, BuildInfo, definePlugin, PackLoader, Plugins } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { type Confinement, findConfinement } from './process/confinement.ts';
 import { Loader } from './loader.ts';
 import { packRoutes } from './routes.ts';
@@ -19,6 +20,7 @@ import { tablesProgram } from './tables/tables-program.ts';
 const leaveMs = 150_000;
 
 export default definePlugin({
+  errors,
   async activate(ctx) {
     const { ids, scope } = ctx;
     const dataDir = resolve(ctx.dataDir, '../..');

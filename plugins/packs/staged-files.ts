@@ -11,7 +11,9 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { type PackFiles, SvcError } from 'svc/sdk';
+import type { PackFiles } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 const maxBytes = 64 * 1024 * 1024;
 
@@ -28,10 +30,7 @@ export function stageFiles(
   const contents = new Map(files.files().map((name) => [name, files.read(name)!] as const));
   const bytes = [...contents.values()].reduce((sum, content) => sum + content.length, 0);
   if (bytes > maxBytes) {
-    throw new SvcError(
-      'invalid_argument',
-      `the files of ${id} are larger than ${maxBytes / 1024 / 1024} MiB; remove what it does not need`,
-    );
+    throw errors.files_too_large({ id, maxBytes: maxBytes / 1024 / 1024 });
   }
   const home = join(cacheDir, 'packs', id);
   mkdirSync(home, { recursive: true, mode: 0o700 });

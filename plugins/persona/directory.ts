@@ -6,17 +6,10 @@ import type {
   PersonaRestraint,
   Route,
 } from 'svc/contracts/persona';
-import {
-  type Clock,
-  type Contribution,
-  type OpenPoint,
-  type Persona,
-  type Principal,
-  type Settings,
-  SvcError,
-} from 'svc/sdk';
+import type { Clock, Contribution, OpenPoint, Persona, Principal, Settings } from 'svc/sdk';
 
 import type { Conditions } from './conditions.ts';
+import { errors } from './errors.ts';
 import { initialPrompt } from './initial-prompt.ts';
 import type { OwnPersonas } from './own-personas.ts';
 import { Router } from './router.ts';
@@ -103,13 +96,7 @@ export class Directory implements PersonaDirectory {
     const name = this.#ports.settings.get<string>('agents.default_persona');
     const found = this.#all.get(name) ?? this.#list.find(({ unmet }) => unmet.length === 0);
     if (!found) {
-      throw new SvcError(
-        'not_found',
-        `there is no persona "${name}" and no other; put a markdown file of one into agents/, or set agents.default_persona`,
-        {
-          reason: 'persona.none',
-        },
-      );
+      throw errors.none({ name });
     }
     return found;
   }

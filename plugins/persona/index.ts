@@ -4,7 +4,9 @@ import { PersonaRestraints, Personas } from 'svc/contracts/persona';
 import { Programs } from 'svc/contracts/programs';
 import { Skills } from 'svc/contracts/skill';
 import { Board, Catalogue, definePlugin } from 'svc/sdk';
+import { markdownErrors } from 'svc/markdown-file';
 
+import { errors } from './errors.ts';
 import { Conditions } from './conditions.ts';
 import { Directory } from './directory.ts';
 import { OwnPersonas } from './own-personas.ts';
@@ -13,6 +15,7 @@ import type { PersonaTables } from './store.ts';
 import { Versions } from './versions.ts';
 
 export default definePlugin({
+  errors: [errors, markdownErrors],
   async activate(ctx) {
     const { clock, scope, settings } = ctx;
     const tables = ctx.db<PersonaTables>();

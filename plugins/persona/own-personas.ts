@@ -1,6 +1,8 @@
-import { type Call, type Clock, type Persona, SvcError, type Tables } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { type Call, type Clock, type Persona, type Tables } from 'svc/sdk';
 import { personaOf } from 'svc/markdown-file';
 
+import { errors } from './errors.ts';
 import { checkedPrompt } from './initial-prompt.ts';
 import { type OwnRow, personaStore, type PersonaTables } from './store.ts';
 
@@ -54,10 +56,7 @@ export class OwnPersonas {
     const now = this.#clock.now();
     return this.#write(name, (row) => {
       if (row) {
-        throw new SvcError(
-          'conflict',
-          `there is a persona "${name}" of a user already; change that one, or choose another name`,
-        );
+        throw errors.already_made({ name });
       }
       return { name, header: JSON.stringify(header), body, created_at: now, updated_at: now };
     });
@@ -78,12 +77,9 @@ export class OwnPersonas {
       const header = { ...(JSON.parse(row.header) as Draft), ...change.header };
       const body = 'body' in draft ? change.body : row.body;
       if (checked(header, body).name !== name) {
-        throw new SvcError(
-          'invalid_argument',
-          `a persona keeps its name; make another one and delete "${name}"`,
-          {
-            details: [{ path: '/name', message: `is not "${name}"` }],
-          },
+        throw errors.keeps_name(
+          { name },
+          { details: [{ path: '/name', message: `is not "${name}"` }] },
         );
       }
       return {
@@ -124,9 +120,7 @@ export class OwnPersonas {
 function partsOf(draft: Draft): { readonly header: Draft; readonly body: string } {
   const { body = '', unknown_fields: others } = draft;
   if (typeof body !== 'string') {
-    throw new SvcError('invalid_argument', 'body must be a text: the system prompt', {
-      details: [{ path: '/body', message: 'must be a text' }],
-    });
+    throw errors.body({ details: [{ path: '/body', message: 'must be a text' }] });
   }
   const kept = typeof others === 'object' && others !== null ? others : {};
   return {
@@ -150,8 +144,4 @@ const shownRow = ({ header, body, created_at, updated_at }: OwnRow): OwnPersona 
   updated_at,
 });
 
-const missing = (name: string): SvcError =>
-  new SvcError(
-    'not_found',
-    `no user has made a persona "${name}"; GET /api/v1/agents lists them, with their source`,
-  );
+const missing = (name: string): SvcError => errors.no_own_persona({ name });

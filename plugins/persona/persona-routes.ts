@@ -8,13 +8,13 @@ import {
   type Principal,
   route,
   type RouteDeclaration,
-  SvcError,
   timestamp,
 } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import type { Conditions } from './conditions.ts';
 import type { Directory } from './directory.ts';
+import { errors } from './errors.ts';
 import type { OwnPersonas } from './own-personas.ts';
 import {
   NewPersona,
@@ -223,7 +223,7 @@ const unreadable = (files: Handle<DropInFiles>, directory: Directory): readonly 
 function found(directory: Directory, name: string): KnownPersona {
   const persona = directory.find(name);
   if (!persona) {
-    throw new SvcError('not_found', `there is no persona "${name}"; GET /api/v1/agents lists them`);
+    throw errors.no_persona({ name });
   }
   return persona;
 }
@@ -233,25 +233,15 @@ function requireOwnName(directory: Directory, name: string, { grants }: Principa
   const taken = directory.published(name);
   if (taken !== undefined && !grants.some((grant) => covers(grant, replaces))) {
     const of = taken === 'builtin' ? 'comes with a plugin' : 'stands in a file';
-    throw new SvcError(
-      'forbidden',
-      `the persona "${name}" ${of} and serves everyone: to make, change or delete one in its place takes ${replaces}; choose another name, or ask an administrator`,
-      { reason: 'persona.name_taken' },
-    );
+    throw errors.name_taken({ name, of, replaces });
   }
 }
 
 function refuseForeign({ name, source }: KnownPersona): void {
   if (source === 'builtin') {
-    throw new SvcError(
-      'conflict',
-      `the persona "${name}" comes with a plugin and cannot be deleted; make one of your own with its name, which serves in its place`,
-    );
+    throw errors.of_plugin({ name });
   }
   if (source === 'disk') {
-    throw new SvcError(
-      'conflict',
-      `the persona "${name}" stands in a file: delete that file, which GET /api/v1/drop-ins names; or make one of your own with its name`,
-    );
+    throw errors.of_file({ name });
   }
 }

@@ -4,6 +4,7 @@ import type { OfferedSkill } from 'svc/edge-protocol';
 import type { DeviceScope } from 'svc/query';
 import { type Handle, type Logger, messageOf, SvcError } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { classNamed } from './registry.ts';
 
 export interface EdgeToolParts {
@@ -94,7 +95,7 @@ export class EdgeTools implements ToolSource {
   ): Promise<unknown> {
     const { skills } = this.#parts;
     if (call.edge_id === undefined || !skills.available) {
-      throw new SvcError('unavailable', `${key} runs on edges, and none can be reached now`);
+      throw errors.no_edge({ key });
     }
     const { principal, timeoutMs, signal, idempotencyKey, approval } = call;
     const answer = await skills.get().execute(call.edge_id, key, params, {
@@ -112,7 +113,7 @@ export class EdgeTools implements ToolSource {
       );
     }
     if (answer.status === 'error') {
-      throw new SvcError('upstream_error', answer.error?.message ?? `${key} failed on the edge`);
+      throw errors.edge_failed({ cause: answer.error?.message ?? `${key} failed on the edge` });
     }
     return answer.truncated
       ? { result: answer.result, truncated: true, read_on: answer.read_on }

@@ -3,8 +3,10 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { Evidence } from 'svc/contracts/skill';
-import { type Clock, covers, type Principal, type Settings, SvcError, type Tables } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { type Clock, covers, type Principal, type Settings, type Tables } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import type { SkillTables } from './tables.ts';
 
 export interface EvidenceParts {
@@ -175,8 +177,4 @@ const selectorsOf = ({ selectors }: Principal): string | null =>
 /** A person and their API tokens are the same owner. */
 const ownerOf = ({ kind, id }: Principal): string => `${kind === 'token' ? 'user' : kind}:${id}`;
 
-const absent = (name: string): SvcError =>
-  new SvcError(
-    'not_found',
-    `there is no evidence ${name.slice(0, 40)} of yours; results are kept for skill.evidence_days, then asked for again`,
-  );
+const absent = (name: string): SvcError => errors.no_evidence({ name: name.slice(0, 40) });

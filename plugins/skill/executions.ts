@@ -8,7 +8,9 @@ import type {
   ToolCall,
   ToolOutcome,
 } from 'svc/contracts/skill';
-import { type Handle, isSvcError, type Logger, messageOf, type Principal, SvcError } from 'svc/sdk';
+import { type Handle, isSvcError, type Logger, messageOf, type Principal } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 export interface ExecutionParts {
   readonly runner: SkillRunner;
@@ -100,10 +102,7 @@ export class Executions implements SkillExecutor {
   ): Promise<string> {
     const { approvals, uuid } = this.#parts;
     if (!approvals.available) {
-      throw new SvcError(
-        'unavailable',
-        `${tool.key} takes an approval, and the room that keeps approvals is away; see svc plugin list`,
-      );
+      throw errors.no_approvals({ key: tool.key });
     }
     const { kind, id, name, email, role } = call.principal;
     const { id: approval } = await approvals.get().request({

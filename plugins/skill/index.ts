@@ -10,6 +10,7 @@ import { SkillExecutor, SkillRunner, Skills, ToolSources } from 'svc/contracts/s
 import { DeviceScopes } from 'svc/query';
 import { AuditTrail, Catalogue, definePlugin } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { EdgeTools } from './edge-tools.ts';
 import { EvidenceStore } from './evidence-store.ts';
 import { ExecutionTrail } from './execution-trail.ts';
@@ -27,6 +28,7 @@ const listSoonMs = 1_000;
 const hourMs = 3_600_000;
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { clock, ids, log, scope, settings, services } = ctx;
     const tables = ctx.db<SkillTables>();

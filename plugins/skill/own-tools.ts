@@ -1,8 +1,8 @@
 import type { GateContract } from 'svc/contracts/gate';
 import type { Guide, SkillRegistry, Tool, ToolCall } from 'svc/contracts/skill';
-import { SvcError } from 'svc/sdk';
 import { Type } from 'typebox';
 
+import { errors } from './errors.ts';
 import type { EvidenceStore } from './evidence-store.ts';
 import { ranked } from './ranking.ts';
 import { readIn } from './reading.ts';
@@ -137,7 +137,7 @@ export class OwnTools {
     { query, select }: { query?: string; select?: readonly string[] },
   ): Promise<object> {
     if ((query === undefined) === (select === undefined)) {
-      throw new SvcError('invalid_argument', 'tool_search takes either query or select');
+      throw errors.query_or_select();
     }
     const { registry, gate } = this.#parts;
     const { principal, origin, persona } = call;
@@ -178,7 +178,7 @@ export class OwnTools {
       .guides()
       .find((one) => one.key === key);
     if (!found) {
-      throw new SvcError('not_found', `there is no guide ${key}`);
+      throw errors.no_guide({ key });
     }
     return found;
   }

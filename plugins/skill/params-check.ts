@@ -1,7 +1,10 @@
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import { RE2JS } from 're2js';
 import type { Tool } from 'svc/contracts/skill';
-import { type FieldProblem, messageOf, SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { type FieldProblem, messageOf } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 const usual: Options = {
   strict: false,
@@ -50,13 +53,9 @@ export class ParamsCheck {
       }
       return (isForeign ? this.#foreign : this.#own).compile(closed(tool));
     } catch (error) {
-      throw new SvcError(
-        'upstream_error',
-        `the schema of ${tool.key} cannot be used: ${messageOf(error).slice(0, 200)}; correct it at its source`,
-        {
-          reason: 'skill.schema_broken',
-          cause: error,
-        },
+      throw errors.schema_broken(
+        { key: tool.key, cause: messageOf(error).slice(0, 200) },
+        { cause: error },
       );
     }
   }
@@ -97,12 +96,8 @@ function refusal(key: string, details: readonly FieldProblem[]): SvcError {
   const sentences = details.map(({ path, message }) =>
     path === '' ? `they ${message}` : `${path.slice(1).replaceAll('/', '.')} ${message}`,
   );
-  return new SvcError(
-    'invalid_argument',
-    `the params of ${key} are not valid: ${sentences.join('; ')}`,
-    {
-      reason: 'skill.params_invalid',
-      details: details.map(({ path, message }) => ({ path: `/params${path}`, message })),
-    },
+  return errors.params_invalid(
+    { key, sentences: sentences.join('; ') },
+    { details: details.map(({ path, message }) => ({ path: `/params${path}`, message })) },
   );
 }

@@ -1,5 +1,7 @@
 import { RE2JS } from 're2js';
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 /** Longer lines are read in pieces, so that one endless line can be read on in as well. */
 const longestLine = 1_000;
@@ -80,8 +82,6 @@ function matcherOf(filter: string): (line: string) => boolean {
     const pattern = RE2JS.compile(filter, RE2JS.CASE_INSENSITIVE);
     return (line) => pattern.matcher(line).find();
   } catch (error) {
-    throw new SvcError('invalid_argument', `filter is no RE2 pattern: ${messageOf(error)}`, {
-      cause: error,
-    });
+    throw errors.filter({ cause: messageOf(error) }, { cause: error });
   }
 }

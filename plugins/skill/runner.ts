@@ -18,6 +18,7 @@ import {
   withDeadline,
 } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import type { Execution, ExecutionTrail } from './execution-trail.ts';
 import type { OwnTools } from './own-tools.ts';
 import type { ParamsCheck } from './params-check.ts';
@@ -102,10 +103,10 @@ export class Runner implements SkillRunner {
         call.key,
         skills.tools().map(({ key }) => key),
       );
-      throw new SvcError(
-        'not_found',
-        `there is no tool ${call.key.slice(0, 100)}${near === undefined ? '' : `; perhaps ${near} is meant`}`,
-      );
+      throw errors.no_tool({
+        key: call.key.slice(0, 100),
+        detail: near === undefined ? '' : `; perhaps ${near} is meant`,
+      });
     }
     const { tool, runnable } = found;
     const { principal, origin, persona, tainted } = call;
@@ -142,21 +143,11 @@ export class Runner implements SkillRunner {
         isDeepStrictEqual(approval.args, params) &&
         (answer.verdict === 'run' || approval.signatures >= answer.signatures);
       if (!covers) {
-        throw new SvcError(
-          'forbidden',
-          `approval ${call.approval} does not cover this call of ${tool.key}; ask for a new one`,
-          {
-            reason: 'skill.approval_mismatch',
-          },
-        );
+        throw errors.approval_mismatch({ approval: call.approval, key: tool.key });
       }
     } else if (answer.verdict === 'approval') {
       const people = answer.signatures === 1 ? 'one person' : 'two people';
-      throw new SvcError(
-        'forbidden',
-        `${tool.key} takes the approval of ${people} before it is run`,
-        { reason: 'skill.approval_needed' },
-      );
+      throw errors.approval_needed({ key: tool.key, people });
     }
   }
 
@@ -184,7 +175,7 @@ export class Runner implements SkillRunner {
         this.#invoke(execution, runnable, timeoutMs, signal),
         timeoutMs,
         () => {
-          abort.abort(new SvcError('unavailable', `${tool.key} ran out of time`));
+          abort.abort(errors.timed_out({ key: tool.key }));
           return late;
         },
       );
@@ -233,10 +224,7 @@ export class Runner implements SkillRunner {
       case 'source': {
         const edge = await target.edge();
         if (target.shown.kind === 'device' && edge === undefined) {
-          throw new SvcError(
-            'unavailable',
-            `${target.shown.name} cannot be reached: no edge that watches device ${target.shown.id} is online`,
-          );
+          throw errors.not_reached({ name: target.shown.name, id: `${target.shown.id}` });
         }
         const idempotencyKey =
           call.idempotencyKey ?? approval ?? (tool.class === 'safe' ? undefined : id);

@@ -1,7 +1,8 @@
 import type { Guide, SkillRegistry, Tool } from 'svc/contracts/skill';
-import { listRoute, nearest, pageOfList, route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { listRoute, nearest, pageOfList, route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
+import { errors } from './errors.ts';
 import type { Executions } from './executions.ts';
 import { classNamed } from './registry.ts';
 
@@ -133,10 +134,10 @@ export const skillRoutes = (
           key,
           shown.tools().map((one) => one.key),
         );
-        throw new SvcError(
-          'not_found',
-          `there is no skill ${key.slice(0, 100)}${near === undefined ? '' : `; perhaps ${near} is meant`}`,
-        );
+        throw errors.no_skill({
+          key: key.slice(0, 100),
+          detail: near === undefined ? '' : `; perhaps ${near} is meant`,
+        });
       }
       return tool ? itemOf(tool) : { ...guideOf(guide!), body: guide!.body };
     },

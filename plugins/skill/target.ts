@@ -2,8 +2,9 @@ import type { DeviceDirectory } from 'svc/contracts/device';
 import type { GateQuestion } from 'svc/contracts/gate';
 import type { CallPlan, Tool, ToolCall } from 'svc/contracts/skill';
 import { type ScopeSource, scopeOf } from 'svc/query';
-import { type Handle, SvcError } from 'svc/sdk';
+import type { Handle } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { guarded } from './result-guard.ts';
 
 /** Where a call runs. */
@@ -34,30 +35,24 @@ export async function targetOf(
   const { device_id: deviceId, edge_id: edgeId } = call;
   if (tool.scope === 'manager') {
     if (deviceId !== undefined || edgeId !== undefined) {
-      throw wrong(`${tool.key} runs on the manager; leave out device_id and edge_id`);
+      throw errors.runs_on_manager({ key: tool.key });
     }
     return manager;
   }
   if ((deviceId === undefined) === (edgeId === undefined)) {
-    throw wrong(`${tool.key} runs on a device; name it by device_id or by edge_id`);
+    throw errors.runs_on_device({ key: tool.key });
   }
   if (!devices.available) {
-    throw new SvcError(
-      'unavailable',
-      `${tool.key} runs on a device, and the room of devices is away; see svc plugin list`,
-    );
+    throw errors.no_devices({ key: tool.key });
   }
   const directory = devices.get();
   const id = deviceId ?? (await directory.deviceOf(edgeId!));
   const seen = (await scopeOf(scopes, call.principal))?.ids;
   const device = id === undefined || seen?.has(id) === false ? undefined : await directory.get(id);
   if (id === undefined || device === undefined) {
-    throw new SvcError(
-      'not_found',
-      deviceId === undefined
-        ? `edge ${edgeId} watches no device`
-        : `there is no device ${deviceId}`,
-    );
+    throw deviceId === undefined
+      ? errors.edge_without_device({ edge: `${edgeId}` })
+      : errors.no_device({ device: deviceId });
   }
   return {
     shown: { kind: 'device', id, name: device.display_name },
@@ -77,5 +72,3 @@ export function rendered(
   );
   return `${[key, ...words].join(' ')} on ${shown.name}${shown.id === undefined ? '' : ` (device ${shown.id})`}`;
 }
-
-const wrong = (message: string): SvcError => new SvcError('invalid_argument', message);

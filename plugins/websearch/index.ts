@@ -4,16 +4,17 @@ import {
   type Principal,
   route,
   type RouteDeclaration,
-  SvcError,
   type ToolSkill,
   toolSkill,
 } from 'svc/sdk';
 import { Type } from 'typebox';
 
+import { errors } from './errors.ts';
 import { providers } from './providers.ts';
 import { Searches } from './searches.ts';
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { settings, clock } = ctx;
     const searches = new Searches({
@@ -109,13 +110,7 @@ const testRoute = (searches: Searches): RouteDeclaration =>
     action: 'websearch:test',
     async handle({ body: { provider, url = '', token = '' }, signal }) {
       if (provider === undefined && (url !== '' || token !== '')) {
-        throw new SvcError(
-          'invalid_argument',
-          'provider is needed: name who is tried with that address or token',
-          {
-            details: [{ path: '/provider', message: 'is needed' }],
-          },
-        );
+        throw errors.no_provider_named({ details: [{ path: '/provider', message: 'is needed' }] });
       }
       return {
         ...(await searches.test(

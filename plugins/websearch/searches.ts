@@ -13,6 +13,7 @@ import {
   SvcError,
 } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { pageText } from './page-text.ts';
 import {
   type Found,
@@ -68,11 +69,7 @@ export class Searches {
   ): Promise<{ readonly provider: string; readonly results: readonly Found[] }> {
     const provider = this.provider;
     if (provider === undefined) {
-      throw new SvcError(
-        'conflict',
-        'websearch.provider is none: the administrator sets who searches',
-        { reason: 'websearch.none' },
-      );
+      throw errors.none();
     }
     const { url, key } = this.#address(provider);
     const missing =
@@ -82,9 +79,7 @@ export class Searches {
           ? 'websearch.api_key'
           : undefined;
     if (missing !== undefined) {
-      throw new SvcError('conflict', `${missing} is not set, and ${provider.title} needs it`, {
-        reason: 'websearch.not_configured',
-      });
+      throw errors.not_configured({ missing, title: provider.title });
     }
     const { path, ...request } = provider.request(key, query, count);
     const reply = await this.#fetch(
@@ -114,13 +109,7 @@ export class Searches {
   async read(person: string, url: string, offset: number, signal: AbortSignal): Promise<PageRead> {
     const at = this.#found.get(`${person} ${url}`);
     if (at === undefined || at < this.#parts.clock.monotonic() - rememberedMs) {
-      throw new SvcError(
-        'forbidden',
-        'web_read reads only pages that web_search has found within the hour; search for it, and give the address as it was found',
-        {
-          reason: 'websearch.not_found_before',
-        },
-      );
+      throw errors.not_found_before();
     }
     const headers = { accept: 'text/html, text/plain;q=0.9, application/json;q=0.5' };
     const reply = await this.#fetch(
@@ -134,9 +123,7 @@ export class Searches {
         reply.status === 200
           ? `it is no text (${type.slice(0, 60)})`
           : `${hostOf(url)} answered ${reply.status}`;
-      throw new SvcError('upstream_error', `the page could not be read: ${why}`, {
-        reason: 'websearch.page',
-      });
+      throw errors.page({ why });
     }
     const page = textOf(reply, type);
     const end = offset + maxCharacters;

@@ -43,7 +43,7 @@ export async function metricNames(): Promise<ReadonlySet<string>> {
 
 function processNames(): string[] {
   const names = new Set<string>();
-  const totals = new GroupTotals({ mostGroups: 10, pageSize: 4_096, files: true, io: true });
+  const totals = new GroupTotals({ maxGroups: 10, pageSize: 4_096, files: true, io: true });
   const stat = {
     pid: 1,
     startTime: 1,

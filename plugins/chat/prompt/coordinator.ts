@@ -1,6 +1,8 @@
 import type { Models } from 'svc/contracts/model';
 import type { KnownPersona, PersonaDirectory } from 'svc/contracts/persona';
-import { type Principal, SvcError } from 'svc/sdk';
+import type { Principal } from 'svc/sdk';
+
+import { errors } from '../errors.ts';
 
 export interface Choice {
   readonly persona: KnownPersona;
@@ -34,18 +36,10 @@ export class Coordinator {
   named(name: string): KnownPersona {
     const persona = this.#personas.find(name);
     if (persona === undefined) {
-      throw new SvcError(
-        'not_found',
-        `there is no agent ${name}; GET /api/v1/agents lists those that there are`,
-        { reason: 'chat.no_agent' },
-      );
+      throw errors.no_agent({ name });
     }
     if (persona.unmet.length > 0) {
-      throw new SvcError(
-        'conflict',
-        `agent ${name} cannot work here: ${persona.unmet.join('; ')}`,
-        { reason: 'chat.unmet' },
-      );
+      throw errors.unmet({ name, unmet: persona.unmet.join('; ') });
     }
     return persona;
   }

@@ -1,7 +1,8 @@
 import { type Selectable, sql, type SqlBool } from 'kysely';
 import type { RunEvent } from 'svc/contracts/chat';
-import { SvcError, type Tables } from 'svc/sdk';
+import type { Tables } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { ChatTables } from '../session/store.ts';
 import type { Entry } from '../journal/journal.ts';
 
@@ -60,21 +61,10 @@ export class RunStore {
         .$if(row.parent !== null, (query) => query.limit(0))
         .execute();
       if (open.some(({ session_id: session }) => session === row.session_id)) {
-        throw new SvcError(
-          'conflict',
-          'a run of this session is not over; cancel it, decide its approvals, or wait',
-          { reason: 'chat.run_open' },
-        );
+        throw errors.run_open();
       }
       if (open.length >= openRunsOfOne) {
-        throw new SvcError(
-          'rate_limited',
-          `${open.length} of your runs are not over; at most ${openRunsOfOne} may be open`,
-          {
-            reason: 'chat.too_many_runs',
-            retryAfterSeconds: 5,
-          },
-        );
+        throw errors.too_many_runs({ count: open.length, openRunsOfOne }, { retryAfterSeconds: 5 });
       }
       await tx.insertInto('chat_runs').values(row).execute();
       await tx

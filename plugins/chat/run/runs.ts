@@ -1,6 +1,8 @@
 import type { ChatRuns, RunAsk, RunEnd, RunEvent } from 'svc/contracts/chat';
-import { type Principal, type Scope, SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { type Principal, type Scope } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { activeKey } from '../session/store.ts';
 import { type Sessions, ownerOf } from '../session/sessions.ts';
 import { EventLog } from './event-log.ts';
@@ -376,5 +378,4 @@ export class Runs implements ChatRuns {
   }
 }
 
-const noRun = (id: string): SvcError =>
-  new SvcError('not_found', `there is no run ${id}`, { reason: 'chat.no_run' });
+const noRun = (id: string): SvcError => errors.no_run({ id });

@@ -1,8 +1,9 @@
 import type { KnownPersona, PersonaDirectory } from 'svc/contracts/persona';
 import type { Tool, ToolSource } from 'svc/contracts/skill';
-import { SvcError, type Scope } from 'svc/sdk';
+import type { Scope } from 'svc/sdk';
 import { Type } from 'typebox';
 
+import { errors } from '../errors.ts';
 import { ownerOf } from '../session/sessions.ts';
 import { askKey, evidenceOf, missingCitations, withoutCitations } from '../journal/citations.ts';
 import { finalText, shownCalls, usageOf } from './closing.ts';
@@ -77,13 +78,7 @@ export class SubAgents implements ToolSource {
       parent.state === 'ended' ||
       parent.owner !== ownerOf(call.principal)
     ) {
-      throw new SvcError(
-        'conflict',
-        `${askKey} is for agents at work; a person asks ${agent} by a message with "agent": "${agent}"`,
-        {
-          reason: 'chat.no_parent',
-        },
-      );
+      throw errors.no_parent({ askKey, agent });
     }
     const id = `${parentId}.${callId}`;
     if ((await store.find(id)) === undefined) {
@@ -110,9 +105,7 @@ export class SubAgents implements ToolSource {
     const persona = this.#parts.personas.find(name);
     if (persona === undefined || persona.unmet.length > 0) {
       const why = persona === undefined ? 'there is none of that name' : persona.unmet.join('; ');
-      throw new SvcError('not_found', `agent ${name} cannot be asked: ${why}`, {
-        reason: 'chat.agent_not_asked',
-      });
+      throw errors.agent_not_asked({ name, why });
     }
     return persona;
   }
@@ -138,18 +131,15 @@ export class SubAgents implements ToolSource {
     const { store } = this.#parts;
     const row = await store.find(id);
     if (row?.state !== 'ended') {
-      throw new SvcError('unavailable', 'the agent was interrupted; ask it again', {
-        reason: 'chat.agent_left',
-      });
+      throw errors.agent_left();
     }
     const state = replay(await store.journal(id));
     const text = withoutCitations(finalText(state), missingCitations(state)).trim();
     if (text === '') {
-      throw new SvcError(
-        'upstream_error',
-        `agent ${row.agent} has found nothing: ${state.ended?.error ?? row.finish_reason}`,
-        { reason: 'chat.no_findings' },
-      );
+      throw errors.no_findings({
+        agent: `${row.agent}`,
+        error: state.ended?.error ?? `${row.finish_reason}`,
+      });
     }
     return {
       agent: row.agent,

@@ -1,7 +1,9 @@
 import type { GatedPersona } from 'svc/contracts/gate';
 import type { KnownPersona } from 'svc/contracts/persona';
-import { isSvcError, messageOf, type Principal, SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { isSvcError, messageOf, type Principal } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { Digest } from '../journal/digest.ts';
 import { ToolCalls } from './calls.ts';
 import { askKey } from '../journal/citations.ts';
@@ -48,7 +50,7 @@ export class RunWorker implements OpenRun {
     try {
       return seesAsAsked(this.work)
         ? await this.#steps(isCancelled)
-        : await this.#end('error', new SvcError('forbidden', otherDevices));
+        : await this.#end('error', errors.devices_changed());
     } catch (error) {
       if (error instanceof LostRun) {
         return 'left';
@@ -60,9 +62,7 @@ export class RunWorker implements OpenRun {
         { event: 'chat.run_failed', run_id: this.work.row.id, cause: messageOf(error) },
         'run failed',
       );
-      const failure = isSvcError(error)
-        ? error
-        : new SvcError('internal', 'the run failed inside svc; its log says why');
+      const failure = isSvcError(error) ? error : errors.run_failed();
       return this.#end(failure.code === 'budget_exceeded' ? 'budget' : 'error', failure);
     }
   }
@@ -187,7 +187,6 @@ const restrained = (
 const seesAsAsked = ({ row, principal }: Work): boolean =>
   JSON.stringify((JSON.parse(row.principal) as Principal).selectors) ===
   JSON.stringify(principal.selectors);
-const otherDevices = 'the devices that you see have changed since this was asked; ask again';
 
 const maxTurns = 100;
 const turnsWithin = 12;

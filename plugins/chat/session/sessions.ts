@@ -1,12 +1,7 @@
-import {
-  type Clock,
-  type Ids,
-  type Page,
-  type PageRequest,
-  type Principal,
-  SvcError,
-} from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { type Clock, type Ids, type Page, type PageRequest, type Principal } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { noDigest, short } from '../journal/digest.ts';
 import { activeKey, type MessageRow, type SessionRow, type SessionStore } from './store.ts';
 
@@ -84,11 +79,7 @@ export class Sessions {
   async toWriteIn(principal: Principal, id: string): Promise<SessionRow> {
     const row = await this.own(principal, id);
     if (row.owner !== ownerOf(principal)) {
-      throw new SvcError(
-        'forbidden',
-        'session belongs to another person; open your own with POST /api/v1/chat/sessions',
-        { reason: 'chat.not_yours' },
-      );
+      throw errors.not_yours();
     }
     return row;
   }
@@ -156,7 +147,6 @@ export class Sessions {
   }
 }
 
-const missing = (id: string): SvcError =>
-  new SvcError('not_found', `there is no session ${id}`, { reason: 'chat.no_session' });
+const missing = (id: string): SvcError => errors.no_session({ id });
 
 const isAdmin = ({ grants }: Principal): boolean => grants.includes('*');

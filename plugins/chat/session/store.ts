@@ -1,5 +1,7 @@
 import { type Generated, type Kysely, type Selectable, sql, type SqlBool } from 'kysely';
-import { type Page, pageOf, type PageRequest, SvcError, type Tables } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest, type Tables } from 'svc/sdk';
+
+import { errors } from '../errors.ts';
 
 export interface ChatTables {
   chat_sessions: {
@@ -118,13 +120,7 @@ export class SessionStore {
         .limit(1)
         .executeTakeFirst();
       if (open !== undefined) {
-        throw new SvcError(
-          'conflict',
-          'a run of this session is not over; cancel it, or decide its approvals, and delete the session then',
-          {
-            reason: 'chat.session_open',
-          },
-        );
+        throw errors.session_open();
       }
       await tx.deleteFrom('chat_sessions').where('id', '=', id).execute();
     });

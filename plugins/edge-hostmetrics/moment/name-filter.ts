@@ -1,5 +1,6 @@
 import { RE2JS, RE2JSException } from 're2js';
-import { SvcError } from 'svc/sdk';
+
+import { errors } from '../errors.ts';
 
 const longest = 2_000;
 const remembered = 1_024;
@@ -60,17 +61,13 @@ function matching(pattern: string, field: string): (name: string) => boolean {
 
 function compiled(pattern: string, field: string): RE2JS {
   if (pattern.length > longest) {
-    throw new SvcError('invalid_argument', `${field} is longer than ${longest} characters`);
+    throw errors.pattern_too_long({ field, longest });
   }
   try {
     return RE2JS.compile(pattern);
   } catch (error) {
     if (error instanceof RE2JSException) {
-      throw new SvcError(
-        'invalid_argument',
-        `${field} is no regular expression: ${error.message}`,
-        { cause: error },
-      );
+      throw errors.pattern({ field, cause: error.message }, { cause: error });
     }
     throw error;
   }

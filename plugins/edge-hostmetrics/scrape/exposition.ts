@@ -1,4 +1,6 @@
-import { SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+
+import { errors } from '../errors.ts';
 
 export interface ScrapedSample {
   readonly name: string;
@@ -41,12 +43,12 @@ export function* readExposition(
       continue;
     }
     if (++series > maxSeries) {
-      throw new SvcError('upstream_error', `the answer has more than ${maxSeries} series`);
+      throw errors.too_many_series({ maxSeries });
     }
     yield new SampleLine(line, number, openMetrics).read();
   }
   if (openMetrics && !ended) {
-    throw new SvcError('upstream_error', 'the answer was cut off: # EOF is missing');
+    throw errors.answer_cut_off();
   }
 }
 
@@ -211,5 +213,4 @@ class SampleLine {
   }
 }
 
-const wrong = (line: number, what: string): SvcError =>
-  new SvcError('upstream_error', `line ${line} of the answer: ${what}`);
+const wrong = (line: number, what: string): SvcError => errors.answer_line({ line, what });

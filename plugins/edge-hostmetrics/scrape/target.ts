@@ -1,5 +1,6 @@
-import { type Clock, type OutboundReply, type OutboundRequest, SvcError } from 'svc/sdk';
+import type { Clock, OutboundReply, OutboundRequest } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { milliseconds, type TargetSpec } from './target-spec.ts';
 
 export type Fetch = (url: string, request: OutboundRequest) => Promise<OutboundReply>;
@@ -34,7 +35,7 @@ export async function ask(
     signal,
   });
   if (reply.status !== 200) {
-    throw new SvcError('upstream_error', `it answered with status ${reply.status}`);
+    throw errors.answer_status({ status: reply.status });
   }
   const text = new TextDecoder().decode(reply.body);
   return {
@@ -52,10 +53,7 @@ export function reachOf(url: string, allowed: readonly string[]): 'loopback' | '
     address.username !== '' ||
     address.password !== ''
   ) {
-    throw new SvcError(
-      'invalid_argument',
-      'the address of a target is http or https, without a user',
-    );
+    throw errors.target_address();
   }
   const { hostname, protocol } = address;
   if (hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname)) {
@@ -63,10 +61,7 @@ export function reachOf(url: string, allowed: readonly string[]): 'loopback' | '
   }
   const port = address.port === '' ? (protocol === 'https:' ? '443' : '80') : address.port;
   if (!allowed.includes(`${hostname}:${port}`)) {
-    throw new SvcError(
-      'forbidden',
-      `${hostname}:${port} is not this machine, and its policy does not list it under tcp`,
-    );
+    throw errors.target_not_allowed({ hostname, port });
   }
   return 'configured';
 }

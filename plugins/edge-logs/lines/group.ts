@@ -1,7 +1,8 @@
 import { RE2JS } from 're2js';
 import { type Glob, matchesPath, parseGlob } from 'svc/probe';
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { type Stream, streamOf } from './draft.ts';
 import type { FileGroupSpec } from './spec.ts';
 
@@ -37,9 +38,6 @@ function startOf(text: string): (line: string) => boolean {
     const pattern = RE2JS.compile(text);
     return (line) => pattern.matcher(line).find();
   } catch (error) {
-    throw new SvcError(
-      'invalid_argument',
-      `multiline_start "${text}" is no RE2 expression: ${messageOf(error)}`,
-    );
+    throw errors.multiline_start({ text, cause: messageOf(error) });
   }
 }

@@ -3,7 +3,9 @@ import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 
 import type { LocalPolicy } from 'svc/contracts/edge-uplink';
 import { type Glob, matchesPath, type MachineFiles, parseGlob, type SlowCalls } from 'svc/probe';
-import { SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+
+import { errors } from '../errors.ts';
 
 /** Names a file without opening it: nothing happens to a device, and no call blocks at a pipe. Node has no name for it. */
 const namesOnly = 0o10000000;
@@ -109,7 +111,7 @@ export class AllowedPaths {
       throw outcome.error;
     }
     late = true;
-    throw new SvcError('unavailable', `the file system of ${asked} does not answer`);
+    throw errors.file_system_silent({ asked });
   }
 
   async #name(asked: string): Promise<NamedPath> {
@@ -130,7 +132,7 @@ export class AllowedPaths {
     try {
       // A folder of the path may have become a link meanwhile; what counts is where the handle is.
       if ((await readlink(`/proc/self/fd/${handle.fd}`)) !== path) {
-        throw new SvcError('unavailable', `${asked} was changed while it was looked at; ask again`);
+        throw errors.file_changed({ asked });
       }
       return { path, handle, stats: await handle.stat({ bigint: true }) };
     } catch (error) {
@@ -141,17 +143,11 @@ export class AllowedPaths {
 
   #requireReadable(asked: string, stats: BigIntStats): void {
     if (!stats.isFile()) {
-      throw new SvcError(
-        'invalid_argument',
-        `${asked} is a ${kindOf(stats)}; only regular files are read`,
-      );
+      throw errors.not_regular({ asked, kindOf: kindOf(stats) });
     }
     // A second name of a file somewhere else; where the kernel protects links, only who may read it anyway can have made one.
     if (stats.nlink > 1n && this.#parts.files.number('/proc/sys/fs/protected_hardlinks') !== 1) {
-      throw new SvcError(
-        'forbidden',
-        `${asked} has ${stats.nlink} names, one of which may be outside of what the policy allows, so it is not read`,
-      );
+      throw errors.hard_links({ asked, links: `${stats.nlink}` });
     }
   }
 
@@ -181,16 +177,12 @@ export function kindOf(
 function plainPath(asked: string): string {
   const names = asked.split('/').filter((name) => name !== '' && name !== '.');
   if (!asked.startsWith('/') || asked.includes('\0') || names.includes('..')) {
-    throw new SvcError('invalid_argument', 'a path starts with / and has no .. in it');
+    throw errors.path_form();
   }
   return `/${names.join('/')}`;
 }
 
-const refusal = (asked: string): SvcError =>
-  new SvcError(
-    'forbidden',
-    `the policy of this machine does not allow ${asked}: its owner can add it to "skills.paths" of policy.yaml`,
-  );
+const refusal = (asked: string): SvcError => errors.path_not_allowed({ asked });
 
 const reading = <T>(asked: string, opened: Promise<T>): Promise<T> =>
   opened.catch((error: unknown) => {
@@ -200,10 +192,10 @@ const reading = <T>(asked: string, opened: Promise<T>): Promise<T> =>
 function trouble(asked: string, error: unknown): SvcError {
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    return new SvcError('not_found', `there is no ${asked}`);
+    return errors.no_file({ asked });
   }
   if (code === 'EACCES' || code === 'EPERM') {
-    return new SvcError('forbidden', `the agent has no right to read ${asked}`);
+    return errors.no_permission({ asked });
   }
-  return new SvcError('upstream_error', `${asked} cannot be read: ${code}`, { cause: error });
+  return errors.unreadable({ asked, code }, { cause: error });
 }

@@ -4,7 +4,8 @@ import { networkInterfaces } from 'node:os';
 
 import type { LocalPolicy } from 'svc/contracts/edge-uplink';
 import { type Glob, matchesPath, parseGlob } from 'svc/probe';
-import { SvcError } from 'svc/sdk';
+
+import { errors } from '../errors.ts';
 
 export interface Address {
   readonly address: string;
@@ -70,10 +71,7 @@ export class ProbeRules {
   /** Throws where nothing at all may be asked of the network. */
   requireAny(): void {
     if (this.#current().length === 0) {
-      throw new SvcError(
-        'forbidden',
-        'the policy of this machine allows no probes: its owner can add some to "skills.probes" of policy.yaml',
-      );
+      throw errors.no_probes_allowed();
     }
   }
 
@@ -97,10 +95,7 @@ export class ProbeRules {
             .join(', ')
             .slice(0, 200)})`
         : where;
-      throw new SvcError(
-        'forbidden',
-        `the policy of this machine does not allow ${what}: its owner can add it to "skills.probes" of policy.yaml`,
-      );
+      throw errors.probe_not_allowed({ what });
     }
     return { address: allowed.address, family: allowed.family === 6 ? 6 : 4 };
   }
@@ -109,9 +104,8 @@ export class ProbeRules {
     try {
       return await this.#resolve(name);
     } catch (error) {
-      throw new SvcError(
-        'upstream_error',
-        `${name} has no address: ${(error as NodeJS.ErrnoException).code ?? 'it cannot be resolved'}`,
+      throw errors.no_address(
+        { name, code: (error as NodeJS.ErrnoException).code ?? 'it cannot be resolved' },
         { cause: error },
       );
     }

@@ -3,8 +3,8 @@ import { type FileHandle, lstat, open, opendir, readlink } from 'node:fs/promise
 
 import type { SkillCall } from 'svc/contracts/edge-skills';
 import type { SlowCalls } from 'svc/probe';
-import { SvcError } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { AllowedPaths, NamedPath } from './allowed-paths.ts';
 
 export interface WalkEntry {
@@ -47,7 +47,7 @@ const [batchSize, deepest] = [64, 64];
 export async function walkTree<T>(start: NamedPath, options: WalkOptions<T>): Promise<WalkReport> {
   const { paths, slow, call, maxEntries, see } = options;
   if (!start.stats.isDirectory()) {
-    throw new SvcError('invalid_argument', `${start.path} is no folder; file_stat describes files`);
+    throw errors.no_folder({ path: start.path });
   }
   const waiting: Folder<T>[] = [{ path: start.path, depth: 0, given: options.root }];
   let [entries, unreadable] = [0, 0];

@@ -1,8 +1,9 @@
 import { Resolver } from 'node:dns/promises';
 
 import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
-import { type Clock, SvcError } from 'svc/sdk';
+import type { Clock } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { fitRows } from './fit-rows.ts';
 import type { ProbeRules } from '../reach/probe-rules.ts';
 import { hostSchema, portSchema } from './host-schema.ts';
@@ -73,7 +74,7 @@ export const dnsProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
         throw error;
       }
       if (code === 'EINVAL' || code === 'EBADNAME') {
-        throw new SvcError('invalid_argument', `${name} is no valid name for a ${type} record`);
+        throw errors.record_name({ name, type });
       }
       // That there is no answer is what was to be found out.
       return {

@@ -4,8 +4,9 @@ import { isIP } from 'node:net';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 
 import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
-import { type Clock, SvcError } from 'svc/sdk';
+import type { Clock } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { plainText } from './fit-rows.ts';
 import type { Address, ProbeRules } from '../reach/probe-rules.ts';
 
@@ -148,10 +149,7 @@ function parseTarget(url: string): URL {
     target.username !== '' ||
     target.password !== ''
   ) {
-    throw new SvcError(
-      'invalid_argument',
-      'url is an address that starts with http:// or https://, without a user or a password in it',
-    );
+    throw errors.url_form();
   }
   return target;
 }

@@ -1,6 +1,6 @@
 import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
-import { SvcError } from 'svc/sdk';
 
+import { errors as edgeSkillsErrors } from '../errors.ts';
 import { type AllowedPaths, journalPlace } from '../reach/allowed-paths.ts';
 import { fitRows, plainText } from './fit-rows.ts';
 import type { MachinePrograms } from '../reach/machine-programs.ts';
@@ -48,14 +48,11 @@ export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSki
   },
   async run(params: Params, { signal, timeoutMs }: SkillCall) {
     if (!paths.allows(journalPlace)) {
-      throw new SvcError(
-        'forbidden',
-        'the policy of this machine does not allow its journal: its owner can add /var/log/journal/** to "skills.paths" of policy.yaml',
-      );
+      throw edgeSkillsErrors.journal_not_allowed();
     }
     const journalctl = programs.find('journalctl');
     if (journalctl === undefined) {
-      throw new SvcError('upstream_error', 'this machine has no journalctl');
+      throw edgeSkillsErrors.no_journalctl();
     }
     const { code, output, errors, cut } = await programs.run(journalctl, argumentsOf(params), {
       timeoutMs,
@@ -63,10 +60,12 @@ export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSki
       signal,
     });
     if (cut === 'time' || (code !== 0 && cut === undefined)) {
-      throw new SvcError(
-        'upstream_error',
-        `journalctl ${cut === 'time' ? 'took too long' : `failed with code ${code}: ${plainText(errors).slice(0, 500)}`}`,
-      );
+      throw edgeSkillsErrors.journalctl_failed({
+        detail:
+          cut === 'time'
+            ? 'took too long'
+            : `failed with code ${code}: ${plainText(errors).slice(0, 500)}`,
+      });
     }
     // Newest first, as it prints them: what was cut off is the oldest.
     const entries = Buffer.from(output).toString('utf8').split('\n').flatMap(readEntry);
@@ -104,7 +103,7 @@ function secondsOf(text: string): string {
   const [whole, fraction = ''] = text.slice(0, -1).split('.');
   const ms = Date.parse(`${whole}Z`);
   if (!Number.isFinite(ms)) {
-    throw new SvcError('invalid_argument', `${text} is no time in RFC 3339`);
+    throw edgeSkillsErrors.time_form({ text });
   }
   return `${ms / 1_000}.${fraction.padEnd(6, '0')}`;
 }

@@ -1,6 +1,6 @@
 import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
-import { SvcError } from 'svc/sdk';
 
+import { errors as edgeSkillsErrors } from '../errors.ts';
 import { plainText } from './fit-rows.ts';
 import type { ProbeRules } from '../reach/probe-rules.ts';
 import type { MachinePrograms } from '../reach/machine-programs.ts';
@@ -27,7 +27,7 @@ export const ping = (programs: MachinePrograms, rules: ProbeRules): EdgeSkill =>
     const { address, family } = await rules.target(host, undefined);
     const program = programs.find('ping');
     if (program === undefined) {
-      throw new SvcError('upstream_error', 'this machine has no ping');
+      throw edgeSkillsErrors.no_ping();
     }
     // Behind every option and checked to be an address, so it is none.
     const args = [`-${family}`, '-n', '-c', String(count), '-W', '2', address];
@@ -46,7 +46,7 @@ export const ping = (programs: MachinePrograms, rules: ProbeRules): EdgeSkill =>
           : `failed with code ${code}: ${plainText(errors || text)
               .trim()
               .slice(0, 500)}`;
-      throw new SvcError('upstream_error', `ping ${why}`);
+      throw edgeSkillsErrors.ping_failed({ why });
     }
     const [, least, mean, most] = /= ([\d.]+)\/([\d.]+)\/([\d.]+)/.exec(text) ?? [];
     const ms = (value: string | undefined): number | null =>

@@ -1,7 +1,7 @@
 import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import type { LocalPolicy } from 'svc/contracts/edge-uplink';
-import { SvcError } from 'svc/sdk';
 
+import { errors as edgeSkillsErrors } from '../errors.ts';
 import { plainText } from './fit-rows.ts';
 import type { MachinePrograms } from '../reach/machine-programs.ts';
 
@@ -31,14 +31,11 @@ export const serviceRestart = (programs: MachinePrograms, policy: LocalPolicy): 
   async run({ service }: { service: string }, { signal, timeoutMs }: SkillCall) {
     const unit = unitOf(service);
     if (!policy.current().skills.services.some((name) => unitOf(name) === unit)) {
-      throw new SvcError(
-        'forbidden',
-        `the policy of this machine does not allow a restart of ${unit}: its owner can add it to "skills.services" of policy.yaml`,
-      );
+      throw edgeSkillsErrors.restart_not_allowed({ unit });
     }
     const systemctl = programs.find('systemctl');
     if (systemctl === undefined) {
-      throw new SvcError('upstream_error', 'this machine has no systemctl');
+      throw edgeSkillsErrors.no_systemctl();
     }
     const run = (args: readonly string[]) =>
       programs.run(systemctl, args, { timeoutMs, maxBytes: maxOutput, signal });
@@ -48,7 +45,7 @@ export const serviceRestart = (programs: MachinePrograms, policy: LocalPolicy): 
         cut === 'time'
           ? 'took too long'
           : `failed with code ${code}: ${plainText(errors).trim().slice(0, 500)}`;
-      throw new SvcError('upstream_error', `the restart of ${unit} ${why}`);
+      throw edgeSkillsErrors.restart_failed({ unit, why });
     }
     const { output } = await run([
       'show',

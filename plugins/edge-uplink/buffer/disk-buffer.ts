@@ -2,8 +2,9 @@ import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Signal } from 'svc/contracts/edge-uplink';
-import { type Clock, messageOf, type Scope, SvcError, timestamp } from 'svc/sdk';
+import { type Clock, messageOf, type Scope, timestamp } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { type Next, Queue } from './queue.ts';
 import { type RecordHead, writeRecord } from './record.ts';
 
@@ -58,11 +59,7 @@ export class DiskBuffer {
     urgent = false,
   ): Promise<void> {
     if (this.#closed || this.#waitingBytes > maxWaitingBytes) {
-      throw new SvcError(
-        'unavailable',
-        this.#closed ? 'the uplink has stopped' : 'too many puts wait for the disk of this machine',
-        { retryAfterSeconds: 1 },
-      );
+      throw (this.#closed ? errors.stopped : errors.too_many_puts)({ retryAfterSeconds: 1 });
     }
     const at = this.#options.clock.now();
     const bytes = writeRecord({ ...head, at }, body);
@@ -152,9 +149,8 @@ export class DiskBuffer {
       } catch (error) {
         // Each round frees a segment, so there is a last one.
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC' || !(await this.#dropLeast(lane))) {
-          throw new SvcError(
-            'unavailable',
-            `writing to the buffer of this machine failed: ${messageOf(error)}`,
+          throw errors.buffer_write(
+            { cause: messageOf(error) },
             { retryAfterSeconds: 30, cause: error },
           );
         }
@@ -167,11 +163,7 @@ export class DiskBuffer {
       [...this.#queues.values()].reduce((sum, queue) => sum + queue.bytes, 0);
     while (used() + bytes > this.#options.maxBytes) {
       if (!(await this.#dropLeast(lane))) {
-        throw new SvcError(
-          'unavailable',
-          `the buffer of this machine is full of data with priority over ${lane}`,
-          { retryAfterSeconds: 30 },
-        );
+        throw errors.buffer_full({ lane }, { retryAfterSeconds: 30 });
       }
     }
   }
@@ -219,13 +211,7 @@ export class DiskBuffer {
         }
         group?.finish();
       } catch (error) {
-        group?.finish(
-          new SvcError(
-            'unavailable',
-            `syncing the buffer of this machine to disk failed: ${messageOf(error)}`,
-            { cause: error },
-          ),
-        );
+        group?.finish(errors.buffer_sync({ cause: messageOf(error) }, { cause: error }));
       }
     });
   }

@@ -1,4 +1,7 @@
-import { type Clock, SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { type Clock } from 'svc/sdk';
+
+import { errors } from '../errors.ts';
 
 /** What they cost together is as long as any other request has to wait for a turn of the loop. */
 const perTurn = 50;
@@ -96,12 +99,8 @@ export function tooMany(
     maxSeconds,
     Math.ceil(afterSeconds) + Math.floor(random() * 5) + 1,
   );
-  return new SvcError(
-    'unavailable',
-    `too many edges connect at this moment; come back in ${retryAfterSeconds} s`,
-    {
-      retryAfterSeconds,
-      ...(isFull && { reason: 'http.door_full' }),
-    },
+  return errors.too_many_connecting(
+    { retryAfterSeconds },
+    { retryAfterSeconds, ...(isFull && { reason: 'http.door_full' }) },
   );
 }

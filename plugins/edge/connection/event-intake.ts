@@ -1,7 +1,8 @@
 import { BufferEvent, ClockEvent } from 'svc/edge-protocol';
-import { type Clock, isSvcError, type MaybePromise, SvcError } from 'svc/sdk';
+import { type Clock, isSvcError, type MaybePromise } from 'svc/sdk';
 import type { TunnelListener, TunnelMethod, TunnelSession } from 'svc/tunnel';
 
+import { errors } from '../errors.ts';
 import type { EdgeRecord } from '../record/record.ts';
 import { shapeCheck } from '../record/shape-check.ts';
 
@@ -47,22 +48,18 @@ export class EventIntake {
     const receiver = typeof event === 'string' ? this.#receivers.get(event) : undefined;
     const record = this.#owners.get(session);
     if (!receiver) {
-      throw new SvcError(
-        'invalid_argument',
-        `there is no event ${JSON.stringify(event)?.slice(0, 80)}; there are ${[...this.#receivers.keys()].join(', ')}`,
-      );
+      throw errors.no_event({
+        event: JSON.stringify(event)?.slice(0, 80),
+        list: [...this.#receivers.keys()].join(', '),
+      });
     }
     if (!record) {
-      throw new SvcError('unavailable', 'this connection no longer serves an edge');
+      throw errors.connection_over();
     }
     try {
       return (await receiver.receive(record, payload)) ?? {};
     } catch (error) {
-      throw isSvcError(error)
-        ? error
-        : new SvcError('unavailable', 'the event could not be stored; send it again', {
-            cause: error,
-          });
+      throw isSvcError(error) ? error : errors.event_not_stored({ cause: error });
     }
   }
 }

@@ -1,8 +1,9 @@
 import type { EdgePushesContract } from 'svc/contracts/ingest';
 import type { PushParams } from 'svc/edge-protocol';
-import { type Handle, type Settings, SvcError } from 'svc/sdk';
+import type { Handle, Settings } from 'svc/sdk';
 import type { InboundCall, TunnelMethod, TunnelSession } from 'svc/tunnel';
 
+import { errors } from '../errors.ts';
 import type { EdgeRecord } from '../record/record.ts';
 
 export interface PushParts {
@@ -32,14 +33,11 @@ export class Pushes {
   async #push(params: unknown, call: InboundCall): Promise<object> {
     const record = this.#owners.get(call.session);
     if (!record) {
-      throw new SvcError('unavailable', 'this connection no longer serves an edge');
+      throw errors.connection_over();
     }
     const { to, type, encoding, body } = readPush(params);
     if (record.conflict) {
-      throw new SvcError(
-        'forbidden',
-        `several machines use the keys of edge ${record.id}; say at the manager which one is meant (resolve)`,
-      );
+      throw errors.conflict({ id: record.id });
     }
     const edge = {
       edge_id: record.id,
@@ -64,10 +62,7 @@ function readPush(params: unknown): PushParams {
     typeof body !== 'string' ||
     (encoding !== undefined && typeof encoding !== 'string')
   ) {
-    throw new SvcError(
-      'invalid_argument',
-      'a push has the texts "to", "type" and "body", and may have an "encoding"',
-    );
+    throw errors.push_form();
   }
   return { to, type, encoding, body };
 }

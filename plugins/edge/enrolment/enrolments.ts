@@ -4,6 +4,7 @@ import type { DeviceDirectory } from 'svc/contracts/device';
 import type { EnrolAnswer, EnrolRequest } from 'svc/edge-protocol';
 import { oneLine } from 'svc/probe';
 import { parseDuration } from 'svc/query';
+import type { SvcError } from 'svc/sdk';
 import {
   type Call,
   type Clock,
@@ -13,13 +14,13 @@ import {
   type Page,
   type PageRequest,
   type Settings,
-  SvcError,
   type Tables,
 } from 'svc/sdk';
 import { isPublicMachineKey, tunnelPath } from 'svc/tunnel';
 import type { Static } from 'typebox';
 
 import { AddressBuckets } from '../connection/address-buckets.ts';
+import { errors } from '../errors.ts';
 import type { EdgeSecrets } from '../identity/edge-secrets.ts';
 import { edgeStore } from '../record/edge-store.ts';
 import type { EdgeTable } from '../record/edge-table.ts';
@@ -53,11 +54,7 @@ const keptMs = 30 * 86_400_000;
 /** Wrong tokens of one address: so many at once, and then one in six seconds. */
 const guesses = { burst: 10, perSecond: 1 / 6 };
 
-const invalidToken = (): SvcError =>
-  new SvcError(
-    'unauthorized',
-    'the enrolment token is not valid: it is unknown, used up, expired or revoked; make a new one at the manager',
-  );
+const invalidToken = (): SvcError => errors.enrolment_token();
 
 const digest = (token: string): string => createHash('sha256').update(token).digest('hex');
 
@@ -82,9 +79,7 @@ export class Enrolments {
     } = draft;
     const ms = parseDuration(span);
     if (ms < shortestMs || ms > longestMs) {
-      throw new SvcError('invalid_argument', 'expires_in is from 1m to 30d', {
-        details: [{ path: '/expires_in', message: 'is from 1m to 30d' }],
-      });
+      throw errors.expires_in({ details: [{ path: '/expires_in', message: 'is from 1m to 30d' }] });
     }
     await this.#assertMayGive(by, device, most);
     const token = prefix + ids.token(32);
@@ -118,18 +113,15 @@ export class Enrolments {
       return;
     }
     if (!principal.grants.some((grant) => covers(grant, 'device:accept'))) {
-      throw new SvcError(
-        'forbidden',
-        'an enrolment that takes a device over needs the action device:accept',
-      );
+      throw errors.takes_device();
     }
     if (most !== 1) {
-      throw new SvcError('invalid_argument', 'one machine is a device: leave max_uses at 1', {
+      throw errors.one_machine({
         details: [{ path: '/max_uses', message: 'is 1 with a device_id' }],
       });
     }
     if ((await this.#parts.devices.get().get(device)) === undefined) {
-      throw new SvcError('not_found', `there is no device ${device}`);
+      throw errors.no_device({ device });
     }
   }
 
@@ -144,7 +136,7 @@ export class Enrolments {
     await tables.write(async (tx) => {
       const before = await enrolmentStore(tx).find(id);
       if (!before) {
-        throw new SvcError('not_found', `there is no enrolment ${id}`);
+        throw errors.no_enrolment({ id });
       }
       const after =
         before.revoked_at === null ? await enrolmentStore(tx).revoke(id, clock.now()) : before;
@@ -197,7 +189,7 @@ export class Enrolments {
     const machine = request.machine_uuid.toLowerCase();
     const machineKey = request.machine_key ?? null;
     if (machineKey !== null && !isPublicMachineKey(machineKey)) {
-      throw new SvcError('invalid_argument', 'machine_key is no public key', {
+      throw errors.machine_key({
         details: [{ path: '/machine_key', message: 'is no ed25519 key' }],
       });
     }
@@ -249,11 +241,7 @@ export class Enrolments {
       .wait(guesses.perSecond, guesses.burst, this.#parts.clock.monotonic());
     if (wait > 0) {
       const retryAfterSeconds = Math.ceil(wait);
-      throw new SvcError(
-        'rate_limited',
-        `too many wrong tokens from this address; try again in ${retryAfterSeconds} s`,
-        { retryAfterSeconds },
-      );
+      throw errors.too_many_attempts({ retryAfterSeconds }, { retryAfterSeconds });
     }
   }
 

@@ -1,5 +1,4 @@
-import { SvcError } from 'svc/sdk';
-
+import { errors } from '../errors.ts';
 import type { AgentPackage } from '../upgrade/packages.ts';
 
 export interface InstallScript {
@@ -17,11 +16,7 @@ export const isLoopback = (url: string): boolean =>
 /** Throws conflict when other hosts cannot reach the manager by the address that it has for itself. */
 export function assertReachable(url: string): void {
   if (isLoopback(url)) {
-    throw new SvcError(
-      'conflict',
-      `svc has no install script to hand out: other hosts cannot reach ${url}, a loopback address; set SVC_PUBLIC_URL to one that they can reach, and let svc listen there`,
-      { reason: 'edge.loopback_manager' },
-    );
+    throw errors.loopback_manager({ url });
   }
 }
 

@@ -1,17 +1,17 @@
 import { type ScopeSource, scopeOf } from 'svc/query';
-import {
-  type AuditTrailContract,
-  type Call,
-  type Clock,
-  type Handle,
-  type Ids,
-  type Logger,
-  type Principal,
-  SvcError,
-  type Tables,
+import type {
+  AuditTrailContract,
+  Call,
+  Clock,
+  Handle,
+  Ids,
+  Logger,
+  Principal,
+  Tables,
 } from 'svc/sdk';
 import { closeCode, TunnelRefusal } from 'svc/tunnel';
 
+import { errors } from '../errors.ts';
 import { edgeStore, found, foundFor } from '../record/edge-store.ts';
 import type { EdgeTable } from '../record/edge-table.ts';
 import type { EdgeEvents } from '../record/events.ts';
@@ -141,13 +141,10 @@ export class Conflicts {
       const known = edgeTable.byId(id);
       const refused = known?.refused;
       if (before.conflict_since === null && refused === undefined) {
-        throw new SvcError('conflict', `edge ${id} is in no conflict`);
+        throw errors.no_conflict({ id });
       }
       if (refused && known?.tunnel) {
-        throw new SvcError(
-          'conflict',
-          `edge ${id} is online with its own machine; stop the agent there first, or rotate the secret to shut the other one out`,
-        );
+        throw errors.own_machine_online({ id });
       }
       const anew = refused && {
         machine_key: refused.key,

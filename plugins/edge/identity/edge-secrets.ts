@@ -1,16 +1,9 @@
-import {
-  type Call,
-  type Clock,
-  type Handle,
-  type Ids,
-  type Secrets,
-  SvcError,
-  type Tables,
-} from 'svc/sdk';
+import type { Call, Clock, Handle, Ids, Secrets, Tables } from 'svc/sdk';
 import { parseDuration, type ScopeSource, scopeOf } from 'svc/query';
 import { makeCredentials } from 'svc/tunnel';
 import type { Static } from 'typebox';
 
+import { errors } from '../errors.ts';
 import { assertFound, edgeStore, found, foundFor } from '../record/edge-store.ts';
 import type { EdgeTable } from '../record/edge-table.ts';
 import type { EdgeEvents } from '../record/events.ts';
@@ -123,10 +116,7 @@ export class EdgeSecrets {
       const store = keyStore(tx);
       const keys = await store.of(id);
       if (isBeingOffered({ keys }) && !immediate) {
-        throw new SvcError(
-          'conflict',
-          `edge ${id} has not taken its last new secret yet; wait until it has, or ask for "immediate"`,
-        );
+        throw errors.secret_not_taken({ id });
       }
       const generation = (keys[0]?.generation ?? 0) + 1;
       await store.drop(
@@ -160,18 +150,12 @@ export class EdgeSecrets {
 function graceOf(grace: string, immediate: boolean): number {
   const ms = parseDuration(grace);
   if (ms > longestGraceMs) {
-    throw new SvcError('invalid_argument', 'grace is at most 24h', {
-      details: [{ path: '/grace', message: 'is at most 24h' }],
-    });
+    throw errors.grace({ details: [{ path: '/grace', message: 'is at most 24h' }] });
   }
   if (immediate && ms > 0) {
-    throw new SvcError(
-      'invalid_argument',
-      '"immediate" and "grace" exclude each other: the old secret dies now, or at the end of the grace',
-      {
-        details: [{ path: '/immediate', message: 'goes with no grace' }],
-      },
-    );
+    throw errors.immediate_and_grace({
+      details: [{ path: '/immediate', message: 'goes with no grace' }],
+    });
   }
   return ms;
 }

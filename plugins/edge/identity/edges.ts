@@ -1,19 +1,10 @@
 import type { DeviceDirectory } from 'svc/contracts/device';
 import { type ScopeSource, scopeOf } from 'svc/query';
-import {
-  type Call,
-  type Clock,
-  type Handle,
-  type Ids,
-  type Page,
-  type PageRequest,
-  type Principal,
-  SvcError,
-  type Tables,
-} from 'svc/sdk';
+import type { Call, Clock, Handle, Ids, Page, PageRequest, Principal, Tables } from 'svc/sdk';
 import { closeCode, makeCredentials } from 'svc/tunnel';
 import type { Static } from 'typebox';
 
+import { errors } from '../errors.ts';
 import type { CloneDetector } from './clone-detector.ts';
 import type { EdgeSecrets } from './edge-secrets.ts';
 import type { Presence } from '../presence/presence.ts';
@@ -112,10 +103,7 @@ export class Edges {
   ): Promise<{ readonly row: EdgeRow; readonly secretKey: string }> {
     const { edgeTable, edgeSecrets, clock, ids } = this.#parts;
     if (edgeTable.size >= maxEdges) {
-      throw new SvcError(
-        'conflict',
-        `there are ${maxEdges} edges already, which is the limit; delete some that are gone`,
-      );
+      throw errors.too_many_edges({ maxEdges });
     }
     const now = clock.now();
     const row = await edgeStore(tx).insert({

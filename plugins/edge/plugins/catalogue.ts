@@ -1,6 +1,8 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { EdgePluginFile } from 'svc/edge-protocol';
-import { type FieldProblem, type Logger, messageOf, type PluginDirectory, SvcError } from 'svc/sdk';
+import { type FieldProblem, type Logger, messageOf, type PluginDirectory } from 'svc/sdk';
+
+import { errors } from '../errors.ts';
 
 /** A plugin that edges run. */
 export interface EdgePlugin extends EdgePluginFile {
@@ -85,10 +87,7 @@ function edgePlugin({ name, kind, default_enabled: enabled, spec }: EdgePluginFi
     !['metrics', 'logs', 'traces'].includes(kind) ||
     typeof enabled !== 'boolean'
   ) {
-    throw new SvcError(
-      'invalid_argument',
-      'it needs a name, a kind (metrics, logs, traces) and default_enabled',
-    );
+    throw errors.plugin_entry();
   }
   const usual = {
     allErrors: true,
@@ -116,11 +115,8 @@ function edgePlugin({ name, kind, default_enabled: enabled, spec }: EdgePluginFi
 function assertFits(name: string, fits: ValidateFunction, spec: object): void {
   if (!fits(spec)) {
     const details = (fits.errors ?? []).slice(0, maxProblems).map(problemOf);
-    throw new SvcError(
-      'invalid_argument',
-      `the spec does not fit the plugin ${name}: ${details[0]?.path} ${details[0]?.message}`,
-      { details },
-    );
+    const [first] = details;
+    throw errors.spec({ name, problem: `${first?.path} ${first?.message}` }, { details });
   }
 }
 

@@ -9,11 +9,11 @@ import {
   type Principal,
   route,
   type RouteDeclaration,
-  SvcError,
   type Tables,
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { errors } from '../errors.ts';
 import { assertFound, found, foundFor } from '../record/edge-store.ts';
 import type { EdgeTable } from '../record/edge-table.ts';
 import type { EdgeRecord } from '../record/record.ts';
@@ -162,10 +162,7 @@ export class EdgePlugins {
     const plugin = catalogue.find(name);
     if (!plugin) {
       const names = catalogue.all().map((other) => other.name);
-      throw new SvcError(
-        'not_found',
-        `edges have no plugin "${name}"; they have ${names.length === 0 ? 'none' : names.join(', ')}`,
-      );
+      throw errors.no_plugin({ name, detail: names.length === 0 ? 'none' : names.join(', ') });
     }
     return plugin;
   }
@@ -175,9 +172,10 @@ function checkedSpec(plugin: EdgePlugin, spec: NonNullable<Change['spec']>): str
   const text = JSON.stringify(spec);
   plugin.assertFits(spec);
   if (Buffer.byteLength(text) > largestSpec) {
-    throw new SvcError('invalid_argument', `a spec has at most ${largestSpec} bytes of JSON`, {
-      details: [{ path: '/spec', message: 'is too large' }],
-    });
+    throw errors.spec_too_large(
+      { largestSpec },
+      { details: [{ path: '/spec', message: 'is too large' }] },
+    );
   }
   return text;
 }

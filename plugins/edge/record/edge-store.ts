@@ -7,8 +7,9 @@ import {
   type Updateable,
 } from 'kysely';
 import type { SeenDevices } from 'svc/query';
-import { type Page, pageOf, type PageRequest, SvcError } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { EdgeDb, EdgeRow, EdgeTables, PresenceRow } from './tables.ts';
 
 export interface EdgeFilter {
@@ -124,7 +125,7 @@ export async function foundFor(seen: SeenDevices, id: number, db: EdgeDb): Promi
 
 export function assertFound<T>(edge: T | undefined, id: number): T {
   if (edge === undefined) {
-    throw new SvcError('not_found', `there is no edge ${id}`);
+    throw errors.no_edge({ id });
   }
   return edge;
 }

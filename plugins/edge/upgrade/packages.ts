@@ -3,9 +3,9 @@ import { createReadStream } from 'node:fs';
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 
-import { SvcError } from 'svc/sdk';
 import { compare } from 'semver';
 
+import { errors } from '../errors.ts';
 import type { ByteRange } from './byte-range.ts';
 
 /** One agent for one architecture: `svc-<version>-<arch>`, beside it `.sha256` and, where there is one, `.sig`. */
@@ -88,16 +88,10 @@ export class Packages {
       .exec((await textOf(`${plain.path}.sha256`)) ?? '')?.[1]
       ?.toLowerCase();
     if (stated === undefined) {
-      throw new SvcError(
-        'conflict',
-        `${file}.sha256 is missing, or does not begin with 64 hexadecimal digits; write one with sha256sum`,
-      );
+      throw errors.no_sha256({ file });
     }
     if ((await this.#digestOf(file, plain)) !== stated) {
-      throw new SvcError(
-        'conflict',
-        `the digest of ${file} is not the one in ${file}.sha256; copy both files again`,
-      );
+      throw errors.sha256_mismatch({ file });
     }
     return {
       file,
@@ -135,10 +129,12 @@ export class Packages {
       const there = all
         .toSorted((a, b) => compare(form.exec(b)![1]!, form.exec(a)![1]!))
         .slice(0, maxShown);
-      throw new SvcError(
-        'not_found',
-        `there is no agent package svc-${version}-${arch} in ${this.#folder}; there ${there.length === 0 ? 'is none at all' : `are ${there.join(', ')}`}`,
-      );
+      throw errors.no_package_for({
+        version,
+        arch,
+        folder: this.#folder,
+        detail: there.length === 0 ? 'is none at all' : `are ${there.join(', ')}`,
+      });
     }
     return file;
   }
@@ -163,13 +159,10 @@ export class Packages {
       !stat?.isFile() ||
       !(await realpath(path)).startsWith((await realpath(this.#folder)) + sep)
     ) {
-      throw new SvcError('not_found', `there is no agent package "${file.slice(0, 80)}"`);
+      throw errors.no_package({ file: file.slice(0, 80) });
     }
     if (stat.size > largest || stat.size === 0) {
-      throw new SvcError(
-        'conflict',
-        `the agent package ${file} has ${stat.size} bytes; it must have some, and at most ${largest}`,
-      );
+      throw errors.package_size({ file, count: stat.size, largest });
     }
     return { path, size: stat.size, mark: `${stat.size} ${stat.mtimeMs} ${stat.ino}` };
   }

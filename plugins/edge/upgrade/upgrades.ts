@@ -16,11 +16,11 @@ import {
   type Page,
   type PageRequest,
   type Principal,
-  SvcError,
   type Tables,
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { errors } from '../errors.ts';
 import { foundFor } from '../record/edge-store.ts';
 import type { EdgeEvents } from '../record/events.ts';
 import type { EdgeRecord } from '../record/record.ts';
@@ -86,10 +86,7 @@ export class Upgrades {
       row.host_info === null ? undefined : (JSON.parse(row.host_info) as { arch?: string }).arch;
     const itsArch = arch ?? reported;
     if (itsArch === undefined) {
-      throw new SvcError(
-        'conflict',
-        `the architecture of the machine of edge ${edgeId} is not known yet; name it with arch`,
-      );
+      throw errors.arch_unknown({ edgeId });
     }
     const chosen = await packages.find(version, itsArch);
     return await this.#order(by, edgeId, {
@@ -148,10 +145,7 @@ export class Upgrades {
   async #order(by: By, edgeId: number, wish: Omit<UpgradeOrder, 'job_id'>): Promise<Started> {
     const { tables, fleet, events, ids } = this.#parts;
     if (!fleet.capabilities(edgeId)) {
-      throw new SvcError(
-        'unavailable',
-        `edge ${edgeId} is offline; it can be upgraded when it is back`,
-      );
+      throw errors.upgrade_offline({ edgeId });
     }
     const jobId = ids.uuid();
     await this.#queue(by, edgeId, jobId, wish);
@@ -187,10 +181,7 @@ export class Upgrades {
     await this.#parts.tables.write(async (tx) => {
       const running = await upgradeStore(tx).running(edgeId);
       if (running) {
-        throw new SvcError(
-          'conflict',
-          `an upgrade of edge ${edgeId} is under way (${running.job_id}, ${running.state}); wait for its end`,
-        );
+        throw errors.upgrade_running({ edgeId, job_id: running.job_id, state: running.state });
       }
       const row = await upgradeStore(tx).insert({
         job_id: jobId,
@@ -265,8 +256,7 @@ function assertAddress(url: string, publicUrl: string): void {
     given.username !== '' ||
     given.password !== ''
   ) {
-    const message = 'url is an https address, or one of this manager, without user and password';
-    throw new SvcError('invalid_argument', message, {
+    throw errors.package_url({
       details: [{ path: '/url', message: 'is not such an address' }],
     });
   }

@@ -1,4 +1,4 @@
-import { SvcError } from 'svc/sdk';
+import { errors } from '../errors.ts';
 
 const maxBytes = 400;
 const maxParts = 16;
@@ -12,9 +12,8 @@ export function docPath(text: string): string {
   const path = text.normalize('NFC');
   const problem = problemOf(path);
   if (problem !== undefined) {
-    throw new SvcError(
-      'invalid_argument',
-      `the path ${JSON.stringify(text.slice(0, 200))} ${problem}`,
+    throw errors.path_form(
+      { text: JSON.stringify(text.slice(0, 200)), problem },
       { details: [{ path: '/path', message: problem }] },
     );
   }

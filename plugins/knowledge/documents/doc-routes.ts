@@ -1,13 +1,7 @@
-import {
-  listRoute,
-  pageOfList,
-  route,
-  type RouteDeclaration,
-  SvcError,
-  type Tables,
-} from 'svc/sdk';
+import { listRoute, pageOfList, route, type RouteDeclaration, type Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { errors } from '../errors.ts';
 import type { KnowledgeTables } from './tables.ts';
 import { foldersOf, nameOf } from './doc-path.ts';
 import { DocStore } from './doc-store.ts';
@@ -162,10 +156,7 @@ const readRoutes = (store: DocStore): readonly RouteDeclaration[] => [
       await existing(store, id, principal);
       const row = await store.version(id, version);
       if (!row) {
-        throw new SvcError(
-          'not_found',
-          `version ${version} of document ${id} is not kept; GET ${docs}/${id}/versions lists those that are`,
-        );
+        throw errors.no_version({ version, id, docs });
       }
       return { ...shownVersion(row), content: row.content };
     },

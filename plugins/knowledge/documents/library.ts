@@ -1,5 +1,6 @@
-import { type Call, type Clock, type Principal, SvcError, type Tables, timestamp } from 'svc/sdk';
+import { type Call, type Clock, type Principal, type Tables, timestamp } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { DocRow, KnowledgeTables, Source, WholeDoc } from './tables.ts';
 import { docPath, titleOf } from './doc-path.ts';
 import { DocStore } from './doc-store.ts';
@@ -114,13 +115,7 @@ export class Library {
     return await this.#write(async (store) => {
       const before = await changeable(store, id, call);
       if (edit.version !== undefined && edit.version !== before.version) {
-        throw new SvcError(
-          'conflict',
-          `the document is at version ${before.version}, and you changed version ${edit.version}; load it again and repeat your change`,
-          {
-            reason: 'knowledge.stale_edit',
-          },
-        );
+        throw errors.stale_edit({ version: before.version, editVersion: edit.version });
       }
       const source = editable(before, edit.adopt === true);
       const content = edit.content ?? before.content;
@@ -176,24 +171,15 @@ export class Library {
   async moveFolder(call: ChangeCall, from: string, to: string): Promise<number> {
     const [source, target] = [docPath(from), docPath(to)];
     if (target === source || target.startsWith(`${source}/`)) {
-      throw new SvcError(
-        'invalid_argument',
-        `the folder ${source} cannot move to ${target}, which is itself or lies in it; name another place`,
-      );
+      throw errors.move_into_itself({ source, target });
     }
     return await this.#write(async (store) => {
       const found = await store.beneath(source, call.principal);
       if (found.length === 0) {
-        throw new SvcError(
-          'not_found',
-          `there is no folder ${source}; GET /api/v1/knowledge/paths lists them`,
-        );
+        throw errors.no_folder({ source });
       }
       if (found.length > maxMoved) {
-        throw new SvcError(
-          'invalid_argument',
-          `the folder ${source} holds ${found.length} documents; at most ${maxMoved} move at once: move its folders one by one`,
-        );
+        throw errors.too_many_to_move({ source, count: found.length, maxMoved });
       }
       const moving = new Set(found.map(({ id }) => id));
       const there = new Set(
@@ -238,10 +224,7 @@ export class Library {
 export async function existing(store: DocStore, id: number, reader: Principal): Promise<WholeDoc> {
   const doc = await store.whole(id, reader);
   if (!doc) {
-    throw new SvcError(
-      'not_found',
-      `there is no document ${id}; GET /api/v1/knowledge/docs lists them`,
-    );
+    throw errors.unknown_document({ id });
   }
   return doc;
 }
@@ -261,33 +244,17 @@ async function changeable(
 /** What everybody reads is not written by who sees some devices alone: it would show them to all others. */
 function assertOwn({ selectors }: Principal, org: number | null): void {
   if (org === null && selectors !== undefined) {
-    throw new SvcError(
-      'forbidden',
-      'documents without org_id are read by everybody; write into an organization of yours, with its number as org_id',
-      {
-        reason: 'knowledge.house_wide',
-      },
-    );
+    throw errors.house_wide();
   }
 }
 
 /** The source that a document has after a person changed it; throws for what only its origin changes. */
 function editable({ source, path }: DocRow, adopt: boolean): Source {
   if (source === 'repo') {
-    throw new SvcError(
-      'conflict',
-      `${path} comes from a Git repository and is read-only here; change it there and sync`,
-      {
-        reason: 'knowledge.of_repository',
-      },
-    );
+    throw errors.of_repository({ path });
   }
   if (source === 'vault' && !adopt) {
-    throw new SvcError(
-      'conflict',
-      `${path} is kept up to date by svc and is read-only; write your own beside it, or change it with "adopt": true, after which it is yours and no sync touches it`,
-      { reason: 'knowledge.of_vault' },
-    );
+    throw errors.of_vault({ path });
   }
   return source === 'vault' ? 'manual' : source;
 }
@@ -306,22 +273,13 @@ async function assertFree(
   const holder = await store.taken(path, org);
   if (holder) {
     const seen = await store.find(holder.id, principal);
-    throw new SvcError(
-      'conflict',
-      `there is a document at ${path} already${seen ? `, number ${holder.id}` : ''}; change that one, or choose another path`,
-      {
-        reason: 'knowledge.path_taken',
-      },
-    );
+    throw errors.path_taken({ path, detail: seen ? `, number ${holder.id}` : '' });
   }
 }
 
 function refuseForeignOrg({ orgs }: Principal, org: number | null): void {
   if (org !== null && orgs !== undefined && !orgs.includes(org)) {
-    throw new SvcError(
-      'not_found',
-      `there is no organization ${org} of yours; GET /api/v1/orgs lists them`,
-    );
+    throw errors.no_organization({ org });
   }
 }
 
@@ -329,17 +287,10 @@ function refuseForeignOrg({ orgs }: Principal, org: number | null): void {
 export function sizeOf(content: string): number {
   const size = Buffer.byteLength(content);
   if (size > maxBytes) {
-    throw new SvcError(
-      'invalid_argument',
-      `the document has ${size} bytes of text, at most ${maxBytes} are possible; part it into several`,
-      { status: 413 },
-    );
+    throw errors.document_too_large({ size, maxBytes });
   }
   if (/\p{Surrogate}/u.test(content)) {
-    throw new SvcError(
-      'invalid_argument',
-      'the content has half of a character in it (a lone surrogate) and could not be kept as it is; correct it',
-    );
+    throw errors.lone_surrogate();
   }
   return size;
 }

@@ -1,6 +1,7 @@
 import type { KnowledgeShelf, ShelvedDocument } from 'svc/contracts/knowledge';
-import { type Clock, SvcError, type Tables } from 'svc/sdk';
+import type { Clock, Tables } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { KnowledgeTables } from './tables.ts';
 import { docPath, titleOf } from './doc-path.ts';
 import { DocStore } from './doc-store.ts';
@@ -198,10 +199,7 @@ export class Shelf implements KnowledgeShelf {
 
 function originOf(folder: string): Origin {
   if (folder === 'vault' || docPath(folder) !== folder || folder.includes('/')) {
-    throw new SvcError(
-      'invalid_argument',
-      `${folder} is no folder for documents of a plugin; name one at the top, but not vault`,
-    );
+    throw errors.plugin_folder({ folder });
   }
   return {
     source: 'vault',

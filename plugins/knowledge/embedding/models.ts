@@ -1,4 +1,6 @@
-import { type OutboundReply, type PluginContext, type Settings, SvcError } from 'svc/sdk';
+import type { OutboundReply, PluginContext, Settings } from 'svc/sdk';
+
+import { errors } from '../errors.ts';
 
 /** A model that makes vectors of texts, and where it answers. */
 export interface EmbeddingModel {
@@ -65,10 +67,7 @@ export async function vectorsOf(
       (vector) => vector.length === width && vector.every((value) => Number.isFinite(value)),
     )
   ) {
-    throw new SvcError(
-      'upstream_error',
-      `the embedding model ${model} answered ${vectors.length} vectors for ${texts.length} texts, or some that are no vectors`,
-    );
+    throw errors.embedding_answer({ model, count: vectors.length, textsCount: texts.length });
   }
   return vectors;
 }
@@ -79,21 +78,13 @@ function readReply(
   model: string,
 ): readonly (readonly number[])[] {
   if (status !== 200) {
-    throw new SvcError(
-      'upstream_error',
-      `the embedding model ${model} answered ${status}; see knowledge.embedding_url, _model and _key`,
-      {
-        reason: 'knowledge.embedding_status',
-      },
-    );
+    throw errors.embedding_status({ model, status });
   }
   let answer: { readonly data?: unknown; readonly embeddings?: unknown };
   try {
     answer = JSON.parse(Buffer.from(body).toString('utf8')) as typeof answer;
   } catch (cause) {
-    throw new SvcError('upstream_error', `the embedding model ${model} did not answer with JSON`, {
-      cause,
-    });
+    throw errors.embedding_not_json({ model }, { cause });
   }
   const rows = provider === 'ollama' ? answer.embeddings : ordered(answer.data);
   return Array.isArray(rows) && rows.every(Array.isArray) ? (rows as number[][]) : [];

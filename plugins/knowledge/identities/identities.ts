@@ -6,13 +6,13 @@ import {
   type Page,
   type PageRequest,
   type Secrets,
-  SvcError,
   type Tables,
   timestamp,
 } from 'svc/sdk';
 
 import { actorOf } from '../documents/library.ts';
 import type { HostKeyRow, IdentityRow, KnowledgeTables } from '../documents/tables.ts';
+import { errors } from '../errors.ts';
 import { IdentityStore } from './identity-store.ts';
 import { fingerprintOf, makeKey, readKey, type SshKey } from './openssh-key.ts';
 
@@ -81,10 +81,7 @@ export class Identities {
       const hosts = await store.hosts([id]);
       const unknown = forget.find((host) => !hosts.some((key) => key.host === host));
       if (unknown !== undefined) {
-        throw new SvcError(
-          'not_found',
-          `${before.name} has no key of the host ${unknown}; its hosts say which there are`,
-        );
+        throw errors.no_host_key({ name: before.name, unknown });
       }
       const next = { name: names.name ?? before.name, comment: names.comment ?? before.comment };
       await assertFree(store, { name: next.name, fingerprint: '' }, id);
@@ -111,13 +108,7 @@ export class Identities {
       const { name, fingerprint } = await required(store, id);
       const users = await store.users(id);
       if (users.length > 0) {
-        throw new SvcError(
-          'conflict',
-          `the identity ${name} is used by the repository ${users[0]!.url}; remove that one first`,
-          {
-            reason: 'knowledge.identity_in_use',
-          },
-        );
+        throw errors.identity_in_use({ name, url: users[0]!.url });
       }
       call.note({ resourceType: 'ssh identity', resourceId: id, before: { name, fingerprint } });
       await store.remove(id);
@@ -136,13 +127,7 @@ export class Identities {
         known: (await this.#rows.hosts([id])).filter((key) => key.host === host),
       };
     } catch (error) {
-      throw isSvcError(error)
-        ? new SvcError(
-            'conflict',
-            `the private key of ${row.name} cannot be decrypted; make a new identity`,
-            { cause: error },
-          )
-        : error;
+      throw isSvcError(error) ? errors.private_key({ name: row.name }, { cause: error }) : error;
     }
   }
 
@@ -202,10 +187,7 @@ export class Identities {
 async function required(store: IdentityStore, id: number): Promise<IdentityRow> {
   const found = await store.find(id);
   if (found === undefined) {
-    throw new SvcError(
-      'not_found',
-      `there is no SSH identity ${id}; GET /api/v1/knowledge/ssh-identities lists them`,
-    );
+    throw errors.no_ssh_identity({ id });
   }
   return found;
 }
@@ -221,9 +203,7 @@ async function assertFree(
       holder.fingerprint === wanted.fingerprint
         ? `this key is known already, as ${holder.name}`
         : `there is an SSH identity ${holder.name} already`;
-    throw new SvcError('conflict', `${what}; use number ${holder.id}, or choose another`, {
-      reason: 'knowledge.identity_taken',
-    });
+    throw errors.identity_taken({ what, id: holder.id });
   }
 }
 

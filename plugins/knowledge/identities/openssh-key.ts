@@ -1,6 +1,8 @@
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
+
+import { errors } from '../errors.ts';
 
 /** An ed25519 key pair as OpenSSH reads it. */
 export interface SshKey {
@@ -28,13 +30,9 @@ export function readKey(text: string, comment: string): SshKey {
       comment,
     );
   } catch (error) {
-    throw new SvcError(
-      'invalid_argument',
-      `the private key cannot be used: ${problemOf(plain, error)}; paste an ed25519 key without a passphrase, such as "ssh-keygen -t ed25519 -N ''" makes, or let svc generate one`,
-      {
-        reason: 'knowledge.identity_unusable',
-        details: [{ path: '/private_key', message: problemOf(plain, error) }],
-      },
+    throw errors.identity_unusable(
+      { problemOf: problemOf(plain, error) },
+      { details: [{ path: '/private_key', message: problemOf(plain, error) }] },
     );
   }
 }

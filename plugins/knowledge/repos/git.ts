@@ -2,7 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { ForeignPrograms, ProgramOwner, RunResult } from 'svc/contracts/programs';
-import { type Handle, SvcError } from 'svc/sdk';
+import type { Handle } from 'svc/sdk';
+
+import { errors } from '../errors.ts';
 
 /** What a call needs to reach its server; a call without it reaches none. */
 export interface Reach {
@@ -66,21 +68,11 @@ export class Git {
   find(name: string, debian: string): string {
     const { programs } = this.#parts;
     if (!programs.available) {
-      throw new SvcError(
-        'unavailable',
-        'the plugin programs is away, which starts git; enable it and sync again',
-        { reason: 'knowledge.programs_away' },
-      );
+      throw errors.programs_away();
     }
     const file = programs.get().find(name);
     if (file === undefined) {
-      throw new SvcError(
-        'unavailable',
-        `${name} is not installed on this machine (Debian: apt-get install ${debian}); install it and sync again`,
-        {
-          reason: 'knowledge.program_missing',
-        },
-      );
+      throw errors.program_missing({ name, debian });
     }
     return file;
   }
@@ -148,13 +140,12 @@ export class Git {
       Number(major) < oldest[0] ||
       (Number(major) === oldest[0] && Number(minor) < oldest[1])
     ) {
-      throw new SvcError(
-        'unavailable',
-        `git ${oldest.join('.')} or newer is needed, and ${file} is ${major ?? '?'}.${minor ?? '?'}; install a newer one`,
-        {
-          reason: 'knowledge.git_too_old',
-        },
-      );
+      throw errors.git_too_old({
+        oldest: oldest.join('.'),
+        file,
+        major: major ?? '?',
+        minor: minor ?? '?',
+      });
     }
     this.#fits = file;
   }

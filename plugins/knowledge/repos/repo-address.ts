@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-import { SvcError } from 'svc/sdk';
+import { errors } from '../errors.ts';
 
 /** Where a repository is, as it was typed and as it is checked. */
 export interface RepoAddress {
@@ -27,10 +27,7 @@ export function parseRepoUrl(text: string): RepoAddress {
   const short = text.includes('::') ? null : /^(?:([^@/:]+)@)?([^@/:]+):(?!\/)(.+)$/.exec(text);
   const address = short ? shortForm(text, short) : longForm(text);
   if (typeof address === 'string') {
-    throw new SvcError('invalid_argument', `the address of the repository ${address}`, {
-      reason: 'knowledge.repo_address',
-      details: [{ path: '/url', message: address }],
-    });
+    throw errors.repo_address({ address }, { details: [{ path: '/url', message: address }] });
   }
   return address;
 }

@@ -6,7 +6,6 @@ import {
   type PageRequest,
   type Principal,
   type Secrets,
-  SvcError,
   type Tables,
   timestamp,
 } from 'svc/sdk';
@@ -15,6 +14,7 @@ import { docPath } from '../documents/doc-path.ts';
 import { actorOf } from '../documents/library.ts';
 import { IdentityStore } from '../identities/identity-store.ts';
 import type { KnowledgeTables, RepoRow } from '../documents/tables.ts';
+import { errors } from '../errors.ts';
 import { passwordPlace } from './remote.ts';
 import { parseRepoUrl, type RepoAddress } from './repo-address.ts';
 import type { RepoDocs } from './repo-docs.ts';
@@ -113,10 +113,7 @@ export class Repositories {
         row.ssh_identity_id !== null &&
         (await new IdentityStore(tx).find(row.ssh_identity_id)) === undefined
       ) {
-        throw new SvcError(
-          'not_found',
-          `there is no SSH identity ${row.ssh_identity_id}; GET /api/v1/knowledge/ssh-identities lists them`,
-        );
+        throw errors.no_ssh_identity({ id: row.ssh_identity_id });
       }
       const inserted = await store.insert(row);
       call.note({ resourceType: 'repository', resourceId: inserted.id, after: noted(inserted) });
@@ -153,10 +150,7 @@ export class Repositories {
   async #required(id: number, principal: Principal): Promise<RepoRow> {
     const row = await this.#rows.find(id, principal);
     if (row === undefined) {
-      throw new SvcError(
-        'not_found',
-        `there is no repository ${id}; GET /api/v1/knowledge/repos lists them`,
-      );
+      throw errors.no_repository({ id });
     }
     return row;
   }
@@ -181,10 +175,7 @@ const nameIn = ({ url }: RepoAddress): string =>
 
 function refuseForeignOrg({ orgs }: Principal, org: number | null): void {
   if (org !== null && orgs !== undefined && !orgs.includes(org)) {
-    throw new SvcError(
-      'not_found',
-      `there is no organization ${org} that you belong to; GET /api/v1/orgs lists them`,
-    );
+    throw errors.not_a_member({ org });
   }
 }
 
@@ -196,50 +187,30 @@ function refuseMixedCredentials(
     kind === 'ssh' &&
     (identity === undefined || password !== undefined || username !== undefined)
   ) {
-    throw new SvcError(
-      'invalid_argument',
-      'a repository over SSH takes an ssh_identity_id, and neither username nor password; its user stands in the address',
-      {
-        details: [{ path: '/ssh_identity_id', message: 'is needed for SSH' }],
-      },
-    );
+    throw errors.ssh_credentials({
+      details: [{ path: '/ssh_identity_id', message: 'is needed for SSH' }],
+    });
   }
   if (
     kind === 'https' &&
     (identity !== undefined || (username === undefined) !== (password === undefined))
   ) {
-    throw new SvcError(
-      'invalid_argument',
-      'a repository over HTTPS takes username and password together, or neither, and no ssh_identity_id',
-      {
-        details: [{ path: '/password', message: 'goes together with username' }],
-      },
-    );
+    throw errors.https_credentials({
+      details: [{ path: '/password', message: 'goes together with username' }],
+    });
   }
 }
 
 async function assertMountFree(store: RepoStore, { org_id: org, mount }: NewRepo): Promise<void> {
   if (mount === 'vault' || mount.startsWith('vault/')) {
-    throw new SvcError(
-      'invalid_argument',
-      'the folder vault is for the playbooks of svc; choose another mount',
-      {
-        details: [{ path: '/mount', message: 'is taken' }],
-      },
-    );
+    throw errors.vault_mount({ details: [{ path: '/mount', message: 'is taken' }] });
   }
   const holder = (await store.mounts(org)).find(
     (other) =>
       `${other.mount}/`.startsWith(`${mount}/`) || `${mount}/`.startsWith(`${other.mount}/`),
   );
   if (holder !== undefined) {
-    throw new SvcError(
-      'conflict',
-      `repository ${holder.id} has its documents in ${holder.mount}; choose another mount, beside it`,
-      {
-        reason: 'knowledge.mount_taken',
-      },
-    );
+    throw errors.mount_taken({ id: holder.id, mount: holder.mount });
   }
 }
 

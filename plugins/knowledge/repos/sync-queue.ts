@@ -3,9 +3,10 @@ import { join } from 'node:path';
 
 import type { Kysely } from 'kysely';
 import type { Job, Jobs } from 'svc/jobs';
-import { type Clock, type Disposer, type Logger, type Scope, SvcError, type Tables } from 'svc/sdk';
+import type { Clock, Disposer, Logger, Scope, Tables } from 'svc/sdk';
 
 import type { KnowledgeTables, RepoRow } from '../documents/tables.ts';
+import { errors } from '../errors.ts';
 import { Clone, type CloneLimits } from './clone.ts';
 import type { Git } from './git.ts';
 import type { Remotes } from './remote.ts';
@@ -245,10 +246,7 @@ export class SyncQueue {
 
   #folderOf(ref: string): string {
     if (!/^[0-9a-f-]{36}$/.test(ref)) {
-      throw new SvcError(
-        'internal',
-        'the folder of a repository has another name than it was given; restore the database',
-      );
+      throw errors.clone_name();
     }
     return join(this.#parts.folder, `${ref}.git`);
   }

@@ -4,10 +4,11 @@ import type {
   KnowledgeRead,
   KnowledgeSearch,
 } from 'svc/contracts/knowledge';
-import { type Principal, SvcError, type Tables, type ThreadHandle } from 'svc/sdk';
+import type { Principal, Tables, ThreadHandle } from 'svc/sdk';
 
 import { DocStore } from '../documents/doc-store.ts';
 import type { KnowledgeTables } from '../documents/tables.ts';
+import { errors } from '../errors.ts';
 import { audiencesOf } from './audience.ts';
 import type { Feed } from './feed.ts';
 import type { Answer, Mode, Search } from './searcher.ts';
@@ -57,13 +58,7 @@ export class Desk implements KnowledgeSearch, KnowledgeRead {
       feed.caughtUp(freshMs),
     ]);
     if (mode === 'vector' && vector === undefined) {
-      throw new SvcError(
-        'conflict',
-        'no embedding model answers: set knowledge.embedding_model, or search with mode=hybrid, which does without',
-        {
-          reason: 'knowledge.no_vectors',
-        },
-      );
+      throw errors.no_vectors();
     }
     const asked: Search = {
       text,

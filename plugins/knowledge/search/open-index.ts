@@ -9,10 +9,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-import { SvcError } from 'svc/sdk';
 import type { ThreadService, ThreadSetup } from 'svc/thread';
 
 import type { Change } from '../documents/tables.ts';
+import { errors } from '../errors.ts';
 import { IndexFile, type IndexPosition } from './index-file.ts';
 
 export interface IndexData {
@@ -62,7 +62,7 @@ export async function openIndex({ data, log }: ThreadSetup): Promise<ThreadServi
   const of = (which: Which): IndexFile => {
     const found = files[which];
     if (!found) {
-      throw new SvcError('unavailable', `there is no ${which} index of documents`);
+      throw errors.no_index({ which });
     }
     return found.file;
   };

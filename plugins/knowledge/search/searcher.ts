@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
-import { SvcError } from 'svc/sdk';
 import type { ThreadService, ThreadSetup } from 'svc/thread';
 
+import { errors } from '../errors.ts';
 import { Vocabulary } from './corrections.ts';
 import { type Highlight, highlightOf } from './excerpt.ts';
 import { type IndexData, servingFile } from './open-index.ts';
@@ -250,14 +250,7 @@ export async function openSearch({ data }: ThreadSetup): Promise<ThreadService> 
       close();
     }
     if (file === undefined) {
-      throw new SvcError(
-        'unavailable',
-        'documents are being indexed for the first time; search again in a moment',
-        {
-          reason: 'knowledge.first_index',
-          retryAfterSeconds: 2,
-        },
-      );
+      throw errors.first_index({ retryAfterSeconds: 2 });
     }
     open ??= { file, searcher: new Searcher(file) };
     return open.searcher;

@@ -1,4 +1,4 @@
-import { SvcError } from 'svc/sdk';
+import { errors } from '../errors.ts';
 
 /** The file of a form, and its other fields. */
 export interface Form {
@@ -24,23 +24,22 @@ export function formOf(
     const { name, filename } = dispositionOf(head);
     if (name === 'file') {
       if (filename === undefined || file !== undefined) {
-        throw refusal('the form needs one field "file" with a name of a file, and has another one');
+        throw errors.file_field();
       }
       file = { name: filename, bytes: content };
     } else if (!known.includes(name)) {
-      throw refusal(
-        `the form has a field ${JSON.stringify(name.slice(0, 60))}, which is not known; it takes file, ${known.join(', ')}`,
-      );
+      throw errors.unknown_field({
+        name: JSON.stringify(name.slice(0, 60)),
+        known: known.join(', '),
+      });
     } else if (Object.hasOwn(fields, name) || content.length > maxFieldBytes) {
-      throw refusal(`the field ${name} is there twice, or longer than ${maxFieldBytes / 1024} KiB`);
+      throw errors.field_twice({ name, maxFieldBytes: maxFieldBytes / 1024 });
     } else {
       fields[name] = textOf(content, name);
     }
   }
   if (file === undefined) {
-    throw refusal(
-      'the form has no field "file"; send the file in one, as with curl -F file=@manual.pdf',
-    );
+    throw errors.no_file_field();
   }
   return { file, fields };
 }
@@ -50,7 +49,7 @@ function boundaryOf(contentType: string | undefined): string {
     /;\s*boundary=(?:"([^"\r\n]{1,70})"|([^\s";,]{1,70}))/i.exec(contentType ?? '') ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) {
-    throw refusal('the Content-Type names no boundary of the form');
+    throw errors.no_boundary();
   }
   return boundary;
 }
@@ -64,7 +63,7 @@ function* partsOf(
   let at = bytes.indexOf(mark);
   // What stands before the first part is for people whose mail program knows no parts.
   if (at > 1_024 || at < 0 || (at > 0 && bytes.toString('latin1', at - 2, at) !== crlf)) {
-    throw refusal('the form does not begin with its boundary');
+    throw errors.form_start();
   }
   at += mark.length;
   for (let count = 0; ; count++) {
@@ -74,14 +73,12 @@ function* partsOf(
     }
     const headEnd = after === crlf ? bytes.indexOf(crlf + crlf, at) : -1;
     if (headEnd < 0 || headEnd - at > maxHeaderBytes || count >= maxParts) {
-      throw refusal(
-        `a part of the form has no header or a long one, or there are more than ${maxParts} parts`,
-      );
+      throw errors.form_parts({ maxParts });
     }
     const start = headEnd + 4;
     const end = bytes.indexOf(between, headEnd + 2);
     if (end < 0) {
-      throw refusal('the form ends within a part; it was cut off on the way');
+      throw errors.form_cut_off();
     }
     yield {
       head: bytes.toString('utf8', at + 2, headEnd),
@@ -100,7 +97,7 @@ function dispositionOf(head: string): {
   const encoded = /;\s*filename\*=utf-8''([^;\s]+)/i.exec(line)?.[1];
   const plain = /;\s*filename="((?:[^"\\]|\\.)*)"/i.exec(line)?.[1];
   if (name === undefined || !/^content-disposition:\s*form-data\b/i.test(line)) {
-    throw refusal('a part of the form does not say which field it is');
+    throw errors.unnamed_part();
   }
   return {
     name,
@@ -115,7 +112,7 @@ function decoded(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch {
-    throw refusal('the name of the file is not encoded as its header says');
+    throw errors.file_name_encoding();
   }
 }
 
@@ -123,8 +120,6 @@ function textOf(content: Buffer, field: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(content);
   } catch {
-    throw refusal(`the field ${field} is not UTF-8`);
+    throw errors.field_encoding({ field });
   }
 }
-
-const refusal = (message: string): SvcError => new SvcError('invalid_argument', message);

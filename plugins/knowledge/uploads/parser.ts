@@ -6,6 +6,7 @@ import { isSea } from 'node:sea';
 import type { ForeignPrograms, ProgramOwner } from 'svc/contracts/programs';
 import { type Handle, type Ids, SvcError } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { Parsed } from './parse-file.ts';
 
 export interface ParserParts {
@@ -72,13 +73,7 @@ export class Parser {
   async #run(file: string, signal: AbortSignal): Promise<Parsed> {
     const { programs, owner, timeoutMs } = this.#parts;
     if (!programs.available) {
-      throw new SvcError(
-        'unavailable',
-        'PDF and Word documents are read in a process of their own, and the plugin programs is away; .md and .txt can be uploaded',
-        {
-          reason: 'knowledge.no_parser',
-        },
-      );
+      throw errors.no_parser();
     }
     const script = await this.#script();
     const permission = process.allowedNodeEnvironmentFlags.has('--permission')
@@ -146,11 +141,7 @@ export class Parser {
   async #turn(signal: AbortSignal): Promise<void> {
     if (this.#running >= atOnce) {
       if (this.#waiting.length >= maxWaiting) {
-        throw new SvcError(
-          'rate_limited',
-          'many files are being read at this moment; upload it again in a while',
-          { retryAfterSeconds: 10 },
-        );
+        throw errors.too_many_reads({ retryAfterSeconds: 10 });
       }
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
@@ -158,7 +149,7 @@ export class Parser {
     if (signal.aborted) {
       this.#running -= 1;
       this.#waiting.shift()?.();
-      throw new SvcError('unavailable', 'the upload was given up before its turn came');
+      throw errors.upload_cancelled();
     }
   }
 }

@@ -1,8 +1,9 @@
-import { byteRoute, type BodyQuota, type Call, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { byteRoute, type BodyQuota, type Call, type RouteDeclaration } from 'svc/sdk';
 
 import { docPath, nameOf, unseen } from '../documents/doc-path.ts';
 import type { Library } from '../documents/library.ts';
 import { shownWhole } from '../documents/schema.ts';
+import { errors } from '../errors.ts';
 import { formOf } from './multipart.ts';
 import { kindOf, plainText } from './kind.ts';
 import type { Parser } from './parser.ts';
@@ -22,11 +23,7 @@ class UploadRoom {
     return {
       reserve: (bytes) => {
         if (this.#taken + bytes > maxTogether) {
-          throw new SvcError(
-            'rate_limited',
-            'many files are being uploaded at this moment; try again in a while',
-            { retryAfterSeconds: 10 },
-          );
+          throw errors.too_many_uploads({ retryAfterSeconds: 10 });
         }
         own += bytes;
         this.#taken += bytes;
@@ -74,9 +71,7 @@ async function upload(
     'replace',
   ]);
   if (file.bytes.length > maxFile) {
-    throw new SvcError('invalid_argument', `the file is larger than ${maxFile / 1024 / 1024} MiB`, {
-      status: 413,
-    });
+    throw errors.file_too_large({ maxFile: maxFile / 1024 / 1024 });
   }
   const path = docPath(
     fields['path'] === undefined || fields['path'] === ''
@@ -94,10 +89,7 @@ async function upload(
     (fields['title'] ?? '').length > 200 ||
     (org !== undefined && !(Number.isSafeInteger(org) && org > 0))
   ) {
-    throw new SvcError(
-      'invalid_argument',
-      'a document has at most 32 tags of 60 letters and a title of 200, and org_id is a number',
-    );
+    throw errors.upload_fields();
   }
   // Before anything is read: what cannot have its place need not be parsed.
   const draft = { path, tags, ...(org !== undefined && { org_id: org }) };

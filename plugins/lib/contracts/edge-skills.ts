@@ -27,7 +27,7 @@ export interface EdgeSkill {
   /** JSON Schema of an object; defaults are filled in before `run`. */
   readonly schema: Readonly<Record<string, unknown>>;
   /** The longest it may take, whatever is asked; default 30 s. */
-  readonly mostMs?: number;
+  readonly maxMs?: number;
   /** An SvcError is passed on as it is; `forbidden` is for what the owner of this machine does not allow. */
   run(params: never, call: SkillCall): Promise<SkillOutput>;
 }

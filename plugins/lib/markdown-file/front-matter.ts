@@ -1,6 +1,6 @@
 import matter from 'gray-matter';
 
-import { SvcError } from 'svc/sdk';
+import { errors } from './errors.ts';
 import { parsePlainYaml } from './plain-yaml.ts';
 
 export interface FrontMatter {
@@ -21,9 +21,7 @@ export function readFrontMatter(
   { maxBytes = 64 * 1024 }: { maxBytes?: number } = {},
 ): FrontMatter {
   if (Buffer.byteLength(text) > maxBytes) {
-    throw refusal(
-      `the file is larger than ${maxBytes / 1024} KiB; move what is not needed every time into a file of its own`,
-    );
+    throw errors.file_too_large({ maxBytes: maxBytes / 1024 });
   }
   // A byte order mark tells the encoding and is no part of the text; editors on Windows write one.
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
@@ -35,7 +33,7 @@ export function readFrontMatter(
 
 const refuse = (language: string) => ({
   parse: (): never => {
-    throw refusal(`a header in ${language} is not accepted; write it in YAML`);
+    throw errors.header_language({ language });
   },
 });
 
@@ -53,19 +51,15 @@ const engines = {
 /** The first and the closing line are exactly `---`; gray-matter alone would take `---js` and `----` too. */
 function checkFences(text: string): void {
   if (!/^---(\r?\n|$)/.test(text)) {
-    throw refusal(
-      `the first line must be exactly ---, the beginning of the header; it is ${JSON.stringify(firstLine(text))}`,
-    );
+    throw errors.first_line({ firstLine: JSON.stringify(firstLine(text)) });
   }
   const close = text.indexOf('\n---', 3);
   if (close === -1) {
-    throw refusal('the header is never closed; put a line that is exactly --- below it');
+    throw errors.header_open();
   }
   const header = text.slice(0, close + 1);
   if (!/^(\r?\n|$)/.test(text.slice(close + 4, close + 6))) {
-    throw refusal(
-      `line ${header.split('\n').length} begins with --- but has more on it; the line that closes the header must be exactly ---`,
-    );
+    throw errors.closing_line({ line: header.split('\n').length });
   }
   checkBlankLines(header);
 }
@@ -76,11 +70,9 @@ function checkBlankLines(header: string): void {
   for (const line of header.split(/\r\n|[\n\r\u2028\u2029]/)) {
     run = line.trim() === '' ? run + 1 : 0;
     if (run > maxBlankLines) {
-      throw refusal(`the header has more than ${maxBlankLines} blank lines in a row; remove them`);
+      throw errors.blank_lines({ maxBlankLines });
     }
   }
 }
-
-const refusal = (message: string): SvcError => new SvcError('invalid_argument', message);
 
 const firstLine = (text: string): string => text.slice(0, 40).split(/\r?\n/, 1)[0] ?? '';

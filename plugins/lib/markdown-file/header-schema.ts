@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv';
 
 import { isSvcError, SvcError } from 'svc/sdk';
+import { errors as markdownFileErrors } from './errors.ts';
 import { readFrontMatter } from './front-matter.ts';
 
 /** Names the file in every sentence about it. */
@@ -84,9 +85,8 @@ function unfit(where: Where, schema: HeaderSchema, errors: readonly ErrorObject[
   const details = [...byPath]
     .slice(0, namedProblems)
     .map(([path, error]) => ({ path, message: sentence(error, schema) }));
-  return new SvcError(
-    'invalid_argument',
-    `${where.file}: ${details.map((detail) => detail.message).join('; ')}`,
+  return markdownFileErrors.front_matter(
+    { file: where.file, list: details.map((detail) => detail.message).join('; ') },
     { details },
   );
 }

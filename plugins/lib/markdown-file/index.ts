@@ -1,3 +1,4 @@
+export { errors as markdownErrors } from './errors.ts';
 export type { Where } from './header-schema.ts';
 export { readFrontMatter } from './front-matter.ts';
 export { personaOf, readPersona } from './persona-file.ts';

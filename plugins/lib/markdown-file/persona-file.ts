@@ -1,5 +1,6 @@
+import { errors } from './errors.ts';
 import personaSchema from './persona.schema.json' with { type: 'json' };
-import { nearest, type Persona, SvcError } from 'svc/sdk';
+import { nearest, type Persona } from 'svc/sdk';
 import { headerReader, markdownReader, type Where } from './header-schema.ts';
 
 type Header = Omit<Persona, 'unknown' | 'body' | 'source'>;
@@ -48,12 +49,9 @@ function requireSpelt(others: Readonly<Record<string, unknown>>, { file }: Where
       restricting.get(letters) ??
       restricting.get((letters.length > 10 && nearest(letters, long)) || '');
     if (meant !== undefined) {
-      throw new SvcError(
-        'invalid_argument',
-        `${file}: ${key} is no field of a persona; write ${meant}`,
-        {
-          details: [{ path: `/${key}`, message: `write ${meant}` }],
-        },
+      throw errors.field_renamed(
+        { file, key, meant },
+        { details: [{ path: `/${key}`, message: `write ${meant}` }] },
       );
     }
   }

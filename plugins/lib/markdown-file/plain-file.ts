@@ -2,7 +2,9 @@ import { constants } from 'node:fs';
 import { lstat, open, realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-import { SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 /**
  * The text of a file that really stands where its path says: below `root`, no link on the way, not a device or a
@@ -51,5 +53,4 @@ async function firstBytes(file: string, limit: number): Promise<Uint8Array> {
   }
 }
 
-const refusal = (file: string, reason: string): SvcError =>
-  new SvcError('invalid_argument', `${file}: ${reason}`);
+const refusal = (file: string, reason: string): SvcError => errors.unreadable({ file, reason });

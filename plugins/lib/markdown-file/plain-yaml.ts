@@ -1,6 +1,8 @@
 import { Composer, CST, Lexer, Parser } from 'yaml';
 
-import { SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 const maxValues = 1_000;
 const maxDepth = 32;
@@ -26,14 +28,14 @@ export function parsePlainYaml(source: string): Readonly<Record<string, unknown>
       error.code === 'NON_STRING_KEY'
         ? 'every key must be a text; if a value begins with { or [, quote it'
         : error.message;
-    throw refusal(`line ${lineAt(source, error.pos[0])}: ${reason}`);
+    throw errors.line({ line: lineAt(source, error.pos[0]), reason });
   }
   if (others.length > 0) {
-    throw refusal('the header must be one YAML document');
+    throw errors.one_document();
   }
   const value: unknown = document?.toJS() ?? {};
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw refusal('the header must be made of lines such as "name: my-name"');
+    throw errors.header_lines();
   }
   return adopted(value, { values: 0 }) as Readonly<Record<string, unknown>>;
 }
@@ -72,7 +74,7 @@ function* tokensOf(source: string): Generator<CST.Token> {
     }
     const reason = type === null ? undefined : unwelcome[type];
     if (reason !== undefined) {
-      throw refusal(`line ${lineAt(source, parser.offset)}: ${reason}`);
+      throw errors.line({ line: lineAt(source, parser.offset), reason });
     }
     yield* parser.next(lexeme);
   }
@@ -85,7 +87,7 @@ function checkDepth(tokens: readonly CST.Token[]): void {
   for (let next = open.pop(); next; next = open.pop()) {
     const { token, depth } = next;
     if (depth > maxDepth) {
-      throw refusal(`the header is nested more than ${maxDepth} levels deep; make it flatter`);
+      throw errors.too_deep({ maxDepth });
     }
     if (token.type === 'document' && token.value) {
       open.push({ token: token.value, depth });
@@ -122,23 +124,18 @@ function adopted(value: unknown, count: { values: number }): unknown {
     typeof value === 'number' &&
     (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
   ) {
-    throw refusal(`a number (read as ${value}) cannot be kept exactly; quote it`);
+    throw errors.inexact_number({ value });
   }
   return value;
 }
 
 function accepted(key: string): string {
   if (forbiddenKeys.has(key)) {
-    throw refusal(`the key "${key}" is not accepted in a header; rename or remove it`);
+    throw errors.key({ key });
   }
   return key;
 }
 
-const refusal = (message: string): SvcError => new SvcError('invalid_argument', message);
-
-const tooLarge = (): SvcError =>
-  refusal(
-    `the header holds more than ${maxValues} values; move what is not needed every time into the body`,
-  );
+const tooLarge = (): SvcError => errors.too_many_values({ maxValues });
 
 const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;

@@ -1,5 +1,6 @@
+import { errors } from './errors.ts';
 import skillSchema from './skill.schema.json' with { type: 'json' };
-import { type PromptSkill, SvcError } from 'svc/sdk';
+import type { PromptSkill } from 'svc/sdk';
 import { markdownReader, type Where } from './header-schema.ts';
 
 interface SkillHeader {
@@ -14,10 +15,7 @@ const read = markdownReader<SkillHeader>(skillSchema);
 export function readSkill(text: string, folderName: string, where: Where): PromptSkill {
   const { known, others, body } = read(text, where);
   if (known.name !== folderName) {
-    throw new SvcError(
-      'invalid_argument',
-      `${where.file}: name is "${known.name}" but the folder is "${folderName}"; they must be the same`,
-    );
+    throw errors.name_and_folder({ file: where.file, name: known.name, folderName });
   }
   return Object.freeze({
     kind: 'prompt',

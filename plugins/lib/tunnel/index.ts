@@ -1,3 +1,4 @@
+export { errors as tunnelErrors } from './errors.ts';
 export type {
   CallOptions,
   GoAwayOptions,
@@ -40,11 +41,7 @@ export {
   serverHandshake,
   type ServerHandshakeOptions,
 } from './handshake/server-handshake.ts';
-export {
-  type FileJournalOptions,
-  interruptedAnswer,
-  openFileJournal,
-} from './session/journal-file.ts';
+export { type FileJournalOptions, openFileJournal } from './session/journal-file.ts';
 export type { IdempotencyJournal, Outcome } from './session/journal.ts';
 export {
   isPublicMachineKey,

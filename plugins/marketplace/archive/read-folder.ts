@@ -12,8 +12,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { EntryList, limits, type PackFiles, refused, shown } from './entry-list.ts';
 
 export interface FolderPlace {
@@ -167,12 +168,6 @@ export function realFolder(folder: string): string {
   try {
     return realpathSync(folder);
   } catch (error) {
-    throw new SvcError(
-      'invalid_argument',
-      `${shown(folder)} is no folder on the machine of svc (${messageOf(error).split(':', 1)[0]}); name one by its absolute path`,
-      {
-        reason: 'marketplace.no_folder',
-      },
-    );
+    throw errors.no_folder({ folder: shown(folder), cause: messageOf(error).split(':', 1)[0]! });
   }
 }

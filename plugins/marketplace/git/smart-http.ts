@@ -1,6 +1,7 @@
 import { type PluginContext, SvcError } from 'svc/sdk';
 
 import { limits, shown } from '../archive/entry-list.ts';
+import { errors } from '../errors.ts';
 import { isSecure } from '../registry/address.ts';
 
 const headers = { 'git-protocol': 'version=2', accept: 'application/x-git-upload-pack-result' };
@@ -40,9 +41,7 @@ export class SmartHttp {
       .map((name) => refs.find(([, , known]) => known === name))
       .find((one) => one !== undefined);
     if (found === undefined) {
-      throw new SvcError('not_found', `the repository has no branch or tag "${ref ?? 'HEAD'}"`, {
-        reason: 'marketplace.no_ref',
-      });
+      throw errors.no_ref({ ref: ref ?? 'HEAD' });
     }
     return found[3] ?? found[1]!;
   }

@@ -1,6 +1,7 @@
 import type { AskedRights, PackRights } from 'svc/contracts/packs';
-import { type Handle, type Principal, type Settings, SvcError } from 'svc/sdk';
+import type { Handle, Principal, Settings } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { Pressed } from '../press/press.ts';
 import type { Preview } from './preview.ts';
 import type { Quarantine } from './quarantine.ts';
@@ -40,13 +41,7 @@ export class Consent {
       (field) => manifest[field] !== undefined,
     );
     if (asks !== undefined) {
-      throw new SvcError(
-        'conflict',
-        `${id} asks for rights ("${asks}"), and what grants rights is not there; bring the plugin packs up`,
-        {
-          reason: 'marketplace.no_rights',
-        },
-      );
+      throw errors.no_rights({ id, asks });
     }
     return { sentences: [], hash: '', refused: undefined };
   }
@@ -59,20 +54,14 @@ export class Consent {
     const { settings, quarantine } = this.#parts;
     const rights = this.rightsOf(lock);
     if (rights.refused !== undefined) {
-      throw new SvcError(
-        'invalid_argument',
-        `${lock.id} cannot be installed, since it ${rights.refused}`,
-        { reason: 'marketplace.refused_rights' },
-      );
+      throw errors.refused_rights({ id: lock.id, refused: rights.refused });
     }
     quarantine.refuse(lock);
     if (lock.verdict === 'block' && !settings.get<boolean>('marketplace.allow_blocked')) {
       const { file, line, message } = lock.findings[0]!;
-      throw new SvcError(
-        'forbidden',
-        `the scan blocks ${lock.id}: ${file}${line > 0 ? ` line ${line}` : ''} ${message}; the setting marketplace.allow_blocked lets such packs in`,
+      throw errors.scan_blocks(
+        { id: lock.id, file, detail: line > 0 ? ` line ${line}` : '', message },
         {
-          reason: 'marketplace.scan_blocks',
           details: lock.findings
             .slice(0, 20)
             .map((one) => ({ path: `/${one.file}`, message: `${one.severity}: ${one.message}` })),
@@ -90,13 +79,7 @@ export class Consent {
       return `${lock.id} ${lock.version} is not installed yet: ${why.join('; ')}. Send the same again with "confirm" once you agree: ${confirm}`;
     }
     if ((rights.sentences.length > 0 || lock.verdict !== 'pass') && !by.grants.includes('*')) {
-      throw new SvcError(
-        'forbidden',
-        `${lock.id} asks for rights, or the scan did not let it pass: an administrator has to install it`,
-        {
-          reason: 'marketplace.for_administrators',
-        },
-      );
+      throw errors.for_administrators({ id: lock.id });
     }
     return lock.verdict !== 'pass' && reason.trim().length < shortestReason
       ? `the scan says ${lock.verdict}: say in "reason", in ${shortestReason} letters or more, why ${lock.id} is installed all the same`

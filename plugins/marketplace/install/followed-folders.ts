@@ -1,9 +1,10 @@
 import { lstat, opendir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { type Logger, messageOf, type Principal, SvcError } from 'svc/sdk';
+import { type Logger, messageOf, type Principal } from 'svc/sdk';
 
 import { limits } from '../archive/entry-list.ts';
+import { errors } from '../errors.ts';
 import type { PackBook } from './pack-book.ts';
 
 type Book = Pick<PackBook, 'list' | 'existing' | 'link' | 'troubled'>;
@@ -54,13 +55,9 @@ export class FollowedFolders {
   async #follow(packId: string, linked: string, signal: AbortSignal): Promise<string | undefined> {
     const real = await realpath(linked).catch(() => undefined);
     if (real !== linked) {
-      throw new SvcError(
-        'conflict',
-        `${real === undefined ? 'it is gone' : 'a link leads to where it was'}; link the folder itself again`,
-        {
-          reason: 'marketplace.link_moved',
-        },
-      );
+      throw errors.link_moved({
+        detail: real === undefined ? 'it is gone' : 'a link leads to where it was',
+      });
     }
     const { lock, installedBy } = this.#book.existing(packId);
     const by: Principal = { kind: 'system', id: installedBy, role: 'admin', grants: ['*'] };

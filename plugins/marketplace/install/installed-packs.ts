@@ -1,8 +1,8 @@
 import type { CeilingSource } from 'svc/contracts/gate';
 import type { ServerSource } from 'svc/contracts/mcp';
 import type { PersonaRestraint } from 'svc/contracts/persona';
-import { SvcError } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { Installed } from './lock.ts';
 
 /** What is installed, as the gate, the personas and the MCP servers ask for it: from memory, at every call. */
@@ -32,11 +32,7 @@ export class InstalledPacks implements CeilingSource, PersonaRestraint, ServerSo
   existing(packId: string): Installed {
     const pack = this.#packs.get(packId);
     if (pack === undefined) {
-      throw new SvcError(
-        'not_found',
-        `no pack "${packId}" is installed; look with "svc market list"`,
-        { reason: 'marketplace.not_installed' },
-      );
+      throw errors.not_installed({ packId });
     }
     return pack;
   }

@@ -13,10 +13,10 @@ import {
   type PluginDirectory,
   type Principal,
   type Settings,
-  SvcError,
   type ThreadHandle,
 } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { Consent, Word } from './consent.ts';
 import type { InstalledPacks } from './installed-packs.ts';
 import type { Leftovers } from './leftovers.ts';
@@ -89,11 +89,7 @@ export class Installer {
       try {
         const pressed = await this.#press(fetched, switcher.staged(token));
         if (word.onlyOf !== undefined && pressed.id !== word.onlyOf) {
-          throw new SvcError(
-            'conflict',
-            `it is the pack ${pressed.id} now, and was ${word.onlyOf}`,
-            { reason: 'marketplace.link_renamed' },
-          );
+          throw errors.link_renamed({ id: pressed.id, onlyOf: word.onlyOf });
         }
         const preview = await this.#weigh(pressed, fetched);
         const ask = this.#parts.consent.objection(preview, word);
@@ -113,9 +109,7 @@ export class Installer {
       const pack = installed.existing(packId);
       const { before } = pack;
       if (before === undefined) {
-        throw new SvcError('conflict', `${packId} has no version before this one to go back to`, {
-          reason: 'marketplace.no_version_before',
-        });
+        throw errors.no_version_before({ packId });
       }
       quarantine.refuse(before);
       const token = ids.token(9);
@@ -125,13 +119,7 @@ export class Installer {
         { timeoutMs: pressMs },
       );
       if (hash !== before.content_hash) {
-        throw new SvcError(
-          'conflict',
-          `the kept version ${before.version} of ${packId} was changed on the disk; install it anew`,
-          {
-            reason: 'marketplace.kept_changed',
-          },
-        );
+        throw errors.kept_changed({ version: before.version, packId });
       }
       return await this.#switch(
         {
@@ -260,11 +248,7 @@ export class Installer {
     await leftovers.cleaned(lock.id);
     const isNew = old === undefined && !existsSync(join(data, lock.id));
     if (old === undefined && !isNew && (await store.lastOf(lock.id))?.reason !== dataKept) {
-      throw new SvcError(
-        'conflict',
-        `the data folder of svc has data of "${lock.id}", which no pack has left here: choose another id, or move plugins/${lock.id} of the data folder away`,
-        { reason: 'marketplace.id_away' },
-      );
+      throw errors.id_away({ id: lock.id });
     }
     const granted = lock.rights_hash === null || rights.get().isGranted(lock.id, lock.rights_hash);
     if (!granted) {

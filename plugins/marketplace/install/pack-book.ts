@@ -14,6 +14,7 @@ import {
   type ThreadHandle,
 } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { InstalledPacks } from './installed-packs.ts';
 import type { Word } from './consent.ts';
 import type { Installer, Outcome } from './installer.ts';
@@ -135,13 +136,11 @@ export class PackBook {
       const fetched = await sources.bring(wantedOf(wish), signal);
       const { lock, confirm } = await installer.preview(fetched);
       if (lock.id !== packId || lock.content_hash !== wish.contentHash) {
-        throw new SvcError(
-          'conflict',
-          `what lies at the source is ${lock.id} ${lock.version} with the content_hash ${lock.content_hash}, and not what the file names`,
-          {
-            reason: 'marketplace.other_content',
-          },
-        );
+        throw errors.other_content({
+          id: lock.id,
+          version: lock.version,
+          content_hash: lock.content_hash,
+        });
       }
       const { pack, ...outcome } = await installer.install(fetched, {
         by,
@@ -185,13 +184,7 @@ export class PackBook {
   setCeiling(packId: string, ceiling: Ceiling): Promise<Installed> {
     return this.#change(packId, ({ lock }) => {
       if (ceiling.hosts.length > 0 && connectsItself(lock.manifest)) {
-        throw new SvcError(
-          'conflict',
-          `${packId} opens connections by itself ("network" of its permissions), so that no ceiling of hosts holds it`,
-          {
-            reason: 'marketplace.network_unlimited',
-          },
-        );
+        throw errors.network_unlimited({ packId });
       }
       return { ceiling };
     });
@@ -204,9 +197,7 @@ export class PackBook {
         ...admitted.servers.filter((name) => !lock.servers.some((server) => server.name === name)),
       ];
       if (strange.length > 0) {
-        throw new SvcError('invalid_argument', `${packId} brings no ${strange.join(', ')}`, {
-          reason: 'marketplace.not_of_pack',
-        });
+        throw errors.not_of_pack({ packId, strange: strange.join(', ') });
       }
       return { admitted };
     });
@@ -220,15 +211,11 @@ export class PackBook {
     const { installed, installer, leftovers, store, data } = this.#parts;
     return installer.inTurn(async () => {
       if (installed.find(packId) !== undefined) {
-        throw new SvcError('conflict', `${packId} is installed; uninstall it first`, {
-          reason: 'marketplace.still_installed',
-        });
+        throw errors.still_installed({ packId });
       }
       await leftovers.cleaned(packId);
       if ((await store.purge(packId)) === 0) {
-        throw new SvcError('not_found', `nothing is left of a pack "${packId}"`, {
-          reason: 'marketplace.nothing_left',
-        });
+        throw errors.nothing_left({ packId });
       }
       // Of packs only: a plugin that ships with svc has no history here.
       const folder = join(data, packId);

@@ -1,6 +1,6 @@
 import type { Ceiling } from 'svc/contracts/gate';
-import { SvcError } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { Wanted } from './sources.ts';
 import type { Admitted, Origin } from './lock.ts';
 
@@ -33,13 +33,7 @@ export function wantedOf({ origin, version, sha256 }: PackWish): Wanted {
         },
       };
     case 'upload':
-      throw new SvcError(
-        'conflict',
-        `it was uploaded, so there is no place to bring it from: send the archive (sha256 ${sha256}) with "svc market upload" first`,
-        {
-          reason: 'marketplace.no_source',
-        },
-      );
+      throw errors.no_source({ sha256: `${sha256}` });
     default:
       return wantedAgain(origin, version);
   }
@@ -58,10 +52,6 @@ export function wantedAgain(
     case 'folder':
       return { folder: from, ...(path !== undefined && { path }) };
     default:
-      throw new SvcError(
-        'conflict',
-        'an archive of its own has no newer version; install the other archive',
-        { reason: 'marketplace.no_update' },
-      );
+      throw errors.no_update();
   }
 }

@@ -6,6 +6,7 @@ import { type PluginContext, SvcError } from 'svc/sdk';
 import { limits } from '../archive/entry-list.ts';
 import { readArchive } from '../archive/arrived.ts';
 import { realFolder } from '../archive/read-folder.ts';
+import { errors } from '../errors.ts';
 import { SmartHttp } from '../git/smart-http.ts';
 import type { PackContent } from '../press/press.ts';
 import { isSecure, refuseUser } from '../registry/address.ts';
@@ -147,11 +148,7 @@ export class Sources {
         : offer.versions.find((one) => one.version === version);
     if (found === undefined) {
       const known = offer.versions.slice(0, 10).map((one) => one.version);
-      throw new SvcError(
-        'not_found',
-        `${registry} offers no version ${version} of ${name}; it has ${known.join(', ')}`,
-        { reason: 'marketplace.no_version' },
-      );
+      throw errors.no_version({ registry, version: `${version}`, name, known: known.join(', ') });
     }
     const origin: Origin = { kind: 'registry', from: registry, name };
     const plain = { name, version: found.version, entry: offer.entry, origin };
@@ -172,13 +169,7 @@ export class Sources {
     switch (source.kind) {
       case 'archive': {
         if (key !== null && !isSigned(key, source.sha256, source.signature)) {
-          throw new SvcError(
-            'invalid_argument',
-            `${plain.name} is not signed by the key of the registry ${registry}, so it is not installed`,
-            {
-              reason: 'marketplace.not_signed',
-            },
-          );
+          throw errors.not_signed({ name: `${plain.name}`, registry });
         }
         const bytes = await this.#archive(source.url, source.sha256, signal, address);
         return {
@@ -312,13 +303,7 @@ export class Sources {
       : await this.#download(url, signal);
     const actual = sha256Of(bytes);
     if (actual !== sha256.toLowerCase()) {
-      throw new SvcError(
-        'invalid_argument',
-        `what lies at the address has the sha256 ${actual}, and not the one that was promised; it is not installed`,
-        {
-          reason: 'marketplace.other_bytes',
-        },
-      );
+      throw errors.other_bytes({ actual });
     }
     return bytes;
   }
@@ -331,11 +316,7 @@ export class Sources {
       signal,
     });
     if (status !== 200) {
-      throw new SvcError(
-        'upstream_error',
-        `${new URL(url).host} answered ${status} instead of the archive`,
-        { reason: 'marketplace.download' },
-      );
+      throw errors.download({ host: new URL(url).host, status });
     }
     return body;
   }

@@ -8,9 +8,9 @@ import {
   messageOf,
   type PluginDirectory,
   type PluginStatus,
-  SvcError,
 } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { Leftovers } from './leftovers.ts';
 import type { PackStore } from './pack-store.ts';
 import type { ChangeRow } from './tables.ts';
@@ -203,13 +203,11 @@ export class Switcher {
       stage: undefined,
     };
     if (!['active', 'disabled'].includes(state) || (state === 'active' && cause !== undefined)) {
-      throw new SvcError(
-        'conflict',
-        `${packId} does not come up${stage === undefined ? '' : ` (${stage})`}: ${cause ?? `it is ${state}`}`,
-        {
-          reason: 'marketplace.not_up',
-        },
-      );
+      throw errors.not_up({
+        packId,
+        detail: stage === undefined ? '' : ` (${stage})`,
+        cause: cause ?? `it is ${state}`,
+      });
     }
   }
 

@@ -1,6 +1,7 @@
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 
 import type { PackFiles } from '../archive/entry-list.ts';
+import { errors } from '../errors.ts';
 import { ClaudeParts } from './claude-parts.ts';
 import {
   idFrom,
@@ -154,13 +155,7 @@ function pathsIn(manifest: Json, field: string): readonly string[] {
   return paths.map((path) => {
     const plain = path.replace(/^\.\//, '').replace(/\/+$/, '');
     if (plain.split('/').includes('..') || plain.startsWith('/')) {
-      throw new SvcError(
-        'invalid_argument',
-        `the manifest names ${JSON.stringify(path.slice(0, 100))} under "${field}", which leads out of the pack`,
-        {
-          reason: 'marketplace.path_leads_out',
-        },
-      );
+      throw errors.path_leads_out({ path: JSON.stringify(path.slice(0, 100)), field });
     }
     return plain === '.' ? '' : plain;
   });
@@ -173,13 +168,9 @@ function jsonOf(bytes: Uint8Array, path: string): Json {
       return value as Json;
     }
   } catch (error) {
-    throw new SvcError('invalid_argument', `${path} is not JSON: ${messageOf(error)}`, {
-      reason: 'marketplace.manifest_not_json',
-    });
+    throw errors.manifest_not_json({ path, cause: messageOf(error) });
   }
-  throw new SvcError('invalid_argument', `${path} is no object`, {
-    reason: 'marketplace.manifest_no_object',
-  });
+  throw errors.manifest_no_object({ path });
 }
 
 const textIn = (json: Json, key: string): string | undefined => {

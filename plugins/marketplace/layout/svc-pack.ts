@@ -1,13 +1,12 @@
 import { readPersona, readSkill } from 'svc/markdown-file';
-import { messageOf, SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 
 import type { PackFiles } from '../archive/entry-list.ts';
+import { errors } from '../errors.ts';
 import { idForm, type Naming, type PackForm, takenFor, textOf } from './pack-form.ts';
 
-const refused = (message: string): SvcError =>
-  new SvcError('invalid_argument', `plugin.json ${message}`, {
-    reason: 'marketplace.manifest_refused',
-  });
+const refused = (message: string): SvcError => errors.manifest_refused({ message });
 
 /** A pack of our own layout: its files stay as they are, byte for byte, since it may carry their hashes. */
 export function svcForm(files: PackFiles, naming: Naming): PackForm {
@@ -35,13 +34,7 @@ export function svcForm(files: PackFiles, naming: Naming): PackForm {
   const taken = takenFor(id, naming);
   const shadowed = [...personas, ...skills].find(({ name }) => taken.has(name));
   if (shadowed !== undefined) {
-    throw new SvcError(
-      'conflict',
-      `${id} brings "${shadowed.name}", a name that another persona or skill has; its author has to choose another`,
-      {
-        reason: 'marketplace.name_taken',
-      },
-    );
+    throw errors.name_taken({ id, name: shadowed.name });
   }
   const ownTools = toolKeysOf(manifest);
   return {

@@ -1,9 +1,8 @@
-import { SvcError } from 'svc/sdk';
-
 import { type PackFiles, refused, shown } from '../archive/entry-list.ts';
 import { readFolder } from '../archive/read-folder.ts';
 import { untar } from '../archive/tar.ts';
 import { unzip } from '../archive/zip.ts';
+import { errors } from '../errors.ts';
 import { filesOfCommit } from '../git/commit-files.ts';
 import { claudeForm } from '../layout/claude-plugin.ts';
 import type { Naming, PackForm } from '../layout/pack-form.ts';
@@ -69,11 +68,7 @@ function formOf(files: PackFiles, naming: Naming): PackForm {
       ? svcForm(plain, naming)
       : claudeForm(plain, naming);
   if (form === undefined) {
-    throw new SvcError(
-      'invalid_argument',
-      'this is no pack: there is no plugin.json, no .claude-plugin/plugin.json, and no SKILL.md, agents or commands; name its folder with "path" where it lies deeper',
-      { reason: 'marketplace.no_pack' },
-    );
+    throw errors.no_pack();
   }
   if (
     naming.entry === undefined &&
@@ -81,13 +76,12 @@ function formOf(files: PackFiles, naming: Naming): PackForm {
     (form.id !== naming.name || form.version !== naming.version)
   ) {
     // A signature is over the bytes alone: what they are is said by themselves.
-    throw new SvcError(
-      'invalid_argument',
-      `the registry offers this as ${naming.name} ${naming.version}, and it is ${form.id} ${form.version}`,
-      {
-        reason: 'marketplace.other_pack',
-      },
-    );
+    throw errors.other_pack({
+      name: `${naming.name}`,
+      version: naming.version,
+      id: form.id,
+      formVersion: form.version,
+    });
   }
   return hidden === 0
     ? form

@@ -1,4 +1,4 @@
-import { SvcError } from 'svc/sdk';
+import { errors } from '../errors.ts';
 
 /** Without TLS anybody on the way could offer something else; this machine is not on a way. */
 export const isSecure = (address: string): boolean =>
@@ -10,12 +10,6 @@ export function refuseUser(address: string): void {
     URL.canParse(address) &&
     (new URL(address).username !== '' || new URL(address).password !== '')
   ) {
-    throw new SvcError(
-      'invalid_argument',
-      'a user or a password in an address would be shown to all who look at it; name it without them',
-      {
-        reason: 'marketplace.address_with_user',
-      },
-    );
+    throw errors.address_with_user();
   }
 }

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { type Clock, type Logger, messageOf, type PluginContext, SvcError } from 'svc/sdk';
+import { type Clock, type Logger, messageOf, type PluginContext } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { RegistryRow } from './tables.ts';
 import { isSecure, refuseUser } from './address.ts';
 import { publicKeyOf } from './signature.ts';
@@ -53,11 +54,7 @@ export class Registries {
   async existing(name: string): Promise<RegistryRow> {
     const row = name === shippedName ? this.#shipped() : await this.#parts.store.find(name);
     if (row === undefined) {
-      throw new SvcError(
-        'not_found',
-        `there is no registry "${name}"; look with "svc market registries"`,
-        { reason: 'marketplace.no_registry' },
-      );
+      throw errors.no_registry({ name });
     }
     return row;
   }
@@ -75,13 +72,7 @@ export class Registries {
     by: string;
   }): Promise<RegistryRow> {
     if (!isSecure(address) && !address.startsWith('/')) {
-      throw new SvcError(
-        'invalid_argument',
-        'a registry is an https:// address, or the absolute path of a folder or file on the machine of svc, such as /srv/registry',
-        {
-          reason: 'marketplace.registry_address',
-        },
-      );
+      throw errors.registry_address();
     }
     refuseUser(address);
     if (key !== undefined) {
@@ -103,13 +94,7 @@ export class Registries {
     const read = await this.#read(empty);
     const row = { ...empty, ...read };
     if (name === shippedName || !(await store.add(row))) {
-      throw new SvcError(
-        'conflict',
-        `there is a registry "${name}" already; choose another name, or remove that one first`,
-        {
-          reason: 'marketplace.registry_there',
-        },
-      );
+      throw errors.registry_there({ name });
     }
     return row;
   }
@@ -144,9 +129,7 @@ export class Registries {
   async remove(name: string): Promise<void> {
     await this.existing(name);
     if (name === shippedName) {
-      throw new SvcError('conflict', `the registry "${name}" comes with svc and stays`, {
-        reason: 'marketplace.registry_shipped',
-      });
+      throw errors.registry_shipped({ name });
     }
     await this.#parts.store.remove(name);
     this.#parsed.delete(name);
@@ -214,13 +197,7 @@ export class Registries {
     const row = await this.existing(registry);
     const offer = this.content(row).offers.find((one) => one.name === name);
     if (offer === undefined) {
-      throw new SvcError(
-        'not_found',
-        `the registry ${registry} offers no pack "${name}"; refresh it, or search for another name`,
-        {
-          reason: 'marketplace.no_offer',
-        },
-      );
+      throw errors.no_offer({ registry, name });
     }
     return { row, offer };
   }
@@ -262,23 +239,13 @@ export class Registries {
       redirects: 3,
     });
     if (!isSecure(reply.url)) {
-      throw new SvcError(
-        'upstream_error',
-        'registry redirects to an address without TLS, which can be altered on the way; add its https:// address',
-        {
-          reason: 'marketplace.registry_insecure',
-        },
-      );
+      throw errors.registry_insecure();
     }
     if (reply.status === 304 && etag !== null) {
       return { content, etag };
     }
     if (reply.status !== 200) {
-      throw new SvcError(
-        'upstream_error',
-        `the registry answered ${reply.status}; check its address`,
-        { reason: 'marketplace.registry_answer' },
-      );
+      throw errors.registry_answer({ status: reply.status });
     }
     const text = Buffer.from(reply.body).toString('utf8');
     readIndex(text, address);
@@ -294,13 +261,11 @@ function indexOf(path: string): string {
   const size = file === undefined ? 0 : statSync(file).size;
   // Files of the kernel say that they are empty, and reading one may wait for ever.
   if (file === undefined || size === 0 || size > maxBytes) {
-    throw new SvcError(
-      'invalid_argument',
-      `there is no index in ${path}: a registry has ${indexFiles.join(' or ')}, of at most ${maxBytes / 1024 / 1024} MiB`,
-      {
-        reason: 'marketplace.no_index',
-      },
-    );
+    throw errors.no_index({
+      path,
+      indexFiles: indexFiles.join(' or '),
+      maxBytes: maxBytes / 1024 / 1024,
+    });
   }
   return file;
 }

@@ -1,6 +1,7 @@
-import { SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
 import semver from 'semver';
 
+import { errors } from '../errors.ts';
 import { idForm } from '../layout/pack-form.ts';
 
 /** Where the files of an offered pack are. */
@@ -48,10 +49,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const maxOffers = 10_000;
 const claudeName = /^[A-Za-z0-9][\w.@/ -]{0,99}$/;
-const refused = (message: string): SvcError =>
-  new SvcError('invalid_argument', `the registry ${message}`, {
-    reason: 'marketplace.registry_refused',
-  });
+const refused = (message: string): SvcError => errors.registry_refused({ message });
 
 /** What a registry offers, of our own index or a Claude marketplace; entries that cannot be read are left out, and do not hide the others. */
 export function readIndex(text: string, base: string): RegistryContent {

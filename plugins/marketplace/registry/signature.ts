@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 
-import { SvcError } from 'svc/sdk';
+import { errors } from '../errors.ts';
 
 /** The points of small order by their y, without the sign; other spellings of them, beyond the prime, are refused as a whole. */
 const smallOrder: ReadonlySet<string> = new Set([
@@ -23,22 +23,10 @@ function isOfSmallOrder(key: Buffer): boolean {
 export function publicKeyOf(text: string): KeyObject {
   const raw = /^ed25519:([A-Za-z0-9+/]{43}=)$/.exec(text)?.[1];
   if (raw === undefined) {
-    throw new SvcError(
-      'invalid_argument',
-      'the key of a registry is "ed25519:" and 32 bytes in base64, as "svc pack sign" shows it',
-      {
-        reason: 'marketplace.key_form',
-      },
-    );
+    throw errors.key_form();
   }
   if (isOfSmallOrder(Buffer.from(raw, 'base64'))) {
-    throw new SvcError(
-      'invalid_argument',
-      'the key of a registry is one of the few whose signatures fit any content; make a pair with "svc pack sign"',
-      {
-        reason: 'marketplace.key_weak',
-      },
-    );
+    throw errors.key_weak();
   }
   return createPublicKey({
     key: { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(raw, 'base64').toString('base64url') },

@@ -1,5 +1,8 @@
 import type { ModelProvider, Models } from 'svc/contracts/model';
-import { type Settings, SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { type Settings } from 'svc/sdk';
+
+import { errors } from '../errors.ts';
 
 /** A model that can be asked now. */
 export interface Chosen {
@@ -42,26 +45,16 @@ export class ModelCatalogue {
   choose(model: string): Chosen {
     const id = model === '' ? this.standard : model;
     if (id === '') {
-      throw new SvcError('conflict', `no model is set up: ${setUp}`, { reason: 'model.none' });
+      throw errors.none({ setUp });
     }
     const name = id.split('/', 1)[0]!;
     const provider = this.#providers().find((candidate) => candidate.name === name);
     if (!provider || id.length <= name.length + 1) {
       const names = this.#providers().map((candidate) => candidate.name);
-      throw new SvcError(
-        'conflict',
-        `the model "${id}" is of no provider; a model is named <provider>/<model> with one of ${names.join(', ')}`,
-        {
-          reason: 'model.no_provider',
-        },
-      );
+      throw errors.no_provider({ id, names: names.join(', ') });
     }
     if (!provider.configured()) {
-      throw new SvcError(
-        'conflict',
-        `the model "${id}" cannot be asked: its provider is not set up; ${setUp}`,
-        { reason: 'model.not_configured' },
-      );
+      throw errors.not_configured({ id, setUp });
     }
     const known = provider.models().find((candidate) => `${name}/${candidate.id}` === id);
     return { id, provider, context: known?.context ?? 32_768 };

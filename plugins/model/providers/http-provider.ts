@@ -1,7 +1,8 @@
 import { type ConnectionOutcome, type Product, testConnection } from 'svc/connection';
 import type { ModelPart, ModelProvider, ProviderRequest } from 'svc/contracts/model';
-import { type Clock, isSvcError, messageOf, type Settings, SvcError } from 'svc/sdk';
+import { type Clock, isSvcError, messageOf, type Settings } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { quirksOf } from '../wire/quirks.ts';
 import { anthropicMessages } from '../wire/anthropic-messages.ts';
 import { chatCompletions } from '../wire/chat-completions.ts';
@@ -163,7 +164,7 @@ export class HttpProvider implements ModelProvider {
         maxBytes: 4 * 1024 * 1024,
       });
       if (status !== 200) {
-        throw new SvcError('upstream_error', `HTTP ${status}`);
+        throw errors.http({ status });
       }
       const { data } = JSON.parse(Buffer.from(body).toString('utf8')) as {
         data: readonly { id: string }[];
@@ -220,9 +221,7 @@ class ContentWait {
     for await (const piece of pieces) {
       yield piece;
       if (this.#clock.monotonic() - this.#since > this.#seconds * 1_000) {
-        throw new Silence(
-          `it has sent no content for ${this.#seconds} seconds, only signs of life; llm.content_timeout_seconds allows more`,
-        );
+        throw new Silence(this.#seconds);
       }
     }
   }

@@ -1,6 +1,8 @@
 import type { Models } from 'svc/contracts/model';
-import { isSvcError, type Principal, SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { isSvcError, type Principal } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { Engines } from './engines.ts';
 import { type Dialect, patternFor } from './patterns.ts';
 
@@ -62,16 +64,7 @@ export class Translator {
     }
     const found = await this.#byPattern(ask, names);
     if (!found) {
-      throw (
-        trouble ??
-        new SvcError(
-          'conflict',
-          'no known pattern fits this question: name a metric, or set up a model with llm.default_model',
-          {
-            reason: 'model.no_pattern',
-          },
-        )
-      );
+      throw trouble ?? errors.no_pattern();
     }
     return trouble
       ? {

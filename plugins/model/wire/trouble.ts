@@ -1,5 +1,6 @@
 import { type ErrorExtras, isSvcError, SvcError } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { Refusal } from './exchange.ts';
 import { BrokenStream, Silence } from './wire.ts';
 
@@ -20,21 +21,15 @@ export function troubleOf(error: unknown, speaker: Speaker): SvcError {
   }
   if (error instanceof Silence) {
     // Not asked again: it would be waited for as long once more.
-    return new SvcError(
-      'upstream_error',
-      `${speaker.provider}/${speaker.model}: ${error.message}`,
-      { reason: 'model.silent', cause: error },
+    return errors.silent(
+      { provider: speaker.provider, model: speaker.model, seconds: error.seconds },
+      { cause: error },
     );
   }
   if (error instanceof BrokenStream) {
-    return new SvcError(
-      'upstream_error',
-      `${speaker.provider}/${speaker.model}: ${error.message}`,
-      {
-        reason: 'model.broken_stream',
-        retryAfterSeconds: 1,
-        cause: error,
-      },
+    return errors.broken_stream(
+      { provider: speaker.provider, model: speaker.model, cause: error.message },
+      { retryAfterSeconds: 1, cause: error },
     );
   }
   if (
@@ -48,16 +43,14 @@ export function troubleOf(error: unknown, speaker: Speaker): SvcError {
     ? String((error.cause as { code?: unknown } | undefined)?.code)
     : '';
   return neverArrived.has(code)
-    ? new SvcError('upstream_error', `${speaker.provider} was not reached: ${cause}`, {
-        reason: 'model.not_reached',
-        retryAfterSeconds: 1,
-        cause: error,
-      })
-    : new SvcError('upstream_error', `${speaker.provider} did not finish its answer: ${cause}`, {
-        reason: 'model.unanswered',
-        retryAfterSeconds: 1,
-        cause: error,
-      });
+    ? errors.not_reached(
+        { provider: speaker.provider, cause },
+        { retryAfterSeconds: 1, cause: error },
+      )
+    : errors.unanswered(
+        { provider: speaker.provider, cause },
+        { retryAfterSeconds: 1, cause: error },
+      );
 }
 
 const neverArrived: ReadonlySet<string> = new Set([

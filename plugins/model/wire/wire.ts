@@ -29,7 +29,14 @@ export interface Wire {
 }
 
 /** Signs of life for too long, and no part of an answer. */
-export class Silence extends Error {}
+export class Silence extends Error {
+  readonly seconds: number;
+
+  constructor(seconds: number) {
+    super(`no content for ${seconds} s`);
+    this.seconds = seconds;
+  }
+}
 
 /** What a provider sent where an event was to be expected. */
 export class BrokenStream extends Error {}

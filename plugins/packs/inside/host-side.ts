@@ -1,5 +1,6 @@
 import { type OutboundReply, type PackContext, SvcError } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { type FromChild, maxAsks, type ToChild } from '../wire/wire.ts';
 
 interface Ask {
@@ -75,7 +76,7 @@ export class HostSide {
 
   #setting(key: string): unknown {
     if (!this.#settings.has(key)) {
-      throw new SvcError('not_found', `there is no setting "${key}" in "settings" of plugin.json`);
+      throw errors.no_setting({ key });
     }
     return this.#settings.get(key);
   }

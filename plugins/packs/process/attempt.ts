@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { serialize } from 'node:v8';
 
 import { eachLine } from 'svc/output';
-import { type Clock, type Logger, SvcError } from 'svc/sdk';
+import { type Clock, type Logger } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { type CallLimits, Calls } from './calls.ts';
 import { type Cause, type CauseKind, causeOf, type Exit } from './causes.ts';
 import { frame, frameReader } from '../wire/frames.ts';
@@ -228,7 +229,10 @@ export class Attempt {
     channel.destroy();
     this.#calls.end(cause.text);
     this.#rejectReady(
-      new SvcError('unavailable', `${this.#options.label} ${cause.text}`, { retryAfterSeconds: 5 }),
+      errors.not_running(
+        { label: this.#options.label, text: cause.text },
+        { retryAfterSeconds: 5 },
+      ),
     );
     return cause;
   }
@@ -261,7 +265,7 @@ export function residentBytes(pid: number): number | undefined {
 async function within<T>(ms: number, work: Promise<T>, otherwise: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new SvcError('internal', otherwise)), ms);
+    timer = setTimeout(() => reject(errors.too_late({ what: otherwise })), ms);
   });
   try {
     return await Promise.race([work, late]);

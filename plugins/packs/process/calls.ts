@@ -1,7 +1,8 @@
 import { serialize } from 'node:v8';
 
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { frame } from '../wire/frames.ts';
 import { type CallOptions, OpenCall } from './open-call.ts';
 import type { FromChild, ToChild } from '../wire/wire.ts';
@@ -43,9 +44,8 @@ export class Calls {
     const { timeoutMs, signal, body, bytes } = options;
     signal?.throwIfAborted();
     if (this.#open.size >= this.#limits.maxCalls) {
-      throw new SvcError(
-        'unavailable',
-        `${this.#label} works on ${this.#limits.maxCalls} calls already; try again`,
+      throw errors.busy(
+        { label: this.#label, maxCalls: this.#limits.maxCalls },
         { retryAfterSeconds: 1 },
       );
     }
@@ -94,11 +94,7 @@ export class Calls {
   /** The process is gone: no answer will come. */
   end(cause: string): void {
     for (const call of this.#open.values()) {
-      call.end(
-        new SvcError('unavailable', `${this.#label} ended during the call: ${cause}`, {
-          retryAfterSeconds: 5,
-        }),
-      );
+      call.end(errors.ended_during_call({ label: this.#label, cause }, { retryAfterSeconds: 5 }));
     }
     this.#open.clear();
   }
@@ -115,13 +111,11 @@ export class Calls {
   #frameOf(message: ToChild): Buffer {
     const body = this.#serialized(message);
     if (body.byteLength > this.#limits.maxPayloadBytes) {
-      throw new SvcError(
-        'invalid_argument',
-        `a call of ${this.#label} may carry ${this.#limits.maxPayloadBytes} bytes, this one has ${body.byteLength}`,
-        {
-          status: 413,
-        },
-      );
+      throw errors.call_too_large({
+        label: this.#label,
+        maxPayloadBytes: this.#limits.maxPayloadBytes,
+        byteLength: body.byteLength,
+      });
     }
     return frame(body);
   }
@@ -130,9 +124,8 @@ export class Calls {
     try {
       return serialize(message);
     } catch (error) {
-      throw new SvcError(
-        'invalid_argument',
-        `a call of ${this.#label} takes plain data only: ${messageOf(error)}`,
+      throw errors.call_not_plain(
+        { label: this.#label, cause: messageOf(error) },
         { cause: error },
       );
     }

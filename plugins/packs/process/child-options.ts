@@ -1,5 +1,6 @@
-import { type Clock, type Logger, type RestartPolicy, SvcError } from 'svc/sdk';
+import type { Clock, Logger, RestartPolicy } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { CauseKind } from './causes.ts';
 import type { Hold } from './confinement.ts';
 import type { CallOptions } from './open-call.ts';
@@ -99,8 +100,7 @@ export const defaults: Required<Pick<StartOptions, Defaulted>> = {
   startsAtOnce: () => true,
   startsAsleep: false,
   idleMs: 5 * 60_000,
-  serve: (method) =>
-    Promise.reject(new SvcError('not_found', `svc answers no ${method} of this pack`)),
+  serve: (method) => Promise.reject(errors.no_question({ method })),
   env: {},
   hold: { confinement: 'none', user: undefined },
   heapMb: 64,

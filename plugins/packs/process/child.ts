@@ -1,5 +1,7 @@
-import { messageOf, patience, restarts, SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { messageOf, patience, restarts } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { Attempt } from './attempt.ts';
 import type { Cause, CauseKind } from './causes.ts';
 import { type Child, type ChildState, defaults, type StartOptions } from './child-options.ts';
@@ -240,8 +242,9 @@ class SupervisedChild implements Child {
 
   #unavailable(): SvcError {
     const why = this.#cause === undefined ? '' : `: ${this.#cause.text}`;
-    return new SvcError('unavailable', `${this.#options.label} is ${this.#state}${why}`, {
-      retryAfterSeconds: 5,
-    });
+    return errors.pack_state(
+      { label: this.#options.label, state: this.#state, why },
+      { retryAfterSeconds: 5 },
+    );
   }
 }

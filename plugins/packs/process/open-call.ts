@@ -1,5 +1,6 @@
 import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { Inflow, Outflow } from '../wire/flows.ts';
 import type { FromChild, ToChild, WireError } from '../wire/wire.ts';
 
@@ -75,10 +76,7 @@ export class OpenCall {
       bytes === true
         ? { value: this.#inflow }
         : {
-            error: new SvcError(
-              'internal',
-              'the pack answered with bytes where a value was asked for',
-            ),
+            error: errors.answered_bytes(),
           },
     );
     return false;

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serialize } from 'node:v8';
 
-import { type Clock, isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { type Clock, isSvcError, messageOf } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { frame } from '../wire/frames.ts';
 import { type FromChild, maxAsks, type ToChild } from '../wire/wire.ts';
 
@@ -54,10 +55,7 @@ export class Questions {
         value: await serve(method, input),
       } satisfies ToChild);
       if (framed.byteLength > maxAnswerBytes) {
-        throw new SvcError(
-          'invalid_argument',
-          `the answer to ${method} has ${framed.byteLength} bytes, ${maxAnswerBytes} are allowed; ask for less`,
-        );
+        throw errors.answer_too_large({ method, byteLength: framed.byteLength, maxAnswerBytes });
       }
       send(frame(framed));
     } catch (error) {

@@ -4,8 +4,9 @@ import { constants, getPriority, setPriority } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { Duplex, Readable } from 'node:stream';
 
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { type Hold, held } from './confinement.ts';
 import { type ChildOrigin, programFile } from './program-file.ts';
 import { channelFd } from '../wire/wire.ts';
@@ -74,10 +75,7 @@ function flagsOf({ read, heapMb }: Restrictions, files: readonly string[]): stri
 /** Both names of a folder, because the permission model compares names and knows no links. */
 function readableFolder(folder: string): string[] {
   if (!isAbsolute(folder) || /[*,\0]/.test(folder)) {
-    throw new SvcError(
-      'invalid_argument',
-      `a child cannot be given ${JSON.stringify(folder)} to read: name a folder by its absolute path, without * and commas`,
-    );
+    throw errors.child_folder({ folder: JSON.stringify(folder) });
   }
   return bothNames(folder).map((name) => `${name.replace(/\/+$/, '')}/*`);
 }
@@ -88,10 +86,7 @@ const bothNames = (folder: string): string[] => [...new Set([folder, realpathSyn
 function allowedEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
   for (const name of Object.keys(env)) {
     if (/^(NODE_|LD_|DYLD_|SVC_ROLE$)/i.test(name)) {
-      throw new SvcError(
-        'invalid_argument',
-        `a child cannot be given ${name}: it would change how its process starts`,
-      );
+      throw errors.child_environment({ name });
     }
   }
   return { ...env };
@@ -123,11 +118,7 @@ export function started(
     });
     // Stays for the life of the process: a failing `kill` is told here too, and must not end the host.
     child.on('error', (error) =>
-      reject(
-        new SvcError('unavailable', `cannot start a child process: ${messageOf(error)}`, {
-          cause: error,
-        }),
-      ),
+      reject(errors.no_child({ cause: messageOf(error) }, { cause: error })),
     );
     child.once('spawn', () => {
       giveWay(child.pid!);

@@ -1,5 +1,6 @@
-import { type Clock, type PluginManifest, SvcError } from 'svc/sdk';
+import type { Clock, PluginManifest } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { type Others, refusal } from './limits.ts';
 import { type Rights, rightsOf } from './rights.ts';
 import type { Acceptance, AcceptanceStore } from './store.ts';
@@ -53,7 +54,7 @@ export class Acceptances {
   find(id: string): Asking {
     const asking = this.#asking.get(id);
     if (!asking) {
-      throw new SvcError('not_found', `no pack "${id}" in the data folder asks for rights`);
+      throw errors.no_pack({ id });
     }
     return { id, ...asking, accepted: this.#accepted.get(id)?.get(asking.hash) };
   }
@@ -66,16 +67,10 @@ export class Acceptances {
   async accept(id: string, hash: string, by: string): Promise<void> {
     const { refused, sentences, hash: current } = this.find(id);
     if (refused !== undefined) {
-      throw new SvcError(
-        'conflict',
-        `${id} cannot be accepted, since it ${refused}; change its plugin.json`,
-      );
+      throw errors.not_acceptable({ id, refused });
     }
     if (hash !== current) {
-      throw new SvcError(
-        'conflict',
-        `${id} asks for other rights than those with this hash; look again with "svc pack rights ${id}"`,
-      );
+      throw errors.other_rights({ id });
     }
     await this.put(id, { hash, sentences }, by);
   }
@@ -110,7 +105,7 @@ export class Acceptances {
 
   async revoke(id: string): Promise<void> {
     if (!this.#accepted.has(id)) {
-      throw new SvcError('not_found', `no rights of a pack "${id}" were accepted`);
+      throw errors.nothing_accepted({ id });
     }
     await this.#store.remove(id);
     this.#accepted.delete(id);

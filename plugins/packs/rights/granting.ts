@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { AskedRights, PackRights } from 'svc/contracts/packs';
-import { type PluginManifest, SvcError } from 'svc/sdk';
+import type { PluginManifest } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { type Confinement, sentenceOf } from '../process/confinement.ts';
 import { napFile } from '../process/nap.ts';
 import type { Acceptances } from './acceptances.ts';
@@ -113,9 +114,7 @@ function fieldOf(name: string, kind: Kind, value: unknown): unknown {
       isFlat ? typeof item !== 'string' : typeof item !== 'object' || item === null,
     )
   ) {
-    throw new SvcError('invalid_argument', `plugin.json needs a ${kind} under "${name}"`, {
-      reason: 'packs.manifest_field',
-    });
+    throw errors.manifest_field({ kind, name });
   }
   return value;
 }

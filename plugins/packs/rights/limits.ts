@@ -2,7 +2,9 @@ import { readdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, sep } from 'node:path';
 
-import { type PluginManifest, SvcError } from 'svc/sdk';
+import type { PluginManifest } from 'svc/sdk';
+
+import { errors } from '../errors.ts';
 
 /** Never read by a pack, whatever its manifest says and whoever accepts it; nor what contains one of these. */
 const systemFolders: readonly string[] = [
@@ -90,7 +92,7 @@ export function readableFolders(
   return folders.map((folder) => {
     const cause = closedCause(folder, closed) ?? leadingOut(realpathSync(folder));
     if (cause !== undefined) {
-      throw new SvcError('forbidden', `a pack cannot be given the folder: it ${cause}`);
+      throw errors.no_folder({ cause });
     }
     return realpathSync(folder);
   });

@@ -1,7 +1,9 @@
 import { AsyncResource } from 'node:async_hooks';
 
-import { type Clock, type Logger, messageOf, patience, restarts, SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { type Clock, type Logger, messageOf, patience, restarts } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import type { ChildOrigin } from '../process/program-file.ts';
 import type { TablesData } from './pack-tables.ts';
 import { type TablesCause, type TablesEnd, TablesProcess } from './tables-process.ts';
@@ -137,11 +139,7 @@ export class PackDatabase {
     } catch (error) {
       running.kill({ kind: 'not-opened', text: `did not open: ${messageOf(error)}` });
       await running.ended;
-      throw new SvcError(
-        'invalid_argument',
-        `the tables of ${label} cannot be opened: ${messageOf(error)}`,
-        { cause: error },
-      );
+      throw errors.tables_not_opened({ label, cause: messageOf(error) }, { cause: error });
     }
     return running;
   }
@@ -182,6 +180,6 @@ export class PackDatabase {
         ? `have ${maxWaiting} statements to answer already`
         : `are ${this.state}: the process ${this.#end.text}`;
     const retryAfterSeconds = Math.min(300, Math.max(1, Math.ceil(this.#closedForMs() / 1_000)));
-    return new SvcError('unavailable', `the tables of ${label} ${why}`, { retryAfterSeconds });
+    return errors.tables_unavailable({ label, why }, { retryAfterSeconds });
   }
 }

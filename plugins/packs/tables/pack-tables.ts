@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { checkMigration, checkStatement, type Statement, statementOf } from './statement.ts';
 
 export interface TablesData {
@@ -38,16 +39,10 @@ export class PackTables {
       rows.push(row);
       bytes += sizeOf(row as object);
       if (bytes > maxAnswerBytes) {
-        throw new SvcError(
-          'invalid_argument',
-          `a statement may answer ${maxAnswerBytes / 1024 / 1024} MiB, this one has more: use limit, or fewer columns`,
-        );
+        throw errors.rows_too_large({ maxAnswerBytes: maxAnswerBytes / 1024 / 1024 });
       }
       if (rows.length > maxRows) {
-        throw new SvcError(
-          'invalid_argument',
-          `a statement may answer ${maxRows} rows, this one has more: use limit`,
-        );
+        throw errors.too_many_rows({ maxRows });
       }
     }
     return rows;
@@ -80,9 +75,7 @@ export class PackTables {
     try {
       return work();
     } catch (error) {
-      throw new SvcError('invalid_argument', `the statement failed: ${messageOf(error)}`, {
-        cause: error,
-      });
+      throw errors.statement_failed({ cause: messageOf(error) }, { cause: error });
     }
   }
 
@@ -102,10 +95,7 @@ export class PackTables {
     for (const { name, sql } of migrations) {
       if (done.has(name)) {
         if (done.get(name) !== sql) {
-          throw new SvcError(
-            'invalid_argument',
-            `migrations/${name} has run and was changed since: put it back, and add another file`,
-          );
+          throw errors.migration_changed({ name });
         }
         continue;
       }

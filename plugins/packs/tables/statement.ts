@@ -1,4 +1,4 @@
-import { SvcError } from 'svc/sdk';
+import { errors } from '../errors.ts';
 
 export interface Statement {
   readonly sql: string;
@@ -17,10 +17,7 @@ const openWords = /^(?:select|with|values|insert|replace|update|delete)\b/i;
 export function statementOf(input: unknown): Statement {
   const [sql, ...values] = Array.isArray(input) ? (input as unknown[]) : [];
   if (typeof sql !== 'string' || sql.length > maxSql || !values.every(isValue)) {
-    throw new SvcError(
-      'invalid_argument',
-      `a statement is its text, of at most ${maxSql / 1024} KiB, and texts, numbers or null for its "?"`,
-    );
+    throw errors.statement_form({ maxSql: maxSql / 1024 });
   }
   return { sql, values };
 }
@@ -31,10 +28,7 @@ const isValue = (value: unknown): value is string | number | null =>
 /** A statement of a running pack: it reads or changes rows. The database itself takes one at a time. */
 export function checkStatement(sql: string): void {
   if (!openWords.test(sql.trimStart())) {
-    throw new SvcError(
-      'invalid_argument',
-      'a statement begins with select, with, values, insert, replace, update or delete; tables change by migrations/*.sql',
-    );
+    throw errors.statement_verb();
   }
   checkWords(sql, 'a statement');
 }
@@ -42,19 +36,13 @@ export function checkStatement(sql: string): void {
 export function checkMigration(name: string, sql: string): void {
   checkWords(sql, `migrations/${name}`);
   if (/\b(?:commit|rollback)\b/i.test(sql)) {
-    throw new SvcError(
-      'invalid_argument',
-      `migrations/${name} ends a transaction: each file is one already`,
-    );
+    throw errors.migration_transaction({ name });
   }
 }
 
 function checkWords(sql: string, where: string): void {
   const [word] = closedWords.exec(sql) ?? [];
   if (word !== undefined) {
-    throw new SvcError(
-      'invalid_argument',
-      `${where} says "${word}", which is closed to packs; in a text, pass it as a value`,
-    );
+    throw errors.word_closed({ where, word });
   }
 }

@@ -1,6 +1,7 @@
 import { eachLine } from 'svc/output';
 import { type Logger, SvcError } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { residentBytes } from '../process/attempt.ts';
 import { frame, frameReader } from '../wire/frames.ts';
 import { type ChildOrigin, programFile } from '../process/program-file.ts';
@@ -92,9 +93,7 @@ export class TablesProcess {
       channel.write(frame(Buffer.from(JSON.stringify({ method, input } satisfies TablesQuestion))));
       const heard = await Promise.race([answer, this.ended]);
       if ('kind' in heard) {
-        throw new SvcError('unavailable', `the process of its tables ${heard.text}`, {
-          retryAfterSeconds: 5,
-        });
+        throw errors.tables_process({ text: heard.text }, { retryAfterSeconds: 5 });
       }
       if (heard.error !== undefined) {
         throw new SvcError(heard.error.code, heard.error.message);

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 
-import { type Ids, SvcError } from 'svc/sdk';
+import type { Ids } from 'svc/sdk';
+import { errors } from '../errors.ts';
 import { text } from '../message/body.ts';
 import { readSecret } from '../identity/credentials.ts';
 import { exchange } from './exchange.ts';
@@ -58,7 +59,7 @@ export function clientHandshake(
   return exchange(transport, { sweeper, timeoutMs, maxBytes: managerBytes }, async (turns) => {
     const secret = readSecret(secretKey);
     if (!secret) {
-      throw new SvcError('invalid_argument', 'the secret key of this edge is not one');
+      throw errors.secret_key();
     }
     const clientNonce = ids.token(32);
     const { agent_id, boot_id, agent_version, caps, purpose } = options.hello;
@@ -86,10 +87,7 @@ export function clientHandshake(
         (machineKey ? 102 : 0) >
       strangerBytes
     ) {
-      throw new SvcError(
-        'invalid_argument',
-        `hello and state of this edge do not fit into ${strangerBytes} bytes`,
-      );
+      throw errors.hello_too_large({ strangerBytes });
     }
     turns.send(frameType.hello, hello);
 

@@ -1,4 +1,5 @@
-import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { isSvcError, messageOf } from 'svc/sdk';
+import { errors } from '../errors.ts';
 import { type Body, parseBody } from '../message/body.ts';
 import {
   decodeFrame,
@@ -167,9 +168,7 @@ function refusalFrom(error: unknown): TunnelRefusal {
   if (error instanceof ProtocolViolation) {
     return new TunnelRefusal(closeCode.protocol, error.message);
   }
-  const shown = isSvcError(error)
-    ? error
-    : new SvcError('unavailable', 'the handshake failed with an internal error', { cause: error });
+  const shown = isSvcError(error) ? error : errors.handshake_failed({ cause: error });
   const refusal = new TunnelRefusal(closeCode.unavailable, shown.message);
   refusal.cause = error;
   return refusal;

@@ -1,6 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-import { type Ids, SvcError } from 'svc/sdk';
+import type { Ids } from 'svc/sdk';
+
+import { errors } from '../errors.ts';
 
 /** What the manager keeps of a secret. Neither of the two lets its holder pose as the edge. */
 export interface StoredKeys {
@@ -29,10 +31,7 @@ export function makeCredentials(ids: Pick<Ids, 'token'>): Credentials {
 export function keysOf(secretKey: string): StoredKeys {
   const secret = readSecret(secretKey);
   if (!secret) {
-    throw new SvcError(
-      'invalid_argument',
-      `a secret key begins with ${secretPrefix} and has ${secretPrefix.length + 43} characters`,
-    );
+    throw errors.secret_key_form({ secretPrefix, count: secretPrefix.length + 43 });
   }
   const { clientKey, serverKey } = derive(secret);
   return {

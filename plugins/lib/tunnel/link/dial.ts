@@ -4,7 +4,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 
 import { WebSocket } from 'ws';
 
-import { SvcError } from 'svc/sdk';
+import { errors } from '../errors.ts';
 import {
   type ClientHandshakeOptions,
   clientHandshake,
@@ -93,12 +93,15 @@ export function dial(options: DialOptions): Promise<MessageTransport> {
       response.destroy();
       ws.terminate();
       const after = Number(response.headers['retry-after']);
-      const message = `${url} answered ${response.statusCode} and no tunnel`;
+      const refusal = errors.no_tunnel({ url, status: response.statusCode! });
       const retry = after > 0 ? Math.min(after, longestRetryAfter) * 1_000 : undefined;
       settle(
         retry === undefined
-          ? new SvcError('unavailable', message)
-          : new TunnelRefusal(closeCode.unavailable, message, { minMs: retry, maxMs: 2 * retry }),
+          ? refusal
+          : new TunnelRefusal(closeCode.unavailable, refusal.message, {
+              minMs: retry,
+              maxMs: 2 * retry,
+            }),
       );
     });
     // After the opening a broken connection is told by 'close'.
@@ -106,7 +109,7 @@ export function dial(options: DialOptions): Promise<MessageTransport> {
       settle(
         signal?.aborted
           ? signal.reason
-          : new SvcError('unavailable', `${url}: ${error.message}`, { cause: error }),
+          : errors.dial_failed({ url, cause: error.message }, { cause: error }),
       ),
     );
   });

@@ -1,7 +1,7 @@
 import { isIP, connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 
-import { SvcError } from 'svc/sdk';
+import { errors } from '../errors.ts';
 
 /** What is reached, and how it is checked; as `node:http` and `node:tls` have it. */
 export interface ProxyTarget extends ConnectionOptions {
@@ -47,10 +47,7 @@ export function proxyUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     // What is wrong may hold a password.
-    throw new SvcError(
-      'invalid_argument',
-      'the proxy is no address that this machine can use: write it like http://proxy.example.org:3128',
-    );
+    throw errors.proxy_address();
   }
   return url;
 }
@@ -103,8 +100,7 @@ function tunnelled(proxy: URL, host: string, port: number, opened: Opened): void
     }
     opened(error ?? null, error ? undefined : socket);
   };
-  const refuse = (why: string): void =>
-    end(new SvcError('unavailable', `the proxy ${proxy.host} ${why}`));
+  const refuse = (why: string): void => end(errors.proxy_failed({ host: proxy.host, why }));
   const closed = (): void => refuse(`closed the connection before it led to ${authority}`);
   const silent = (): void =>
     refuse(`did not answer within ${answerMs / 1_000} s when it was asked for ${authority}`);

@@ -89,6 +89,7 @@ export function errorFrom(body: Body): SvcError {
       ? message.slice(0, longestMessage)
       : 'the other side refused and did not say why',
     {
+      reason: 'tunnel.refused_there',
       ...(problems && { details: problems }),
       ...(typeof retry_after === 'number' &&
         retry_after >= 0 &&

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 
-import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { isSvcError, messageOf } from 'svc/sdk';
+import { errors } from '../errors.ts';
 import { type Body, errorBody, text, whole } from '../message/body.ts';
 import type { InboundCall, TunnelMethod } from './contract.ts';
 import { errorFlag, frameType } from '../message/frames.ts';
@@ -59,26 +61,18 @@ export class InboundCalls {
     const { limits, options, session } = this.#wire;
     const method = options.handlers?.methods?.get(name);
     if (this.#running.size >= limits.calls) {
-      this.#refuse(
-        id,
-        new SvcError('unavailable', `busy: ${limits.calls} calls are at work already; try again`, {
-          retryAfterSeconds: 1,
-        }),
-      );
+      this.#refuse(id, errors.busy({ calls: limits.calls }, { retryAfterSeconds: 1 }));
     } else if (!method) {
-      this.#refuse(id, new SvcError('not_found', `there is no method ${name} here`));
+      this.#refuse(id, errors.no_method({ name }));
     } else if (method.mutating && key === undefined) {
-      this.#refuse(
-        id,
-        new SvcError('invalid_argument', `${name} is a command; it needs an idempotency key`),
-      );
+      this.#refuse(id, errors.no_idempotency_key({ name }));
     } else if (session.live) {
       void this.#answer(id, name, method, body['p'], timeoutMs, key);
     }
   }
 
   cancel(id: number): void {
-    this.#running.get(id)?.abort(new SvcError('unavailable', 'the caller has taken the call back'));
+    this.#running.get(id)?.abort(errors.cancelled());
   }
 
   /** The connection is gone: readings end, commands go on and their outcome waits in the journal. */
@@ -102,9 +96,7 @@ export class InboundCalls {
     const { options, session } = this.#wire;
     const running = new Running(method.mutating === true);
     this.#running.set(id, running);
-    const cancel = options.sweeper.after(timeoutMs, () =>
-      running.abort(new SvcError('unavailable', 'the deadline of the call has passed')),
-    );
+    const cancel = options.sweeper.after(timeoutMs, () => running.abort(errors.deadline()));
     const call: InboundCall = {
       timeoutMs,
       session,
@@ -163,14 +155,7 @@ export class InboundCalls {
         );
       }
       return {
-        error: errorBody(
-          isSvcError(error)
-            ? error
-            : new SvcError(
-                'unavailable',
-                'the command journal cannot be written, so no command is run; free some space on the host of the agent',
-              ),
-        ),
+        error: errorBody(isSvcError(error) ? error : errors.journal_not_written()),
       };
     }
   }
@@ -198,13 +183,7 @@ export class InboundCalls {
     }
     const bytes = Buffer.byteLength(body);
     if (bytes > bodyBytes) {
-      this.#refuse(
-        id,
-        new SvcError(
-          'upstream_error',
-          `the answer has ${bytes} bytes; ${bodyBytes} are the most; ask for less`,
-        ),
-      );
+      this.#refuse(id, errors.answer_too_large({ bytes, bodyBytes }));
     } else {
       this.#wire.send(frameType.response, id, body);
     }

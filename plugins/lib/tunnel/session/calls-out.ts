@@ -1,4 +1,5 @@
-import { SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { errors } from '../errors.ts';
 import { type Body, errorFrom } from '../message/body.ts';
 import type { CallOptions } from './contract.ts';
 import { frameType } from '../message/frames.ts';
@@ -37,11 +38,7 @@ export class OutboundCalls {
     const { limits, peer, options } = this.#wire;
     signal?.throwIfAborted();
     if (this.#open.length >= limits.calls) {
-      throw new SvcError(
-        'unavailable',
-        `${peer} works on ${limits.calls} calls already; try again`,
-        { retryAfterSeconds: 1 },
-      );
+      throw errors.peer_busy({ peer, calls: limits.calls }, { retryAfterSeconds: 1 });
     }
     const dl = Math.min(longestCallMs, Math.max(1, Math.ceil(timeoutMs)));
     const body = writeRequest(
@@ -51,10 +48,7 @@ export class OutboundCalls {
     const id = this.#wire.nextId();
     return new Promise((resolve, reject) => {
       const cancel = options.sweeper.after(dl, () =>
-        this.#giveUp(
-          id,
-          new SvcError('unavailable', `${peer} did not answer ${method} within ${dl} ms`),
-        ),
+        this.#giveUp(id, errors.no_answer({ peer, method, dl })),
       );
       const onAbort = signal && ((): void => this.#giveUp(id, signal.reason));
       signal?.addEventListener('abort', onAbort!, { once: true });
@@ -108,17 +102,11 @@ function writeRequest(request: object, maxBytes: number): string {
   try {
     body = JSON.stringify(request);
   } catch (error) {
-    throw new SvcError('invalid_argument', 'the parameters of a call are plain JSON', {
-      cause: error,
-    });
+    throw errors.params_form({ cause: error });
   }
   const bytes = Buffer.byteLength(body);
   if (bytes > maxBytes) {
-    throw new SvcError(
-      'invalid_argument',
-      `a call may carry ${maxBytes} bytes, this one has ${bytes}`,
-      { status: 413 },
-    );
+    throw errors.call_too_large({ maxBytes, bytes });
   }
   return body;
 }

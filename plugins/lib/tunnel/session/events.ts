@@ -1,6 +1,7 @@
 import { TokenBucket } from 'svc/flow';
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 
+import { errors } from '../errors.ts';
 import { parseBody, text } from '../message/body.ts';
 import { frameType } from '../message/frames.ts';
 import type { Wire } from './wire.ts';
@@ -30,9 +31,7 @@ export class Events {
     }
     const body = JSON.stringify({ e: event, p: payload });
     if (Buffer.byteLength(body) > bodyBytes) {
-      throw new SvcError('invalid_argument', `an event may carry ${bodyBytes} bytes`, {
-        status: 413,
-      });
+      throw errors.event_too_large({ bodyBytes });
     }
     this.#wire.send(frameType.event, 0, body);
     return true;

@@ -2,7 +2,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-import { type Clock, messageOf, SvcError } from 'svc/sdk';
+import { type Clock, messageOf } from 'svc/sdk';
+import { errors } from '../errors.ts';
 import type { IdempotencyJournal, Outcome } from './journal.ts';
 
 export interface FileJournalOptions {
@@ -16,12 +17,6 @@ export interface FileJournalOptions {
   /** Told when an outcome could not be written; from then on no command is run, and each is refused with the cause. */
   readonly onTrouble?: (error: unknown) => void;
 }
-
-/** Answer to a key whose command was running when the process ended. */
-export const interruptedAnswer =
-  'the agent ended while this command ran, so it may or may not have taken effect; look at the host before you send it again with a new key';
-const forgottenAnswer =
-  'this command has run already, and its outcome is no longer kept; send it with a new key to run it once more';
 
 /** Beyond it a command is not worth remembering word by word. */
 const maxOutcomeBytes = 256 * 1024;
@@ -94,10 +89,7 @@ class FileJournal implements IdempotencyJournal {
 
   async run(key: string, fingerprint: string, work: () => Promise<Outcome>): Promise<Outcome> {
     if (!/^[\w.:-]{1,64}$/.test(key)) {
-      throw new SvcError(
-        'invalid_argument',
-        'an idempotency key has 1 to 64 letters, digits and . : _ -',
-      );
+      throw errors.idempotency_key();
     }
     this.#forget();
     const known = this.#entries.get(key);
@@ -105,15 +97,11 @@ class FileJournal implements IdempotencyJournal {
       return this.#again(known, fingerprint);
     }
     if (this.#closed || this.#broken) {
-      throw new SvcError(
-        'unavailable',
-        `commands cannot be written down (${this.#broken?.message ?? 'the agent is stopping'}), so none is run`,
-      );
+      throw errors.journal_closed({ cause: this.#broken?.message ?? 'the agent is stopping' });
     }
     if (this.#entries.size >= maxKeys) {
-      throw new SvcError(
-        'rate_limited',
-        `${maxKeys} commands in ${this.#keepMs / 60_000} minutes are the most`,
+      throw errors.too_many_commands(
+        { maxKeys, keepMs: this.#keepMs / 60_000 },
         { retryAfterSeconds: 60 },
       );
     }
@@ -137,11 +125,7 @@ class FileJournal implements IdempotencyJournal {
       await this.#append({ k: key, f: fingerprint, t: at });
     } catch (error) {
       this.#entries.delete(key);
-      throw new SvcError(
-        'unavailable',
-        `the command could not be written down (${messageOf(error)}), so it was not run`,
-        { cause: error },
-      );
+      throw errors.command_not_written({ cause: messageOf(error) }, { cause: error });
     }
     const outcome = worthKeeping(await work());
     try {
@@ -158,14 +142,14 @@ class FileJournal implements IdempotencyJournal {
 
   #again(entry: Entry, fingerprint: string): Promise<Outcome> | Outcome {
     if (entry.fingerprint !== fingerprint) {
-      throw new SvcError('conflict', 'this idempotency key belongs to another command');
+      throw errors.key_of_another();
     }
     if (entry.forgotten) {
-      throw new SvcError('conflict', forgottenAnswer);
+      throw errors.answer_forgotten();
     }
     const outcome = entry.running ?? entry.outcome;
     if (!outcome) {
-      throw new SvcError('conflict', interruptedAnswer);
+      throw errors.interrupted();
     }
     return outcome;
   }

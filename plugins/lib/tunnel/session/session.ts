@@ -1,4 +1,5 @@
-import { messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
+import { errors } from '../errors.ts';
 import { type Body, parseBody } from '../message/body.ts';
 import { InboundCalls } from './calls-in.ts';
 import { OutboundCalls } from './calls-out.ts';
@@ -164,9 +165,7 @@ class Session implements TunnelSession, Wire {
     this.#lastOwnId += 2;
     if (this.#lastOwnId >= lastId) {
       this.#finish(closeCode.restart, 'this connection has used up its ids');
-      throw new SvcError('unavailable', 'the connection is made anew; try again', {
-        retryAfterSeconds: 1,
-      });
+      throw errors.reconnecting({ retryAfterSeconds: 1 });
     }
     return this.#lastOwnId;
   }
@@ -236,12 +235,7 @@ class Session implements TunnelSession, Wire {
 
   #requireOpen(): void {
     if (this.#end || this.#leaving) {
-      throw new SvcError(
-        'unavailable',
-        this.#end
-          ? `the connection to ${this.peer} has ended`
-          : `the connection to ${this.peer} is about to end`,
-      );
+      throw (this.#end ? errors.connection_over : errors.connection_ending)({ peer: this.peer });
     }
   }
 
@@ -336,10 +330,10 @@ class Session implements TunnelSession, Wire {
     }
     this.#end = { code, reason };
     this.#liveness.stop();
-    const error = new SvcError(
-      'unavailable',
-      `the connection to ${this.peer} has ended${reason === '' ? '' : `: ${reason}`}`,
-    );
+    const error = errors.connection_ended({
+      peer: this.peer,
+      detail: reason === '' ? '' : `: ${reason}`,
+    });
     this.#asked?.fail(error);
     this.#answering?.fail(error);
     this.#streams?.fail(error);

@@ -1,6 +1,7 @@
 import { Duplex } from 'node:stream';
 
 import { type ErrorCode, SvcError } from 'svc/sdk';
+import { errors } from '../errors.ts';
 import { ByteQueue } from './byte-queue.ts';
 import { ProtocolViolation } from '../message/frames.ts';
 import { quantumBytes } from '../message/limits.ts';
@@ -163,16 +164,13 @@ export class TunnelStream extends Duplex {
 
   override _destroy(error: Error | null, done: Done): void {
     const ended = this.#known || (this.#finSent && this.#finSeen);
-    this.#port.over(
-      this,
-      ended ? undefined : (this.#resetWith ?? new SvcError('unavailable', 'the stream was closed')),
-    );
+    this.#port.over(this, ended ? undefined : (this.#resetWith ?? errors.stream_closed()));
     this.#unread.clear();
     this.#unsent.clear();
     const waiting = this.#written ?? this.#finished;
     this.#written = undefined;
     this.#finished = undefined;
-    waiting?.(error ?? this.#resetWith ?? new SvcError('unavailable', 'the stream was closed'));
+    waiting?.(error ?? this.#resetWith ?? errors.stream_closed());
     done(error);
   }
 

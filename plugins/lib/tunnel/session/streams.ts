@@ -1,4 +1,6 @@
-import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+import { isSvcError, messageOf } from 'svc/sdk';
+import { errors } from '../errors.ts';
 import { type Body, errorBody, errorFrom, text, whole } from '../message/body.ts';
 import { type Frame, frameType, ProtocolViolation } from '../message/frames.ts';
 import { quantumBytes } from '../message/limits.ts';
@@ -38,18 +40,14 @@ export class StreamTable implements StreamPort {
   open(service: string, meta: unknown, timeoutMs: number): Promise<TunnelStream> {
     const { limits, peer, options } = this.#wire;
     if (this.#streams.size >= limits.streams) {
-      throw new SvcError(
-        'unavailable',
-        `${limits.streams} streams to ${peer} are open already; close one`,
-      );
+      throw errors.too_many_streams({ streams: limits.streams, peer });
     }
     const stream = this.#create(this.#wire.nextId(), service);
     const body = JSON.stringify({ s: service, m: meta, w: stream.window });
     if (Buffer.byteLength(body) > limits.bodyBytes) {
-      stream.abandon(new SvcError('invalid_argument', 'the opening of a stream carries too much'));
-      throw new SvcError('invalid_argument', 'the opening of a stream carries too much', {
-        status: 413,
-      });
+      const error = errors.open_too_large();
+      stream.abandon(error);
+      throw error;
     }
     return new Promise((resolve, reject) => {
       const cancel = options.sweeper.after(timeoutMs, () =>
@@ -58,10 +56,7 @@ export class StreamTable implements StreamPort {
       this.#openings.set(stream.id, { resolve, reject, cancel });
       stream.once('close', () => {
         const error = stream.errored;
-        this.#opened(stream)?.reject(
-          error ??
-            new SvcError('unavailable', `${peer} did not open ${service} within ${timeoutMs} ms`),
-        );
+        this.#opened(stream)?.reject(error ?? errors.no_opening({ peer, service, timeoutMs }));
       });
       this.#wire.send(frameType.open, stream.id, body);
     });
@@ -73,16 +68,11 @@ export class StreamTable implements StreamPort {
     const { options, limits, session } = this.#wire;
     const handle = options.handlers?.services?.get(service);
     if (!handle) {
-      this.#tell(id, new SvcError('not_found', `there is no service ${service} here`));
+      this.#tell(id, errors.no_service({ service }));
       return;
     }
     if (this.#streams.size >= limits.streams || !session.live) {
-      this.#tell(
-        id,
-        new SvcError('unavailable', `busy: ${limits.streams} streams are open already`, {
-          retryAfterSeconds: 1,
-        }),
-      );
+      this.#tell(id, errors.busy_streams({ streams: limits.streams }, { retryAfterSeconds: 1 }));
       return;
     }
     const stream = this.#create(id, service);

@@ -1,0 +1,6 @@
+import { defineErrors } from 'svc/sdk';
+
+export const errors = defineErrors('im-dingtalk', {
+  invalid_app: ['invalid_argument', 'app_id {message}'],
+  no_stream: ['upstream_error', 'DingTalk opened no stream: {reason}'],
+});

@@ -1,0 +1,6 @@
+import { defineErrors } from 'svc/sdk';
+
+export const errors = defineErrors('im-slack', {
+  invalid_app: ['invalid_argument', '{field} {message}'],
+  no_socket: ['upstream_error', 'Slack opened no socket: {reason}'],
+});
