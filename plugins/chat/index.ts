@@ -12,14 +12,14 @@ import { BuildInfo, definePlugin, type Handle, type Principal, type Scope } from
 
 import { errors } from './errors.ts';
 import { Coordinator } from './prompt/coordinator.ts';
-import { runRoutes } from './run-routes.ts';
 import { RunJobs } from './run/run-jobs.ts';
 import { RunStore } from './run/run-store.ts';
 import { Runs } from './run/runs.ts';
 import { SubAgents } from './run/sub-agents.ts';
-import { sessionRoutes } from './session-routes.ts';
+import { runRoutes } from './run-routes.ts';
 import { Sessions } from './session/sessions.ts';
 import { type ChatTables, SessionStore } from './session/store.ts';
+import { sessionRoutes } from './session-routes.ts';
 import { Toolbag } from './tools/toolbag.ts';
 
 const lookMs = 15_000;

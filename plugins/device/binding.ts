@@ -1,6 +1,6 @@
 import type { Bound, HostInfo } from 'svc/contracts/device';
 
-import { deviceStore } from './device-store.ts';
+import { DeviceStore } from './device-store.ts';
 import { edgeStore } from './edge-store.ts';
 import { machineStore } from './machine-store.ts';
 import type { DeviceDb, DeviceRow, EdgeRow } from './tables.ts';
@@ -40,7 +40,7 @@ export async function decide(
   online: ReadonlySet<number>,
 ): Promise<Decision> {
   const { edgeId, machine, key, takes } = newcomer;
-  const [edges, devices, machines] = [edgeStore(db), deviceStore(db), machineStore(db)];
+  const [edges, devices, machines] = [edgeStore(db), new DeviceStore(db), machineStore(db)];
   const own = await edges.find(edgeId);
   const home = own?.device_id ?? null;
   const conflict = (device: number, rival: number | null, reason: string): Decision => ({

@@ -18,54 +18,76 @@ export interface DeviceFilter {
 type Where = (eb: ExpressionBuilder<DeviceTables, 'device_devices'>) => Expression<SqlBool>;
 
 /** The only statements about devices, their tags and their roles. */
-export const deviceStore = (db: DeviceDb) => ({
-  list: (
+export class DeviceStore {
+  readonly #db: DeviceDb;
+
+  constructor(db: DeviceDb) {
+    this.#db = db;
+  }
+
+  list(
     filter: DeviceFilter,
     online: ReadonlySet<number>,
     page: PageRequest,
-  ): Promise<Page<DeviceRow>> =>
-    pageOf(db.selectFrom('device_devices').selectAll().where(fits(filter, online)), 'id', page),
+  ): Promise<Page<DeviceRow>> {
+    return pageOf(
+      this.#db.selectFrom('device_devices').selectAll().where(fits(filter, online)),
+      'id',
+      page,
+    );
+  }
 
   async fitting(filter: DeviceFilter): Promise<number[]> {
     return (
-      await db.selectFrom('device_devices').select('id').where(fits(filter, new Set())).execute()
+      await this.#db
+        .selectFrom('device_devices')
+        .select('id')
+        .where(fits(filter, new Set()))
+        .execute()
     ).map(({ id }) => id);
-  },
+  }
 
-  find: (id: number): Promise<DeviceRow | undefined> =>
-    db.selectFrom('device_devices').selectAll().where('id', '=', id).executeTakeFirst(),
+  find(id: number): Promise<DeviceRow | undefined> {
+    return this.#db
+      .selectFrom('device_devices')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst();
+  }
 
-  many: (ids: readonly number[]): Promise<DeviceRow[]> =>
-    db
+  many(ids: readonly number[]): Promise<DeviceRow[]> {
+    return this.#db
       .selectFrom('device_devices')
       .selectAll()
       .where('id', 'in', among(ids))
       .orderBy('id')
-      .execute(),
+      .execute();
+  }
 
-  page: (after: number, limit: number): Promise<DeviceRow[]> =>
-    db
+  page(after: number, limit: number): Promise<DeviceRow[]> {
+    return this.#db
       .selectFrom('device_devices')
       .selectAll()
       .where('id', '>', after)
       .orderBy('id')
       .limit(limit)
-      .execute(),
+      .execute();
+  }
 
   async count(): Promise<number> {
-    const { total } = await db
+    const { total } = await this.#db
       .selectFrom('device_devices')
       .select((eb) => eb.fn.countAll<number>().as('total'))
       .executeTakeFirstOrThrow();
     return total;
-  },
+  }
 
   /** Other devices with this fingerprint. */
   async resembling(fingerprint: string | null, but: number): Promise<number[]> {
     if (fingerprint === null) {
       return [];
     }
-    const rows = await db
+    const rows = await this.#db
       .selectFrom('device_devices')
       .select('id')
       .where('fingerprint', '=', fingerprint)
@@ -74,57 +96,59 @@ export const deviceStore = (db: DeviceDb) => ({
       .limit(20)
       .execute();
     return rows.map(({ id }) => id);
-  },
+  }
 
-  insert: (
+  insert(
     machine: {
       machine_uuid: string;
       machine_key: string | null;
       fingerprint: string | null;
     } & HostInfo,
     now: number,
-  ): Promise<DeviceRow> =>
-    db
+  ): Promise<DeviceRow> {
+    return this.#db
       .insertInto('device_devices')
       .values({ ...machine, last_seen_at: now, created_at: now, updated_at: now })
       .returningAll()
-      .executeTakeFirstOrThrow(),
+      .executeTakeFirstOrThrow();
+  }
 
   /** `updated_at` grows with each change, also within a millisecond: it is the version that If-Match compares. */
-  update: (
+  update(
     id: number,
     changes: Partial<Omit<DeviceRow, 'id' | 'updated_at'>>,
     now: number,
-  ): Promise<DeviceRow> =>
-    db
+  ): Promise<DeviceRow> {
+    return this.#db
       .updateTable('device_devices')
       .set({ ...changes, updated_at: sql<number>`max(${now}, updated_at + 1)` })
       .where('id', '=', id)
       .returningAll()
-      .executeTakeFirstOrThrow(),
+      .executeTakeFirstOrThrow();
+  }
 
   async putTags(id: number, tags: Readonly<Record<string, string>>): Promise<void> {
-    await db.deleteFrom('device_tags').where('device_id', '=', id).execute();
+    await this.#db.deleteFrom('device_tags').where('device_id', '=', id).execute();
     const rows = Object.entries(tags).map(([key, value]) => ({ device_id: id, key, value }));
     if (rows.length > 0) {
-      await db.insertInto('device_tags').values(rows).execute();
+      await this.#db.insertInto('device_tags').values(rows).execute();
     }
-  },
+  }
 
   async putRoles(id: number, roles: readonly string[]): Promise<void> {
-    await db.deleteFrom('device_roles').where('device_id', '=', id).execute();
+    await this.#db.deleteFrom('device_roles').where('device_id', '=', id).execute();
     if (roles.length > 0) {
-      await db
+      await this.#db
         .insertInto('device_roles')
         .values(roles.map((role) => ({ device_id: id, role })))
         .execute();
     }
-  },
+  }
 
   async remove(id: number): Promise<void> {
-    await db.deleteFrom('device_devices').where('id', '=', id).execute();
-  },
-});
+    await this.#db.deleteFrom('device_devices').where('id', '=', id).execute();
+  }
+}
 
 /** A list of any length as one parameter. */
 export const among = (values: Iterable<number>) =>

@@ -13,7 +13,7 @@ import {
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { type DeviceFilter, deviceStore } from './device-store.ts';
+import { type DeviceFilter, DeviceStore } from './device-store.ts';
 import { edgeStore } from './edge-store.ts';
 import { errors } from './errors.ts';
 import type { DeviceEvents } from './events.ts';
@@ -63,7 +63,7 @@ export class Devices {
   ): Promise<Page<ShownDevice>> {
     const { read } = this.#tables;
     const scope = await this.#scopeOf(asker);
-    const { items, ...rest } = await deviceStore(read).list(
+    const { items, ...rest } = await new DeviceStore(read).list(
       { ...filter, scope },
       this.#fleet.present(),
       page,
@@ -82,7 +82,7 @@ export class Devices {
     { display_name: name, tags }: Static<typeof DevicePatch>,
   ): Promise<ShownDevice> {
     return this.#change(by, id, async (tx) => {
-      const devices = deviceStore(tx);
+      const devices = new DeviceStore(tx);
       if (tags !== undefined) {
         await devices.putTags(id, tags);
       }
@@ -99,7 +99,7 @@ export class Devices {
 
   setRoles(by: By, id: number, roles: readonly string[]): Promise<ShownDevice> {
     return this.#change(by, id, async (tx) => {
-      const devices = deviceStore(tx);
+      const devices = new DeviceStore(tx);
       await devices.putRoles(id, roles);
       return await devices.update(id, { roles: JSON.stringify(roles) }, this.#clock.now());
     });
@@ -115,7 +115,7 @@ export class Devices {
       if (live !== undefined) {
         throw errors.watched({ edge: live.edge_id, id, name: before.display_name });
       }
-      await deviceStore(tx).remove(id);
+      await new DeviceStore(tx).remove(id);
       await edgeStore(tx).removeIdle();
       by.note({ before });
       return edges.map(({ edge_id }) => edge_id);
@@ -161,7 +161,7 @@ export class Devices {
   async accept(by: By, id: number, edgeId: number): Promise<ShownDevice> {
     const after = await this.#tables.write(async (tx) => {
       const device = await this.#found(by.principal, id, tx);
-      const [edges, devices, up] = [edgeStore(tx), deviceStore(tx), this.#fleet.online()];
+      const [edges, devices, up] = [edgeStore(tx), new DeviceStore(tx), this.#fleet.online()];
       const claim = await edges.find(edgeId);
       if (claim?.rival_device_id !== id) {
         throw errors.no_claim({ edge: edgeId, id });
@@ -258,7 +258,7 @@ export class Devices {
   /** One that the asker does not see is one that there is not. */
   async #found(asker: Principal, id: number, db: DeviceDb): Promise<DeviceRow> {
     const scope = await this.#scopeOf(asker);
-    const row = scope?.ids.has(id) === false ? undefined : await deviceStore(db).find(id);
+    const row = scope?.ids.has(id) === false ? undefined : await new DeviceStore(db).find(id);
     if (row === undefined) {
       throw errors.no_device({ id });
     }

@@ -3,7 +3,7 @@ import { readHostInfo } from 'svc/probe';
 import { type Clock, type Logger, type Tables } from 'svc/sdk';
 
 import { answerTo, decide, type Decision, isSettled, type Newcomer, newsOf } from './binding.ts';
-import { deviceStore } from './device-store.ts';
+import { DeviceStore } from './device-store.ts';
 import { edgeStore } from './edge-store.ts';
 import { errors } from './errors.ts';
 import type { DeviceEvents } from './events.ts';
@@ -85,16 +85,16 @@ export class Directory implements DeviceDirectory {
   }
 
   async get(id: number): Promise<DeviceEntry | undefined> {
-    const row = await deviceStore(this.#tables.read).find(id);
+    const row = await new DeviceStore(this.#tables.read).find(id);
     return row && entryOf(row);
   }
 
   async many(ids: readonly number[]): Promise<DeviceEntry[]> {
-    return (await deviceStore(this.#tables.read).many(ids)).map(entryOf);
+    return (await new DeviceStore(this.#tables.read).many(ids)).map(entryOf);
   }
 
   async page(after: number, limit: number): Promise<DeviceEntry[]> {
-    return (await deviceStore(this.#tables.read).page(after, limit)).map(entryOf);
+    return (await new DeviceStore(this.#tables.read).page(after, limit)).map(entryOf);
   }
 
   /** Inside the write everything is looked at again: another edge may have come in between. */
@@ -161,7 +161,7 @@ async function create(
   { machine, key, fingerprint, host }: Newcomer,
   now: number,
 ): Promise<DeviceRow> {
-  const devices = deviceStore(tx);
+  const devices = new DeviceStore(tx);
   if ((await devices.count()) >= maxDevices) {
     throw errors.too_many({ max: maxDevices });
   }
@@ -177,7 +177,7 @@ async function update(
   { device, taken }: Extract<Decision, { kind: 'bind' }>,
   now: number,
 ): Promise<DeviceRow> {
-  const devices = deviceStore(tx);
+  const devices = new DeviceStore(tx);
   if (taken) {
     await edgeStore(tx).leaveTo(device.id, newcomer.edgeId);
     await machineStore(tx).forgetMachine({
@@ -198,7 +198,7 @@ async function bound(db: DeviceDb, device: DeviceRow, created: boolean): Promise
     status: 'bound',
     device_id: device.id,
     created,
-    resembles: await deviceStore(db).resembling(device.fingerprint, device.id),
+    resembles: await new DeviceStore(db).resembling(device.fingerprint, device.id),
   };
 }
 

@@ -1,7 +1,7 @@
-import type { Tables } from 'svc/sdk';
 import { type DeviceScope, deviceScope, type ScopeSource } from 'svc/query';
+import type { Tables } from 'svc/sdk';
 
-import { type DeviceFilter, deviceStore } from './device-store.ts';
+import { type DeviceFilter, DeviceStore } from './device-store.ts';
 import type { DeviceTables } from './tables.ts';
 
 /** Selectors that are kept at a time; there are as many as there are kinds of members. */
@@ -39,7 +39,7 @@ export class Scopes implements ScopeSource {
   }
 
   async #find(selectors: readonly string[]): Promise<DeviceScope> {
-    const store = deviceStore(this.#tables.read);
+    const store = new DeviceStore(this.#tables.read);
     const found = await Promise.all(selectors.map((selector) => store.fitting(filterOf(selector))));
     return deviceScope(found.flat());
   }

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 
 import { CarriedFiles, DropInFiles } from 'svc/contracts/drop-ins';
+import { markdownErrors } from 'svc/markdown-file';
 import {
   BuildInfo,
   definePlugin,
@@ -9,7 +10,6 @@ import {
   type RouteDeclaration,
   timestamp,
 } from 'svc/sdk';
-import { markdownErrors } from 'svc/markdown-file';
 import { Type } from 'typebox';
 
 import { CarriedFileSet } from './carried-files.ts';

@@ -1,5 +1,5 @@
-import { type Logger, messageOf } from 'svc/sdk';
 import { MetricBatch, type WriteBody } from 'svc/probe';
+import { type Logger, messageOf } from 'svc/sdk';
 
 import type { Canonical } from './canonical.ts';
 import type { Collect } from './collectors/collector.ts';

@@ -5,9 +5,9 @@ import { EdgeMethods, LocalPolicy, Shipping, Specs } from 'svc/contracts/edge-up
 import { type After, Delivery, MachineFiles, pageSizeOf } from 'svc/probe';
 import { definePlugin, type OutboundRequest, timestamp } from 'svc/sdk';
 
-import { errors } from './errors.ts';
 import { Canonical } from './canonical.ts';
 import { Collection } from './collection.ts';
+import { errors } from './errors.ts';
 import { Filesystems } from './moment/filesystems.ts';
 import { type Machine, Moment } from './moment/moment.ts';
 import { NameFilter } from './moment/name-filter.ts';

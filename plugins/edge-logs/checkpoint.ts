@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { messageOf } from 'svc/sdk';
 
-import type { Instant } from './lines/line-times.ts';
 import type { Place } from './files/place.ts';
+import type { Instant } from './lines/line-times.ts';
 
 /** How far everything has been read, and the push that goes with it. */
 export interface Checkpoint {

@@ -6,8 +6,8 @@ import { definePlugin } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 import { makeGroup } from './lines/group.ts';
-import { Reader } from './reader.ts';
 import type { LogSpec } from './lines/spec.ts';
+import { Reader } from './reader.ts';
 
 const tickMs = 1_000;
 

@@ -4,12 +4,12 @@ import type { Clock, HealthReport, Logger } from 'svc/sdk';
 
 import { loadCheckpoint } from './checkpoint.ts';
 import { Discovery } from './files/discovery.ts';
-import type { Group } from './lines/group.ts';
-import { JournalQueue } from './journal/journal-queue.ts';
-import { LineTimes } from './lines/line-times.ts';
-import { Pump } from './pump.ts';
-import type { LogSpec } from './lines/spec.ts';
 import { Tails } from './files/tails.ts';
+import { type JournalOptions, JournalQueue } from './journal/journal-queue.ts';
+import type { Group } from './lines/group.ts';
+import { LineTimes } from './lines/line-times.ts';
+import type { LogSpec } from './lines/spec.ts';
+import { Pump } from './pump.ts';
 
 export interface LogsOptions {
   readonly spec: LogSpec;
@@ -98,19 +98,13 @@ export class Logs {
     });
     await discovery.resume(kept?.checkpoint.places ?? []);
 
-    const isJournalAllowed = allows(
-      spec.journal.directory === '' ? systemJournal : spec.journal.directory,
-    );
-    const journal = !(spec.journal.enabled && isJournalAllowed)
-      ? undefined
-      : new JournalQueue({
-          spec: spec.journal,
-          host,
-          times: times.journal,
-          maxBytes: spec.max_line_bytes,
-          cursor: kept?.checkpoint.cursor,
-          since: broken === 'beginning' ? undefined : since,
-        });
+    const journal = journalOf(spec, {
+      allows,
+      host,
+      times: times.journal,
+      cursor: kept?.checkpoint.cursor,
+      since: broken === 'beginning' ? undefined : since,
+    });
     const rescanMs = spec.rescan_seconds * 1_000;
     const pump = new Pump(
       {
@@ -159,6 +153,22 @@ export class Logs {
     await this.#pump.settle();
     await this.#tails.close();
   }
+}
+
+/** The queue of the journal; undefined where that is not wanted or not allowed. */
+function journalOf(
+  { journal, max_line_bytes: maxBytes }: LogSpec,
+  {
+    allows,
+    ...options
+  }: Omit<JournalOptions, 'spec' | 'maxBytes'> & {
+    readonly allows: (path: string) => boolean;
+  },
+): JournalQueue | undefined {
+  const { enabled, directory } = journal;
+  return enabled && allows(directory === '' ? systemJournal : directory)
+    ? new JournalQueue({ ...options, spec: journal, maxBytes })
+    : undefined;
 }
 
 /** What the policy says at each call; its globs are read anew only when they have changed. */

@@ -3,10 +3,10 @@ import { isSvcError, type Logger, messageOf } from 'svc/sdk';
 
 import { type Checkpoint, type Kept, saveCheckpoint } from './checkpoint.ts';
 import type { Discovery } from './files/discovery.ts';
-import { Draft } from './lines/draft.ts';
-import type { JournalQueue } from './journal/journal-queue.ts';
-import type { LineTimes } from './lines/line-times.ts';
 import type { Tails } from './files/tails.ts';
+import type { JournalQueue } from './journal/journal-queue.ts';
+import { Draft } from './lines/draft.ts';
+import type { LineTimes } from './lines/line-times.ts';
 
 export interface PumpParts {
   readonly folder: string;

@@ -9,8 +9,8 @@ import { JobFile } from './job-file.ts';
 import { releaseKey } from './signature.ts';
 import { Staging } from './staging.ts';
 import { TrialFiles } from './trial-files.ts';
-import { UpgradeLoop } from './upgrade-loop.ts';
 import { Upgrade } from './upgrade.ts';
+import { UpgradeLoop } from './upgrade-loop.ts';
 
 const shownMs = 24 * 3_600_000;
 

@@ -10,13 +10,19 @@ import {
   Uplink,
 } from 'svc/contracts/edge-uplink';
 import { BuildInfo, definePlugin, type PluginContext, Plugins } from 'svc/sdk';
-import { openFileJournal, openSweeper, sweepMs, tunnelErrors } from 'svc/tunnel';
+import {
+  type IdempotencyJournal,
+  openFileJournal,
+  openSweeper,
+  sweepMs,
+  tunnelErrors,
+} from 'svc/tunnel';
 
-import { errors } from './errors.ts';
 import { ClockCheck } from './clock-check.ts';
 import { CredentialStore } from './credentials.ts';
 import { DesiredState } from './desired-state.ts';
 import { EdgePlugins } from './edge-plugins.ts';
+import { errors } from './errors.ts';
 import { Handlers } from './handlers.ts';
 import { HostReport } from './host-report.ts';
 import { Link } from './link.ts';
@@ -81,17 +87,7 @@ async function open(ctx: PluginContext) {
   const sweeper = openSweeper(clock, (error) =>
     log.error({ event: 'uplink.timer_failed', error }, 'timer of the tunnel failed'),
   );
-  const journal = await openFileJournal({
-    file: join(ctx.dataDir, 'journal.jsonl'),
-    clock,
-    onTrouble: (error) =>
-      log.error(
-        { event: 'uplink.journal_failed', error },
-        'writing the journal of commands failed',
-      ),
-  });
-  scope.defer('journal', () => journal.close());
-
+  const journal = await openJournal(ctx);
   const link: Link = new Link({
     credentials,
     machine,
@@ -127,6 +123,25 @@ async function open(ctx: PluginContext) {
     later,
     reportBuffer,
   };
+}
+
+async function openJournal({
+  dataDir,
+  scope,
+  clock,
+  log,
+}: PluginContext): Promise<IdempotencyJournal> {
+  const journal = await openFileJournal({
+    file: join(dataDir, 'journal.jsonl'),
+    clock,
+    onTrouble: (error) =>
+      log.error(
+        { event: 'uplink.journal_failed', error },
+        'writing the journal of commands failed',
+      ),
+  });
+  scope.defer('journal', () => journal.close());
+  return journal;
 }
 
 function provide(

@@ -12,8 +12,8 @@ import type { PushParams } from 'svc/edge-protocol';
 import { type Clock, isSvcError, messageOf } from 'svc/sdk';
 import { belowManager, type ProxyTarget, spkiPin, through, type TunnelSession } from 'svc/tunnel';
 
-import type { Credentials } from './credentials.ts';
 import type { BufferRecord } from './buffer/record.ts';
+import type { Credentials } from './credentials.ts';
 import { errors } from './errors.ts';
 
 export type PushOutcome =

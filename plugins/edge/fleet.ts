@@ -4,9 +4,9 @@ import type { TunnelStream } from 'svc/tunnel';
 
 import { errors } from './errors.ts';
 import type { Presence } from './presence/presence.ts';
-import type { Tunnel } from './record/tunnel.ts';
 import type { EdgeTable } from './record/edge-table.ts';
 import { type EdgeRecord, statusOf } from './record/record.ts';
+import type { Tunnel } from './record/tunnel.ts';
 
 /** The edges as other plugins see and reach them. */
 export class Fleet implements EdgeFleet {

@@ -3,10 +3,10 @@ import { isSvcError, type PluginContext } from 'svc/sdk';
 import { retryWindow, sweepMs } from 'svc/tunnel';
 
 import type { Base } from './base.ts';
-import type { Connection } from './open-connection.ts';
-import { hysteresisMs } from './presence/presence.ts';
 import type { Enrolments } from './enrolment/enrolments.ts';
+import type { Connection } from './open-connection.ts';
 import type { EdgePluginRoom } from './open-plugins.ts';
+import { hysteresisMs } from './presence/presence.ts';
 import type { SelfMetrics } from './self-metrics.ts';
 import type { Upgrades } from './upgrade/upgrades.ts';
 

@@ -4,22 +4,22 @@ import type { PluginContext, RouteDeclaration } from 'svc/sdk';
 import type { TunnelSession } from 'svc/tunnel';
 
 import type { Base } from './base.ts';
-import type { EdgeRecord } from './record/record.ts';
-import { EdgeView } from './record/shown.ts';
 import { Acceptor, type AcceptorParts, tunnelRoute } from './connection/acceptor.ts';
 import { AdmissionQueue } from './connection/admission-queue.ts';
-import { CloneDetector } from './identity/clone-detector.ts';
-import { Conflicts } from './identity/conflicts.ts';
 import { DeviceBindings } from './connection/device-bindings.ts';
-import { EdgeSecrets } from './identity/edge-secrets.ts';
 import { EventIntake, type Receiver } from './connection/event-intake.ts';
 import { HandshakeLimits } from './connection/handshake-limits.ts';
 import { Introductions } from './connection/introductions.ts';
+import { Pushes } from './connection/pushes.ts';
+import { CloneDetector } from './identity/clone-detector.ts';
+import { Conflicts } from './identity/conflicts.ts';
+import { EdgeSecrets } from './identity/edge-secrets.ts';
 import { Keyring } from './identity/keyring.ts';
+import { Rotations } from './identity/rotations.ts';
 import { OnlineSeries } from './presence/online-series.ts';
 import { Presence } from './presence/presence.ts';
-import { Pushes } from './connection/pushes.ts';
-import { Rotations } from './identity/rotations.ts';
+import type { EdgeRecord } from './record/record.ts';
+import { EdgeView } from './record/shown.ts';
 
 export type Connection = ReturnType<typeof openConnection>;
 

@@ -1,11 +1,11 @@
 import { type PluginContext, Plugins } from 'svc/sdk';
 
 import type { Base } from './base.ts';
-import type { Presence } from './presence/presence.ts';
 import { Catalogue } from './plugins/catalogue.ts';
 import { DesiredState } from './plugins/desired-state.ts';
 import { EdgePlugins, pluginRoutes } from './plugins/edge-plugins.ts';
 import { HealthRecords } from './plugins/plugin-health.ts';
+import type { Presence } from './presence/presence.ts';
 
 export type EdgePluginRoom = ReturnType<typeof openPlugins>;
 

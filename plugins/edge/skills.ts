@@ -17,8 +17,8 @@ import {
 
 import { namesOnly, readsArguments } from './arguments.ts';
 import { errors } from './errors.ts';
-import type { EdgeTables } from './record/tables.ts';
 import { shapeCheck } from './record/shape-check.ts';
+import type { EdgeTables } from './record/tables.ts';
 
 export interface SkillParts {
   readonly fleet: EdgeFleet;

@@ -1,9 +1,9 @@
 import { ImPlatforms } from 'svc/contracts/imbridge';
-import { definePlugin } from 'svc/sdk';
 import { imErrors } from 'svc/im';
+import { definePlugin } from 'svc/sdk';
 
-import { errors } from './errors.ts';
 import { dingtalk } from './dingtalk.ts';
+import { errors } from './errors.ts';
 
 export default definePlugin({
   errors: [errors, imErrors],

@@ -1,6 +1,6 @@
 import { ImPlatforms } from 'svc/contracts/imbridge';
-import { definePlugin } from 'svc/sdk';
 import { imErrors } from 'svc/im';
+import { definePlugin } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 import { slack } from './slack.ts';

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import { KnowledgeRead, KnowledgeSearch, KnowledgeShelf } from 'svc/contracts/knowledge';
 import { Programs } from 'svc/contracts/programs';
+import { markdownErrors } from 'svc/markdown-file';
 import {
   BuildInfo,
   definePlugin,
@@ -10,23 +11,22 @@ import {
   type Tables,
   type ThreadHandle,
 } from 'svc/sdk';
-import { markdownErrors } from 'svc/markdown-file';
 
-import { errors } from './errors.ts';
 import { docRoutes } from './documents/doc-routes.ts';
 import { Library } from './documents/library.ts';
 import { Shelf, SourcedDocs } from './documents/sourced-docs.ts';
-import { openRepositories } from './repos/open-repositories.ts';
+import type { KnowledgeTables } from './documents/tables.ts';
 import { Embedding } from './embedding/embedding.ts';
 import { embeddingKeys } from './embedding/models.ts';
+import { errors } from './errors.ts';
+import { openRepositories } from './repos/open-repositories.ts';
 import { Desk } from './search/desk.ts';
 import { Feed } from './search/feed.ts';
 import { searchRoutes } from './search-routes.ts';
 import { knowledgeSkills } from './skills.ts';
-import type { KnowledgeTables } from './documents/tables.ts';
-import { shippedPlaybooks } from './vault/shipped.ts';
 import { Parser } from './uploads/parser.ts';
 import { uploadRoute } from './uploads/upload-route.ts';
+import { shippedPlaybooks } from './vault/shipped.ts';
 import { Vault, vaultRoutes } from './vault/vault.ts';
 
 const idleMs = 5 * 60_000;

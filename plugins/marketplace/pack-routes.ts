@@ -1,155 +1,34 @@
-import {
-  byteRoute,
-  type Call,
-  listRoute,
-  pageOfList,
-  type Principal,
-  route,
-  type RouteDeclaration,
-  SvcError,
-} from 'svc/sdk';
-import { type Static, Type } from 'typebox';
+import { listRoute, pageOfList, route, type RouteDeclaration } from 'svc/sdk';
+import { Type } from 'typebox';
 
-import { limits } from './archive/entry-list.ts';
-import type { Outcome } from './install/installer.ts';
 import type { PackBook } from './install/pack-book.ts';
-import { packIn } from './archive/arrived.ts';
-import { errors } from './errors.ts';
+import { installRoutes } from './install-routes.ts';
+import { installMs, PackAnswers, PackParams } from './pack-answers.ts';
 import {
   AdmittedShape,
   CeilingShape,
-  Confirm,
   HistoryShape,
-  InstallAnswer,
   InstalledDetail,
   InstalledShape,
   PackBody,
   PackId,
-  Path,
-  PreviewShape,
-  Reason,
-  WantedInstall,
-  WantedPack,
 } from './shapes.ts';
-import {
-  problemsOf,
-  shownDetail,
-  shownHistory,
-  shownPack,
-  shownPreview,
-  type Standing,
-} from './shown.ts';
-import type { Installed } from './install/lock.ts';
-
-const Params = Type.Object({ pack_id: PackId });
-const installMs = 300_000;
-
-/** A folder of the machine may hold anything: only who may do everything has it read. */
-function forAdministrators(principal: Principal, folder: string | undefined): void {
-  if (folder !== undefined && !principal.grants.includes('*')) {
-    throw errors.folder_for_administrators();
-  }
-}
+import { shownHistory } from './shown.ts';
 
 export const packRoutes = (book: PackBook): readonly RouteDeclaration[] => {
-  const shown: Show = (pack, principal) => shownPack(pack, standingOf(book, pack, principal));
-  const answer: Answer = ({ note, principal }, outcome) => {
-    const { preview } = outcome;
-    const { id, version, verdict, content_hash: hash, rights } = preview.lock;
-    note({
-      resourceType: 'pack',
-      resourceId: id,
-      after: { version, verdict, content_hash: hash, rights },
-    });
-    if (outcome.pack === undefined) {
-      throw new SvcError('conflict', outcome.message, {
-        reason: 'marketplace.confirm',
-        details: problemsOf(preview),
-      });
-    }
-    return { ...shown(outcome.pack, principal), warnings: [...preview.warnings] };
-  };
+  const answers = new PackAnswers(book);
   return [
-    ...listedRoutes(book, shown),
-    route({
-      method: 'POST',
-      path: '/api/v1/marketplace/preview',
-      access: 'marketplace:install',
-      summary: 'Show what a pack is and wants, and install nothing',
-      body: WantedPack,
-      response: PreviewShape,
-      status: 200,
-      timeoutMs: installMs,
-      errors: ['not_found', 'conflict', 'upstream_error'],
-      async handle({ body, principal, signal }) {
-        forAdministrators(principal, body.folder);
-        return shownPreview(await book.preview(body, signal));
-      },
-    }),
-    route({
-      method: 'POST',
-      path: '/api/v1/marketplace/install',
-      access: 'marketplace:install',
-      summary: 'Install a pack; 409 with a preview where it has to be confirmed',
-      body: WantedInstall,
-      response: InstallAnswer,
-      status: 201,
-      timeoutMs: installMs,
-      errors: ['not_found', 'conflict', 'upstream_error', 'forbidden'],
-      async handle(call) {
-        const { confirm, reason, ...wanted } = call.body;
-        forAdministrators(call.principal, wanted.folder);
-        return answer(
-          call,
-          await book.install(wanted, { by: call.principal, confirm, reason }, call.signal),
-        );
-      },
-    }),
-    byteRoute({
-      method: 'POST',
-      path: '/api/v1/marketplace/upload',
-      access: 'marketplace:install',
-      summary: 'Install the archive that is sent: zip or tar.gz, alone or as the file of a form',
-      query: Type.Object({
-        confirm: Type.Optional(Confirm),
-        reason: Type.Optional(Reason),
-        path: Type.Optional(Path),
-      }),
-      consumes: [
-        'application/zip',
-        'application/gzip',
-        'application/octet-stream',
-        'multipart/form-data',
-      ],
-      produces: 'application/json; charset=utf-8',
-      maxBodyBytes: limits.packedBytes,
-      status: 201,
-      timeoutMs: installMs,
-      errors: ['conflict', 'forbidden'],
-      async handle(call) {
-        const { confirm, reason, path = '' } = call.query;
-        const bytes = packIn(Buffer.from(call.body), call.headers['content-type'] ?? '');
-        return JSON.stringify(
-          answer(call, await book.upload(bytes, path, { by: call.principal, confirm, reason })),
-        );
-      },
-    }),
-    ...againRoutes(book, answer, shown),
-    ...stateRoutes(book, shown),
+    ...listedRoutes(book, answers),
+    ...installRoutes(book, answers),
+    haveRoute(book, answers),
+    ...switchRoutes(book, answers),
+    ...boundsRoutes(book, answers),
+    uninstallRoute(book),
     ...historyRoutes(book),
   ];
 };
 
-/** Where things lie on the machine is for those who may do everything. */
-const standingOf = (book: PackBook, { packId }: Installed, { grants }: Principal): Standing => ({
-  status: book.statusOf(packId),
-  trouble: book.troubleOf(packId),
-  isForAdministrators: grants.includes('*'),
-});
-
-type Show = (pack: Installed, principal: Principal) => Static<typeof InstalledShape>;
-
-const listedRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] => [
+const listedRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/marketplace/installed',
     access: 'any',
@@ -158,7 +37,7 @@ const listedRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] 
     items: InstalledShape,
     handle: ({ page, principal }) =>
       pageOfList(
-        book.list().map((pack) => shown(pack, principal)),
+        book.list().map((pack) => answers.pack(pack, principal)),
         ({ pack_id: id }) => id,
         page,
       ),
@@ -169,23 +48,17 @@ const listedRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] 
     access: 'any',
     devices: 'none',
     summary: 'An installed pack with every file and its sha256',
-    params: Params,
+    params: PackParams,
     response: InstalledDetail,
     errors: ['not_found'],
     handle({ params, principal }) {
       const pack = book.existing(params.pack_id);
-      return shownDetail(pack, standingOf(book, pack, principal));
+      return answers.detail(pack, principal);
     },
   }),
 ];
 
-type Answer = (
-  call: Pick<Call, 'note' | 'principal'>,
-  outcome: Outcome,
-) => Static<typeof InstallAnswer>;
-
-/** From where a pack came before, or will come again. */
-const againRoutes = (book: PackBook, answer: Answer, shown: Show): readonly RouteDeclaration[] => [
+const haveRoute = (book: PackBook, answers: PackAnswers): RouteDeclaration =>
   route({
     method: 'PUT',
     path: '/api/v1/marketplace/installed/{pack_id}',
@@ -193,7 +66,7 @@ const againRoutes = (book: PackBook, answer: Answer, shown: Show): readonly Rout
     summary: 'Have a pack as a file names it: this content from this source, with this ceiling',
     description:
       'The content_hash stands for what was agreed to: other content is refused, and this one is not asked about again.',
-    params: Params,
+    params: PackParams,
     body: PackBody,
     response: InstalledShape,
     status: 200,
@@ -223,67 +96,12 @@ const againRoutes = (book: PackBook, answer: Answer, shown: Show): readonly Rout
         reason,
         admitted: { personas: admitted.personas, servers: admitted.mcp_servers },
       };
-      return shown(await book.have(params.pack_id, wish, principal, signal), principal);
+      return answers.pack(await book.have(params.pack_id, wish, principal, signal), principal);
     },
-  }),
-  route({
-    method: 'POST',
-    path: '/api/v1/marketplace/installed/{pack_id}/update',
-    access: 'marketplace:install',
-    summary: 'Install the newest version from where the pack came from',
-    params: Params,
-    body: Type.Object({
-      version: Type.Optional(Type.String({ maxLength: 60 })),
-      confirm: Type.Optional(Confirm),
-      reason: Type.Optional(Reason),
-    }),
-    response: InstallAnswer,
-    status: 200,
-    timeoutMs: installMs,
-    errors: ['not_found', 'conflict', 'upstream_error', 'forbidden'],
-    async handle(call) {
-      const { version, confirm, reason } = call.body;
-      forAdministrators(
-        call.principal,
-        book.existing(call.params.pack_id).lock.origin.kind === 'folder' ? 'folder' : undefined,
-      );
-      return answer(
-        call,
-        await book.update(
-          call.params.pack_id,
-          version,
-          { by: call.principal, confirm, reason },
-          call.signal,
-        ),
-      );
-    },
-  }),
-  route({
-    method: 'POST',
-    path: '/api/v1/marketplace/links',
-    access: 'admin',
-    summary: 'Install a folder of the machine of svc and follow it while its author works on it',
-    body: Type.Object({
-      folder: Type.String({ pattern: '^/', maxLength: 1_000, examples: ['/srv/packs/mine'] }),
-      confirm: Type.Optional(Confirm),
-      reason: Type.Optional(Reason),
-    }),
-    response: InstallAnswer,
-    status: 201,
-    timeoutMs: installMs,
-    errors: ['conflict'],
-    async handle(call) {
-      const { folder, confirm, reason } = call.body;
-      return answer(
-        call,
-        await book.link(folder, { by: call.principal, confirm, reason }, call.signal),
-      );
-    },
-  }),
-];
+  });
 
-const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] => [
-  ...(['rollback', 'enable', 'disable'] as const).map((verb) =>
+const switchRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDeclaration[] =>
+  (['rollback', 'enable', 'disable'] as const).map((verb) =>
     route({
       method: 'POST',
       path: `/api/v1/marketplace/installed/{pack_id}/${verb}`,
@@ -293,7 +111,7 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
         enable: 'Switch a pack on again',
         disable: 'Switch a pack off; nothing of it serves',
       }[verb],
-      params: Params,
+      params: PackParams,
       response: InstalledShape,
       status: 200,
       timeoutMs: installMs,
@@ -307,17 +125,20 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
           before: { version: before },
           after: { version: pack.lock.version },
         });
-        return shown(pack, principal);
+        return answers.pack(pack, principal);
       },
     }),
-  ),
+  );
+
+/** Routes of what a pack may do, and of what is let in of it. */
+const boundsRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDeclaration[] => [
   route({
     method: 'PUT',
     path: '/api/v1/marketplace/installed/{pack_id}/ceiling',
     access: 'admin',
     summary:
       'Set the most that a pack may do: classes, tools, hosts, devices by label; what is left out stays',
-    params: Params,
+    params: PackParams,
     body: Type.Partial(CeilingShape),
     response: InstalledShape,
     errors: ['not_found', 'conflict'],
@@ -325,7 +146,7 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
       const { ceiling: before } = book.existing(params.pack_id);
       const ceiling = { ...before, ...body };
       note({ resourceType: 'pack', resourceId: params.pack_id, before, after: ceiling });
-      return shown(await book.setCeiling(params.pack_id, ceiling), principal);
+      return answers.pack(await book.setCeiling(params.pack_id, ceiling), principal);
     },
   }),
   route({
@@ -334,14 +155,14 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
     access: 'admin',
     summary:
       'Say which personas of a pack may be chosen by themselves, and which of its MCP servers are asked',
-    params: Params,
+    params: PackParams,
     body: Type.Partial(AdmittedShape),
     response: InstalledShape,
     errors: ['not_found'],
     async handle({ params, body, principal, note }) {
       const { admitted: before } = book.existing(params.pack_id);
       note({ resourceType: 'pack', resourceId: params.pack_id, before, after: body });
-      return shown(
+      return answers.pack(
         await book.admit(params.pack_id, {
           personas: body.personas ?? before.personas,
           servers: body.mcp_servers ?? before.servers,
@@ -350,12 +171,15 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
       );
     },
   }),
+];
+
+const uninstallRoute = (book: PackBook): RouteDeclaration =>
   route({
     method: 'DELETE',
     path: '/api/v1/marketplace/installed/{pack_id}',
     access: 'marketplace:uninstall',
     summary: 'Uninstall a pack with all that it has; its history stays',
-    params: Params,
+    params: PackParams,
     query: Type.Object({
       keep_data: Type.Optional(
         Type.Boolean({ description: 'keep the tables of its code for a later install' }),
@@ -372,8 +196,7 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
       });
       await book.uninstall(params.pack_id, query.keep_data ?? false, principal);
     },
-  }),
-];
+  });
 
 const historyRoutes = (book: PackBook): readonly RouteDeclaration[] => [
   listRoute({
@@ -392,7 +215,7 @@ const historyRoutes = (book: PackBook): readonly RouteDeclaration[] => [
     path: '/api/v1/marketplace/history/{pack_id}',
     access: 'admin',
     summary: 'Purge what is left of a pack that is not installed: its history and kept data',
-    params: Params,
+    params: PackParams,
     errors: ['not_found', 'conflict'],
     async handle({ params, note }) {
       note({ resourceType: 'pack', resourceId: params.pack_id });

@@ -1,8 +1,11 @@
 import { type FieldProblem, type PluginStatus, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import type { Installed, Lock } from './install/lock.ts';
 import type { Preview } from './install/preview.ts';
+import type { HistoryRow } from './install/tables.ts';
 import type { RegistryContent } from './registry/registry-index.ts';
+import type { RegistryRow } from './registry/tables.ts';
 import type {
   HistoryShape,
   InstalledDetail,
@@ -10,9 +13,6 @@ import type {
   PreviewShape,
   RegistryShape,
 } from './shapes.ts';
-import type { Installed, Lock } from './install/lock.ts';
-import type { HistoryRow } from './install/tables.ts';
-import type { RegistryRow } from './registry/tables.ts';
 
 const orTime = (at: number | null): string | null => (at === null ? null : timestamp(at));
 

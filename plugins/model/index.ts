@@ -3,11 +3,11 @@ import { PackTraces } from 'svc/contracts/marketplace';
 import { ModelProviders, ModelRuns } from 'svc/contracts/model';
 import { BuildInfo, definePlugin, type PluginContext } from 'svc/sdk';
 
-import { errors } from './errors.ts';
 import { askingRoutes } from './asking-routes.ts';
 import { Budget } from './budget/budget.ts';
 import type { ModelTables } from './budget/tables.ts';
 import { ModelDoctor } from './doctor.ts';
+import { errors } from './errors.ts';
 import { ModelCalls } from './model-calls.ts';
 import { modelRoutes } from './model-routes.ts';
 import { ModelCatalogue } from './providers/catalogue.ts';

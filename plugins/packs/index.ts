@@ -7,13 +7,13 @@ import { PackRights } from 'svc/contracts/packs';
 import { Board, BuildInfo, definePlugin, PackLoader, Plugins } from 'svc/sdk';
 
 import { errors } from './errors.ts';
-import { type Confinement, findConfinement } from './process/confinement.ts';
 import { Loader } from './loader.ts';
-import { packRoutes } from './routes.ts';
+import { type Confinement, findConfinement } from './process/confinement.ts';
 import { Acceptances } from './rights/acceptances.ts';
-import type { Others } from './rights/limits.ts';
 import { Granting } from './rights/granting.ts';
+import type { Others } from './rights/limits.ts';
 import { AcceptanceStore, type PacksTables } from './rights/store.ts';
+import { packRoutes } from './routes.ts';
 import { tablesProgram } from './tables/tables-program.ts';
 
 /** Beyond the longest time that a manifest may give a pack to finish its work. */

@@ -69,7 +69,7 @@ export const packRoutes = (
   plugins: PluginDirectory,
   processOf: ProcessOf,
 ): readonly RouteDeclaration[] => {
-  const shown = (asking: Asking): Static<typeof PackRights> => ({
+  const shown: Show = (asking) => ({
     id: asking.id,
     state: stateOf(plugins, asking.id) ?? 'gone',
     rights: [...asking.sentences],
@@ -80,75 +80,87 @@ export const packRoutes = (
     process: shownProcess(processOf(asking.id)),
     refused: asking.refused ?? null,
   });
-  return [
-    listRoute({
-      path: '/api/v1/packs',
-      access: 'admin',
-      summary: 'List packs of the data folder and the rights they ask for',
-      items: PackRights,
-      handle: ({ page }) =>
-        pageOfList(
-          acceptances
-            .list()
-            .map(shown)
-            .filter(({ state }) => state !== 'gone'),
-          (item) => item.id,
-          page,
-        ),
-    }),
-    route({
-      method: 'GET',
-      path: '/api/v1/packs/{id}',
-      access: 'admin',
-      summary: 'The rights that one pack asks for, and their hash',
-      params: PackId,
-      response: PackRights,
-      errors: ['not_found'],
-      handle: ({ params }) => shown(acceptances.find(params.id)),
-    }),
-    route({
-      method: 'POST',
-      path: '/api/v1/packs/{id}/accept',
-      access: 'admin',
-      summary: 'Accept the rights of a pack by their hash, and bring it up',
-      params: PackId,
-      body: Type.Object({ hash: Hash }),
-      response: PackRights,
-      status: 200,
-      timeoutMs: 150_000,
-      errors: ['not_found', 'conflict'],
-      handle: async ({ params, body, principal, note }) => {
-        const { sentences } = acceptances.find(params.id);
-        await acceptances.accept(params.id, body.hash, principal.id);
-        note({
-          resourceType: 'pack',
-          resourceId: params.id,
-          after: { hash: body.hash, rights: sentences },
-        });
-        await plugins.enable(params.id);
-        return shown(acceptances.find(params.id));
-      },
-    }),
-    route({
-      method: 'POST',
-      path: '/api/v1/packs/{id}/revoke',
-      access: 'admin',
-      summary: 'Take back every right of a pack: it ends, and waits again',
-      params: PackId,
-      response: PackRights,
-      status: 200,
-      timeoutMs: 150_000,
-      errors: ['not_found'],
-      handle: async ({ params, note }) => {
-        const { hash, sentences } = acceptances.find(params.id);
-        await acceptances.revoke(params.id);
-        note({ resourceType: 'pack', resourceId: params.id, before: { hash, rights: sentences } });
-        await plugins.enable(params.id);
-        return shown(acceptances.find(params.id));
-      },
-    }),
-  ];
+  return [...listedRoutes(acceptances, shown), ...wordRoutes(acceptances, plugins, shown)];
 };
+
+type Show = (asking: Asking) => Static<typeof PackRights>;
+
+const listedRoutes = (acceptances: Acceptances, shown: Show): readonly RouteDeclaration[] => [
+  listRoute({
+    path: '/api/v1/packs',
+    access: 'admin',
+    summary: 'List packs of the data folder and the rights they ask for',
+    items: PackRights,
+    handle: ({ page }) =>
+      pageOfList(
+        acceptances
+          .list()
+          .map(shown)
+          .filter(({ state }) => state !== 'gone'),
+        (item) => item.id,
+        page,
+      ),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/packs/{id}',
+    access: 'admin',
+    summary: 'The rights that one pack asks for, and their hash',
+    params: PackId,
+    response: PackRights,
+    errors: ['not_found'],
+    handle: ({ params }) => shown(acceptances.find(params.id)),
+  }),
+];
+
+/** Routes of what is said to the rights of a pack, which comes up anew with it. */
+const wordRoutes = (
+  acceptances: Acceptances,
+  plugins: PluginDirectory,
+  shown: Show,
+): readonly RouteDeclaration[] => [
+  route({
+    method: 'POST',
+    path: '/api/v1/packs/{id}/accept',
+    access: 'admin',
+    summary: 'Accept the rights of a pack by their hash, and bring it up',
+    params: PackId,
+    body: Type.Object({ hash: Hash }),
+    response: PackRights,
+    status: 200,
+    timeoutMs: 150_000,
+    errors: ['not_found', 'conflict'],
+    handle: async ({ params, body, principal, note }) => {
+      const { sentences } = acceptances.find(params.id);
+      await acceptances.accept(params.id, body.hash, principal.id);
+      note({
+        resourceType: 'pack',
+        resourceId: params.id,
+        after: { hash: body.hash, rights: sentences },
+      });
+      await plugins.enable(params.id);
+      return shown(acceptances.find(params.id));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/packs/{id}/revoke',
+    access: 'admin',
+    summary: 'Take back every right of a pack: it ends, and waits again',
+    params: PackId,
+    response: PackRights,
+    status: 200,
+    timeoutMs: 150_000,
+    errors: ['not_found'],
+    handle: async ({ params, note }) => {
+      const { hash, sentences } = acceptances.find(params.id);
+      await acceptances.revoke(params.id);
+      note({ resourceType: 'pack', resourceId: params.id, before: { hash, rights: sentences } });
+      await plugins.enable(params.id);
+      return shown(acceptances.find(params.id));
+    },
+  }),
+];
 
 function stateOf(plugins: PluginDirectory, id: string): string | undefined {
   try {

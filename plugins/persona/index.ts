@@ -3,12 +3,12 @@ import { PackTraces } from 'svc/contracts/marketplace';
 import { PersonaRestraints, Personas } from 'svc/contracts/persona';
 import { Programs } from 'svc/contracts/programs';
 import { Skills } from 'svc/contracts/skill';
-import { Board, Catalogue, definePlugin } from 'svc/sdk';
 import { markdownErrors } from 'svc/markdown-file';
+import { Board, Catalogue, definePlugin } from 'svc/sdk';
 
-import { errors } from './errors.ts';
 import { Conditions } from './conditions.ts';
 import { Directory } from './directory.ts';
+import { errors } from './errors.ts';
 import { OwnPersonas } from './own-personas.ts';
 import { personaRoutes } from './persona-routes.ts';
 import type { PersonaTables } from './store.ts';

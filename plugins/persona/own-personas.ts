@@ -1,6 +1,6 @@
+import { personaOf } from 'svc/markdown-file';
 import type { SvcError } from 'svc/sdk';
 import { type Call, type Clock, type Persona, type Tables } from 'svc/sdk';
-import { personaOf } from 'svc/markdown-file';
 
 import { errors } from './errors.ts';
 import { checkedPrompt } from './initial-prompt.ts';

@@ -67,26 +67,7 @@ export function personaRoutes({
     return { ...item(persona), body: persona.body };
   };
   return [
-    listRoute({
-      path: '/api/v1/agents',
-      access: 'any',
-      devices: 'none',
-      summary: 'List the personas of agents',
-      query: ListQuery,
-      items: PersonaItem,
-      handle({ query: { usable = false, troubled = false }, page }) {
-        const all = usable
-          ? directory.list().filter(({ unmet }) => unmet.length === 0)
-          : [...directory.list(), ...unreadable(files, directory)];
-        const shown = all
-          .map(item)
-          .filter(
-            ({ problem, unknown_tools: strange }) =>
-              !troubled || problem !== '' || strange.length > 0,
-          );
-        return pageOfList(shown, ({ name }) => name, page);
-      },
-    }),
+    listedRoute(directory, files, item),
     route({
       method: 'GET',
       path: '/api/v1/agents/{name}',
@@ -98,42 +79,74 @@ export function personaRoutes({
       errors: ['not_found'],
       handle: ({ params }) => detail(params.name),
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/agents/route',
-      access: 'any',
-      devices: 'none',
-      summary: 'Which persona a question goes to, without a model',
-      body: RouteQuestion,
-      response: RouteAnswer,
-      status: 200,
-      audited: false,
-      errors: ['not_found'],
-      handle({ body }) {
-        const { persona, why, clear, candidates } = directory.route(body.question);
-        return { persona: persona.name, why, clear, candidates: [...candidates] };
-      },
-    }),
-    route({
-      method: 'DELETE',
-      path: '/api/v1/agents/{name}',
-      access: 'agent:delete',
-      devices: 'none',
-      summary: 'Delete a persona, where that can be done here',
-      description:
-        'One that a user made. One of a plugin leaves with its plugin, one of a file with its file; these are refused with what to do.',
-      params: Named,
-      errors: ['not_found', 'conflict'],
-      async handle({ params, principal, note }) {
-        note({ resourceType: 'persona', resourceId: params.name });
-        refuseForeign(found(directory, params.name));
-        requireOwnName(directory, params.name, principal);
-        await own.remove(params.name);
-      },
-    }),
+    questionRoute(directory),
+    deletionRoute(directory, own),
     ...customRoutes(directory, own, detail),
   ];
 }
+
+const listedRoute = (
+  directory: Directory,
+  files: Handle<DropInFiles>,
+  item: (persona: KnownPersona) => ReturnType<typeof shownPersona>,
+): RouteDeclaration =>
+  listRoute({
+    path: '/api/v1/agents',
+    access: 'any',
+    devices: 'none',
+    summary: 'List the personas of agents',
+    query: ListQuery,
+    items: PersonaItem,
+    handle({ query: { usable = false, troubled = false }, page }) {
+      const all = usable
+        ? directory.list().filter(({ unmet }) => unmet.length === 0)
+        : [...directory.list(), ...unreadable(files, directory)];
+      const shown = all
+        .map(item)
+        .filter(
+          ({ problem, unknown_tools: strange }) =>
+            !troubled || problem !== '' || strange.length > 0,
+        );
+      return pageOfList(shown, ({ name }) => name, page);
+    },
+  });
+
+const questionRoute = (directory: Directory): RouteDeclaration =>
+  route({
+    method: 'POST',
+    path: '/api/v1/agents/route',
+    access: 'any',
+    devices: 'none',
+    summary: 'Which persona a question goes to, without a model',
+    body: RouteQuestion,
+    response: RouteAnswer,
+    status: 200,
+    audited: false,
+    errors: ['not_found'],
+    handle({ body }) {
+      const { persona, why, clear, candidates } = directory.route(body.question);
+      return { persona: persona.name, why, clear, candidates: [...candidates] };
+    },
+  });
+
+const deletionRoute = (directory: Directory, own: OwnPersonas): RouteDeclaration =>
+  route({
+    method: 'DELETE',
+    path: '/api/v1/agents/{name}',
+    access: 'agent:delete',
+    devices: 'none',
+    summary: 'Delete a persona, where that can be done here',
+    description:
+      'One that a user made. One of a plugin leaves with its plugin, one of a file with its file; these are refused with what to do.',
+    params: Named,
+    errors: ['not_found', 'conflict'],
+    async handle({ params, principal, note }) {
+      note({ resourceType: 'persona', resourceId: params.name });
+      refuseForeign(found(directory, params.name));
+      requireOwnName(directory, params.name, principal);
+      await own.remove(params.name);
+    },
+  });
 
 function customRoutes(
   directory: Directory,

@@ -8,10 +8,10 @@ import { Directory } from 'svc/contracts/iam';
 import { PackTraces } from 'svc/contracts/marketplace';
 import { SkillExecutor, SkillRunner, Skills, ToolSources } from 'svc/contracts/skill';
 import { DeviceScopes } from 'svc/query';
-import { AuditTrail, Catalogue, definePlugin } from 'svc/sdk';
+import { AuditTrail, Catalogue, definePlugin, type PluginContext } from 'svc/sdk';
 
+import { type EdgeToolParts, EdgeTools } from './edge-tools.ts';
 import { errors } from './errors.ts';
-import { EdgeTools } from './edge-tools.ts';
 import { EvidenceStore } from './evidence-store.ts';
 import { ExecutionTrail } from './execution-trail.ts';
 import { Executions } from './executions.ts';
@@ -84,25 +84,7 @@ export default definePlugin({
       forget: async ({ tools, keepData }) => void (keepData || (await evidence.forget(tools))),
     });
 
-    let isAsked = false;
-    const edgeTools: EdgeTools = new EdgeTools({
-      skills,
-      fleet,
-      log,
-      soon() {
-        if (!isAsked) {
-          isAsked = true;
-          scope.timeout('list skills of edges', listSoonMs, (signal) => {
-            isAsked = false;
-            return edgeTools.catchUp(signal);
-          });
-        }
-      },
-    });
-    ctx.extend.contribute(ToolSources, 'edge', edgeTools);
-    ctx.events.on(EdgeConnected, ({ edge_id: id }) => edgeTools.note(id));
-    ctx.events.on(EdgeRemoved, ({ edge_id: id }) => edgeTools.forget(id));
-    skills.onChange((state) => (state === 'up' ? edgeTools.noteAll() : undefined));
+    const edgeTools = openEdgeTools(ctx, { skills, fleet });
     // Not within the event: the next one must not wait for a long run.
     ctx.events.on(ApprovalSettled, ({ id, status, owner }) => {
       if (owner.kind === 'skill' && status === 'approved') {
@@ -119,3 +101,30 @@ export default definePlugin({
     edgeTools.noteAll();
   },
 });
+
+/** Opens the list of what edges can do; it is asked for as they come. */
+function openEdgeTools(
+  { scope, extend, events, log }: PluginContext,
+  { skills, fleet }: Pick<EdgeToolParts, 'skills' | 'fleet'>,
+): EdgeTools {
+  let isAsked = false;
+  const edgeTools: EdgeTools = new EdgeTools({
+    skills,
+    fleet,
+    log,
+    soon() {
+      if (!isAsked) {
+        isAsked = true;
+        scope.timeout('list skills of edges', listSoonMs, (signal) => {
+          isAsked = false;
+          return edgeTools.catchUp(signal);
+        });
+      }
+    },
+  });
+  extend.contribute(ToolSources, 'edge', edgeTools);
+  events.on(EdgeConnected, ({ edge_id: id }) => edgeTools.note(id));
+  events.on(EdgeRemoved, ({ edge_id: id }) => edgeTools.forget(id));
+  skills.onChange((state) => (state === 'up' ? edgeTools.noteAll() : undefined));
+  return edgeTools;
+}

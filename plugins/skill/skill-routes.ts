@@ -93,6 +93,12 @@ export const skillRoutes = (
   registry: SkillRegistry,
   executions: Executions,
 ): readonly RouteDeclaration[] => [
+  listRouteOf(registry),
+  oneRouteOf(registry),
+  executeRouteOf(registry, executions),
+];
+
+const listRouteOf = (registry: SkillRegistry): RouteDeclaration =>
   listRoute({
     path,
     access: 'any',
@@ -115,7 +121,9 @@ export const skillRoutes = (
         page,
       );
     },
-  }),
+  });
+
+const oneRouteOf = (registry: SkillRegistry): RouteDeclaration =>
   route({
     method: 'GET',
     path: `${path}/{key}`,
@@ -141,7 +149,9 @@ export const skillRoutes = (
       }
       return tool ? itemOf(tool) : { ...guideOf(guide!), body: guide!.body };
     },
-  }),
+  });
+
+const executeRouteOf = (registry: SkillRegistry, executions: Executions): RouteDeclaration =>
   route({
     method: 'POST',
     path: `${path}/{key}/execute`,
@@ -206,5 +216,4 @@ export const skillRoutes = (
         evidence: evidence?.id ?? null,
       };
     },
-  }),
-];
+  });

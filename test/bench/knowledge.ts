@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 
 import { startThreadForTest, type TestThread } from 'svc/testing';
 
-import type { Answer, Search } from '../../plugins/knowledge/search/searcher.ts';
 import type { Change } from '../../plugins/knowledge/documents/tables.ts';
+import type { Answer, Search } from '../../plugins/knowledge/search/searcher.ts';
 import type { Outcome } from '../exercise.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -2,8 +2,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-import { type WebSocket, WebSocketServer } from 'ws';
-
 import {
   type Credentials,
   maxMessageBytes,
@@ -14,6 +12,8 @@ import {
   tunnelProtocol,
   type TunnelSession,
 } from 'svc/tunnel';
+import { type WebSocket, WebSocketServer } from 'ws';
+
 import { WebSocketTransport } from '../../plugins/lib/tunnel/message/web-socket.ts';
 import { bareClock, bareIds, bareLog, keysOfEdge } from './tunnel-edges.ts';
 

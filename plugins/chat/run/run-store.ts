@@ -3,8 +3,8 @@ import type { RunEvent } from 'svc/contracts/chat';
 import type { Tables } from 'svc/sdk';
 
 import { errors } from '../errors.ts';
-import type { ChatTables } from '../session/store.ts';
 import type { Entry } from '../journal/journal.ts';
+import type { ChatTables } from '../session/store.ts';
 
 const openRunsOfOne = 8;
 

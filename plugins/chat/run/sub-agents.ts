@@ -4,10 +4,10 @@ import type { Scope } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { errors } from '../errors.ts';
-import { ownerOf } from '../session/sessions.ts';
 import { askKey, evidenceOf, missingCitations, withoutCitations } from '../journal/citations.ts';
-import { finalText, shownCalls, usageOf } from './closing.ts';
 import { isTainted, replay, type Within } from '../journal/journal.ts';
+import { ownerOf } from '../session/sessions.ts';
+import { finalText, shownCalls, usageOf } from './closing.ts';
 import type { RunRow, RunStore } from './run-store.ts';
 import type { Runs } from './runs.ts';
 

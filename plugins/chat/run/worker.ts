@@ -4,11 +4,11 @@ import type { SvcError } from 'svc/sdk';
 import { isSvcError, messageOf, type Principal } from 'svc/sdk';
 
 import { errors } from '../errors.ts';
-import type { Digest } from '../journal/digest.ts';
-import { ToolCalls } from './calls.ts';
 import { askKey } from '../journal/citations.ts';
-import { closeRun } from './closing.ts';
+import type { Digest } from '../journal/digest.ts';
 import { apply, type Entry, type RunState, type Within } from '../journal/journal.ts';
+import { ToolCalls } from './calls.ts';
+import { closeRun } from './closing.ts';
 import { nextStep } from './next-step.ts';
 import type { OpenRun, RunPorts, Work } from './ports.ts';
 import { LostRun } from './run-store.ts';

@@ -1,5 +1,5 @@
-import type { MaybePromise } from 'svc/sdk';
 import type { MetricSink } from 'svc/probe';
+import type { MaybePromise } from 'svc/sdk';
 
 import type { Moment } from '../moment/moment.ts';
 

@@ -1,10 +1,10 @@
 import type { MachineFiles } from 'svc/probe';
 
-import type { Filesystem, Filesystems } from './filesystems.ts';
-import type { NameFilter } from './name-filter.ts';
 import { type DiskRow, type NetworkRow, parseDiskstats, parseNetdev } from '../proc/devices.ts';
 import { parseMeminfo } from '../proc/memory.ts';
 import { type CpuHistory, type CpuTimes, type KernelStat, parseStat } from '../proc/stat.ts';
+import type { Filesystem, Filesystems } from './filesystems.ts';
+import type { NameFilter } from './name-filter.ts';
 
 /** The machine, and what is remembered of it between two measurements. */
 export interface Machine {

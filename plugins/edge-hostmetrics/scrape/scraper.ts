@@ -1,9 +1,9 @@
-import { type Logger, messageOf } from 'svc/sdk';
 import { MetricBatch, type WriteBody } from 'svc/probe';
+import { type Logger, messageOf } from 'svc/sdk';
 
-import type { TargetSpec } from './target-spec.ts';
 import { readExposition, type ScrapedSample } from './exposition.ts';
 import { type Answer, ask, type TargetPorts } from './target.ts';
+import type { TargetSpec } from './target-spec.ts';
 
 /** One endpoint that serves Prometheus metrics: all of its samples or none, and always whether it was up. */
 export class Scraper {

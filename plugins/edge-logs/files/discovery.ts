@@ -1,5 +1,5 @@
-import { FileSearch } from './find-files.ts';
 import type { Group } from '../lines/group.ts';
+import { FileSearch } from './find-files.ts';
 import { type OpenFile } from './open-file.ts';
 import { beforeBytes, type Place, readAt, readHead } from './place.ts';
 import { beginning, type Named, type Start } from './tail.ts';

@@ -5,6 +5,7 @@ import { TokenBucket } from 'svc/flow';
 import type { Draft } from '../lines/draft.ts';
 import type { Group } from '../lines/group.ts';
 import type { LineTimes } from '../lines/line-times.ts';
+import { splitLines } from '../lines/split-lines.ts';
 import type { OpenFile } from './open-file.ts';
 import {
   beforeBytes,
@@ -18,7 +19,6 @@ import {
   readAt,
   readHead,
 } from './place.ts';
-import { splitLines } from '../lines/split-lines.ts';
 
 export interface TailOptions {
   readonly times: LineTimes;

@@ -3,8 +3,8 @@ import { dirname, basename } from 'node:path';
 import type { Logger } from 'svc/sdk';
 
 import type { Draft } from '../lines/draft.ts';
-import { findGenerations, type Generations, isGenerationOf } from './generations.ts';
 import type { Group } from '../lines/group.ts';
+import { findGenerations, type Generations, isGenerationOf } from './generations.ts';
 import { type OpenFile, openFile } from './open-file.ts';
 import { ParkedPlaces } from './parked-places.ts';
 import { beforeBytes, type Place, readHead } from './place.ts';

@@ -1,9 +1,9 @@
-import { type Draft, type Stream, streamOf } from '../lines/draft.ts';
-import { type JournalEntry, journalEntry } from './journal-entry.ts';
-import type { LineTimes } from '../lines/line-times.ts';
-import { piece } from '../lines/split-lines.ts';
-import type { JournalSpec } from '../lines/spec.ts';
 import { partOf } from '../files/tail.ts';
+import { type Draft, type Stream, streamOf } from '../lines/draft.ts';
+import type { LineTimes } from '../lines/line-times.ts';
+import type { JournalSpec } from '../lines/spec.ts';
+import { piece } from '../lines/split-lines.ts';
+import { type JournalEntry, journalEntry } from './journal-entry.ts';
 
 export interface JournalOptions {
   readonly spec: JournalSpec;

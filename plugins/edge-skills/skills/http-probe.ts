@@ -7,8 +7,8 @@ import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import type { Clock } from 'svc/sdk';
 
 import { errors } from '../errors.ts';
-import { plainText } from './fit-rows.ts';
 import type { Address, ProbeRules } from '../reach/probe-rules.ts';
+import { plainText } from './fit-rows.ts';
 
 interface Params {
   readonly url: string;

@@ -3,10 +3,10 @@ import type { SlowCalls } from 'svc/probe';
 import { timestamp } from 'svc/sdk';
 
 import type { AllowedPaths } from '../reach/allowed-paths.ts';
-import { fitRows } from './fit-rows.ts';
 import { walkTree } from '../reach/tree-walk.ts';
-import { walkNote } from './walk-note.ts';
+import { fitRows } from './fit-rows.ts';
 import { treeSchema, type TreeParams } from './tree-schema.ts';
+import { walkNote } from './walk-note.ts';
 
 interface Params extends TreeParams {
   readonly min_bytes: number;

@@ -26,18 +26,18 @@ import {
   type TunnelSession,
 } from 'svc/tunnel';
 
-import type { EdgeTable } from '../record/edge-table.ts';
-import type { EdgeRecord } from '../record/record.ts';
-import type { AdmissionQueue } from './admission-queue.ts';
 import type { CloneDetector } from '../identity/clone-detector.ts';
 import type { Conflicts } from '../identity/conflicts.ts';
-import type { HandshakeLimits } from './handshake-limits.ts';
 import type { Keyring } from '../identity/keyring.ts';
-import type { LiveKey } from '../record/live-key.ts';
-import type { Presence } from '../presence/presence.ts';
-import type { Pushes } from './pushes.ts';
 import type { Rotations } from '../identity/rotations.ts';
+import type { Presence } from '../presence/presence.ts';
+import type { EdgeTable } from '../record/edge-table.ts';
+import type { LiveKey } from '../record/live-key.ts';
+import type { EdgeRecord } from '../record/record.ts';
 import { CapabilityReader, type Tunnel } from '../record/tunnel.ts';
+import type { AdmissionQueue } from './admission-queue.ts';
+import type { HandshakeLimits } from './handshake-limits.ts';
+import type { Pushes } from './pushes.ts';
 
 export interface AcceptorParts {
   readonly edgeTable: EdgeTable;

@@ -1,8 +1,8 @@
 import { EnrolAnswer, EnrolRequest } from 'svc/edge-protocol';
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
-import type { Enrolments } from './enrolments.ts';
 import { EnrolmentDraft, EnrolmentId, EnrolmentItem, NewEnrolment } from '../record/schema.ts';
+import type { Enrolments } from './enrolments.ts';
 
 const path = '/api/v1/edges/enrolments';
 

@@ -17,9 +17,9 @@ import { type Build, type Handle, isSvcError, type PluginContext, type Tables } 
 import { tunnelPath } from 'svc/tunnel';
 
 import type { EdgeSecrets } from '../identity/edge-secrets.ts';
+import type { Edges } from '../identity/edges.ts';
 import { edgeStore } from '../record/edge-store.ts';
 import type { EdgeTable } from '../record/edge-table.ts';
-import type { Edges } from '../identity/edges.ts';
 import type { EdgeTables } from '../record/tables.ts';
 
 export interface LocalEdgeParts {

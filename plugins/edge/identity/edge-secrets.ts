@@ -1,5 +1,5 @@
-import type { Call, Clock, Handle, Ids, Secrets, Tables } from 'svc/sdk';
 import { parseDuration, type ScopeSource, scopeOf } from 'svc/query';
+import type { Call, Clock, Handle, Ids, Secrets, Tables } from 'svc/sdk';
 import { makeCredentials } from 'svc/tunnel';
 import type { Static } from 'typebox';
 
@@ -7,13 +7,13 @@ import { errors } from '../errors.ts';
 import { assertFound, edgeStore, found, foundFor } from '../record/edge-store.ts';
 import type { EdgeTable } from '../record/edge-table.ts';
 import type { EdgeEvents } from '../record/events.ts';
+import { keyStore } from '../record/key-store.ts';
+import { offerPlace, sealPlace } from '../record/live-key.ts';
 import type { EdgeRecord } from '../record/record.ts';
 import type { RotateRequest } from '../record/schema.ts';
 import type { EdgeView, ShownEdge } from '../record/shown.ts';
 import type { EdgeDb, EdgeRow, EdgeTables } from '../record/tables.ts';
 import type { CloneDetector } from './clone-detector.ts';
-import { keyStore } from '../record/key-store.ts';
-import { offerPlace, sealPlace } from '../record/live-key.ts';
 import { canBeOffered, isBeingOffered, type Rotations } from './rotations.ts';
 
 export interface EdgeSecretParts {

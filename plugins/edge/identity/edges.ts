@@ -5,8 +5,6 @@ import { closeCode, makeCredentials } from 'svc/tunnel';
 import type { Static } from 'typebox';
 
 import { errors } from '../errors.ts';
-import type { CloneDetector } from './clone-detector.ts';
-import type { EdgeSecrets } from './edge-secrets.ts';
 import type { Presence } from '../presence/presence.ts';
 import { type EdgeFilter, edgeStore, foundFor } from '../record/edge-store.ts';
 import type { EdgeTable } from '../record/edge-table.ts';
@@ -15,6 +13,8 @@ import { type EdgeRecord, statusOf } from '../record/record.ts';
 import type { EdgeDraft, EdgeQuery } from '../record/schema.ts';
 import { actorOf, drifts, type EdgeView, type ShownEdge } from '../record/shown.ts';
 import type { EdgeDb, EdgeRow, EdgeTables } from '../record/tables.ts';
+import type { CloneDetector } from './clone-detector.ts';
+import type { EdgeSecrets } from './edge-secrets.ts';
 
 export interface EdgesParts {
   readonly edgeTable: EdgeTable;

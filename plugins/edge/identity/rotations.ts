@@ -2,10 +2,10 @@ import { type Clock, type Ids, type Logger, messageOf, type Secrets, type Tables
 import { closeCode, type Sweeper, type TunnelSession } from 'svc/tunnel';
 
 import type { EdgeTable } from '../record/edge-table.ts';
-import type { EdgeRecord } from '../record/record.ts';
-import type { EdgeTables } from '../record/tables.ts';
 import { keyStore } from '../record/key-store.ts';
 import { type LiveKey, offerPlace } from '../record/live-key.ts';
+import type { EdgeRecord } from '../record/record.ts';
+import type { EdgeTables } from '../record/tables.ts';
 
 export interface RotationParts {
   readonly edgeTable: EdgeTable;

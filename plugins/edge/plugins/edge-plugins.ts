@@ -16,6 +16,7 @@ import type { Static } from 'typebox';
 import { errors } from '../errors.ts';
 import { assertFound, found, foundFor } from '../record/edge-store.ts';
 import type { EdgeTable } from '../record/edge-table.ts';
+import { pluginStore } from '../record/plugin-store.ts';
 import type { EdgeRecord } from '../record/record.ts';
 import {
   EdgeId,
@@ -29,7 +30,6 @@ import type { EdgeTables } from '../record/tables.ts';
 import type { Catalogue, EdgePlugin } from './catalogue.ts';
 import type { DesiredState } from './desired-state.ts';
 import type { HealthRecords } from './plugin-health.ts';
-import { pluginStore } from '../record/plugin-store.ts';
 
 type Item = Static<typeof EdgePluginItem>;
 type Change = Static<typeof EdgePluginPut>;

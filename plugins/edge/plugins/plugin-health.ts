@@ -2,11 +2,11 @@ import { type PluginHealth, PluginHealthEvent } from 'svc/edge-protocol';
 import type { Tables } from 'svc/sdk';
 
 import type { EdgeEvents } from '../record/events.ts';
+import { pluginStore } from '../record/plugin-store.ts';
 import type { EdgeRecord } from '../record/record.ts';
 import { shapeCheck } from '../record/shape-check.ts';
 import type { EdgeTables } from '../record/tables.ts';
 import type { Catalogue } from './catalogue.ts';
-import { pluginStore } from '../record/plugin-store.ts';
 
 export interface HealthParts {
   readonly tables: Tables<EdgeTables>;

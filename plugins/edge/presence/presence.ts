@@ -1,13 +1,13 @@
 import type { Clock, Tables } from 'svc/sdk';
 import { closeCode, type SessionEnd, type Sweeper } from 'svc/tunnel';
 
-import { edgeStore } from '../record/edge-store.ts';
 import type { EdgeTable } from '../record/edge-table.ts';
 import type { EdgeEvents } from '../record/events.ts';
+import { presenceStore } from '../record/presence-store.ts';
 import type { EdgeRecord } from '../record/record.ts';
 import type { EdgeTables } from '../record/tables.ts';
-import { Comings } from './comings.ts';
 import type { Tunnel } from '../record/tunnel.ts';
+import { Comings } from './comings.ts';
 
 export interface PresenceParts {
   readonly edgeTable: Pick<EdgeTable, 'byId' | 'all'>;
@@ -138,8 +138,8 @@ export class Presence {
     this.#changed.clear();
     try {
       await this.#parts.tables.write(async (tx) => {
-        await edgeStore(tx).putPresence(news.map((record) => rowOf(record, this.seenAt(record)!)));
-        await edgeStore(tx).putSeen(seen);
+        await presenceStore(tx).put(news.map((record) => rowOf(record, this.seenAt(record)!)));
+        await presenceStore(tx).putSeen(seen);
       });
     } catch (error) {
       news.forEach((record) => this.#changed.add(record));

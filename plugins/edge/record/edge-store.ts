@@ -10,7 +10,7 @@ import type { SeenDevices } from 'svc/query';
 import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
 import { errors } from '../errors.ts';
-import type { EdgeDb, EdgeRow, EdgeTables, PresenceRow } from './tables.ts';
+import type { EdgeDb, EdgeRow, EdgeTables } from './tables.ts';
 
 export interface EdgeFilter {
   readonly q?: string | undefined;
@@ -25,7 +25,7 @@ export interface EdgeFilter {
 
 type Where = (eb: ExpressionBuilder<EdgeTables, 'edge_edges'>) => Expression<SqlBool>;
 
-/** The only statements about edges and their presence. */
+/** The only statements about edges. */
 export const edgeStore = (db: EdgeDb) => ({
   list: (filter: EdgeFilter, page: PageRequest): Promise<Page<EdgeRow>> =>
     pageOf(db.selectFrom('edge_edges').selectAll().where(fits(filter)), 'id', page),
@@ -77,34 +77,6 @@ export const edgeStore = (db: EdgeDb) => ({
 
   async remove(id: number): Promise<void> {
     await db.deleteFrom('edge_edges').where('id', '=', id).execute();
-  },
-
-  allPresence: (): Promise<PresenceRow[]> => db.selectFrom('edge_presence').selectAll().execute(),
-
-  /** However many there are, one statement; those that were deleted meanwhile are left out. */
-  async putPresence(rows: readonly PresenceRow[]): Promise<void> {
-    const packed = rows.map((row) => [
-      row.edge_id,
-      row.online,
-      row.last_seen_at,
-      row.last_registered_at,
-      row.agent_version,
-      row.machine_uuid,
-    ]);
-    await sql`
-      INSERT INTO edge_presence (edge_id, online, last_seen_at, last_registered_at, agent_version, machine_uuid)
-      SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 FROM json_each(${JSON.stringify(packed)})
-      WHERE EXISTS (SELECT 1 FROM edge_edges WHERE id = value ->> 0)
-      ON CONFLICT (edge_id) DO UPDATE SET online = excluded.online, last_seen_at = excluded.last_seen_at,
-        last_registered_at = excluded.last_registered_at, agent_version = excluded.agent_version, machine_uuid = excluded.machine_uuid
-    `.execute(db);
-  },
-
-  async putSeen(seen: readonly (readonly [edgeId: number, at: number])[]): Promise<void> {
-    await sql`
-      UPDATE edge_presence SET last_seen_at = news.value ->> 1 FROM json_each(${JSON.stringify(seen)}) AS news
-      WHERE edge_presence.edge_id = news.value ->> 0
-    `.execute(db);
   },
 });
 

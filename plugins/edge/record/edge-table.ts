@@ -1,10 +1,11 @@
 import type { Secrets, Tables } from 'svc/sdk';
 
-import { keyStore } from './key-store.ts';
-import { liveKey } from './live-key.ts';
 import { edgeStore } from './edge-store.ts';
 import type { EdgeEvents } from './events.ts';
+import { keyStore } from './key-store.ts';
+import { liveKey } from './live-key.ts';
 import { pluginStore } from './plugin-store.ts';
+import { presenceStore } from './presence-store.ts';
 import { type EdgeRecord, hostDigest, type Wish } from './record.ts';
 import type { EdgeDb, EdgeRow, EdgeTables, KeyRow } from './tables.ts';
 
@@ -99,7 +100,7 @@ export class EdgeTable {
     }
     const there = new Set(rows.map(({ id }) => id));
     [...this.#byId.keys()].filter((id) => !there.has(id)).forEach((id) => this.#forget(id));
-    for (const presence of await edgeStore(this.#read).allPresence()) {
+    for (const presence of await presenceStore(this.#read).all()) {
       const record = this.#byId.get(presence.edge_id);
       // What memory has seen itself is newer.
       if (record && record.lastRegisteredAt === null) {

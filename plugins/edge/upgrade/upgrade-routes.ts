@@ -1,7 +1,5 @@
 import { byteRoute, listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
-import type { Packages } from './packages.ts';
-import { byteRangeOf } from './byte-range.ts';
 import {
   EdgeId,
   PackageFile,
@@ -10,6 +8,8 @@ import {
   UpgradeRequest,
   UpgradeStarted,
 } from '../record/schema.ts';
+import { byteRangeOf } from './byte-range.ts';
+import type { Packages } from './packages.ts';
 import { packagePath, type Upgrades } from './upgrades.ts';
 
 export const upgradeRoutes = (

@@ -2,7 +2,6 @@ import { listRoute, pageOfList, route, type RouteDeclaration, type Tables } from
 import type { Static } from 'typebox';
 
 import { errors } from '../errors.ts';
-import type { KnowledgeTables } from './tables.ts';
 import { foldersOf, nameOf } from './doc-path.ts';
 import { DocStore } from './doc-store.ts';
 import { existing, type Library } from './library.ts';
@@ -26,6 +25,7 @@ import {
   VersionId,
   VersionItem,
 } from './schema.ts';
+import type { KnowledgeTables } from './tables.ts';
 
 const docs = '/api/v1/knowledge/docs';
 

@@ -1,8 +1,8 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, type Expression, sql } from 'kysely';
 import type { Page, PageRequest, Principal } from 'svc/sdk';
 
-import type { Change, DocRow, KnowledgeTables, Source, VersionRow, WholeDoc } from './tables.ts';
 import { within } from './doc-path.ts';
+import type { Change, DocRow, KnowledgeTables, Source, VersionRow, WholeDoc } from './tables.ts';
 
 /** Whose documents somebody may see, and whether those that are of devices; undefined: all. */
 export type Reader = Pick<Principal, 'orgs' | 'selectors'>;

@@ -2,10 +2,10 @@ import type { KnowledgeShelf, ShelvedDocument } from 'svc/contracts/knowledge';
 import type { Clock, Tables } from 'svc/sdk';
 
 import { errors } from '../errors.ts';
-import type { KnowledgeTables } from './tables.ts';
 import { docPath, titleOf } from './doc-path.ts';
 import { DocStore } from './doc-store.ts';
 import { sizeOf, tagsOf } from './library.ts';
+import type { KnowledgeTables } from './tables.ts';
 
 /** Where documents come from that nobody writes here: the vault, another room, or one repository. */
 export interface Origin {

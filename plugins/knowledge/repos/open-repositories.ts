@@ -4,9 +4,9 @@ import { Programs } from 'svc/contracts/programs';
 import { Jobs } from 'svc/jobs';
 import { BuildInfo, type PluginContext, type Tables } from 'svc/sdk';
 
+import type { KnowledgeTables } from '../documents/tables.ts';
 import { Identities } from '../identities/identities.ts';
 import { identityRoutes } from '../identities/identity-routes.ts';
-import type { KnowledgeTables } from '../documents/tables.ts';
 import { Git } from './git.ts';
 import { Remotes } from './remote.ts';
 import { RepoDocs } from './repo-docs.ts';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 
 import { isSvcError, messageOf, type PluginContext, type Secrets } from 'svc/sdk';
 
-import type { Identities } from '../identities/identities.ts';
 import type { HostKeyRow, RepoRow } from '../documents/tables.ts';
+import type { Identities } from '../identities/identities.ts';
 import type { Git, Reach } from './git.ts';
 import { hostLabel, parseRepoUrl, type RepoAddress } from './repo-address.ts';
 import { SyncTrouble } from './sync-trouble.ts';

@@ -1,7 +1,7 @@
 import type { RepoRow } from '../documents/tables.ts';
 import type { Clone } from './clone.ts';
-import type { RepoDocs } from './repo-docs.ts';
 import type { Remotes } from './remote.ts';
+import type { RepoDocs } from './repo-docs.ts';
 import { documentsIn, Skips, type TreeFile } from './tree-listing.ts';
 
 export interface SyncProgress {

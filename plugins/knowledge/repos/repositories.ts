@@ -12,9 +12,9 @@ import {
 
 import { docPath } from '../documents/doc-path.ts';
 import { actorOf } from '../documents/library.ts';
-import { IdentityStore } from '../identities/identity-store.ts';
 import type { KnowledgeTables, RepoRow } from '../documents/tables.ts';
 import { errors } from '../errors.ts';
+import { IdentityStore } from '../identities/identity-store.ts';
 import { passwordPlace } from './remote.ts';
 import { parseRepoUrl, type RepoAddress } from './repo-address.ts';
 import type { RepoDocs } from './repo-docs.ts';

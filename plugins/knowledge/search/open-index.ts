@@ -38,88 +38,126 @@ export function servingFile(folder: string): string | undefined {
   }
 }
 
-/** The thread that writes indexes: one serves, and at times another one is made anew, which then takes its place in one step. */
+/** The thread that writes indexes. */
 export async function openIndex({ data, log }: ThreadSetup): Promise<ThreadService> {
   const { folder } = data as IndexData;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const files: Partial<Record<Which, { file: IndexFile; name: string }>> = {};
-  const named = servingFile(folder);
-  let newest = Number(/index-(\d+)/.exec(named ?? '')?.[1] ?? 0);
-  if (named !== undefined) {
-    const name = named.slice(folder.length + 1);
-    try {
-      files.serving = { file: new IndexFile(named), name };
-    } catch (error) {
-      log.warn(
-        { event: 'knowledge.index_unreadable', error, file: name },
-        `the index of documents in ${name} cannot be read and is made anew`,
-      );
-    }
-  }
-  // What was begun and not finished when svc ended is begun anew.
-  sweep(folder, files.serving?.name);
-
-  const of = (which: Which): IndexFile => {
-    const found = files[which];
-    if (!found) {
-      throw errors.no_index({ which });
-    }
-    return found.file;
-  };
+  const indexes = new Indexes(folder, log);
   return {
     methods: {
-      positions: (): Partial<Record<Which, IndexPosition>> => ({
-        ...(files.serving && { serving: files.serving.file.position() }),
-        ...(files.next && { next: files.next.file.position() }),
-      }),
+      positions: () => indexes.positions(),
       apply: ({ which, changes }: { which: Which; changes: readonly Change[] }) =>
-        of(which).apply(changes),
-      begin({ lineage }: { lineage: string }) {
-        files.next?.file.close();
-        // Never a name that a search may still have open.
-        const name = fileOf((newest += 1));
-        sweep(folder, files.serving?.name);
-        files.next = { file: new IndexFile(join(folder, name)), name };
-        files.next.file.begin(lineage);
-      },
-      /** From now on the next one serves; the one before stays on disk until its readers have left it. */
-      promote() {
-        const next = files.next!;
-        if (files.serving !== undefined) {
-          of('next').carryVectors(join(folder, files.serving.name));
-        }
-        writeFileSync(join(folder, `${pointer}.new`), next.name, { mode: 0o600, flush: true });
-        renameSync(join(folder, `${pointer}.new`), join(folder, pointer));
-        files.serving?.file.close();
-        files.serving = next;
-        delete files.next;
-        return join(folder, next.name);
-      },
-      /** Nothing serves until the next one does. */
-      discard() {
-        files.serving?.file.close();
-        delete files.serving;
-        rmSync(join(folder, pointer), { force: true });
-        sweep(folder, files.next?.name);
-      },
-      sweep: () => sweep(folder, files.serving?.name, files.next?.name),
+        indexes.of(which).apply(changes),
+      begin: ({ lineage }: { lineage: string }) => indexes.begin(lineage),
+      promote: () => indexes.promote(),
+      discard: () => indexes.discard(),
+      sweep: () => indexes.sweep(),
       unembedded: ({ model, after, limit }: { model: string; after: number; limit: number }) =>
-        of('serving').unembedded(model, after, limit),
+        indexes.of('serving').unembedded(model, after, limit),
       embed: ({
         model,
         vectors,
       }: {
         model: string;
         vectors: readonly { chunk: number; vector: Int8Array }[];
-      }) => of('serving').embed(model, vectors),
-      servingModel: () => ({ model: files.serving?.file.model(), file: files.serving?.name ?? '' }),
-      keepModel: (model: string | undefined) => of('serving').keepModel(model),
+      }) => indexes.of('serving').embed(model, vectors),
+      servingModel: () => indexes.servingModel(),
+      keepModel: (model: string | undefined) => indexes.of('serving').keepModel(model),
     },
-    async close() {
-      files.serving?.file.close();
-      files.next?.file.close();
-    },
+    close: async () => indexes.close(),
   };
+}
+
+interface OpenIndex {
+  readonly file: IndexFile;
+  readonly name: string;
+}
+
+/** Index files of a folder: one serves, and at times another one is made anew, which then takes its place in one step. */
+class Indexes {
+  readonly #folder: string;
+  #serving: OpenIndex | undefined;
+  #next: OpenIndex | undefined;
+  #newest: number;
+
+  constructor(folder: string, log: ThreadSetup['log']) {
+    this.#folder = folder;
+    const named = servingFile(folder);
+    this.#newest = Number(/index-(\d+)/.exec(named ?? '')?.[1] ?? 0);
+    if (named !== undefined) {
+      const name = named.slice(folder.length + 1);
+      try {
+        this.#serving = { file: new IndexFile(named), name };
+      } catch (error) {
+        log.warn(
+          { event: 'knowledge.index_unreadable', error, file: name },
+          `the index of documents in ${name} cannot be read and is made anew`,
+        );
+      }
+    }
+    // What was begun and not finished when svc ended is begun anew.
+    sweep(folder, this.#serving?.name);
+  }
+
+  of(which: Which): IndexFile {
+    const found = which === 'serving' ? this.#serving : this.#next;
+    if (!found) {
+      throw errors.no_index({ which });
+    }
+    return found.file;
+  }
+
+  positions(): Partial<Record<Which, IndexPosition>> {
+    return {
+      ...(this.#serving && { serving: this.#serving.file.position() }),
+      ...(this.#next && { next: this.#next.file.position() }),
+    };
+  }
+
+  begin(lineage: string): void {
+    this.#next?.file.close();
+    // Never a name that a search may still have open.
+    const name = fileOf((this.#newest += 1));
+    sweep(this.#folder, this.#serving?.name);
+    this.#next = { file: new IndexFile(join(this.#folder, name)), name };
+    this.#next.file.begin(lineage);
+  }
+
+  /** From now on the next one serves; the one before stays on disk until its readers have left it. */
+  promote(): string {
+    const next = this.#next!;
+    if (this.#serving !== undefined) {
+      next.file.carryVectors(join(this.#folder, this.#serving.name));
+    }
+    const fresh = join(this.#folder, `${pointer}.new`);
+    writeFileSync(fresh, next.name, { mode: 0o600, flush: true });
+    renameSync(fresh, join(this.#folder, pointer));
+    this.#serving?.file.close();
+    this.#serving = next;
+    this.#next = undefined;
+    return join(this.#folder, next.name);
+  }
+
+  /** Nothing serves until the next one does. */
+  discard(): void {
+    this.#serving?.file.close();
+    this.#serving = undefined;
+    rmSync(join(this.#folder, pointer), { force: true });
+    sweep(this.#folder, this.#next?.name);
+  }
+
+  sweep(): void {
+    sweep(this.#folder, this.#serving?.name, this.#next?.name);
+  }
+
+  servingModel(): { model: string | undefined; file: string } {
+    return { model: this.#serving?.file.model(), file: this.#serving?.name ?? '' };
+  }
+
+  close(): void {
+    this.#serving?.file.close();
+    this.#next?.file.close();
+  }
 }
 
 /** Removes every index but these. */

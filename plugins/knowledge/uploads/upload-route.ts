@@ -4,8 +4,8 @@ import { docPath, nameOf, unseen } from '../documents/doc-path.ts';
 import type { Library } from '../documents/library.ts';
 import { shownWhole } from '../documents/schema.ts';
 import { errors } from '../errors.ts';
-import { formOf } from './multipart.ts';
 import { kindOf, plainText } from './kind.ts';
+import { formOf } from './multipart.ts';
 import type { Parser } from './parser.ts';
 
 const maxFile = 16 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv';
-
 import { isSvcError, SvcError } from 'svc/sdk';
+
 import { errors as markdownFileErrors } from './errors.ts';
 import { readFrontMatter } from './front-matter.ts';
 

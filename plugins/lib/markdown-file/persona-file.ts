@@ -1,7 +1,8 @@
-import { errors } from './errors.ts';
-import personaSchema from './persona.schema.json' with { type: 'json' };
 import { nearest, type Persona } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 import { headerReader, markdownReader, type Where } from './header-schema.ts';
+import personaSchema from './persona.schema.json' with { type: 'json' };
 
 type Header = Omit<Persona, 'unknown' | 'body' | 'source'>;
 

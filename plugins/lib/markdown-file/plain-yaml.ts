@@ -1,6 +1,5 @@
-import { Composer, CST, Lexer, Parser } from 'yaml';
-
 import type { SvcError } from 'svc/sdk';
+import { Composer, CST, Lexer, Parser } from 'yaml';
 
 import { errors } from './errors.ts';
 

@@ -1,7 +1,8 @@
-import { errors } from './errors.ts';
-import skillSchema from './skill.schema.json' with { type: 'json' };
 import type { PromptSkill } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 import { markdownReader, type Where } from './header-schema.ts';
+import skillSchema from './skill.schema.json' with { type: 'json' };
 
 interface SkillHeader {
   readonly name: string;

@@ -17,18 +17,18 @@ import {
 } from 'svc/sdk';
 
 import { errors } from '../errors.ts';
+import { toolKeysOf } from '../layout/svc-pack.ts';
+import type { Pressed } from '../press/press.ts';
 import type { Consent, Word } from './consent.ts';
 import type { InstalledPacks } from './installed-packs.ts';
 import type { Leftovers } from './leftovers.ts';
+import type { Admitted, Installed, Lock } from './lock.ts';
 import type { HistoryEntry, PackStore } from './pack-store.ts';
-import { toolKeysOf } from '../layout/svc-pack.ts';
-import type { Pressed } from '../press/press.ts';
 import { type Preview, previewOf } from './preview.ts';
 import type { Quarantine } from './quarantine.ts';
-import type { Fetched } from './sources.ts';
 import { type Declared, reservedIds } from './reserved-ids.ts';
+import type { Fetched } from './sources.ts';
 import type { Switcher } from './switcher.ts';
-import type { Admitted, Installed, Lock } from './lock.ts';
 
 export interface InstallerParts {
   readonly installed: InstalledPacks;

@@ -15,20 +15,20 @@ import {
 } from 'svc/sdk';
 
 import { errors } from '../errors.ts';
-import type { InstalledPacks } from './installed-packs.ts';
+import type { Registries } from '../registry/registries.ts';
+import { rulesVersion } from '../scan/rules.ts';
+import type { ScanReport } from '../scan/scan.ts';
 import type { Word } from './consent.ts';
+import type { InstalledPacks } from './installed-packs.ts';
 import type { Installer, Outcome } from './installer.ts';
 import type { Leftovers } from './leftovers.ts';
+import type { Admitted, Installed } from './lock.ts';
 import type { PackStore } from './pack-store.ts';
 import { type PackWish, wantedAgain, wantedOf } from './pack-wish.ts';
 import { connectsItself, type Preview } from './preview.ts';
 import type { Quarantine } from './quarantine.ts';
-import type { Registries } from '../registry/registries.ts';
-import { rulesVersion } from '../scan/rules.ts';
-import type { ScanReport } from '../scan/scan.ts';
 import type { Sources, Wanted } from './sources.ts';
 import type { Switcher } from './switcher.ts';
-import type { Admitted, Installed } from './lock.ts';
 import type { HistoryRow } from './tables.ts';
 
 export interface PackBookParts {

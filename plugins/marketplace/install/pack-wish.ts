@@ -1,8 +1,8 @@
 import type { Ceiling } from 'svc/contracts/gate';
 
 import { errors } from '../errors.ts';
-import type { Wanted } from './sources.ts';
 import type { Admitted, Origin } from './lock.ts';
+import type { Wanted } from './sources.ts';
 
 /** A pack as a file names it: where it comes from, which content was agreed to, and what it may. */
 export interface PackWish {

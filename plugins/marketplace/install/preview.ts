@@ -5,8 +5,8 @@ import type { AskedRights } from 'svc/contracts/packs';
 
 import type { PressedFile } from '../press/pack-folder.ts';
 import type { Pressed } from '../press/press.ts';
-import type { Fetched } from './sources.ts';
 import type { Installed, Lock } from './lock.ts';
+import type { Fetched } from './sources.ts';
 
 /** What changes with respect to what is installed. */
 interface Difference {
@@ -36,6 +36,18 @@ export interface Preview {
 export const connectsItself = ({ permissions }: Pressed['manifest']): boolean =>
   (permissions as { readonly network?: unknown } | undefined)?.network === true;
 
+/** What a preview is made of. */
+interface Weighed {
+  readonly pressed: Pressed;
+  readonly fetched: Fetched;
+  readonly rights: AskedRights & { readonly held: readonly string[] };
+  readonly lock: Lock;
+  readonly before: Installed | undefined;
+  readonly difference: Difference | null;
+  /** The version whose data was kept. */
+  readonly inherits: string | undefined;
+}
+
 /** Weighs what a pack is and wants against what is installed of it. */
 export function previewOf(
   pressed: Pressed,
@@ -49,7 +61,7 @@ export function previewOf(
     /** The version whose data was kept. */ readonly inherits: string | undefined;
   },
 ): Preview {
-  const { origin, sha256, signedBy, signingKey, pinned } = fetched;
+  const { origin, sha256, signedBy, signingKey } = fetched;
   const lock: Lock = {
     ...pressed,
     origin,
@@ -59,37 +71,58 @@ export function previewOf(
     rights: rights.sentences,
     rights_hash: rights.sentences.length === 0 ? null : rights.hash,
   };
-  const { findings, servers, verdict } = pressed;
-  const graver = findings.filter(({ severity }) => severity !== 'info').length;
   const difference = before === undefined ? null : differenceOf(before.lock, lock);
+  const weighed: Weighed = { pressed, fetched, rights, lock, before, difference, inherits };
   // What is there already was confirmed when it came.
   const isThere = before !== undefined && sameTerms(before.lock, lock);
-  const needs = isThere
-    ? []
-    : [
-        ...(rights.sentences.length > 0
-          ? [`it asks for rights: it ${rights.sentences.join('; it ')}`]
-          : []),
-        ...(servers.length > 0
-          ? [
-              `it names MCP servers, which stay off until they are let in: ${servers.map(({ name, url }) => `${name} at ${url}`).join(', ')}`,
-            ]
-          : []),
-        ...(verdict === 'pass'
-          ? []
-          : [`the scan says ${verdict}, with ${graver} ${graver === 1 ? 'finding' : 'findings'}`]),
-        ...(pinned ? [] : ['its source may change: the commit was not named']),
-        ...(before === undefined
-          ? []
-          : [...stepsBack(before.lock, lock), ...otherPersonas(before, difference!)]),
-        ...(inherits === undefined
-          ? []
-          : [
-              `it is given the tables and settings that version ${inherits} has left; where it is a pack of someone else, purge those first (svc market purge ${pressed.id})`,
-            ]),
-      ];
-  const warnings = [
-    ...(signedBy === null ? ['unsigned: no key of a registry vouches for it'] : []),
+  return {
+    lock,
+    difference,
+    needs: isThere ? [] : needsOf(weighed),
+    warnings: warningsOf(weighed),
+    isThere,
+    confirm: confirmationOf(weighed),
+  };
+}
+
+/** Why a word is needed before it is installed. */
+function needsOf({
+  pressed: { id, findings, servers, verdict },
+  fetched,
+  rights,
+  lock,
+  before,
+  difference,
+  inherits,
+}: Weighed): readonly string[] {
+  const graver = findings.filter(({ severity }) => severity !== 'info').length;
+  return [
+    ...(rights.sentences.length > 0
+      ? [`it asks for rights: it ${rights.sentences.join('; it ')}`]
+      : []),
+    ...(servers.length > 0
+      ? [
+          `it names MCP servers, which stay off until they are let in: ${servers.map(({ name, url }) => `${name} at ${url}`).join(', ')}`,
+        ]
+      : []),
+    ...(verdict === 'pass'
+      ? []
+      : [`the scan says ${verdict}, with ${graver} ${graver === 1 ? 'finding' : 'findings'}`]),
+    ...(fetched.pinned ? [] : ['its source may change: the commit was not named']),
+    ...(before === undefined
+      ? []
+      : [...stepsBack(before.lock, lock), ...otherPersonas(before, difference!)]),
+    ...(inherits === undefined
+      ? []
+      : [
+          `it is given the tables and settings that version ${inherits} has left; where it is a pack of someone else, purge those first (svc market purge ${id})`,
+        ]),
+  ];
+}
+
+function warningsOf({ pressed, fetched, rights }: Weighed): readonly string[] {
+  return [
+    ...(fetched.signedBy === null ? ['unsigned: no key of a registry vouches for it'] : []),
     ...(rights.refused === undefined ? [] : [`it cannot be installed: it ${rights.refused}`]),
     ...(pressed.personas.length > 0
       ? [
@@ -101,6 +134,11 @@ export function previewOf(
       : []),
     ...rights.held,
   ];
+}
+
+/** The hash of everything that was shown. */
+function confirmationOf({ pressed, fetched, rights, before, inherits }: Weighed): string {
+  const { sha256, signedBy, signingKey } = fetched;
   const shown = [
     pressed.id,
     pressed.content_hash,
@@ -108,20 +146,13 @@ export function previewOf(
     signedBy,
     signingKey,
     rights.hash,
-    verdict,
-    findings.map(({ rule, file, line }) => [rule, file, line]),
-    servers,
+    pressed.verdict,
+    pressed.findings.map(({ rule, file, line }) => [rule, file, line]),
+    pressed.servers,
     before?.lock.content_hash ?? null,
     inherits ?? null,
   ];
-  return {
-    lock,
-    difference,
-    needs,
-    warnings,
-    isThere,
-    confirm: createHash('sha256').update(JSON.stringify(shown)).digest('hex'),
-  };
+  return createHash('sha256').update(JSON.stringify(shown)).digest('hex');
 }
 
 /** Nothing of it would be other than it is. */

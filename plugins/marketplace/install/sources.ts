@@ -3,18 +3,18 @@ import { dirname, join } from 'node:path';
 
 import { type PluginContext, SvcError } from 'svc/sdk';
 
-import { limits } from '../archive/entry-list.ts';
 import { readArchive } from '../archive/arrived.ts';
+import { limits } from '../archive/entry-list.ts';
 import { realFolder } from '../archive/read-folder.ts';
 import { errors } from '../errors.ts';
 import { SmartHttp } from '../git/smart-http.ts';
 import type { PackContent } from '../press/press.ts';
 import { isSecure, refuseUser } from '../registry/address.ts';
 import { type Registries, shippedName } from '../registry/registries.ts';
-import { isSigned } from '../registry/signature.ts';
 import type { OfferSource } from '../registry/registry-index.ts';
-import type { Origin } from './lock.ts';
+import { isSigned } from '../registry/signature.ts';
 import type { RegistryRow } from '../registry/tables.ts';
+import type { Origin } from './lock.ts';
 
 /** What somebody wants installed: exactly one of these. */
 export interface Wanted {

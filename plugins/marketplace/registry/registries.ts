@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { type Clock, type Logger, messageOf, type PluginContext } from 'svc/sdk';
 
 import { errors } from '../errors.ts';
-import type { RegistryRow } from './tables.ts';
 import { isSecure, refuseUser } from './address.ts';
-import { publicKeyOf } from './signature.ts';
 import { type Offer, readIndex, type RegistryContent } from './registry-index.ts';
 import type { RegistryStore } from './registry-store.ts';
+import { publicKeyOf } from './signature.ts';
+import type { RegistryRow } from './tables.ts';
 
 export interface RegistriesParts {
   readonly store: RegistryStore;

@@ -1,5 +1,5 @@
-import type { SvcError } from 'svc/sdk';
 import semver from 'semver';
+import type { SvcError } from 'svc/sdk';
 
 import { errors } from '../errors.ts';
 import { idForm } from '../layout/pack-form.ts';

@@ -3,7 +3,7 @@ import { type Clock, type Ids, type Settings, SvcError, type Tables } from 'svc/
 
 import { tokenBound } from '../wire/tokens.ts';
 import type { ModelTables, Reservation, Scope } from './tables.ts';
-import { usageStore } from './usage-store.ts';
+import { UsageStore } from './usage-store.ts';
 
 export interface BudgetPorts {
   readonly tables: Tables<ModelTables>;
@@ -60,7 +60,7 @@ export class Budget {
     const day = this.today;
     const input = tokenBound({ messages, tools });
     const reservation = await tables.write(async (tx) => {
-      const store = usageStore(tx);
+      const store = new UsageStore(tx);
       let room = maxTokens;
       for (const limit of limitsOf(budget)) {
         const most = this.#ports.settings.get<number>(limit.setting);
@@ -94,7 +94,7 @@ export class Budget {
   async settleLeft(): Promise<number> {
     const { tables, process } = this.#ports;
     return tables.write(async (tx) => {
-      const store = usageStore(tx);
+      const store = new UsageStore(tx);
       const left = await store.leftBy(process);
       for (const reservation of left) {
         const { input_tokens, output_tokens } = reservation;
@@ -112,7 +112,7 @@ export class Budget {
   async usageToday() {
     const { tables, settings, clock } = this.#ports;
     const day = this.today;
-    const store = usageStore(tables.read);
+    const store = new UsageStore(tables.read);
     const rows = await store.byModel(day);
     const reserved = await store.reserved('model', undefined, day);
     const sum = (
@@ -149,13 +149,13 @@ export class Budget {
   /** What personas have used that are there no more; what their models, runs and sessions have used still counts. */
   async forgetPersonas(names: readonly string[]): Promise<void> {
     if (names.length > 0) {
-      await this.#ports.tables.write((tx) => usageStore(tx).forgetPersonas(names));
+      await this.#ports.tables.write((tx) => new UsageStore(tx).forgetPersonas(names));
     }
   }
 
   async tidy(): Promise<void> {
     const oldest = dayOf(this.#ports.clock.now() - keepDays * dayMs);
-    await this.#ports.tables.write((tx) => usageStore(tx).removeBefore(oldest));
+    await this.#ports.tables.write((tx) => new UsageStore(tx).removeBefore(oldest));
   }
 
   /** UTC. */
@@ -164,7 +164,7 @@ export class Budget {
   }
 
   async #settle(reservation: Reservation, usage: ModelUsage | undefined): Promise<void> {
-    await this.#ports.tables.write((tx) => usageStore(tx).settle(reservation, usage));
+    await this.#ports.tables.write((tx) => new UsageStore(tx).settle(reservation, usage));
   }
 
   #requireRoom(needed: number, { what, setting, daily }: Limit, most: number, left: number): void {

@@ -4,10 +4,16 @@ import type { ModelUsage } from 'svc/contracts/model';
 import type { ModelDb, Reservation, Scope, UsageRow } from './tables.ts';
 
 /** The only SQL of usage and reservations; rows of a transaction where one is given. */
-export const usageStore = (db: ModelDb) => ({
+export class UsageStore {
+  readonly #db: ModelDb;
+
+  constructor(db: ModelDb) {
+    this.#db = db;
+  }
+
   /** What a scope has used and reserved: of one day, or since its beginning. */
   async spent(scope: Scope, ref: string | undefined, day: string | undefined): Promise<number> {
-    const used = await db
+    const used = await this.#db
       .selectFrom('model_usage')
       .where('scope', '=', scope)
       .$if(ref !== undefined, (rows) => rows.where('ref', '=', ref!))
@@ -15,40 +21,40 @@ export const usageStore = (db: ModelDb) => ({
       .select(sql<number>`coalesce(sum(input_tokens + output_tokens), 0)`.as('tokens'))
       .executeTakeFirstOrThrow();
     return used.tokens + (await this.reserved(scope, ref, day));
-  },
+  }
 
   async reserved(scope: Scope, ref: string | undefined, day: string | undefined): Promise<number> {
-    const { tokens } = await db
+    const { tokens } = await this.#db
       .selectFrom('model_reservations')
       .$if(ref !== undefined, (rows) => rows.where(scope, '=', ref!))
       .$if(day !== undefined, (rows) => rows.where('day', '=', day!))
       .select(sql<number>`coalesce(sum(input_tokens + output_tokens), 0)`.as('tokens'))
       .executeTakeFirstOrThrow();
     return tokens;
-  },
+  }
 
   async reserve(reservation: Reservation): Promise<void> {
-    await db.insertInto('model_reservations').values(reservation).execute();
-  },
+    await this.#db.insertInto('model_reservations').values(reservation).execute();
+  }
 
   /** Of other processes than this one. */
   leftBy(process: number): Promise<Reservation[]> {
-    return db
+    return this.#db
       .selectFrom('model_reservations')
       .selectAll()
       .where('process', '!=', process)
       .execute();
-  },
+  }
 
   /** Gives the reservation up and counts what was used instead; nothing when the request never was one. */
   async settle(reservation: Reservation, usage: ModelUsage | undefined): Promise<void> {
-    await db.deleteFrom('model_reservations').where('id', '=', reservation.id).execute();
+    await this.#db.deleteFrom('model_reservations').where('id', '=', reservation.id).execute();
     const rows =
       usage === undefined
         ? []
         : scopesOf(reservation).map(([scope, ref]) => rowOf(scope, ref, reservation.day, usage));
     for (const row of rows) {
-      await db
+      await this.#db
         .insertInto('model_usage')
         .values(row)
         .onConflict((conflict) =>
@@ -62,35 +68,35 @@ export const usageStore = (db: ModelDb) => ({
         )
         .execute();
     }
-  },
+  }
 
   async forgetPersonas(names: readonly string[]): Promise<void> {
-    await db
+    await this.#db
       .deleteFrom('model_usage')
       .where('scope', '=', 'persona')
       .where('ref', 'in', names)
       .execute();
-  },
+  }
 
   byModel(day: string): Promise<UsageRow[]> {
-    return db
+    return this.#db
       .selectFrom('model_usage')
       .selectAll()
       .where('day', '=', day)
       .where('scope', '=', 'model')
       .orderBy('ref')
       .execute();
-  },
+  }
 
   /** Single runs and sessions whose limits nobody will ask for again. */
   async removeBefore(day: string): Promise<void> {
-    await db
+    await this.#db
       .deleteFrom('model_usage')
       .where('day', '<', day)
       .where('scope', 'in', ['run', 'session'])
       .execute();
-  },
-});
+  }
+}
 
 const scopesOf = ({
   model,

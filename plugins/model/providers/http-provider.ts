@@ -3,10 +3,10 @@ import type { ModelPart, ModelProvider, ProviderRequest } from 'svc/contracts/mo
 import { type Clock, isSvcError, messageOf, type Settings } from 'svc/sdk';
 
 import { errors } from '../errors.ts';
-import { quirksOf } from '../wire/quirks.ts';
 import { anthropicMessages } from '../wire/anthropic-messages.ts';
 import { chatCompletions } from '../wire/chat-completions.ts';
 import { exchange, type Fetch } from '../wire/exchange.ts';
+import { quirksOf } from '../wire/quirks.ts';
 import { sseEvents } from '../wire/sse.ts';
 import { troubleOf } from '../wire/trouble.ts';
 import { Silence, type Wire } from '../wire/wire.ts';

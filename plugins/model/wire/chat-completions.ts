@@ -1,8 +1,8 @@
 import type { ModelMessage, ModelUsage } from 'svc/contracts/model';
 
-import { estimatedTokens } from './tokens.ts';
 import { CallPieces } from './call-pieces.ts';
 import type { SseEvent } from './sse.ts';
+import { estimatedTokens } from './tokens.ts';
 import { BrokenStream, parsedEvent, type Wire, type WireAsk, type WirePart } from './wire.ts';
 
 interface Usage {

@@ -4,9 +4,9 @@ import { isMainThread, type MessagePort, parentPort, Worker } from 'node:worker_
 
 import { isSvcError, messageOf } from 'svc/sdk';
 
-import { frame, frameReader } from '../wire/frames.ts';
 import { PackTables, type TablesData } from '../tables/pack-tables.ts';
 import { carriedRows, type TablesAnswer, type TablesQuestion } from '../tables/tables-wire.ts';
+import { frame, frameReader } from '../wire/frames.ts';
 import { channelFd } from '../wire/wire.ts';
 
 /** The host is trusted; this only keeps a broken frame from being taken for a length. */

@@ -4,8 +4,8 @@ import { messageOf } from 'svc/sdk';
 
 import { errors } from '../errors.ts';
 import { frame } from '../wire/frames.ts';
-import { type CallOptions, OpenCall } from './open-call.ts';
 import type { FromChild, ToChild } from '../wire/wire.ts';
+import { type CallOptions, OpenCall } from './open-call.ts';
 
 export interface CallLimits {
   /** Calls that may be open at once, those included whose caller has given up. */

@@ -2,12 +2,12 @@ import type { SvcError } from 'svc/sdk';
 import { messageOf, patience, restarts } from 'svc/sdk';
 
 import { errors } from '../errors.ts';
+import type { Load } from '../wire/wire.ts';
 import { Attempt } from './attempt.ts';
 import type { Cause, CauseKind } from './causes.ts';
 import { type Child, type ChildState, defaults, type StartOptions } from './child-options.ts';
 import type { CallOptions } from './open-call.ts';
 import { spawnRestricted } from './spawn.ts';
-import type { Load } from '../wire/wire.ts';
 
 /** Runs `code` in a process of its own, restricted and watched, and starts it again when it ends by itself. */
 export function startChild(options: StartOptions): Child {

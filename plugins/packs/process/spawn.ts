@@ -7,9 +7,9 @@ import type { Duplex, Readable } from 'node:stream';
 import { messageOf } from 'svc/sdk';
 
 import { errors } from '../errors.ts';
+import { channelFd } from '../wire/wire.ts';
 import { type Hold, held } from './confinement.ts';
 import { type ChildOrigin, programFile } from './program-file.ts';
-import { channelFd } from '../wire/wire.ts';
 
 export interface Restrictions {
   /** Folders that the child may read. It may write nothing. */

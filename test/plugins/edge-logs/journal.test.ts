@@ -9,9 +9,9 @@ import type { ProgramHandle } from 'svc/contracts/programs';
 
 import { systemClock } from '../../../core/boot/time.ts';
 import { OwnedScope } from '../../../core/registry/index.ts';
-import { ProgramRunner } from '../../../plugins/programs/runner.ts';
 import { journalEntry, unitOf } from '../../../plugins/edge-logs/journal/journal-entry.ts';
 import type { Logs } from '../../../plugins/edge-logs/logs.ts';
+import { ProgramRunner } from '../../../plugins/programs/runner.ts';
 import { peer } from '../../peers.ts';
 import { Machine } from './machine.ts';
 

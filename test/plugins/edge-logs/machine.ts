@@ -18,8 +18,8 @@ import type { Parcel } from 'svc/contracts/edge-uplink';
 
 import edgeFile from '../../../plugins/edge-logs/edge.json' with { type: 'json' };
 import { makeGroup } from '../../../plugins/edge-logs/lines/group.ts';
-import { Logs } from '../../../plugins/edge-logs/logs.ts';
 import type { FileGroupSpec, JournalSpec, LogSpec } from '../../../plugins/edge-logs/lines/spec.ts';
+import { Logs } from '../../../plugins/edge-logs/logs.ts';
 
 export interface Shipped {
   readonly nanos: string;

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 
 import type { ModelMessage } from 'svc/contracts/model';
 
-import { quirksOf } from '../../../plugins/model/wire/quirks.ts';
 import { anthropicMessages } from '../../../plugins/model/wire/anthropic-messages.ts';
+import { quirksOf } from '../../../plugins/model/wire/quirks.ts';
 import type { WirePart } from '../../../plugins/model/wire/wire.ts';
 import { WireNames } from '../../../plugins/model/wire/wire-names.ts';
 

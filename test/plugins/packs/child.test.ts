@@ -16,8 +16,8 @@ import { after, test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { bundleSources } from '../../../bin/bundler/sources.ts';
 import { bundleThread } from '../../../bin/bundler/bundle.ts';
+import { bundleSources } from '../../../bin/bundler/sources.ts';
 import { isSvcError } from '../../../core/sdk/index.ts';
 import { startChild } from '../../../plugins/packs/process/child.ts';
 import type {

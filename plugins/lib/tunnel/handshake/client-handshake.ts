@@ -1,18 +1,19 @@
 import { timingSafeEqual } from 'node:crypto';
 
 import type { Ids } from 'svc/sdk';
+
 import { errors } from '../errors.ts';
-import { text } from '../message/body.ts';
 import { readSecret } from '../identity/credentials.ts';
-import { exchange } from './exchange.ts';
-import { frameType, headerBytes, ProtocolViolation } from '../message/frames.ts';
-import { type EdgeHello, type EdgeState, TunnelRefusal } from './hello.ts';
-import { closeCode } from '../message/limits.ts';
 import type { MachineKey } from '../identity/machine-key.ts';
 import { proveEdge, transcriptBytes } from '../identity/proof.ts';
-import { strangerBytes } from './server-handshake.ts';
+import { type Body, text } from '../message/body.ts';
+import { frameType, headerBytes, ProtocolViolation } from '../message/frames.ts';
+import { closeCode } from '../message/limits.ts';
 import type { Sweeper } from '../message/sweeper.ts';
 import type { MessageTransport } from '../message/transport.ts';
+import { exchange } from './exchange.ts';
+import { type EdgeHello, type EdgeState, TunnelRefusal } from './hello.ts';
+import { strangerBytes } from './server-handshake.ts';
 
 /** What the manager told after both proofs. */
 export interface Welcome {
@@ -62,17 +63,7 @@ export function clientHandshake(
       throw errors.secret_key();
     }
     const clientNonce = ids.token(32);
-    const { agent_id, boot_id, agent_version, caps, purpose } = options.hello;
-    const hello = JSON.stringify({
-      v: 1,
-      ak: accessKey,
-      cnonce: clientNonce,
-      agent_id,
-      boot_id,
-      agent_version,
-      caps,
-      purpose,
-    });
+    const hello = helloText(accessKey, clientNonce, options.hello);
     // In the state, so that the proof of the secret covers it: nobody on the way can put another key in its place.
     const written = (): string =>
       JSON.stringify(
@@ -111,21 +102,42 @@ export function clientHandshake(
     );
 
     const { body: answer } = await turns.receive(frameType.authOk);
-    const sig = Buffer.from(text(answer, 'sig', 64), 'base64url');
-    if (sig.length !== expected.length || !timingSafeEqual(sig, expected)) {
-      throw new TunnelRefusal(
-        closeCode.unauthorized,
-        'the server cannot prove that it knows this edge, so it is not its manager: check the address and the proxies before it',
-      );
-    }
-    const { time, welcome } = answer;
-    if (typeof time !== 'number' || typeof welcome !== 'object' || welcome === null) {
-      throw new ProtocolViolation('a welcome without time or body');
-    }
-    return {
-      sessionId: text(answer, 'session_id', 64),
-      serverTime: time,
-      body: welcome as Record<string, unknown>,
-    };
+    return welcomeIn(answer, expected);
   });
+}
+
+const helloText = (
+  accessKey: string,
+  clientNonce: string,
+  { agent_id, boot_id, agent_version, caps, purpose }: EdgeHello,
+): string =>
+  JSON.stringify({
+    v: 1,
+    ak: accessKey,
+    cnonce: clientNonce,
+    agent_id,
+    boot_id,
+    agent_version,
+    caps,
+    purpose,
+  });
+
+/** Reads the last turn; throws where the manager has not proved that it knows the edge. */
+function welcomeIn(answer: Body, expected: Buffer): Welcome {
+  const sig = Buffer.from(text(answer, 'sig', 64), 'base64url');
+  if (sig.length !== expected.length || !timingSafeEqual(sig, expected)) {
+    throw new TunnelRefusal(
+      closeCode.unauthorized,
+      'the server cannot prove that it knows this edge, so it is not its manager: check the address and the proxies before it',
+    );
+  }
+  const { time, welcome } = answer;
+  if (typeof time !== 'number' || typeof welcome !== 'object' || welcome === null) {
+    throw new ProtocolViolation('a welcome without time or body');
+  }
+  return {
+    sessionId: text(answer, 'session_id', 64),
+    serverTime: time,
+    body: welcome as Record<string, unknown>,
+  };
 }

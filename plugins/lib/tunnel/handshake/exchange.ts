@@ -1,4 +1,5 @@
 import { isSvcError, messageOf } from 'svc/sdk';
+
 import { errors } from '../errors.ts';
 import { type Body, parseBody } from '../message/body.ts';
 import {
@@ -9,11 +10,11 @@ import {
   frameType,
   ProtocolViolation,
 } from '../message/frames.ts';
-import { readGoAway, writeGoAway } from '../session/go-away.ts';
-import { isRefusal, TunnelRefusal } from './hello.ts';
 import { closeCode } from '../message/limits.ts';
 import type { Sweeper } from '../message/sweeper.ts';
 import { type Inbox, inboxOf, type MessageTransport } from '../message/transport.ts';
+import { readGoAway, writeGoAway } from '../session/go-away.ts';
+import { isRefusal, TunnelRefusal } from './hello.ts';
 
 export interface ExchangeOptions {
   readonly sweeper: Sweeper;

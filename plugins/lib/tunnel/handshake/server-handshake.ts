@@ -1,14 +1,15 @@
 import { type Ids, type MaybePromise, timestamp } from 'svc/sdk';
-import { type Body, text } from '../message/body.ts';
+
 import type { StoredKeys } from '../identity/credentials.ts';
-import { exchange } from './exchange.ts';
-import { frameType, ProtocolViolation } from '../message/frames.ts';
-import { type EdgeHello, type EdgeState, TunnelRefusal } from './hello.ts';
-import { closeCode } from '../message/limits.ts';
 import { verifyMachine } from '../identity/machine-key.ts';
 import { proveManager, transcriptBytes, verifyProof } from '../identity/proof.ts';
+import { type Body, text } from '../message/body.ts';
+import { frameType, ProtocolViolation } from '../message/frames.ts';
+import { closeCode } from '../message/limits.ts';
 import type { Sweeper } from '../message/sweeper.ts';
 import type { MessageTransport } from '../message/transport.ts';
+import { exchange } from './exchange.ts';
+import { type EdgeHello, type EdgeState, TunnelRefusal } from './hello.ts';
 
 /** An edge that has proved that it holds the secret. */
 export interface AuthenticatedEdge<K extends StoredKeys = StoredKeys> {

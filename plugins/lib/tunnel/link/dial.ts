@@ -10,13 +10,13 @@ import {
   clientHandshake,
   type Welcome,
 } from '../handshake/client-handshake.ts';
-import type { SessionOptions, TunnelSession } from '../session/contract.ts';
 import { TunnelRefusal } from '../handshake/hello.ts';
 import { closeCode, maxMessageBytes, tunnelProtocol } from '../message/limits.ts';
-import { through } from './proxy.ts';
-import { openSession } from '../session/session.ts';
 import type { MessageTransport } from '../message/transport.ts';
 import { WebSocketTransport } from '../message/web-socket.ts';
+import type { SessionOptions, TunnelSession } from '../session/contract.ts';
+import { openSession } from '../session/session.ts';
+import { through } from './proxy.ts';
 
 export interface DialOptions {
   /** `wss://manager.example/internal/tunnel`; http and https are read as ws and wss. */

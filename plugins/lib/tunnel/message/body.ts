@@ -1,4 +1,5 @@
 import { type ErrorCode, errorStatus, isSvcError, SvcError } from 'svc/sdk';
+
 import { ProtocolViolation } from './frames.ts';
 
 export type Body = Readonly<Record<string, unknown>>;

@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 
 import type { SvcError } from 'svc/sdk';
 import { isSvcError, messageOf } from 'svc/sdk';
+
 import { errors } from '../errors.ts';
 import { type Body, errorBody, text, whole } from '../message/body.ts';
-import type { InboundCall, TunnelMethod } from './contract.ts';
 import { errorFlag, frameType } from '../message/frames.ts';
-import type { Outcome } from './journal.ts';
 import { longestCallMs } from '../message/limits.ts';
+import type { InboundCall, TunnelMethod } from './contract.ts';
+import type { Outcome } from './journal.ts';
 import type { Wire } from './wire.ts';
 
 /** One call at work. Most end before anybody looks at their signal, so that is made when somebody does. */

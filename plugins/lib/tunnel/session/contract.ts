@@ -1,9 +1,10 @@
 import type { Logger, MaybePromise } from 'svc/sdk';
-import type { IdempotencyJournal } from './journal.ts';
+
 import type { TunnelLimits } from '../message/limits.ts';
-import type { TunnelStream } from './stream.ts';
 import type { Sweeper } from '../message/sweeper.ts';
 import type { MessageTransport } from '../message/transport.ts';
+import type { IdempotencyJournal } from './journal.ts';
+import type { TunnelStream } from './stream.ts';
 
 /** Who speaks: ids of the manager are even, those of an edge odd. */
 export type Side = 'manager' | 'edge';

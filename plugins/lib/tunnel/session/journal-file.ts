@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises
 import { dirname } from 'node:path';
 
 import { type Clock, messageOf } from 'svc/sdk';
+
 import { errors } from '../errors.ts';
 import type { IdempotencyJournal, Outcome } from './journal.ts';
 

@@ -1,6 +1,25 @@
 import { messageOf } from 'svc/sdk';
+
 import { errors } from '../errors.ts';
 import { type Body, parseBody } from '../message/body.ts';
+import {
+  decodeFrame,
+  encodeCredit,
+  encodeFrame,
+  type Frame,
+  type FrameType,
+  frameType,
+  ProtocolViolation,
+} from '../message/frames.ts';
+import {
+  closeCode,
+  closeMs,
+  defaultTunnelLimits,
+  lastId,
+  type TunnelLimits,
+  usualGraceMs,
+} from '../message/limits.ts';
+import { inboxOf, type MessageTransport } from '../message/transport.ts';
 import { InboundCalls } from './calls-in.ts';
 import { OutboundCalls } from './calls-out.ts';
 import type {
@@ -14,28 +33,10 @@ import type {
   TunnelSession,
 } from './contract.ts';
 import { Events } from './events.ts';
-import {
-  decodeFrame,
-  encodeCredit,
-  encodeFrame,
-  type Frame,
-  type FrameType,
-  frameType,
-  ProtocolViolation,
-} from '../message/frames.ts';
 import { readGoAway, writeGoAway } from './go-away.ts';
 import { Liveness } from './liveness.ts';
-import {
-  closeCode,
-  closeMs,
-  defaultTunnelLimits,
-  lastId,
-  type TunnelLimits,
-  usualGraceMs,
-} from '../message/limits.ts';
 import type { TunnelStream } from './stream.ts';
 import { StreamTable } from './streams.ts';
-import { inboxOf, type MessageTransport } from '../message/transport.ts';
 import type { Wire } from './wire.ts';
 
 /** Begins to speak on a transport whose two sides know each other. */

@@ -1,6 +1,6 @@
-import type { SessionOptions, TunnelSession } from './contract.ts';
 import type { FrameType } from '../message/frames.ts';
 import type { TunnelLimits } from '../message/limits.ts';
+import type { SessionOptions, TunnelSession } from './contract.ts';
 
 /** A session as its parts see it. */
 export interface Wire {

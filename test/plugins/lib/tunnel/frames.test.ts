@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { closeCode } from 'svc/tunnel';
+
 import {
   decodeFrame,
   encodeCredit,

@@ -17,6 +17,7 @@ import {
   TunnelRefusal,
   verifySecret,
 } from 'svc/tunnel';
+
 import {
   proveEdge,
   transcriptBytes,

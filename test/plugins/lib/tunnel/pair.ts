@@ -3,9 +3,6 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 
-import { type WebSocket, WebSocketServer } from 'ws';
-
-import type { Clock, Ids, Logger } from '../../../../core/sdk/index.ts';
 import {
   dial,
   type MessageTransport,
@@ -19,6 +16,9 @@ import {
   type TunnelLimits,
   type TunnelSession,
 } from 'svc/tunnel';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+import type { Clock, Ids, Logger } from '../../../../core/sdk/index.ts';
 import { WebSocketTransport } from '../../../../plugins/lib/tunnel/message/web-socket.ts';
 
 export const ids: Ids = {

@@ -3,14 +3,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { test } from 'node:test';
 
-import { SvcError } from '../../../../core/sdk/index.ts';
 import { closeCode, type TunnelHandlers, type TunnelService, type TunnelStream } from 'svc/tunnel';
-import { ByteQueue } from '../../../../plugins/lib/tunnel/session/byte-queue.ts';
+
+import { SvcError } from '../../../../core/sdk/index.ts';
 import {
   decodeFrame,
   encodeFrame,
   frameType,
 } from '../../../../plugins/lib/tunnel/message/frames.ts';
+import { ByteQueue } from '../../../../plugins/lib/tunnel/session/byte-queue.ts';
 import { memorySides, socketSides, turns, until } from './pair.ts';
 
 const KiB = 1_024;

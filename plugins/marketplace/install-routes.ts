@@ -1,0 +1,167 @@
+import { byteRoute, type Principal, route, type RouteDeclaration } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import { packIn } from './archive/arrived.ts';
+import { limits } from './archive/entry-list.ts';
+import { errors } from './errors.ts';
+import type { PackBook } from './install/pack-book.ts';
+import { installMs, type PackAnswers, PackParams } from './pack-answers.ts';
+import {
+  Confirm,
+  InstallAnswer,
+  Path,
+  PreviewShape,
+  Reason,
+  WantedInstall,
+  WantedPack,
+} from './shapes.ts';
+import { shownPreview } from './shown.ts';
+
+/** Routes that bring packs in, each after it was shown what it wants. */
+export const installRoutes = (
+  book: PackBook,
+  answers: PackAnswers,
+): readonly RouteDeclaration[] => [
+  previewRoute(book),
+  installRoute(book, answers),
+  uploadRoute(book, answers),
+  updateRoute(book, answers),
+  linkRoute(book, answers),
+];
+
+const previewRoute = (book: PackBook): RouteDeclaration =>
+  route({
+    method: 'POST',
+    path: '/api/v1/marketplace/preview',
+    access: 'marketplace:install',
+    summary: 'Show what a pack is and wants, and install nothing',
+    body: WantedPack,
+    response: PreviewShape,
+    status: 200,
+    timeoutMs: installMs,
+    errors: ['not_found', 'conflict', 'upstream_error'],
+    async handle({ body, principal, signal }) {
+      forAdministrators(principal, body.folder);
+      return shownPreview(await book.preview(body, signal));
+    },
+  });
+
+const installRoute = (book: PackBook, answers: PackAnswers): RouteDeclaration =>
+  route({
+    method: 'POST',
+    path: '/api/v1/marketplace/install',
+    access: 'marketplace:install',
+    summary: 'Install a pack; 409 with a preview where it has to be confirmed',
+    body: WantedInstall,
+    response: InstallAnswer,
+    status: 201,
+    timeoutMs: installMs,
+    errors: ['not_found', 'conflict', 'upstream_error', 'forbidden'],
+    async handle(call) {
+      const { confirm, reason, ...wanted } = call.body;
+      forAdministrators(call.principal, wanted.folder);
+      return answers.outcome(
+        call,
+        await book.install(wanted, { by: call.principal, confirm, reason }, call.signal),
+      );
+    },
+  });
+
+const uploadRoute = (book: PackBook, answers: PackAnswers): RouteDeclaration =>
+  byteRoute({
+    method: 'POST',
+    path: '/api/v1/marketplace/upload',
+    access: 'marketplace:install',
+    summary: 'Install the archive that is sent: zip or tar.gz, alone or as the file of a form',
+    query: Type.Object({
+      confirm: Type.Optional(Confirm),
+      reason: Type.Optional(Reason),
+      path: Type.Optional(Path),
+    }),
+    consumes: [
+      'application/zip',
+      'application/gzip',
+      'application/octet-stream',
+      'multipart/form-data',
+    ],
+    produces: 'application/json; charset=utf-8',
+    maxBodyBytes: limits.packedBytes,
+    status: 201,
+    timeoutMs: installMs,
+    errors: ['conflict', 'forbidden'],
+    async handle(call) {
+      const { confirm, reason, path = '' } = call.query;
+      const bytes = packIn(Buffer.from(call.body), call.headers['content-type'] ?? '');
+      return JSON.stringify(
+        answers.outcome(
+          call,
+          await book.upload(bytes, path, { by: call.principal, confirm, reason }),
+        ),
+      );
+    },
+  });
+
+const updateRoute = (book: PackBook, answers: PackAnswers): RouteDeclaration =>
+  route({
+    method: 'POST',
+    path: '/api/v1/marketplace/installed/{pack_id}/update',
+    access: 'marketplace:install',
+    summary: 'Install the newest version from where the pack came from',
+    params: PackParams,
+    body: Type.Object({
+      version: Type.Optional(Type.String({ maxLength: 60 })),
+      confirm: Type.Optional(Confirm),
+      reason: Type.Optional(Reason),
+    }),
+    response: InstallAnswer,
+    status: 200,
+    timeoutMs: installMs,
+    errors: ['not_found', 'conflict', 'upstream_error', 'forbidden'],
+    async handle(call) {
+      const { version, confirm, reason } = call.body;
+      forAdministrators(
+        call.principal,
+        book.existing(call.params.pack_id).lock.origin.kind === 'folder' ? 'folder' : undefined,
+      );
+      return answers.outcome(
+        call,
+        await book.update(
+          call.params.pack_id,
+          version,
+          { by: call.principal, confirm, reason },
+          call.signal,
+        ),
+      );
+    },
+  });
+
+const linkRoute = (book: PackBook, answers: PackAnswers): RouteDeclaration =>
+  route({
+    method: 'POST',
+    path: '/api/v1/marketplace/links',
+    access: 'admin',
+    summary: 'Install a folder of the machine of svc and follow it while its author works on it',
+    body: Type.Object({
+      folder: Type.String({ pattern: '^/', maxLength: 1_000, examples: ['/srv/packs/mine'] }),
+      confirm: Type.Optional(Confirm),
+      reason: Type.Optional(Reason),
+    }),
+    response: InstallAnswer,
+    status: 201,
+    timeoutMs: installMs,
+    errors: ['conflict'],
+    async handle(call) {
+      const { folder, confirm, reason } = call.body;
+      return answers.outcome(
+        call,
+        await book.link(folder, { by: call.principal, confirm, reason }, call.signal),
+      );
+    },
+  });
+
+/** A folder of the machine may hold anything: only who may do everything has it read. */
+function forAdministrators(principal: Principal, folder: string | undefined): void {
+  if (folder !== undefined && !principal.grants.includes('*')) {
+    throw errors.folder_for_administrators();
+  }
+}
