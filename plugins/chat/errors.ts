@@ -1,39 +1,6 @@
-import { defineErrors } from 'svc/sdk';
+import { errors as prompt } from './prompt/errors.ts';
+import { errors as run } from './run/errors.ts';
+import { errors as session } from './session/errors.ts';
 
-export const errors = defineErrors('chat', {
-  no_agent: [
-    'not_found',
-    'there is no agent {name}; GET /api/v1/agents lists those that there are',
-  ],
-  unmet: ['conflict', 'agent {name} cannot work here: {unmet}'],
-  run_open: [
-    'conflict',
-    'a run of this session is not over; cancel it, decide its approvals, or wait',
-  ],
-  too_many_runs: [
-    'rate_limited',
-    '{count} of your runs are not over; at most {openRunsOfOne} may be open',
-  ],
-  no_run: ['not_found', 'there is no run {id}'],
-  no_parent: [
-    'conflict',
-    '{askKey} is for agents at work; a person asks {agent} by a message with "agent": "{agent}"',
-  ],
-  agent_not_asked: ['not_found', 'agent {name} cannot be asked: {why}'],
-  agent_left: ['unavailable', 'the agent was interrupted; ask it again'],
-  no_findings: ['upstream_error', 'agent {agent} has found nothing: {error}'],
-  run_failed: ['internal', 'the run failed inside svc; its log says why'],
-  not_yours: [
-    'forbidden',
-    'session belongs to another person; open your own with POST /api/v1/chat/sessions',
-  ],
-  no_session: ['not_found', 'there is no session {id}'],
-  session_open: [
-    'conflict',
-    'a run of this session is not over; cancel it, or decide its approvals, and delete the session then',
-  ],
-  devices_changed: [
-    'forbidden',
-    'the devices that you see have changed since this was asked; ask again',
-  ],
-});
+/** Errors of chat, each folder with its own. */
+export const errors = [prompt, run, session];

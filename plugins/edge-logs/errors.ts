@@ -1,5 +1,4 @@
-import { defineErrors } from 'svc/sdk';
+import { errors as lines } from './lines/errors.ts';
 
-export const errors = defineErrors('edge-logs', {
-  multiline_start: ['invalid_argument', 'multiline_start "{text}" is no RE2 expression: {cause}'],
-});
+/** Errors of reading logs, each folder with its own. */
+export const errors = [lines];

@@ -9,12 +9,14 @@ import { definePlugin } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 import { AllowedPaths } from './reach/allowed-paths.ts';
+import { errors as reachErrors } from './reach/errors.ts';
 import { MachinePrograms } from './reach/machine-programs.ts';
 import { ProbeRules } from './reach/probe-rules.ts';
 import { SkillLog } from './skill-log.ts';
 import { SkillRunner } from './skill-runner.ts';
 import { diskUsage } from './skills/disk-usage.ts';
 import { dnsProbe } from './skills/dns-probe.ts';
+import { errors as skillsErrors } from './skills/errors.ts';
 import { fileStat } from './skills/file-stat.ts';
 import { fileTail } from './skills/file-tail.ts';
 import { httpProbe } from './skills/http-probe.ts';
@@ -31,7 +33,7 @@ import { tcpProbe } from './skills/tcp-probe.ts';
 const slow = { slots: 2, deadlineMs: 3_000 } as const;
 
 export default definePlugin({
-  errors,
+  errors: [errors, reachErrors, skillsErrors],
   activate(ctx) {
     const { clock, log } = ctx;
     const policy = ctx.services.use(LocalPolicy);

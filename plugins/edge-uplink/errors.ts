@@ -1,12 +1,6 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('edge-uplink', {
-  buffer_write: ['unavailable', 'writing to the buffer of this machine failed: {cause}'],
-  buffer_full: [
-    'unavailable',
-    'the buffer of this machine is full of data with priority over {lane}',
-  ],
-  buffer_sync: ['unavailable', 'syncing the buffer of this machine to disk failed: {cause}'],
   credentials_damaged: [
     'invalid_argument',
     '{file} is damaged ({cause}): enrol this machine again with "svc edge install"',
@@ -48,6 +42,4 @@ export const errors = defineErrors('edge-uplink', {
   ],
   tcp_target: ['invalid_argument', 'a tcp stream names a host and a port'],
   tcp_failed: ['unavailable', '{wanted}: {cause}'],
-  stopped: ['unavailable', 'the uplink has stopped'],
-  too_many_puts: ['unavailable', 'too many puts wait for the disk of this machine'],
 });

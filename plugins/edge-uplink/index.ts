@@ -18,6 +18,7 @@ import {
   tunnelErrors,
 } from 'svc/tunnel';
 
+import { errors as bufferErrors } from './buffer/errors.ts';
 import { ClockCheck } from './clock-check.ts';
 import { CredentialStore } from './credentials.ts';
 import { DesiredState } from './desired-state.ts';
@@ -42,7 +43,7 @@ const introduceMs = 15_000;
 type Parts = Awaited<ReturnType<typeof open>>;
 
 export default definePlugin({
-  errors: [errors, tunnelErrors],
+  errors: [errors, bufferErrors, ...tunnelErrors],
   async activate(ctx) {
     const parts = await open(ctx);
     provide(ctx, parts);

@@ -5,6 +5,7 @@ import type { TunnelStream } from 'svc/tunnel';
 import { errors } from './errors.ts';
 import type { Presence } from './presence/presence.ts';
 import type { EdgeTable } from './record/edge-table.ts';
+import { errors as recordErrors } from './record/errors.ts';
 import { type EdgeRecord, statusOf } from './record/record.ts';
 import type { Tunnel } from './record/tunnel.ts';
 
@@ -81,7 +82,7 @@ export class Fleet implements EdgeFleet {
   #tunnelOf(edgeId: number): Tunnel {
     const record = this.#edgeTable.byId(edgeId);
     if (!record) {
-      throw errors.no_edge({ id: edgeId });
+      throw recordErrors.no_edge({ id: edgeId });
     }
     if (!record.tunnel) {
       throw errors.offline({ edgeId, name: record.name });

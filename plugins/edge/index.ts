@@ -9,10 +9,12 @@ import { type Build, definePlugin } from 'svc/sdk';
 import { tunnelErrors } from 'svc/tunnel';
 
 import { openBase } from './base.ts';
+import { errors as connectionErrors } from './connection/errors.ts';
 import { BufferReports, ClockReports } from './connection/event-intake.ts';
 import { edgeRoutes, identityRoutes, liveRoutes } from './edge-routes.ts';
 import { enrolmentRoutes } from './enrolment/enrolment-routes.ts';
 import { Enrolments } from './enrolment/enrolments.ts';
+import { errors as enrolmentErrors } from './enrolment/errors.ts';
 import { installRoutes } from './enrolment/install-routes.ts';
 import { LocalEdge } from './enrolment/local-edge.ts';
 import { errors } from './errors.ts';
@@ -20,12 +22,16 @@ import { edgeExamination } from './examination.ts';
 import { Fleet } from './fleet.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { Edges } from './identity/edges.ts';
+import { errors as identityErrors } from './identity/errors.ts';
 import { LiveAnswers } from './live-answers.ts';
 import { edgeMention } from './mention.ts';
 import { acceptRoute, openConnection } from './open-connection.ts';
 import { openPlugins } from './open-plugins.ts';
+import { errors as pluginsErrors } from './plugins/errors.ts';
+import { errors as recordErrors } from './record/errors.ts';
 import { SelfMetrics } from './self-metrics.ts';
 import { RemoteSkills } from './skills.ts';
+import { errors as upgradeErrors } from './upgrade/errors.ts';
 import { type OwnPackage, Packages } from './upgrade/packages.ts';
 import { upgradeRoutes } from './upgrade/upgrade-routes.ts';
 import { Upgrades } from './upgrade/upgrades.ts';
@@ -40,7 +46,16 @@ const ownPackage = ({ agent, version }: Build): OwnPackage | undefined =>
     : undefined;
 
 export default definePlugin({
-  errors: [errors, tunnelErrors],
+  errors: [
+    errors,
+    connectionErrors,
+    enrolmentErrors,
+    identityErrors,
+    pluginsErrors,
+    recordErrors,
+    upgradeErrors,
+    ...tunnelErrors,
+  ],
   async activate(ctx) {
     const base = openBase(ctx);
     const connection = openConnection(base, ctx);

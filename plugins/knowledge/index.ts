@@ -13,17 +13,23 @@ import {
 } from 'svc/sdk';
 
 import { docRoutes } from './documents/doc-routes.ts';
+import { errors as documentsErrors } from './documents/errors.ts';
 import { Library } from './documents/library.ts';
 import { Shelf, SourcedDocs } from './documents/sourced-docs.ts';
 import type { KnowledgeTables } from './documents/tables.ts';
 import { Embedding } from './embedding/embedding.ts';
+import { errors as embeddingErrors } from './embedding/errors.ts';
 import { embeddingKeys } from './embedding/models.ts';
 import { errors } from './errors.ts';
+import { errors as identitiesErrors } from './identities/errors.ts';
+import { errors as reposErrors } from './repos/errors.ts';
 import { openRepositories } from './repos/open-repositories.ts';
 import { Desk } from './search/desk.ts';
+import { errors as searchErrors } from './search/errors.ts';
 import { Feed } from './search/feed.ts';
 import { searchRoutes } from './search-routes.ts';
 import { knowledgeSkills } from './skills.ts';
+import { errors as uploadsErrors } from './uploads/errors.ts';
 import { Parser } from './uploads/parser.ts';
 import { uploadRoute } from './uploads/upload-route.ts';
 import { shippedPlaybooks } from './vault/shipped.ts';
@@ -32,7 +38,16 @@ import { Vault, vaultRoutes } from './vault/vault.ts';
 const idleMs = 5 * 60_000;
 
 export default definePlugin({
-  errors: [errors, markdownErrors],
+  errors: [
+    errors,
+    documentsErrors,
+    embeddingErrors,
+    identitiesErrors,
+    reposErrors,
+    searchErrors,
+    uploadsErrors,
+    markdownErrors,
+  ],
   activate(ctx) {
     const tables = ctx.db<KnowledgeTables>();
     const { feed, search, embedding } = indexOf(ctx, tables);

@@ -4,10 +4,16 @@ import { PersonaRestraints } from 'svc/contracts/persona';
 import { markdownErrors } from 'svc/markdown-file';
 import { definePlugin, messageOf } from 'svc/sdk';
 
+import { errors as archiveErrors } from './archive/errors.ts';
 import { errors } from './errors.ts';
+import { errors as gitErrors } from './git/errors.ts';
+import { errors as installErrors } from './install/errors.ts';
 import { FollowedFolders } from './install/followed-folders.ts';
+import { errors as layoutErrors } from './layout/errors.ts';
 import { openBook } from './open-book.ts';
 import { packRoutes } from './pack-routes.ts';
+import { errors as pressErrors } from './press/errors.ts';
+import { errors as registryErrors } from './registry/errors.ts';
 import { registryRoutes } from './registry-routes.ts';
 
 const minuteMs = 60_000;
@@ -15,7 +21,16 @@ const hourMs = 60 * minuteMs;
 const followMs = 1_000;
 
 export default definePlugin({
-  errors: [errors, markdownErrors],
+  errors: [
+    errors,
+    archiveErrors,
+    gitErrors,
+    installErrors,
+    layoutErrors,
+    pressErrors,
+    registryErrors,
+    markdownErrors,
+  ],
   async activate(ctx) {
     const { log, settings, scope } = ctx;
     const { book, installer, switcher, installed, registries, leftovers } = await openBook(ctx);

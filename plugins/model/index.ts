@@ -11,14 +11,17 @@ import { errors } from './errors.ts';
 import { ModelCalls } from './model-calls.ts';
 import { modelRoutes } from './model-routes.ts';
 import { ModelCatalogue } from './providers/catalogue.ts';
+import { errors as providersErrors } from './providers/errors.ts';
 import { HttpProvider, shippedProviders } from './providers/http-provider.ts';
 import { Engines } from './translate/engines.ts';
+import { errors as translateErrors } from './translate/errors.ts';
 import { Translator } from './translate/translator.ts';
+import { errors as wireErrors } from './wire/errors.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
 export default definePlugin({
-  errors,
+  errors: [errors, providersErrors, translateErrors, wireErrors],
   async activate(ctx) {
     const { clock, ids, log, scope, settings } = ctx;
     const budget = new Budget({

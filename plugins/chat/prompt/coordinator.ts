@@ -2,7 +2,7 @@ import type { Models } from 'svc/contracts/model';
 import type { KnownPersona, PersonaDirectory } from 'svc/contracts/persona';
 import type { Principal } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 export interface Choice {
   readonly persona: KnownPersona;

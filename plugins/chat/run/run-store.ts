@@ -2,9 +2,9 @@ import { type Selectable, sql, type SqlBool } from 'kysely';
 import type { RunEvent } from 'svc/contracts/chat';
 import type { Tables } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import type { Entry } from '../journal/journal.ts';
 import type { ChatTables } from '../session/store.ts';
+import { errors } from './errors.ts';
 
 const openRunsOfOne = 8;
 

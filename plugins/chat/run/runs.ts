@@ -2,12 +2,12 @@ import type { ChatRuns, RunAsk, RunEnd, RunEvent } from 'svc/contracts/chat';
 import type { SvcError } from 'svc/sdk';
 import { type Principal, type Scope } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { replay, type RunState, type Within } from '../journal/journal.ts';
 import { type Sessions, ownerOf } from '../session/sessions.ts';
 import { activeKey } from '../session/store.ts';
 import { finalText } from './closing.ts';
 import { isDue, isRunDue } from './due.ts';
+import { errors } from './errors.ts';
 import { EventLog } from './event-log.ts';
 import type { RunPorts } from './ports.ts';
 import type { RunRow } from './run-store.ts';

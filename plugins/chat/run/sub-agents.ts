@@ -3,11 +3,11 @@ import type { Tool, ToolSource } from 'svc/contracts/skill';
 import type { Scope } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import { errors } from '../errors.ts';
 import { askKey, evidenceOf, missingCitations, withoutCitations } from '../journal/citations.ts';
 import { isTainted, replay, type Within } from '../journal/journal.ts';
 import { ownerOf } from '../session/sessions.ts';
 import { finalText, shownCalls, usageOf } from './closing.ts';
+import { errors } from './errors.ts';
 import type { RunRow, RunStore } from './run-store.ts';
 import type { Runs } from './runs.ts';
 

@@ -3,12 +3,12 @@ import type { KnownPersona } from 'svc/contracts/persona';
 import type { SvcError } from 'svc/sdk';
 import { isSvcError, messageOf, type Principal } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { askKey } from '../journal/citations.ts';
 import type { Digest } from '../journal/digest.ts';
 import { apply, type Entry, type RunState, type Within } from '../journal/journal.ts';
 import { ToolCalls } from './calls.ts';
 import { closeRun } from './closing.ts';
+import { errors } from './errors.ts';
 import { nextStep } from './next-step.ts';
 import type { OpenRun, RunPorts, Work } from './ports.ts';
 import { LostRun } from './run-store.ts';

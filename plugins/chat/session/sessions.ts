@@ -1,8 +1,8 @@
 import type { SvcError } from 'svc/sdk';
 import { type Clock, type Ids, type Page, type PageRequest, type Principal } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { noDigest, short } from '../journal/digest.ts';
+import { errors } from './errors.ts';
 import { activeKey, type MessageRow, type SessionRow, type SessionStore } from './store.ts';
 
 export const ownerOf = ({ kind, id }: Principal): string => `${kind}:${id}`;

@@ -1,7 +1,7 @@
 import { type Generated, type Kysely, type Selectable, sql, type SqlBool } from 'kysely';
 import { type Page, pageOf, type PageRequest, type Tables } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 export interface ChatTables {
   chat_sessions: {

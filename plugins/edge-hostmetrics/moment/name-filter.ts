@@ -1,6 +1,6 @@
 import { RE2JS, RE2JSException } from 're2js';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 const longest = 2_000;
 const remembered = 1_024;

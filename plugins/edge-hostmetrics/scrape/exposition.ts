@@ -1,6 +1,6 @@
 import type { SvcError } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 export interface ScrapedSample {
   readonly name: string;

@@ -1,6 +1,6 @@
 import type { Clock, OutboundReply, OutboundRequest } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import { milliseconds, type TargetSpec } from './target-spec.ts';
 
 export type Fetch = (url: string, request: OutboundRequest) => Promise<OutboundReply>;

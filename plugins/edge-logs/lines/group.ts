@@ -2,8 +2,8 @@ import { RE2JS } from 're2js';
 import { type Glob, matchesPath, parseGlob } from 'svc/probe';
 import { messageOf } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { type Stream, streamOf } from './draft.ts';
+import { errors } from './errors.ts';
 import type { FileGroupSpec } from './spec.ts';
 
 /** A group of files as it is used. */

@@ -5,7 +5,7 @@ import type { LocalPolicy } from 'svc/contracts/edge-uplink';
 import { type Glob, matchesPath, type MachineFiles, parseGlob, type SlowCalls } from 'svc/probe';
 import type { SvcError } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 /** Names a file without opening it: nothing happens to a device, and no call blocks at a pipe. Node has no name for it. */
 const namesOnly = 0o10000000;

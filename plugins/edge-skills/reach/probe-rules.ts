@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os';
 import type { LocalPolicy } from 'svc/contracts/edge-uplink';
 import { type Glob, matchesPath, parseGlob } from 'svc/probe';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 export interface Address {
   readonly address: string;

@@ -4,8 +4,8 @@ import { type FileHandle, lstat, open, opendir, readlink } from 'node:fs/promise
 import type { SkillCall } from 'svc/contracts/edge-skills';
 import type { SlowCalls } from 'svc/probe';
 
-import { errors } from '../errors.ts';
 import type { AllowedPaths, NamedPath } from './allowed-paths.ts';
+import { errors } from './errors.ts';
 
 export interface WalkEntry {
   readonly path: string;

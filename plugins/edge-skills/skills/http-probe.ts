@@ -6,8 +6,8 @@ import type { PeerCertificate, TLSSocket } from 'node:tls';
 import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import type { Clock } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import type { Address, ProbeRules } from '../reach/probe-rules.ts';
+import { errors } from './errors.ts';
 import { plainText } from './fit-rows.ts';
 
 interface Params {

@@ -1,8 +1,8 @@
 import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 
-import { errors as edgeSkillsErrors } from '../errors.ts';
 import { type AllowedPaths, journalPlace } from '../reach/allowed-paths.ts';
 import type { MachinePrograms } from '../reach/machine-programs.ts';
+import { errors as edgeSkillsErrors } from './errors.ts';
 import { fitRows, plainText } from './fit-rows.ts';
 
 interface Params {

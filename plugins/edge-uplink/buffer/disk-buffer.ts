@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Signal } from 'svc/contracts/edge-uplink';
 import { type Clock, messageOf, type Scope, timestamp } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import { type Next, Queue } from './queue.ts';
 import { type RecordHead, writeRecord } from './record.ts';
 

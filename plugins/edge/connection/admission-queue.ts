@@ -1,7 +1,7 @@
 import type { SvcError } from 'svc/sdk';
 import { type Clock } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 /** What they cost together is as long as any other request has to wait for a turn of the loop. */
 const perTurn = 50;

@@ -2,9 +2,9 @@ import { BufferEvent, ClockEvent } from 'svc/edge-protocol';
 import { type Clock, isSvcError, type MaybePromise } from 'svc/sdk';
 import type { TunnelListener, TunnelMethod, TunnelSession } from 'svc/tunnel';
 
-import { errors } from '../errors.ts';
 import type { EdgeRecord } from '../record/record.ts';
 import { shapeCheck } from '../record/shape-check.ts';
+import { errors } from './errors.ts';
 
 /** Takes one event of an edge; resolves once it is dealt with, to what the edge should know of it, and logs why it could not be. */
 export interface Receiver {

@@ -3,8 +3,8 @@ import type { PushParams } from 'svc/edge-protocol';
 import type { Handle, Settings } from 'svc/sdk';
 import type { InboundCall, TunnelMethod, TunnelSession } from 'svc/tunnel';
 
-import { errors } from '../errors.ts';
 import type { EdgeRecord } from '../record/record.ts';
+import { errors } from './errors.ts';
 
 export interface PushParts {
   readonly owners: ReadonlyMap<TunnelSession, EdgeRecord>;

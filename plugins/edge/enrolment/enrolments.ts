@@ -20,7 +20,6 @@ import { isPublicMachineKey, tunnelPath } from 'svc/tunnel';
 import type { Static } from 'typebox';
 
 import { AddressBuckets } from '../connection/address-buckets.ts';
-import { errors } from '../errors.ts';
 import type { EdgeSecrets } from '../identity/edge-secrets.ts';
 import type { Edges } from '../identity/edges.ts';
 import { edgeStore } from '../record/edge-store.ts';
@@ -29,6 +28,7 @@ import type { EnrolmentDraft, NewEnrolment } from '../record/schema.ts';
 import { actorOf, type ShownEnrolment, shownEnrolment } from '../record/shown.ts';
 import type { EdgeDb, EdgeRow, EdgeTables } from '../record/tables.ts';
 import { enrolmentStore } from './enrolment-store.ts';
+import { errors } from './errors.ts';
 import { isLoopback } from './install-script.ts';
 
 type By = Pick<Call, 'principal' | 'note'>;

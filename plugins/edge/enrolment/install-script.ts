@@ -1,5 +1,5 @@
-import { errors } from '../errors.ts';
 import type { AgentPackage } from '../upgrade/packages.ts';
+import { errors } from './errors.ts';
 
 export interface InstallScript {
   readonly manager: string;

@@ -11,7 +11,6 @@ import type {
 } from 'svc/sdk';
 import { closeCode, TunnelRefusal } from 'svc/tunnel';
 
-import { errors } from '../errors.ts';
 import { edgeStore, found, foundFor } from '../record/edge-store.ts';
 import type { EdgeTable } from '../record/edge-table.ts';
 import type { EdgeEvents } from '../record/events.ts';
@@ -19,6 +18,7 @@ import type { EdgeRecord } from '../record/record.ts';
 import type { EdgeView, ShownEdge } from '../record/shown.ts';
 import type { EdgeTables } from '../record/tables.ts';
 import type { CloneDetector } from './clone-detector.ts';
+import { errors } from './errors.ts';
 
 export interface ConflictParts {
   readonly edgeTable: EdgeTable;

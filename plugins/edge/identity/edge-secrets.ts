@@ -3,7 +3,6 @@ import type { Call, Clock, Handle, Ids, Secrets, Tables } from 'svc/sdk';
 import { makeCredentials } from 'svc/tunnel';
 import type { Static } from 'typebox';
 
-import { errors } from '../errors.ts';
 import { assertFound, edgeStore, found, foundFor } from '../record/edge-store.ts';
 import type { EdgeTable } from '../record/edge-table.ts';
 import type { EdgeEvents } from '../record/events.ts';
@@ -14,6 +13,7 @@ import type { RotateRequest } from '../record/schema.ts';
 import type { EdgeView, ShownEdge } from '../record/shown.ts';
 import type { EdgeDb, EdgeRow, EdgeTables } from '../record/tables.ts';
 import type { CloneDetector } from './clone-detector.ts';
+import { errors } from './errors.ts';
 import { canBeOffered, isBeingOffered, type Rotations } from './rotations.ts';
 
 export interface EdgeSecretParts {

@@ -4,7 +4,6 @@ import type { Call, Clock, Handle, Ids, Page, PageRequest, Principal, Tables } f
 import { closeCode, makeCredentials } from 'svc/tunnel';
 import type { Static } from 'typebox';
 
-import { errors } from '../errors.ts';
 import type { Presence } from '../presence/presence.ts';
 import { type EdgeFilter, edgeStore, foundFor } from '../record/edge-store.ts';
 import type { EdgeTable } from '../record/edge-table.ts';
@@ -15,6 +14,7 @@ import { actorOf, drifts, type EdgeView, type ShownEdge } from '../record/shown.
 import type { EdgeDb, EdgeRow, EdgeTables } from '../record/tables.ts';
 import type { CloneDetector } from './clone-detector.ts';
 import type { EdgeSecrets } from './edge-secrets.ts';
+import { errors } from './errors.ts';
 
 export interface EdgesParts {
   readonly edgeTable: EdgeTable;

@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { EdgePluginFile } from 'svc/edge-protocol';
 import { type FieldProblem, type Logger, messageOf, type PluginDirectory } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 /** A plugin that edges run. */
 export interface EdgePlugin extends EdgePluginFile {

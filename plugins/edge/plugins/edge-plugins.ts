@@ -13,7 +13,6 @@ import {
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { errors } from '../errors.ts';
 import { assertFound, found, foundFor } from '../record/edge-store.ts';
 import type { EdgeTable } from '../record/edge-table.ts';
 import { pluginStore } from '../record/plugin-store.ts';
@@ -29,6 +28,7 @@ import { actorOf } from '../record/shown.ts';
 import type { EdgeTables } from '../record/tables.ts';
 import type { Catalogue, EdgePlugin } from './catalogue.ts';
 import type { DesiredState } from './desired-state.ts';
+import { errors } from './errors.ts';
 import type { HealthRecords } from './plugin-health.ts';
 
 type Item = Static<typeof EdgePluginItem>;

@@ -9,7 +9,7 @@ import {
 import type { SeenDevices } from 'svc/query';
 import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import type { EdgeDb, EdgeRow, EdgeTables } from './tables.ts';
 
 export interface EdgeFilter {

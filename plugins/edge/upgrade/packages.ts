@@ -5,8 +5,8 @@ import { join, sep } from 'node:path';
 
 import { compare } from 'semver';
 
-import { errors } from '../errors.ts';
 import type { ByteRange } from './byte-range.ts';
+import { errors } from './errors.ts';
 
 /** One agent for one architecture: `svc-<version>-<arch>`, beside it `.sha256` and, where there is one, `.sig`. */
 export interface AgentPackage {

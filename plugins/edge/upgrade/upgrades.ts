@@ -20,7 +20,6 @@ import {
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { errors } from '../errors.ts';
 import { foundFor } from '../record/edge-store.ts';
 import type { EdgeEvents } from '../record/events.ts';
 import type { EdgeRecord } from '../record/record.ts';
@@ -28,6 +27,7 @@ import type { UpgradePackageRequest, UpgradeRequest, UpgradeStarted } from '../r
 import { shapeCheck } from '../record/shape-check.ts';
 import { actorOf, type ShownUpgrade, shownUpgrade } from '../record/shown.ts';
 import type { EdgeRow, EdgeTables } from '../record/tables.ts';
+import { errors } from './errors.ts';
 import type { Packages } from './packages.ts';
 import { upgradeStore } from './upgrade-store.ts';
 

@@ -1,4 +1,4 @@
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 const maxBytes = 400;
 const maxParts = 16;

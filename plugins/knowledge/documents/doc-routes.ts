@@ -1,9 +1,9 @@
 import { listRoute, pageOfList, route, type RouteDeclaration, type Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { errors } from '../errors.ts';
 import { foldersOf, nameOf } from './doc-path.ts';
 import { DocStore } from './doc-store.ts';
+import { errors } from './errors.ts';
 import { existing, type Library } from './library.ts';
 import {
   DocDetail,

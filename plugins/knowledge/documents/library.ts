@@ -1,8 +1,8 @@
 import { type Call, type Clock, type Principal, type Tables, timestamp } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { docPath, titleOf } from './doc-path.ts';
 import { DocStore } from './doc-store.ts';
+import { errors } from './errors.ts';
 import type { DocRow, KnowledgeTables, Source, WholeDoc } from './tables.ts';
 
 /** The call that changes documents: who asks, what they have read, and where the change is noted. */

@@ -1,9 +1,9 @@
 import type { KnowledgeShelf, ShelvedDocument } from 'svc/contracts/knowledge';
 import type { Clock, Tables } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { docPath, titleOf } from './doc-path.ts';
 import { DocStore } from './doc-store.ts';
+import { errors } from './errors.ts';
 import { sizeOf, tagsOf } from './library.ts';
 import type { KnowledgeTables } from './tables.ts';
 

@@ -1,6 +1,6 @@
 import type { OutboundReply, PluginContext, Settings } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 /** A model that makes vectors of texts, and where it answers. */
 export interface EmbeddingModel {

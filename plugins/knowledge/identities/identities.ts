@@ -12,7 +12,7 @@ import {
 
 import { actorOf } from '../documents/library.ts';
 import type { HostKeyRow, IdentityRow, KnowledgeTables } from '../documents/tables.ts';
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import { IdentityStore } from './identity-store.ts';
 import { fingerprintOf, makeKey, readKey, type SshKey } from './openssh-key.ts';
 

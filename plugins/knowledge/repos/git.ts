@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ForeignPrograms, ProgramOwner, RunResult } from 'svc/contracts/programs';
 import type { Handle } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 /** What a call needs to reach its server; a call without it reaches none. */
 export interface Reach {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 /** Where a repository is, as it was typed and as it is checked. */
 export interface RepoAddress {

@@ -13,8 +13,9 @@ import {
 import { docPath } from '../documents/doc-path.ts';
 import { actorOf } from '../documents/library.ts';
 import type { KnowledgeTables, RepoRow } from '../documents/tables.ts';
-import { errors } from '../errors.ts';
+import { errors as identitiesErrors } from '../identities/errors.ts';
 import { IdentityStore } from '../identities/identity-store.ts';
+import { errors } from './errors.ts';
 import { passwordPlace } from './remote.ts';
 import { parseRepoUrl, type RepoAddress } from './repo-address.ts';
 import type { RepoDocs } from './repo-docs.ts';
@@ -113,7 +114,7 @@ export class Repositories {
         row.ssh_identity_id !== null &&
         (await new IdentityStore(tx).find(row.ssh_identity_id)) === undefined
       ) {
-        throw errors.no_ssh_identity({ id: row.ssh_identity_id });
+        throw identitiesErrors.no_ssh_identity({ id: row.ssh_identity_id });
       }
       const inserted = await store.insert(row);
       call.note({ resourceType: 'repository', resourceId: inserted.id, after: noted(inserted) });

@@ -6,8 +6,8 @@ import type { Job, Jobs } from 'svc/jobs';
 import type { Clock, Disposer, Logger, Scope, Tables } from 'svc/sdk';
 
 import type { KnowledgeTables, RepoRow } from '../documents/tables.ts';
-import { errors } from '../errors.ts';
 import { Clone, type CloneLimits } from './clone.ts';
+import { errors } from './errors.ts';
 import type { Git } from './git.ts';
 import type { Remotes } from './remote.ts';
 import type { RepoDocs } from './repo-docs.ts';

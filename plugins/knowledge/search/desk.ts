@@ -8,8 +8,8 @@ import type { Principal, Tables, ThreadHandle } from 'svc/sdk';
 
 import { DocStore } from '../documents/doc-store.ts';
 import type { KnowledgeTables } from '../documents/tables.ts';
-import { errors } from '../errors.ts';
 import { audiencesOf } from './audience.ts';
+import { errors } from './errors.ts';
 import type { Feed } from './feed.ts';
 import type { Answer, Mode, Search } from './searcher.ts';
 

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import type { ThreadService, ThreadSetup } from 'svc/thread';
 
 import type { Change } from '../documents/tables.ts';
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import { IndexFile, type IndexPosition } from './index-file.ts';
 
 export interface IndexData {

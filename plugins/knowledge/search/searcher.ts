@@ -1,8 +1,8 @@
 import Database from 'better-sqlite3';
 import type { ThreadService, ThreadSetup } from 'svc/thread';
 
-import { errors } from '../errors.ts';
 import { Vocabulary } from './corrections.ts';
+import { errors } from './errors.ts';
 import { type Highlight, highlightOf } from './excerpt.ts';
 import { type IndexData, servingFile } from './open-index.ts';
 import { type Concept, type Question, questionOf } from './question.ts';

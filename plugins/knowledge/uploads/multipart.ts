@@ -1,4 +1,4 @@
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 /** The file of a form, and its other fields. */
 export interface Form {

@@ -6,7 +6,7 @@ import { isSea } from 'node:sea';
 import type { ForeignPrograms, ProgramOwner } from 'svc/contracts/programs';
 import { type Handle, type Ids, SvcError } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import type { Parsed } from './parse-file.ts';
 
 export interface ParserParts {

@@ -3,7 +3,7 @@ import { byteRoute, type BodyQuota, type Call, type RouteDeclaration } from 'svc
 import { docPath, nameOf, unseen } from '../documents/doc-path.ts';
 import type { Library } from '../documents/library.ts';
 import { shownWhole } from '../documents/schema.ts';
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import { kindOf, plainText } from './kind.ts';
 import { formOf } from './multipart.ts';
 import type { Parser } from './parser.ts';

@@ -1,72 +1,7 @@
-import { defineErrors } from 'svc/sdk';
+import { errors as handshake } from './handshake/errors.ts';
+import { errors as identity } from './identity/errors.ts';
+import { errors as link } from './link/errors.ts';
+import { errors as session } from './session/errors.ts';
 
-export const errors = defineErrors('tunnel', {
-  secret_key: ['invalid_argument', 'the secret key of this edge is not one'],
-  hello_too_large: [
-    'invalid_argument',
-    'hello and state of this edge do not fit into {strangerBytes} bytes',
-  ],
-  handshake_failed: ['unavailable', 'the handshake failed with an internal error'],
-  secret_key_form: [
-    'invalid_argument',
-    'a secret key begins with {secretPrefix} and has {count} characters',
-  ],
-  dial_failed: ['unavailable', '{url}: {cause}'],
-  proxy_address: [
-    'invalid_argument',
-    'the proxy is no address that this machine can use: write it like http://proxy.example.org:3128',
-  ],
-  proxy_failed: ['unavailable', 'the proxy {host} {why}'],
-  busy: ['unavailable', 'busy: {calls} calls are at work already; try again'],
-  no_method: ['not_found', 'there is no method {name} here'],
-  no_idempotency_key: ['invalid_argument', '{name} is a command; it needs an idempotency key'],
-  cancelled: ['unavailable', 'the caller has taken the call back'],
-  deadline: ['unavailable', 'the deadline of the call has passed'],
-  journal_not_written: [
-    'unavailable',
-    'the command journal cannot be written, so no command is run; free some space on the host of the agent',
-  ],
-  answer_too_large: [
-    'upstream_error',
-    'the answer has {bytes} bytes; {bodyBytes} are the most; ask for less',
-  ],
-  peer_busy: ['unavailable', '{peer} works on {calls} calls already; try again'],
-  no_answer: ['unavailable', '{peer} did not answer {method} within {dl} ms'],
-  params_form: ['invalid_argument', 'the parameters of a call are plain JSON'],
-  call_too_large: [
-    'invalid_argument',
-    'a call may carry {maxBytes} bytes, this one has {bytes}',
-    413,
-  ],
-  event_too_large: ['invalid_argument', 'an event may carry {bodyBytes} bytes', 413],
-  idempotency_key: [
-    'invalid_argument',
-    'an idempotency key has 1 to 64 letters, digits and . : _ -',
-  ],
-  journal_closed: ['unavailable', 'commands cannot be written down ({cause}), so none is run'],
-  too_many_commands: ['rate_limited', '{maxKeys} commands in {keepMs} minutes are the most'],
-  command_not_written: [
-    'unavailable',
-    'the command could not be written down ({cause}), so it was not run',
-  ],
-  key_of_another: ['conflict', 'this idempotency key belongs to another command'],
-  reconnecting: ['unavailable', 'the connection is made anew; try again'],
-  connection_ended: ['unavailable', 'the connection to {peer} has ended{detail}'],
-  stream_closed: ['unavailable', 'the stream was closed'],
-  too_many_streams: ['unavailable', '{streams} streams to {peer} are open already; close one'],
-  open_too_large: ['invalid_argument', 'the opening of a stream carries too much', 413],
-  no_opening: ['unavailable', '{peer} did not open {service} within {timeoutMs} ms'],
-  no_service: ['not_found', 'there is no service {service} here'],
-  busy_streams: ['unavailable', 'busy: {streams} streams are open already'],
-  no_tunnel: ['unavailable', '{url} answered {status} and no tunnel'],
-  interrupted: [
-    'conflict',
-    'the agent ended while this command ran, so it may or may not have taken effect; look at the host before you send it again with a new key',
-  ],
-  answer_forgotten: [
-    'conflict',
-    'this command has run already, and its outcome is no longer kept; send it with a new key to run it once more',
-  ],
-  connection_over: ['unavailable', 'the connection to {peer} has ended'],
-  connection_ending: ['unavailable', 'the connection to {peer} is about to end'],
-});
+/** Errors of the tunnel, each folder with its own. */
+export const errors = [handshake, identity, link, session];

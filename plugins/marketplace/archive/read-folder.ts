@@ -14,8 +14,8 @@ import { join } from 'node:path';
 
 import { messageOf } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { EntryList, limits, type PackFiles, refused, shown } from './entry-list.ts';
+import { errors } from './errors.ts';
 
 export interface FolderPlace {
   /** As it really is, without links on the way; messages do not tell it. */

@@ -1,8 +1,8 @@
 import { type PluginContext, SvcError } from 'svc/sdk';
 
 import { limits, shown } from '../archive/entry-list.ts';
-import { errors } from '../errors.ts';
 import { isSecure } from '../registry/address.ts';
+import { errors } from './errors.ts';
 
 const headers = { 'git-protocol': 'version=2', accept: 'application/x-git-upload-pack-result' };
 const timeoutMs = 120_000;

@@ -1,8 +1,8 @@
 import type { AskedRights, PackRights } from 'svc/contracts/packs';
 import type { Handle, Principal, Settings } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import type { Pressed } from '../press/press.ts';
+import { errors } from './errors.ts';
 import type { Preview } from './preview.ts';
 import type { Quarantine } from './quarantine.ts';
 

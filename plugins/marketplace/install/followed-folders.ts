@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Logger, messageOf, type Principal } from 'svc/sdk';
 
 import { limits } from '../archive/entry-list.ts';
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import type { PackBook } from './pack-book.ts';
 
 type Book = Pick<PackBook, 'list' | 'existing' | 'link' | 'troubled'>;

@@ -2,7 +2,7 @@ import type { CeilingSource } from 'svc/contracts/gate';
 import type { ServerSource } from 'svc/contracts/mcp';
 import type { PersonaRestraint } from 'svc/contracts/persona';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import type { Installed } from './lock.ts';
 
 /** What is installed, as the gate, the personas and the MCP servers ask for it: from memory, at every call. */

@@ -16,10 +16,10 @@ import {
   type ThreadHandle,
 } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { toolKeysOf } from '../layout/svc-pack.ts';
 import type { Pressed } from '../press/press.ts';
 import type { Consent, Word } from './consent.ts';
+import { errors } from './errors.ts';
 import type { InstalledPacks } from './installed-packs.ts';
 import type { Leftovers } from './leftovers.ts';
 import type { Admitted, Installed, Lock } from './lock.ts';

@@ -14,11 +14,11 @@ import {
   type ThreadHandle,
 } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import type { Registries } from '../registry/registries.ts';
 import { rulesVersion } from '../scan/rules.ts';
 import type { ScanReport } from '../scan/scan.ts';
 import type { Word } from './consent.ts';
+import { errors } from './errors.ts';
 import type { InstalledPacks } from './installed-packs.ts';
 import type { Installer, Outcome } from './installer.ts';
 import type { Leftovers } from './leftovers.ts';

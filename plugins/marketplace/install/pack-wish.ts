@@ -1,6 +1,6 @@
 import type { Ceiling } from 'svc/contracts/gate';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import type { Admitted, Origin } from './lock.ts';
 import type { Wanted } from './sources.ts';
 

@@ -6,7 +6,6 @@ import { type PluginContext, SvcError } from 'svc/sdk';
 import { readArchive } from '../archive/arrived.ts';
 import { limits } from '../archive/entry-list.ts';
 import { realFolder } from '../archive/read-folder.ts';
-import { errors } from '../errors.ts';
 import { SmartHttp } from '../git/smart-http.ts';
 import type { PackContent } from '../press/press.ts';
 import { isSecure, refuseUser } from '../registry/address.ts';
@@ -14,6 +13,7 @@ import { type Registries, shippedName } from '../registry/registries.ts';
 import type { OfferSource } from '../registry/registry-index.ts';
 import { isSigned } from '../registry/signature.ts';
 import type { RegistryRow } from '../registry/tables.ts';
+import { errors } from './errors.ts';
 import type { Origin } from './lock.ts';
 
 /** What somebody wants installed: exactly one of these. */

@@ -10,7 +10,7 @@ import {
   type PluginStatus,
 } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import type { Leftovers } from './leftovers.ts';
 import type { PackStore } from './pack-store.ts';
 import type { ChangeRow } from './tables.ts';

@@ -1,8 +1,8 @@
 import { messageOf } from 'svc/sdk';
 
 import type { PackFiles } from '../archive/entry-list.ts';
-import { errors } from '../errors.ts';
 import { ClaudeParts } from './claude-parts.ts';
+import { errors } from './errors.ts';
 import {
   idFrom,
   type Naming,

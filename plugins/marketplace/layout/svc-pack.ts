@@ -3,7 +3,7 @@ import type { SvcError } from 'svc/sdk';
 import { messageOf } from 'svc/sdk';
 
 import type { PackFiles } from '../archive/entry-list.ts';
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import { idForm, type Naming, type PackForm, takenFor, textOf } from './pack-form.ts';
 
 const refused = (message: string): SvcError => errors.manifest_refused({ message });

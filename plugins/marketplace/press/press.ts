@@ -2,13 +2,13 @@ import { type PackFiles, refused, shown } from '../archive/entry-list.ts';
 import { readFolder } from '../archive/read-folder.ts';
 import { untar } from '../archive/tar.ts';
 import { unzip } from '../archive/zip.ts';
-import { errors } from '../errors.ts';
 import { filesOfCommit } from '../git/commit-files.ts';
 import { claudeForm } from '../layout/claude-plugin.ts';
 import type { Naming, PackForm } from '../layout/pack-form.ts';
 import { svcForm } from '../layout/svc-pack.ts';
 import { rulesVersion } from '../scan/rules.ts';
 import { scan, type ScanReport } from '../scan/scan.ts';
+import { errors } from './errors.ts';
 import { hashOf, listOf, ownFolder, type PressedFile, writeAll } from './pack-folder.ts';
 
 /** Where the files of a pack are: an archive, the objects of a git commit, or a folder of this machine. */

@@ -1,4 +1,4 @@
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 /** Without TLS anybody on the way could offer something else; this machine is not on a way. */
 export const isSecure = (address: string): boolean =>

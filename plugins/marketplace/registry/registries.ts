@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 import { type Clock, type Logger, messageOf, type PluginContext } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { isSecure, refuseUser } from './address.ts';
+import { errors } from './errors.ts';
 import { type Offer, readIndex, type RegistryContent } from './registry-index.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { publicKeyOf } from './signature.ts';

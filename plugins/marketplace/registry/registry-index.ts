@@ -1,8 +1,8 @@
 import semver from 'semver';
 import type { SvcError } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { idForm } from '../layout/pack-form.ts';
+import { errors } from './errors.ts';
 
 /** Where the files of an offered pack are. */
 export type OfferSource =

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 /** The points of small order by their y, without the sign; other spellings of them, beyond the prime, are refused as a whole. */
 const smallOrder: ReadonlySet<string> = new Set([

@@ -2,7 +2,7 @@ import type { ModelProvider, Models } from 'svc/contracts/model';
 import type { SvcError } from 'svc/sdk';
 import { type Settings } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 /** A model that can be asked now. */
 export interface Chosen {

@@ -2,7 +2,6 @@ import { type ConnectionOutcome, type Product, testConnection } from 'svc/connec
 import type { ModelPart, ModelProvider, ProviderRequest } from 'svc/contracts/model';
 import { type Clock, isSvcError, messageOf, type Settings } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { anthropicMessages } from '../wire/anthropic-messages.ts';
 import { chatCompletions } from '../wire/chat-completions.ts';
 import { exchange, type Fetch } from '../wire/exchange.ts';
@@ -11,6 +10,7 @@ import { sseEvents } from '../wire/sse.ts';
 import { troubleOf } from '../wire/trouble.ts';
 import { Silence, type Wire } from '../wire/wire.ts';
 import { WireNames } from '../wire/wire-names.ts';
+import { errors } from './errors.ts';
 
 export interface ProviderPlan {
   readonly name: string;

@@ -2,8 +2,8 @@ import type { Models } from 'svc/contracts/model';
 import type { SvcError } from 'svc/sdk';
 import { isSvcError, type Principal } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import type { Engines } from './engines.ts';
+import { errors } from './errors.ts';
 import { type Dialect, patternFor } from './patterns.ts';
 
 export interface TranslateAsk {

@@ -1,6 +1,6 @@
 import { type ErrorExtras, isSvcError, SvcError } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import { Refusal } from './exchange.ts';
 import { BrokenStream, Silence } from './wire.ts';
 

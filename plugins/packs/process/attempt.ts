@@ -5,11 +5,11 @@ import { serialize } from 'node:v8';
 import { eachLine } from 'svc/output';
 import { type Clock, type Logger } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { frame, frameReader } from '../wire/frames.ts';
 import { envelopeBytes, type Load, maxAsks, parseFromChild, type ToChild } from '../wire/wire.ts';
 import { type CallLimits, Calls } from './calls.ts';
 import { type Cause, type CauseKind, causeOf, type Exit } from './causes.ts';
+import { errors } from './errors.ts';
 import type { CallOptions } from './open-call.ts';
 import { Questions } from './questions.ts';
 import type { Spawned } from './spawn.ts';

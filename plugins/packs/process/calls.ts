@@ -2,9 +2,9 @@ import { serialize } from 'node:v8';
 
 import { messageOf } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { frame } from '../wire/frames.ts';
 import type { FromChild, ToChild } from '../wire/wire.ts';
+import { errors } from './errors.ts';
 import { type CallOptions, OpenCall } from './open-call.ts';
 
 export interface CallLimits {

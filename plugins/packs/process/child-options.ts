@@ -1,8 +1,8 @@
 import type { Clock, Logger, RestartPolicy } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import type { CauseKind } from './causes.ts';
 import type { Hold } from './confinement.ts';
+import { errors } from './errors.ts';
 import type { CallOptions } from './open-call.ts';
 import type { ChildOrigin } from './program-file.ts';
 

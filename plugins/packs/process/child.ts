@@ -1,11 +1,11 @@
 import type { SvcError } from 'svc/sdk';
 import { messageOf, patience, restarts } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import type { Load } from '../wire/wire.ts';
 import { Attempt } from './attempt.ts';
 import type { Cause, CauseKind } from './causes.ts';
 import { type Child, type ChildState, defaults, type StartOptions } from './child-options.ts';
+import { errors } from './errors.ts';
 import type { CallOptions } from './open-call.ts';
 import { spawnRestricted } from './spawn.ts';
 

@@ -1,8 +1,8 @@
 import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { Inflow, Outflow } from '../wire/flows.ts';
 import type { FromChild, ToChild, WireError } from '../wire/wire.ts';
+import { errors } from './errors.ts';
 
 export interface CallOptions {
   /** How long the pack may take; where bytes flow, between two pieces of them. */

@@ -3,9 +3,9 @@ import { serialize } from 'node:v8';
 
 import { type Clock, isSvcError, messageOf } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { frame } from '../wire/frames.ts';
 import { type FromChild, maxAsks, type ToChild } from '../wire/wire.ts';
+import { errors } from './errors.ts';
 
 export interface QuestionsParts {
   readonly serve: (method: string, input: unknown) => Promise<unknown>;

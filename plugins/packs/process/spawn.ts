@@ -6,9 +6,9 @@ import type { Duplex, Readable } from 'node:stream';
 
 import { messageOf } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { channelFd } from '../wire/wire.ts';
 import { type Hold, held } from './confinement.ts';
+import { errors } from './errors.ts';
 import { type ChildOrigin, programFile } from './program-file.ts';
 
 export interface Restrictions {

@@ -1,6 +1,6 @@
 import type { Clock, PluginManifest } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import { type Others, refusal } from './limits.ts';
 import { type Rights, rightsOf } from './rights.ts';
 import type { Acceptance, AcceptanceStore } from './store.ts';

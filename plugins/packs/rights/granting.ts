@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AskedRights, PackRights } from 'svc/contracts/packs';
 import type { PluginManifest } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { type Confinement, sentenceOf } from '../process/confinement.ts';
 import { napFile } from '../process/nap.ts';
 import type { Acceptances } from './acceptances.ts';
+import { errors } from './errors.ts';
 import { type Others, refusal } from './limits.ts';
 import { rightsOf } from './rights.ts';
 

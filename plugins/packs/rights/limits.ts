@@ -4,7 +4,7 @@ import { join, sep } from 'node:path';
 
 import type { PluginManifest } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 /** Never read by a pack, whatever its manifest says and whoever accepts it; nor what contains one of these. */
 const systemFolders: readonly string[] = [

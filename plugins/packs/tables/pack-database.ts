@@ -3,8 +3,8 @@ import { AsyncResource } from 'node:async_hooks';
 import type { SvcError } from 'svc/sdk';
 import { type Clock, type Logger, messageOf, patience, restarts } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import type { ChildOrigin } from '../process/program-file.ts';
+import { errors } from './errors.ts';
 import type { TablesData } from './pack-tables.ts';
 import { type TablesCause, type TablesEnd, TablesProcess } from './tables-process.ts';
 import { arrivedRows, type TablesQuestion } from './tables-wire.ts';

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { messageOf } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import { checkMigration, checkStatement, type Statement, statementOf } from './statement.ts';
 
 export interface TablesData {

@@ -1,11 +1,11 @@
 import { eachLine } from 'svc/output';
 import { type Logger, SvcError } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { residentBytes } from '../process/attempt.ts';
 import { type ChildOrigin, programFile } from '../process/program-file.ts';
 import { type Spawned, started } from '../process/spawn.ts';
 import { frame, frameReader } from '../wire/frames.ts';
+import { errors } from './errors.ts';
 import type { TablesAnswer, TablesQuestion } from './tables-wire.ts';
 
 /** Why a process of tables was ended, in one word that people and drills look for; none: it ended by itself. */

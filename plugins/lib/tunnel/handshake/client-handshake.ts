@@ -2,7 +2,6 @@ import { timingSafeEqual } from 'node:crypto';
 
 import type { Ids } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { readSecret } from '../identity/credentials.ts';
 import type { MachineKey } from '../identity/machine-key.ts';
 import { proveEdge, transcriptBytes } from '../identity/proof.ts';
@@ -11,6 +10,7 @@ import { frameType, headerBytes, ProtocolViolation } from '../message/frames.ts'
 import { closeCode } from '../message/limits.ts';
 import type { Sweeper } from '../message/sweeper.ts';
 import type { MessageTransport } from '../message/transport.ts';
+import { errors } from './errors.ts';
 import { exchange } from './exchange.ts';
 import { type EdgeHello, type EdgeState, TunnelRefusal } from './hello.ts';
 import { strangerBytes } from './server-handshake.ts';

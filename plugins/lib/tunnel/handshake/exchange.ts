@@ -1,6 +1,5 @@
 import { isSvcError, messageOf } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { type Body, parseBody } from '../message/body.ts';
 import {
   decodeFrame,
@@ -14,6 +13,7 @@ import { closeCode } from '../message/limits.ts';
 import type { Sweeper } from '../message/sweeper.ts';
 import { type Inbox, inboxOf, type MessageTransport } from '../message/transport.ts';
 import { readGoAway, writeGoAway } from '../session/go-away.ts';
+import { errors } from './errors.ts';
 import { isRefusal, TunnelRefusal } from './hello.ts';
 
 export interface ExchangeOptions {

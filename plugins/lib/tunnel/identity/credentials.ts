@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 import type { Ids } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 /** What the manager keeps of a secret. Neither of the two lets its holder pose as the edge. */
 export interface StoredKeys {

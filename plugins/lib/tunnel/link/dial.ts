@@ -4,7 +4,6 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 
 import { WebSocket } from 'ws';
 
-import { errors } from '../errors.ts';
 import {
   type ClientHandshakeOptions,
   clientHandshake,
@@ -16,6 +15,7 @@ import type { MessageTransport } from '../message/transport.ts';
 import { WebSocketTransport } from '../message/web-socket.ts';
 import type { SessionOptions, TunnelSession } from '../session/contract.ts';
 import { openSession } from '../session/session.ts';
+import { errors } from './errors.ts';
 import { through } from './proxy.ts';
 
 export interface DialOptions {

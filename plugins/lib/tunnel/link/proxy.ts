@@ -1,7 +1,7 @@
 import { isIP, connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 /** What is reached, and how it is checked; as `node:http` and `node:tls` have it. */
 export interface ProxyTarget extends ConnectionOptions {

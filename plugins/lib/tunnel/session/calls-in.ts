@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import type { SvcError } from 'svc/sdk';
 import { isSvcError, messageOf } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { type Body, errorBody, text, whole } from '../message/body.ts';
 import { errorFlag, frameType } from '../message/frames.ts';
 import { longestCallMs } from '../message/limits.ts';
 import type { InboundCall, TunnelMethod } from './contract.ts';
+import { errors } from './errors.ts';
 import type { Outcome } from './journal.ts';
 import type { Wire } from './wire.ts';
 

@@ -1,11 +1,11 @@
 import type { SvcError } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { type Body, errorFrom } from '../message/body.ts';
 import { frameType } from '../message/frames.ts';
 import { longestCallMs } from '../message/limits.ts';
 import type { Cancel } from '../message/sweeper.ts';
 import type { CallOptions } from './contract.ts';
+import { errors } from './errors.ts';
 import type { Wire } from './wire.ts';
 
 interface OpenCall {

@@ -1,9 +1,9 @@
 import { TokenBucket } from 'svc/flow';
 import { messageOf } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { parseBody, text } from '../message/body.ts';
 import { frameType } from '../message/frames.ts';
+import { errors } from './errors.ts';
 import type { Wire } from './wire.ts';
 
 /** The events of one session, both ways: few enough, or counted and lost. */

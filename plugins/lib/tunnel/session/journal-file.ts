@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 
 import { type Clock, messageOf } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import type { IdempotencyJournal, Outcome } from './journal.ts';
 
 export interface FileJournalOptions {

@@ -1,6 +1,5 @@
 import { messageOf } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { type Body, parseBody } from '../message/body.ts';
 import {
   decodeFrame,
@@ -32,6 +31,7 @@ import type {
   Side,
   TunnelSession,
 } from './contract.ts';
+import { errors } from './errors.ts';
 import { Events } from './events.ts';
 import { readGoAway, writeGoAway } from './go-away.ts';
 import { Liveness } from './liveness.ts';

@@ -2,10 +2,10 @@ import { Duplex } from 'node:stream';
 
 import { type ErrorCode, SvcError } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { ProtocolViolation } from '../message/frames.ts';
 import { quantumBytes } from '../message/limits.ts';
 import { ByteQueue } from './byte-queue.ts';
+import { errors } from './errors.ts';
 
 /** What a stream needs of the session that it is part of. */
 export interface StreamPort {

@@ -1,11 +1,11 @@
 import type { SvcError } from 'svc/sdk';
 import { isSvcError, messageOf } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { type Body, errorBody, errorFrom, text, whole } from '../message/body.ts';
 import { type Frame, frameType, ProtocolViolation } from '../message/frames.ts';
 import { quantumBytes } from '../message/limits.ts';
 import type { Cancel } from '../message/sweeper.ts';
+import { errors } from './errors.ts';
 import { type StreamPort, TunnelStream } from './stream.ts';
 import type { Wire } from './wire.ts';
 
