@@ -33,25 +33,13 @@ export async function openBook(ctx: PluginContext) {
   const store = new PackStore(ctx.db<PackTables>());
   const installed = new InstalledPacks();
   (await store.all()).forEach((pack) => installed.put(pack));
-  const registries = new Registries({
-    store: new RegistryStore(ctx.db<RegistryTables>()),
-    shipped: join(ctx.services.use(BuildInfo).root, 'marketplace'),
-    fetch,
-    clock,
-    log,
-  });
+  const registries = openRegistries(ctx, fetch);
   const sources = new Sources(fetch, registries, resolve(data, '..'));
-  const traces = ctx.extend.open(PackTraces);
-  const forget = async (pack: GonePack): Promise<void> => {
-    for (const { value } of traces.list()) {
-      await value.forget(pack);
-    }
-  };
   const leftovers = new Leftovers({
     store,
     data,
     kept: join(ctx.dataDir, 'kept'),
-    forget,
+    forget: openTraces(ctx),
     behind: (label, work) => void scope.task(label, work),
     log,
   });
@@ -100,4 +88,23 @@ export async function openBook(ctx: PluginContext) {
     log,
   });
   return { book, installer, switcher, installed, registries, leftovers };
+}
+
+const openRegistries = (ctx: PluginContext, fetch: PluginContext['fetch']): Registries =>
+  new Registries({
+    store: new RegistryStore(ctx.db<RegistryTables>()),
+    shipped: join(ctx.services.use(BuildInfo).root, 'marketplace'),
+    fetch,
+    clock: ctx.clock,
+    log: ctx.log,
+  });
+
+/** Opens the list of who keeps something of packs; the answer has each of them forget one. */
+function openTraces({ extend }: PluginContext): (pack: GonePack) => Promise<void> {
+  const traces = extend.open(PackTraces);
+  return async (pack) => {
+    for (const { value } of traces.list()) {
+      await value.forget(pack);
+    }
+  };
 }

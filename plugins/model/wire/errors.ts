@@ -8,4 +8,19 @@ export const errors = defineErrors('model', {
   broken_stream: ['upstream_error', '{provider}/{model}: {cause}'],
   not_reached: ['upstream_error', '{provider} was not reached: {cause}'],
   unanswered: ['upstream_error', '{provider} did not finish its answer: {cause}'],
+  no_model_there: [
+    'upstream_error',
+    '{provider} answers with a page of the web, not as a model does; check {urlSetting}{said}',
+  ],
+  key_refused: [
+    'upstream_error',
+    '{provider} refuses the key (HTTP {status}); check {keySetting}{said}',
+  ],
+  unknown: [
+    'upstream_error',
+    '{provider} has no model {model} (HTTP 404); check its name and {urlSetting}{said}',
+  ],
+  too_long: ['upstream_error', 'the conversation is too long for {provider}/{model}{said}'],
+  busy: ['upstream_error', '{provider} {state} (HTTP {status}){said}'],
+  refused: ['upstream_error', '{provider} refuses the request (HTTP {status}){said}'],
 });

@@ -1,4 +1,4 @@
-import { type ErrorExtras, isSvcError, SvcError } from 'svc/sdk';
+import { isSvcError, type SvcError } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 import { Refusal } from './exchange.ts';
@@ -16,8 +16,7 @@ export interface Speaker {
 /** What kept a provider from answering, as one sentence; with `retryAfterSeconds` where another try may help. */
 export function troubleOf(error: unknown, speaker: Speaker): SvcError {
   if (error instanceof Refusal) {
-    const { what, extras } = refusalOf(error, speaker);
-    return new SvcError('upstream_error', what + sentenceOf(error.text, speaker.key), extras);
+    return refusalOf(error, speaker);
   }
   if (error instanceof Silence) {
     // Not asked again: it would be waited for as long once more.
@@ -64,46 +63,31 @@ const neverArrived: ReadonlySet<string> = new Set([
 
 function refusalOf(
   { status, text, headers }: Refusal,
-  { provider, model, keySetting, urlSetting }: Speaker,
-): { what: string; extras: ErrorExtras } {
+  { provider, model, key, keySetting, urlSetting }: Speaker,
+): SvcError {
+  const said = sentenceOf(text, key);
   if (status < 300) {
-    return {
-      what: `${provider} answers with a page of the web, not as a model does; check ${urlSetting}`,
-      extras: { reason: 'model.no_model_there' },
-    };
+    return errors.no_model_there({ provider, urlSetting, said });
   }
   if (status === 401 || status === 403) {
-    return {
-      what: `${provider} refuses the key (HTTP ${status}); check ${keySetting}`,
-      extras: { reason: 'model.key_refused' },
-    };
+    return errors.key_refused({ provider, status, keySetting, said });
   }
   if (status === 404) {
-    return {
-      what: `${provider} has no model ${model} (HTTP 404); check its name and ${urlSetting}`,
-      extras: { reason: 'model.unknown' },
-    };
+    return errors.unknown({ provider, model, urlSetting, said });
   }
   if (
     status === 413 ||
     /context.?length|context window|too (?:many tokens|long)|maximum.{0,20}tokens/i.test(text)
   ) {
-    return {
-      what: `the conversation is too long for ${provider}/${model}`,
-      extras: { reason: 'model.too_long' },
-    };
+    return errors.too_long({ provider, model, said });
   }
   if (status === 408 || status === 409 || status === 429 || status >= 500) {
-    const state = status === 429 ? 'limits requests' : 'is in trouble';
-    return {
-      what: `${provider} ${state} (HTTP ${status})`,
-      extras: { reason: 'model.busy', retryAfterSeconds: secondsIn(headers['retry-after']) },
-    };
+    return errors.busy(
+      { provider, state: status === 429 ? 'limits requests' : 'is in trouble', status, said },
+      { retryAfterSeconds: secondsIn(headers['retry-after']) },
+    );
   }
-  return {
-    what: `${provider} refuses the request (HTTP ${status})`,
-    extras: { reason: 'model.refused' },
-  };
+  return errors.refused({ provider, status, said });
 }
 
 /** A date, or nothing at all, counts as one second. */
