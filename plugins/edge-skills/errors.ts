@@ -1,7 +1,7 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('edge-skills', {
-  log_failed: [
+  log_not_written: [
     'unavailable',
     'writing the skill log of this machine failed, and nothing is done that is not logged; free its disk',
   ],
@@ -18,5 +18,5 @@ export const errors = defineErrors('edge-skills', {
   cancelled: ['unavailable', '{key} was cancelled by its caller'],
   timed_out: ['unavailable', 'the skill ran out of time'],
   params: ['invalid_argument', '{what} do not fit: {instancePath} {cause}'],
-  failed: ['internal', '{cause}'],
+  broken: ['internal', '{cause}'],
 });

@@ -89,7 +89,7 @@ export class SkillRunner {
         { event: 'edge-skills.log_failed', cause: messageOf(error) },
         'writing the skill log failed; no skill is run until it works again',
       );
-      throw errors.log_failed({ cause: error });
+      throw errors.log_not_written({ cause: error });
     }
     const from = clock.monotonic();
     let answer: SkillAnswer | undefined;
@@ -100,7 +100,7 @@ export class SkillRunner {
     } catch (error) {
       refused = isSvcError(error)
         ? error
-        : errors.failed({ cause: messageOf(error) }, { cause: error });
+        : errors.broken({ cause: messageOf(error) }, { cause: error });
       throw refused;
     } finally {
       const status = answer?.status ?? (refused?.code === 'forbidden' ? 'denied' : 'refused');

@@ -17,7 +17,7 @@ export const errors = defineErrors('chat', {
   agent_not_asked: ['not_found', 'agent {name} cannot be asked: {why}'],
   agent_left: ['unavailable', 'the agent was interrupted; ask it again'],
   no_findings: ['upstream_error', 'agent {agent} has found nothing: {error}'],
-  run_failed: ['internal', 'the run failed inside svc; its log says why'],
+  failed_inside: ['internal', 'the run failed inside svc; its log says why'],
   devices_changed: [
     'forbidden',
     'the devices that you see have changed since this was asked; ask again',

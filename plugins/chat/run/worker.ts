@@ -62,7 +62,7 @@ export class RunWorker implements OpenRun {
         { event: 'chat.run_failed', run_id: this.work.row.id, cause: messageOf(error) },
         'run failed',
       );
-      const failure = isSvcError(error) ? error : errors.run_failed();
+      const failure = isSvcError(error) ? error : errors.failed_inside();
       return this.#end(failure.code === 'budget_exceeded' ? 'budget' : 'error', failure);
     }
   }

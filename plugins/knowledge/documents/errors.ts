@@ -25,7 +25,7 @@ export const errors = defineErrors('knowledge', {
   ],
   house_wide: [
     'forbidden',
-    'documents without org_id are read by everybody; write into an organization of yours, with its number as org_id',
+    'documents without org_id are read by everyone; write into an organization of yours, with its number as org_id',
   ],
   of_repository: [
     'conflict',
