@@ -28,7 +28,7 @@ async function jobsThat(
   query: string,
   fit: (page: Page) => boolean,
 ): Promise<Page> {
-  for (const deadline = Date.now() + 15_000; ; await sleep(20)) {
+  for (const deadline = Date.now() + 60_000; ; await sleep(20)) {
     const page = await house.json<Page>(`/api/v1/jobs${query}`);
     if (fit(page)) {
       return page;

@@ -92,7 +92,7 @@ export async function openMill(
 }
 
 export async function until(what: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 20_000; !(await what());) {
+  for (const deadline = Date.now() + 60_000; !(await what());) {
     if (Date.now() > deadline) {
       throw new Error(`never happened: ${what.toString()}`);
     }
