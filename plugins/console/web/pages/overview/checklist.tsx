@@ -48,26 +48,8 @@ export function Checklist({ children }: { readonly children: ComponentChildren }
   const may = useMay();
   const [isHidden, setHidden] = useState(kept.read(keptAs) === 'hidden');
   const isShown = may('*') && !isHidden;
-  const devices = useData<Page<Device>>(isShown ? '/devices' : undefined, {
-    query: { limit: 1 },
-    kinds: ['devices'],
-    every: 5_000,
-  });
-  const channels = useData<Page<unknown>>(isShown ? '/notification-channels' : undefined, {
-    query: { limit: 1 },
-    kinds: ['deliveries'],
-    every: 15_000,
-  });
-  const incidents = useData<Page<Incident>>(isShown ? '/alerts/incidents' : undefined, {
-    query: { rule: tryOutKey, limit: 1 },
-    kinds: ['incidents'],
-    every: 5_000,
-  });
+  const { devices, channels, incidents, chats } = useFirstSteps(isShown);
   const tried = incidents.value?.items[0];
-  const chats = useData<Page<unknown>>(isShown ? '/chat/sessions' : undefined, {
-    query: { limit: 1 },
-    kinds: ['chat'],
-  });
   const isOver = tried?.status === 'resolved';
   useEffect(() => {
     if (isOver) {
@@ -130,6 +112,30 @@ export function Checklist({ children }: { readonly children: ComponentChildren }
       {children}
     </>
   );
+}
+
+/** How far a new svc has come, asked for only while somebody is shown it. */
+function useFirstSteps(isShown: boolean) {
+  const devices = useData<Page<Device>>(isShown ? '/devices' : undefined, {
+    query: { limit: 1 },
+    kinds: ['devices'],
+    every: 5_000,
+  });
+  const channels = useData<Page<unknown>>(isShown ? '/notification-channels' : undefined, {
+    query: { limit: 1 },
+    kinds: ['deliveries'],
+    every: 15_000,
+  });
+  const incidents = useData<Page<Incident>>(isShown ? '/alerts/incidents' : undefined, {
+    query: { rule: tryOutKey, limit: 1 },
+    kinds: ['incidents'],
+    every: 5_000,
+  });
+  const chats = useData<Page<unknown>>(isShown ? '/chat/sessions' : undefined, {
+    query: { limit: 1 },
+    kinds: ['chat'],
+  });
+  return { devices, channels, incidents, chats };
 }
 
 function Step({
