@@ -1,4 +1,4 @@
-import type { MachineFiles } from './machine-files.ts';
+import type { MachineFiles } from '../machine/machine-files.ts';
 
 /** Names of users by number, as /etc/passwd has them at this moment; users of a directory service stay numbers. */
 export function accountsOf(files: MachineFiles): ReadonlyMap<number, string> {

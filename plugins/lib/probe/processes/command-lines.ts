@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 
-import type { MachineFiles } from './machine-files.ts';
-import { type After, SlowCalls } from './slow-calls.ts';
+import type { MachineFiles } from '../machine/machine-files.ts';
+import { type After, SlowCalls } from '../machine/slow-calls.ts';
 
 const longest = 16 * 1024;
 const deadlineMs = 1_000;

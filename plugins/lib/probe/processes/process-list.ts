@@ -1,9 +1,9 @@
-import type { MachineFiles } from './machine-files.ts';
+import type { MachineFiles } from '../machine/machine-files.ts';
 import { timestamp } from 'svc/sdk';
 
+import { redactArguments } from '../redaction/command-redaction.ts';
 import { accountsOf, userOf } from './accounts.ts';
 import type { CommandLines } from './command-lines.ts';
-import { redactArguments } from './command-redaction.ts';
 import { errors } from './errors.ts';
 import { plainName } from './plain-name.ts';
 import type { ProcessStat } from './process-stat.ts';

@@ -1,4 +1,4 @@
-import type { MachineFiles } from './machine-files.ts';
+import type { MachineFiles } from '../machine/machine-files.ts';
 
 import { parseProcessStat, type ProcessStat } from './process-stat.ts';
 

@@ -1,10 +1,10 @@
 import type { Clock } from 'svc/sdk';
+import type { MachineFiles } from '../machine/machine-files.ts';
+import { pageSizeOf } from '../machine/page-size.ts';
+import type { After } from '../machine/slow-calls.ts';
 import { CommandLines, type ReadStart } from './command-lines.ts';
-import type { MachineFiles } from './machine-files.ts';
-import { pageSizeOf } from './page-size.ts';
 import { type ListParams, listProcesses } from './process-list.ts';
 import { type Scan, scanProcesses } from './process-table.ts';
-import type { After } from './slow-calls.ts';
 
 export interface ProcessWatchPorts {
   readonly files: MachineFiles;
