@@ -1,4 +1,4 @@
-import { connectionErrors, loki as product, productTestRoute } from 'svc/connection';
+import { loki as product, productTestRoute } from 'svc/connection';
 import type { DeviceChanged } from 'svc/contracts/device';
 import { Examinations } from 'svc/contracts/doctor';
 import { Directory, type PersonChanged } from 'svc/contracts/iam';
@@ -9,18 +9,16 @@ import {
   DeviceScopes,
   driverOf,
   keepSettled,
-  queryErrors,
   RemoteClient,
   remoteSettings,
 } from 'svc/query';
 import { definePlugin, type PluginContext, type ThreadHandle } from 'svc/sdk';
-import { careOf, examinedAnswer, examinedStore, storeErrors } from 'svc/store';
-import { templateErrors } from 'svc/template';
+import { careOf, examinedAnswer, examinedStore } from 'svc/store';
 
+import { declaredErrors } from './declared-errors.ts';
 import type { LogDriver } from './drivers/driver.ts';
 import { EmbeddedLogs } from './drivers/embedded.ts';
 import { RemoteLogs } from './drivers/remote.ts';
-import { errors } from './errors.ts';
 import { logRoutes } from './log-routes.ts';
 import { lokiRoutes } from './loki-routes.ts';
 import { selfMetrics } from './self-metrics.ts';
@@ -44,7 +42,7 @@ const loki = {
 };
 
 export default definePlugin({
-  errors: [errors, connectionErrors, queryErrors, storeErrors, templateErrors],
+  errors: declaredErrors,
   activate(ctx) {
     const { settings, scope, clock } = ctx;
     const data: ThreadData = { folder: ctx.dataDir, ...threadSettings(settings) };

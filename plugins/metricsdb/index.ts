@@ -1,4 +1,4 @@
-import { connectionErrors, productTestRoute, prometheus } from 'svc/connection';
+import { productTestRoute, prometheus } from 'svc/connection';
 import { AlertingRules } from 'svc/contracts/alert';
 import { Examinations } from 'svc/contracts/doctor';
 import {
@@ -11,7 +11,7 @@ import {
 } from 'svc/contracts/metricsdb';
 import { type ForeignPrograms, Programs } from 'svc/contracts/programs';
 import { LaunchSources } from 'svc/contracts/setting';
-import { askingOf, DeviceScopes, queryErrors, seenBy } from 'svc/query';
+import { askingOf, DeviceScopes, seenBy } from 'svc/query';
 import {
   Authenticator,
   Board,
@@ -23,9 +23,10 @@ import {
   type PluginContext,
   type ThreadHandle,
 } from 'svc/sdk';
-import { careOf, examinedAnswer, examinedStore, storeErrors } from 'svc/store';
+import { careOf, examinedAnswer, examinedStore } from 'svc/store';
 
 import { alertingRoutes } from './alerting-routes.ts';
+import { declaredErrors } from './declared-errors.ts';
 import type { Driver, DriverName } from './drivers/driver.ts';
 import { EmbeddedDriver } from './drivers/embedded.ts';
 import { ProcessDriver } from './drivers/process.ts';
@@ -33,7 +34,6 @@ import { configured } from './drivers/remote-client.ts';
 import { RemoteDriver, type RemoteParts } from './drivers/remote.ts';
 import { LaunchedFile, type Launched, MetricsSettings, watchedKeys } from './drivers/settings.ts';
 import { type Supply, Switchboard } from './drivers/switchboard.ts';
-import { errors } from './errors.ts';
 import { authProbe, metricsdbRoutes } from './metricsdb-routes.ts';
 import { prometheusRoutes } from './prometheus-routes.ts';
 import { selfMetrics } from './self-metrics.ts';
@@ -44,7 +44,7 @@ const heapMb = 1_024;
 const settleMs = 60_000;
 
 export default definePlugin({
-  errors: [errors, connectionErrors, queryErrors, storeErrors],
+  errors: declaredErrors,
   activate(ctx) {
     const { clock, scope } = ctx;
     const settings = new MetricsSettings(ctx.settings, ctx.services.use(Board));

@@ -31,8 +31,6 @@ export const errors = defineErrors('topology', {
   no_host_node: ['not_found', 'device {deviceId} has no host node'],
   no_node: ['not_found', 'there is no node {id}'],
   unknown_node_type: ['invalid_argument', 'there is no node type {type}'],
-  props_misfit: ['invalid_argument', 'the props do not fit the node type {name}: {list}'],
-  props: ['invalid_argument', 'props {message}'],
   relation_type_exists: ['conflict', 'there is a relation type {name} already'],
   too_many_relation_types: [
     'conflict',
@@ -54,6 +52,5 @@ export const errors = defineErrors('topology', {
   no_relation: ['not_found', 'there is no relation {id}'],
   relation_exists: ['conflict', 'relation {same} says so already: {src_id} {type} {dst_id}'],
   value: ['invalid_argument', '{path} {message}'],
-  schema: ['invalid_argument', 'schema{at} {message}'],
   which_node: ['invalid_argument', 'name a node by node_id or by device_id'],
 });

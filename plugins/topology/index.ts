@@ -10,14 +10,14 @@ import { DeviceScopes, seenBy } from 'svc/query';
 import { definePlugin } from 'svc/sdk';
 
 import { blastRadius } from './blast-radius.ts';
-import { errors } from './errors.ts';
+import { declaredErrors } from './declared-errors.ts';
 import { HostMirror } from './host-mirror.ts';
 import { neighbourhood } from './neighbourhood.ts';
 import { nodeRoutes } from './node-routes.ts';
 import { nodeStore } from './node-store.ts';
 import { NodeTypes } from './node-types.ts';
 import { Nodes } from './nodes.ts';
-import { PropsCheck } from './props.ts';
+import { PropsCheck } from './props/props.ts';
 import { relationRoutes } from './relation-routes.ts';
 import { RelationTypes } from './relation-types.ts';
 import { Relations } from './relations.ts';
@@ -28,7 +28,7 @@ import { nodeTypeRoutes, relationTypeRoutes } from './type-routes.ts';
 const lookMs = 250;
 
 export default definePlugin({
-  errors,
+  errors: declaredErrors,
   activate(ctx) {
     const { clock, log, scope } = ctx;
     const tables = ctx.db<TopologyTables>();

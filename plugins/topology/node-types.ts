@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 
 import { errors } from './errors.ts';
 import { nodeStore } from './node-store.ts';
-import type { PropsCheck } from './props.ts';
+import type { PropsCheck } from './props/props.ts';
 import type { NodeTypeDraft } from './schema.ts';
 import { type ShownNodeType, shownNodeType } from './shown.ts';
 import type { NodeTypeRow, TopologyDb, TopologyTables } from './tables.ts';

@@ -5,7 +5,7 @@ import type { Static } from 'typebox';
 import { blastRadius } from './blast-radius.ts';
 import { errors } from './errors.ts';
 import { type NodeFilter, nodeStore } from './node-store.ts';
-import type { PropsCheck } from './props.ts';
+import type { PropsCheck } from './props/props.ts';
 import { relationStore } from './relation-store.ts';
 import type { Blast, NodeDraft, NodePatch } from './schema.ts';
 import { type ShownNode, shownNode } from './shown.ts';

@@ -12,7 +12,7 @@ import type { Static } from 'typebox';
 
 import { errors } from './errors.ts';
 import { nodeStore } from './node-store.ts';
-import { assertSize } from './props.ts';
+import { assertSize } from './props/props.ts';
 import { type RelationFilter, relationStore } from './relation-store.ts';
 import type { RelationDraft, RelationPatch } from './schema.ts';
 import { type ShownRelation, shownRelation } from './shown.ts';

@@ -1,4 +1,4 @@
-import { connectionErrors, productTestRoute, tempo as product } from 'svc/connection';
+import { productTestRoute, tempo as product } from 'svc/connection';
 import { Examinations } from 'svc/contracts/doctor';
 import { TraceCare, TraceIngest, TraceQueries } from 'svc/contracts/traces';
 import {
@@ -6,17 +6,16 @@ import {
   DeviceScopes,
   driverOf,
   keepSettled,
-  queryErrors,
   RemoteClient,
   remoteSettings,
 } from 'svc/query';
 import { definePlugin, type PluginContext, type ThreadHandle } from 'svc/sdk';
-import { careOf, examinedAnswer, examinedStore, storeErrors } from 'svc/store';
+import { careOf, examinedAnswer, examinedStore } from 'svc/store';
 
+import { declaredErrors } from './declared-errors.ts';
 import type { TraceDriver } from './drivers/driver.ts';
 import { EmbeddedTraces } from './drivers/embedded.ts';
 import { RemoteTraces } from './drivers/remote.ts';
-import { errors } from './errors.ts';
 import { selfMetrics } from './self-metrics.ts';
 import { pushAddress, searchRangeMs, threadKeys, threadSettings } from './settings.ts';
 import { TraceSkills } from './skills.ts';
@@ -36,7 +35,7 @@ const tempo = {
 };
 
 export default definePlugin({
-  errors: [errors, connectionErrors, queryErrors, storeErrors],
+  errors: declaredErrors,
   activate(ctx) {
     const { settings, clock } = ctx;
     const data: TracesData = { folder: ctx.dataDir, ...threadSettings(settings) };

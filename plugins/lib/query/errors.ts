@@ -14,24 +14,4 @@ export const errors = defineErrors('query', {
     'invalid_argument',
     'last must be between 1ms and 31d, and until a time such as 2026-01-31T14:00:00Z',
   ],
-  pattern: ['invalid_argument', 'the regular expression is refused: {why}'],
-  no_remote_url: [
-    'unavailable',
-    '{plugin}.driver is remote and {plugin}.remote_url is empty: set the address of a {product}',
-  ],
-  remote_busy: ['rate_limited', '{server} is busy: {reason}'],
-  remote_failed: ['upstream_error', '{server} {cause}'],
-  too_many_queries: [
-    'rate_limited',
-    '{running} queries run and {waiting} wait: try again in a moment',
-  ],
-  pattern_syntax: ['invalid_argument', '{cause}'],
-  line_full: [
-    'rate_limited',
-    '{running} queries run and {waiting} wait: ask again when some have ended',
-  ],
-  wait_in_vain: [
-    'rate_limited',
-    '{waiting} queries wait before this one, which would take about {wait} s of its {timeout}: ask fewer at a time, or shorter ones',
-  ],
 });

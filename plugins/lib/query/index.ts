@@ -3,7 +3,7 @@ export * from './run/budget.ts';
 export * from './byte-text.ts';
 export * from './device-scope.ts';
 export * from './durations.ts';
-export { errors as queryErrors } from './errors.ts';
+export { queryErrors } from './declared-errors.ts';
 export * from './json/foreign-json.ts';
 export * from './run/gate.ts';
 export * from './json/json-bytes.ts';

@@ -24,7 +24,7 @@ export * from './blocks/retention.ts';
 export * from './blocks/section-cache.ts';
 export * from './bytes/snappy.ts';
 export * from './blocks/unpacker.ts';
-export { errors as storeErrors } from './errors.ts';
+export { storeErrors } from './declared-errors.ts';
 export * from './wal/wal-files.ts';
 export type { WalDamage } from './wal/wal-replay.ts';
 export { type Wal, type WalOptions, type WalReplay, openWal } from './wal/wal.ts';

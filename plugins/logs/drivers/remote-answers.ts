@@ -3,8 +3,8 @@ import type { InstantAnswer, LabelRecord, MatrixAnswer } from 'svc/contracts/met
 import { foreignJson, type JsonRecord, parseFloatGo } from 'svc/query';
 import { type SvcError } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { parseNanos } from '../store/lines/nanos.ts';
+import { errors } from './errors.ts';
 
 const strange = (what: string): SvcError => errors.odd_answer({ what });
 

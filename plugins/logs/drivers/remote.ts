@@ -16,7 +16,6 @@ import type {
 import { type RemoteClient } from 'svc/query';
 import { type Clock, messageOf, type ThreadHandle } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import type { EndpointName } from '../loki/endpoints.ts';
 import { maxLines } from '../loki/parameters.ts';
 import type {
@@ -27,6 +26,7 @@ import type {
   ParameterList,
 } from '../thread/contract.ts';
 import type { DriverStatus, LogDriver } from './driver.ts';
+import { errors } from './errors.ts';
 import { dataOf, instantIn, linesIn, matrixIn, namesIn } from './remote-answers.ts';
 
 export interface RemoteLogsParts {

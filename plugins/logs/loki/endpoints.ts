@@ -1,6 +1,5 @@
 import { labelsRecord, type Matcher, type QueryCall } from 'svc/query';
 
-import { errors } from '../errors.ts';
 import { instant, layOut, lines, parse, range, tailer, typeOf } from '../logql/index.ts';
 import { findTemplates } from '../patterns/find-templates.ts';
 import type { NanosWindow } from '../store/blocks/directory.ts';
@@ -16,6 +15,7 @@ import {
   told,
 } from './answer.ts';
 import { DetectedFields } from './detected-fields.ts';
+import { errors } from './errors.ts';
 import { Parameters } from './parameters.ts';
 import { Volumes } from './volumes.ts';
 
@@ -242,7 +242,7 @@ export function answer(
   call: EndpointCall,
 ): Uint8Array | Promise<Uint8Array> {
   if (!Object.hasOwn(endpoints, name)) {
-    throw errors.no_endpoint({ name });
+    throw errors.no_such_endpoint({ name });
   }
   return (endpoints[name] as Endpoint)(parts, call, new Parameters(call.parameters, parts.now()));
 }

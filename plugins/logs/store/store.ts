@@ -20,11 +20,11 @@ import {
   type WalFiles,
 } from 'svc/store';
 
-import { errors } from '../errors.ts';
 import type { LogSource } from '../logql/lines/source.ts';
 import { chunkTable, schemaSql } from './blocks/chunk-table.ts';
 import { Cutter } from './blocks/cutter.ts';
 import { Directory } from './blocks/directory.ts';
+import { errors } from './errors.ts';
 import { type CutLimits, type LogLimits, usualCuts, usualLimits } from './head/limits.ts';
 import { type Stream, StreamTable } from './head/stream-table.ts';
 import { admit, type Admitted } from './intake/admit.ts';

@@ -8,9 +8,9 @@ import {
   type Wal,
 } from 'svc/store';
 
-import { errors } from '../errors.ts';
 import type { ChunkTable } from './blocks/chunk-table.ts';
 import type { Cutter } from './blocks/cutter.ts';
+import { errors } from './errors.ts';
 import type { CutLimits } from './head/limits.ts';
 import type { StreamTable } from './head/stream-table.ts';
 import type { Intake } from './intake/intake.ts';

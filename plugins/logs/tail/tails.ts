@@ -1,10 +1,10 @@
 import { JsonBytes, type Labels, labelValue, type Matcher, textOf } from 'svc/query';
 
-import { errors } from '../errors.ts';
 import { type FoundLine, streamsOf, tailer } from '../logql/index.ts';
 import { writeLabels, writeLine } from '../loki/answer.ts';
 import type { Batch, StreamPart } from '../store/lines/batch.ts';
 import { nanosText } from '../store/lines/nanos.ts';
+import { errors } from './errors.ts';
 
 export interface TailQuery {
   readonly query: string;

@@ -1,8 +1,8 @@
 import type { Disposer, Principal, Scope, Socket, ThreadHandle } from 'svc/sdk';
 import { askerOf } from 'svc/query';
 
-import { errors } from '../errors.ts';
 import type { OpenedTail, TailInput } from '../thread/contract.ts';
+import { errors } from './errors.ts';
 
 /** A client that reads more slowly than this much waits in its socket gets nothing new; the thread counts what it misses. */
 const maxUnread = 512 * 1024;

@@ -18,7 +18,6 @@ import {
 } from 'svc/sdk';
 import { memoryOf } from 'svc/store';
 
-import { errors } from '../errors.ts';
 import type { BatchAnswer } from '../service/answers.ts';
 import type {
   Asked,
@@ -29,6 +28,7 @@ import type {
   ThreadStats,
 } from '../thread/contract.ts';
 import type { Driver, DriverState, StatusPage } from './driver.ts';
+import { errors } from './errors.ts';
 import type { MetricsSettings } from './settings.ts';
 import { ownPage } from './status-pages.ts';
 

@@ -5,8 +5,8 @@ import type { ForeignPrograms, ProgramHandle, ProgramOwner } from 'svc/contracts
 import { parseDuration } from 'svc/query';
 import type { HealthReport } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import type { DriverState } from './driver.ts';
+import { errors } from './errors.ts';
 import { RemoteDriver, type RemoteParts } from './remote.ts';
 import type { ProcessSettings, RemoteSettings } from './settings.ts';
 

@@ -7,8 +7,8 @@ import {
 } from 'svc/sdk';
 import { queryError, type QueryErrorKind } from 'svc/query';
 
-import { errors } from '../errors.ts';
 import type { Pairs } from '../thread/contract.ts';
+import { errors } from './errors.ts';
 import type { RemoteSettings } from './settings.ts';
 
 export interface RemoteAddress {

@@ -20,11 +20,11 @@ import {
   type ThreadHandle,
 } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import type { ServiceAnswer } from '../service/answers.ts';
 import type { Asked, Forwarded, Packed, PackInput, ServiceQuestion } from '../thread/contract.ts';
 import type { Driver, DriverState, StatusPage } from './driver.ts';
 import { patienceMs } from './embedded.ts';
+import { errors } from './errors.ts';
 import { type RemoteAddress, RemoteClient } from './remote-client.ts';
 import type { MetricsSettings } from './settings.ts';
 import { ownPage } from './status-pages.ts';

@@ -5,9 +5,9 @@ import type { Launch, LaunchSource } from 'svc/contracts/setting';
 import { parseDuration } from 'svc/query';
 import type { Settings, SettingsBoard } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import type { ThreadSettings } from '../thread/contract.ts';
 import type { DriverName } from './driver.ts';
+import { errors } from './errors.ts';
 
 export interface RemoteSettings {
   readonly url: string;

@@ -1,7 +1,7 @@
 import { messageOf } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import type { Driver, DriverName } from './driver.ts';
+import { errors } from './errors.ts';
 import type { Launched } from './settings.ts';
 
 /** What the switchboard needs of the plugin. */

@@ -1,10 +1,10 @@
 import { type SvcError } from 'svc/sdk';
 import { labelsOf, type Labels, labelsRecord, parseFloatGo } from 'svc/query';
 
-import { errors } from '../errors.ts';
 import type { RangeSeries } from '../promql/index.ts';
 import type { ServiceAnswer } from '../service/answers.ts';
 import { matrixAnswer, vectorAnswer } from '../service/matrix.ts';
+import { errors } from './errors.ts';
 
 const maxWarnings = 20;
 const longestWarning = 500;

@@ -10,8 +10,8 @@ import {
   type Matcher,
 } from 'svc/query';
 
-import { errors } from '../errors.ts';
 import type { SelectHints, Series, SeriesSource } from '../promql/index.ts';
+import { errors } from './errors.ts';
 
 interface Kept {
   readonly labels: Labels;

@@ -1,9 +1,9 @@
 import type { InstantAnswer, QueryOptions, ScratchRow } from 'svc/contracts/metricsdb';
 import type { QueryRunner } from 'svc/query';
 
-import { errors } from '../errors.ts';
 import { instant } from '../promql/index.ts';
 import type { QueryLimits } from '../thread/contract.ts';
+import { errors } from './errors.ts';
 import { instantAnswerOf } from './matrix.ts';
 import { ScratchStore } from './scratch-store.ts';
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import { type MetricsStore, openMetricsStore } from './store.ts';
 import { type MetricsLimits } from './upkeep/limits.ts';
 

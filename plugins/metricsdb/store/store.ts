@@ -16,11 +16,11 @@ import {
   type WalOptions,
 } from 'svc/store';
 
-import { errors } from '../errors.ts';
 import type { SeriesSource } from '../promql/vector/source.ts';
 import { rawLevel } from './blocks/block-layout.ts';
 import { Blocks } from './blocks/blocks.ts';
 import { catalogueSchema, getState } from './blocks/catalogue-schema.ts';
+import { errors } from './errors.ts';
 import { Head } from './head/head.ts';
 import { Intake } from './intake/intake.ts';
 import { Metadata, type MetricMetadata } from './intake/metadata.ts';

@@ -3,8 +3,8 @@ import { foreignJson } from 'svc/query';
 import { type SvcError } from 'svc/sdk';
 import { ProtoReader } from 'svc/store';
 
-import { errors } from '../errors.ts';
 import type { TracesMetrics } from '../thread/contract.ts';
+import { errors } from './errors.ts';
 
 const strange = (what: string): SvcError => errors.odd_answer({ what });
 

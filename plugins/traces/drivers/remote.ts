@@ -3,11 +3,11 @@ import type { TraceSearchOptions, TraceWindow } from 'svc/contracts/traces';
 import { type RemoteClient } from 'svc/query';
 import { type Clock, isSvcError, messageOf, type ThreadHandle } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import type { Relayed } from '../store/passing.ts';
 import type { TempoQuestion } from '../tempo/question.ts';
 import type { EnforcedInput, JudgedInput, TraceForm } from '../thread/contract.ts';
 import type { DriverStatus, TraceDriver } from './driver.ts';
+import { errors } from './errors.ts';
 import {
   assertJson,
   matrixIn,

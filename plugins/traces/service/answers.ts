@@ -3,13 +3,13 @@ import { queryError } from 'svc/query';
 import { ProtoWriter } from 'svc/store';
 import { transferred } from 'svc/thread';
 
-import { errors } from '../errors.ts';
 import { valueText } from '../store/head/otlp-values.ts';
 import { withWarnings } from '../store/read/answer-json.ts';
 import { answerProto, noTrace, traceJson, tracesProto } from '../store/read/trace-json.ts';
 import type { TraceInput, TracesMetrics } from '../thread/contract.ts';
 import { type MetricsResult, type SearchResult, sightOf } from '../traceql/index.ts';
 import type { TraceSpans } from '../traceql/spans/span.ts';
+import { errors } from './errors.ts';
 import { matchersOf, type Told } from './store-queries.ts';
 
 /** A trace as other plugins are told of it. */

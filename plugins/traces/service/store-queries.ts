@@ -1,6 +1,5 @@
 import { type Budget, matcher, type Matcher, type QueryRunner } from 'svc/query';
 
-import { errors } from '../errors.ts';
 import { type TagNames, tagNames, type TagValue, tagValues } from '../store/read/tags.ts';
 import type { TracesStore } from '../store/store.ts';
 import type {
@@ -22,6 +21,7 @@ import {
 } from '../traceql/index.ts';
 import type { SpanSource } from '../traceql/spans/source.ts';
 import type { TraceSpans } from '../traceql/spans/span.ts';
+import { errors } from './errors.ts';
 
 const maxTraces = 1_000;
 const maxSpansPerSpanSet = 1_000;

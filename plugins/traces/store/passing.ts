@@ -1,7 +1,7 @@
 import { asBuffer } from 'svc/query';
 
-import { errors } from '../errors.ts';
 import type { TraceSpans } from '../traceql/spans/span.ts';
+import { errors } from './errors.ts';
 import type { Head } from './head/head.ts';
 import { decodeTraces } from './intake/decode.ts';
 import {

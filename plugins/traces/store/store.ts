@@ -14,11 +14,11 @@ import {
   type Wal,
 } from 'svc/store';
 
-import { errors } from '../errors.ts';
 import type { SearchWindow, SpanSource } from '../traceql/spans/source.ts';
 import type { TraceSpans } from '../traceql/spans/span.ts';
 import { BlockSet } from './blocks/block-set.ts';
 import { writeTraceBlock } from './blocks/block.ts';
+import { errors } from './errors.ts';
 import { Head } from './head/head.ts';
 import { defaultLimits, type TraceLimits } from './head/limits.ts';
 import { decodeTraces } from './intake/decode.ts';

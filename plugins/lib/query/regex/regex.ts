@@ -1,7 +1,7 @@
 import { RE2JS, RE2JSException } from 're2js';
 
 import { type SvcError } from 'svc/sdk';
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import { type Facts, factsOf } from './facts.ts';
 import { type WordList, wordList } from './words.ts';
 

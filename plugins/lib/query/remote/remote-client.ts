@@ -5,8 +5,8 @@ import {
   type SvcError,
 } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
 import { queryError } from '../run/query-error.ts';
+import { errors } from './errors.ts';
 import type { RemoteSettings } from './remote-settings.ts';
 
 /** How errors name the other server and the settings that lead to it. */

@@ -1,5 +1,5 @@
-import { errors } from '../errors.ts';
 import type { Asker } from './asker.ts';
+import { errors } from './errors.ts';
 import { queryError } from './query-error.ts';
 import type { QueryTurn } from './query-turn.ts';
 

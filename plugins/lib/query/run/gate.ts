@@ -1,6 +1,6 @@
 import { ConcurrencyGate } from 'svc/flow';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import { queryError } from './query-error.ts';
 
 /** Lets few queries work at a time, so that each ends soon, and some more wait; a dashboard that opens is never refused for its size. */

@@ -5,9 +5,9 @@ import { basename, join } from 'node:path';
 import { isSvcError, messageOf, type SvcError } from 'svc/sdk';
 import { ByteReader, ByteWriter } from '../bytes/bytes.ts';
 import { crc32 } from '../bytes/crc32.ts';
-import { errors } from '../errors.ts';
 import { placeOf, syncFolder } from '../wal/wal-files.ts';
 import { codecs, compress, type Compressed, decompress } from './codec.ts';
+import { errors } from './errors.ts';
 import type { SectionCache } from './section-cache.ts';
 import type { Unpacker } from './unpacker.ts';
 

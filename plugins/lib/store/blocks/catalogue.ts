@@ -14,9 +14,9 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 
 import { type Logger, messageOf } from 'svc/sdk';
-import { errors } from '../errors.ts';
 import { draftSuffix } from './block-file.ts';
 import { type BlockTable, blockTable, blockTableSql } from './block-table.ts';
+import { errors } from './errors.ts';
 
 export interface Catalogue {
   readonly db: Database.Database;

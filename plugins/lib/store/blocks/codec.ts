@@ -1,6 +1,6 @@
 import * as zlib from 'node:zlib';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 /** Written into blocks: never renumber. */
 export const codecs = { none: 0, brotli: 1, zstd: 2 } as const;

@@ -1,7 +1,7 @@
 import { type SvcError } from 'svc/sdk';
 import { asBuffer, textOf } from 'svc/query';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 const encoder = new TextEncoder();
 

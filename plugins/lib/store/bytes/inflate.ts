@@ -2,7 +2,7 @@ import { unzipSync } from 'node:zlib';
 
 import { type SvcError } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 /** What a body may grow to. */
 export interface InflateLimit {

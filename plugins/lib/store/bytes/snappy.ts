@@ -1,6 +1,6 @@
 import { snappyBlock } from 'svc/probe';
 import { type SvcError } from 'svc/sdk';
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import { type InflateLimit, tooLarge } from './inflate.ts';
 
 /** Memory that is used again for the next body; it grows to what was needed. */

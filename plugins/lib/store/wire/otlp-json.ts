@@ -1,5 +1,5 @@
 import { type SvcError } from 'svc/sdk';
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import type { AnyValue, KeyValue, OtlpResource, OtlpScope } from './otlp.ts';
 
 /** The JSON form of OTLP: 64-bit numbers are strings, ids are hexadecimal, unknown fields mean nothing. */

@@ -1,5 +1,5 @@
 import { formatFloat } from 'svc/query';
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import type { ProtoReader } from './protobuf.ts';
 
 /** A value of an attribute. Whole numbers past 2^53 are bigints; a list of keys and values is a Map; undefined where a sender left it empty. */

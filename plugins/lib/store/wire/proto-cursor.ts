@@ -1,7 +1,7 @@
 import { type SvcError } from 'svc/sdk';
 import { asBuffer } from 'svc/query';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 
 /** How a field is stored; 3 and 4 are groups, which nothing here uses. */
 export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;

@@ -1,7 +1,7 @@
 import { gunzip, reusableBuffer, snappyDecode } from 'svc/store';
 
-import { errors } from '../../errors.ts';
 import type { Batch } from '../lines/batch.ts';
+import { errors } from './errors.ts';
 import { readJsonPush } from './json-push.ts';
 import { readOtlpJson, readOtlpProto } from './otlp-push.ts';
 import { readProtoPush } from './proto-push.ts';

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 
 import { type SvcError } from 'svc/sdk';
 
-import { errors } from '../../errors.ts';
 import { Batch } from '../lines/batch.ts';
 import { parseNanos } from '../lines/nanos.ts';
+import { errors } from './errors.ts';
 import { LabelSets } from './label-sets.ts';
 import { PushScanner } from './push-scanner.ts';
 

@@ -2,7 +2,7 @@ import { type SvcError } from 'svc/sdk';
 import { type Labels, labelsOf } from 'svc/query';
 import { unquote } from 'svc/template';
 
-import { errors } from '../../errors.ts';
+import { errors } from './errors.ts';
 
 /** A label set as it stands in sentences: `{app="web", host="h1"}`. */
 export function labelsText(labels: Labels): string {

@@ -21,9 +21,9 @@ import {
   scopeFromJson,
 } from 'svc/store';
 
-import { errors } from '../../errors.ts';
 import { Batch } from '../lines/batch.ts';
 import type { Nanos } from '../lines/nanos.ts';
+import { errors } from './errors.ts';
 import { LabelSets, RecordSets } from './label-sets.ts';
 import { remembered } from './remembered.ts';
 

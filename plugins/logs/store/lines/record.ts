@@ -1,8 +1,8 @@
 import { type Labels } from 'svc/query';
 import { ByteReader, ByteWriter } from 'svc/store';
 
-import { errors } from '../../errors.ts';
 import { Batch } from './batch.ts';
+import { errors } from './errors.ts';
 
 const version = 1;
 const headBytes = 5;

@@ -1,8 +1,8 @@
 import { metricName, type Matcher } from 'svc/query';
 
-import { errors } from '../../errors.ts';
 import { Cursor } from '../columns/scratch.ts';
 import { layoutVersion, sliceMs, thinLayoutVersion } from './block-layout.ts';
+import { errors } from './errors.ts';
 import { readTexts } from './label-group.ts';
 
 export interface Slice {

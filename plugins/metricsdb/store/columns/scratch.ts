@@ -1,6 +1,6 @@
 import { type SvcError } from 'svc/sdk';
 
-import { errors } from '../../errors.ts';
+import { errors } from './errors.ts';
 
 /** A growing buffer that is used again and again: what it holds is good until the next `reset`. */
 export class Scratch {

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { type SvcError } from 'svc/sdk';
 import { labelsOf, parseFloatGo } from 'svc/query';
 
-import { errors } from '../../errors.ts';
+import { errors } from './errors.ts';
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
 import { type OpenComment, openComment, openTail } from './open-metrics.ts';

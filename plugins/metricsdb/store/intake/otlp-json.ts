@@ -8,7 +8,7 @@ import {
   resourceFromJson,
 } from 'svc/store';
 
-import { errors } from '../../errors.ts';
+import { errors } from './errors.ts';
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
 import {

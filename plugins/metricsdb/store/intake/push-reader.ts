@@ -1,6 +1,6 @@
 import { gunzip, reusableBuffer, snappyDecode } from 'svc/store';
 
-import { errors } from '../../errors.ts';
+import { errors } from './errors.ts';
 import { readExposition } from './exposition.ts';
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';

@@ -1,7 +1,7 @@
 import { labelsOf } from 'svc/query';
 import { ProtoReader } from 'svc/store';
 
-import { errors } from '../../errors.ts';
+import { errors } from './errors.ts';
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
 import { strictText } from './raw-labels.ts';

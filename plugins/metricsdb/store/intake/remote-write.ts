@@ -1,7 +1,7 @@
 import { type SvcError } from 'svc/sdk';
 import { labelsOf } from 'svc/query';
 
-import { errors } from '../../errors.ts';
+import { errors } from './errors.ts';
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
 import { readRawLabels } from './raw-labels.ts';

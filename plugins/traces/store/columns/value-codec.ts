@@ -1,7 +1,7 @@
 import type { ByteReader, ByteWriter } from 'svc/store';
 
-import { errors } from '../../errors.ts';
 import type { Attribute, Value } from '../../traceql/spans/span.ts';
+import { errors } from './errors.ts';
 
 /** Written into blocks: never renumber. */
 const types = {

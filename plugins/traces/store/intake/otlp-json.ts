@@ -10,7 +10,7 @@ import {
   ProtoWriter,
 } from 'svc/store';
 
-import { errors } from '../../errors.ts';
+import { errors } from './errors.ts';
 
 /** The JSON form of an ExportTraceServiceRequest as the protobuf one, so that there is one reader and one log. */
 export function protoFromJson(body: Uint8Array): Uint8Array {

@@ -1,9 +1,9 @@
 import { asBuffer } from 'svc/query';
 import { gunzip } from 'svc/store';
 
-import { errors } from '../../errors.ts';
 import type { ServerStamp } from '../head/head-dictionary.ts';
 import type { Tally } from './decode.ts';
+import { errors } from './errors.ts';
 import { protoFromJson } from './otlp-json.ts';
 
 export interface PushOptions {

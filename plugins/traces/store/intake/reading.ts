@@ -1,10 +1,10 @@
 import { ProtoReader } from 'svc/store';
 
-import { errors } from '../../errors.ts';
 import type { ScopeName } from '../columns/columns.ts';
 import { valueless } from '../head/head-dictionary.ts';
 import type { Head } from '../head/head.ts';
 import type { TraceLimits } from '../head/limits.ts';
+import { errors } from './errors.ts';
 
 export interface Range {
   readonly start: number;

@@ -1,7 +1,7 @@
 import { ByteReader, ByteWriter } from 'svc/store';
 
-import { errors } from '../../errors.ts';
 import type { ServerStamp } from '../head/head-dictionary.ts';
+import { errors } from './errors.ts';
 
 const version = 1;
 

@@ -1,0 +1,7 @@
+import { defineErrors } from 'svc/sdk';
+
+export const errors = defineErrors('store', {
+  otlp: ['invalid_argument', 'OTLP: {what}'],
+  attribute_depth: ['invalid_argument', 'attribute values are nested more than {max} deep'],
+  protobuf: ['invalid_argument', 'protobuf: {what}'],
+});
