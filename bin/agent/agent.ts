@@ -21,7 +21,7 @@ import { edgePorts } from './host-ports.ts';
 import { smallSchemas } from './small-ajv.ts';
 import { edgeSettings } from './settings.ts';
 import { openBase } from '../../core/boot/base.ts';
-import { pluginSources, type Product } from '../../core/boot/product.ts';
+import { pluginSources, type Product } from '../../core/boot/settings/product.ts';
 import type { Environment } from '../../core/boot/settings/settings.ts';
 import { TakeDown } from '../../core/boot/take-down.ts';
 import { every } from '../../core/boot/take-down.ts';

@@ -8,7 +8,7 @@ import { proxyEnvironment } from './proxy.ts';
 import { smallSchemas } from './small-ajv.ts';
 import { edgeSettings } from './settings.ts';
 import { shippedOnly } from './agent.ts';
-import type { Product } from '../../core/boot/product.ts';
+import type { Product } from '../../core/boot/settings/product.ts';
 import type { Environment } from '../../core/boot/settings/settings.ts';
 import { every } from '../../core/boot/take-down.ts';
 import { systemClock, systemIds } from '../../core/boot/time.ts';

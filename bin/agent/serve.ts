@@ -1,7 +1,7 @@
 import { bootAgent } from './agent.ts';
 import { proxyEnvironment } from './proxy.ts';
 import { runInForeground } from '../serve/foreground.ts';
-import type { Product } from '../../core/boot/product.ts';
+import type { Product } from '../../core/boot/settings/product.ts';
 import type { Environment } from '../../core/boot/settings/settings.ts';
 
 /** Runs svc of an edge in the foreground until a signal ends it. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import project from '../../package.json' with { type: 'json' };
 import { type Bundler, lentNames } from '../../core/host/index.ts';
-import { installation } from '../../core/boot/product.ts';
+import { installation } from '../../core/boot/settings/product.ts';
 import { cacheFolders, ownFolder } from '../product/cache-folder.mjs';
 import { stackMaps } from '../product/stack-maps.ts';
 import { bundlePlugin, bundleThread } from './bundle.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isSea } from 'node:sea';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { installation } from '../../core/boot/product.ts';
+import { installation } from '../../core/boot/settings/product.ts';
 import { type Call, type Command, Failure } from 'svc/cli';
 import { withProgress } from '../product/with-progress.ts';
 import { backupUnitTexts, serviceName, unitText } from '../serve/unit.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import * as cli from 'svc/cli';
 
-import { evaluateText } from '../../core/host/evaluate.ts';
+import { evaluateText } from '../../core/host/code/evaluate.ts';
 import type { PluginFolder } from '../../core/host/index.ts';
 import * as sdk from '../../core/sdk/index.ts';
 import { builtFile } from '../manifest/area-commands.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 
 import type { Command, Environment } from 'svc/cli';
 
-import { pluginSources } from '../../core/boot/product.ts';
+import { pluginSources } from '../../core/boot/settings/product.ts';
 import { discover, type PluginFolder } from '../../core/host/index.ts';
 import { currentProduct } from '../product/product.ts';
 import { commandPoint, mayBringCode } from '../manifest/command-point.ts';

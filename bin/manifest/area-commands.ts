@@ -1,7 +1,7 @@
 import commandsSchema from '../../config/commands.schema.json' with { type: 'json' };
 import { ajvSchemas } from '../../core/boot/settings/schemas.ts';
 import type { PluginFolder } from '../../core/host/index.ts';
-import { sentence } from '../../core/host/read-manifest.ts';
+import { sentence } from '../../core/host/folder/read-manifest.ts';
 import { type PluginManifest, SvcError } from '../../core/sdk/index.ts';
 import { commandPoint, mayBringCode } from './command-point.ts';
 

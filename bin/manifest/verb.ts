@@ -1,6 +1,6 @@
 import verbsSchema from '../../config/verbs.schema.json' with { type: 'json' };
 import { ajvSchemas } from '../../core/boot/settings/schemas.ts';
-import { sentence } from '../../core/host/read-manifest.ts';
+import { sentence } from '../../core/host/folder/read-manifest.ts';
 import { type PluginManifest, SvcError } from '../../core/sdk/index.ts';
 import { verbPoint } from './verb-point.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 
-import type { Product } from '../../core/boot/product.ts';
+import type { Product } from '../../core/boot/settings/product.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
 /** Folder with the compiled threads; only there when bin/compile.mjs made this program. */
@@ -16,7 +16,7 @@ export async function currentProduct(): Promise<Product> {
     const { embeddedProduct } = await import('./embedded.ts');
     return embeddedProduct(version);
   }
-  const { productFromSource } = await import('../../core/boot/product.ts');
+  const { productFromSource } = await import('../../core/boot/settings/product.ts');
   const product = productFromSource(fileURLToPath(new URL('../..', import.meta.url)));
   return typeof SVC_THREADS === 'string'
     ? { ...product, thread: (name) => readFileSync(`${SVC_THREADS}/${name}.cjs`, 'utf8') }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { installation } from '../../core/boot/product.ts';
+import { installation } from '../../core/boot/settings/product.ts';
 
 /** For Node: a small young generation, no compilers and no threads for them, since an agent does little, for ever. */
 const agentFlags = [

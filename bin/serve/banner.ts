@@ -1,7 +1,7 @@
 import type { RunningCore } from '../../core/boot/boot.ts';
 import type { Registry } from '../../core/registry/index.ts';
 import { Banner, type BannerLine } from '../../core/sdk/index.ts';
-import type { Product } from '../../core/boot/product.ts';
+import type { Product } from '../../core/boot/settings/product.ts';
 
 /** Lines to be copied are longer than a box should be, and stand below it. */
 const widest = 100;

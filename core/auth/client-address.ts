@@ -1,6 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-
-import { SvcError } from '../sdk/index.ts';
+import { errors } from './errors.ts';
 
 /** Where a request comes from, and which peers only pass requests on. */
 export class ClientAddress {
@@ -44,10 +43,7 @@ function ranges(list: readonly string[]): BlockList {
     const version = isIP(address);
     const width = bits === undefined ? (version === 6 ? 128 : 32) : Number(bits);
     if (version === 0 || !/^\d{1,3}$/.test(bits ?? '0') || width > (version === 6 ? 128 : 32)) {
-      throw new SvcError(
-        'invalid_argument',
-        `SVC_TRUSTED_PROXIES names "${entry}", which is neither an address nor a range such as 10.0.0.0/8`,
-      );
+      throw errors.proxy_no_address({ entry });
     }
     proxies.addSubnet(address, width, version === 6 ? 'ipv6' : 'ipv4');
   }

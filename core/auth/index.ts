@@ -4,3 +4,4 @@ export * from './operator.ts';
 export * from './policy.ts';
 export * from './principals.ts';
 export * from './redact.ts';
+export { errors as addressErrors } from './errors.ts';

@@ -23,7 +23,7 @@ import {
   type SettingDeclaration,
 } from '../sdk/index.ts';
 import { memoryFile } from './memory-file.ts';
-import type { Product } from './product.ts';
+import type { Product } from './settings/product.ts';
 import { keepKnownSettings } from './settings/known-settings.ts';
 import { bootSettings } from './settings/read-settings.ts';
 import type { Environment, Settings } from './settings/settings.ts';

@@ -8,7 +8,6 @@ import type { DiskLimits, Safeguard } from '../storage/index.ts';
 import type { HttpServer } from '../http/index.ts';
 import { type Base, openBase } from './base.ts';
 import { forgetOldKeys } from './change-port.ts';
-import { replaceFile } from './memory-file.ts';
 import {
   type Data,
   type Hosting,
@@ -18,8 +17,9 @@ import {
   openHttp,
   publishCore,
 } from './parts.ts';
-import { pluginSources, type Product } from './product.ts';
+import { pluginSources, type Product } from './settings/product.ts';
 import { coreSettings } from './settings/core-settings.ts';
+import { replaceFile } from './settings/replace-file.ts';
 import { ajvSchemas } from './settings/schemas.ts';
 import type { Environment } from './settings/settings.ts';
 import { sharedModules } from './shared-modules.ts';

@@ -10,6 +10,7 @@ import {
   type ServiceToken,
 } from '../sdk/index.ts';
 import type { Storage } from '../storage/index.ts';
+import { coreErrors } from './core-errors.ts';
 
 /** One of core's own services, for plugins to require. */
 export interface CoreService {
@@ -34,6 +35,7 @@ export function coreDraft(
     draft.add('services', id, { version: sdkVersion, instance }),
   );
   routes.forEach((declaration, key) => draft.add('routes', key, declaration));
+  draft.addErrors(coreErrors);
   return draft.seal();
 }
 

@@ -11,8 +11,8 @@ import {
 import { join } from 'node:path';
 
 import type { HostMemory, QuarantineEntry } from '../host/index.ts';
-import { SvcError } from '../sdk/index.ts';
 import { writeDurably } from '../storage/index.ts';
+import { errors } from './errors.ts';
 
 interface Remembered {
   disabled: Record<string, string>;
@@ -73,11 +73,7 @@ function recall(file: string): Remembered {
     ) as Partial<Remembered>;
     return { disabled: disabled ?? {}, quarantined: quarantined ?? {}, death };
   } catch (cause) {
-    throw new SvcError(
-      'invalid_argument',
-      `${file} is damaged; delete it to forget which plugins were disabled or quarantined`,
-      { cause },
-    );
+    throw errors.memory_damaged({ file }, { cause });
   }
 }
 
@@ -112,11 +108,4 @@ function assign<T>(target: Record<string, T>, id: string, value: T | undefined):
   } else {
     target[id] = value;
   }
-}
-
-/** Whole or not at all for whoever reads it, without waiting for the disk. */
-export function replaceFile(file: string, content: string): void {
-  const draft = `${file}.new`;
-  writeFileSync(draft, content, { mode: 0o600 });
-  renameSync(draft, file);
 }

@@ -16,7 +16,6 @@ import {
   Keys,
   Plugins,
   Self,
-  SvcError,
 } from '../sdk/index.ts';
 import {
   type DiskLimits,
@@ -29,8 +28,9 @@ import {
 import { type Base, type HostParts, openHostParts } from './base.ts';
 import { changePort } from './change-port.ts';
 import { coreDraft, coreService, readiness } from './core-plugin.ts';
+import { errors } from './errors.ts';
 import { hostPorts } from './lent.ts';
-import { installation, type Product } from './product.ts';
+import { installation, type Product } from './settings/product.ts';
 import type { TakeDown } from './take-down.ts';
 
 const stopGraceMs = 10_000;
@@ -236,11 +236,7 @@ function tlsOptions(settings: Pick<Base['settings'], 'get'>): HttpOptions['tls']
   ) as [string, string, string];
   const given = [place, cert, key].filter((value) => value !== '').length;
   if (given % 3 !== 0) {
-    throw new SvcError(
-      'invalid_argument',
-      'http.tls_addr, http.tls_cert and http.tls_key go together: set all three, or none',
-      { reason: 'boot.tls_in_part' },
-    );
+    throw errors.tls_in_part();
   }
   const { hostname, port } = listenAddress(place);
   return given === 0 ? undefined : { host: hostname, port, cert, key };
@@ -278,10 +274,7 @@ export function pluginThreads({
   }
   const text = thread?.('better-sqlite3');
   if (text === undefined) {
-    throw new SvcError(
-      'internal',
-      'this build of svc carries no better-sqlite3 for the threads of plugins',
-    );
+    throw errors.no_sqlite_for_threads();
   }
   return new Threads({
     clock,

@@ -10,6 +10,7 @@ import {
   SvcError,
   withDeadline,
 } from '../sdk/index.ts';
+import { errors } from './errors.ts';
 
 /** A subscription as the registry holds it. */
 export interface Subscriber<Owner> {
@@ -141,11 +142,7 @@ export class Bus<Owner> {
     const { deliver, deliverMs, log } = this.#options;
     try {
       const late = (): Promise<void> =>
-        Promise.reject(
-          new SvcError('unavailable', `${key} did not finish within ${deliverMs} ms`, {
-            reason: 'events.listener_late',
-          }),
-        );
+        Promise.reject(errors.listener_late({ listener: key, ms: deliverMs }));
       await deliver(owner, `event ${value.type}`, () =>
         withDeadline((async () => value.listener(event))(), deliverMs, late),
       );
@@ -220,7 +217,4 @@ function frozen(value: unknown, type: string, path: string, depth: number): unkn
 }
 
 const unfit = (type: string, path: string, what: string): SvcError =>
-  new SvcError(
-    'invalid_argument',
-    `event ${type} carries ${what}${path === '' ? '' : ` at ${path}`}; an event is plain data (objects, lists, text, numbers)`,
-  );
+  errors.event_no_data({ type, what, at: path === '' ? '' : ` at ${path}` });

@@ -5,13 +5,13 @@ import {
   type MaybePromise,
   type PluginContext,
   type PluginDefinition,
-  SvcError,
   withDeadline,
 } from '../sdk/index.ts';
-import { createContext, type Promised } from './context.ts';
-import type { PluginFolder } from './folder.ts';
-import { type ThreadSupply, PluginThreads } from './plugin-threads.ts';
-import type { HostPorts } from './ports.ts';
+import { createContext, type Promised } from './context/context.ts';
+import { errors } from './errors.ts';
+import type { PluginFolder } from './folder/folder.ts';
+import { type ThreadSupply, PluginThreads } from './context/plugin-threads.ts';
+import type { HostPorts } from './context/ports.ts';
 
 export interface Activated {
   readonly draft: Draft;
@@ -49,11 +49,7 @@ export async function activate(
 /** Gives code of a plugin `ms` to finish; the sentence of the error names what hung. */
 export const within = <T>(ms: number, what: string, work: () => MaybePromise<T>): Promise<T> =>
   withDeadline(Promise.resolve().then(work), ms, () =>
-    Promise.reject(
-      new SvcError('unavailable', `${what} did not finish within ${ms} ms`, {
-        reason: 'host.plugin_late',
-      }),
-    ),
+    Promise.reject(errors.plugin_late({ what, ms })),
   );
 
 /** Each generation has a container of its own, so that one class of accident, a provider made twice, cannot happen. */
@@ -67,16 +63,13 @@ async function makeServices(
   scope.defer('service container', () => container.dispose());
   for (const { id, make } of promised) {
     if (container.isRegistered(id)) {
-      throw new SvcError('conflict', `${pluginId} provides ${id} twice`);
+      throw errors.provided_twice({ plugin: pluginId, service: id });
     }
     container.registerInstance(id, await make());
   }
   for (const { service, version } of manifest.provides) {
     if (!container.isRegistered(service)) {
-      throw new SvcError(
-        'invalid_argument',
-        `${pluginId} offers ${service} in its plugin.json, but activate() did not provide it`,
-      );
+      throw errors.not_provided({ plugin: pluginId, service });
     }
     draft.add('services', service, { version, instance: container.resolve<object>(service) });
   }

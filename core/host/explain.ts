@@ -1,7 +1,7 @@
 import type { Snapshot } from '../registry/index.ts';
 import type { EffectNode, PluginStatus } from '../sdk/index.ts';
 import { strandedBy } from './plan.ts';
-import type { QuarantineEntry } from './ports.ts';
+import type { QuarantineEntry } from './context/ports.ts';
 import type { Attempt, PluginRecord, PluginState } from './record.ts';
 
 /** Everything worth knowing of one plugin: what `svc plugin why` prints and the plugin page shows. */

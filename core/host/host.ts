@@ -1,9 +1,10 @@
 import { type Generation, type ScopeRunner, withPin } from '../registry/index.ts';
 import { messageOf, SvcError } from '../sdk/index.ts';
-import { checkEvaluator } from './evaluate.ts';
+import { errors } from './errors.ts';
+import { checkEvaluator } from './code/evaluate.ts';
 import { type PluginReport, reportOn } from './explain.ts';
 import { strandedBy, usersFirst } from './plan.ts';
-import type { HostPorts } from './ports.ts';
+import type { HostPorts } from './context/ports.ts';
 import { Quarantine } from './quarantine.ts';
 import { Reconciler } from './reconcile.ts';
 import type { Attempt, PluginRecord } from './record.ts';
@@ -58,10 +59,11 @@ export class PluginHost {
       (record) => record.manifest?.critical && !record.serving,
     );
     if (missing) {
-      throw new SvcError(
-        'unavailable',
-        `plugin "${missing.id}" is critical and is ${missing.state}: ${missing.cause ?? 'no cause known'}`,
-      );
+      throw errors.critical_down({
+        plugin: missing.id,
+        state: missing.state,
+        cause: missing.cause ?? 'no cause known',
+      });
     }
   }
 
@@ -83,7 +85,7 @@ export class PluginHost {
   async reload(id: string): Promise<Attempt> {
     const record = this.#roster.require(id);
     if (record.state === 'disabled') {
-      throw new SvcError('conflict', `${id} is disabled; enable it first`);
+      throw errors.plugin_disabled({ plugin: id });
     }
     const before = record.lastAttempt;
     record.stale = true;
@@ -96,14 +98,11 @@ export class PluginHost {
   async disable(id: string, options: { cascade?: boolean } = {}): Promise<void> {
     const record = this.#roster.require(id);
     if (record.manifest?.critical) {
-      throw new SvcError('conflict', `${id} is critical and cannot be disabled`);
+      throw errors.plugin_critical({ plugin: id });
     }
     const dependents = strandedBy(new Set([id]), this.#ports.registry.current);
     if (dependents.length > 0 && !options.cascade) {
-      throw new SvcError(
-        'conflict',
-        `${id} is needed by ${dependents.join(', ')}; disable it with cascade to block them too`,
-      );
+      throw errors.plugin_needed({ plugin: id, dependents: dependents.join(', ') });
     }
     this.#ports.memory.setDisabled(id, 'disabled by an operator');
     await this.#reconciling.request();
@@ -240,17 +239,22 @@ export class PluginHost {
 function outcomeOf(record: PluginRecord, before: Attempt | undefined): Attempt {
   const attempt = record.lastAttempt;
   if (record.state === 'blocked' || !attempt || attempt === before) {
-    throw new SvcError(
-      'conflict',
-      `${record.id} is ${record.state}: ${record.cause ?? 'a service it needs is missing'}`,
-    );
+    throw errors.not_reloaded({
+      plugin: record.id,
+      state: record.state,
+      cause: record.cause ?? 'a service it needs is missing',
+    });
   }
   if (!attempt.ok) {
-    const kept = record.serving ? `; generation ${record.serving.number} still serves` : '';
-    throw new SvcError(
-      'conflict',
-      `${record.id} failed in ${attempt.stage}: ${attempt.cause}${kept}`,
-    );
+    const { stage = 'discover', cause = 'no cause known' } = attempt;
+    const failure = { plugin: record.id, stage, cause };
+    throw record.serving === undefined
+      ? errors.not_raised(failure)
+      : errors.old_serves({
+          ...failure,
+          cause: cause.replace(/\.$/, ''),
+          number: record.serving.number,
+        });
   }
   return attempt;
 }

@@ -1,9 +1,10 @@
-export { type Bundle, type Bundler, workersIn } from './compile.ts';
-export type { PluginRoot, PluginSources } from './discover.ts';
-export { lentLater, lentNames, type SharedModules } from './shared.ts';
+export { hostErrors } from './errors.ts';
+export { type Bundle, type Bundler, workersIn } from './code/compile.ts';
+export type { PluginRoot, PluginSources } from './folder/discover.ts';
+export { lentLater, lentNames, type SharedModules } from './code/shared.ts';
 export type { PluginReport } from './explain.ts';
-export { folderInMemory, folderOnDisk, type PluginFolder } from './folder.ts';
-export { discover } from './discover.ts';
+export { folderInMemory, folderOnDisk, type PluginFolder } from './folder/folder.ts';
+export { discover } from './folder/discover.ts';
 export { PluginHost } from './host.ts';
 export type {
   HostMemory,
@@ -16,8 +17,8 @@ export type {
   ThreadLaunch,
   WatchFolders,
   WatchOptions,
-} from './ports.ts';
-export { manifestReader, type ReadManifest } from './read-manifest.ts';
-export type { Misfit, SchemaCheck, Schemas } from './schemas.ts';
+} from './context/ports.ts';
+export { manifestReader, type ReadManifest } from './folder/read-manifest.ts';
+export type { Misfit, SchemaCheck, Schemas } from './folder/schemas.ts';
 export { type Attempt, pluginStates, type PluginState, type Stage, type Strike } from './record.ts';
-export { verifyIntegrity } from './verify-integrity.ts';
+export { verifyIntegrity } from './folder/verify-integrity.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../sdk/index.ts';
-import type { HostMemory, QuarantineEntry } from './ports.ts';
+import type { HostMemory, QuarantineEntry } from './context/ports.ts';
 import type { PluginRecord } from './record.ts';
 
 const strikesToQuarantine = 3;

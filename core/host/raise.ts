@@ -9,15 +9,15 @@ import {
 } from '../registry/index.ts';
 import { messageOf, type PluginDefinition, type PluginManifest } from '../sdk/index.ts';
 import { activate, type Activated, within } from './activate.ts';
-import { checkContributions } from './extension-point.ts';
-import type { Schemas } from './schemas.ts';
-import { compile, type Compiled } from './compile.ts';
-import { evaluate } from './evaluate.ts';
+import { checkContributions } from './context/extension-point.ts';
+import type { Schemas } from './folder/schemas.ts';
+import { compile, type Compiled } from './code/compile.ts';
+import { evaluate } from './code/evaluate.ts';
 import { packLoader } from './plan.ts';
-import type { HostPorts, Migration } from './ports.ts';
+import type { HostPorts, Migration } from './context/ports.ts';
 import type { Attempt, PluginRecord, Stage } from './record.ts';
-import { lentTo } from './shared.ts';
-import { verifyIntegrity } from './verify-integrity.ts';
+import { lentTo } from './code/shared.ts';
+import { verifyIntegrity } from './folder/verify-integrity.ts';
 
 /** What raising needs from the host around it. */
 export interface Raising {

@@ -1,7 +1,7 @@
 import type { Draft } from '../registry/index.ts';
 import { messageOf } from '../sdk/index.ts';
 import { barredCause, blockedCause, packLoaderIn, strandedBy, unmetNeeds } from './plan.ts';
-import type { HostPorts } from './ports.ts';
+import type { HostPorts } from './context/ports.ts';
 import type { Quarantine } from './quarantine.ts';
 import { raise, type Raising } from './raise.ts';
 import type { PluginRecord } from './record.ts';

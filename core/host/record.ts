@@ -1,6 +1,6 @@
 import type { Draft, Generation } from '../registry/index.ts';
 import { type Clock, messageOf, type PluginManifest } from '../sdk/index.ts';
-import type { PluginFolder } from './folder.ts';
+import type { PluginFolder } from './folder/folder.ts';
 
 export const pluginStates = [
   'discovered',

@@ -1,8 +1,9 @@
 import type { Outage } from '../registry/index.ts';
-import { type Clock, SvcError } from '../sdk/index.ts';
-import { discover } from './discover.ts';
-import type { PluginFolder } from './folder.ts';
-import type { HostPorts, QuarantineEntry } from './ports.ts';
+import type { Clock, SvcError } from '../sdk/index.ts';
+import { discover } from './folder/discover.ts';
+import { errors } from './errors.ts';
+import type { PluginFolder } from './folder/folder.ts';
+import type { HostPorts, QuarantineEntry } from './context/ports.ts';
 import type { Quarantine } from './quarantine.ts';
 import { PluginRecord } from './record.ts';
 
@@ -25,7 +26,7 @@ export class Roster {
   require(id: string): PluginRecord {
     const record = this.#records.get(id);
     if (!record) {
-      throw new SvcError('not_found', `there is no plugin "${id}"`);
+      throw errors.no_plugin({ id });
     }
     return record;
   }
@@ -100,24 +101,31 @@ function outagesOf(
     retryAt === undefined
       ? usualRetrySeconds
       : Math.max(1, Math.ceil((retryAt - clock.now()) / 1000));
-  return (record.manifest?.mounts ?? []).map((mount) => ({
-    pluginId: record.id,
-    mount,
-    code: 'unavailable',
-    message: sentence(record),
-    retryAfterSeconds: record.state === 'quarantined' ? seconds : usualRetrySeconds,
-  }));
+  const retryAfterSeconds = record.state === 'quarantined' ? seconds : usualRetrySeconds;
+  const error = outageError(record, retryAfterSeconds);
+  return (record.manifest?.mounts ?? []).map((mount) => ({ pluginId: record.id, mount, error }));
 }
 
 /** Causes may hold internals of the plugin; callers get them only where the host wrote them. */
-function sentence({ state, cause, manifest, id }: PluginRecord): string {
-  const said: Partial<Record<PluginRecord['state'], string>> = {
-    blocked: `is blocked: it ${cause ?? 'waits for a service'}`,
-    waiting: 'waits for an administrator to accept its rights',
-    disabled: 'is disabled',
-    quarantined: 'is out of service after repeated errors and will be tried again',
-    discovered: 'is starting',
-    loading: 'is starting',
-  };
-  return `${manifest?.title ?? id} ${said[state] ?? 'could not be started; an administrator finds the reason in its plugin page'}`;
+function outageError(
+  { state, cause = 'waits for a service', manifest, id }: PluginRecord,
+  retryAfterSeconds: number,
+): () => SvcError {
+  const plugin = manifest?.title ?? id;
+  const extras = { retryAfterSeconds };
+  switch (state) {
+    case 'blocked':
+      return () => errors.plugin_blocked({ plugin, cause }, extras);
+    case 'waiting':
+      return () => errors.plugin_waiting({ plugin }, extras);
+    case 'disabled':
+      return () => errors.plugin_off({ plugin }, extras);
+    case 'quarantined':
+      return () => errors.plugin_quarantined({ plugin }, extras);
+    case 'discovered':
+    case 'loading':
+      return () => errors.plugin_starting({ plugin }, extras);
+    default:
+      return () => errors.plugin_failed({ plugin }, extras);
+  }
 }

@@ -1,12 +1,7 @@
 import Type from 'typebox';
 
-import {
-  byteRoute,
-  type MaybePromise,
-  route,
-  type RouteDeclaration,
-  SvcError,
-} from '../sdk/index.ts';
+import { byteRoute, type MaybePromise, route, type RouteDeclaration } from '../sdk/index.ts';
+import { errors } from './errors.ts';
 
 /** One part of the service and whether it can serve. */
 export interface Readiness {
@@ -65,9 +60,8 @@ export function coreRoutes({ readiness, metrics }: CorePorts): readonly RouteDec
             path: `/${part}`,
             message: detail ?? 'is not ready',
           }));
-          throw new SvcError(
-            'unavailable',
-            `not ready: ${unfit.map((part) => part.part).join(', ')}`,
+          throw errors.not_ready(
+            { parts: unfit.map((part) => part.part).join(', ') },
             { details, retryAfterSeconds: 5 },
           );
         }

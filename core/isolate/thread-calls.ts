@@ -1,4 +1,5 @@
-import { messageOf, SvcError } from '../sdk/index.ts';
+import { messageOf } from '../sdk/index.ts';
+import { errors } from './errors.ts';
 import type { ToThread } from './thread-wire.ts';
 
 export type Outcome = { readonly value: unknown } | { readonly error: unknown };
@@ -108,9 +109,12 @@ export class ThreadCalls {
   end(cause: string): void {
     for (const ticket of this.#open.values()) {
       ticket.settle({
-        error: new SvcError('unavailable', `${this.#label} ended during the call: ${cause}`, {
-          retryAfterSeconds: 5,
-        }),
+        error: errors.thread_lost(
+          { label: this.#label, cause },
+          {
+            retryAfterSeconds: 5,
+          },
+        ),
       });
     }
     this.#open.clear();

@@ -4,11 +4,11 @@ import {
   type Disposer,
   messageOf,
   restarts,
-  SvcError,
   type ThreadCall,
   type ThreadHandle,
   type ThreadNotice,
 } from '../sdk/index.ts';
+import { errors } from './errors.ts';
 import { Ticket } from './thread-calls.ts';
 import { type TenantOptions, ThreadRun } from './thread-run.ts';
 
@@ -125,18 +125,13 @@ export class ThreadPlace {
     const { state, cause, retryInMs } = this.stateOf(tenant);
     if (state === 'stopped' || (state === 'backing-off' && retryInMs >= timeoutMs)) {
       const retryAfterSeconds = Math.max(1, Math.ceil(retryInMs / 1000));
-      throw new SvcError(
-        'unavailable',
-        `${label} is ${state}${cause === undefined ? '' : `: it ${cause}`}`,
+      throw errors.thread_down(
+        { label, state, cause: cause === undefined ? '.' : `: it ${cause}.` },
         { retryAfterSeconds },
       );
     }
     if (this.#waiting.size + (this.#seat?.run?.busy ?? 0) >= maxCalls) {
-      throw new SvcError(
-        'unavailable',
-        `${label} has ${maxCalls} calls to answer already; try again`,
-        { retryAfterSeconds: 1 },
-      );
+      throw errors.calls_taken({ label, max: maxCalls }, { retryAfterSeconds: 1 });
     }
     const ticket = new Ticket(method, input, { timeoutMs, signal, transfer }, () =>
       this.#late(tenant, method, timeoutMs),
@@ -162,11 +157,10 @@ export class ThreadPlace {
     const { state, cause } = this.stateOf(tenant);
     const why =
       state === 'running'
-        ? ''
-        : `: it is ${state}${cause === undefined ? '' : `, because it ${cause}`}`;
-    return new SvcError(
-      'unavailable',
-      `${tenant.options.label} did not answer ${method} within ${timeoutMs} ms${why}`,
+        ? '.'
+        : `: it is ${state}${cause === undefined ? '' : `, because it ${cause}`}.`;
+    return errors.call_late(
+      { label: tenant.options.label, method, ms: timeoutMs, cause: why },
       { retryAfterSeconds: 1 },
     );
   }
@@ -177,9 +171,12 @@ export class ThreadPlace {
       if (whose === tenant && (!tenant.begun || this.#begun.length === 0)) {
         this.#waiting.delete(ticket);
         ticket.settle({
-          error: new SvcError('unavailable', `${tenant.options.label} has ended`, {
-            retryAfterSeconds: 1,
-          }),
+          error: errors.thread_ended(
+            { label: tenant.options.label },
+            {
+              retryAfterSeconds: 1,
+            },
+          ),
         });
       }
     }

@@ -4,10 +4,10 @@ import {
   type Logger,
   messageOf,
   type RestartPolicy,
-  SvcError,
   type ThreadNotice,
   withDeadline,
 } from '../sdk/index.ts';
+import { errors } from './errors.ts';
 import { ThreadCalls, type Ticket } from './thread-calls.ts';
 import {
   type CarriedError,
@@ -200,10 +200,13 @@ export class ThreadRun {
     const cause = this.#verdict ?? this.#causeOf(code);
     this.#calls.end(cause);
     this.#settleOpened.reject(
-      new SvcError('unavailable', `${this.#options.label} ${cause}`, {
-        retryAfterSeconds: 5,
-        cause: this.#failure,
-      }),
+      errors.thread_failed(
+        { label: this.#options.label, cause },
+        {
+          retryAfterSeconds: 5,
+          cause: this.#failure,
+        },
+      ),
     );
     return cause;
   }

@@ -1,6 +1,7 @@
 import { isMainThread, type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
-import { type Logger, messageOf, SvcError } from '../sdk/index.ts';
+import { type Logger, messageOf } from '../sdk/index.ts';
+import { errors } from './errors.ts';
 import { standBack } from './priority.ts';
 import { Repeats } from './thread-repeats.ts';
 import {
@@ -56,10 +57,7 @@ const hasItsOwnMemory = ({ buffer, byteLength }: ArrayBufferView): boolean =>
 /** The only statement of a worker file: opens the service and answers for it until the host closes the thread. */
 export function serveThread(open: (setup: ThreadSetup) => Promise<ThreadService>): void {
   if (isMainThread || parentPort === null) {
-    throw new SvcError(
-      'internal',
-      'a worker file was imported: import the file with its open function instead',
-    );
+    throw errors.worker_imported();
   }
   new Served(parentPort, workerData as ThreadStart).serve(open);
 }
@@ -130,9 +128,7 @@ class Served {
         this.#begin(message.id, message.method, message.input);
         return;
       case 'cancel':
-        this.#calls
-          .get(message.id)
-          ?.abort.abort(new SvcError('unavailable', 'the caller has given up'));
+        this.#calls.get(message.id)?.abort.abort(errors.call_given_up());
         return;
       case 'ping':
         this.#skewMs = message.skewMs;
@@ -170,7 +166,7 @@ class Served {
 
   /** Lets calls end, then repeated work, which they may wait for, then the service; the host ends the thread when that takes too long. */
   async #close(graceMs: number): Promise<void> {
-    this.#end.abort(new SvcError('unavailable', 'the thread is closing'));
+    this.#end.abort(errors.thread_closing());
     const late = setTimeout(
       () => this.#calls.forEach(({ abort }) => abort.abort(this.#end.signal.reason)),
       graceMs,

@@ -9,14 +9,9 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 
-import {
-  isSvcError,
-  messageOf,
-  type OutboundReply,
-  type OutboundRequest,
-  SvcError,
-} from '../sdk/index.ts';
+import { isSvcError, messageOf, type OutboundReply, type OutboundRequest } from '../sdk/index.ts';
 import type { Network } from './address.ts';
+import { errors } from './errors.ts';
 import { type Reach, requireReach } from './reach.ts';
 
 /** How names become addresses; tests put a liar here. */
@@ -63,11 +58,7 @@ export class Outbound {
         return reply;
       }
       if (left <= 0) {
-        throw new SvcError(
-          'upstream_error',
-          `${target.origin} redirects more than ${request.redirects} times`,
-          { reason: 'outbound.redirects' },
-        );
+        throw errors.redirects({ origin: target.origin, max: request.redirects });
       }
       const next = parseTarget(new URL(location, target).href);
       headers = next.origin === target.origin ? headers : withoutCredentials(headers);
@@ -155,10 +146,7 @@ export class Outbound {
         done(reply);
       });
       void (stops.some((signal) => signal?.aborted) && stop());
-      const silent = (): Error =>
-        new SvcError('upstream_error', `${target.origin} was silent for ${idleMs / 1000} s`, {
-          reason: 'outbound.silent',
-        });
+      const silent = (): Error => errors.silent({ origin: target.origin, seconds: idleMs / 1000 });
       void (idleMs > 0 && outgoing.setTimeout(idleMs, () => talking.destroy(silent())));
       outgoing.end(request.body);
     });
@@ -200,28 +188,14 @@ const closePool = (pool: Pool): void =>
 
 function parseTarget(text: string): URL {
   if (!URL.canParse(text)) {
-    throw new SvcError(
-      'invalid_argument',
-      'the address is no URL; it starts with http:// or https://',
-      { reason: 'outbound.no_url' },
-    );
+    throw errors.no_url();
   }
   const target = new URL(text);
   if (target.protocol !== 'http:' && target.protocol !== 'https:') {
-    throw new SvcError(
-      'invalid_argument',
-      `${target.protocol}// is not supported; use http:// or https://`,
-      { reason: 'outbound.scheme' },
-    );
+    throw errors.scheme({ scheme: target.protocol });
   }
   if (target.username !== '' || target.password !== '') {
-    throw new SvcError(
-      'invalid_argument',
-      'the address holds a user name or a password; they have fields of their own',
-      {
-        reason: 'outbound.credentials_in_url',
-      },
-    );
+    throw errors.credentials_in_url();
   }
   target.hash = '';
   return target;
@@ -266,9 +240,7 @@ async function answerOf(
   for await (const part of incoming as AsyncIterable<Buffer>) {
     size += part.length;
     if (size > maxBytes) {
-      throw new SvcError('upstream_error', `the answer is larger than ${maxBytes} bytes`, {
-        reason: 'outbound.reply_too_large',
-      });
+      throw errors.reply_too_large({ max: maxBytes });
     }
     await take(part);
   }
@@ -311,22 +283,24 @@ function toTrouble(
     return error;
   }
   if (others.some((signal) => signal?.aborted)) {
-    return new SvcError('unavailable', `the call to ${origin} was stopped`, {
-      reason: 'outbound.stopped',
-      cause: error,
-    });
+    return errors.stopped(
+      { origin },
+      {
+        cause: error,
+      },
+    );
   }
   if (deadline?.aborted) {
-    return new SvcError('upstream_error', `${origin} did not answer within ${timeoutMs / 1000} s`, {
-      reason: 'outbound.timed_out',
-      cause: error,
-    });
+    return errors.timed_out(
+      { origin, seconds: timeoutMs / 1000 },
+      {
+        cause: error,
+      },
+    );
   }
-  return new SvcError(
-    'upstream_error',
-    `${origin} could not be called: ${messageOf(error) || (error as { code?: string }).code}`,
+  return errors.failed(
+    { origin, cause: messageOf(error) || String((error as { code?: string }).code) },
     {
-      reason: 'outbound.failed',
       cause: error,
     },
   );

@@ -1,4 +1,3 @@
-import { SvcError } from '../sdk/index.ts';
 import {
   type Address,
   contains,
@@ -8,6 +7,7 @@ import {
   parseAddress,
   parseNetwork,
 } from './address.ts';
+import { errors } from './errors.ts';
 
 /** Who may be reached: `configured` is the internet and what the setting lists; `loopback` this machine, for a peer that a plugin runs itself. */
 export type Reach = 'configured' | 'loopback';
@@ -67,24 +67,22 @@ export function requireReach(
 ): void {
   const address = parseAddress(text);
   if (address === undefined) {
-    throw refused(`${host} is no address that can be checked`);
+    throw errors.host_unchecked({ host });
   }
   const real = inner(address);
   const forbidden = kindIn(never, address) ?? kindIn(never, real);
   if (forbidden !== undefined) {
-    throw refused(`${host} leads to ${text}, ${forbidden}, which is never called`);
+    throw errors.never_called({ host, address: text, kind: forbidden });
   }
   if (reach === 'loopback') {
     if (!loopback.some((net) => contains(net, real))) {
-      throw refused(`${host} leads to ${text}, which is not this machine`);
+      throw errors.not_loopback({ host, address: text });
     }
     return;
   }
   const kind = kindIn(near, address) ?? kindIn(near, real);
   if (kind !== undefined && !allowed.some((net) => contains(net, real))) {
-    throw refused(
-      `${host} leads to ${text}, ${kind}; list it in the setting outbound.allow_private if svc may call it`,
-    );
+    throw errors.not_allowed({ host, address: text, kind });
   }
 }
 
@@ -92,10 +90,7 @@ export function parseAllowed(list: readonly string[]): readonly Network[] {
   return list.map((text) => {
     const net = parseNetwork(text.trim());
     if (net === undefined) {
-      throw new SvcError(
-        'invalid_argument',
-        `outbound.allow_private: "${text.slice(0, 60)}" is no address or network such as 10.0.0.0/8`,
-      );
+      throw errors.allowed_no_network({ text: text.slice(0, 60) });
     }
     return net;
   });
@@ -103,5 +98,3 @@ export function parseAllowed(list: readonly string[]): readonly Network[] {
 
 const kindIn = (table: Kinds, address: Address): string | undefined =>
   table.find(([, net]) => contains(net, address))?.[0];
-
-const refused = (message: string): SvcError => new SvcError('invalid_argument', message);

@@ -1,4 +1,5 @@
-import { type ErrorCatalogue, SvcError } from '../sdk/index.ts';
+import { type ErrorCatalogue } from '../sdk/index.ts';
+import { errors } from './errors.ts';
 import type { Generation } from './generation.ts';
 import { type Entry, tableNames, type TableName, type TableTypes } from './snapshot.ts';
 
@@ -23,17 +24,11 @@ export class Draft {
 
   add<N extends TableName>(table: N, key: string, value: TableTypes[N]): void {
     if (this.#sealed) {
-      throw new SvcError(
-        'conflict',
-        `${this.generation.pluginId} declares ${table} "${key}" after activate() has returned; declare it inside activate()`,
-      );
+      throw errors.declared_late({ plugin: this.generation.pluginId, table, key });
     }
     const entries: Map<string, Entry<TableTypes[N]>> = this.tables[table];
     if (entries.has(key)) {
-      throw new SvcError(
-        'conflict',
-        `${this.generation.pluginId} declares ${table} "${key}" twice`,
-      );
+      throw errors.declared_twice({ plugin: this.generation.pluginId, table, key });
     }
     entries.set(key, this.#entry(key, value));
   }

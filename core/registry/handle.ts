@@ -1,4 +1,5 @@
-import { type Disposer, type Handle, SvcError } from '../sdk/index.ts';
+import { type Disposer, type Handle } from '../sdk/index.ts';
+import { errors } from './errors.ts';
 import type { Registry } from './registry.ts';
 
 /**
@@ -33,10 +34,7 @@ export function serviceHandle<T extends object>(registry: Registry, id: string):
     },
     has: (_target, property) => Reflect.has(provider(registry, id), property),
     set: () => {
-      throw new SvcError(
-        'internal',
-        `service ${id} is read through a handle; its fields cannot be set`,
-      );
+      throw errors.handle_set({ service: id });
     },
   });
 }
@@ -70,9 +68,12 @@ export function optionalHandle<T extends object>(
 function provider(registry: Registry, id: string): object {
   const entry = registry.seen.services.get(id);
   if (!entry) {
-    throw new SvcError('unavailable', `service ${id} has no provider at the moment`, {
-      retryAfterSeconds: 5,
-    });
+    throw errors.no_provider(
+      { service: id },
+      {
+        retryAfterSeconds: 5,
+      },
+    );
   }
   return entry.value.instance;
 }

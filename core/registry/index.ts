@@ -6,3 +6,4 @@ export * from './pin.ts';
 export * from './registry.ts';
 export * from './scope.ts';
 export * from './snapshot.ts';
+export { errors as registryErrors } from './errors.ts';

@@ -1,5 +1,5 @@
-import { SvcError } from '../sdk/index.ts';
 import type { Draft } from './draft.ts';
+import { errors } from './errors.ts';
 import type { Generation } from './generation.ts';
 import { Leases } from './leases.ts';
 import { currentPin, withPin } from './pin.ts';
@@ -80,10 +80,12 @@ function successor(previous: Snapshot, change: Change): Snapshot {
         for (const entry of draft.entries(name)) {
           const other = kept.get(entry.key) as { owner: Generation } | undefined;
           if (other) {
-            throw new SvcError(
-              'conflict',
-              `${draft.generation.pluginId} and ${other.owner.pluginId} both declare ${name} "${entry.key}"`,
-            );
+            throw errors.key_taken({
+              plugin: draft.generation.pluginId,
+              other: other.owner.pluginId,
+              table: name,
+              key: entry.key,
+            });
           }
           kept.set(entry.key, entry as never);
         }

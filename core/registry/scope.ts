@@ -9,6 +9,7 @@ import {
   SvcError,
   withDeadline,
 } from '../sdk/index.ts';
+import { errors } from './errors.ts';
 
 /** How a scope runs code that the clock starts: pinned, on the owner's account, errors struck. */
 export interface ScopeRunner {
@@ -35,7 +36,7 @@ const undoDeadlineMs = 5_000;
 /** What the clock starts belongs to nobody's request: it must not run in the context of the one that set it. */
 const apart = new AsyncResource('svc.scope');
 /** One for all: every shot that has been fired ends with it, and an error costs its stack. */
-const isOver = new SvcError('unavailable', 'its timer was unset');
+const isOver = errors.timer_unset();
 let pendingTimers = 0;
 const gridMs = 50;
 let occupants = 0;
@@ -165,7 +166,7 @@ export class OwnedScope implements Scope {
 
   /** Aborts the signal without undoing anything yet, so that streams can say good-bye. */
   announceEnd(reason: string): void {
-    this.#abort.abort(new SvcError('unavailable', reason));
+    this.#abort.abort(errors.scope_ending({ scope: this.label, cause: reason }));
   }
 
   /** Undoes everything, last first, each with its own deadline; tells what could not be undone. */
@@ -185,12 +186,12 @@ export class OwnedScope implements Scope {
 
   assertOpen(what: string): void {
     if (this.closed) {
-      throw new SvcError('conflict', `${this.label} has ended; it cannot do "${what}" any more`);
+      throw errors.scope_closed({ scope: this.label, what });
     }
   }
 
   async #undoAll(): Promise<readonly UndoFailure[]> {
-    this.#abort.abort(new SvcError('unavailable', `${this.label} has ended`));
+    this.#abort.abort(errors.scope_ended({ scope: this.label }));
     this.#onArm.length = 0;
     const failures: UndoFailure[] = [];
     for (const effect of [...this.#effects].reverse()) {

@@ -1,12 +1,12 @@
 import type {
   DeclaredError,
-  ErrorCode,
   EventType,
   HealthReport,
   MaybePromise,
   Persona,
   RouteDeclaration,
   Skill,
+  SvcError,
 } from '../sdk/index.ts';
 import type { Generation } from './generation.ts';
 
@@ -88,9 +88,7 @@ export type TableSet = { readonly [N in TableName]: Table<N> };
 export interface Outage {
   readonly pluginId: string;
   readonly mount: string;
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly retryAfterSeconds: number;
+  readonly error: () => SvcError;
 }
 
 /** All that serves at one instant. Frozen; replaced, never changed. */

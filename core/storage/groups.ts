@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 
 import { type Clock, SvcError, withDeadline } from '../sdk/index.ts';
+import { errors } from './errors.ts';
 import { Unit } from './unit.ts';
 import type { Writer } from './writer.ts';
 
@@ -98,21 +99,15 @@ export class Groups {
 
   #refusal(): SvcError | undefined {
     if (this.#draining) {
-      return new SvcError('unavailable', 'storage is closing; nothing more is written', {
-        reason: 'storage.closing',
-      });
+      return errors.closing();
     }
     const { down } = this.#writer;
     if (down !== undefined) {
-      return new SvcError('unavailable', down, { reason: 'storage.writer_down' });
+      return errors.writer_down({ cause: down });
     }
     const { waiting } = this.#limits;
     return this.#queue.length >= waiting
-      ? new SvcError(
-          'unavailable',
-          `${waiting} writes are waiting already; try again in a moment`,
-          { reason: 'storage.queue_full', retryAfterSeconds: 1 },
-        )
+      ? errors.queue_full({ waiting }, { retryAfterSeconds: 1 })
       : undefined;
   }
 
@@ -165,15 +160,7 @@ export class Groups {
     do {
       const next = this.#queue.shift()!;
       if (this.#clock.monotonic() - next.since > waitMs) {
-        next.reject(
-          new SvcError(
-            'unavailable',
-            `this write waited ${waitMs / 1000} s for its turn and was given up: too many writes at once`,
-            {
-              reason: 'storage.wait_too_long',
-            },
-          ),
-        );
+        next.reject(errors.wait_too_long({ seconds: waitMs / 1000 }));
         continue;
       }
       try {
@@ -197,11 +184,9 @@ export class Groups {
     const unit = new Unit(this.#writer, { patient: patient ?? false });
     const deadlineMs = unitMs ?? this.#limits.unitMs;
     return await withDeadline(perform(unit), deadlineMs, () => {
-      const cause = `this write took longer than ${deadlineMs / 1000} s and was rolled back: no network, file or timer belongs inside a write`;
-      unit.abandon(cause);
-      return Promise.reject(
-        new SvcError('unavailable', cause, { reason: 'storage.unit_too_long' }),
-      );
+      const late = (): SvcError => errors.unit_too_long({ seconds: deadlineMs / 1000 });
+      unit.abandon(late);
+      return Promise.reject(late());
     });
   }
 }

@@ -2,8 +2,8 @@ import { createHash, createSecretKey, hkdfSync, type KeyObject, randomBytes } fr
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { SvcError } from '../sdk/index.ts';
-import { writeDurably } from './durable.ts';
+import { writeDurably } from './disk/durable.ts';
+import { errors } from './errors.ts';
 
 export const keyFile = (dataDir: string): string => join(dataDir, 'keys', 'secret.key');
 
@@ -25,10 +25,7 @@ export class KeyRing {
     this.isOwn = given.length === 0;
     if (!existsSync(keyFile(dataDir)) && this.isOwn) {
       if (sealed) {
-        throw new SvcError(
-          'unavailable',
-          `the key that seals the secrets of ${dataDir} is gone: ${putBack(keyFile(dataDir))}, or set SVC_SECRET_KEY`,
-        );
+        throw errors.key_gone({ folder: dataDir, remedy: putBack(keyFile(dataDir)) });
       }
       writeKeys(dataDir, [randomBytes(32)]);
     }
@@ -98,14 +95,11 @@ export class KeyRing {
 export function readKeys(file: string): Buffer[] {
   const mode = statSync(file).mode & 0o777;
   if ((mode & 0o077) !== 0) {
-    throw new SvcError(
-      'unavailable',
-      `${file} can be read by others (mode ${mode.toString(8)}); it seals every secret: run "chmod 600 ${file}" and start again`,
-    );
+    throw errors.key_file_open({ file, mode: mode.toString(8) });
   }
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
   if (lines.length === 0) {
-    throw new SvcError('unavailable', `${file} is empty: ${putBack(file)}`);
+    throw errors.key_file_empty({ file, remedy: putBack(file) });
   }
   return lines.map((line) => parseKey(line, file));
 }
@@ -128,10 +122,7 @@ function parseKey(text: string, origin: string): Buffer {
     ? Buffer.from(trimmed, 'hex')
     : Buffer.from(trimmed, 'base64');
   if (key.length !== 32 || !/^[\w+/=-]+$/.test(trimmed)) {
-    throw new SvcError(
-      'invalid_argument',
-      `${origin} does not hold a key of 32 bytes in base64 or hex; make one with "openssl rand -base64 32"`,
-    );
+    throw errors.key_form({ origin });
   }
   return key;
 }

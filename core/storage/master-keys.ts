@@ -4,10 +4,10 @@ import {
   messageOf,
   type Resealed,
   type Secrets,
-  SvcError,
   type Tables,
 } from '../sdk/index.ts';
 import type { CoreTables } from './core-tables.ts';
+import { errors } from './errors.ts';
 import type { KeyRing } from './keys.ts';
 import { keysIn, reseal } from './reseal.ts';
 import type { SealedColumns } from './sealed-columns.ts';
@@ -46,10 +46,7 @@ export class StoredMasterKeys implements MasterKeys {
   async renew(): Promise<void> {
     const { ring, core } = this.#parts;
     if (!ring.isOwn && ring.older.length === 0) {
-      throw new SvcError(
-        'conflict',
-        'the key comes from SVC_SECRET_KEY, so a new one has to come from there, too: put it behind the old one, separated by a comma, and start svc again',
-      );
+      throw errors.key_from_environment();
     }
     const replaced = [...ring.older, ...(ring.isOwn ? [ring.newest] : [])].map((kid) => ({ kid }));
     // First, because it takes the audit row along: a new key is not made when that cannot be written.
@@ -59,11 +56,7 @@ export class StoredMasterKeys implements MasterKeys {
         ring.renew();
       }
     } catch (cause) {
-      throw new SvcError(
-        'unavailable',
-        `the key file cannot be written (${messageOf(cause)}); the old key seals on`,
-        { cause },
-      );
+      throw errors.key_file_unwritable({ cause: messageOf(cause) }, { cause });
     }
   }
 

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { messageOf, SvcError } from '../sdk/index.ts';
+import { messageOf } from '../sdk/index.ts';
+import { errors } from './errors.ts';
 import { rollsBackOthers, type SqlStatement, statements, wordsOf } from './sql-text.ts';
 
 export interface Migration {
@@ -28,11 +29,7 @@ export function loadMigrations(dir: string): Migration[] {
     const names = existsSync(dir) ? readdirSync(dir).filter((name) => name.endsWith('.sql')) : [];
     return names.toSorted().map((name) => ({ name, sql: readFileSync(join(dir, name), 'utf8') }));
   } catch (error) {
-    throw new SvcError(
-      'invalid_argument',
-      `the migrations in ${dir} cannot be read: ${messageOf(error)}`,
-      { cause: error },
-    );
+    throw errors.migrations_unreadable({ folder: dir, cause: messageOf(error) }, { cause: error });
   }
 }
 
@@ -42,20 +39,18 @@ export function scripts(owner: string, migrations: readonly Migration[], applied
     const number = index + 1;
     const where = `migration ${name} of ${owner}`;
     if (!/^\d{3}-[a-z0-9-]+\.sql$/.test(name) || Number(name.slice(0, 3)) !== number) {
-      throw new SvcError(
-        'invalid_argument',
-        `${where} should be number ${String(number).padStart(3, '0')}: migrations are named 001-what-it-does.sql and numbered without gaps`,
-      );
+      throw errors.migration_number({ where, number: String(number).padStart(3, '0') });
     }
     const found = index < applied ? [] : statements(sql);
     for (const statement of found) {
       const complaint =
         complaintAbout(statement) ?? (onlyAdds(name) && !adds(statement) ? doesMore : undefined);
       if (complaint !== undefined) {
-        throw new SvcError(
-          'invalid_argument',
-          `${where}: "${shortened(statement.text)}" ${complaint}`,
-        );
+        throw errors.migration_statement({
+          where,
+          statement: shortened(statement.text),
+          problem: complaint,
+        });
       }
     }
     return {

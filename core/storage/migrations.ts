@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 
-import { type Clock, messageOf, SvcError } from '../sdk/index.ts';
+import { type Clock, messageOf } from '../sdk/index.ts';
 import type { CoreTables, MigrationRow } from './core-tables.ts';
-import { kyselyOver } from './dialect.ts';
+import { kyselyOver } from './sqlite/dialect.ts';
+import { errors } from './errors.ts';
 import type { Groups } from './groups.ts';
 import { type Migration, onlyAdds, type Script, scripts } from './migration-text.ts';
 import { type Ownership, prefixOf } from './ownership.ts';
-import type { Readers } from './readers.ts';
+import type { Readers } from './sqlite/readers.ts';
 import type { Unit } from './unit.ts';
 
 /** Keeps what was in the data folder at the start safe from migrations. */
@@ -80,18 +81,23 @@ export class Migrator {
       const script = wanted[index];
       const wayBack = safeguard?.wayBack() ?? 'restore a backup of the earlier version';
       if (script === undefined && !onlyAdds(row.name)) {
-        throw new SvcError(
-          'conflict',
-          `the data of ${owner} was written by version ${row.app_version} (migration ${row.name}), which is newer than this one, ${appVersion}: start version ${row.app_version} again, or ${wayBack}`,
-          { reason: 'storage.data_newer' },
-        );
+        throw errors.data_newer({
+          owner,
+          version: row.app_version,
+          migration: row.name,
+          own: appVersion,
+          remedy: wayBack,
+        });
       }
       if (script !== undefined && (script.sha256 !== row.sha256 || script.name !== row.name)) {
-        throw new SvcError(
-          'conflict',
-          `migration ${script.name} of ${owner} is not the ${row.name} that version ${row.app_version} applied: put that file back and write the change as migration ${String(wanted.length + 1).padStart(3, '0')}, or ${wayBack}`,
-          { reason: 'storage.migration_changed' },
-        );
+        throw errors.migration_changed({
+          migration: script.name,
+          owner,
+          applied: row.name,
+          version: row.app_version,
+          next: String(wanted.length + 1).padStart(3, '0'),
+          remedy: wayBack,
+        });
       }
     });
   }
@@ -102,11 +108,7 @@ export class Migrator {
       this.#options.ownership.isOwn(owner, name.toLowerCase()),
     );
     if (taken !== undefined) {
-      throw new SvcError(
-        'conflict',
-        `plugin ${owner} cannot use tables ${prefixOf(owner)}*: ${taken.name} belongs to another plugin. Give the plugin another id`,
-        { reason: 'storage.prefix_taken' },
-      );
+      throw errors.prefix_taken({ owner, prefix: prefixOf(owner), table: taken.name });
     }
   }
 
@@ -116,10 +118,7 @@ export class Migrator {
     const text = script.statements.map((statement) => statement.text).join(';');
     const foreign = ownership.foreign(owner, text);
     if (foreign !== undefined) {
-      throw new SvcError(
-        'invalid_argument',
-        `migration ${script.name} of ${owner} names ${foreign}, which belongs to another plugin: ask its service instead`,
-      );
+      throw errors.migration_foreign({ migration: script.name, owner, table: foreign });
     }
     try {
       await groups.run((unit) => this.#perform(unit, owner, script), {
@@ -127,11 +126,9 @@ export class Migrator {
         patient: true,
       });
     } catch (error) {
-      throw new SvcError(
-        'unavailable',
-        `migration ${script.name} of ${owner} failed and was rolled back: ${messageOf(error)}`,
+      throw errors.migration_failed(
+        { migration: script.name, owner, cause: messageOf(error) },
         {
-          reason: 'storage.migration_failed',
           cause: error,
         },
       );
@@ -154,13 +151,10 @@ export class Migrator {
         continue;
       }
       if (!ownership.isOwn(owner, name.toLowerCase())) {
-        throw new SvcError('invalid_argument', `${name} must be named ${prefixOf(owner)}…`);
+        throw errors.table_name({ name, prefix: prefixOf(owner) });
       }
       if (type === 'table' && strict !== 1) {
-        throw new SvcError(
-          'invalid_argument',
-          `table ${name} must be declared STRICT, so that a column holds what its type says`,
-        );
+        throw errors.table_not_strict({ table: name });
       }
     }
     await tx

@@ -1,5 +1,6 @@
 import { SvcError } from '../sdk/index.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './sqlite/connection.ts';
+import { errors } from './errors.ts';
 import { names, rollsBackOthers, tokens, wordsOf } from './sql-text.ts';
 
 /** Throws unless every table that `sql` reads or changes belongs to the guard's owner. */
@@ -158,9 +159,5 @@ function readCatalogue(connection: Connection): Catalogue {
 }
 
 function refusal(owner: string, why: string): SvcError {
-  return new SvcError(
-    'internal',
-    `plugin ${owner} may use only its own tables, ${prefixOf(owner)}*: ${why}`,
-    { reason: 'storage.foreign_table' },
-  );
+  return errors.foreign_table({ owner, prefix: prefixOf(owner), cause: why });
 }

@@ -1,4 +1,4 @@
-import type { Outcome } from './statements.ts';
+import type { Outcome } from './sqlite/statements.ts';
 
 /** What the writer's thread is given when it starts. */
 export interface WriterData {

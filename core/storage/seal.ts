@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 import { type SealPlace, type Secrets, SvcError } from '../sdk/index.ts';
+import { errors } from './errors.ts';
 import type { KeyRing } from './keys.ts';
 
 const purpose = 'seal v1';
@@ -43,17 +44,11 @@ export class Seals implements Secrets {
       tag === undefined ||
       rest.length > 0
     ) {
-      throw new SvcError('internal', `${where} is not a sealed value of this version`, {
-        reason: 'storage.seal_unknown',
-      });
+      throw errors.seal_unknown({ where });
     }
     if (!this.#ring.has(kid)) {
       const remedy = 'put that key back, or enter the secret again';
-      throw new SvcError(
-        'unavailable',
-        `${where} was sealed with key ${kid}, which is not in the key ring: ${remedy}`,
-        { reason: 'storage.seal_key_missing' },
-      );
+      throw errors.seal_key_missing({ where, key: kid, remedy });
     }
     try {
       const decipher = createDecipheriv(
@@ -66,8 +61,7 @@ export class Seals implements Secrets {
         .setAuthTag(Buffer.from(tag, 'base64url'));
       return decipher.update(sealed, 'base64url', 'utf8') + decipher.final('utf8');
     } catch (cause) {
-      const message = `${where} does not open: it was altered, or moved here from another row. Enter it again`;
-      throw new SvcError('internal', message, { reason: 'storage.seal_broken', cause });
+      throw errors.seal_broken({ where }, { cause });
     }
   }
 

@@ -1,6 +1,7 @@
-import { type SealedTable, type Secrets, SvcError, type Tables } from '../sdk/index.ts';
-import type { Connection } from './connection.ts';
+import { type SealedTable, type Secrets, type Tables } from '../sdk/index.ts';
+import type { Connection } from './sqlite/connection.ts';
 import type { CoreTables } from './core-tables.ts';
+import { errors } from './errors.ts';
 import type { Ownership } from './ownership.ts';
 
 /** One column that may hold sealed values. */
@@ -83,10 +84,7 @@ export function onlyDeclared(
           ({ table, columns }) => table === place.table && columns.includes(place.column),
         )
       ) {
-        throw new SvcError(
-          'internal',
-          `${plugin} seals into ${place.table}.${place.column}, which its plugin.json does not list; add it to "sealed", so that a new master key reaches it`,
-        );
+        throw errors.seal_undeclared({ plugin, table: place.table, column: place.column });
       }
       return secrets.seal(place, plain);
     },
@@ -102,7 +100,7 @@ function assertSound(
   ownership: Ownership,
 ): void {
   const refuse = (why: string): never => {
-    throw new SvcError('invalid_argument', `plugin.json of ${plugin}: "sealed" names ${why}`);
+    throw errors.sealed_declaration({ plugin, problem: why });
   };
   if (!ownership.isOwn(plugin, table)) {
     refuse(`the table ${table}, which is not its own`);

@@ -12,21 +12,21 @@ import {
   messageOf,
   type SealedTable,
   type Secrets,
-  SvcError,
   type Tables,
   timestamp,
 } from '../sdk/index.ts';
-import { markClean, recover } from './clean-stop.ts';
+import { markClean, recover } from './disk/clean-stop.ts';
 import type { CoreTables } from './core-tables.ts';
-import { type DiskLimits, DiskGuard } from './disk-guard.ts';
+import { type DiskLimits, DiskGuard } from './disk/disk-guard.ts';
+import { errors } from './errors.ts';
 import { type GroupLimits, Groups } from './groups.ts';
 import { KeyRing } from './keys.ts';
-import { DataLock } from './lock.ts';
+import { DataLock } from './disk/lock.ts';
 import { StoredMasterKeys } from './master-keys.ts';
 import { loadMigrations, type Migration } from './migration-text.ts';
 import { Migrator, type Safeguard } from './migrations.ts';
 import { Ownership } from './ownership.ts';
-import { Readers, type ReaderLimits } from './readers.ts';
+import { Readers, type ReaderLimits } from './sqlite/readers.ts';
 import { Seals } from './seal.ts';
 import { SealedColumns } from './sealed-columns.ts';
 import { TableAccess } from './tables.ts';
@@ -266,9 +266,6 @@ export class Storage {
 
 function refuseReserved(pluginId: string): void {
   if (pluginId === 'core' || pluginId === 'sqlite' || !/^[a-z][a-z0-9-]*$/.test(pluginId)) {
-    throw new SvcError(
-      'invalid_argument',
-      `"${pluginId}" cannot own tables: a plugin id is lower-case letters, digits and dashes, and not "core" or "sqlite"`,
-    );
+    throw errors.plugin_id({ id: pluginId });
   }
 }

@@ -1,9 +1,10 @@
-import { SvcError, type Tables } from '../sdk/index.ts';
-import { kyselyOver, type Line, type Run } from './dialect.ts';
-import type { DiskGuard } from './disk-guard.ts';
+import type { Tables } from '../sdk/index.ts';
+import { kyselyOver, type Line, type Run } from './sqlite/dialect.ts';
+import type { DiskGuard } from './disk/disk-guard.ts';
+import { errors } from './errors.ts';
 import type { Groups } from './groups.ts';
 import type { Ownership } from './ownership.ts';
-import type { Readers } from './readers.ts';
+import type { Readers } from './sqlite/readers.ts';
 import { surroundings, type Unit } from './unit.ts';
 
 export interface TablesParts {
@@ -57,7 +58,7 @@ export class TableAccess {
     }
     const refusal = reclaiming ? undefined : this.#parts.guard.refusal;
     if (refusal !== undefined) {
-      throw new SvcError('unavailable', refusal, { reason: 'storage.disk_full' });
+      throw errors.disk_full({ cause: refusal });
     }
     let witnessed = false;
     try {

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-import { type AuditTrailContract, SvcError } from '../sdk/index.ts';
-import type { Outcome } from './statements.ts';
+import type { AuditTrailContract, SvcError } from '../sdk/index.ts';
+import { errors } from './errors.ts';
+import type { Outcome } from './sqlite/statements.ts';
 import type { Writer } from './writer.ts';
 
 /** Accompanies the outermost writes of some work. */
@@ -34,7 +35,7 @@ export class Unit {
   readonly #patient: boolean;
   readonly #depth: number;
   #child: { readonly unit: Unit; readonly done: Promise<unknown> } | undefined;
-  #ended: string | undefined;
+  #ended: (() => SvcError) | undefined;
 
   constructor(
     writer: Writer,
@@ -47,7 +48,7 @@ export class Unit {
   }
 
   get open(): boolean {
-    return this.#reason() === undefined;
+    return this.#refusal() === undefined;
   }
 
   async query(sql: string, parameters: readonly unknown[]): Promise<Outcome> {
@@ -94,27 +95,26 @@ export class Unit {
       }
       throw error;
     } finally {
-      this.#ended ??=
-        'this write has ended; use its transaction only inside the function that was given it';
+      this.#ended ??= errors.unit_ended;
     }
   }
 
   /** Undoes a unit from outside; whatever it still tries is refused. */
-  abandon(reason: string): void {
+  abandon(error: () => SvcError): void {
     if (this.#ended === undefined) {
-      this.#ended = reason;
+      this.#ended = error;
       this.#writer.step('undo', this.#depth);
     }
   }
 
-  #reason(): string | undefined {
-    return this.#ended ?? (this.#parent === undefined ? undefined : this.#parent.#reason());
+  #refusal(): (() => SvcError) | undefined {
+    return this.#ended ?? (this.#parent === undefined ? undefined : this.#parent.#refusal());
   }
 
   #assertOpen(): void {
-    const reason = this.#reason();
-    if (reason !== undefined) {
-      throw new SvcError('unavailable', reason);
+    const refusal = this.#refusal();
+    if (refusal !== undefined) {
+      throw refusal();
     }
   }
 

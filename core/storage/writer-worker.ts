@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { messageOf } from '../sdk/index.ts';
-import { connectWriter } from './connection.ts';
+import { connectWriter } from './sqlite/connection.ts';
 import type { Failure, FromWriter, Request, Step, ToWriter, WriterData } from './protocol.ts';
-import { executor, type Outcome } from './statements.ts';
-import { sqliteCode } from './trouble.ts';
+import { executor, type Outcome } from './sqlite/statements.ts';
+import { sqliteCode } from './sqlite/trouble.ts';
 
 const { file, nativeBinding } = workerData as WriterData;
 const connection = connectWriter(file, { nativeBinding });

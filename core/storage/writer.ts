@@ -4,9 +4,10 @@ import type { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 
 import { type Logger, messageOf, SvcError } from '../sdk/index.ts';
+import { errors } from './errors.ts';
 import type { Failure, FromWriter, Request, Step, StepOrder, ToWriter } from './protocol.ts';
-import type { Outcome } from './statements.ts';
-import { asUnavailable } from './trouble.ts';
+import type { Outcome } from './sqlite/statements.ts';
+import { asUnavailable } from './sqlite/trouble.ts';
 
 export interface WriterOptions {
   readonly start: () => Worker;
@@ -140,18 +141,8 @@ export class Writer {
         'database writer stopped; it is started again',
       );
     }
-    const lost = new SvcError(
-      'unavailable',
-      `the database writer stopped (${cause}): nothing of this write was kept. Try again`,
-      {
-        reason: 'storage.write_lost',
-      },
-    );
-    const unknown = new SvcError(
-      'unavailable',
-      `the database writer stopped (${cause}) during the commit: look whether this write was kept before you try again`,
-      { reason: 'storage.commit_unknown' },
-    );
+    const lost = errors.write_lost({ cause });
+    const unknown = errors.commit_unknown({ cause });
     this.#lost = lost;
     for (const [id, { kind, reject, timer }] of this.#owed) {
       this.#owed.delete(id);
@@ -190,7 +181,7 @@ export class Writer {
 
   #ask(request: Request, patient = false): Promise<Outcome> {
     if (this.#thread === undefined || this.#down !== undefined) {
-      return Promise.reject(new SvcError('unavailable', this.#down ?? 'storage is closed'));
+      return Promise.reject(errors.writer_down({ cause: this.#down ?? 'storage is closed' }));
     }
     if (this.#lost !== undefined && (request.kind === 'query' || request.kind === 'commit')) {
       return Promise.reject(this.#lost);

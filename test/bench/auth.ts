@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { Passwords } from 'svc/contracts/iam';
 
 import { OperatorAuthenticator } from '../../core/auth/index.ts';
-import { identify } from '../../core/http/pipeline/authenticate.ts';
-import { authorize } from '../../core/http/pipeline/authorize.ts';
+import { identify } from '../../core/http/access/authenticate.ts';
+import { authorize } from '../../core/http/access/authorize.ts';
 import type { CompiledRoute } from '../../core/http/routes/route-table.ts';
-import type { Front } from '../../core/http/server/front.ts';
+import type { Front } from '../../core/http/exchange/front.ts';
 import { startTestHost, type TestHost, type TestHostOptions } from '../kit/index.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { lampFolder } from '../plugins/session/house.ts';

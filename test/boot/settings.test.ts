@@ -135,7 +135,7 @@ describe('what does not fit', () => {
     [
       'the environment',
       () => settingsOf({ 'lamp.limit': limit }, { SVC_LAMP_LIMIT: 'many' }),
-      /^environment: SVC_LAMP_LIMIT must be integer \(lamp\.limit: How many lamps\.\)$/,
+      /^environment: SVC_LAMP_LIMIT must be integer \(lamp\.limit: How many lamps\.\)\.$/,
     ],
     [
       'the file',
@@ -195,11 +195,11 @@ describe('what does not fit', () => {
     const settings = settingsOf({ 'lamp.limit': limit }, { SVC_LAMP_LIMT: '3' });
     assert.throws(() => settings.check('lamp.limt', 3), {
       code: 'not_found',
-      message: 'there is no setting "lamp.limt"; did you mean lamp.limit?',
+      message: 'Setting "lamp.limt" does not exist; did you mean lamp.limit?',
     });
     assert.throws(() => settings.get('nothing.like_it'), {
       code: 'not_found',
-      message: 'there is no setting "nothing.like_it"',
+      message: 'Setting "nothing.like_it" does not exist.',
     });
     assert.throws(
       () => settings.assertAllKnown(new Set(), [], 'svc.yaml'),

@@ -100,7 +100,7 @@ test('a person sees, explains, reloads, disables and enables the plugins of the 
       assert.equal(failed.code, 4);
       assert.match(
         failed.stderr,
-        /^svc: version failed in compile: .*index\.ts:1.*still serves\n$/,
+        /^svc: version failed in compile: .*index\.ts:1.*still serves\.\n$/,
       );
       const { stdout } = await call('plugin', 'why', 'version');
       assert.match(stdout, /^last start +generation \d+ failed in compile/m);
@@ -148,7 +148,7 @@ test('a person sees, explains, reloads, disables and enables the plugins of the 
   await t.test('an id that nobody has is refused by the running svc', async () => {
     const { code, stderr } = await call('plugin', 'why', 'nobody');
     assert.equal(code, 4);
-    assert.equal(stderr, 'svc: there is no plugin "nobody"\n');
+    assert.equal(stderr, 'svc: Plugin "nobody" does not exist.\n');
     assert.equal((await call('plugin', 'why', '../../readyz')).code, 4);
   });
 

@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { sourceBundler } from '../../bin/bundler/sources.ts';
-import { folderOnDisk } from '../../core/host/folder.ts';
+import { folderOnDisk } from '../../core/host/folder/folder.ts';
 import { readManifest } from '../../bin/manifest/read-manifest.ts';
 import { messageOf } from 'svc/sdk';
 

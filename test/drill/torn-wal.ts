@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { connectWriter } from '../../core/storage/connection.ts';
+import { connectWriter } from '../../core/storage/sqlite/connection.ts';
 import type { Outcome } from '../exercise.ts';
 import { counted } from '../counted.ts';
 import { type Notes, notesMigration, openIn } from '../storage/folder.ts';

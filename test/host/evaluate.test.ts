@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 
-import { evaluate } from '../../core/host/evaluate.ts';
+import { evaluate } from '../../core/host/code/evaluate.ts';
 
 const code =
   "require('svc/sdk').touch(); module.exports = { default: { activate: () => undefined } };";

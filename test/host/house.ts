@@ -13,7 +13,7 @@ import { readManifest } from '../../bin/manifest/read-manifest.ts';
 import { sharedModules } from '../../core/boot/shared-modules.ts';
 import { type HostMemory, PluginHost, type QuarantineEntry } from '../../core/host/index.ts';
 import { watchFolders } from '../../bin/watcher/watch.ts';
-import type { HostPorts } from '../../core/host/ports.ts';
+import type { HostPorts } from '../../core/host/context/ports.ts';
 import { routeKey } from '../../core/http/routes/declaration.ts';
 import { Registry } from '../../core/registry/index.ts';
 import type { Logger } from '../../core/sdk/index.ts';

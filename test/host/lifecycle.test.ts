@@ -259,7 +259,7 @@ describe('a house of plugins', () => {
     const report = house.host.explain('shaky');
     assert.match(report.cause!, /repeated errors, last in every 1 ms: poll: boom/);
     assert.equal(report.strikes.length, 3);
-    assert.equal(house.registry.current.outages[0]?.retryAfterSeconds, 30);
+    assert.equal(house.registry.current.outages[0]?.error().retryAfterSeconds, 30);
     await house.host.retryQuarantined();
     assert.equal(house.host.explain('shaky').state, 'quarantined', 'not before its time');
     house.clock.time += 30_000;
@@ -309,7 +309,7 @@ describe('a house of plugins', () => {
     );
     await assert.rejects(house.host.start(), {
       code: 'unavailable',
-      message: 'plugin "heart" is critical and is failed: no pulse',
+      message: 'Plugin "heart" is critical and is failed: no pulse',
     });
   });
 

@@ -129,7 +129,7 @@ test('a plugin that sets timers or listeners past its scope is told so by name w
   for (const [id, what] of [
     [
       'leaks-timer',
-      /what was set past ctx \(setInterval: stopped by the host; use ctx\.scope instead\)/,
+      /what was set past ctx \(setInterval: stopped by the host; use ctx\.scope instead\.\)/,
     ],
     ['leaks-listener', /process\.on\('SIGUSR2'\): stopped by the host/],
   ] as const) {

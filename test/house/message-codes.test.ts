@@ -24,15 +24,9 @@ interface DeclaredAt extends DeclaredError {
 async function declaredErrors({ path }: Source): Promise<DeclaredAt[]> {
   const exported = await importSource(join(projectRoot, path));
   return Object.values(exported).flatMap((catalogue) =>
-    Object.values(catalogue as Record<string, DeclaredError>).map(
-      ({ reason, code, status, sentence }) => ({
-        reason,
-        code,
-        status,
-        sentence,
-        path,
-      }),
-    ),
+    Object.values(catalogue as Record<string, DeclaredError>)
+      .filter(({ reason }) => reason !== undefined)
+      .map(({ reason, code, status, sentence }) => ({ reason, code, status, sentence, path })),
   );
 }
 
@@ -78,10 +72,11 @@ test('the errors of an area stand in its errors.ts, which its plugin declares', 
     catalogues.filter(({ path }) => !path.endsWith('/errors.ts')).map(({ path }) => path),
     [],
   );
-  const own = catalogues.filter(({ path }) => /^plugins\/(?!lib\/)[^/]+\/errors\.ts$/.test(path));
-  const undeclared = own.filter(({ path }) => {
-    const index = sources.find((other) => other.path === path.replace('errors.ts', 'index.ts'));
-    return !/definePlugin\([^]*?\berrors\b/.test(index?.text ?? '');
+  const undeclared = catalogues.filter(({ path }) => {
+    const [, plugin, file] = /^plugins\/(?!lib\/)([^/]+)\/(.+)$/.exec(path) ?? [];
+    const index = sources.find((other) => other.path === `plugins/${plugin}/index.ts`);
+    const isNamed = index?.text.includes(`'./${file}'`) && /\berrors\b[:,]/.test(index.text);
+    return plugin !== undefined && !isNamed;
   });
   assert.deepEqual(
     undeclared.map(({ path }) => path),

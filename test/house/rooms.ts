@@ -15,7 +15,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { type RunningCore, boot } from '../../core/boot/boot.ts';
-import { productFromSource } from '../../core/boot/product.ts';
+import { productFromSource } from '../../core/boot/settings/product.ts';
 import { sourceBundler } from '../../bin/bundler/sources.ts';
 import { watchFolders } from '../../bin/watcher/watch.ts';
 

@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 
 import Type from 'typebox';
 
-import { frame } from '../../core/http/streams/events.ts';
+import { frame } from '../../core/http/answers/events.ts';
 import { currentPin } from '../../core/registry/index.ts';
 import { eventRoute, type ServerEvent } from '../../core/sdk/index.ts';
 import { type House, openHouse, operatorToken, until } from './house.ts';

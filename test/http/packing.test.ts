@@ -163,11 +163,11 @@ test('a path that nothing serves is unknown in the words of the protocol around 
   t.after(() => house.close());
   const words = async (path: string, method = 'GET'): Promise<string> =>
     (await house.call(method, path)).text;
-  assert.equal(await words('/peer/api/nope/at/all'), 'peer 404 there is no such route');
-  assert.equal(await words('/peer'), 'peer 404 there is no such route');
+  assert.equal(await words('/peer/api/nope/at/all'), 'peer 404 This route does not exist.');
+  assert.equal(await words('/peer'), 'peer 404 This route does not exist.');
   assert.equal(
     await words('/peer/api/query', 'DELETE'),
-    'peer 405 this route does not answer DELETE; it answers GET, HEAD, OPTIONS',
+    'peer 405 This route does not answer DELETE; it answers GET, HEAD, OPTIONS.',
   );
   for (const path of ['/', '/nope', '/mixed', '/mixed/c']) {
     assert.equal((JSON.parse(await words(path)) as { error: string }).error, 'not_found', path);

@@ -300,13 +300,12 @@ describe('finding a route', () => {
   });
 
   test('a path under a mount that is out of service says why and when to come back', async () => {
+    const message = 'alert waits for the service metrics.query';
     const outage = {
       pluginId: 'alert',
       mount: '/api/v1/alerts',
-      code: 'unavailable',
-      message: 'alert waits for the service metrics.query',
-      retryAfterSeconds: 7,
-    } as const;
+      error: () => new SvcError('unavailable', message, { retryAfterSeconds: 7 }),
+    };
     house.publish(
       'other',
       [
@@ -325,7 +324,7 @@ describe('finding a route', () => {
     const { status, body, headers } = await house.call('GET', '/api/v1/alerts/7');
     assert.deepEqual(
       [status, body.error, body.message, headers.get('retry-after')],
-      [503, 'unavailable', outage.message, '7'],
+      [503, 'unavailable', message, '7'],
     );
     assert.equal((await house.call('GET', '/api/v1/nowhere/7')).status, 204);
     house.registry.publish({ remove: ['other'], outages: [] });
@@ -347,7 +346,7 @@ describe('who may call', () => {
     const little = await house.call('POST', '/api/v1/things', { token: 'user-1=device:*', body });
     assert.deepEqual(
       [little.status, little.body.message],
-      [403, 'your role does not hold thing:create'],
+      [403, 'Your role does not hold thing:create.'],
     );
     for (const token of ['user-1=thing:create', 'user-1=thing:*', 'user-1=*', 'svc_op_test']) {
       assert.equal(
@@ -465,7 +464,7 @@ describe('what is sent', () => {
     );
     assert.deepEqual(
       [large.status, large.body.error, large.body.message],
-      [413, 'invalid_argument', 'the body is larger than 1 MiB'],
+      [413, 'invalid_argument', 'The body is larger than 1 MiB.'],
     );
     const stranger = await house.call('POST', '/api/v1/things', {
       body: Buffer.from([0x22, 0xff, 0x22]),

@@ -234,7 +234,7 @@ test('closing lets calls end, ends those that do not in time, and refuses furthe
   const long = failure(thread.call('wait', 60_000));
   await thread.close();
   assert.equal(await short, 'waited');
-  assert.match((await long).message, /the thread is closing/);
+  assert.match((await long).message, /The thread is closing/);
   assert.equal(thread.state, 'stopped');
   assert.match((await failure(thread.call('echo'))).message, /is stopped/);
 });

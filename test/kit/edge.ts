@@ -7,7 +7,7 @@ import type { PluginHost } from '../../core/host/index.ts';
 import type { Registry } from '../../core/registry/index.ts';
 import { type Clock, type ServiceToken, SvcError } from '../../core/sdk/index.ts';
 import { bootAgent } from '../../bin/agent/agent.ts';
-import { productFromSource } from '../../core/boot/product.ts';
+import { productFromSource } from '../../core/boot/settings/product.ts';
 import { rootOf, testedRoot } from './roots.ts';
 import { standIns } from './stand-ins.ts';
 

@@ -10,7 +10,7 @@ import type { Registry } from '../../core/registry/index.ts';
 import { type Clock, type ServiceToken, SvcError } from '../../core/sdk/index.ts';
 import { type Census, census, censusGrowth } from './census.ts';
 import { boot } from '../../core/boot/boot.ts';
-import { productFromSource } from '../../core/boot/product.ts';
+import { productFromSource } from '../../core/boot/settings/product.ts';
 import { packRootOf, rootOf, testedRoot } from './roots.ts';
 import { quickPasswords } from './quick-passwords.ts';
 import { standIns } from './stand-ins.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import type { PluginRoot } from '../../core/host/discover.ts';
+import type { PluginRoot } from '../../core/host/folder/discover.ts';
 import { SvcError } from '../../core/sdk/index.ts';
 
 /** A pack that somebody put into the data folder: what it asks for waits for an administrator. */

@@ -48,13 +48,13 @@ export const faults: readonly Fault[] = [
     tests: ['test/storage/'],
   },
   {
-    file: 'core/storage/disk-guard.ts',
+    file: 'core/storage/disk/disk-guard.ts',
     find: 'this.#refusal === undefined && free < readOnlyBelowBytes',
     put: 'this.#refusal !== undefined && free < readOnlyBelowBytes',
     tests: ['test/storage/disk-guard'],
   },
   {
-    file: 'core/http/pipeline/authorize.ts',
+    file: 'core/http/access/authorize.ts',
     find: "if (principal.kind === 'anonymous') {",
     put: "if (principal.kind === 'token') {",
     tests: ['test/http/'],

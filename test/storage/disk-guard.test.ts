@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { DiskGuard } from '../../core/storage/disk-guard.ts';
+import { DiskGuard } from '../../core/storage/disk/disk-guard.ts';
 import { inFolder, type Notes, notesMigration, openIn, silent, withStorage } from './folder.ts';
 
 const endless = Number.MAX_SAFE_INTEGER;

@@ -6,7 +6,11 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { connectReader, connectWriter, assertSqlite } from '../../core/storage/connection.ts';
+import {
+  connectReader,
+  connectWriter,
+  assertSqlite,
+} from '../../core/storage/sqlite/connection.ts';
 import { peer } from '../peers.ts';
 import { addonFile } from '../addon.ts';
 import { inFolder, notesMigration, openIn } from './folder.ts';

@@ -57,7 +57,7 @@ test('a migration that fails leaves nothing behind and can be run again', () =>
     };
     await assert.rejects(
       storage.migrate('notes', [first, broken]),
-      /migration 002-more.sql of notes failed and was rolled back: .*nonsense/,
+      /Migration 002-more.sql of notes failed and was rolled back: .*nonsense/,
     );
     assert.deepEqual(await columns(storage), ['id', 'text']);
     await storage.migrate('notes', [first, second]);
@@ -214,7 +214,7 @@ test('a migration that was changed after it was applied is refused with its name
     await storage.migrate('notes', [first]);
     await assert.rejects(
       storage.migrate('notes', [{ ...first, sql: `${first.sql} -- edited` }]),
-      /migration 001-init\.sql of notes is not the 001-init\.sql that version 1\.0\.0 applied.*as migration 002/,
+      /Migration 001-init\.sql of notes is not the 001-init\.sql that version 1\.0\.0 applied.*as migration 002/,
     );
   }));
 

@@ -291,7 +291,7 @@ test('an outer write that throws while its inner one runs leaves nothing of eith
       /^Error: no$/,
     );
     await add(storage, 'next');
-    await assert.rejects(inner!, unavailable(/this write has ended/));
+    await assert.rejects(inner!, unavailable(/This write has ended/));
     await add(storage, 'later');
     assert.deepEqual(await texts(storage), ['next', 'later']);
   }));
@@ -306,7 +306,7 @@ test('a transaction that is kept after its write is refused', () =>
     });
     await assert.rejects(
       kept!.selectFrom('notes_note').selectAll().execute(),
-      unavailable(/this write has ended/),
+      unavailable(/This write has ended/),
     );
   }));
 

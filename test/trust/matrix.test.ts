@@ -319,11 +319,11 @@ function refusal({ status, body, text }: Answer): 401 | 403 | undefined {
   const message = String(body?.message ?? body?.error ?? text).trimStart();
   if (
     status === 401 &&
-    /^(sign in first|the credential is not valid or has expired)/.test(message)
+    /^(Sign in first|The credential is not valid or has expired)/.test(message)
   ) {
     return 401;
   }
-  return status === 403 && /^(your (role|API token) does not hold|this is only for)/.test(message)
+  return status === 403 && /^(Your (role|API token) does not hold|This is only for)/.test(message)
     ? 403
     : undefined;
 }

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { connect } from '../../../core/storage/connection.ts';
+import { connect } from '../../../core/storage/sqlite/connection.ts';
 import { inspect } from './inspection.ts';
 
 export interface BackupData {

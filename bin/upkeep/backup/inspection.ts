@@ -1,4 +1,4 @@
-import { connect, sqliteVersion } from '../../../core/storage/connection.ts';
+import { connect, sqliteVersion } from '../../../core/storage/sqlite/connection.ts';
 
 /** What a look at every page and row of a database file finds. */
 export interface Inspection {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 
 import type { Environment } from '../../../core/boot/index.ts';
-import { pluginSources } from '../../../core/boot/product.ts';
+import { pluginSources } from '../../../core/boot/settings/product.ts';
 import { discover } from '../../../core/host/index.ts';
 import type { ApiClient } from 'svc/cli';
 import { currentProduct } from '../../product/product.ts';

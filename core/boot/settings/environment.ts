@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { delimiter } from 'node:path';
 
-import { messageOf, type SettingDeclaration, SvcError } from '../../sdk/index.ts';
+import { messageOf, type SettingDeclaration } from '../../sdk/index.ts';
+import { errors } from './errors.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -32,10 +33,7 @@ function fromFile(path: string | undefined, name: string): string | undefined {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new SvcError(
-      'invalid_argument',
-      `environment: ${name} names ${path}, which cannot be read: ${messageOf(error)}`,
-    );
+    throw errors.variable_file_unreadable({ name, path, cause: messageOf(error) });
   }
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { PluginManifest } from '../../sdk/index.ts';
-import { replaceFile } from '../memory-file.ts';
+import { replaceFile } from './replace-file.ts';
 
 /** Names of settings and of their environment, each with the plugin that declared it. */
 export type KnownSettings = Readonly<Record<string, string>>;

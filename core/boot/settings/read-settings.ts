@@ -10,15 +10,10 @@ import {
   type ReadManifest,
   type Schemas,
 } from '../../host/index.ts';
-import {
-  isSvcError,
-  type Logger,
-  messageOf,
-  type SettingDeclaration,
-  SvcError,
-} from '../../sdk/index.ts';
+import { isSvcError, type Logger, messageOf, type SettingDeclaration } from '../../sdk/index.ts';
 import { coreSettings, otherEnvironment } from './core-settings.ts';
-import { defaultsFile, pluginSources, type Product } from '../product.ts';
+import { defaultsFile, pluginSources, type Product } from './product.ts';
+import { errors } from './errors.ts';
 import { type Environment, Settings, type SettingsOptions } from './settings.ts';
 import { type KnownSettings, namesOf, readKnownSettings } from './known-settings.ts';
 
@@ -126,14 +121,11 @@ export function readSettingsFile(file: string): ReadonlyMap<string, unknown> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
       return values;
     }
-    throw new SvcError('invalid_argument', `${file} cannot be read: ${messageOf(error)}`);
+    throw errors.config_unreadable({ file, cause: messageOf(error) });
   }
   for (const [category, keys] of Object.entries(parseMapping(text, file))) {
     if (typeof keys !== 'object' || keys === null || Array.isArray(keys)) {
-      throw new SvcError(
-        'invalid_argument',
-        `${file}: "${category}" must be a mapping of keys, such as "${category}:" with indented lines below it`,
-      );
+      throw errors.config_category({ file, category });
     }
     for (const [key, value] of Object.entries(keys)) {
       values.set(`${category}.${key}`, value);
@@ -147,13 +139,10 @@ function parseMapping(text: string, file: string): object {
   try {
     parsed = parseYaml(text, { maxAliasCount: 0, schema: 'core' });
   } catch (error) {
-    throw new SvcError(
-      'invalid_argument',
-      `${file} is not valid YAML: ${messageOf(error).split('\n')[0]}`,
-    );
+    throw errors.config_no_yaml({ file, cause: messageOf(error).split('\n', 1).join() });
   }
   if (parsed !== null && (typeof parsed !== 'object' || Array.isArray(parsed))) {
-    throw new SvcError('invalid_argument', `${file} must be a mapping of categories`);
+    throw errors.config_no_mapping({ file });
   }
   return parsed ?? {};
 }

@@ -8,9 +8,9 @@ import {
   type SettingDeclaration,
   type SettingsBoard,
   type SettingState,
-  SvcError,
 } from '../../sdk/index.ts';
 import { type Environment, type EnvironmentLayer, environmentLayer } from './environment.ts';
+import { errors } from './errors.ts';
 import type { KnownSettings } from './known-settings.ts';
 
 export type { Environment };
@@ -80,10 +80,7 @@ export class Settings implements SettingsBoard {
     const added = Object.entries(declarations).map(([key, declaration]) => {
       const held = this.#declared.get(key)?.at(-1);
       if (held && held.owner !== owner) {
-        throw new SvcError(
-          'conflict',
-          `setting ${key} is declared by both ${held.owner} and ${owner}`,
-        );
+        throw errors.setting_declared_twice({ key, holder: held.owner, owner });
       }
       this.#assertLayers(key, declaration, strange);
       return [key, { owner, declaration }] as const;
@@ -120,10 +117,7 @@ export class Settings implements SettingsBoard {
   state(key: string): SettingState {
     const found = this.find(key);
     if (!found) {
-      throw new SvcError(
-        'not_found',
-        `there is no setting "${key}"${meant(key, this.#declared.keys())}`,
-      );
+      throw errors.no_setting({ key, hint: meant(key, this.#declared.keys()) });
     }
     return found;
   }
@@ -136,10 +130,7 @@ export class Settings implements SettingsBoard {
     const { declaration } = this.state(key);
     if (declaration.at_start) {
       const places = declaration.env === undefined ? 'svc.yaml' : `${declaration.env} or svc.yaml`;
-      throw new SvcError(
-        'conflict',
-        `${key} is read once, at the start: set it in ${places} and start svc again`,
-      );
+      throw errors.setting_at_start({ key, places });
     }
     this.#assertFits(key, declaration, value, 'the value');
   }
@@ -195,10 +186,7 @@ export class Settings implements SettingsBoard {
       if (away(name)) {
         unused.push(name);
       } else {
-        throw new SvcError(
-          'invalid_argument',
-          `environment: ${name} is not a setting of svc${meant(name, names)}`,
-        );
+        throw errors.variable_unknown({ name, hint: meant(name, names) });
       }
     }
     for (const key of fileKeys) {
@@ -208,10 +196,7 @@ export class Settings implements SettingsBoard {
       if (away(key)) {
         unused.push(key);
       } else {
-        throw new SvcError(
-          'invalid_argument',
-          `${file}: ${key} is not a setting of svc${meant(key, this.#declared.keys())}`,
-        );
+        throw errors.config_key_unknown({ file, key, hint: meant(key, this.#declared.keys()) });
       }
     }
     return unused;
@@ -268,20 +253,19 @@ export class Settings implements SettingsBoard {
     }
     const beside = declarations[other];
     if (!beside?.at_start || !declaration.at_start) {
-      throw new SvcError(
-        'invalid_argument',
-        `setting ${key} must differ from ${other}: both must be declared together, and be at_start`,
-      );
+      throw errors.setting_apart_undeclared({ key, other });
     }
     const [own, its] = [
       foldedText(this.#effective(key, declaration).value),
       foldedText(this.#effective(other, beside).value),
     ];
     if (own !== '' && own === its) {
-      throw new SvcError(
-        'invalid_argument',
-        `${declaration.env ?? key} must not be the same as ${beside.env ?? other} (${key}: ${declaration.description})`,
-      );
+      throw errors.setting_repeats({
+        name: declaration.env ?? key,
+        other: beside.env ?? other,
+        key,
+        description: declaration.description,
+      });
     }
   }
 
@@ -311,9 +295,8 @@ export class Settings implements SettingsBoard {
     const problem = this.#misfit(schema, value);
     if (problem) {
       const inside = problem.path === '' ? '' : ` (${problem.path.slice(1).replaceAll('/', '.')})`;
-      throw new SvcError(
-        'invalid_argument',
-        `${where}${inside} ${problem.message} (${key}: ${description})`,
+      throw errors.setting_value(
+        { where, inside, problem: problem.message, key, description },
         {
           details: [{ path: `/value${problem.path}`, message: problem.message }],
         },
@@ -354,5 +337,5 @@ const foldedText = (value: unknown): string =>
 
 const meant = (name: string, known: Iterable<string>): string => {
   const guess = nearest(name, known);
-  return guess === undefined ? '' : `; did you mean ${guess}?`;
+  return guess === undefined ? '.' : `; did you mean ${guess}?`;
 };

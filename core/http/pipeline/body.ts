@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { withPin } from '../../registry/index.ts';
 import { isSvcError, type RequestHeaders, SvcError } from '../../sdk/index.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import type { CompiledRoute, Served } from '../routes/route-table.ts';
+import { errors } from './errors.ts';
 
 /** Asks the route whether this body may come in, when it has a say in that; its quota is released with the call. */
 export function admitBody(exchange: Exchange, served: Served): void {
@@ -32,7 +33,7 @@ function onAccount<R>({ front }: Exchange, { route, pin }: Served, work: () => R
       throw error;
     }
     front.strike(route.owner, route.key, error);
-    throw new SvcError('internal', 'the route failed to decide whether the body may come in', {
+    throw errors.route_undecided({
       cause: error,
     });
   }
@@ -50,7 +51,7 @@ export async function readBody(
         ? undefined
         : ['application/json'];
   if (wanted === undefined) {
-    throw new SvcError('invalid_argument', 'this route takes no body');
+    throw errors.no_body_taken();
   }
   requireType(exchange, wanted, declaration.kind === 'bytes');
   const most = declaration.maxBodyBytes ?? exchange.front.limits.bodyBytes;
@@ -82,12 +83,9 @@ export function checkBody(
     shapes.checkBody(body, exchange.rawBody?.length ?? 0);
   } else if (declaration.kind !== 'bytes' && body !== undefined && !isEmptyObject(body)) {
     const [field] = typeof body === 'object' && body !== null ? Object.keys(body) : [];
-    throw new SvcError(
-      'invalid_argument',
-      field === undefined
-        ? 'this route takes no body'
-        : `this route takes no body, but got the field "${field.slice(0, 100)}"`,
-    );
+    throw field === undefined
+      ? errors.no_body_taken()
+      : errors.no_field_taken({ field: field.slice(0, 100) });
   }
 }
 
@@ -100,7 +98,7 @@ function decodeJson(bytes: Buffer, schema: object | undefined): unknown {
     return absent(schema);
   }
   if (!isUtf8(bytes)) {
-    throw new SvcError('invalid_argument', 'the body is not valid UTF-8');
+    throw errors.body_no_utf8();
   }
   return parseJson(bytes.toString('utf8'));
 }
@@ -125,27 +123,19 @@ function requireType({ req }: Exchange, wanted: readonly string[], encodingAllow
         (accepted.endsWith('/*') && type.startsWith(accepted.slice(0, -1))),
     )
   ) {
-    throw new SvcError(
-      'invalid_argument',
-      `the body must be ${wanted.join(' or ')}; name it in the Content-Type header`,
-      { status: 415 },
-    );
+    throw errors.body_type({ types: wanted.join(' or ') });
   }
   if (!encodingAllowed && charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
-    throw new SvcError('invalid_argument', 'the body must be in UTF-8', { status: 415 });
+    throw errors.body_charset();
   }
   const encoding = req.headers['content-encoding'];
   if (!encodingAllowed && encoding !== undefined && encoding !== 'identity') {
-    throw new SvcError('invalid_argument', 'the body must not be compressed on this route', {
-      status: 415,
-    });
+    throw errors.body_compressed();
   }
 }
 
-const tooLarge = (most: number): SvcError =>
-  new SvcError('invalid_argument', `the body is larger than ${sizeText(most)}`, { status: 413 });
-const cutShort = (): SvcError =>
-  new SvcError('invalid_argument', 'the request ended before its body was complete');
+const tooLarge = (most: number): SvcError => errors.body_too_large({ max: sizeText(most) });
+const cutShort = (): SvcError => errors.body_cut();
 
 /** Leaves what its reader does not take in the connection, where the client has to wait. */
 async function* pieces(exchange: Exchange, most: number): AsyncGenerator<Uint8Array> {
@@ -195,8 +185,7 @@ function collect({ req, front, bodyQuota }: Exchange, most: number): Promise<Buf
     const done = (): void =>
       settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
     const broken = (): void => settle(() => reject(cutShort()));
-    const slow = (): void =>
-      settle(() => reject(new SvcError('invalid_argument', 'the body took too long to arrive')));
+    const slow = (): void => settle(() => reject(errors.body_slow()));
     const timer = setTimeout(slow, most > bodyBytes ? uploadTimeoutMs : requestTimeoutMs);
     req.on('data', take).on('end', done).on('error', broken).on('close', broken);
   });
@@ -222,7 +211,7 @@ export function parseJson(text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new SvcError('invalid_argument', 'the body is not valid JSON', { cause: error });
+    throw errors.body_no_json({ cause: error });
   }
   inspect(value);
   return value;
@@ -233,7 +222,7 @@ function inspect(root: unknown): void {
   let level: object[] = isObject(root) ? [root] : [];
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > deepest) {
-      throw new SvcError('invalid_argument', `the body is nested more than ${deepest} levels deep`);
+      throw errors.body_deep({ max: deepest });
     }
     const below: object[] = [];
     for (const node of level) {
@@ -248,9 +237,8 @@ function gatherBelow(node: object, below: object[]): void {
     ? undefined
     : Object.keys(node).find((key) => forbidden.has(key));
   if (named !== undefined) {
-    throw new SvcError(
-      'invalid_argument',
-      `the body has a field named ${named}, which is never accepted`,
+    throw errors.body_field(
+      { field: named },
       {
         details: [{ path: `/${named}`, message: 'is never accepted' }],
       },

@@ -1,14 +1,14 @@
-import { isSvcError, type Method, SvcError } from '../../sdk/index.ts';
-import { recordRefusal } from './audit.ts';
-import { authorize } from './authorize.ts';
-import { identify, readCredential } from './authenticate.ts';
+import { isSvcError, type Method } from '../../sdk/index.ts';
+import { recordRefusal } from '../handler/audit.ts';
+import { authorize } from '../access/authorize.ts';
+import { identify, readCredential } from '../access/authenticate.ts';
 import { admitBody, checkBody, noBody, readBody } from './body.ts';
-import { sendBytes } from '../replies/bytes.ts';
-import { HandlerCall } from './call.ts';
+import { sendBytes } from '../answers/bytes.ts';
+import { HandlerCall } from '../handler/call.ts';
 import { replyError } from '../replies/error-reply.ts';
-import { sendEvents } from '../streams/events.ts';
-import type { Exchange } from './exchange.ts';
-import { sendJson } from '../replies/json-reply.ts';
+import { sendEvents } from '../answers/events.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { sendJson } from '../answers/json-reply.ts';
 import { readPage, takePage } from '../replies/paging.ts';
 import { hasBody, reply } from '../replies/reply.ts';
 import {
@@ -20,8 +20,9 @@ import {
   type Served,
   wordingNear,
 } from '../routes/route-table.ts';
-import { openSocket } from '../streams/socket.ts';
-import { parseQuery, readTarget } from './target.ts';
+import { openSocket } from '../answers/socket.ts';
+import { parseQuery, readTarget } from '../exchange/target.ts';
+import { errors } from './errors.ts';
 
 /** Takes one request from its first line to its answer; never rejects. */
 export async function serve(exchange: Exchange): Promise<void> {
@@ -100,9 +101,7 @@ const answering = {
 /** Two servers on one connection must not disagree about whom a request is for. */
 function requireHost({ req }: Exchange): void {
   if (req.headers.host === undefined && req.httpVersion === '1.1') {
-    throw new SvcError('invalid_argument', 'the request has no Host header', {
-      reason: 'http.no_host',
-    });
+    throw errors.no_host();
   }
 }
 
@@ -116,21 +115,14 @@ function match(exchange: Exchange, table: RouteTable): Served | undefined {
   const allowed = allowedMethods(table, segments);
   if (allowed.length === 0) {
     exchange.wording = wordingNear(table, segments);
-    throw new SvcError('not_found', 'there is no such route', { reason: 'http.route_unknown' });
+    throw errors.route_unknown();
   }
   exchange.setHeader('allow', allowed.join(', '));
   exchange.wording = allowed
     .map((method) => findRoute(table, method as Method, segments)?.route.declaration.wording)
     .find(Boolean);
   if (req.method !== 'OPTIONS') {
-    throw new SvcError(
-      'not_found',
-      `this route does not answer ${req.method}; it answers ${allowed.join(', ')}`,
-      {
-        reason: 'http.method_unknown',
-        status: 405,
-      },
-    );
+    throw errors.method_unknown({ method: exchange.method, allowed: allowed.join(', ') });
   }
   exchange.status = 204;
   reply(exchange, 204, '', undefined);
@@ -159,18 +151,14 @@ function peopleOnly(exchange: Exchange): void {
   exchange.setHeader('connection', 'close');
   if (principal.kind === 'edge' || (principal.kind === 'anonymous' && upgrade)) {
     const retryAfterSeconds = 2 + (front.unserved.since % 8);
-    throw new SvcError(
-      'unavailable',
-      'too many connections of this address (http.connections_per_address); come back later',
-      { retryAfterSeconds },
-    );
+    throw errors.address_crowded({ retryAfterSeconds });
   }
 }
 
 /** A refused call changes nothing from here on. An audited one, and every denial, is written down before its caller hears of it. */
 async function refuse(exchange: Exchange, error: unknown): Promise<void> {
   exchange.abandoned = true;
-  exchange.abort(isSvcError(error) ? error : new SvcError('internal', 'the request failed'));
+  exchange.abort(isSvcError(error) ? error : errors.failed_before());
   if (exchange.served && (exchange.served.route.audited || isDenial(error))) {
     await recordRefusal(exchange, error);
   }
@@ -187,9 +175,6 @@ function refuseOpenSecret({ upgrade, target }: Exchange): void {
     upgrade?.isWebSocket &&
     /(?:^|&)(?:access_token|token|ticket|jwt|api_key)=/i.test(target!.search)
   ) {
-    throw new SvcError(
-      'invalid_argument',
-      'no credential belongs in an address: show it as an Authorization header, or a ticket as the subprotocol svc.ticket.<ticket>',
-    );
+    throw errors.credential_in_url();
   }
 }

@@ -6,7 +6,8 @@ import {
   type RequestHeaders,
   SvcError,
 } from '../../sdk/index.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { errors } from './errors.ts';
 import { jsonType, reply } from './reply.ts';
 
 export interface ErrorBody {
@@ -18,9 +19,7 @@ export interface ErrorBody {
 
 /** The one place where anything thrown becomes something a user may read. */
 export function publicError(error: unknown): SvcError {
-  return isSvcError(error) && error.code !== 'internal'
-    ? error
-    : new SvcError('internal', 'internal error; the log has the cause under this request id');
+  return isSvcError(error) && error.code !== 'internal' ? error : errors.internal();
 }
 
 /** A sentence may repeat what the caller typed, and the caller may have typed a secret into the wrong place. */

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-
-import { SvcError } from '../../sdk/index.ts';
+import { errors } from './errors.ts';
 
 /** Of a resource with a version: the instant at which somebody changed it last, and all that is shown, for its state changes by itself. */
 export function replyTag(body: unknown, text = ''): string | undefined {
@@ -30,9 +29,6 @@ export function requireMatch(
     ifMatch !== undefined &&
     !namesTag(ifMatch.replaceAll(/;[\w-]{22}"/g, '"'), `"${resource.updated_at}"`)
   ) {
-    throw new SvcError(
-      'conflict',
-      `this was changed at ${resource.updated_at}, after you read it; load it again and repeat your change`,
-    );
+    throw errors.changed_since({ at: resource.updated_at });
   }
 }

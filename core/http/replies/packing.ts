@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 
 import type { MaybePromise } from '../../sdk/index.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { reply } from './reply.ts';
 
 /** Below this, packing saves less than it costs. */

@@ -1,7 +1,8 @@
 import { principalKey } from '../../auth/index.ts';
 import { type Page, type PageRequest, SvcError } from '../../sdk/index.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
-import { seal, unseal } from '../pipeline/seal.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { seal, unseal } from '../exchange/seal.ts';
+import { errors } from './errors.ts';
 
 const usualLimit = 50;
 const largestLimit = 200;
@@ -69,6 +70,9 @@ function purpose({ served, params, principal }: Exchange, query: unknown): strin
 }
 
 const refusal = (name: string, message: string): SvcError =>
-  new SvcError('invalid_argument', `${name} ${message}`, {
-    details: [{ path: `/${name}`, message }],
-  });
+  errors.page_asked(
+    { name, problem: message },
+    {
+      details: [{ path: `/${name}`, message }],
+    },
+  );

@@ -1,4 +1,4 @@
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { withHeaders } from './security-headers.ts';
 
 export const jsonType = 'application/json; charset=utf-8';

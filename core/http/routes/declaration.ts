@@ -1,4 +1,5 @@
-import { nearest, type RouteDeclaration, SvcError } from '../../sdk/index.ts';
+import { nearest, type RouteDeclaration } from '../../sdk/index.ts';
+import { errors } from './errors.ts';
 
 const literal = /^[A-Za-z0-9._~-]+$/;
 const param = /^\{([a-z][a-z0-9_]*)\}$/;
@@ -67,7 +68,7 @@ export function pathSegments(path: string): readonly Segment[] {
 export function checkRoute(declaration: RouteDeclaration): string {
   const at = `route ${String(declaration.method)} ${String(declaration.path)}`;
   const refuse = (cause: string): never => {
-    throw new SvcError('invalid_argument', `${at} ${cause}`);
+    throw errors.route_declaration({ route: at, problem: cause });
   };
   if (!Object.hasOwn(keysOf, declaration.kind)) {
     refuse(

@@ -67,8 +67,7 @@ export function findRoute(
     ({ mount }) => (mount.length > 0 || segments.length === 0) && mount.every(fits),
   );
   if (down && (!served || down.mount.length > served.route.fixed)) {
-    const { code, message, retryAfterSeconds } = down.outage;
-    throw new SvcError(code, message, { retryAfterSeconds });
+    throw down.outage.error();
   }
   return served;
 }

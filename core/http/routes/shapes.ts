@@ -5,6 +5,7 @@ import { RE2JS } from 're2js';
 
 import type { Generation } from '../../registry/index.ts';
 import { type FieldProblem, type RouteDeclaration, SvcError } from '../../sdk/index.ts';
+import { errors } from './errors.ts';
 import { problemsOf } from './problems.ts';
 import { closed, type Schema } from './schema.ts';
 
@@ -139,7 +140,10 @@ function refusal(problems: readonly FieldProblem[], part: string): SvcError {
   const sentences = details.map(({ path, message }) =>
     path === '' ? `it ${message}` : `${path.slice(1).replaceAll('/', '.')} ${message}`,
   );
-  return new SvcError('invalid_argument', `the ${part} is not valid: ${sentences.join('; ')}`, {
-    details,
-  });
+  return errors.shape(
+    { part, problems: sentences.join('; ') },
+    {
+      details,
+    },
+  );
 }

@@ -3,7 +3,7 @@ import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import type { Front } from './front.ts';
+import type { Front } from '../exchange/front.ts';
 import { noteUnserved } from '../replies/error-reply.ts';
 import { securityHeaders } from '../replies/security-headers.ts';
 

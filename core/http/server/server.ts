@@ -15,10 +15,11 @@ import express, { type Express } from 'express';
 import { type Ids, messageOf, SvcError } from '../../sdk/index.ts';
 import { answerMalformed, closeSilent, isHeld, limitConnections } from './connections.ts';
 import { serve } from '../pipeline/dispatch.ts';
-import { Exchange } from '../pipeline/exchange.ts';
-import { type Front, openFront } from './front.ts';
-import type { HttpOptions } from '../ports.ts';
-import { followCertificate, readCertificate, type TlsOptions } from './tls.ts';
+import { Exchange } from '../exchange/exchange.ts';
+import { type Front, openFront } from '../exchange/front.ts';
+import type { HttpOptions, TlsOptions } from '../exchange/ports.ts';
+import { errors } from './errors.ts';
+import { followCertificate, readCertificate } from './tls.ts';
 
 const headerBytes = 3 * 64 * 1024 + 16 * 1024;
 /** Longer than proxies keep theirs, so that it is never we who close under a request that is on its way. */
@@ -123,9 +124,7 @@ export class HttpServer {
     const servers = [this.#server, ...(this.#tls ? [this.#tls.server] : [])];
     this.#tls?.forget();
     if (front.closing) {
-      throw new SvcError('conflict', 'the server is closing already', {
-        reason: 'http.closed_twice',
-      });
+      throw errors.closed_twice();
     }
     front.closing = true;
     // Not the HTTP server's own close: it would cut connections on which a request is just arriving.
@@ -163,12 +162,7 @@ function listenOn(
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException): void =>
-      reject(
-        new SvcError('unavailable', listenFailure(error, `${host}:${port}`, setting), {
-          reason: 'http.listen_failed',
-          cause: error,
-        }),
-      );
+      reject(listenFailure(error, `${host}:${port}`, setting));
     server.once('error', failed);
     server.listen({ host, port, backlog }, () => {
       server.off('error', failed);
@@ -177,12 +171,15 @@ function listenOn(
   });
 }
 
-function listenFailure(error: NodeJS.ErrnoException, place: string, setting: string): string {
-  return error.code === 'EADDRINUSE'
-    ? `${place} is in use by another process; stop it or set ${setting} to a free address`
-    : error.code === 'EACCES'
-      ? `${place} may not be opened by this user; set ${setting} to a port above 1023`
-      : `${place} cannot be listened on (${messageOf(error)}); check ${setting}`;
+function listenFailure(cause: NodeJS.ErrnoException, place: string, setting: string): SvcError {
+  switch (cause.code) {
+    case 'EADDRINUSE':
+      return errors.address_taken({ place, setting }, { cause });
+    case 'EACCES':
+      return errors.address_forbidden({ place, setting }, { cause });
+    default:
+      return errors.listen_failed({ place, cause: messageOf(cause), setting }, { cause });
+  }
 }
 
 /**

@@ -2,16 +2,9 @@ import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import type { Server } from 'node:https';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 
-import { type Logger, messageOf, SvcError } from '../../sdk/index.ts';
-
-/** Where to listen with TLS, and the files of the certificate and its key. */
-export interface TlsOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly cert: string;
-  readonly key: string;
-  readonly lookEveryMs?: number;
-}
+import { type Logger, messageOf } from '../../sdk/index.ts';
+import type { TlsOptions } from '../exchange/ports.ts';
+import { errors } from './errors.ts';
 
 /** What the files hold; throws where they are not a certificate and its key. */
 export function readCertificate({
@@ -27,11 +20,9 @@ export function readCertificate({
     createSecureContext(read);
     return read;
   } catch (error) {
-    throw new SvcError(
-      'invalid_argument',
-      `http.tls_cert and http.tls_key are no certificate with its key: ${messageOf(error)}`,
+    throw errors.certificate(
+      { cause: messageOf(error) },
       {
-        reason: 'http.certificate',
         cause: error,
       },
     );

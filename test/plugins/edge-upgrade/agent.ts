@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { bootAgent } from '../../../bin/agent/agent.ts';
 import { testEdge } from '../../../bin/agent/index.ts';
 import { runInForeground } from '../../../bin/serve/foreground.ts';
-import { productFromSource } from '../../../core/boot/product.ts';
+import { productFromSource } from '../../../core/boot/settings/product.ts';
 import { rootOf, testedRoot } from '../../kit/roots.ts';
 
 // The agent with two plugins, as a version that its starter names: `edge --data <folder>`, and with --self-test.

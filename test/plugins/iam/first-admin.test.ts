@@ -18,7 +18,7 @@ import { startTestHost } from 'svc/testing';
 import { parse } from 'yaml';
 
 import { boot } from '../../../core/boot/boot.ts';
-import { productFromSource } from '../../../core/boot/product.ts';
+import { productFromSource } from '../../../core/boot/settings/product.ts';
 import { sourceBundler } from '../../../bin/bundler/sources.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

@@ -148,12 +148,12 @@ describe('a push', () => {
       [absent.status, absent.headers.get('retry-after'), absent.headers.get('content-type')],
       [503, '5', 'text/plain; charset=utf-8'],
     );
-    assert.match(await absent.text(), /^service metrics\.ingest has no provider/);
+    assert.match(await absent.text(), /^Service metrics\.ingest has no provider/);
     const traces = await push('/v1/traces', seven, json, '{}');
     assert.equal(traces.status, 503);
     assert.deepEqual(await traces.json(), {
       code: 14,
-      message: 'service traces.ingest has no provider at the moment',
+      message: 'Service traces.ingest has no provider at the moment.',
     });
   });
 
@@ -241,7 +241,7 @@ describe('what is refused', () => {
     const answer = await push('/v1/logs', seven, proto, Buffer.alloc(16 * 1024 * 1024 + 1));
     assert.equal(answer.status, 413);
     const status = readStatus(Buffer.from(await answer.arrayBuffer()));
-    assert.deepEqual(status, { code: 3, message: 'the body is larger than 16 MiB' });
+    assert.deepEqual(status, { code: 3, message: 'The body is larger than 16 MiB.' });
     assert.equal(
       (await push('/v1/logs', seven, proto, Buffer.alloc(16 * 1024 * 1024))).status,
       200,

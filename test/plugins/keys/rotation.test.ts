@@ -225,7 +225,7 @@ test('a key file that cannot be written leaves the old key sealing, and the star
     mkdirSync(`${keyFile(dir)}.tmp`);
     await assert.rejects(rotationOf(storage).rotate(), {
       code: 'unavailable',
-      message: /the key file cannot be written .*; the old key seals on/,
+      message: /The key file cannot be written .*; the old key seals on/,
     });
     assert.equal(newestKey(storage), old);
     rmdirSync(`${keyFile(dir)}.tmp`);

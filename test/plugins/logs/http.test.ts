@@ -529,7 +529,7 @@ test('volume over time, fields and patterns are answered as Loki answers them', 
   assert.deepEqual(await text(house, '/loki/api/v1/nope'), {
     status: 404,
     type: 'text/plain; charset=utf-8',
-    body: 'there is no such route',
+    body: 'This route does not exist.',
   });
 });
 

@@ -247,7 +247,7 @@ test('a form of another type, a path that nobody serves and a stranger are refus
   const nowhere = await house.fetch('/prometheus/api/v1/nope/at/all');
   assert.deepEqual(
     [nowhere.status, await nowhere.json()],
-    [404, { status: 'error', errorType: 'not_found', error: 'there is no such route' }],
+    [404, { status: 'error', errorType: 'not_found', error: 'This route does not exist.' }],
   );
   assert.equal(
     (await house.fetch('/prometheus/api/v1/rules')).status,

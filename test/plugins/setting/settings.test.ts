@@ -199,7 +199,7 @@ describe('a change', () => {
       [200, 409],
     );
     const lost = both.find(({ status }) => status === 409)!;
-    assert.match(lost.body.message, /this was changed at .*load it again/);
+    assert.match(lost.body.message, /This was changed at .*load it again/);
     const won = both.find(({ status }) => status === 200)!;
     assert.ok(won.body.updated_at > first.updated_at);
     assert.equal(
@@ -273,16 +273,16 @@ test('what cannot be set', async (t) => {
       'torch.brightnes',
       1,
       404,
-      /there is no setting "torch\.brightnes"; did you mean torch\.brightness\?/,
+      /Setting "torch\.brightnes" does not exist; did you mean torch\.brightness\?/,
     ],
     [
       'an unknown key that resembles none',
       'zzz.qqqqqqqq',
       1,
       404,
-      /^there is no setting "zzz\.qqqqqqqq"$/,
+      /^Setting "zzz\.qqqqqqqq" does not exist\.$/,
     ],
-    ['a key of the language', 'constructor.prototype', 1, 404, /there is no setting/],
+    ['a key of the language', 'constructor.prototype', 1, 404, /does not exist/],
     [
       'a value of another type',
       'torch.brightness',

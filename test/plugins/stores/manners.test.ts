@@ -192,7 +192,7 @@ test('what is wrong is told by Loki and Tempo in plain text, by Prometheus as an
       path,
     );
   }
-  const nowhere = 'there is no such route';
+  const nowhere = 'This route does not exist.';
   assert.deepEqual(await told(house, '/prometheus/api/v1/nope'), {
     status: 404,
     type: json,

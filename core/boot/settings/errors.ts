@@ -1,0 +1,35 @@
+import { defineErrors } from '../../sdk/index.ts';
+
+export const errors = defineErrors('boot', {
+  variable_file_unreadable: [
+    'invalid_argument',
+    'The file {path} that the variable {name} of the environment names cannot be read: {cause}',
+  ],
+  config_unreadable: ['invalid_argument', '{file} cannot be read: {cause}'],
+  config_category: [
+    'invalid_argument',
+    '{file}: "{category}" must be a mapping of keys, such as "{category}:" with indented lines below it.',
+  ],
+  config_no_yaml: ['invalid_argument', '{file} is not valid YAML: {cause}'],
+  config_no_mapping: ['invalid_argument', '{file} must be a mapping of categories.'],
+  setting_declared_twice: ['conflict', 'Setting {key} is declared by both {holder} and {owner}.'],
+  no_setting: ['not_found', 'Setting "{key}" does not exist{hint}'],
+  setting_at_start: [
+    'conflict',
+    '{key} is read once, at the start: set it in {places} and start svc again.',
+  ],
+  variable_unknown: [
+    'invalid_argument',
+    'The variable {name} of the environment is not a setting of svc{hint}',
+  ],
+  config_key_unknown: ['invalid_argument', '{file}: {key} is not a setting of svc{hint}'],
+  setting_apart_undeclared: [
+    'invalid_argument',
+    'Setting {key} must differ from {other}: both must be declared together, and be at_start.',
+  ],
+  setting_repeats: [
+    'invalid_argument',
+    '{name} must not be the same as {other} ({key}: {description}).',
+  ],
+  setting_value: ['invalid_argument', '{where}{inside} {problem} ({key}: {description}).'],
+});

@@ -1,0 +1,30 @@
+import { defineErrors } from '../../sdk/index.ts';
+
+export const errors = defineErrors('host', {
+  no_entry: [
+    'invalid_argument',
+    '{plugin}: plugin.json names the entry "{entry}", which is not in the folder.',
+  ],
+  no_compiler: [
+    'invalid_argument',
+    '{plugin} is source, which this build of svc cannot compile; build it first with "svc plugin build".',
+  ],
+  side_effects: [
+    'invalid_argument',
+    '{plugin} has side effects while its modules are evaluated ({grown}); move them into activate() or start().',
+  ],
+  no_definition: [
+    'invalid_argument',
+    '{plugin}: {file} has no default export made by definePlugin().',
+  ],
+  strays_stopped: ['conflict', '{what}: stopped by the host; use ctx.scope instead.'],
+  no_evaluator: [
+    'internal',
+    'This Node ({node}) cannot load plugins: Module#_compile failed its self-check ({cause}); use Node 20 to 24.',
+  ],
+  module_not_lent: [
+    'invalid_argument',
+    '{plugin} imports "{module}", which the host does not lend to plugins; use ctx instead, or bundle the package.',
+  ],
+  process_call: ['conflict', 'A plugin may not call process.{name}: it would end all of svc.'],
+});

@@ -1,0 +1,42 @@
+import { defineErrors } from '../../sdk/index.ts';
+
+export const errors = defineErrors('host', {
+  service_not_offered: [
+    'invalid_argument',
+    '{plugin} provides {service}, which its plugin.json does not offer; add it to "provides".',
+  ],
+  service_not_required: [
+    'invalid_argument',
+    '{plugin} uses {service}, which its plugin.json does not require; add it to "requires", or ask with maybe().',
+  ],
+  service_not_named: [
+    'invalid_argument',
+    '{plugin} asks for {service}, which its plugin.json does not name; add it to "optional".',
+  ],
+  emitted_early: [
+    'conflict',
+    '{plugin} emits {event} before it serves; emit from start() or later.',
+  ],
+  route_outside_mounts: [
+    'invalid_argument',
+    '{plugin} declares {path}, which stands under none of its mounts; add the prefix to "mounts" in plugin.json.',
+  ],
+  action_undeclared: [
+    'invalid_argument',
+    '{plugin} guards {path} with {action}, which is not in "actions" of its plugin.json; declare what it allows there.',
+  ],
+  contribution: ['invalid_argument', '{plugin} contributes "{id}" to {point}: {problem}'],
+  names_taken: ['conflict', '{label} of {plugin}: names are taken.'],
+  no_worker: [
+    'invalid_argument',
+    '{plugin} names "{entry}", which is no *-worker.ts beside its plugin.json{others}',
+  ],
+  thread_name: [
+    'invalid_argument',
+    '{plugin} names a thread "{name}"; use lower-case letters, digits and dashes.',
+  ],
+  thread_heap: [
+    'invalid_argument',
+    '{plugin} gives thread {name} a heap of {heap} MB; 16 to {max} are possible.',
+  ],
+});

@@ -1,0 +1,26 @@
+import { defineErrors } from '../../sdk/index.ts';
+
+export const errors = defineErrors('http', {
+  client_gone: ['unavailable', 'The client is gone.'],
+  target_no_path: ['invalid_argument', 'The request target must be a path that begins with "/".'],
+  path_dots: [
+    'invalid_argument',
+    'The path has a "." or ".." segment; send the path it stands for.',
+  ],
+  path_character: [
+    'invalid_argument',
+    'The path has an encoded slash, a backslash or a control character, which no route accepts.',
+  ],
+  path_dots_encoded: [
+    'invalid_argument',
+    'The path has an encoded "." or ".." segment, which no route accepts.',
+  ],
+  path_encoding: ['invalid_argument', 'The path has a broken percent encoding.'],
+  query_too_long: ['invalid_argument', 'The query has {count} parameters; at most {max} are read.'],
+  query_encoding: ['invalid_argument', 'The query has a broken percent encoding.'],
+  cursor_key: ['invalid_argument', 'The key that seals cursors must have 32 bytes.'],
+  public_url: [
+    'invalid_argument',
+    'SVC_PUBLIC_URL is "{address}", which is not an address; write it like https://ops.example.com.',
+  ],
+});

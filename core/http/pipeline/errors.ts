@@ -1,0 +1,33 @@
+import { defineErrors } from '../../sdk/index.ts';
+
+export const errors = defineErrors('http', {
+  route_undecided: ['internal', 'The route failed to decide whether the body may come in.'],
+  no_body_taken: ['invalid_argument', 'This route takes no body.'],
+  body_no_utf8: ['invalid_argument', 'The body is not valid UTF-8.'],
+  body_type: [
+    'invalid_argument',
+    'The body must be {types}; name it in the Content-Type header.',
+    415,
+  ],
+  body_charset: ['invalid_argument', 'The body must be in UTF-8.', 415],
+  body_compressed: ['invalid_argument', 'The body must not be compressed on this route.', 415],
+  body_too_large: ['invalid_argument', 'The body is larger than {max}.', 413],
+  body_cut: ['invalid_argument', 'The request ended before its body was complete.'],
+  body_slow: ['invalid_argument', 'The body took too long to arrive.'],
+  body_no_json: ['invalid_argument', 'The body is not valid JSON.'],
+  body_deep: ['invalid_argument', 'The body is nested more than {max} levels deep.'],
+  body_field: ['invalid_argument', 'The body has a field named {field}, which is never accepted.'],
+  no_host: ['invalid_argument', 'The request has no Host header.'],
+  route_unknown: ['not_found', 'This route does not exist.'],
+  method_unknown: ['not_found', 'This route does not answer {method}; it answers {allowed}.', 405],
+  address_crowded: [
+    'unavailable',
+    'Too many connections of this address (http.connections_per_address); come back later.',
+  ],
+  failed_before: ['internal', 'The request failed.'],
+  credential_in_url: [
+    'invalid_argument',
+    'No credential belongs in an address: show it as an Authorization header, or a ticket as the subprotocol svc.ticket.<ticket>.',
+  ],
+  no_field_taken: ['invalid_argument', 'This route takes no body, but got the field "{field}".'],
+});

@@ -1,0 +1,16 @@
+import { defineErrors } from '../sdk/index.ts';
+
+export const errors = defineErrors('registry', {
+  declared_late: [
+    'conflict',
+    '{plugin} declares {table} "{key}" after activate() has returned; declare it inside activate().',
+  ],
+  declared_twice: ['conflict', '{plugin} declares {table} "{key}" twice.'],
+  handle_set: ['internal', 'Service {service} is read through a handle; its fields cannot be set.'],
+  no_provider: ['unavailable', 'Service {service} has no provider at the moment.'],
+  key_taken: ['conflict', '{plugin} and {other} both declare {table} "{key}".'],
+  timer_unset: ['unavailable', 'The timer was unset.'],
+  scope_closed: ['conflict', '{scope} has ended; it cannot do "{what}" any more.'],
+  scope_ended: ['unavailable', '{scope} has ended.'],
+  scope_ending: ['unavailable', '{scope} is ending: {cause}.'],
+});

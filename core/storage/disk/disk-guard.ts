@@ -1,0 +1,186 @@
+import { statfsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { type Logger, messageOf } from '../../sdk/index.ts';
+import { Reserve } from './reserve.ts';
+
+export interface DiskLimits {
+  /** Below this nothing is written; default 256 MiB. */
+  readonly readOnlyBelowBytes?: number;
+  /** Below this, or below a tenth of the disk, health says so; default 2 GiB. */
+  readonly lowBelowBytes?: number;
+  /** Space kept in reserve, given up when the disk is full; enough to fold the log in and to run deletes. Default 64 MiB. */
+  readonly ballastBytes?: number;
+  /** Space kept in reserve for a start that meets a full disk; default 8 MiB. */
+  readonly startReserveBytes?: number;
+  /** How often the disk is looked at; default 5 000. */
+  readonly everyMs?: number;
+}
+
+const mebibyte = 1024 * 1024;
+
+const ballastIn = (dataDir: string, bytes: number): Reserve =>
+  new Reserve(join(dataDir, 'ballast'), bytes);
+const startReserveIn = (dataDir: string, bytes: number): Reserve =>
+  new Reserve(join(dataDir, 'start-reserve'), bytes);
+
+/** A start on a full disk needs some space itself: to recover the log, and to say that it cannot write. */
+export function makeRoomToStart(dataDir: string): void {
+  const { bavail, bsize } = statfsSync(dataDir);
+  if (bavail * bsize < 16 * mebibyte) {
+    ballastIn(dataDir, 0).giveUp();
+    startReserveIn(dataDir, 0).giveUp();
+  }
+}
+
+/** Watches the space under the data folder: stops writing in time, and goes on by itself. */
+export class DiskGuard {
+  readonly #dataDir: string;
+  readonly #limits: Required<DiskLimits>;
+  readonly #log: Logger;
+  readonly #trim: () => Promise<void>;
+  readonly #ballast: Reserve;
+  readonly #startReserve: Reserve;
+  #timer: NodeJS.Timeout | undefined;
+  #refusal: string | undefined;
+  #warning: string | undefined;
+  #broken = false;
+  #looking: Promise<void> | undefined;
+  #stopped = false;
+
+  /** Has looked once when it resolves. */
+  static async open(
+    dataDir: string,
+    limits: DiskLimits,
+    log: Logger,
+    trim: () => Promise<void>,
+  ): Promise<DiskGuard> {
+    const guard = new DiskGuard(dataDir, limits, log, trim);
+    await guard.#look();
+    guard.#timer = setInterval(() => void guard.check(), guard.#limits.everyMs).unref();
+    return guard;
+  }
+
+  private constructor(dataDir: string, limits: DiskLimits, log: Logger, trim: () => Promise<void>) {
+    this.#dataDir = dataDir;
+    this.#limits = {
+      readOnlyBelowBytes: 256 * mebibyte,
+      lowBelowBytes: 2_048 * mebibyte,
+      ballastBytes: 64 * mebibyte,
+      startReserveBytes: 8 * mebibyte,
+      everyMs: 5_000,
+      ...limits,
+    };
+    this.#ballast = ballastIn(dataDir, this.#limits.ballastBytes);
+    this.#startReserve = startReserveIn(dataDir, this.#limits.startReserveBytes);
+    this.#log = log;
+    this.#trim = trim;
+  }
+
+  /** Why nothing may be written at this moment. */
+  get refusal(): string | undefined {
+    return this.#refusal;
+  }
+
+  /** What health adds while writing still goes on. */
+  get warning(): string | undefined {
+    return this.#warning;
+  }
+
+  /** SQLite reported this; believed at once. */
+  report(code: string): void {
+    if (code.startsWith('SQLITE_FULL') && this.#refusal === undefined) {
+      void this.#enterReadOnly('the disk is full').catch((error: unknown) =>
+        this.#log.warn(
+          { event: 'storage.trim_failed', cause: messageOf(error) },
+          'could not trim the database log on the full disk; retried while it is full',
+        ),
+      );
+    } else if (/^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(code) && !this.#broken) {
+      this.#broken = true;
+      this.#refusal = `the data folder ${this.#dataDir} is read-only because SQLite reported ${code}: check the disk, then start svc again; "svc backup restore" brings a backup back`;
+      this.#log.error({ event: 'storage.damaged', dataDir: this.#dataDir, code }, this.#refusal);
+    }
+  }
+
+  /** One look at a time: a stuck disk holds one thread of the pool, not all of them. */
+  check(): Promise<void> {
+    this.#looking ??= this.#look()
+      .catch((error: unknown) =>
+        this.#log.warn(
+          { event: 'storage.disk_check_failed', dataDir: this.#dataDir, cause: messageOf(error) },
+          'could not check the free space of the data folder',
+        ),
+      )
+      .finally(() => {
+        this.#looking = undefined;
+      });
+    return this.#looking;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { readOnlyBelowBytes, lowBelowBytes, ballastBytes } = this.#limits;
+    const { bavail, blocks, bsize } = await statfs(this.#dataDir);
+    const free = bavail * bsize;
+    this.#warning =
+      free < lowBelowBytes || bavail < blocks / 10
+        ? `${inMebibytes(free)} free under ${this.#dataDir}`
+        : undefined;
+    if (this.#broken || this.#stopped) {
+      return;
+    }
+    if (this.#refusal === undefined && free < readOnlyBelowBytes) {
+      await this.#enterReadOnly(`only ${inMebibytes(free)} are free`);
+    } else if (this.#refusal === undefined) {
+      await this.#layReserves(() => this.#refusal === undefined && !this.#stopped);
+    } else if (free >= Math.max(readOnlyBelowBytes, ballastBytes) + ballastBytes) {
+      await this.#leaveReadOnly();
+    } else {
+      await this.#trim();
+    }
+  }
+
+  async #enterReadOnly(why: string): Promise<void> {
+    this.#refusal = `the data folder ${this.#dataDir} is read-only because ${why}: free some space there, writing goes on by itself`;
+    this.#log.error({ event: 'storage.read_only', dataDir: this.#dataDir }, this.#refusal);
+    this.#ballast.giveUp();
+    await this.#trim();
+  }
+
+  /** The ballast is also the proof: space that can be set aside or filled can be written to. */
+  async #leaveReadOnly(): Promise<void> {
+    const wanted = (): boolean => !this.#stopped;
+    if ((await this.#ballast.allocate()) || (await this.#ballast.write(wanted))) {
+      await this.#layStartReserve(wanted);
+      this.#refusal = undefined;
+      this.#log.info(
+        { event: 'storage.writable_again', dataDir: this.#dataDir },
+        'the data folder has space again; writing goes on',
+      );
+    }
+  }
+
+  /** A ballast that has to be written waits until the disk fills: most disks never do, and each start would write it. */
+  async #layReserves(wanted: () => boolean): Promise<void> {
+    if (!(await this.#ballast.allocate()) && this.#warning !== undefined) {
+      await this.#ballast.write(wanted);
+    }
+    await this.#layStartReserve(wanted);
+  }
+
+  /** Written where it cannot be set aside: a disk may fill while nobody looks, before the next start. */
+  async #layStartReserve(wanted: () => boolean): Promise<void> {
+    if (!(await this.#startReserve.allocate())) {
+      await this.#startReserve.write(wanted);
+    }
+  }
+}
+
+const inMebibytes = (bytes: number): string => `${Math.floor(bytes / mebibyte)} MiB`;

@@ -1,0 +1,17 @@
+import { defineErrors } from '../../sdk/index.ts';
+
+export const errors = defineErrors('storage', {
+  file_damaged: [
+    'unavailable',
+    '{file} is damaged ({problems}): restore a backup with "svc backup restore", which keeps the damaged file aside.',
+  ],
+  folder_unlockable: ['unavailable', 'The data folder {folder} cannot be locked: {cause}'],
+  folder_in_use: [
+    'conflict',
+    'The data folder {folder} is in use by {holder}: stop it first, or give this one another SVC_DATA_DIR.',
+  ],
+  folder_remote: [
+    'conflict',
+    'The data folder {folder} is on {network}, where file locks and syncs cannot be relied on: use a local disk for SVC_DATA_DIR.',
+  ],
+});

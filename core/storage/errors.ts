@@ -1,0 +1,104 @@
+import { defineErrors, type ErrorCatalogue } from '../sdk/index.ts';
+import { errors as diskErrors } from './disk/errors.ts';
+import { errors as sqliteErrors } from './sqlite/errors.ts';
+
+export const errors = defineErrors('storage', {
+  closing: ['unavailable', 'Storage is closing; nothing more is written.'],
+  queue_full: ['unavailable', '{waiting} writes are waiting already; try again in a moment.'],
+  wait_too_long: [
+    'unavailable',
+    'This write waited {seconds} s for its turn and was given up: too many writes at once.',
+  ],
+  key_gone: [
+    'unavailable',
+    'The key that seals the secrets of {folder} is gone: {remedy}, or set SVC_SECRET_KEY.',
+  ],
+  key_file_open: [
+    'unavailable',
+    '{file} can be read by others (mode {mode}); it seals every secret: run "chmod 600 {file}" and start again.',
+  ],
+  key_file_empty: ['unavailable', '{file} is empty: {remedy}.'],
+  key_form: [
+    'invalid_argument',
+    '{origin} does not hold a key of 32 bytes in base64 or hex; make one with "openssl rand -base64 32".',
+  ],
+  key_from_environment: [
+    'conflict',
+    'The key comes from SVC_SECRET_KEY, so a new one has to come from there, too: put it behind the old one, separated by a comma, and start svc again.',
+  ],
+  key_file_unwritable: [
+    'unavailable',
+    'The key file cannot be written ({cause}); the old key seals on.',
+  ],
+  migrations_unreadable: ['invalid_argument', 'The migrations in {folder} cannot be read: {cause}'],
+  migration_number: [
+    'invalid_argument',
+    '{where} should be number {number}: migrations are named 001-what-it-does.sql and numbered without gaps.',
+  ],
+  migration_statement: ['invalid_argument', '{where}: "{statement}" {problem}.'],
+  data_newer: [
+    'conflict',
+    'The data of {owner} was written by version {version} (migration {migration}), which is newer than this one, {own}: start version {version} again, or {remedy}.',
+  ],
+  migration_changed: [
+    'conflict',
+    'Migration {migration} of {owner} is not the {applied} that version {version} applied: put that file back and write the change as migration {next}, or {remedy}.',
+  ],
+  prefix_taken: [
+    'conflict',
+    'Plugin {owner} cannot use tables {prefix}*: {table} belongs to another plugin. Give the plugin another id.',
+  ],
+  migration_foreign: [
+    'invalid_argument',
+    'Migration {migration} of {owner} names {table}, which belongs to another plugin: ask its service instead.',
+  ],
+  migration_failed: [
+    'unavailable',
+    'Migration {migration} of {owner} failed and was rolled back: {cause}',
+  ],
+  table_name: ['invalid_argument', '{name} must be named {prefix}….'],
+  table_not_strict: [
+    'invalid_argument',
+    'Table {table} must be declared STRICT, so that a column holds what its type says.',
+  ],
+  foreign_table: ['internal', 'Plugin {owner} may use only its own tables, {prefix}*: {cause}.'],
+  seal_unknown: ['internal', '{where} is not a sealed value of this version.'],
+  seal_key_missing: [
+    'unavailable',
+    '{where} was sealed with key {key}, which is not in the key ring: {remedy}.',
+  ],
+  seal_undeclared: [
+    'internal',
+    '{plugin} seals into {table}.{column}, which its plugin.json does not list; add it to "sealed", so that a new master key reaches it.',
+  ],
+  sealed_declaration: ['invalid_argument', 'plugin.json of {plugin}: "sealed" names {problem}.'],
+  plugin_id: [
+    'invalid_argument',
+    '"{id}" cannot own tables: a plugin id is lower-case letters, digits and dashes, and not "core" or "sqlite".',
+  ],
+  write_lost: [
+    'unavailable',
+    'The database writer stopped ({cause}): nothing of this write was kept. Try again.',
+  ],
+  commit_unknown: [
+    'unavailable',
+    'The database writer stopped ({cause}) during the commit: look whether this write was kept before you try again.',
+  ],
+  disk_full: ['unavailable', 'Nothing is written at the moment: {cause}'],
+  writer_down: ['unavailable', 'The database takes no writes: {cause}'],
+  unit_too_long: [
+    'unavailable',
+    'This write took longer than {seconds} s and was rolled back: no network, file or timer belongs inside a write.',
+  ],
+  unit_ended: [
+    'unavailable',
+    'This write has ended; use its transaction only inside the function that was given it.',
+  ],
+  seal_broken: [
+    'internal',
+    '{where} does not open: it was altered, or moved here from another row. Enter it again.',
+  ],
+});
+
+/** Errors of the whole room. */
+export const storageErrors: readonly ErrorCatalogue[] = [errors, diskErrors, sqliteErrors];
