@@ -153,7 +153,7 @@ describe('svc in the foreground', () => {
     [
       'an unknown name',
       { SVC_HTTP_ADR: '127.0.0.1:0' },
-      /The variable SVC_HTTP_ADR of the environment is not a setting of svc; did you mean SVC_HTTP_ADDR\?/,
+      /Environment: SVC_HTTP_ADR is not a setting of svc; did you mean SVC_HTTP_ADDR\?/,
     ],
     [
       'a value of the wrong shape',

@@ -135,7 +135,7 @@ describe('what does not fit', () => {
     [
       'the environment',
       () => settingsOf({ 'lamp.limit': limit }, { SVC_LAMP_LIMIT: 'many' }),
-      /^environment: SVC_LAMP_LIMIT must be integer \(lamp\.limit: How many lamps\.\)\.$/,
+      /^environment: SVC_LAMP_LIMIT must be integer \(lamp\.limit: How many lamps\.\)$/,
     ],
     [
       'the file',
@@ -251,7 +251,7 @@ describe('what does not fit', () => {
     assert.throws(() => settings.override('http.addr', '127.0.0.1:1'), {
       code: 'conflict',
       message:
-        'http.addr is read once, at the start: set it in SVC_HTTP_ADDR or svc.yaml and start svc again',
+        'http.addr is read once, at the start: set it in SVC_HTTP_ADDR or svc.yaml and start svc again.',
     });
     settings.override('log.level', 'debug');
     assert.equal(settings.get('log.level'), 'debug');

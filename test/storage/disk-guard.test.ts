@@ -26,7 +26,10 @@ test('below the floor reads go on and writes are refused with the reason; what f
       /is read-only because only \d+ MiB are free: free some space there, writing goes on by itself/,
     );
     assert.deepEqual(storage.disk(), { ok: false, detail: storage.writable() });
-    await assert.rejects(drop(), { code: 'unavailable', message: storage.writable()! });
+    await assert.rejects(drop(), {
+      code: 'unavailable',
+      message: `Nothing is written at the moment: ${storage.writable()!}`,
+    });
     assert.equal((await notes.read.selectFrom('notes_note').selectAll().execute()).length, 1);
     await storage.reclaim(drop);
     assert.equal((await notes.read.selectFrom('notes_note').selectAll().execute()).length, 0);

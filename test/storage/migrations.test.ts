@@ -68,7 +68,7 @@ const refused: [string, string, RegExp][] = [
   [
     '001-x.sql',
     'create table notes_x (id integer primary key)',
-    /table notes_x must be declared STRICT/,
+    /Table notes_x must be declared STRICT/,
   ],
   [
     '001-x.sql',
@@ -203,7 +203,7 @@ test('whoever keeps data safe is asked before migrations of data that was there,
     ] as const) {
       wayBack = way;
       await assert.rejects(storage.migrate('notes', [first]), (error: Error) =>
-        error.message.endsWith(`${refusal} ${text}`),
+        error.message.endsWith(`${refusal} ${text}.`),
       );
     }
     await storage.close();

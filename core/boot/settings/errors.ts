@@ -3,7 +3,7 @@ import { defineErrors } from '../../sdk/index.ts';
 export const errors = defineErrors('boot', {
   variable_file_unreadable: [
     'invalid_argument',
-    'The file {path} that the variable {name} of the environment names cannot be read: {cause}',
+    'Environment: {name} names {path}, which cannot be read: {cause}',
   ],
   config_unreadable: ['invalid_argument', '{file} cannot be read: {cause}'],
   config_category: [
@@ -18,10 +18,7 @@ export const errors = defineErrors('boot', {
     'conflict',
     '{key} is read once, at the start: set it in {places} and start svc again.',
   ],
-  variable_unknown: [
-    'invalid_argument',
-    'The variable {name} of the environment is not a setting of svc{hint}',
-  ],
+  variable_unknown: ['invalid_argument', 'Environment: {name} is not a setting of svc{hint}'],
   config_key_unknown: ['invalid_argument', '{file}: {key} is not a setting of svc{hint}'],
   setting_apart_undeclared: [
     'invalid_argument',
@@ -29,7 +26,7 @@ export const errors = defineErrors('boot', {
   ],
   setting_repeats: [
     'invalid_argument',
-    '{name} must not be the same as {other} ({key}: {description}).',
+    '{name} must not be the same as {other} ({key}: {description})',
   ],
-  setting_value: ['invalid_argument', '{where}{inside} {problem} ({key}: {description}).'],
+  setting_value: ['invalid_argument', '{where}{inside} {problem} ({key}: {description})'],
 });
