@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  constants,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, constants, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { HostMemory, QuarantineEntry } from '../host/index.ts';

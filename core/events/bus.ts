@@ -7,7 +7,7 @@ import {
   type Logger,
   type MaybePromise,
   messageOf,
-  SvcError,
+  type SvcError,
   withDeadline,
 } from '../sdk/index.ts';
 import { errors } from './errors.ts';

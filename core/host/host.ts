@@ -1,5 +1,5 @@
 import { type Generation, type ScopeRunner, withPin } from '../registry/index.ts';
-import { messageOf, SvcError } from '../sdk/index.ts';
+import { messageOf } from '../sdk/index.ts';
 import { errors } from './errors.ts';
 import { checkEvaluator } from './code/evaluate.ts';
 import { type PluginReport, reportOn } from './explain.ts';

@@ -6,7 +6,6 @@ import {
   type MaybePromise,
   messageOf,
   type Scope,
-  SvcError,
   withDeadline,
 } from '../sdk/index.ts';
 import { errors } from './errors.ts';

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 
-import { type Clock, SvcError, withDeadline } from '../sdk/index.ts';
+import { type Clock, type SvcError, withDeadline } from '../sdk/index.ts';
 import { errors } from './errors.ts';
 import { Unit } from './unit.ts';
 import type { Writer } from './writer.ts';

@@ -1,4 +1,4 @@
-import { SvcError } from '../sdk/index.ts';
+import type { SvcError } from '../sdk/index.ts';
 import type { Connection } from './sqlite/connection.ts';
 import { errors } from './errors.ts';
 import { names, rollsBackOthers, tokens, wordsOf } from './sql-text.ts';

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-import { type SealPlace, type Secrets, SvcError } from '../sdk/index.ts';
+import type { SealPlace, Secrets } from '../sdk/index.ts';
 import { errors } from './errors.ts';
 import type { KeyRing } from './keys.ts';
 

@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads';
 
 import Database from 'better-sqlite3';
 
-import { type Logger, messageOf, SvcError } from '../sdk/index.ts';
+import { type Logger, messageOf } from '../sdk/index.ts';
 import { errors } from './errors.ts';
 import type { Failure, FromWriter, Request, Step, StepOrder, ToWriter } from './protocol.ts';
 import type { Outcome } from './sqlite/statements.ts';

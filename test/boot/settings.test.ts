@@ -367,7 +367,7 @@ describe('generations of a plugin', () => {
     const leave = settings.onDeclared(() => void (told += 1));
     assert.throws(() => settings.declare('torch', { 'lamp.limit': limit }), {
       code: 'conflict',
-      message: 'setting lamp.limit is declared by both lamp and torch',
+      message: 'Setting lamp.limit is declared by both lamp and torch.',
     });
     settings.declare('torch', { 'torch.name': name });
     leave();

@@ -1,7 +1,7 @@
 import { type WebSocket, WebSocketServer } from 'ws';
 
 import { withPin } from '../../registry/index.ts';
-import { type RouteDeclaration, SvcError } from '../../sdk/index.ts';
+import type { RouteDeclaration, SvcError } from '../../sdk/index.ts';
 import { witnessed } from '../handler/audit.ts';
 import type { HandlerCall } from '../handler/call.ts';
 import { errors } from './errors.ts';

@@ -5,7 +5,7 @@ import {
   type AuditTrailContract,
   messageOf,
   type MaybePromise,
-  SvcError,
+  type SvcError,
   withDeadline,
 } from '../../sdk/index.ts';
 import { publicError } from '../replies/error-reply.ts';

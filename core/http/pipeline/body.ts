@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { withPin } from '../../registry/index.ts';
-import { isSvcError, type RequestHeaders, SvcError } from '../../sdk/index.ts';
+import { isSvcError, type RequestHeaders, type SvcError } from '../../sdk/index.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { CompiledRoute, Served } from '../routes/route-table.ts';
 import { errors } from './errors.ts';

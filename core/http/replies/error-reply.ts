@@ -4,7 +4,7 @@ import {
   isSvcError,
   messageOf,
   type RequestHeaders,
-  SvcError,
+  type SvcError,
 } from '../../sdk/index.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { errors } from './errors.ts';

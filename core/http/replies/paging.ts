@@ -1,5 +1,5 @@
 import { principalKey } from '../../auth/index.ts';
-import { type Page, type PageRequest, SvcError } from '../../sdk/index.ts';
+import type { Page, PageRequest, SvcError } from '../../sdk/index.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { seal, unseal } from '../exchange/seal.ts';
 import { errors } from './errors.ts';

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 
 import type { Entry, Generation, Outage, Pin, Snapshot } from '../../registry/index.ts';
-import { type Method, type RouteDeclaration, SvcError } from '../../sdk/index.ts';
+import type { Method, RouteDeclaration } from '../../sdk/index.ts';
 import { pathSegments } from './declaration.ts';
 import { RouteShapes } from './shapes.ts';
 

@@ -4,7 +4,7 @@ import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
 
 import type { Generation } from '../../registry/index.ts';
-import { type FieldProblem, type RouteDeclaration, SvcError } from '../../sdk/index.ts';
+import type { FieldProblem, RouteDeclaration, SvcError } from '../../sdk/index.ts';
 import { errors } from './errors.ts';
 import { problemsOf } from './problems.ts';
 import { closed, type Schema } from './schema.ts';

@@ -12,7 +12,7 @@ import type { Duplex } from 'node:stream';
 
 import express, { type Express } from 'express';
 
-import { type Ids, messageOf, SvcError } from '../../sdk/index.ts';
+import { type Ids, messageOf, type SvcError } from '../../sdk/index.ts';
 import { answerMalformed, closeSilent, isHeld, limitConnections } from './connections.ts';
 import { serve } from '../pipeline/dispatch.ts';
 import { Exchange } from '../exchange/exchange.ts';
