@@ -9,7 +9,7 @@ import { unitOf } from '../rule/unit.ts';
 import { type Mutable, mutableOf } from './gates/review.ts';
 import type { InstanceReader } from './instance-reader.ts';
 import type { Incident } from './ledger/incident.ts';
-import { noticeIncidentOf } from './notices.ts';
+import { noticeIncidentOf } from './ledger/notice.ts';
 
 export interface BackgroundParts {
   readonly ledger: {

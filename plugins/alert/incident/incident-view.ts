@@ -13,8 +13,8 @@ import { shownEvent } from './incident-item.ts';
 import type { IncidentStore } from './incident-store.ts';
 import type { InstanceReader } from './instance-reader.ts';
 import type { Incident } from './ledger/incident.ts';
+import { noticeIncidentOf } from './ledger/notice.ts';
 import type { EventRow } from './ledger/tables.ts';
-import { noticeIncidentOf } from './notices.ts';
 
 const mostListed = 200;
 const mostEvents = 1_000;

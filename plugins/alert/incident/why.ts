@@ -4,9 +4,9 @@ import { type Handle, timestamp } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import type { IncidentStore } from './incident-store.ts';
+import { noticeOf } from './ledger/notice.ts';
 import { assertOfOneDevice } from './ledger/seen-incidents.ts';
 import type { EventRow } from './ledger/tables.ts';
-import { noticeOf } from './notices.ts';
 
 const Timestamp = Type.String({ format: 'date-time' });
 

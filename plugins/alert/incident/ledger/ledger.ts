@@ -2,7 +2,6 @@ import { inTurns } from 'svc/flow';
 import { type Clock, type Logger, messageOf, type Tables } from 'svc/sdk';
 
 import type { Instance } from '../../instance/instance.ts';
-import { type HandOver, noticeOf } from '../notices.ts';
 import { type Changes, Draft } from './draft.ts';
 import { errors } from './errors.ts';
 import type { FamilyOf } from './families.ts';
@@ -26,6 +25,7 @@ import {
   storeReadings,
   writeInParts,
 } from './ledger-rows.ts';
+import { type HandOver, noticeOf } from './notice.ts';
 import type { EventRow, IncidentTables } from './tables.ts';
 
 /** When the evaluator was last at work, in steady time, and how far the wall had jumped from that. */

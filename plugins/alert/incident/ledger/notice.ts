@@ -1,0 +1,95 @@
+import type { Kysely } from 'kysely';
+import type { Notice, NoticeIncident } from 'svc/contracts/notify';
+import { timestamp } from 'svc/sdk';
+
+import type { Instance } from '../../instance/instance.ts';
+import type { DraftNotice } from './draft.ts';
+import type { Incident } from './incident.ts';
+import type { IncidentTables } from './tables.ts';
+
+/** Hands notices over in the transaction of what they tell of. */
+export type HandOver = (tx: Kysely<IncidentTables>, notices: readonly Notice[]) => Promise<void>;
+
+/** Of an incident with several instances, so many are named. */
+const mostNamed = 20;
+
+/** What channels are sent of an incident. */
+export function noticeOf({
+  kind,
+  incident,
+  again,
+  burning,
+  because,
+}: Omit<DraftNotice, 'key'>): Notice {
+  const { id, event_count: seq, version, pins } = incident;
+  // There are several reminders of one firing, and several of who has joined it; each is of another version of the incident.
+  const which = kind === 'reminder' || again ? `${kind}-${version}` : kind;
+  const named = {
+    ...noticeIncidentOf(incident),
+    ...(because !== undefined && { ended_because: because }),
+  };
+  return {
+    id: `incident-${id}-${seq}-${which}`,
+    kind,
+    fire_seq: seq,
+    incident: burning.length < 2 ? named : { ...named, ...instancesIn(burning) },
+    pins,
+  };
+}
+
+/** Of labels and annotations, which come from afar: what no message could hold must not keep its incident from being stored. */
+const bounds = { entries: 100, name: 200, text: 4_000, all: 60_000 };
+const boundsOfInstance = { entries: 30, name: 200, text: 500, all: 6_000 };
+
+function bounded(
+  map: NoticeIncident['labels'],
+  { entries, name: longestName, text: longestText, all }: typeof bounds,
+): Record<string, string> {
+  const kept: Record<string, string> = {};
+  let left = all;
+  for (const [name, text] of Object.entries(map).slice(0, entries)) {
+    const [shortName, shortText] = [cut(name, longestName), cut(text, longestText)];
+    left -= shortName.length + shortText.length;
+    if (left < 0) {
+      break;
+    }
+    kept[shortName] = shortText;
+  }
+  return kept;
+}
+
+/** Half of a character is none. */
+const cut = (text: string, most: number): string =>
+  text.slice(0, most).replaceAll(/\p{Cs}/gu, '\ufffd');
+
+const instancesIn = (
+  burning: readonly Instance[],
+): Pick<NoticeIncident, 'firing_instances' | 'instances'> => ({
+  firing_instances: burning.length,
+  instances: burning.slice(0, mostNamed).map(({ labels, reading: { value }, startedAt }) => ({
+    labels: bounded(labels, boundsOfInstance),
+    ...(value !== null && { value }),
+    since: timestamp(startedAt),
+  })),
+});
+
+export const noticeIncidentOf = (incident: Incident): NoticeIncident => ({
+  id: incident.id,
+  rule_key: incident.rule_key,
+  rule_name: cut(incident.rule_name, bounds.text),
+  severity: incident.severity,
+  status: incident.status,
+  scope_type: incident.scope_type,
+  scope_id: cut(incident.scope_id, bounds.name),
+  ...(incident.device_id !== null && { device_id: incident.device_id }),
+  summary: cut(incident.summary, bounds.text),
+  labels: bounded(incident.labels, bounds),
+  annotations: bounded(incident.annotations, bounds),
+  ...(incident.runbook_url !== '' && { runbook_url: incident.runbook_url }),
+  dedupe_key: cut(incident.dedupe_key, bounds.text),
+  ...(incident.value !== null && { value: incident.value }),
+  ...(incident.threshold !== null && { threshold: incident.threshold }),
+  fired_at: timestamp(incident.last_fired_at),
+  ...(incident.resolved_at !== null && { resolved_at: timestamp(incident.resolved_at) }),
+  event_count: incident.event_count,
+});
