@@ -22,7 +22,7 @@ import { previewSkill } from './preview/preview-skill.ts';
 import type { Recordings } from './recording/recordings.ts';
 import { RuleImporter } from './rule-file/import.ts';
 import { importRoutes } from './rule-file/import-routes.ts';
-import { durationOf } from './rule/duration.ts';
+import { Pace } from './rule/pace.ts';
 import type { Leg, RuleBook } from './rule/rule.ts';
 import { RuleMemory } from './rule/rule-book.ts';
 import { RuleStore } from './rule/rule-store.ts';
@@ -71,8 +71,6 @@ export class AlertRules {
       clock,
       changed: (id) => ctx.events.emit(RuleChanged, { id }),
     });
-    const intervalMs = (): number =>
-      durationOf(settings.get<string>('alert.eval_interval'), 'alert.eval_interval');
     const texts = new RuleTexts({
       externalLabels: {},
       externalUrl: services.use(BuildInfo).publicUrl,
@@ -87,7 +85,7 @@ export class AlertRules {
     const preview = new Preview({
       dependencies,
       clock,
-      intervalMs,
+      intervalMs: new Pace(settings).intervalMs,
       delayOf,
       labelsOf: this.labelsOf,
     });

@@ -5,7 +5,7 @@ import { RuleId } from '../authoring/rule-schema.ts';
 import { BackEnd } from '../queries/back-end.ts';
 import type { Delays } from '../queries/delays.ts';
 import { askMetrics, withinScope } from '../queries/stores.ts';
-import { durationOf } from '../rule/duration.ts';
+import { Pace } from '../rule/pace.ts';
 import { Recorder } from './recorder.ts';
 import { groupRoutes, RecordingGroups } from './recording-groups.ts';
 import { RecordingItem, Recordings } from './recordings.ts';
@@ -31,8 +31,7 @@ export class RecordingEngine {
       }),
       store: services.maybe(MetricsIngest),
       now: () => clock.now(),
-      intervalMs: () =>
-        durationOf(settings.get<string>('alert.eval_interval'), 'alert.eval_interval'),
+      intervalMs: new Pace(settings).intervalMs,
       delayMs: () => delays.of('metrics'),
     });
     this.recordings = new Recordings(ctx, this.#recorder);
