@@ -3,6 +3,7 @@ import { MailSender } from 'svc/contracts/mail';
 import { Jobs } from 'svc/jobs';
 import { BuildInfo, definePlugin, EarlierOutbox } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { resetRoutes } from './reset-routes.ts';
 import { type Letter, letters, Resets, type ResetTables } from './resets.ts';
 
@@ -13,6 +14,7 @@ const hourMs = 3_600_000;
 const tries = 10;
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { clock, events, ids, log, scope, services } = ctx;
     const build = services.use(BuildInfo);

@@ -10,9 +10,11 @@ import {
   type Handle,
   type Ids,
   type Principal,
-  SvcError,
+  type SvcError,
   type Tables,
 } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 export interface ResetTables {
   password_reset_links: {
@@ -69,13 +71,7 @@ export class Resets {
   async ask(typed: string, ip: string): Promise<void> {
     const { mail, tables, jobs, clock } = this.#parts;
     if (!mail.available || !mail.get().isSet) {
-      throw new SvcError(
-        'conflict',
-        'passwords cannot be reset by e-mail here, because no SMTP server is set; ask an administrator for another password',
-        {
-          reason: 'password-reset.no_mail',
-        },
-      );
+      throw errors.no_mail();
     }
     const email = normal(typed);
     const place = networkOf(ip);
@@ -98,7 +94,7 @@ export class Resets {
       return;
     }
     if (!mail.available) {
-      throw new SvcError('unavailable', 'e-mail waits: the plugin mail is not running; enable it');
+      throw errors.mail_away();
     }
     const content = kind === 'link' ? linkText(await this.#linkFor(person), ip) : changedText(ip);
     await mail.get().send({ id: `password-${id}`, to: [person.email], ...content });
@@ -192,14 +188,7 @@ export class Resets {
   }
 }
 
-const spent = (): SvcError =>
-  new SvcError(
-    'unauthorized',
-    'the link was used already, was replaced by a newer one, or is older than half an hour; ask for another',
-    {
-      reason: 'password-reset.spent',
-    },
-  );
+const spent = (): SvcError => errors.spent();
 
 const actorOf = ({ id, email, display_name: name, role }: Person): Principal => ({
   kind: 'user',
@@ -213,9 +202,7 @@ const actorOf = ({ id, email, display_name: name, role }: Person): Principal => 
 function assertNoWait(waitMs: number, why: string): void {
   if (waitMs > 0) {
     const retryAfterSeconds = Math.ceil(waitMs / 1_000);
-    throw new SvcError('rate_limited', `${why}; try again in ${retryAfterSeconds} s`, {
-      retryAfterSeconds,
-    });
+    throw errors.throttled({ why, seconds: retryAfterSeconds }, { retryAfterSeconds });
   }
 }
 
