@@ -6,7 +6,7 @@ export const errors = defineErrors('setting', {
     'conflict',
     '{name} is never revealed: it comes from outside, at the start. Read it where it was set',
   ],
-  not_in_force: ['conflict', '{name} is not in force: {problem}'],
+  value_not_in_force: ['conflict', '{name} is not in force: {problem}'],
   set_by_environment: [
     'conflict',
     '{key} is set by {env} in the environment, which has the last word: change it there, or remove it there and start svc again',

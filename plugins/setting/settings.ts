@@ -117,7 +117,7 @@ export class SystemSettings {
       throw errors.never_revealed({ name });
     }
     if (problem !== undefined) {
-      throw errors.not_in_force({ name, problem });
+      throw errors.value_not_in_force({ name, problem });
     }
     return { ...address, value: value ?? null };
   }
