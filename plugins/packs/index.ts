@@ -7,7 +7,6 @@ import { PackRights } from 'svc/contracts/packs';
 import { Board, BuildInfo, definePlugin, PackLoader, Plugins } from 'svc/sdk';
 
 import { errors } from './errors.ts';
-import { errors as insideErrors } from './inside/errors.ts';
 import { Loader } from './loader.ts';
 import { type Confinement, findConfinement } from './process/confinement.ts';
 import { errors as processErrors } from './process/errors.ts';
@@ -19,12 +18,13 @@ import { AcceptanceStore, type PacksTables } from './rights/store.ts';
 import { packRoutes } from './routes.ts';
 import { errors as tablesErrors } from './tables/errors.ts';
 import { tablesProgram } from './tables/tables-program.ts';
+import { errors as wireErrors } from './wire/errors.ts';
 
 /** Beyond the longest time that a manifest may give a pack to finish its work. */
 const leaveMs = 150_000;
 
 export default definePlugin({
-  errors: [errors, insideErrors, processErrors, rightsErrors, tablesErrors],
+  errors: [errors, processErrors, rightsErrors, tablesErrors, wireErrors],
   async activate(ctx) {
     const { ids, scope } = ctx;
     const dataDir = resolve(ctx.dataDir, '../..');

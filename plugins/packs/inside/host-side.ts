@@ -1,7 +1,7 @@
 import { type OutboundReply, type PackContext, SvcError } from 'svc/sdk';
 
+import { errors } from '../wire/errors.ts';
 import { type FromChild, maxAsks, type ToChild } from '../wire/wire.ts';
-import { errors } from './errors.ts';
 
 interface Ask {
   readonly method: string;
