@@ -1,10 +1,5 @@
 import type { Incidents } from 'svc/contracts/alert';
-import type {
-  EvidenceSource,
-  Fetcher,
-  HostCheck,
-  InvestigationState,
-} from 'svc/contracts/investigate';
+import type { HostCheck, InvestigationState } from 'svc/contracts/investigate';
 import type { SeenDevices } from 'svc/query';
 import { calibrate, type Calibration, type Findings, type Snapshot } from 'svc/rca';
 import {
@@ -13,15 +8,21 @@ import {
   isSvcError,
   type Logger,
   messageOf,
+  type PluginContext,
   type Tables,
   type ThreadHandle,
 } from 'svc/sdk';
 
-import { stateOf } from './investigation-queue.ts';
 import { errors } from './errors.ts';
 import { Gatherer } from './fetch/gatherer.ts';
+import type { Sources } from './fetch/sources.ts';
 import { type Subject, subjectOf } from './fetch/symptom.ts';
+import { stateOf } from './investigation-queue.ts';
 import { buildReport, type ReportBody } from './report/build-report.ts';
+import { type InvestigateTables, type RunRow, RunStore, scopeOfRun } from './run-store.ts';
+import type { NamesOf } from './snapshot/device-names.ts';
+import type { SnapshotFiles } from './snapshot/snapshot-files.ts';
+import { takeSnapshot } from './snapshot/take-snapshot.ts';
 import {
   actionsFor,
   fittingChecks,
@@ -30,10 +31,7 @@ import {
   runbookFor,
   similarTo,
   type SurroundingParts,
-} from './report/surroundings.ts';
-import { type InvestigateTables, type RunRow, RunStore, scopeOfRun } from './run-store.ts';
-import type { SnapshotFiles } from './snapshot/snapshot-files.ts';
-import { takeSnapshot } from './snapshot/take-snapshot.ts';
+} from './surroundings.ts';
 
 export interface Scored {
   readonly findings: Findings;
@@ -47,14 +45,12 @@ export interface InvestigatorParts {
   readonly thread: Pick<ThreadHandle, 'call'>;
   readonly files: SnapshotFiles;
   readonly surroundings: SurroundingParts;
-  /** That look at these devices alone. */
-  readonly sources: (seen: SeenDevices) => ReadonlyMap<string, EvidenceSource>;
-  readonly fetchers: () => ReadonlyMap<string, Fetcher>;
+  readonly sources: Sources;
   readonly checks: () => ReadonlyMap<string, HostCheck>;
-  readonly namesOf: (deviceIds: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  readonly namesOf: NamesOf;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly took: Histogram;
+  readonly metrics: Pick<PluginContext['metrics'], 'histogram'>;
   /** Whether a model is to look at what was found. */
   readonly mayAssist: () => boolean;
   /** After the commit; whether a model is to add to it is decided by who is told. */
@@ -70,9 +66,15 @@ const scoreMs = 5_000;
 /** Carries out investigations: fetches, stores what was fetched, scores it, writes the report and tells the timeline. */
 export class Investigator {
   readonly #parts: InvestigatorParts;
+  readonly #took: Histogram;
 
   constructor(parts: InvestigatorParts) {
     this.#parts = parts;
+    this.#took = parts.metrics.histogram(
+      'seconds',
+      'How long investigations took without a model.',
+      [0.25, 0.5, 1, 2, 5, 10, 20],
+    );
   }
 
   /** Never throws: what goes wrong is the state of the run, in words. */
@@ -131,9 +133,9 @@ export class Investigator {
   }
 
   async #fetch(subject: Subject, signal: AbortSignal, seen: SeenDevices): Promise<Snapshot> {
-    const { sources, fetchers, checks, namesOf, clock } = this.#parts;
+    const { sources, checks, namesOf, clock } = this.#parts;
     const gatherer = new Gatherer({
-      sources: sources(seen),
+      sources: sources.of(seen),
       clock,
       until: clock.monotonic() + fetchMs,
       signal,
@@ -141,7 +143,7 @@ export class Investigator {
     const found = await takeSnapshot(subject, {
       gatherer,
       checks: checks(),
-      fetchers: seen === undefined ? fetchers() : new Map(),
+      fetchers: seen === undefined ? sources.fetchers() : new Map(),
       namesOf,
       now: clock.now(),
     });
@@ -160,7 +162,7 @@ export class Investigator {
       from,
     }: Scored & { readonly snapshot: Snapshot; readonly bytes: number; readonly from: number },
   ): Promise<void> {
-    const { tables, surroundings, clock, took, ready, log } = this.#parts;
+    const { tables, surroundings, clock, ready, log } = this.#parts;
     const marks = marksOf(findings, snapshot);
     const checks = this.#parts.checks();
     const scope = new Set(snapshot.nodes.map(({ id }) => id));
@@ -205,7 +207,7 @@ export class Investigator {
     if (!(await tables.write((tx) => new RunStore(tx).end(run, change)))) {
       return;
     }
-    took.observe((clock.monotonic() - from) / 1_000);
+    this.#took.observe((clock.monotonic() - from) / 1_000);
     log.info(
       {
         event: 'investigate.ready',

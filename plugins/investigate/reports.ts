@@ -1,5 +1,4 @@
 import type { Incidents } from 'svc/contracts/alert';
-import type { EvidenceSource } from 'svc/contracts/investigate';
 import type { SeenDevices } from 'svc/query';
 import { calibrate, enoughLabels } from 'svc/rca';
 import {
@@ -16,11 +15,11 @@ import { type Static, Type } from 'typebox';
 import { type AgainItem, compared } from './asked-again.ts';
 import { errors } from './errors.ts';
 import { askSource } from './fetch/gatherer.ts';
+import type { Sources } from './fetch/sources.ts';
 import { type Investigator, labelsOf, mostLabelled } from './investigator.ts';
 import { type ReplayItem, replayOf } from './replay.ts';
 import type { ReportBody } from './report/build-report.ts';
 import { markdownOf, type Report } from './report/markdown.ts';
-import { relatedTo, type SurroundingParts } from './report/surroundings.ts';
 import {
   type FeedbackRow,
   type InvestigateTables,
@@ -31,6 +30,7 @@ import {
 } from './run-store.ts';
 import { notStarted, shownReport } from './shown.ts';
 import type { SnapshotFiles } from './snapshot/snapshot-files.ts';
+import { relatedTo, type SurroundingParts } from './surroundings.ts';
 
 export interface ReportsParts {
   readonly tables: Tables<InvestigateTables>;
@@ -38,7 +38,7 @@ export interface ReportsParts {
   readonly investigator: Investigator;
   readonly files: SnapshotFiles;
   readonly surroundings: SurroundingParts;
-  readonly sources: (seen: SeenDevices) => ReadonlyMap<string, EvidenceSource>;
+  readonly sources: Sources;
   readonly clock: Clock;
 }
 
@@ -109,7 +109,7 @@ export class Reports {
       throw errors.no_evidence({ id, evidence: evidenceId });
     }
     try {
-      const sources = this.#parts.sources(scopeOfRun(run));
+      const sources = this.#parts.sources.of(scopeOfRun(run));
       return compared(found, await askSource(sources, found, { ms: againMs, signal }), sources);
     } catch (error) {
       if (!isSvcError(error)) {

@@ -1,7 +1,6 @@
 import type { Static } from 'typebox';
 
-import type { ReportItem } from './schema.ts';
-import { mostRelated } from './surroundings.ts';
+import { maxRelated, type ReportItem } from './schema.ts';
 import { asMarkdown, asText, documentLink, isPlaybook, type Writing } from './writing.ts';
 
 export type Report = Static<typeof ReportItem>;
@@ -198,9 +197,9 @@ const besideOf = (
       ({ incident_id: id, why, summary }) =>
         `- incident ${id} (${why.replaceAll('_', ' ')}): ${words(summary)}`,
     ),
-    ...(related.length < mostRelated
+    ...(related.length < maxRelated
       ? []
-      : [`- these are the nearest ${mostRelated}; the list of incidents has all of that time`]),
+      : [`- these are the nearest ${maxRelated}; the list of incidents has all of that time`]),
   ]),
   ...section(
     'Similar before',

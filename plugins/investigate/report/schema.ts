@@ -245,6 +245,9 @@ export const reportFields = {
   }),
 };
 
+/** Incidents that stand beside one report at most. */
+export const maxRelated = 20;
+
 export const ReportBody = Type.Object({
   ...reportFields,
   onset_at: MaybeInstant,

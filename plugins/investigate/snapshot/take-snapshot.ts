@@ -29,13 +29,14 @@ import {
   type Subject,
   symptomOf,
 } from '../fetch/symptom.ts';
+import type { NamesOf } from './device-names.ts';
 
 export interface Snapshotter {
   readonly gatherer: Gatherer;
   readonly checks: ReadonlyMap<string, HostCheck>;
   readonly fetchers: ReadonlyMap<string, Fetcher>;
   /** Names of devices, as people call them. */
-  readonly namesOf: (deviceIds: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  readonly namesOf: NamesOf;
   readonly now: number;
 }
 

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import type { Findings, Snapshot } from 'svc/rca';
 
-import { actionsFor } from '../../../plugins/investigate/report/surroundings.ts';
+import { actionsFor } from '../../../plugins/investigate/surroundings.ts';
 import { startWholeHouse, type WholeHouse } from '../../whole-house.ts';
 import { assertClean, barriers, openBrowser, openView, signIn, type View } from './browser.ts';
 import { hostile } from './hostile.ts';

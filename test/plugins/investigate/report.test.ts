@@ -6,7 +6,7 @@ import { NoticeSource } from 'svc/contracts/notify';
 import type { Findings, Snapshot } from 'svc/rca';
 
 import { shippedChecks } from '../../../plugins/investigate/checks/run-checks.ts';
-import { actionsFor } from '../../../plugins/investigate/report/surroundings.ts';
+import { actionsFor } from '../../../plugins/investigate/surroundings.ts';
 import { startReceiver } from '../notify/fakes/receiver.ts';
 import { hot, investigateHouse, post } from './house.ts';
 

@@ -4,10 +4,11 @@ import type { SeenDevices } from 'svc/query';
 import { type CheckResult, type Findings, knownChecks, type Snapshot } from 'svc/rca';
 import { type Handle, type Logger, messageOf, type Principal, timestamp } from 'svc/sdk';
 
-import { reader } from '../assist/assistant.ts';
-import type { Subject } from '../fetch/symptom.ts';
-import type { RunRow, RunStore } from '../run-store.ts';
-import type { ReportBody } from './build-report.ts';
+import { reader } from './assist/assistant.ts';
+import type { Subject } from './fetch/symptom.ts';
+import type { ReportBody } from './report/build-report.ts';
+import { maxRelated } from './report/schema.ts';
+import type { RunRow, RunStore } from './run-store.ts';
 import { reportsFolder } from './shelving.ts';
 
 /** As far as documents are searched here; the room may be away. */
@@ -44,7 +45,6 @@ export interface SurroundingParts {
 const spanMs = 10 * 60_000;
 /** Shown of the time before it began. */
 const hourMs = 3_600_000;
-export const mostRelated = 20;
 const mostPast = 5;
 const pastLooked = 300;
 const leastLike = 0.35;
@@ -79,7 +79,7 @@ export async function relatedTo(
     whys.indexOf(one.why) + (byIncident.get(one.incident_id)?.status === 'skipped' ? 0.5 : 0);
   return related
     .sort((a, b) => rank(a) - rank(b) || a.incident_id - b.incident_id)
-    .slice(0, mostRelated);
+    .slice(0, maxRelated);
 }
 
 const whys = ['same_host', 'in_scope', 'same_rule', 'same_time'] as const;

@@ -1,11 +1,18 @@
 import type { InvestigationState } from 'svc/contracts/investigate';
-import { type Counter, type Logger, messageOf, type Scope, type Tables } from 'svc/sdk';
+import {
+  type Counter,
+  type Logger,
+  messageOf,
+  type PluginContext,
+  type Scope,
+  type Tables,
+} from 'svc/sdk';
 
-import { stateOf } from '../investigation-queue.ts';
-import type { ReportBody } from '../report/build-report.ts';
-import { type InvestigateTables, type RunRow, RunStore } from '../run-store.ts';
-import type { SnapshotFiles } from '../snapshot/snapshot-files.ts';
-import type { Assistant } from './assistant.ts';
+import type { Assistant } from './assist/assistant.ts';
+import { stateOf } from './investigation-queue.ts';
+import type { ReportBody } from './report/build-report.ts';
+import { type InvestigateTables, type RunRow, RunStore } from './run-store.ts';
+import type { SnapshotFiles } from './snapshot/snapshot-files.ts';
 
 export interface EnrichmentParts {
   readonly tables: Tables<InvestigateTables>;
@@ -13,7 +20,7 @@ export interface EnrichmentParts {
   readonly files: SnapshotFiles;
   readonly scope: Pick<Scope, 'task' | 'signal'>;
   readonly log: Logger;
-  readonly contradicted: Counter;
+  readonly metrics: Pick<PluginContext['metrics'], 'counter'>;
   readonly ready: (state: InvestigationState & { readonly mode: RunRow['mode'] }) => void;
 }
 
@@ -22,10 +29,15 @@ const mostWaiting = 20;
 /** Reports that a model is to look at, the newest first, one at a time; beyond a number the oldest go without, and say so. */
 export class Enrichment {
   readonly #parts: EnrichmentParts;
+  readonly #contradicted: Counter;
   #isRunning = false;
 
   constructor(parts: EnrichmentParts) {
     this.#parts = parts;
+    this.#contradicted = parts.metrics.counter(
+      'contradicted_total',
+      'Claims of models that stored samples contradict.',
+    );
   }
 
   /** What was begun when svc ended is begun again: a model has only been asked. */
@@ -76,7 +88,7 @@ export class Enrichment {
   }
 
   async #enrich(run: RunRow, signal: AbortSignal): Promise<void> {
-    const { tables, assistant, files, contradicted, ready, log } = this.#parts;
+    const { tables, assistant, files, ready, log } = this.#parts;
     try {
       const report = JSON.parse(run.report!) as ReportBody;
       const snapshot = await files.read(run.id);
@@ -95,7 +107,7 @@ export class Enrichment {
         : { assist: 'done', reason: `without a model: ${outcome.reason}` };
       await tables.write((tx) => new RunStore(tx).change(run.id, change));
       if (outcome.ok) {
-        contradicted.add(outcome.contradicted);
+        this.#contradicted.add(outcome.contradicted);
         ready({ ...stateOf(run), mode: 'assisted' });
       }
     } catch (error) {

@@ -2,7 +2,7 @@ import type { KnowledgeShelf, ShelvedDocument } from 'svc/contracts/knowledge';
 import { DueWork } from 'svc/flow';
 import type { Handle, Logger } from 'svc/sdk';
 
-import type { RunRow, RunStore } from '../run-store.ts';
+import type { RunRow, RunStore } from './run-store.ts';
 
 export interface ShelvingParts {
   readonly store: RunStore;

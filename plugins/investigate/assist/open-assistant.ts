@@ -1,0 +1,22 @@
+import { Gate } from 'svc/contracts/gate';
+import { ModelRuns } from 'svc/contracts/model';
+import { Personas } from 'svc/contracts/persona';
+import { SkillRunner, Skills } from 'svc/contracts/skill';
+import type { PluginContext, ThreadHandle } from 'svc/sdk';
+
+import { Assistant } from './assistant.ts';
+
+/** Opens the assistant over the models, personas and skills that are there when it is asked. */
+export const openAssistant = (
+  { services, clock }: Pick<PluginContext, 'services' | 'clock'>,
+  engine: Pick<ThreadHandle, 'call'>,
+): Assistant =>
+  new Assistant({
+    clock,
+    models: services.maybe(ModelRuns),
+    personas: services.maybe(Personas),
+    registry: services.maybe(Skills),
+    runner: services.maybe(SkillRunner),
+    gate: services.maybe(Gate),
+    check: (snapshot, assertions) => engine.call('check', { snapshot, assertions }),
+  });
