@@ -9,5 +9,5 @@ export const errors = defineErrors('mail', {
   unreachable: ['upstream_error', '{host} could not be given an e-mail: {cause}'],
   connection: ['upstream_error', '{cause}'],
   refused: ['conflict', '{host} refused the e-mail: {said}'],
-  later: ['unavailable', '{host} refused the e-mail: {said}'],
+  later: ['unavailable', '{host} does not take the e-mail now: {said}'],
 });
