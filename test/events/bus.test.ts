@@ -93,8 +93,8 @@ test('a slow or failing subscriber does not hold up another, and pays for itself
   assert.deepEqual(strikes.toSorted(), [
     'bad: event x: boom',
     'bad: event x: boom',
-    'slow: event x: slow/x/0 did not finish within 30 ms',
-    'slow: event x: slow/x/0 did not finish within 30 ms',
+    'slow: event x: slow/x/0 did not finish within 30 ms.',
+    'slow: event x: slow/x/0 did not finish within 30 ms.',
   ]);
 });
 
@@ -118,7 +118,7 @@ test('what is not plain data is refused where it is told', () => {
   cycle['self'] = cycle;
   assert.throws(
     () => bus.emit('x', { when: new Date() }),
-    /event x carries a Date at \/when; an event is plain data/,
+    /Event x carries a Date at \/when; an event is plain data/,
   );
   assert.throws(() => bus.emit('x', [() => 1]), /carries a function at \/0/);
   assert.throws(() => bus.emit('x', cycle), /nested deeper than 32 levels/);
