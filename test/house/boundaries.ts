@@ -456,6 +456,7 @@ const pluginImportsAreReadable: Rule = ({ path, code }) =>
 
 const afterInstallation: ReadonlySet<string> = new Set([
   'bin/compile.mjs esbuild',
+  'bin/test-build.mjs esbuild',
   'bin/start.mjs tsx/esm/api',
   'bin/start.mjs ./svc.ts',
 ]);

@@ -6,19 +6,19 @@ import { source, sourcesIn } from './source.ts';
 
 /** The limit of each figure. It is lowered when the sources have become better; it is never raised. */
 const limits: Readonly<Record<keyof Shape, number>> = {
-  coreWords: 126_000,
+  coreWords: 125_100,
   coreLibraries: 0,
-  roomCircles: 2,
-  fileCircles: 1,
-  folderCircles: 24,
-  roomArrows: 388,
+  roomCircles: 0,
+  fileCircles: 0,
+  folderCircles: 1,
+  roomArrows: 346,
   namesTwice: 0,
-  flatFolders: 28,
-  longestFile: 409,
-  longFunctions: 64,
+  flatFolders: 2,
+  longestFile: 400,
+  longFunctions: 9,
   headlessComments: 3_050,
   spreadLiterals: 0,
-  errorsWithoutCode: 620,
+  errorsWithoutCode: 74,
 };
 
 let shape: Shape;

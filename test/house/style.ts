@@ -1,11 +1,7 @@
 import type { Source } from './source.ts';
 
 /** Files that may be longer than a screenful of screens, and why: a table or a state machine, never two nouns in one file. */
-export const longFiles: Readonly<Record<string, string>> = {
-  'plugins/console/web/kit/chart.tsx': 'one picture, to be split with the folders of the console',
-  'plugins/marketplace/pack-routes.ts': 'to be split with its folder',
-  'plugins/notify/store/delivery-store.ts': 'to be split with its folder',
-};
+export const longFiles: Readonly<Record<string, string>> = {};
 
 export const longestFile = 400;
 export const longestReadme = 20;
