@@ -25,6 +25,7 @@ const text = words('jobs', {
   next: 'Next try',
   none: 'No jobs',
   noneNote: 'Work that waits, runs or has failed appears here.',
+  action: 'Action',
   cancel: 'Cancel job',
   cancelled: 'Job cancelled',
   progress: '{done} of {total}',
@@ -130,7 +131,7 @@ const columns: readonly Column<Job>[] = [
 ];
 
 const cancelling = (reload: () => void): Column<Job> => ({
-  head: '',
+  head: text.action,
   width: '110px',
   cell: ({ id, cancellable }) =>
     cancellable && (
