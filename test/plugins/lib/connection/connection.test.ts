@@ -58,7 +58,7 @@ test('every way in which a server fails has a code of its own', async (t) => {
     ['refused', 'http://127.0.0.1:9', /nothing listens at 127\.0\.0\.1:9/],
     ['not_allowed', 'http://10.9.8.7', /outbound\.allow_private/],
     ['not_allowed', 'http://169.254.169.254', /never called/],
-    ['not_allowed', 'not an address', /no URL/],
+    ['not_allowed', 'not an address', /not a URL/],
     [
       'tls',
       await listening(t, createSecureServer({ cert: serverCert, key: serverKey }), 'https'),
