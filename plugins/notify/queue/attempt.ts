@@ -237,7 +237,7 @@ function resultOfError(error: unknown, address: ChannelAddress): AttemptResult {
     case 'forbidden':
       return { result: 'failed', reason, degraded: true, unclear: false };
     default:
-      return tooLarge.test(error.message)
+      return error.reason === answerTooLarge
         ? { result: 'failed', reason, degraded: false, unclear: true }
         : {
             result: 'retry',
@@ -259,7 +259,7 @@ class ChannelLate extends SvcError {
 }
 
 /** It was received, so that another try would only repeat it. */
-const tooLarge = /^the answer is larger than/;
+const answerTooLarge = 'outbound.reply_too_large';
 const neverArrived = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',

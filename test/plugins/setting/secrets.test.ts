@@ -180,7 +180,7 @@ test('what is only read at the start is neither stored nor revealed, whoever dec
     [refused.status, refused.body.message],
     [
       409,
-      'torch.pin is read once, at the start: set it in SVC_TORCH_PIN or svc.yaml and start svc again',
+      'torch.pin is read once, at the start: set it in SVC_TORCH_PIN or svc.yaml and start svc again.',
     ],
   );
 });
@@ -240,7 +240,7 @@ test('with the key lost a start ends with a sentence; with another one it names 
   assert.deepEqual([value, source], [null, 'default']);
   assert.match(
     problem,
-    /^unreadable: the secret in setting_values\.value of row torch\|api_key was sealed with key [0-9a-f]{8}, .*put that key back, or enter the secret again$/,
+    /^unreadable: the secret in setting_values\.value of row torch\|api_key was sealed with key [0-9a-f]{8}, .*put that key back, or enter the secret again\.$/,
   );
   assert.equal((await second.item('torch.brightness')).value, 70);
   const refused = await second.ask('GET', revealOf('torch.api_key'));
