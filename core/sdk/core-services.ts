@@ -221,6 +221,8 @@ export interface EarlierMessage<T> {
 
 /** The durable queue of versions before plugins had queues of their own: hands over what it still holds. */
 export interface EarlierOutbox {
+  /** Reads only, so that a start on a disk that takes no writes goes on where nothing is left. */
+  holds(topic: string): Promise<boolean>;
   /** In the order in which they came; gone with the write that this is called in. */
   take<T>(topic: string): Promise<readonly EarlierMessage<T>[]>;
 }

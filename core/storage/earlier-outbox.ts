@@ -5,6 +5,15 @@ import type { CoreTables } from './core-tables.ts';
 
 /** Messages that a version before had in its outbox, which became queues of the plugins themselves. */
 export const earlierOutbox = (tables: Tables<CoreTables>): EarlierOutbox => ({
+  async holds(topic) {
+    const row = await tables.read
+      .selectFrom('core_outbox')
+      .select('id')
+      .where('topic', '=', topic)
+      .where('state', 'in', ['waiting', 'leased'])
+      .executeTakeFirst();
+    return row !== undefined;
+  },
   take: <T>(topic: string) =>
     tables.write(async (tx) => {
       const rows = await tx

@@ -13,6 +13,8 @@ const hourMs = 3_600_000;
 /** Until its link would be too old: a try every few minutes. */
 const tries = 10;
 
+const earlierTopic = 'password-reset/letter';
+
 export default definePlugin({
   errors,
   activate(ctx) {
@@ -49,9 +51,11 @@ export default definePlugin({
   },
   /** Takes over what the outbox of an earlier version has left. */
   async start({ services }, { tables, jobs }) {
-    await tables.write(async (tx) => {
-      const left = await services.use(EarlierOutbox).take<Letter>('password-reset/letter');
-      await jobs.add(tx, letters, left);
-    });
+    const earlier = services.use(EarlierOutbox);
+    if (await earlier.holds(earlierTopic)) {
+      await tables.write(async (tx) =>
+        jobs.add(tx, letters, await earlier.take<Letter>(earlierTopic)),
+      );
+    }
   },
 });

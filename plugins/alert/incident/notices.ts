@@ -48,6 +48,7 @@ export interface NoticeQueueParts {
 }
 
 const queue = 'notice';
+const earlierTopic = 'alert/notice';
 
 /** A notice waits for the plugin that sends it as long as it takes to bring that one back: some weeks, at a try every few minutes. */
 const tries = 10_000;
@@ -100,8 +101,11 @@ export class NoticeQueue {
 
   /** Takes over what the outbox of an earlier version has left. */
   async adopt(tables: Tables<IncidentTables>, earlier: EarlierOutbox): Promise<void> {
+    if (!(await earlier.holds(earlierTopic))) {
+      return;
+    }
     await tables.write(async (tx) => {
-      const left = await earlier.take<Batch>('alert/notice');
+      const left = await earlier.take<Batch>(earlierTopic);
       await this.#enqueue(
         tx,
         left.map(({ payload }) => payload),
