@@ -4,11 +4,13 @@ import { fileURLToPath } from 'node:url';
 
 import { startTestHost, useNoLeaks } from 'svc/testing';
 
-const plugin = fileURLToPath(new URL('plugin-folder', import.meta.url));
+const folder = new URL('plugin-folder', import.meta.url);
 
 test('plugin-id greets whoever asks', async (t) => {
+  const plugin = fileURLToPath(folder);
   const client = await startTestHost(t, { plugins: [plugin] });
   useNoLeaks(t, client);
-  const answer = await client.json<object>('/api/v1/plugin-id');
-  assert.deepEqual(answer, { message: 'Hello operator' });
+  const answer = await client.fetch('/api/v1/plugin-id');
+  const { message } = (await answer.json()) as { message: string };
+  assert.equal(message, 'Hello operator');
 });

@@ -5,4 +5,10 @@ import type { SettingDeclaration } from '../../sdk/index.ts';
 export const coreSettings: Readonly<Record<string, SettingDeclaration>> = settings;
 
 /** Names of the environment that the product knows besides settings. */
-export const otherEnvironment: ReadonlySet<string> = new Set(['SVC_ROLE', 'SVC_TEST_PEERS']);
+export const otherEnvironment: ReadonlySet<string> = new Set([
+  'SVC_ROLE',
+  'SVC_TEST_DISK',
+  'SVC_TEST_DRILLS',
+  'SVC_TEST_NETWORK',
+  'SVC_TEST_PEERS',
+]);
