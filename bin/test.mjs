@@ -99,7 +99,9 @@ function runAll(chosen) {
   });
   const sweep = () => {
     try {
-      process.kill(-runner.pid, 'SIGKILL');
+      if (runner.pid !== undefined) {
+        process.kill(-runner.pid, 'SIGKILL');
+      }
     } catch (error) {
       if (error.code !== 'ESRCH') {
         throw error;
