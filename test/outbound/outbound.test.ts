@@ -255,7 +255,7 @@ describe('a request to an address that somebody typed', () => {
     await refuses(out, 'file:///etc/passwd', /is not supported; use http/);
     await refuses(out, 'ftp://example.com/', /is not supported; use http/);
     await refuses(out, 'http://u:p@example.com/', /user name or a password/);
-    await refuses(out, 'nonsense', /no URL/);
+    await refuses(out, 'nonsense', /not a URL/);
   });
 
   it('keeps no connection over a change of the list', async (t) => {
