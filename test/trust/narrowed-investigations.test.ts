@@ -29,9 +29,11 @@ test('an investigation of a member looks at their devices alone, and they are sh
     });
   }
   // Each hangs on the other, and something of both was changed: there is much to tell that is not theirs.
-  const nodes: { id: number; device_id: number }[] = (
-    await must('GET', '/api/v1/topology/nodes?limit=100')
-  ).items;
+  let nodes: { id: number; device_id: number }[] = [];
+  // The topology mirrors devices shortly after they are made.
+  while (![acme, bravo].every(({ device }) => nodes.some(({ device_id: id }) => id === device))) {
+    nodes = (await must('GET', '/api/v1/topology/nodes?limit=100')).items;
+  }
   const nodeOf = ({ device }: Customer): number =>
     nodes.find(({ device_id: id }) => id === device)!.id;
   await must('POST', '/api/v1/topology/relations', {

@@ -5,5 +5,6 @@ export const area: Area = {
     GET  /api/v1/client.ts     any  none
     GET  /api/v1/openapi.json  any  none
     GET  /api/docs             public
+    GET  /docs/errors          public
   `,
 };
