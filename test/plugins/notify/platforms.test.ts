@@ -159,7 +159,7 @@ describe('every platform', () => {
       ['hangs up', 'hang up', 'again'],
       ['answers 500', { status: 500, body: 'oops' }, 'again'],
       ['redirects', 'redirect', /redirect, which is not followed/],
-      ['answers with five megabytes', 'huge', /the answer is larger than/],
+      ['answers with five megabytes', 'huge', /The answer is larger than/],
       ['is not there', { status: 404, body: 'gone' }, /answered 404/],
     ];
     // Where the status has said that it was taken, it is not told again: see the tests of misbehaviour.
