@@ -31,7 +31,13 @@ test('an investigation of a member looks at their devices alone, and they are sh
   // Each hangs on the other, and something of both was changed: there is much to tell that is not theirs.
   let nodes: { id: number; device_id: number }[] = [];
   // The topology mirrors devices shortly after they are made.
-  while (![acme, bravo].every(({ device }) => nodes.some(({ device_id: id }) => id === device))) {
+  for (
+    let tries = 0;
+    ![acme, bravo].every(({ device }) => nodes.some(({ device_id: id }) => id === device));
+    tries++
+  ) {
+    assert.ok(tries < 500, 'the devices did not become nodes of the topology');
+    await pause(20);
     nodes = (await must('GET', '/api/v1/topology/nodes?limit=100')).items;
   }
   const nodeOf = ({ device }: Customer): number =>
