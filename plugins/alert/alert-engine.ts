@@ -110,7 +110,7 @@ export class AlertEngine {
   }
 }
 
-/** What the gates go by, as of the moment at which it is asked for. */
+/** Inputs of the gates, as of the moment of the call. */
 const gateInputsOf =
   (timeline: Timeline, pace: Pace, silences: Silences, book: RuleBook) => (): GateInputs => {
     const now = timeline.look();

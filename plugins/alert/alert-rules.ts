@@ -31,11 +31,14 @@ import type { RenderAnnotations, RenderLabels } from './template/rendering.ts';
 import { RuleTexts } from './template/template.ts';
 import { ruleTestRoutes } from './unit-test/rule-test-routes.ts';
 
-/** A rule was created, changed or deleted: what a generation commits the one beside it must know, too. */
+/**
+ * Fired when a rule is created, changed or deleted, so that the other generation of the plugin
+ * learns of it too.
+ */
 export const RuleChanged = defineEvent<{ readonly id: number }>('alert.rule.changed');
 
 export interface AlertRulesParts {
-  /** How much later than a slot its samples are there. */
+  /** Delay until the samples of a slot are available. */
   readonly delayOf: (store: Leg['store']) => number;
   readonly recordings: Recordings;
 }

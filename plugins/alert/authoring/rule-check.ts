@@ -103,7 +103,10 @@ async function assertChannels(
   }
 }
 
-/** A runbook that opens nowhere is of no use at night: a playbook must be one that its author may read, where the room that keeps them runs. */
+/**
+ * Throws unless the runbook can be opened: a playbook must be one that its author may read, where
+ * the plugin that keeps playbooks runs.
+ */
 export async function assertRunbook(
   { runbook_url: url }: Pick<RuleBody, 'runbook_url'>,
   by: Principal,

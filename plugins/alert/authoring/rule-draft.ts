@@ -15,7 +15,10 @@ export type Draft = Static<typeof RuleDraft>;
 
 const shortestIntervalSeconds = 5;
 
-/** What is stored of what was sent: kinds of the form and of old compiled, defaults put in, and everything refused that could not work. */
+/**
+ * Returns the rule body to store for a draft: maps form kinds and legacy kinds to stored ones,
+ * fills in defaults, and refuses whatever could not work.
+ */
 export function bodyOf(draft: Draft): RuleBody {
   const {
     notify_window_seconds: window = 0,

@@ -138,7 +138,7 @@ export const RuleDraft = Type.Object({
   ...optional,
 });
 
-/** What is only tried needs no name. */
+/** Draft of a rule for a preview; needs no name because nothing is stored. */
 export const PreviewDraft = Type.Object({
   kind: oneOf(acceptedKinds, { description: kindDescription }),
   scope_type: ScopeTypeSchema,

@@ -16,7 +16,7 @@ export interface RulesParts {
   readonly book: RuleMemory;
   readonly dependencies: RuleDependencies;
   readonly clock: Clock;
-  /** Called after the commit, for the generation beside this one. */
+  /** Called after the commit, to inform the other generation of the plugin. */
   readonly changed: (id: number) => void;
   readonly mostRules?: number;
 }

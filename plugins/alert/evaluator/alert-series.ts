@@ -11,7 +11,7 @@ import type { Within } from '../queries/back-end.ts';
 import { labelKey } from '../rule/label-key.ts';
 import type { Rule } from '../rule/rule.ts';
 
-/** Where the conditions of a rule stand after an evaluation. */
+/** State of a rule's conditions after an evaluation. */
 export interface Standing {
   readonly rule: Rule;
   /** Wall time of the slot, and the same as steady time. */
@@ -21,7 +21,7 @@ export interface Standing {
 
 export interface AlertSeriesParts {
   readonly store: Handle<Pick<MetricsIngest, 'write'>>;
-  /** What has been committed. */
+  /** Committed state. */
   readonly ledger: {
     readonly instances: ReadonlyMap<number, ReadonlyMap<string, Instance>>;
     readonly live: ReadonlyMap<string, Pick<Incident, 'annotations' | 'asked' | 'scope_type'>>;
@@ -34,23 +34,26 @@ export interface AlertSeriesParts {
 interface Active {
   readonly alert: ActiveAlert;
   readonly of: Instance;
-  /** Of its incident, which may be of many devices. */
+  /** Incident of the instance; it may span many devices. */
   readonly incident: Pick<Incident, 'asked' | 'scope_type'> | undefined;
 }
 
-/** What is written of an instance as long as it is in its phase: making it anew each time is most of the work. */
+/**
+ * Cached labels and series of an instance, valid while its phase lasts: rebuilding them at every
+ * write is most of the work.
+ */
 interface Named {
   readonly own: LabelRecord;
   readonly state: ActiveAlert['state'];
   readonly labels: LabelRecord;
-  /** By the keys of its series. */
+  /** Labels keyed by series. */
   readonly series: readonly (readonly [key: string, labels: LabelRecord])[];
 }
 
-/** What is active of one rule, as it was written last. */
+/** Active alerts of one rule, as last written. */
 interface Written {
   readonly rule?: Rule;
-  /** By the keys of the instances. */
+  /** Cached names by instance key. */
   readonly named: ReadonlyMap<string, Named>;
   readonly series: ReadonlyMap<string, SampleRow>;
   readonly active: readonly Active[];
@@ -60,7 +63,10 @@ interface Written {
 const mostWaiting = 50_000;
 const mostInWrite = 2_000;
 const patienceMs = 10_000;
-/** A series that nothing is written to for five minutes has ended for queries. */
+/**
+ * Interval at which unchanged series are written again: queries treat a series as ended after five
+ * minutes without a sample.
+ */
 const repeatMs = 60_000;
 
 /**
@@ -70,7 +76,7 @@ const repeatMs = 60_000;
 export class AlertSeries {
   readonly #parts: AlertSeriesParts;
   readonly #written = new Map<number, Written>();
-  /** Of rules whose series are being put together, the last time that was begun. */
+  /** Start of the latest build of a rule's series, by rule id. */
   readonly #begun = new Map<number, object>();
   #waiting: SampleRow[] = [];
   #writing: Promise<void> | undefined;
@@ -123,12 +129,12 @@ export class AlertSeries {
     }
   }
 
-  /** Whether the store has series of the rule that must be ended some time. */
+  /** Returns whether the store has series of the rule that still have to be ended. */
   hasSeries(ruleId: number): boolean {
     return this.#written.has(ruleId);
   }
 
-  /** What is pending or firing of the rule. */
+  /** Returns the pending and firing alerts of the rule. */
   activeOf(ruleId: number, seen: SeenDevices): readonly ActiveAlert[] {
     const active = this.#written.get(ruleId)?.active ?? [];
     return seen === undefined

@@ -3,10 +3,10 @@ import type { PluginContext } from 'svc/sdk';
 import type { Ledger } from '../incident/ledger/ledger.ts';
 import type { StoreName } from '../queries/back-end.ts';
 
-/** What one cycle came to. */
+/** Figures of one evaluation cycle. */
 export interface CycleFigures {
   readonly startedAt: number;
-  /** Time that evaluations took, those that ran beside each other counted once each. */
+  /** Time spent in evaluations; concurrent ones are counted once each. */
   readonly durationMs: number;
   readonly rulesEvaluated: number;
   readonly rulesFailed: number;
@@ -25,7 +25,10 @@ const freshCycle = (startedAt: number): CycleFigures => ({
 
 type Instruments = Pick<PluginContext['metrics'], 'counter' | 'gauge' | 'histogram'>;
 
-/** Counts what the evaluator does, as self metrics and cycle by cycle; named after what is counted, never after a rule, of which there are many. */
+/**
+ * Counts the evaluator's work as self metrics and per cycle. Metrics are named after what is
+ * counted, never after a rule, since rules are many.
+ */
 export class EvaluatorCounters {
   readonly #evaluations;
   readonly #errors;
@@ -101,7 +104,7 @@ export class EvaluatorCounters {
     this.#seriesLost.add(samples);
   }
 
-  /** How many incidents and conditions there are in each state. */
+  /** Records how many incidents and conditions there are in each state. */
   measure(ledger: Ledger): void {
     const statuses = countBy([...ledger.live.values()].map(({ status }) => status));
     for (const status of ['open', 'acknowledged', 'silenced']) {

@@ -108,13 +108,19 @@ export class Evaluation {
     scope.interval('learn how late samples are', delaysMs, () => delays.learn(metrics, log));
   }
 
-  /** Evaluates what is due; resolves when all of it is stored, also what a tick of the interval has taken. */
+  /**
+   * Evaluates the rules that are due; resolves once all results are stored, including those that a
+   * tick of the interval took.
+   */
   async tick(): Promise<void> {
     await this.#evaluator.tick();
     await this.#evaluator.idle();
   }
 
-  /** Instances of a rule that fire and are not heard of; what other systems tell is always heard. */
+  /**
+   * Returns the firing instances of a rule whose source is silent; alerts of other systems are
+   * never stale here.
+   */
   readonly staleOf = (ruleId: number): Stale =>
     isOfSource(ruleId) ? new Map() : this.#evaluator.stale.of(ruleId);
 }

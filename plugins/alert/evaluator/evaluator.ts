@@ -31,7 +31,7 @@ export interface EvaluatorParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly backEnds: ReadonlyMap<StoreName, BackEnd>;
-  /** How much later than a slot its samples are there. */
+  /** Delay until the samples of a slot are available. */
   readonly delayOf: (store: StoreName) => number;
   readonly intervalMs: () => number;
   readonly gateInputs: () => GateInputs;
@@ -39,7 +39,7 @@ export interface EvaluatorParts {
 }
 
 const longestMs = 10_000;
-/** For questions that an evaluation puts after its first. */
+/** Time limit of follow-up queries of an evaluation. */
 const againMs = 2_000;
 
 /** Evaluates every rule in its slot, and brings what it finds to the ledger. */
@@ -106,7 +106,7 @@ export class Evaluator {
   /** Resolves when all that earlier ticks began is stored. */
   readonly idle = (): Promise<unknown> => Promise.all(this.#running);
 
-  /** Takes no more slots, and waits for what runs. */
+  /** Stops taking slots and waits for running evaluations. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.idle();
@@ -125,17 +125,20 @@ export class Evaluator {
     return { [Symbol.iterator]: () => this.#rules.values() };
   }
 
-  /** What fires and is not heard of. */
+  /** Firing instances whose source is silent. */
   get stale(): Pick<StaleInstances, 'of'> {
     return this.#stale;
   }
 
-  /** What it does besides evaluating rules, where that fails. */
+  /** Background work of the evaluator, other than evaluating rules, that fails at the moment. */
   get failing(): Iterable<FailingWork> {
     return this.#attempts.failing;
   }
 
-  /** Evaluates what is due: resolves when all of it is stored. Does not wait for the tick before. */
+  /**
+   * Evaluates the rules that are due; resolves once everything is stored. Does not wait for the
+   * previous tick.
+   */
   async tick(): Promise<void> {
     if (this.#stopped) {
       return;

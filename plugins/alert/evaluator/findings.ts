@@ -23,7 +23,7 @@ import type { TemplateQuery } from '../template/functions.ts';
 import type { RenderAnnotations, Snapshot } from '../template/rendering.ts';
 import type { AlertSeries } from './alert-series.ts';
 
-/** What one evaluation of one rule has found. */
+/** Result of one evaluation of one rule. */
 export interface Finding {
   readonly rule: Rule;
   readonly plan: Plan;
@@ -33,13 +33,16 @@ export interface Finding {
   readonly continuous: boolean;
   readonly pausedMs: number;
   readonly rows: readonly ReadonlyMap<string, Row>[];
-  /** Instances about which nothing is known, so that they stay as they are. */
+  /** Instances with unknown state; they stay as they are. */
   readonly unknown: Pick<ReadonlySet<string>, 'has'>;
-  /** Instances whose source is not heard. */
+  /** Instances whose source is silent. */
   readonly stale: Stale;
-  /** What annotations ask of the store. */
+  /** Query function for annotations. */
   readonly query?: TemplateQuery | undefined;
-  /** Why incidents end that have no instance left; by itself: their condition has cleared, or was not heard of. */
+  /**
+   * Reason why incidents without remaining instances end; by default their condition cleared, or
+   * was absent.
+   */
   readonly ending?: ResolveReason | undefined;
   /** Called with how many label sets had to be left out. */
   readonly leftOut: (count: number) => void;
@@ -51,12 +54,12 @@ export interface FindingsParts {
   readonly render: RenderAnnotations;
   readonly now: () => number;
   readonly gateInputs: () => GateInputs;
-  /** Whether the rule is still evaluated as it was then. */
+  /** Returns whether the rule is still the one that was evaluated. */
   readonly isCurrent: (rule: Rule) => boolean;
   readonly log: Logger;
 }
 
-/** What one transaction of the ledger takes on. */
+/** Max findings stored in one transaction of the ledger. */
 const mostInTransaction = 100;
 const mostSteps = 50;
 
@@ -66,7 +69,7 @@ interface Waiting {
   readonly fail: (error: unknown) => void;
 }
 
-/** What evaluations have found, on its way into instances, incidents and notices. */
+/** Queue of evaluation results on their way into instances, incidents and notices. */
 export class Findings {
   readonly #parts: FindingsParts;
   #waiting: Waiting[] = [];
@@ -76,7 +79,7 @@ export class Findings {
     this.#parts = parts;
   }
 
-  /** Whether there is nothing to store: nothing breaches, and nothing did. */
+  /** Returns whether there is nothing to store: nothing breaches, and nothing did before. */
   isQuiet({ rule, rows }: Finding): boolean {
     const { ledger, alerts } = this.#parts;
     return (
@@ -111,7 +114,10 @@ export class Findings {
     this.#storing = undefined;
   }
 
-  /** What one of them found may be what cannot be stored: then each is stored by itself. */
+  /**
+   * Stores a batch in one transaction; if that fails, stores each finding separately, since a
+   * single one may be the cause.
+   */
   async #storeBatch(batch: readonly Waiting[]): Promise<void> {
     const { isCurrent, log } = this.#parts;
     try {
@@ -254,7 +260,10 @@ function leadIn(
   return leadOf(draft.members(group), (member) => isMuted(member, rule, inputs), threshold);
 }
 
-/** Clear is what was found to be met by the condition that the rule has, and then no more. */
+/**
+ * Returns why an incident ends. It counts as cleared only if it met the condition that the rule
+ * still has, and then stopped meeting it.
+ */
 function endOf(
   { marks, last_fired_at: firedAt }: Incident,
   { finding, left }: Turn,
@@ -308,7 +317,7 @@ function firingOf(finding: Finding, lead: Instance, render: RenderAnnotations): 
   };
 }
 
-/** What annotations are rendered over. */
+/** Returns the snapshot that annotations are rendered from. */
 export function snapshotOf(
   rule: Rule,
   {

@@ -9,7 +9,9 @@ export interface HeartbeatParts {
 }
 
 const beatMs = 10_000;
-/** What is measured of instances that last changes all the time: a crash forgets at most so much of it. */
+/**
+ * Interval of storing readings, which change all the time: a crash loses at most this much of them.
+ */
 const readingsMs = 300_000;
 
 /** Stores now and then that the evaluator is at work, and what it has measured last. */
@@ -22,7 +24,7 @@ export class Heartbeat {
     this.#parts = parts;
   }
 
-  /** Whether there was a beat: not at every tick. */
+  /** Beats if one is due; returns whether it did, which is not at every tick. */
   async beat(now: number): Promise<boolean> {
     const { ledger, timeline, attempts } = this.#parts;
     const isDue = Math.abs(now - this.#beatAt) >= beatMs;

@@ -21,7 +21,10 @@ export interface OthersAlertParts {
   readonly gateInputs: () => GateInputs;
 }
 
-/** Fires as soon as it is told, and is over as soon as that is told. */
+/**
+ * Plan of alerts that other systems raise: fires as soon as reported and ends as soon as the end is
+ * reported.
+ */
 const plan: Plan = { join: 'any', legs: [{ store: 'metrics', query: '', forMs: 0 }], keepMs: 0 };
 
 /** An alert with the rule that stands for its source, and the instance that it is. */
@@ -31,7 +34,10 @@ interface Placed {
   readonly row: Row;
 }
 
-/** Of an instance, since this start: when it was told last, by the monotonic clock, and when it began by the clock of its system. */
+/**
+ * Times of an instance since this start: its last report by the monotonic clock, and its beginning
+ * by the clock of its system.
+ */
 interface Heard {
   readonly at: number;
   readonly startsAt: number;
@@ -40,9 +46,9 @@ interface Heard {
 /** Alerts that another system raises: through the same instances, gates and notices as those of rules, without an evaluation. */
 export class OthersAlertBook implements OthersAlerts {
   readonly #parts: OthersAlertParts;
-  /** What the annotations of an instance are is known while it is told. */
+  /** Annotations of instances, known as long as their alerts are reported. */
   readonly #annotations = new Map<string, ToldAlert['annotations']>();
-  /** By source, and by the key of the instance. */
+  /** Last reports, by source and instance key. */
   readonly #heard = new Map<number, Map<string, Heard>>();
   readonly #startedAt: number;
   readonly #findings: Findings;
@@ -139,8 +145,9 @@ export class OthersAlertBook implements OthersAlerts {
   }
 
   /**
-   * Of what was told by the process before this one only the wall is known, which may have jumped: how long it had been silent
-   * when that process was last at work counts, for half of the time at most. The other half is there to tell it again.
+   * Returns when an instance was last reported. For reports to the previous process only the wall
+   * time is known, which may have jumped: the silence until that process last worked counts, up to
+   * half of the timeout. The other half remains for the source to report it again.
    */
   #heardAt({ id }: AlertSource, { key, reading }: Instance, unheardMs: number): number {
     const beat = this.#parts.ledger.heartbeat;
@@ -169,7 +176,10 @@ export class OthersAlertBook implements OthersAlerts {
     ].map(sourceOfRuleId);
   }
 
-  /** Each as one finding of its rule: all of them are one transaction. Answers how many there was no room for. */
+  /**
+   * Stores each alert as one finding of its rule, all in one transaction. Returns how many did not
+   * fit.
+   */
   async #store(
     placed: readonly Placed[],
     burns: ReadonlySet<string>,
@@ -253,7 +263,7 @@ function placedOf(source: AlertSource, alert: ToldAlert): Placed {
   };
 }
 
-/** What an incident and its instance still know of what was told. */
+/** Returns what an incident and its instance still hold of the report. */
 function remembered(
   incident: Incident,
   { key, group, scopeId, deviceId, labels }: Instance,

@@ -5,7 +5,7 @@ import type { BackEnd } from '../queries/back-end.ts';
 import type { Plan, Rule } from '../rule/rule.ts';
 import type { ScheduledRule } from './scheduled-rule.ts';
 
-/** What the evaluator knows of itself. */
+/** State of the evaluator that its own rules look at. */
 export interface OwnState {
   readonly backEnds: Iterable<BackEnd>;
   readonly rules: Iterable<ScheduledRule>;
@@ -16,7 +16,7 @@ export interface OwnRule {
   readonly rule: Rule;
   readonly plan: Plan;
   rows(state: OwnState): ReadonlyMap<string, Row>;
-  /** In place of a template. */
+  /** Annotations, which replace a template. */
   annotations(pipeline: string, state: OwnState): Readonly<Record<string, string>>;
 }
 

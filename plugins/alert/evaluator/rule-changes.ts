@@ -64,7 +64,9 @@ function applyEdit(
   review(draft, draft.changedKeys, gateInputs());
 }
 
-/** What fires under labels of the rule that are plain goes on under the new ones. */
+/**
+ * Renames labels: instances that fire under plain labels of the rule continue under the new ones.
+ */
 function relabel(before: Rule, rule: Rule, draft: Draft, { ledger, now }: ChangeParts): void {
   for (const [key, instance] of ledger.instances.get(rule.id) ?? []) {
     const kept = Object.entries(instance.labels).filter(
@@ -98,7 +100,9 @@ function restate(rule: Rule, draft: Draft, { ledger, now }: ChangeParts): void {
   }
 }
 
-/** The rule looks elsewhere: its incidents are marked so, and what was about to fire begins anew. */
+/**
+ * Handles a changed condition: marks the open incidents of the rule and restarts pending instances.
+ */
 function beginAnew(rule: Rule, draft: Draft, { ledger, now, gateInputs }: ChangeParts): void {
   const { steady } = gateInputs();
   for (const { dedupe_key: group, rule_id: of } of ledger.live.values()) {
@@ -121,7 +125,7 @@ const rising: readonly Rule['severity'][] = ['info', 'warning', 'critical'];
 const isRaised = ({ severity: from }: Incident, { severity: to }: Rule): boolean =>
   rising.indexOf(to) > rising.indexOf(from);
 
-/** Whether it pins a channel that it did not; no pins are all channels. */
+/** Returns whether a channel is now pinned that was not before; no pins mean all channels. */
 const isWidened = ({ pins: from }: Incident, { notify_channel_ids: to }: Rule): boolean =>
   from.length > 0 && (to.length === 0 || to.some((channel) => !from.includes(channel)));
 
@@ -193,7 +197,7 @@ const instanceOf = (incident: Incident, at: number): Instance => ({
   reading: { value: incident.value, worst: incident.value, seenAt: incident.updated_at },
 });
 
-/** What the dedupe keys of a rule are made of. */
+/** Returns the fields of a rule that its dedupe keys are made of. */
 const keysOf = ({ rule_key: key, scope_type: scope, dimensions }: Rule): string =>
   JSON.stringify([key, scope, dimensions]);
 

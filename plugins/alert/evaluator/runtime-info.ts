@@ -95,7 +95,10 @@ export function runtimeInfo({
 /** So often in a row is no hiccup. */
 const mostFailures = 3;
 
-/** Whether the evaluator can store what it finds and does; a rule whose query fails is no fault of it. */
+/**
+ * Returns whether the evaluator can store its findings and do its work; a rule whose query fails is
+ * no fault of the evaluator.
+ */
 export function evaluatorHealth({ rules, failing }: Evaluator): HealthReport {
   const stuck = [...failing].find(({ failures }) => failures >= mostFailures);
   if (stuck !== undefined) {
@@ -132,7 +135,7 @@ const failingRules = (rules: Iterable<ScheduledRule>): readonly Failing[] =>
     }),
   );
 
-/** Without putting thousands in order, since this is asked often. */
+/** Returns the slowest rules without sorting thousands of them, since this is asked often. */
 function slowestOf(rules: Iterable<ScheduledRule>): readonly ScheduledRule[] {
   const slowest: ScheduledRule[] = [];
   for (const scheduled of rules) {

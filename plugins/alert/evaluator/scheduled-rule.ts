@@ -3,9 +3,12 @@ import type { Stale } from '../instance/stale-instances.ts';
 import { phaseOf, slotAt } from '../queries/slots.ts';
 import type { Plan, Rule } from '../rule/rule.ts';
 
-/** What is longer than so many intervals is an outage: a condition goes on after it with what it had lasted before. */
+/**
+ * Max gap in intervals. Anything longer is an outage, after which a condition continues with the
+ * duration it had before.
+ */
 const mostGap = 2;
-/** After a longer outage it begins anew. */
+/** Outage after which a condition starts from zero. */
 const longestOutageMs = 3_600_000;
 
 /** One rule as the evaluator has it: its slot, and how its evaluations went. */
@@ -28,7 +31,7 @@ export class ScheduledRule {
   ms = 0;
   series = 0;
   unscoped = 0;
-  /** Instances whose source is not heard. */
+  /** Instances whose source is silent. */
   stale: Stale = new Map();
   /** Series and label sets beyond the bounds. */
   unread = 0;
@@ -40,7 +43,10 @@ export class ScheduledRule {
     this.lastOk = lastOk;
   }
 
-  /** The slot that is due, which is taken by this; undefined: none is. What was late by more than an interval is counted, not made up for. */
+  /**
+   * Takes and returns the slot that is due, or undefined if there is none. A delay of more than an
+   * interval is counted, not made up for.
+   */
   takeSlot(now: number, usualMs: number): number | undefined {
     this.schedule(now, usualMs);
     const slot = slotAt(now, this.#phase, this.intervalMs);
@@ -53,7 +59,10 @@ export class ScheduledRule {
     return this.running ? undefined : slot;
   }
 
-  /** Whether an evaluation goes on from the last one that succeeded, and how much of the time since then counts for nothing. */
+  /**
+   * Returns whether an evaluation continues from the last successful one, and how much of the time
+   * between them does not count.
+   */
   continuityAt(steady: number): { readonly continuous: boolean; readonly pausedMs: number } {
     const gap = this.lastOk === undefined ? Infinity : steady - this.lastOk;
     const isOutage = gap > mostGap * this.intervalMs;
@@ -93,7 +102,7 @@ export class ScheduledRule {
     this.#slot = undefined;
   }
 
-  /** From here on: the next slot is the first. */
+  /** Restarts the schedule: the next slot is the first. */
   schedule(now: number, usualMs: number): void {
     const interval = this.rule.interval_seconds > 0 ? this.rule.interval_seconds * 1_000 : usualMs;
     if (interval !== this.intervalMs) {

@@ -13,26 +13,27 @@ export interface SecondLookParts {
   readonly frame: AnswerFrame;
   readonly instances: ReadonlyMap<string, Instance> | undefined;
   readonly ask: Ask;
-  /** Where the clock was set back: asks of the time at which it would be otherwise. */
+  /** Query at the time it would be if the clock had not been set back; only present then. */
   readonly askAhead: Ask | undefined;
   readonly slot: number;
   readonly render: RenderAnnotations;
 }
 
-/** What an evaluation has found once those that fire and are not in its answers have been looked for again. */
+/** Result of an evaluation after firing instances missing from its answers were looked up again. */
 export interface SecondLook {
   readonly rows: readonly ReadonlyMap<string, Row>[];
-  /** Keys of which the store does not say whether they are clear or gone. */
+  /** Keys for which the store cannot tell whether they are clear or gone. */
   readonly unknown: ReadonlySet<string>;
-  /** Of those that fire and are neither found nor measured: whether their source is heard. */
+  /** State of the source of each firing instance that is neither found nor measured. */
   readonly heard: ReadonlyMap<string, Heard>;
-  /** What annotations ask of the store. */
+  /** Query function for annotations. */
   readonly query?: TemplateQuery | undefined;
 }
 
 /**
- * Not to be in an answer is not always to be clear. A forecast that has come true is worse, and stays. What is not measured
- * either is gone only where its source is heard.
+ * Looks up firing instances that are missing from the answers, since missing does not always mean
+ * clear. A forecast that has come true is worse, and stays. An instance without a measure is gone
+ * only if its source is still sending.
  */
 export async function lookAgain(
   found: readonly ReadonlyMap<string, Row>[],
@@ -66,9 +67,10 @@ export async function lookAgain(
 }
 
 /**
- * A clock that was set back shows what senders have sent before. What they have sent since, whose clocks were not, lies ahead of it:
- * whoever is measured there, or without a measure whose source is heard there, and does not breach, breached in the past only. What
- * fires already is not ended by that.
+ * Drops answers that a clock which was set back makes stale. It shows what senders sent before;
+ * what they have sent since lies ahead of it, as their clocks were not set back. An instance that
+ * is measured there (or whose source sends there) and does not breach there breached only in the
+ * past. Instances that already fire are not ended by this.
  */
 async function withoutPast(
   known: AnswerRows['rows'],
@@ -101,7 +103,10 @@ async function withoutPast(
   return past.size === 0 ? known : new Map([...known].filter(([key]) => !past.has(key)));
 }
 
-/** Measures that the next evaluation will want at once: of a rule of which something was clear at the last one. */
+/**
+ * Returns the measures that the next evaluation will need immediately: those of a rule that had
+ * clear instances at the last one.
+ */
 export function measuresToAsk(
   { legs }: Plan,
   instances: ReadonlyMap<string, Instance> | undefined,

@@ -24,12 +24,15 @@ export class Timeline {
     return Math.floor(this.#clock.now());
   }
 
-  /** How often the wall has jumped, as of the last look. */
+  /** Number of jumps of the wall clock, as of the last look. */
   get jumps(): number {
     return this.#jumps;
   }
 
-  /** How much of the time to come the wall has shown before: as far as all jumps, over all starts, have set it back. */
+  /**
+   * Span of upcoming time that the wall clock has already shown: the sum of the jumps back over all
+   * starts.
+   */
   get seenBeforeMs(): number {
     return Math.max(0, Math.round(-this.#drift / 1_000) * 1_000);
   }
@@ -51,12 +54,12 @@ export class Timeline {
     return wall - this.#drift;
   }
 
-  /** How far the wall has jumped from steady time, over all starts. */
+  /** Drift of the wall clock from steady time, over all starts. */
   get drift(): number {
     return this.#drift;
   }
 
-  /** Goes on from where the process before this one was. */
+  /** Continues from where the previous process stopped. */
   restore(drift: number): void {
     this.#drift = drift;
   }

@@ -34,7 +34,7 @@ const weekMs = 7 * 24 * hourMs;
 const patience = { timeoutMs: 2_000, maxSamples: 2_000_000 };
 const mostBeside = 5;
 
-/** What those who are sent an incident want to know beside it. */
+/** Background that recipients of an incident want to see with it. */
 export class Backgrounds {
   readonly #parts: BackgroundParts;
 
@@ -131,7 +131,10 @@ export class Backgrounds {
           .map(({ severity, summary }) => `${severity}: ${summary}`);
   }
 
-  /** What the rule of an incident measures, of the series that stands for it; empty where that is not known. */
+  /**
+   * Returns the recent measures of the series that represents an incident; empty if that series is
+   * unknown.
+   */
   async #measured(
     incident: Incident,
     window: { readonly start: number; readonly end: number; readonly step: number },

@@ -28,12 +28,12 @@ export interface IncidentRouteParts {
   readonly store: IncidentStore;
   readonly instances: InstanceReader;
   readonly why: Why;
-  /** In memory, with what was measured last. */
+  /** In-memory state with the latest readings. */
   readonly ledger: { instancesOf(group: string): ReadonlyMap<string, Instance> };
   readonly seenBy: SeenBy;
 }
 
-/** With what was measured last. */
+/** Returns the incident with its latest readings. */
 export const shownNow = (
   {
     instances,
@@ -94,7 +94,9 @@ const readingRoutes = ({
   }),
 ];
 
-/** How one incident came to be where it is: gates and channels, its instances, its timeline. */
+/**
+ * Routes that explain how one incident got where it is: gates and channels, instances, timeline.
+ */
 const storyRoutes = ({
   store,
   instances,

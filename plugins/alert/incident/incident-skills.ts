@@ -44,7 +44,7 @@ const IncidentNotice = Type.Object({
   }),
 });
 
-/** What agents and people do with incidents. */
+/** Skills by which agents and people work with incidents. */
 export const incidentSkills = (parts: IncidentSkillParts): readonly ToolSkill[] => [
   toolSkill({
     ...reads,

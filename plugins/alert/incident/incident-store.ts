@@ -29,7 +29,9 @@ interface Found<T> {
 
 /** Rows that go with one transaction at most, so that other writes are not held up. */
 const removedAtOnce = 500;
-/** Looks of an investigator at one firing that are told apart. */
+/**
+ * Highest number of a diagnosis of one firing that gets an id of its own; later ones replace it.
+ */
 const mostLooks = 9;
 
 const diagnosisId = (id: number, seq: number, look: number): string =>
@@ -48,7 +50,7 @@ export class IncidentStore {
     return row && incidentOf(row);
   }
 
-  /** One that is not seen is one that there is not. */
+  /** Returns an incident; one outside the caller's scope counts as not found. */
   async get(id: number, seen: SeenDevices): Promise<Incident> {
     const incident = await this.find(id, seen);
     if (incident === undefined) {
@@ -117,7 +119,7 @@ export class IncidentStore {
     };
   }
 
-  /** What became of deliveries, in their order; repeating it changes nothing. */
+  /** Records delivery outcomes in order; idempotent. */
   record(outcomes: readonly Outcome[], at: number): Promise<void> {
     return this.#append(outcomes.map((outcome) => rowOfOutcome(outcome, at)));
   }

@@ -30,7 +30,7 @@ export const eventViewOf = (row: EventRow): IncidentEventView => {
   return event;
 };
 
-/** What readers need of rules. */
+/** Rule fields that readers need. */
 export interface RulesOf {
   get(id: number): Rule | undefined;
   planOf(rule: Rule): Plan;

@@ -17,9 +17,9 @@ export type ShownInstance = Static<typeof InstanceItem>;
 
 export interface InstanceReaderParts {
   readonly tables: Tables<IncidentTables>;
-  /** In memory, with what was measured last. */
+  /** In-memory state with the latest readings. */
   readonly ledger: { instancesOf(group: string): ReadonlyMap<string, Instance> };
-  /** Those of a rule whose source is not heard. */
+  /** Returns the instances of a rule whose source is silent. */
   readonly staleOf: (ruleId: number) => Stale;
   readonly silencedBy: (one: Mutable) => { readonly id: number } | undefined;
 }
@@ -35,7 +35,7 @@ export class InstanceReader {
     this.#parts = parts;
   }
 
-  /** Those that are there before those that have left, each in the order of their keys. */
+  /** Returns current instances before those that have left, each sorted by key. */
   async list(
     incident: Incident,
     state: InstanceState | undefined,
@@ -67,7 +67,10 @@ export class InstanceReader {
     };
   }
 
-  /** In the same order: so many after the first `from`; for the house itself. */
+  /**
+   * Returns up to a number of instances after the first `from`, in the order of `list`; for
+   * internal use.
+   */
   async some(
     incident: Incident,
     { from, limit }: { readonly from: number; readonly limit: number },
@@ -86,7 +89,7 @@ export class InstanceReader {
     return { items: rows.map((row) => this.#shown(row, incident)), total };
   }
 
-  /** Since when none of the instances that fire is heard; null: one is, or none fires. */
+  /** Returns since when all firing instances are stale; null if one is not, or none fires. */
   staleSince(
     { dedupe_key: group, rule_id: rule }: Pick<Incident, 'dedupe_key' | 'rule_id'>,
     seen: SeenDevices,
@@ -107,7 +110,7 @@ export class InstanceReader {
     return since;
   }
 
-  /** Forgets those that left their incident long ago. */
+  /** Deletes instances that left their incident long ago. */
   async removeOver(now: number): Promise<void> {
     await this.#parts.tables.write((tx) =>
       tx

@@ -15,7 +15,7 @@ import type { IncidentStore } from './incident-store.ts';
 import type { HandOver } from './ledger/notice.ts';
 import type { IncidentTables } from './ledger/tables.ts';
 
-/** What one job holds; those that an outbox has left may hold one notice. */
+/** Payload of one job; jobs taken over from an outbox may hold a single notice. */
 export type Batch = { readonly notices: readonly Notice[] } | Notice;
 
 /** Well below what a job may have. */
@@ -113,7 +113,7 @@ export class NoticeQueue {
     });
   }
 
-  /** In one lane, so that those of an incident stay in order. */
+  /** Enqueues in one lane, so that the notices of an incident stay in order. */
   async #enqueue(tx: Kysely<IncidentTables>, waiting: readonly Batch[]): Promise<void> {
     await this.#parts.jobs.add(
       tx,
@@ -142,7 +142,10 @@ export interface Recording {
   readonly now: number;
 }
 
-/** What became of deliveries. Once a channel has been sent the end of an incident, the next firing is news: no cooldown holds it back. */
+/**
+ * Records delivery outcomes. Once a channel has been sent the end of an incident, no cooldown holds
+ * back the next firing.
+ */
 export async function recordOutcomes(
   outcomes: readonly Outcome[],
   { store, ledger, now }: Recording,

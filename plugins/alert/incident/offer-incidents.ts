@@ -54,7 +54,7 @@ export function offerIncidents(ctx: PluginContext, parts: OfferedIncidents): voi
   ]);
 }
 
-/** What who sends notices asks, and tells, of the incidents that they are about. */
+/** Offers the sender of notices what it needs to ask and report about their incidents. */
 function offerToNotices(
   { services, clock, log }: PluginContext,
   { ledger, store, instances, book, planOf, silencedBy }: OfferedIncidents,

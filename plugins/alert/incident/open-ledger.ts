@@ -18,7 +18,10 @@ export interface OpenLedger {
   readonly notices: NoticeQueue;
 }
 
-/** Opens the ledger of incidents with the queue that its notices leave by; each commit is told as events. */
+/**
+ * Opens the ledger of incidents with the queue that its notices leave by; emits events for each
+ * commit.
+ */
 export function openLedger(
   ctx: PluginContext,
   book: RuleBook,

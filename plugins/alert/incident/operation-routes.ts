@@ -5,7 +5,7 @@ import { IncidentId, IncidentItem, NoteDraft, SilenceFor, WithNote } from './sch
 
 const one = '/api/v1/alerts/incidents/{id}';
 
-/** What people do with one incident. */
+/** Routes for user actions on one incident. */
 export const operationRoutes = (operations: Operations): readonly RouteDeclaration[] => [
   route({
     method: 'POST',

@@ -38,7 +38,7 @@ export interface OperationParts {
 
 const longestSilenceMs = 720 * 3_600_000;
 
-/** What people do with incidents. */
+/** User actions on incidents. */
 export class Operations {
   readonly #parts: OperationParts;
 

@@ -135,7 +135,7 @@ function gateOf({ type, message, data, created_at: at }: EventRow): WhyAnswer['g
       ];
 }
 
-/** What became of the firing on each channel; the newest row counts. */
+/** Returns the outcome of the firing on each channel; the newest row counts. */
 function endsOf(rows: readonly EventRow[]): ReadonlyMap<number, WhyAnswer['channels'][number]> {
   const ends = new Map<number, WhyAnswer['channels'][number]>();
   for (const { type, data, created_at: at } of rows) {

@@ -20,7 +20,7 @@ export interface AnswerRows {
   readonly leftOut: number;
 }
 
-/** As what the answers to a rule are read. */
+/** Context in which the answers to a rule are read. */
 export interface AnswerFrame {
   readonly rule: Rule;
   readonly plan: Plan;
@@ -33,8 +33,8 @@ type Series = Pick<Sample, 'labels' | 'value' | 'histogram'>;
 export const mostSeries = 20_000;
 
 /**
- * What an answer says of each label set. Conditions that must come together share no labels but those of the key: there the
- * series furthest beyond the threshold stands for its key.
+ * Returns the rows of an answer, one per label set. Conditions joined by `all` share only the
+ * labels of the key: there the series furthest beyond the threshold represents its key.
  */
 export const answerRows = (...asked: Parameters<typeof reading>): AnswerRows =>
   atOnce(reading(...asked));

@@ -5,7 +5,7 @@ import type { Row } from './instance.ts';
 
 export interface EtaParts {
   readonly frame: AnswerFrame;
-  /** Whether it may fire now: what fires already has said when. */
+  /** Returns whether a key may start firing now; one that already fires has reported its time. */
   readonly isNew: (key: string) => boolean;
   readonly ask: (leg: Leg, query: string) => Promise<Asked>;
 }

@@ -6,24 +6,27 @@ type Words = Readonly<Record<string, string>>;
 
 /** A series of a condition that breaches. */
 export interface Row {
-  /** Of its instance. */
+  /** Key of its instance. */
   readonly key: string;
   /** The dedupe key of its incident. */
   readonly group: string;
   readonly scopeId: string;
   readonly deviceId: string | null;
-  /** Those of the series without its name, and those of the rule over them. */
+  /** Labels of the series without its name, overlaid with those of the rule. */
   readonly labels: Words;
-  /** As the store answered it. */
+  /** Labels of the series as the store answered them. */
   readonly series: Words;
   readonly value: number;
   /** Stands for the value in templates; only series of rule tests have one. */
   readonly histogram?: NativeHistogram;
-  /** Of a forecast: seconds until its bound is reached. */
+  /** Forecast only: seconds until its bound is reached. */
   readonly eta?: number;
 }
 
-/** What was last measured of an instance. Changes with each evaluation; stored with the next change of its state, and now and then. */
+/**
+ * Latest reading of an instance. Changes with each evaluation; stored with the next change of
+ * state, and periodically.
+ */
 export interface Reading {
   /** Null: no number. */
   value: number | null;
@@ -38,19 +41,19 @@ export interface Reading {
  */
 export interface Instance extends Pick<Row, 'key' | 'group' | 'scopeId' | 'deviceId' | 'labels'> {
   readonly phase: 'partial' | 'pending' | 'firing' | 'held';
-  /** Since when each condition breaches without a break. */
+  /** Start of the unbroken breach of each condition. */
   readonly legs: readonly (number | null)[];
-  /** Since when it is in its phase; and the slot that put it there, by the wall. */
+  /** Start of its phase, with the slot (wall time) that caused it. */
   readonly since: number;
   readonly startedAt: number;
   /** The first evaluation that found it clear, as long as that does not end it. */
   readonly clearedAt: number | null;
-  /** Whether channels have been sent that it fires. */
+  /** Whether channels have been notified that it fires. */
   readonly notified: boolean;
   readonly reading: Reading;
 }
 
-/** What one evaluation makes of one instance. */
+/** Transition of one instance by one evaluation. */
 export interface Move {
   readonly key: string;
   readonly known: Instance | undefined;
@@ -64,15 +67,17 @@ export interface Evaluation {
   /** Steady time of the slot, and the same by the wall. */
   readonly at: number;
   readonly slot: number;
-  /** Whether the last evaluation that succeeded is so near that this one goes on from it. */
+  /** Whether the last successful evaluation is recent enough for this one to continue from it. */
   readonly continuous: boolean;
-  /** How much of the time since then nothing was evaluated: it counts for nothing; default: none. */
+  /**
+   * Part of the time since then in which nothing was evaluated, which does not count; default 0.
+   */
   readonly pausedMs?: number;
   /** Rows by key, for each condition. */
   readonly rows: readonly ReadonlyMap<string, Row>[];
   /** Keys that may be clear or gone without a word; default: none. */
   readonly unknown?: Pick<ReadonlySet<string>, 'has'>;
-  /** How long a manual resolve stands against a condition that never clears. */
+  /** Duration for which a manual resolve holds against a condition that never clears. */
   readonly holdMs: number;
 }
 
@@ -132,11 +137,11 @@ export function advance(key: string, known: Instance | undefined, evaluation: Ev
   };
 }
 
-/** Since when its condition is met, whatever phase it is in. */
+/** Returns since when its condition is met, in whatever phase it is. */
 export const activeSince = ({ legs, since }: Pick<Instance, 'legs' | 'since'>): number =>
   legs.reduce<number>((first, leg) => Math.min(first, leg ?? first), since);
 
-/** Whether it fires, and the last evaluation found it so. */
+/** Returns whether it fires and the last evaluation found its condition met. */
 export const isBurning = ({ phase, clearedAt }: Pick<Instance, 'phase' | 'clearedAt'>): boolean =>
   phase === 'firing' && clearedAt === null;
 

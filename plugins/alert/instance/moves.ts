@@ -2,15 +2,15 @@ import { atOnce, stepwise } from 'svc/flow';
 
 import { advance, type Evaluation, type Instance, type Move } from './instance.ts';
 
-/** Instances of one rule; no further label set is taken up beyond. */
+/** Max instances of one rule; further label sets are ignored. */
 export const mostInstances = 10_000;
 /** Label sets for which some, not all, of the conditions of a rule hold. */
 const mostPartial = 10_000;
 
-/** What one evaluation makes of all instances of a rule. */
+/** Transitions of all instances of a rule by one evaluation. */
 export interface Moves {
   readonly moves: readonly Move[];
-  /** Label sets that breach and are not taken up, because there are too many. */
+  /** Number of breaching label sets that were left out because there are too many. */
   readonly leftOut: number;
 }
 

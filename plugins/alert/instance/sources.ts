@@ -6,14 +6,14 @@ import type { AnswerFrame, AnswerRows } from './answer-rows.ts';
 import type { Instance } from './instance.ts';
 
 /**
- * Whether what sends the series of an instance is heard. awaited: an edge that is offline, whose return is expected.
- * untold: nothing says from where it comes.
+ * State of the source of an instance's series. `heard`: sending. `unheard`: silent. `awaited`: an
+ * edge that is offline and expected back. `untold`: its origin is unknown.
  */
 export type Heard = 'heard' | 'unheard' | 'awaited' | 'untold';
 
 export interface SourceParts {
   readonly frame: AnswerFrame;
-  /** What the measures of the rule answer, those that it has. */
+  /** Answers of the rule's measures, where it has any. */
   readonly measures: readonly (AnswerRows['rows'] | undefined)[];
   readonly ask: (leg: Leg, query: string) => Promise<Asked>;
 }
@@ -21,14 +21,17 @@ export interface SourceParts {
 /** Templates and sources are asked of the metrics store, whatever the rule itself asks. */
 export const metricsLeg: Leg = { store: 'metrics', query: '', forMs: 0 };
 
-/** What an instance says of where it comes from. */
+/** Labels that name the origin of an instance. */
 const naming = ['device_id', 'job', 'instance'] as const;
 /** Sources of one evaluation that are asked for; the others are when it is their turn, and unheard until then. */
 const mostSources = 50;
 /** Samples about a source that the manager has written itself: they go on when it is gone. */
 const byUs = '__name__!~"svc_.*|ALERTS.*|.*:.*"';
 
-/** Of instances that are in no answer, nor in what their rule measures: whether their source is heard at the moment. */
+/**
+ * Returns the current state of the source of each instance that is neither in an answer nor in the
+ * measures of its rule.
+ */
 export async function heardOf(
   missing: readonly Pick<Instance, 'key' | 'labels'>[],
   parts: SourceParts,
@@ -103,7 +106,10 @@ async function awayDevices(
       );
 }
 
-/** Those of which there is a sample of the last minutes: one question for all that are named alike. */
+/**
+ * Returns the sources with a sample in the last minutes, with one query for all that use the same
+ * label names.
+ */
 async function heardSources(
   sources: readonly LabelRecord[],
   { ask }: SourceParts,
@@ -132,7 +138,7 @@ async function heardSources(
   return new Set(found.flat().map(nameOf));
 }
 
-/** None where the store does not answer. */
+/** Returns the labels of an answer; none if the store does not answer. */
 async function labelsOf(asked: Promise<Asked>): Promise<readonly LabelRecord[]> {
   const { answer } = await asked;
   return answer instanceof Error || answer.type !== 'vector' ? [] : answer.labels;

@@ -1,9 +1,15 @@
 import type { Instance } from './instance.ts';
 import type { Heard } from './sources.ts';
 
-/** After so long what is not heard counts as gone, unless its edge is known and away: that is awaited. */
+/**
+ * Time after which a silent instance counts as gone, unless its edge is known and offline: that one
+ * is awaited.
+ */
 const longestMs = 900_000;
-/** A source that is back has told everything it has after so long: what it has not told is gone. */
+/**
+ * Time within which a source that is back has reported everything; what it has not reported by then
+ * is gone.
+ */
 const settledMs = 300_000;
 
 export interface Moment {
@@ -11,26 +17,29 @@ export interface Moment {
   readonly wall: number;
 }
 
-/** Since when an instance is stale; and in steady time, since when its source is back, or neither heard nor expected. */
+/**
+ * Times of a stale instance: since when it is stale and, in steady time, since when its source is
+ * back, or neither sending nor expected.
+ */
 interface StaleMoment extends Moment {
   readonly heardSince?: number;
   readonly deafSince?: number;
 }
 
-/** What an evaluation has found, and the keys about which it could say nothing. */
+/** Rows of an evaluation, with the keys whose state it could not determine. */
 interface Look {
   readonly rows: readonly ReadonlyMap<string, unknown>[];
   readonly unknown: ReadonlySet<string>;
-  /** Of those that fire and are neither in its answers nor measured. */
+  /** Source states of firing instances that are neither answered nor measured. */
   readonly heard: ReadonlyMap<string, Heard>;
 }
 
-/** Since when instances are stale, by their keys. */
+/** Stale instances by key, with the time since which they are. */
 export type Stale = ReadonlyMap<string, StaleMoment>;
 
 /**
- * What fires and whose source is not heard: since the start, since the wall clock jumped, or since it was heard last. Whether
- * it lasts is not known.
+ * Firing instances whose source is silent: since the start, since a jump of the wall clock, or
+ * since its last sample. Whether they still breach is unknown.
  */
 export class StaleInstances {
   readonly #byRule = new Map<number, Stale>();

@@ -6,7 +6,7 @@ import type { Leg, Rule, ScopeType } from '../rule/rule.ts';
 /** A condition as it is stored: every field checked, none of them unknown. */
 export type Condition = Readonly<Record<string, string | number>>;
 
-/** What a condition needs to know of its rule. */
+/** Rule fields that a condition depends on. */
 export type Frame = Pick<Rule, 'scope_type' | 'dimensions' | 'interval_seconds'>;
 
 /** A text in a query language that a person wrote, and what it must be. */
@@ -21,13 +21,13 @@ export interface QueryText {
 export interface Kind {
   /** Takes apart what was sent; throws invalid_argument for what has no meaning or could never fire. */
   read(fields: ConditionFields, frame: Frame): Condition;
-  /** What the engines have to check before it is stored. */
+  /** Returns the queries that the engines have to check before the condition is stored. */
   queryTexts(condition: Condition): readonly QueryText[];
   leg(condition: Condition, frame: Frame, evaluation: Evaluation): Leg;
 }
 
 export interface Evaluation {
-  /** From one evaluation of the rule to the next. */
+  /** Interval between evaluations of the rule. */
   readonly intervalMs: number;
 }
 
@@ -37,7 +37,7 @@ const scopeLabels: Readonly<Record<ScopeType, readonly string[]>> = {
   monitoring_pipeline: ['pipeline'],
 };
 
-/** Labels that an aggregation must keep, so that incidents can be told apart. */
+/** Returns the labels that an aggregation must keep, so that incidents remain distinguishable. */
 export const groupingOf = ({
   scope_type: scope,
   dimensions,

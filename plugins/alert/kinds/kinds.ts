@@ -28,7 +28,7 @@ export const legacyKinds = [
 ] as const;
 
 export const storedKinds = Object.keys(kinds) as readonly StoredKind[];
-/** What a rule may be sent as. */
+/** Rule kinds that the API accepts. */
 export const acceptedKinds = ['metric_threshold', ...storedKinds, ...legacyKinds] as const;
 export type AcceptedKind = (typeof acceptedKinds)[number];
 

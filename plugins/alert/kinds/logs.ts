@@ -5,7 +5,7 @@ import { by, groupingOf, type Kind, lastingOf } from './kind.ts';
 import { expressionLeg } from './metric-raw.ts';
 import { clean } from './window.ts';
 
-/** What lines may need to be stored. */
+/** Time that log lines may take to be stored. */
 const delayMs = 10_000;
 const placeholder = /\{\{\s*\.?device_id\s*\}\}|\$device_id\b|\$\{device_id\}/;
 const asMatcher =

@@ -4,14 +4,15 @@ import { isSelector } from '../rule/expression.ts';
 import { by, day, groupingOf, type Kind, lastingOf } from './kind.ts';
 import { clean } from './window.ts';
 
-/** With fewer events in the long window one failure is a large part of them. */
+/** Min events in the long window; with fewer, one failure is a large part of them. */
 const leastEvents = 20;
 const placeholder = /\$window\b|\$\{window\}/;
 const placeholders = /\$window\b|\$\{window\}/g;
 
 /**
- * How fast an error budget is spent, over a long and a short window, both of them above the factor: the long one says that
- * it matters, the short one that it goes on. Factors as for a budget of thirty days: 2 % of it in an hour, 5 % in six, 10 % in days.
+ * Speed at which an error budget is spent, with both a long and a short window above the factor:
+ * the long one shows that it matters, the short one that it persists. Factors assume a budget of
+ * thirty days: 2 % of it in an hour, 5 % in six, 10 % in days.
  */
 export const metricBurnRate: Kind = {
   read(fields) {
@@ -97,5 +98,5 @@ function windowed(text: string, window: string, labels: string): string {
   return `avg_over_time((${expression})[${window}:${Math.max(1, Math.round(parseDuration(window) / 60_000))}s])`;
 }
 
-/** Without the dust of binary fractions. */
+/** Rounds away binary fraction noise. */
 const round = (value: number): number => Number(value.toPrecision(12));

@@ -40,8 +40,9 @@ const operators = ['>', '>=', '<', '<=', '=='] as const;
 const aggregators = ['avg', 'max', 'min'] as const;
 
 /**
- * What the form sends, as the condition of a metric_raw rule. With a window the aggregator is taken over time (the average,
- * unless one is named); without one it is taken over the series of one scope, such as the disks of a host.
+ * Compiles form fields into the condition of a metric_raw rule. With a window the aggregator is
+ * applied over time (the average, unless one is named); without one it is applied over the series
+ * of one scope, such as the disks of a host.
  */
 export function compileThreshold(fields: ConditionFields, frame: Frame): Condition {
   const metric = fields.choice('metric', canonicalMetrics);

@@ -5,12 +5,15 @@ import { clean, operand, overWindow } from './window.ts';
 
 /** A baseline of fewer samples says nothing. */
 const leastBaselineSamples = 30;
-/** Faster than every ten seconds nothing is sampled. */
+/** Min window; nothing is sampled faster than every ten seconds. */
 const shortestWindow = leastBaselineSamples * 10_000;
 /** Deviations within this part of the mean are noise, however steady the series was. */
 const floor = 0.01;
 
-/** How many standard deviations a series is away from what it was before. The point that is judged is no part of its own baseline. */
+/**
+ * Distance of a series from its own past, in standard deviations. The judged point is not part of
+ * its baseline.
+ */
 export const metricAnomaly: Kind = {
   read(fields) {
     const condition = {
@@ -52,12 +55,15 @@ export const metricAnomaly: Kind = {
 };
 
 const leastSamples = 10;
-/** How far ahead of what was seen a line may be drawn. */
+/** Max ratio of the extrapolated span to the observed one. */
 const farthest = 4;
 /** The largest part of the window that its samples may be asked to span: the rest is where the first of them lies. */
 const longestSpan = 0.75;
 
-/** Where a straight line through the window leads: below or above a bound that is not crossed yet. */
+/**
+ * Extrapolation of a straight line through the window, to below or above a bound that is not
+ * crossed yet.
+ */
 export const metricForecast: Kind = {
   read(fields) {
     const metric = fields.text('metric');
@@ -118,7 +124,10 @@ export const metricForecast: Kind = {
   },
 };
 
-/** What must be there before a line may be drawn: few samples, a short span or a value far from the bound foretell nothing. */
+/**
+ * Returns the preconditions of an extrapolation: few samples, a short span or a value far from the
+ * bound predict nothing.
+ */
 function floorsOf({ metric, window, min_span: least, from_value: given, above }: Condition): {
   readonly enough: string;
   readonly needs: string;

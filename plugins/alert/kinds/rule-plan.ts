@@ -4,7 +4,7 @@ import type { Plan, Rule } from '../rule/rule.ts';
 import type { Condition } from './kind.ts';
 import { kinds } from './kinds.ts';
 
-/** What of a rule says how it is evaluated. */
+/** Rule fields that determine how it is evaluated. */
 export type Planned = Pick<
   Rule,
   | 'kind'

@@ -34,7 +34,7 @@ export const traceLatency: Kind = {
   },
 };
 
-/** How many of the calls of a service fail, once there are enough of them to say so. */
+/** Share of failed calls of a service, once there are enough calls to judge. */
 export const traceErrorRate: Kind = {
   read(fields) {
     const service = fields.text('service', longestService);

@@ -7,7 +7,7 @@ const step = '30s';
 export const overWindow = (expression: string, window: string, offset = ''): string =>
   `${isSelector(expression) ? selectorOf(expression) : `(${clean(expression)})`}[${window}${isSelector(expression) ? '' : `:${step}`}]${offset}`;
 
-/** To be put beside operators. */
+/** Returns an expression that is safe next to operators. */
 export const operand = (expression: string): string =>
   isSelector(expression) ? selectorOf(expression) : `(${clean(expression)})`;
 

@@ -5,7 +5,7 @@ import type { Instance, Row } from '../instance/instance.ts';
 import { movesOf } from '../instance/moves.ts';
 import { errors } from './errors.ts';
 
-/** What would have fired: one incident from its first instance to its last. */
+/** Alert that would have fired: one incident from its first instance to its last. */
 export interface PastFiring {
   readonly key: string;
   readonly at: number;
@@ -17,7 +17,7 @@ export interface PastFiring {
 export interface Stretch {
   readonly slots: readonly number[];
   readonly answers: readonly MatrixAnswer[];
-  /** Of forecasts: where the bound is reached already; undefined for other legs. */
+  /** Forecasts only: series that have already reached the bound; undefined for other legs. */
   readonly crossed: readonly (MatrixAnswer | undefined)[];
 }
 
@@ -64,7 +64,9 @@ export class PreviewRun {
     }
   }
 
-  /** What a forecast foretold and has come true still fires. */
+  /**
+   * Adds series that a forecast predicted and that have since reached the bound: they still fire.
+   */
   #withCrossed(rows: Rows, crossed: Rows): Rows {
     const kept = [...crossed].filter(
       ([key]) => !rows.has(key) && this.#instances.get(key)?.phase === 'firing',

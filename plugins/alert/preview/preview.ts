@@ -24,9 +24,9 @@ type PreviewRequest = Static<typeof PreviewDraft>;
 export interface PreviewParts {
   readonly dependencies: RuleDependencies;
   readonly clock: Clock;
-  /** From one evaluation to the next of rules that say nothing themselves. */
+  /** Returns the interval of rules that set none. */
   readonly intervalMs: () => number;
-  /** How much later than a slot its samples are there. */
+  /** Delay until the samples of a slot are available. */
   readonly delayOf: (store: Leg['store']) => number;
   readonly labelsOf: RenderLabels;
 }
@@ -97,7 +97,7 @@ export class Preview {
   }
 }
 
-/** What is only tried needs no name. */
+/** Name fields of a draft that is only previewed. */
 const unnamed = {
   rule_key: 'preview',
   name: 'preview',

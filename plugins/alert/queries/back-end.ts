@@ -41,7 +41,7 @@ const batchMs = 2_000;
 const mostInBatch = 500;
 const fewInBatch = 16;
 const slowMs = 250;
-/** What is remembered of slow queries. */
+/** Max slow queries remembered. */
 const mostSlow = 10_000;
 
 /**
@@ -216,7 +216,7 @@ const unanswered = (): SvcError => alertErrors.unanswered();
 
 const late = Symbol('late');
 
-/** What `within` throws at the deadline. */
+/** Error that `within` throws at the deadline. */
 export const lateError = (what: string, ms: number): SvcError =>
   Object.assign(alertErrors.too_slow({ what, seconds: Math.max(0, Math.round(ms)) / 1_000 }), {
     [late]: true,

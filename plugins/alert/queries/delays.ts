@@ -3,11 +3,11 @@ import { type Handle, messageOf, type PluginContext } from 'svc/sdk';
 
 import type { StoreName } from './back-end.ts';
 
-/** What logs have of a slot only a while after it, and what a server elsewhere has of it. */
+/** Delay of logs, and of an external server, until they have the data of a slot. */
 const logsMs = 10_000;
 const remoteMs = 30_000;
 
-/** How much later than a slot its samples are there. */
+/** Delays until the samples of a slot are available. */
 export class Delays {
   #metricsMs = 0;
 

@@ -1,7 +1,7 @@
 /** Slots are whole seconds, so that rules that share a query share its time. */
 const gridMs = 1_000;
 
-/** Where in its interval a rule has its slot: spread by hash, the same for ever. */
+/** Returns the offset of a rule's slot within its interval: spread by hash, and stable. */
 export function phaseOf(text: string, intervalMs: number): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) {

@@ -22,7 +22,7 @@ export const askMetrics =
       : await metrics.instants(queries, time, options);
   };
 
-/** Asks a store one question after another, a few beside each other. */
+/** Returns a function that asks a store with a few queries in parallel. */
 export const askEach =
   (store: Handle<Instants>, name: string): Ask =>
   async (queries, time, options) => {

@@ -12,11 +12,11 @@ export interface RecorderParts {
   readonly store: Handle<Pick<MetricsIngest, 'write'>>;
   readonly now: () => number;
   readonly intervalMs: () => number;
-  /** How much later than a slot its samples are there. */
+  /** Returns the delay until the samples of a slot are available. */
   readonly delayMs: () => number;
 }
 
-/** How the last evaluation of a recording rule went. */
+/** Outcome of the last evaluation of a recording rule. */
 export interface RecordingState {
   readonly at: number;
   readonly series: number;
@@ -36,7 +36,7 @@ const mostInWrite = 5_000;
 export class Recorder {
   readonly #parts: RecorderParts;
   readonly #states = new Map<number, RecordingState>();
-  /** Series that a rule wrote last: what it writes no more has ended. */
+  /** Series that a rule wrote last; one that it no longer writes has ended. */
   readonly #written = new Map<number, ReadonlyMap<string, LabelRecord>>();
   readonly #running = new Set<Promise<void>>();
   #groups = new Map<string, Group>();
@@ -82,7 +82,7 @@ export class Recorder {
     await Promise.all(due);
   }
 
-  /** Takes no more slots, and waits for what runs. */
+  /** Stops taking slots and waits for running evaluations. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#running);

@@ -16,7 +16,9 @@ import { errors } from './errors.ts';
 import { faultOf, type Recording } from './recording.ts';
 import type { Recordings } from './recordings.ts';
 
-/** As rule files have them: any text without control characters, and a name that is no selector. */
+/**
+ * Label names as rule files allow them: any text without control characters that is not a selector.
+ */
 const labelName = '^\\P{Cc}{1,100}$';
 const recordName = '^[^\\p{Cc}{}]{1,100}$';
 const mostRules = 5_000;
@@ -87,7 +89,7 @@ export class RecordingGroups {
     return pageOfList([...groups.values()].map(shown), ({ group }) => group, page);
   }
 
-  /** In the place of the group of that name, or as a new one. */
+  /** Replaces the group of that name, or adds a new one. */
   async put(call: Pick<Call, 'principal' | 'note'>, draft: Draft): Promise<Item> {
     const { group, rules, interval_seconds: interval = 0, limit = 0, enabled = true } = draft;
     if (interval > 0 && interval < 5) {
@@ -123,7 +125,7 @@ export class RecordingGroups {
   }
 }
 
-/** What all rules of a group have in common stands at the first. */
+/** Returns a group as shown; fields common to all of its rules are taken from the first. */
 function shown(recordings: readonly Recording[]): Item {
   const [{ group, interval_seconds, limit, enabled }] = recordings as readonly [Recording];
   const rules = recordings.map(({ record, expr, labels }) => ({

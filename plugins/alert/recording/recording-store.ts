@@ -80,7 +80,7 @@ export class RecordingStore {
     return new Set(rows.map(({ group_name: name }) => name));
   }
 
-  /** How many there are, but for those of these groups. */
+  /** Returns the number of recording rules outside these groups. */
   async countOutside(groups: readonly string[]): Promise<number> {
     const { total } = await this.#tables.read
       .selectFrom('alert_recordings')

@@ -43,7 +43,7 @@ export async function faultOf(
   }
 }
 
-/** What is written of an answer. Throws when two of its series would be one. */
+/** Returns the samples to write for an answer. Throws if two of its series would become one. */
 export function recorded(
   { record, labels: own }: Pick<Recording, 'record' | 'labels'>,
   samples: readonly Sample[],

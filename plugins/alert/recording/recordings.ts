@@ -15,7 +15,10 @@ import type { Recorder } from './recorder.ts';
 import type { Recording } from './recording.ts';
 import { type NewRecording, RecordingStore, type RecordingTables } from './recording-store.ts';
 
-/** What a generation stores the one beside it must know, too. */
+/**
+ * Fired when recording rules are stored, so that the other generation of the plugin learns of it
+ * too.
+ */
 const RecordingsChanged = defineEvent<Record<never, never>>('alert.recordings.changed');
 
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
@@ -80,7 +83,7 @@ export class Recordings {
     return this.#store.group(name);
   }
 
-  /** In the place of groups of the same names. */
+  /** Replaces groups of the same names. */
   async put(call: Change, recordings: readonly NewRecording[]): Promise<void> {
     const groups = [...new Set(recordings.map(({ group }) => group))];
     if ((await this.#store.countOutside(groups)) + recordings.length > mostRecordings) {

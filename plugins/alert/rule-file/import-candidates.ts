@@ -40,12 +40,12 @@ const severities: Readonly<Record<string, Draft['severity']>> = {
 
 export interface Candidates {
   readonly alerts: readonly Candidate[];
-  /** Alerts of which no rule can be made, with the reason. */
+  /** Alerts that cannot become rules, with the reason. */
   readonly invalid: ImportReport['left_out'];
   readonly recordings: readonly NewRecording[];
 }
 
-/** What a file says as rules of ours. */
+/** Converts a rule file into candidate rules. */
 export function candidatesOf({ groups }: RuleFile, request: ImportRequest): Candidates {
   const keys = new Map<string, number>();
   const prefix = request.key_prefix ?? '';
@@ -163,7 +163,10 @@ const kept = (
 ): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).filter(([name, text]) => drop(name, text) !== true));
 
-/** What of a template cannot be rendered here; throws for one that could be rendered nowhere. */
+/**
+ * Returns what a template needs that cannot be rendered here; throws for a template that is invalid
+ * anywhere.
+ */
 function missingIn(text: string, where: string): string | undefined {
   try {
     return assertRendersInPrometheus(text);

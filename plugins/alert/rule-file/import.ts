@@ -167,14 +167,14 @@ const mostDimensions = 10;
 
 interface Checked {
   readonly fit: readonly Fit[];
-  /** What could never work, and what is there already. */
+  /** Rules that could never work, and below, those that exist already. */
   readonly invalid: readonly LeftOut[];
   readonly taken: readonly LeftOut[];
 }
 
 const mostNamed = 20;
 
-/** As promtool does, a file with one rule that cannot work is refused whole. */
+/** Returns the error for a file with an invalid rule; like promtool, the whole file is refused. */
 function refusalOf(invalid: readonly LeftOut[]): SvcError {
   const [{ group, rule, reason }] = invalid as [LeftOut];
   const more = invalid.length > 1 ? `, and ${invalid.length - 1} more` : '';

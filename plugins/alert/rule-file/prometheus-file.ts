@@ -173,7 +173,7 @@ function labelsOf(fields: Fields, path: string): Readonly<Record<string, string>
   return labels;
 }
 
-/** As Prometheus has them since its third major version. */
+/** Names as Prometheus allows them since version 3. */
 const anyName = /^\P{Cc}{1,100}$/u;
 const annotationName = /^[A-Za-z_][\w.-]*$/;
 

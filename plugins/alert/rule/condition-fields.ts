@@ -6,7 +6,7 @@ import { errors } from './errors.ts';
 export const longestExpression = 8_192;
 
 export interface Span {
-  /** As it was written. */
+  /** Text as written. */
   readonly text: string;
   readonly ms: number;
 }
@@ -111,7 +111,7 @@ export class ConditionFields {
     return found;
   }
 
-  /** How long it must last; at once where nothing is said. */
+  /** Returns how long the condition must last; immediately if unset. */
   lasting(): { readonly for?: string } {
     if (
       !this.has('for') ||

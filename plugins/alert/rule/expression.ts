@@ -1,6 +1,7 @@
 /**
- * What can be seen of a PromQL or LogQL text without understanding it: its strings, comments and brackets. The engines check
- * the language; here only whole, checked texts are taken apart or put together.
+ * Comparison operator. This file sees of a PromQL or LogQL text what can be seen without
+ * understanding it: strings, comments and brackets. The engines check the language; here only
+ * whole, checked texts are taken apart or put together.
  */
 export type Operator = '>' | '>=' | '<' | '<=' | '==' | '!=';
 
@@ -35,7 +36,7 @@ export const withoutComments = (text: string): string =>
     (whole, quoted?: string) => quoted ?? ' '.repeat(whole.length),
   );
 
-/** What stands outside of all brackets. */
+/** Yields the parts outside all brackets. */
 function* outermost(text: string): Generator<Part> {
   let depth = 0;
   for (const match of text.matchAll(form)) {
@@ -77,7 +78,10 @@ export function comparisonOf(query: string): Comparison | undefined {
     : undefined;
 }
 
-/** Whether anything is compared anywhere outside of selectors: what has no comparison breaches whenever it is there. */
+/**
+ * Returns whether anything is compared outside selectors; a query without a comparison breaches
+ * whenever it returns a series.
+ */
 export function compares(query: string): boolean {
   const text = withoutComments(query)
     .replace(/"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|`[^`]*`/g, '""')
@@ -99,7 +103,7 @@ export function isSelector(text: string): boolean {
   return braces.length === 2 && braces[0]!.text === '{' && braces[1]!.text === '}';
 }
 
-/** Without brackets that stand around all of it. */
+/** Strips brackets that enclose the whole text. */
 function unwrapped(text: string): string {
   const trimmed = text.trim();
   const parts = [...outermost(trimmed)];

@@ -10,7 +10,7 @@ export class Pace {
     this.#settings = settings;
   }
 
-  /** From one evaluation to the next of rules that say nothing themselves. */
+  /** Returns the interval of rules that set none. */
   readonly intervalMs = (): number => this.#of('alert.eval_interval');
   readonly cooldownMs = (): number => this.#of('alert.cooldown');
   readonly reminderMs = (): number => this.#of('alert.reminder');

@@ -2,10 +2,15 @@ import runbooks from '../rules/runbooks.json' with { type: 'json' };
 
 const scheme = 'playbook://';
 
-/** The path of the document in the vault; undefined where a runbook is a link, or there is none. */
+/**
+ * Returns the path of the playbook in the vault; undefined if the runbook is a link, or missing.
+ */
 export const playbookOf = (url: string): string | undefined =>
   url.startsWith(scheme) ? url.slice(scheme.length) : undefined;
 
-/** What to do, by a runbook that comes with the product; another one is a link, or a document of the vault. */
+/**
+ * Returns the steps of a runbook that ships with the product; any other is a link, or a document of
+ * the vault.
+ */
 export const stepsOf = (url: string): readonly string[] =>
   (runbooks as Readonly<Record<string, readonly string[]>>)[playbookOf(url) ?? ''] ?? [];

@@ -47,7 +47,7 @@ export class RuleMemory implements RuleBook {
     gone.forEach((id) => this.keep(id, undefined));
   }
 
-  /** How one rule stands now; undefined: deleted. Saying the same twice changes nothing. */
+  /** Updates one rule; undefined deletes it. Idempotent. */
   keep(id: number, rule: Rule | undefined): void {
     const before = this.#rules.get(id);
     if (rule === undefined) {

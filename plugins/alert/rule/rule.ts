@@ -34,7 +34,10 @@ export interface Rule {
   readonly dimensions: readonly string[];
   /** 0: the evaluator's own. */
   readonly interval_seconds: number;
-  /** How long an alert goes on firing after its condition has cleared; empty: until a second evaluation finds it clear. */
+  /**
+   * How long an alert keeps firing after its condition cleared; empty means until a second
+   * evaluation finds it clear.
+   */
   readonly keep_firing_for: string;
   /** More alerts than this are an error of the evaluation, which changes nothing then; 0: no such limit. */
   readonly limit: number;
@@ -43,11 +46,14 @@ export interface Rule {
   readonly updated_at: string;
 }
 
-/** What the evaluator does for a rule: made from its conditions, never stored. */
+/** Evaluation plan of a rule: made from its conditions, never stored. */
 export interface Plan {
   readonly join: 'all' | 'any';
   readonly legs: readonly Leg[];
-  /** How long what is clear goes on firing; undefined: until a second evaluation finds it clear. */
+  /**
+   * How long a cleared alert keeps firing; undefined means until a second evaluation finds it
+   * clear.
+   */
   readonly keepMs?: number;
 }
 
@@ -59,17 +65,23 @@ export interface Leg {
   /** The same without the comparison, where it has one: tells "present and fine" from "absent", and what the value is. */
   readonly measure?: string;
   readonly threshold?: number;
-  /** Of a forecast: seconds until the bound is reached, for each series that breaches. */
+  /** Forecast only: query for the seconds until the bound is reached, for each breaching series. */
   readonly eta?: string;
-  /** Of a forecast: the bound is reached already, so that what it foretold has come true. */
+  /**
+   * Forecast only: query for series that have already reached the bound, so the prediction came
+   * true.
+   */
   readonly crossed?: string;
-  /** Of a forecast: what it needs before it may fire, in words, and the series that would reach the bound and lack it. */
+  /**
+   * Forecast only: preconditions of firing, in words, with the query for series that would reach
+   * the bound but do not meet them.
+   */
   readonly floors?: { readonly needs: string; readonly heldBack: string };
-  /** How long it must breach without a break; 0: at once. */
+  /** How long it must breach without a break; 0 means immediately. */
   readonly forMs: number;
 }
 
-/** What the evaluator knows of the rules, in memory. */
+/** Rules that the evaluator holds in memory. */
 export interface RuleBook {
   enabled(): readonly Rule[];
   /** Disabled ones too. */
@@ -87,10 +99,13 @@ export interface RuleChange {
   readonly before?: Rule;
 }
 
-/** Its incidents inhibit all others of the same device. */
+/** Key of the rule whose incidents inhibit all others of the same device. */
 export const deviceOfflineRule = 'device_offline';
 
-/** Alerts that another system raises are of no rule of ours: the number of their source stands in its place, and says so. */
+/**
+ * Returns the rule id of alerts that another system raises: they have no rule, so a negative number
+ * made from their source stands in.
+ */
 export const ruleIdOfSource = (source: number): number => -1_000 - source;
 export const sourceOfRuleId = (ruleId: number): number => -1_000 - ruleId;
 export const isOfSource = (ruleId: number): boolean => ruleId <= -1_000;

@@ -5,7 +5,7 @@ const byKind: Readonly<Partial<Record<Rule['kind'], string>>> = {
   trace_latency: ' ms',
 };
 
-/** By how the names of metrics end; the finer ones first. */
+/** Units by suffix of the metric name, more specific ones first. */
 const byName: readonly (readonly [RegExp, string])[] = [
   [/_percent\b|^\s*100\s*\*/, ' %'],
   [/_bytes_per_second\b/, ' B/s'],
@@ -15,11 +15,17 @@ const byName: readonly (readonly [RegExp, string])[] = [
   [/_celsius\b/, ' °C'],
 ];
 
-/** What is no longer in the unit of its metrics: counted, per second, or divided by one another. */
+/**
+ * Matches expressions whose result is no longer in the unit of their metrics: counted, per second,
+ * or divided by one another.
+ */
 const other =
   /\b(?:rate|irate|increase|count|count_over_time|absent|absent_over_time|changes|time)\s*(?:by\s*\([^)]*\)\s*)?\(|[\w)}\]]\s*\/\s*[\w(]/;
 
-/** How values of a rule are written, such as ` %`; empty where it is not known, or its conditions differ. */
+/**
+ * Returns the unit suffix of a rule's values, such as ` %`; empty if unknown, or if its conditions
+ * differ.
+ */
 export function unitOf({ kind, conditions }: Pick<Rule, 'kind' | 'conditions'>): string {
   const known = byKind[kind];
   if (known !== undefined) {

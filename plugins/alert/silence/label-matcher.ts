@@ -35,7 +35,7 @@ function testOf(name: string, op: MatcherText['op'], value: string): (value: str
   }
 }
 
-/** Of the linear-time kind, and always of the whole value. */
+/** Compiles a pattern of the linear-time kind, always anchored to the whole value. */
 function patternOf(name: string, value: string): RE2JS {
   try {
     return RE2JS.compile(value, RE2JS.DOTALL);

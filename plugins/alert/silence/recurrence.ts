@@ -54,7 +54,7 @@ function instantOf(shown: number, zone: string): number {
   return shown - (isAfter ? after : before);
 }
 
-/** How far the clocks of a zone are ahead of UTC. */
+/** Returns the offset of a zone from UTC. */
 function offsetMs(zone: string, at: number): number {
   if (zone === 'UTC') {
     return 0;

@@ -25,7 +25,7 @@ const dayMs = 86_400_000;
 const mostShown = 50;
 const mostPast = 100_000;
 
-/** What matchers reach: the instances that they mute, or would. */
+/** Instances that matchers mute, or would mute. */
 export class SilenceReach {
   readonly #parts: SilenceReachParts;
 
@@ -52,7 +52,7 @@ export class SilenceReach {
     };
   }
 
-  /** Those that fire and are muted, in the order of their keys. */
+  /** Returns the firing instances that are muted, sorted by key. */
   muted(silence: Matching, { limit, after }: PageRequest, seen: SeenDevices): Page<Muted> {
     const all = [...this.#firing(seen)]
       .filter(([, , one]) => mutes(silence, one))
@@ -78,7 +78,7 @@ export class SilenceReach {
     }
   }
 
-  /** What has fired within a day, whether or not it still does. */
+  /** Returns what has fired within a day, whether or not it still does. */
   async #ofLastDay(now: number): Promise<readonly Mutable[]> {
     const found = await sql<{ labels: string } & Omit<Mutable, 'labels'>>`
       select one.labels, one.scope_id, case when one.dedupe_key = one.incident_key and one.scope_id <> one.device_id then null else one.device_id end as device_id, incident.rule_key, incident.severity, incident.scope_type

@@ -43,7 +43,7 @@ export class SilenceStore {
     this.#tables = tables;
   }
 
-  /** Those that end after `now`. */
+  /** Returns the silences that end after `now`. */
   async current(now: number): Promise<readonly Silence[]> {
     const rows = await this.#tables.read
       .selectFrom('alert_silences')
@@ -80,7 +80,7 @@ export class SilenceStore {
     };
   }
 
-  /** How many have not ended. */
+  /** Returns the number of silences that have not ended. */
   async count(now: number): Promise<number> {
     return await this.#total(
       this.#tables.read.selectFrom('alert_silences').where('ends_at', '>', now),
@@ -149,14 +149,14 @@ export class SilenceStore {
   }
 }
 
-/** Those that mute nothing but devices that are seen; what another one says may be of others. */
+/** Returns the condition for silences that mute only visible devices; any other may name others. */
 const isAbout = (scope: DeviceScope): RawBuilder<boolean> => sql<boolean>`case
   when devices is null then exists (
     select 1 from json_each(matchers) as one
     where one.value ->> '$.name' = 'device_id' and one.value ->> '$.op' = '=' and one.value ->> '$.value' in (select value from json_each(${idTexts(scope)})))
   else not exists (select 1 from json_each(devices) as own where own.value not in (select value from json_each(${idTexts(scope)}))) end`;
 
-/** Those of the version before name no zone. */
+/** Stored recurrence; earlier versions stored no time zone. */
 type StoredRecurrence = Omit<Recurrence, 'time_zone'> & Partial<Pick<Recurrence, 'time_zone'>>;
 
 const recurrenceOf = (stored: StoredRecurrence): Recurrence => ({

@@ -22,7 +22,7 @@ export interface Silence {
 
 export type SilenceState = 'pending' | 'active' | 'expired';
 
-/** Whether it mutes at this moment. */
+/** Returns whether the silence mutes at this moment. */
 export function isInForce(
   {
     starts_at: starts,
@@ -37,7 +37,7 @@ export function isInForce(
 export const stateOf = ({ starts_at: starts, ends_at: ends }: Silence, now: number): SilenceState =>
   now >= ends ? 'expired' : now < starts ? 'pending' : 'active';
 
-/** What matchers see of an instance besides its labels, which cannot stand in for these. */
+/** Built-in facts of an instance that matchers see; labels cannot override them. */
 const facts: Readonly<Record<string, (one: Mutable) => string>> = {
   rule: ({ rule_key: key }) => key,
   rule_key: ({ rule_key: key }) => key,

@@ -43,7 +43,10 @@ export class Silences {
   readonly #reach: SilenceReach;
   readonly #seenBy: SeenBy;
   #current: readonly Silence[] = [];
-  /** As of one moment: the gates ask about every instance, and hours of a time zone take a while to tell. */
+  /**
+   * Silences in force at one moment, cached because the gates ask about every instance and time
+   * zone arithmetic is slow.
+   */
   #inForce: { readonly now: number; readonly silences: readonly Silence[] } | undefined;
 
   constructor({ store, reach, clock, seenBy }: SilenceParts) {
@@ -113,7 +116,7 @@ export class Silences {
     return shown(made, now);
   }
 
-  /** All of it anew, but for who made it. What is over cannot be brought back. */
+  /** Replaces all fields except the creator. An expired silence cannot be revived. */
   async replace(id: number, draft: Draft, change: Change): Promise<Item> {
     const seen = await this.#seenBy(change.principal);
     const before = await this.#find(id, seen);
@@ -146,7 +149,7 @@ export class Silences {
     return this.get(change.principal, id);
   }
 
-  /** What it would mute. */
+  /** Returns what the draft would mute. */
   async preview(
     asker: Principal,
     draft: Draft,
@@ -156,7 +159,7 @@ export class Silences {
     return await this.#reach.preview({ ...fields, devices: null }, now, await this.#seenBy(asker));
   }
 
-  /** What it mutes now; nothing outside of its hours. */
+  /** Returns what the silence mutes now; nothing outside its hours. */
   async muted(
     asker: Principal,
     id: number,
@@ -169,7 +172,7 @@ export class Silences {
       : { items: [], total: 0, next: undefined };
   }
 
-  /** From now on it mutes nothing. One that is over stays as it was. */
+  /** Expires the silence as of now. One that has already ended stays as it was. */
   async expire(id: number, change: Change): Promise<void> {
     const silence = await this.#find(id, await this.#seenBy(change.principal));
     const now = this.#clock.now();
@@ -203,7 +206,10 @@ export class Silences {
   }
 }
 
-/** Of those who see some devices alone a silence mutes these, as they are when it is made. */
+/**
+ * Returns the devices to limit a silence to: a user with access to some devices mutes those alone,
+ * as of the time of creation.
+ */
 function devicesOf(seen: SeenDevices): Silence['devices'] {
   if (seen?.ids.size === 0) {
     throw errors.no_devices();
@@ -218,7 +224,7 @@ function endOf({ ends_at: end, duration }: Draft, starts: number): number {
   return end === undefined ? starts + durationOf(duration!, 'duration') : Date.parse(end);
 }
 
-/** What is stored of what was sent. */
+/** Returns the fields to store for a draft. */
 function fieldsOf(
   draft: Draft,
   now: number,
@@ -260,7 +266,10 @@ function recurrenceOf({
   return { days, start_minute: hours! * 60 + minutes!, duration_ms: ms, time_zone: zone };
 }
 
-/** Of its own also where nobody gave it one, and the same in whatever svc it comes to by a file. */
+/**
+ * Returns the name, or a stable generated one if nobody gave it any, which stays the same in every
+ * svc that imports the file.
+ */
 const shownName = ({
   id,
   name,

@@ -7,11 +7,14 @@ export type AskForTemplate = (expr: string) => Promise<readonly Sample[]>;
 /** Expressions of one evaluation. */
 const mostAsked = 100;
 
-/** What templates have asked a store. They render without waiting, so they render again once more is known. */
+/**
+ * Cache of what templates have asked a store. They render synchronously, so they are rendered again
+ * once more is known.
+ */
 export class TemplateAnswers {
   readonly #known = new Map<string, readonly Sample[] | Error>();
 
-  /** What is known so far. */
+  /** Answers from the cache. */
   readonly query: TemplateQuery = (expr) => {
     const found = this.#known.get(expr);
     if (found === undefined) {
@@ -48,6 +51,6 @@ export class TemplateAnswers {
   }
 }
 
-/** Whether templates may ask at all: most do not, and are rendered once. */
+/** Returns whether templates may query at all: most do not, and are rendered once. */
 export const mayAsk = (annotations: Readonly<Record<string, string>>): boolean =>
   Object.values(annotations).some((text) => /\{\{[^]*\bquery\b/.test(text));

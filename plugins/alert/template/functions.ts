@@ -10,14 +10,14 @@ import {
 
 import type { Sample } from '../queries/sample.ts';
 
-/** What a template gets of an expression; it throws where nothing is known. */
+/** Query function of templates; throws if nothing is known. */
 export type TemplateQuery = (expr: string) => readonly Sample[];
 
 const unasked: TemplateQuery = () => {
   throw new Error('no store can be asked here');
 };
 
-/** What annotations know besides the functions of the template language itself: those of Prometheus. */
+/** Functions of annotations beyond those of the template language: those of Prometheus. */
 export const templateFunctions = (
   externalUrl: string,
   query: TemplateQuery = unasked,
@@ -222,7 +222,7 @@ function humanizeDuration(value: number): string {
   return minutes > 0 ? `${sign}${minutes}m ${seconds}s` : `${sign}${short(length, '')}s`;
 }
 
-/** As Go prints a time in UTC. */
+/** Formats a time in UTC, as Go does. */
 function humanizeTimestamp(value: number): string {
   if (!Number.isFinite(value)) {
     return sprintf('%.4g', [value], longestNumber);

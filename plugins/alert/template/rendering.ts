@@ -5,7 +5,7 @@ import type { NativeHistogram } from 'svc/native-histogram';
 import type { Rule, ScopeType } from '../rule/rule.ts';
 import type { TemplateQuery } from './functions.ts';
 
-/** What an annotation is rendered over: the incident at the moment it fires. */
+/** Snapshot that annotations are rendered from: the incident at the moment it fires. */
 export interface Snapshot {
   readonly rule_key: string;
   readonly rule_name: string;
@@ -18,7 +18,7 @@ export interface Snapshot {
   /** Stands for the value in templates; only series of rule tests have one. */
   readonly histogram?: NativeHistogram;
   readonly threshold?: number;
-  /** Of a forecast: seconds until its bound is reached. */
+  /** Forecast only: seconds until its bound is reached. */
   readonly eta?: number;
   readonly fired_at: string;
 }

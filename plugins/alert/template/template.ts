@@ -18,7 +18,7 @@ import type { RenderLabels, Snapshot } from './rendering.ts';
 const limits = { output: 16 * 1024, steps: 20_000 };
 const variables = ['labels', 'value', 'threshold', 'eta', 'externalLabels', 'externalURL'] as const;
 
-/** What besides the alert itself a template may show. */
+/** Context that a template may show besides the alert itself. */
 export interface TemplateContext {
   readonly externalLabels: Readonly<Record<string, string>>;
   readonly externalUrl: string;
@@ -26,7 +26,10 @@ export interface TemplateContext {
 
 export const emptyContext: TemplateContext = { externalLabels: {}, externalUrl: '' };
 
-/** Throws invalid_argument with line and column: an unknown function, say, is none that could become known later. */
+/**
+ * Compiles an annotation; throws invalid_argument with line and column. An unknown function is an
+ * error too, as it could never become known later.
+ */
 export function compileAnnotation(text: string, context: TemplateContext = emptyContext): Template {
   return compileTemplate(text, { functions: functionsFor(context), variables, limits });
 }
@@ -35,7 +38,7 @@ const usual = templateFunctions('');
 const functionsFor = ({ externalUrl }: TemplateContext): ReadonlyMap<string, TemplateFunction> =>
   externalUrl === '' ? usual : templateFunctions(externalUrl);
 
-/** Those of Prometheus that lead to pages of its own. */
+/** Prometheus functions that link to its own pages. */
 const ofItsPages = ['tableLink', 'graphLink'];
 
 /** Throws, as Prometheus does, for what it could not render; answers what of it cannot be rendered here. */
@@ -68,7 +71,7 @@ export class RuleTexts {
   readonly #context: TemplateContext;
   readonly #compiled = new Map<string, Template>();
   readonly #functions: ReadonlyMap<string, TemplateFunction>;
-  /** Of the rendering that runs. */
+  /** Query function of the current rendering. */
   #query: TemplateQuery | undefined;
 
   constructor(context: TemplateContext = emptyContext) {
@@ -94,7 +97,10 @@ export class RuleTexts {
     );
   }
 
-  /** A label that is a template is one of the alert's own; an empty one takes away that of the series. */
+  /**
+   * Renders labels: a templated one counts as the alert's own, and an empty one removes that of the
+   * series.
+   */
   labels(
     rule: Rule,
     { ...series }: LabelRecord,

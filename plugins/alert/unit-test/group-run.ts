@@ -18,7 +18,7 @@ type Recording = Pick<AnyRecording, 'record' | 'expr' | 'labels'>;
 
 interface Member {
   readonly rule: AlertRun | Recording;
-  /** Series that it wrote last, by key: what it writes no more has ended. */
+  /** Series that it wrote last, by key; one that it no longer writes has ended. */
   written: ReadonlyMap<string, LabelRecord>;
 }
 
@@ -54,7 +54,7 @@ export class GroupRun {
     );
   }
 
-  /** What went wrong, by rule. */
+  /** Evaluates one step; returns errors by rule. */
   async step(
     at: number,
     signal: AbortSignal,

@@ -12,10 +12,10 @@ import { GroupRun } from './group-run.ts';
 import type { Item, NotedSeries } from './series-notation.ts';
 import type { AlertTest, QueryTest, TestFile, TestGroup } from './test-file.ts';
 
-/** What is not as the test says: lines of what was expected and of what came instead. */
+/** Mismatch with the test: the lines that were expected and those that came instead. */
 export interface Failure {
   readonly kind: 'alert' | 'query' | 'rule';
-  /** From the start of the test. */
+  /** Offset from the start of the test. */
   readonly at: string;
   readonly subject: string;
   readonly expected: readonly string[];
@@ -85,7 +85,7 @@ export async function runTest(
   return { name: test.name, ok: failures.length === 0, failures, evaluations };
 }
 
-/** Those that are named first, in that order. */
+/** Sorts the groups: those that `order` names come first, in its order. */
 function inOrder(groups: readonly RuleGroup[], order: readonly string[]): readonly RuleGroup[] {
   const unknown = order.find((name) => !groups.some((group) => group.name === name));
   if (unknown !== undefined) {
@@ -182,7 +182,10 @@ const labelText = (labels: LabelRecord): string =>
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
     .join(', ')}}`;
 
-/** Histograms are the same as far as their text is, which says how each goes on from the one before. */
+/**
+ * Returns whether two samples are equal; histograms are compared by their text, which says how each
+ * continues from the one before.
+ */
 function isSameSample(a: Sample, b: Sample, fuzzy: boolean): boolean {
   return a.histogram === undefined || b.histogram === undefined
     ? a.histogram === b.histogram && isSame(a.value, b.value, fuzzy)

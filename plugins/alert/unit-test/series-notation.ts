@@ -16,7 +16,7 @@ export type Item = number | NativeHistogram | 'stale' | undefined;
 /** `metric{a="b"} 1 2+3x4 _ stale`, as rule tests write series. */
 export interface NotedSeries {
   readonly labels: Readonly<Record<string, string>>;
-  /** By step. */
+  /** Items by step. */
   readonly items: readonly Item[];
 }
 

@@ -1,19 +1,19 @@
 import { type Gate, type Incident, isUnnotified, type Mark } from '../ledger/incident.ts';
 import { isOffline } from '../ledger/inhibitors.ts';
 
-/** What the gates look at, as of one moment. Times are steady. */
+/** Inputs of the gates at one moment. Times are steady. */
 export interface GateView {
   readonly steady: number;
   readonly cooldownMs: number;
   /** 0: critical incidents are notified once. */
   readonly reminderMs: number;
-  /** The label silence in force that matches, where all of its instances that burn are muted. */
+  /** Returns the label silence in force, if all firing instances of the incident are muted. */
   silencedBy(incident: Incident): { readonly id: number } | undefined;
-  /** Whether instances burn and are not muted of which channels were not sent that they fire. */
+  /** Returns whether there are unmuted firing instances that channels have not been notified of. */
   hasNews(incident: Incident): boolean;
   /** An active incident that inhibits this one; the one of this key as long as it does. */
   inhibitor(incident: Incident, before: string | undefined): Incident | undefined;
-  /** Whether its condition was met when it was last looked at. */
+  /** Returns whether the condition was met at the last evaluation. */
   holds(incident: Incident): boolean;
   dampening(incident: Incident): Dampening | undefined;
 }
@@ -37,8 +37,9 @@ export type Decision =
 type Suppression = Extract<Decision, { kind: 'suppress' }>;
 
 /**
- * Whether channels are notified of an incident now. The first gate that is closed decides, and notes that once; undefined:
- * nothing to do. What is held back is decided again at every tick, so that it is sent as soon as no gate is closed.
+ * Decides whether channels are notified of an incident now. The first closed gate decides, and is
+ * noted once; undefined means nothing to do. A held notice is decided again at every tick, so it is
+ * sent as soon as no gate is closed.
  */
 export function decide(incident: Incident, view: GateView): Decision | undefined {
   if (incident.status !== 'open' || !view.holds(incident)) {
@@ -113,7 +114,10 @@ function inhibitionGate(
   );
 }
 
-/** Not of what is critical; and `notified_at` is none once a channel has been sent the end. */
+/**
+ * Holds back repeated notices, except critical ones; `notified_at` is null once a channel has been
+ * sent the end.
+ */
 function cooldownGate(
   incident: Incident,
   { steady, cooldownMs }: GateView,
@@ -164,7 +168,7 @@ export const firesWithin = (
   windowMs: number,
 ): readonly number[] => fires.filter((at) => at > steady - windowMs);
 
-/** One more time that it has begun to fire; no more are remembered than the rule asks for. */
+/** Records one more start of firing, keeping only as many as the rule needs. */
 export const countFire = (
   fires: readonly number[],
   steady: number,

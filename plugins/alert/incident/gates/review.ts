@@ -3,13 +3,13 @@ import type { Draft } from '../ledger/draft.ts';
 import { evaluator, type Incident, isUnnotified } from '../ledger/incident.ts';
 import { decide, type GateView, isReminderDue } from './gates.ts';
 
-/** What a silence by label looks at. */
+/** Fields that a label silence looks at. */
 export type Mutable = Pick<
   Incident,
   'rule_key' | 'severity' | 'scope_type' | 'scope_id' | 'device_id' | 'labels'
 >;
 
-/** What the gates need that the ledger does not know. */
+/** Inputs of the gates that the ledger does not know. */
 export interface GateInputs extends Omit<
   GateView,
   'inhibitor' | 'holds' | 'silencedBy' | 'hasNews'
@@ -20,7 +20,10 @@ export interface GateInputs extends Omit<
 
 type OfRule = Pick<Mutable, 'rule_key' | 'severity' | 'scope_type'>;
 
-/** An instance as silences by label see it; one that stands for all series of its incident is of no device but its scope. */
+/**
+ * Returns an instance as label silences see it; one that represents all series of its incident
+ * belongs to no device except its scope.
+ */
 export const mutableOf = (
   { key, group, scopeId, deviceId, labels }: Instance,
   { rule_key, severity, scope_type }: OfRule,
@@ -103,13 +106,16 @@ function* burning(draft: Draft, group: string): Generator<Instance> {
   }
 }
 
-/** Those that burn and that no silence by label mutes. */
+/** Returns the firing instances that no label silence mutes. */
 const audible = (draft: Draft, incident: Incident, gateInputs: GateInputs): readonly Instance[] =>
   [...burning(draft, incident.dedupe_key)].filter(
     (member) => !isMuted(member, incident, gateInputs),
   );
 
-/** The first silence of those by which each instance that burns is muted; undefined as soon as one is not. */
+/**
+ * Returns the first of the silences that together mute every firing instance; undefined if any of
+ * them is not muted.
+ */
 function silenceOfAll(
   draft: Draft,
   incident: Incident,
@@ -126,7 +132,10 @@ function silenceOfAll(
   return first;
 }
 
-/** Whether the gates can decide anything new: cheap, because it is asked of all incidents at every tick. */
+/**
+ * Returns whether the gates could decide anything new; cheap, since it is asked of all incidents at
+ * every tick.
+ */
 export const concernsGates = (
   incident: Incident,
   hasNews: boolean,

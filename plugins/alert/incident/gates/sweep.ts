@@ -6,7 +6,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { unsilence } from '../ledger/transitions.ts';
 import { concernsGates, type GateInputs, isMuted, notify, review } from './review.ts';
 
-/** What time alone brings about: silences end, gates open, reminders are due. */
+/** Applies what the passage of time causes: silences end, gates open, reminders fall due. */
 export function sweep(ledger: Ledger, now: number, gateInputs: GateInputs): Promise<void> {
   return ledger.transact(async (draft) => {
     const waiting: string[] = [];
@@ -41,7 +41,10 @@ export function remindAfterSilence(draft: Draft, incident: Incident, gateInputs:
   }
 }
 
-/** Of one whose condition was clear at the last look everything counts that fires. */
+/**
+ * Returns whether an incident has audible instances. If its condition was clear at the last
+ * evaluation, every firing instance counts.
+ */
 const isAudible = (draft: Draft, incident: Incident, gateInputs: GateInputs): boolean =>
   [...draft.members(incident.dedupe_key)].some(
     (member) => member.phase === 'firing' && !isMuted(member, incident, gateInputs),

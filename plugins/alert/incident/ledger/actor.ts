@@ -12,7 +12,7 @@ const kinds: Readonly<Record<Principal['kind'], Actor['type']>> = {
   edge: 'system',
 };
 
-/** Who stands behind a row of the timeline. */
+/** Returns the actor of a timeline row. */
 export const actorOf = ({ kind, id, email, name }: Principal): Actor => ({
   type: kinds[kind],
   id,

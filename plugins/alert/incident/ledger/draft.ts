@@ -7,7 +7,7 @@ import { areToldApart, Inhibitors, isOffline } from './inhibitors.ts';
 import { type InstanceTable, isNews } from './instance-table.ts';
 import type { Step } from './transitions.ts';
 
-/** What one transaction will store; not visible elsewhere before the commit. */
+/** Changes that one transaction will store; invisible elsewhere before the commit. */
 export interface Changes {
   readonly incidents: ReadonlyMap<string, Incident>;
   readonly events: readonly {
@@ -17,7 +17,7 @@ export interface Changes {
     readonly severity: Incident['severity'];
   }[];
   readonly notices: readonly DraftNotice[];
-  /** By their keys; undefined: clear. */
+  /** Changed instances by key; undefined means clear. */
   readonly instances: ReadonlyMap<string, ChangedInstance>;
 }
 
@@ -25,22 +25,22 @@ export interface DraftNotice {
   readonly key: string;
   readonly kind: Notice['kind'];
   readonly incident: Incident;
-  /** Of a firing that channels were sent before: others have joined it, or it is worse. */
+  /** Whether channels were already sent this firing, and it has since grown or got worse. */
   readonly again: boolean;
-  /** Those that burn and are not muted, when it was drafted. */
+  /** Firing instances that are not muted, at the time of the draft. */
   readonly burning: readonly Instance[];
-  /** Of an end: why, where its condition has not cleared. */
+  /** Reason of the end, unless the condition cleared. */
   readonly because?: string | undefined;
 }
 
 export interface ChangedInstance {
   readonly ruleId: number;
-  /** What was there before the transaction. */
+  /** State before the transaction. */
   readonly before: Instance | undefined;
   readonly instance: Instance | undefined;
 }
 
-/** What is stored, as far as it is in memory. */
+/** Stored state, as far as it is in memory. */
 export interface LedgerState {
   readonly live: ReadonlyMap<string, Incident>;
   readonly instances: InstanceTable;
@@ -48,7 +48,7 @@ export interface LedgerState {
   readonly familyOf: FamilyOf;
 }
 
-/** The state as one transaction sees it: what the ledger holds, and over it what the transaction has changed. */
+/** State as one transaction sees it: the ledger's, overlaid with the transaction's changes. */
 export class Draft {
   readonly #held: LedgerState;
   readonly #resolved = new Map<string, Incident>();
@@ -111,7 +111,7 @@ export class Draft {
     }
   }
 
-  /** Whether some of its instances burn that channels were not sent. */
+  /** Returns whether there are firing instances that channels were not notified of. */
   hasNews(group: string): boolean {
     return this.#changedOfGroup.has(group)
       ? [...this.members(group)].some(isNews)
@@ -157,7 +157,10 @@ export class Draft {
     return undefined;
   }
 
-  /** Whether each instance that burns of one incident has its counterpart in the other: what has none is said nowhere else. */
+  /**
+   * Returns whether each firing instance of one incident has its counterpart in the other; an
+   * instance without one is reported nowhere else.
+   */
   #coversAll(source: Incident, target: Incident): boolean {
     if (isOffline(source)) {
       return true;
@@ -212,7 +215,7 @@ export class Draft {
   }
 }
 
-/** Pairs of instances: of larger incidents it is not told whether one covers the other. */
+/** Max pairs of instances compared; larger incidents are never considered to cover one another. */
 const mostCompared = 10_000;
 
 const none: ReadonlyMap<string, Instance> = new Map();

@@ -32,7 +32,10 @@ export interface Mark {
 
 export type Gate = 'silence' | 'inhibition' | 'cooldown' | 'dampening';
 
-/** As the ledger holds it. `notified_at`, `fires` and the times of `marks` are steady, all others are of the wall. */
+/**
+ * Incident as the ledger holds it. `notified_at`, `fires` and the times of `marks` are steady, all
+ * others are wall time.
+ */
 export interface Incident {
   /** 0 until it is stored. */
   readonly id: number;
@@ -50,19 +53,22 @@ export interface Incident {
   readonly summary: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Whether its summary and annotations may hold what a store answered of other devices. */
+  /** True if its summary and annotations may hold what a store answered about other devices. */
   readonly asked: boolean;
   readonly runbook_url: string;
   readonly pins: readonly number[];
   readonly value: number | null;
   readonly threshold: number | null;
-  /** How often it has fired: the number of the firing that lasts, or was the last. */
+  /** Number of firings so far, which is the number of the current or last firing. */
   readonly event_count: number;
   readonly notified_seq: number;
-  /** Of the last firing or reminder that was sent, unless its end was sent since. */
+  /** Time of the last firing or reminder that was sent, unless its end was sent since. */
   readonly notified_at: number | null;
   readonly fires: readonly number[];
-  /** Of gates; and since when, by the wall, its rule asks something else than what it fired by. */
+  /**
+   * Marks of gates, and the time (wall) since which its rule has a condition other than the one it
+   * fired by.
+   */
   readonly marks: Readonly<Partial<Record<Gate | 'rule', Mark>>>;
   readonly fired_at: number;
   readonly last_fired_at: number;
@@ -87,7 +93,7 @@ export const evaluator: Actor = { type: 'system', id: 'evaluator', name: 'evalua
 
 export const isActive = ({ status }: Pick<Incident, 'status'>): boolean => status !== 'resolved';
 
-/** Whether the firing that lasts has not been notified yet. */
+/** Returns whether the current firing has not been notified yet. */
 export const isUnnotified = ({
   notified_seq,
   event_count,

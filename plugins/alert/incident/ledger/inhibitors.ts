@@ -14,7 +14,7 @@ export const isOffline = ({ rule_key: key }: Pick<Incident, 'rule_key'>): boolea
 export class Inhibitors {
   readonly #familyOf: FamilyOf;
   readonly #tiers = new Map<string, Set<string>>();
-  /** Where each key stands, which a rule that was edited meanwhile does not change. */
+  /** Tiers by key, unaffected by later edits of the rule. */
   readonly #tiersOfKey = new Map<string, readonly string[]>();
 
   constructor(familyOf: FamilyOf) {
@@ -51,7 +51,7 @@ export class Inhibitors {
     return this.#tiers.get(tier) ?? [];
   }
 
-  /** Where to look for what inhibits the target, strongest first. */
+  /** Returns where to look for inhibitors of the target, strongest first. */
   tiersAbove(target: Incident): readonly string[] {
     const family = this.#familyOf(target);
     return [
@@ -65,7 +65,10 @@ export class Inhibitors {
     ];
   }
 
-  /** Whether what `source` says makes what `target` says needless: its device is gone, or the same thing is worse than the target says. */
+  /**
+   * Returns whether `source` makes a notice of `target` needless: its device is gone, or the same
+   * thing is worse than the target says.
+   */
   inhibits(source: Incident, target: Incident): boolean {
     if (source.dedupe_key === target.dedupe_key || !isActive(source)) {
       return false;

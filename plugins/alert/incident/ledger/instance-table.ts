@@ -1,6 +1,9 @@
 import { type Instance, isBurning } from '../../instance/instance.ts';
 
-/** Instances in memory: by rule, by incident, and which incidents have some that burn and that channels were not sent. */
+/**
+ * Instances in memory: by rule, by incident, and which incidents have firing instances that
+ * channels were not notified of.
+ */
 export class InstanceTable {
   readonly #byRule = new Map<number, Map<string, Instance>>();
   readonly #byGroup = new Map<string, Map<string, Instance>>();
@@ -10,7 +13,7 @@ export class InstanceTable {
     return this.#byRule;
   }
 
-  /** Of one incident, by its dedupe key. */
+  /** Returns the instances of one incident, by its dedupe key. */
   of(group: string): ReadonlyMap<string, Instance> {
     return this.#byGroup.get(group) ?? none;
   }

@@ -143,8 +143,8 @@ const instanceColumns = [
 ] as const satisfies readonly (keyof InstanceRow)[];
 
 /**
- * Many rows in one statement whose text is always the same, however many they are: they come as one JSON parameter.
- * `verb` and the names are constants of this file.
+ * Builds a statement for many rows whose text never varies with their number: the rows come as one
+ * JSON parameter. `verb` and the names are constants of this file.
  */
 function bulk<R>(
   verb: 'insert' | 'replace',
@@ -172,7 +172,7 @@ export async function insertIncidents(
   return new Map(made.rows.map(({ id, dedupe_key: key }) => [key, id]));
 }
 
-/** Whether another writer has changed or removed any of these, by id. */
+/** Returns whether another writer has changed or removed any of these, by id. */
 export async function changedIncidents(
   tx: Db,
   versions: ReadonlyMap<number, number>,
@@ -204,7 +204,7 @@ export async function removeInstances(tx: Db, keys: readonly string[]): Promise<
   );
 }
 
-/** What was last measured of instances whose state is the same. */
+/** Stores the latest readings of instances whose state is unchanged. */
 export async function storeReadings(tx: Db, instances: readonly Instance[]): Promise<void> {
   await writeInParts(instances, async (some) => {
     const json = JSON.stringify(
@@ -246,7 +246,10 @@ async function readInParts<K>(
   return found;
 }
 
-/** None waits for the one before it: the thread that writes has always something to do, and what takes longer than a write may is undone. */
+/**
+ * Writes rows in parts without waiting for each: the writing thread stays busy, and a batch that
+ * exceeds the time limit of a write is rolled back.
+ */
 export async function writeInParts<T>(
   all: readonly T[],
   write: (some: readonly T[]) => Promise<void>,
@@ -264,7 +267,7 @@ export async function writeInParts<T>(
   await Promise.all(writes);
 }
 
-/** Rows that are read, or written out as one text, before requests have their turn. */
+/** Max rows read or serialized at a time before requests get their turn. */
 const mostAtOnce = 200;
 
 export function* parts<T>(all: readonly T[]): Generator<readonly T[]> {

@@ -72,22 +72,22 @@ export class Ledger {
     return this.#live;
   }
 
-  /** By rule. */
+  /** Instances by rule. */
   get instances(): ReadonlyMap<number, ReadonlyMap<string, Instance>> {
     return this.#instances.byRule;
   }
 
-  /** Of one incident, by its dedupe key. */
+  /** Returns the instances of one incident, by its dedupe key. */
   instancesOf(group: string): ReadonlyMap<string, Instance> {
     return this.#instances.of(group);
   }
 
-  /** Whether some of the instances of an incident burn that channels were not sent. */
+  /** Returns whether an incident has firing instances that channels were not notified of. */
   hasNews(group: string): boolean {
     return this.#instances.hasNews(group);
   }
 
-  /** As found when all this was read. */
+  /** Heartbeat found when the ledger was loaded. */
   get heartbeat(): Heartbeat | undefined {
     return this.#heartbeat;
   }
@@ -291,7 +291,7 @@ export class Ledger {
   }
 }
 
-/** What has fired stays listed for a while after it is over. */
+/** Stores instances; resolved ones stay listed for a while. */
 const storeInstances = (
   tx: Tables<IncidentTables>['read'],
   { instances }: Changes,

@@ -10,10 +10,10 @@ import type { IncidentTables } from './tables.ts';
 /** Hands notices over in the transaction of what they tell of. */
 export type HandOver = (tx: Kysely<IncidentTables>, notices: readonly Notice[]) => Promise<void>;
 
-/** Of an incident with several instances, so many are named. */
+/** Max instances named in the notice of an incident. */
 const mostNamed = 20;
 
-/** What channels are sent of an incident. */
+/** Builds the notice that channels are sent about an incident. */
 export function noticeOf({
   kind,
   incident,
@@ -37,7 +37,10 @@ export function noticeOf({
   };
 }
 
-/** Of labels and annotations, which come from afar: what no message could hold must not keep its incident from being stored. */
+/**
+ * Bounds of labels and annotations, which come from outside: what no message could hold must not
+ * keep its incident from being stored.
+ */
 const bounds = { entries: 100, name: 200, text: 4_000, all: 60_000 };
 const boundsOfInstance = { entries: 30, name: 200, text: 500, all: 6_000 };
 
@@ -58,7 +61,7 @@ function bounded(
   return kept;
 }
 
-/** Half of a character is none. */
+/** Truncates a text without splitting a character. */
 const cut = (text: string, most: number): string =>
   text.slice(0, most).replaceAll(/\p{Cs}/gu, '\ufffd');
 

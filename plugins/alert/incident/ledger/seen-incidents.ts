@@ -8,9 +8,10 @@ import { incidentColumns } from './ledger-rows.ts';
 import type { EventRow, IncidentRow } from './tables.ts';
 
 /**
- * The table of incidents as those who see some devices alone see it. One of a rule about hosts is of one device, and theirs
- * or not there. Any other may be of many: it is made of their instances, as if there were no others. Texts that may hold
- * what a store answered of other devices are left out.
+ * Returns the incidents table as users with access to some devices see it. An incident of a host
+ * rule belongs to one device, and is visible or not. Any other may span many: it is rebuilt from
+ * the visible instances, as if there were no others. Texts that may quote what a store answered
+ * about other devices are left out.
  */
 export function seenIncidents(scope: DeviceScope): RawBuilder<IncidentRow> {
   const seen = sql`(select value from json_each(${idTexts(scope)}))`;
@@ -60,8 +61,9 @@ export function seenIncidents(scope: DeviceScope): RawBuilder<IncidentRow> {
 }
 
 /**
- * Whether an instance is of a device that is seen. One that stands for all the series of its incident has the value of
- * whichever is the worst: it is of one device where that is the scope alone.
+ * Returns whether an instance belongs to a visible device. One that represents all series of its
+ * incident carries the value of the worst of them, so it belongs to a device only if the device is
+ * its scope.
  */
 export const isSeen = (
   { key, group, scopeId, deviceId }: Pick<Instance, 'key' | 'group' | 'scopeId' | 'deviceId'>,
@@ -83,7 +85,10 @@ export function membersSeen(
     : new Map([...members].filter(([, member]) => isSeen(member, seen)));
 }
 
-/** What is done with an incident, or sent of it, is done with all its devices. */
+/**
+ * Refuses actions on incidents that span several devices: an action or a notice would affect all of
+ * them.
+ */
 export function assertOfOneDevice(
   { id, scope_type: type }: Pick<Incident, 'id' | 'scope_type'>,
   seen: SeenDevices,

@@ -62,7 +62,7 @@ export interface EventRow {
 }
 
 export interface InstanceRow {
-  /** Its own; the incident's is in `incident_key`. */
+  /** Dedupe key of the instance; the incident's is in `incident_key`. */
   dedupe_key: string;
   rule_id: number;
   incident_key: string;

@@ -8,28 +8,28 @@ import { mayAsk } from '../../template/answers.ts';
 import { errors } from './errors.ts';
 import { type Actor, evaluator, type Incident, type NewEvent } from './incident.ts';
 
-/** What became of an incident and what its timeline says about it; undefined where nothing is to be done. */
+/** Next state of an incident with its timeline entry; undefined if there is nothing to do. */
 export interface Step {
   readonly incident: Incident;
   readonly events: readonly NewEvent[];
 }
 
-/** What has fired, as the evaluator found it. */
+/** Firing instance as the evaluator found it. */
 export interface Firing {
   readonly rule: Rule;
   /** The instance that stands for all of its incident. */
   readonly lead: Instance;
   readonly annotations: Readonly<Record<string, string>>;
   readonly threshold: number | null;
-  /** Of a forecast: seconds until its bound is reached. */
+  /** Forecast only: seconds until its bound is reached. */
   readonly eta: number | null;
-  /** Of a forecast: on what it may be drawn. */
+  /** Forecast only: conditions under which it may be drawn. */
   readonly needs?: string | undefined;
   /** The evaluation that found it. */
   readonly at: number;
 }
 
-/** Where a user goes from a state that the table does not lead on from. */
+/** Throws for a user action that the current state does not allow. */
 function refuse({ id, status }: Incident, what: string, hint: string): never {
   throw errors.wrong_state({ id, status, what, hint });
 }
@@ -74,7 +74,7 @@ export function fire(known: Incident | undefined, firing: Firing, now: number): 
   return { incident, events: known === undefined ? [fired] : [again, fired] };
 }
 
-/** Who has come to an incident or gone from it, and how many fire now. */
+/** Instances that have joined or left an incident, and how many fire now. */
 export interface Membership {
   readonly joined: readonly Instance[];
   readonly left: readonly Instance[];
@@ -114,7 +114,7 @@ export function change(
   );
 }
 
-/** What an incident has of the instance that stands for it. */
+/** Returns the fields of an incident that come from its lead instance. */
 const ofLead = (firing: Firing): Pick<Incident, LeadFields> => ({
   dedupe_key: firing.lead.group,
   scope_type: firing.rule.scope_type,
@@ -142,7 +142,10 @@ type LeadFields =
   | 'value'
   | 'threshold';
 
-/** What an incident has of its rule, also when that is edited while it lasts. */
+/**
+ * Returns the fields of an incident that come from its rule, also when the rule is edited
+ * meanwhile.
+ */
 export const ofRule = (
   rule: Rule,
 ): Pick<Incident, 'rule_id' | 'rule_key' | 'rule_name' | 'severity' | 'runbook_url' | 'pins'> => ({
@@ -302,7 +305,7 @@ const endings: Readonly<Record<ResolveReason, (actor: Actor) => string>> = {
   rule_deleted: () => 'its rule was deleted',
 };
 
-/** In words; undefined: there is nothing to add, it has cleared. */
+/** Returns the reason of the end in words; undefined if it simply cleared. */
 export const endingOf = (reason: ResolveReason, actor: Actor): string | undefined =>
   reason === 'cleared' ? undefined : endings[reason](actor);
 
@@ -356,11 +359,14 @@ function summaryOf({ rule, annotations, lead, threshold, eta, needs }: Firing): 
   return annotations['summary'] ?? `${rule.name}${where}${what}${when}${basis}`;
 }
 
-/** To the minute where it is longer than one. */
+/** Formats a span, to the minute if it is longer than one. */
 const shownSpan = (seconds: number): string =>
   formatDuration(Math.round(seconds < 60 ? seconds : Math.round(seconds / 60) * 60) * 1_000);
 
-/** With four digits, or those of its whole part, or as many as tell it from what it is compared to. */
+/**
+ * Formats a number with four digits, or those of its whole part, or as many as distinguish it from
+ * the value it is compared to.
+ */
 function readable(value: number, beside: number | null): string {
   const whole = String(Math.trunc(Math.abs(value))).length;
   const digits =
