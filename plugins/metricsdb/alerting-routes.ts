@@ -22,7 +22,7 @@ export interface AlertingParts {
   readonly now: () => number;
 }
 
-/** What peers of Prometheus show of rules, alerts and targets. */
+/** Prometheus endpoints for rules, alerts and targets. */
 export const alertingRoutes = ({
   alerting,
   driver,
@@ -122,7 +122,7 @@ const wanted = (
     )
     .map((rule) => (withAlerts ? rule : { ...rule, alerts: [] }));
 
-/** Rules of one kind and one interval are one group; recording rules there are none. */
+/** Groups rules by kind and interval; there are no recording rules here. */
 function groupsOf(rules: readonly AlertingRule[]): readonly object[] {
   const groups = new Map<string, AlertingRule[]>();
   for (const rule of rules) {
@@ -161,7 +161,7 @@ const shownRule = (rule: AlertingRule): object => ({
   type: 'alerting',
 });
 
-/** What was never evaluated has the zero time of Go. */
+/** Formats an evaluation; a rule that was never evaluated has Go's zero time. */
 const evaluation = (at: number, ms: number): object => ({
   evaluationTime: ms / 1_000,
   lastEvaluation: at === 0 ? '0001-01-01T00:00:00Z' : timestamp(at),

@@ -101,7 +101,7 @@ export default definePlugin({
   },
 });
 
-/** What svc keeps itself is looked at from inside, another store by whether it answers. */
+/** Examines the store: an embedded one from inside, an external one by whether it answers. */
 async function examined(driver: Driver, thread: ThreadHandle, settings: MetricsSettings) {
   const probed = await driver.probe();
   const { store } = await thread.call<ThreadStats>('stats');
@@ -131,7 +131,9 @@ async function examined(driver: Driver, thread: ThreadHandle, settings: MetricsS
   });
 }
 
-/** How drivers are made, and how the thread and the launched file follow a change of driver. */
+/**
+ * Returns how drivers are made, and how the thread and the launched file follow a change of driver.
+ */
 function supplyOf(
   owner: PluginContext,
   programs: Handle<ForeignPrograms>,
@@ -180,7 +182,10 @@ function supplyOf(
   };
 }
 
-/** Changed settings reach the thread at once, and a thread that was started anew, which knows only what it was first given; a program is run once something can run it. */
+/**
+ * Passes changed settings on immediately, also to a restarted thread, which knows only its initial
+ * ones; a program is started once something can run it.
+ */
 function keepSettled(
   { settings, log }: PluginContext,
   programs: Handle<ForeignPrograms>,
@@ -215,7 +220,7 @@ const queriesOf = (driver: () => Driver, thread: ThreadHandle, clock: Clock): Me
   },
 });
 
-/** Whether the store in force answers, or a server that is only tried. */
+/** Tests whether the active store, or a server that is being tried, answers. */
 const connectionTest = (
   driver: () => Driver,
   settings: MetricsSettings,

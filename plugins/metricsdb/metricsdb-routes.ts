@@ -14,7 +14,7 @@ import { errors } from './errors.ts';
 import { answerMs } from './prometheus-routes.ts';
 import { Launch, Launched, Matrix, RangeQuestion } from './schema.ts';
 
-/** What the API itself offers; the metrics themselves are under /prometheus. */
+/** Routes of the plugin's own API; metrics are under /prometheus. */
 export const metricsdbRoutes = (
   board: Switchboard,
   asking: AskingOf,

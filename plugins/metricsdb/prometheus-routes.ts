@@ -90,7 +90,10 @@ const pages: Readonly<Record<StatusPage, string>> = {
   tsdb: 'How much is held in memory',
 };
 
-/** Names of metrics with their help are of no series, so they are of no device. */
+/**
+ * Returns the endpoint restricted to visible devices. Metric names and their help belong to no
+ * series, hence to no device.
+ */
 const narrowed = (endpoint: Endpoint) =>
   endpoint === 'metadata'
     ? {}

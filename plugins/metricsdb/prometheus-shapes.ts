@@ -4,7 +4,7 @@ import { type TSchema, Type } from 'typebox';
 import type { StatusPage } from './drivers/driver.ts';
 import type { Endpoint } from './thread/contract.ts';
 
-/** `{"status":"success","data":…}` with what the answer misses beside it. */
+/** Schema of `{"status":"success","data":…}`, with warnings about what the answer lacks. */
 export const success = (data: TSchema): TSchema =>
   Type.Object({
     status: Type.Literal('success'),
@@ -57,7 +57,7 @@ interface Spoken {
   readonly response: TSchema;
 }
 
-/** What each question of the Prometheus API reads and answers with. */
+/** Parameters and answer of each endpoint of the Prometheus API. */
 export const spoken: Readonly<Record<Endpoint, Spoken>> = {
   query: {
     query: protocolQuery({

@@ -30,7 +30,7 @@ export function selfMetrics(
   const asked = metrics.counter('queries_total', 'Queries that the thread was asked.');
   const accepted = metrics.counter('samples_accepted_total', 'Samples that were stored.');
   const rejected = metrics.counter('samples_rejected_total', 'Samples that were refused for good.');
-  /** Totals as the thread last told them; they begin anew with it. */
+  /** Totals last reported by the thread; they restart with it. */
   const last = new Map<string, number>();
   const grow = (counter: { add(amount: number): void }, name: string, total: number): void => {
     const before = last.get(name) ?? 0;

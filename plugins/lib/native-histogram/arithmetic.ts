@@ -15,7 +15,7 @@ function mapped(histogram: NativeHistogram, change: (count: number) => number): 
   };
 }
 
-/** What falls below zero counts nothing: it is a gauge. */
+/** Scales a histogram; a factor below zero makes it a gauge. */
 const turned = (histogram: NativeHistogram, factor: number): NativeHistogram =>
   factor < 0 ? { ...histogram, hint: 'gauge' } : histogram;
 
@@ -25,7 +25,7 @@ export const times = (histogram: NativeHistogram, factor: number): NativeHistogr
     factor,
   );
 
-/** By zero no buckets are left. */
+/** Divides a histogram; division by zero leaves no buckets. */
 export function over(histogram: NativeHistogram, divisor: number): NativeHistogram {
   const divided = mapped(histogram, (count) => count / divisor);
   return divisor === 0 ? { ...divided, positive: [], negative: [] } : turned(divided, divisor);
@@ -33,7 +33,7 @@ export function over(histogram: NativeHistogram, divisor: number): NativeHistogr
 
 export interface Combined {
   readonly value: NativeHistogram;
-  /** One of them began anew where the other one did not. */
+  /** True if one of them was reset where the other was not. */
   readonly collided: boolean;
   readonly reconciled: boolean;
 }
@@ -50,7 +50,10 @@ export function combined(
     : undefined;
 }
 
-/** Of one histogram or more; undefined as with `combined`. Where their sum leaves what a number can hold, the share of each is summed up. */
+/**
+ * Returns the mean of one or more histograms; undefined as with `combined`. If their sum exceeds
+ * what a number can hold, the share of each is summed up.
+ */
 export function meanOf(
   histograms: readonly NativeHistogram[],
 ): { readonly value: NativeHistogram; readonly reconciled: boolean } | undefined {

@@ -53,7 +53,10 @@ export function shareBelow({ lower, upper }: Bucket, value: number, evenly: bool
   return value > 0 ? (at - low) / (high - low) : 1 - (at - high) / (low - high);
 }
 
-/** As it stands in labels of `count_values` and in templates of alerts: `{count:3, sum:4.5, [-0.1,0.1]:1, (1,2]:2}`. */
+/**
+ * Formats a histogram as in labels of `count_values` and templates of alerts: `{count:3, sum:4.5,
+ * [-0.1,0.1]:1, (1,2]:2}`.
+ */
 export function histogramText(histogram: NativeHistogram): string {
   const custom = isCustom(histogram);
   const { zeroThreshold } = histogram;

@@ -15,7 +15,7 @@ type Sums = Map<number, CompensatedSum>;
 export class HistogramSum {
   /** Bounds had to go that only some have. */
   reconciled = false;
-  /** One histogram began anew where another one did not. */
+  /** True if one histogram was reset where another was not. */
   collided = false;
   #first!: NativeHistogram;
   #hint: ResetHint;
@@ -40,7 +40,10 @@ export class HistogramSum {
     ) as [Sums, Sums];
   }
 
-  /** Whether it could be added; exponential buckets and custom ones do not go together. */
+  /**
+   * Adds a histogram and returns whether that was possible; exponential and custom buckets do not
+   * mix.
+   */
   add(other: NativeHistogram, sign: 1 | -1 = 1): boolean {
     let fitting = other;
     const { schema, zeroThreshold, bounds } = this.#first;

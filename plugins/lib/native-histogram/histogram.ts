@@ -1,4 +1,4 @@
-/** What is known of a histogram and the one before it in its series. */
+/** Relation between a histogram and the previous one of its series. */
 export type ResetHint = 'unknown' | 'reset' | 'not_reset' | 'gauge';
 
 export type BucketCount = readonly [index: number, count: number];
@@ -6,14 +6,17 @@ export type BucketCount = readonly [index: number, count: number];
 /** The populated buckets of one side, in the order of their indexes, which lead away from zero. */
 export type Side = readonly BucketCount[];
 
-/** How observations are spread, as one sample of a series. Of plain parts, so that it crosses threads. */
+/**
+ * Distribution of observations, as one sample of a series. A plain object, so that it crosses
+ * threads.
+ */
 export interface NativeHistogram {
   /** Each power of two is divided into 2^schema buckets; or `customSchema`. */
   readonly schema: number;
   readonly count: number;
   readonly sum: number;
   readonly zeroCount: number;
-  /** What lies at most so far from zero is in the bucket of zero. */
+  /** Max distance from zero of observations in the zero bucket. */
   readonly zeroThreshold: number;
   readonly positive: Side;
   readonly negative: Side;

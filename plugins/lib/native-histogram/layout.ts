@@ -16,7 +16,7 @@ function merged(side: Side, place: (index: number) => number): Side {
   return populated(result);
 }
 
-/** In wider buckets; only exponential ones can be put together. */
+/** Merges into wider buckets; only possible for exponential ones. */
 export function reduced(histogram: NativeHistogram, schema: number): NativeHistogram {
   if (histogram.schema === schema) {
     return histogram;
@@ -30,7 +30,10 @@ export function reduced(histogram: NativeHistogram, schema: number): NativeHisto
   };
 }
 
-/** With a bucket of zero that is at least so wide. It ends with a bucket and not within one, so it may become wider. */
+/**
+ * Widens the zero bucket to at least this width. It has to end at a bucket boundary, so it may
+ * become wider.
+ */
 export function widened(histogram: NativeHistogram, least: number): NativeHistogram {
   if (least === histogram.zeroThreshold) {
     return histogram;
@@ -59,7 +62,7 @@ export function widened(histogram: NativeHistogram, least: number): NativeHistog
   }
 }
 
-/** With some of its bounds only. */
+/** Keeps only some of the bounds. */
 function rebounded(histogram: NativeHistogram, bounds: readonly number[]): NativeHistogram {
   const place = (index: number): number => {
     const at = bounds.findIndex((bound) => bound >= boundOf(histogram, index));
@@ -71,7 +74,7 @@ function rebounded(histogram: NativeHistogram, bounds: readonly number[]): Nativ
 export interface Aligned {
   readonly left: NativeHistogram;
   readonly right: NativeHistogram;
-  /** Whether bounds had to go that only one of them has. */
+  /** True if bounds had to be dropped that only one of them has. */
   readonly reconciled: boolean;
 }
 

@@ -15,7 +15,7 @@ import {
 /** A histogram as it was written. */
 export interface Noted {
   readonly histogram: NativeHistogram;
-  /** Whether the text says how it goes on from the one before. */
+  /** True if the text states how it continues from the previous sample. */
   readonly hinted: boolean;
 }
 
@@ -105,7 +105,7 @@ function histogramOf(fields: ReadonlyMap<string, string>): NativeHistogram {
   };
 }
 
-/** What keeps a store from taking it as a sample. */
+/** Returns why a store would not accept the histogram as a sample. */
 export function faultOf(histogram: NativeHistogram): string | undefined {
   const { schema, count, zeroCount, zeroThreshold, positive, negative, bounds } = histogram;
   if (schema !== customSchema && (schema < leastSchema || schema > maxSchema)) {
@@ -137,7 +137,7 @@ export function faultOf(histogram: NativeHistogram): string | undefined {
     : undefined;
 }
 
-/** In the one form of its notation: what is the same has the same text. */
+/** Prints a histogram in its canonical notation: equal histograms have equal text. */
 export function printHistogram(histogram: NativeHistogram): string {
   const { schema, count, sum, zeroCount, zeroThreshold, positive, negative, bounds, hint } =
     histogram;

@@ -8,7 +8,10 @@ import {
 } from './histogram.ts';
 import { aligned, reduced, widened } from './layout.ts';
 
-/** Whether a counter began anew between two histograms: some count fell, or buckets are finer than they were. */
+/**
+ * Returns whether a counter was reset between two histograms: some count fell, or buckets became
+ * finer.
+ */
 export function isReset(before: NativeHistogram, now: NativeHistogram): boolean {
   if (now.hint === 'reset' || now.hint === 'not_reset') {
     return now.hint === 'reset';
@@ -38,7 +41,9 @@ function falls(before: Side, now: Side): boolean {
   return before.some(([index, count]) => (counts.get(index) ?? 0) < count);
 }
 
-/** What a counter that begins anew begins with: nothing observed, in the buckets of another. */
+/**
+ * Start value of a counter that was reset: nothing observed, in the buckets of another histogram.
+ */
 export const emptyLike = ({ schema, bounds }: NativeHistogram): NativeHistogram => ({
   schema,
   bounds,
@@ -51,7 +56,10 @@ export const emptyLike = ({ schema, bounds }: NativeHistogram): NativeHistogram 
   hint: 'unknown',
 });
 
-/** The hint that a store gives a histogram: of counters it knows where one goes on from the one before, and no more. */
+/**
+ * Returns the hint that a store gives a histogram: it knows of counters where one continues from
+ * the previous sample, and nothing else.
+ */
 export function hintAfter(before: NativeHistogram | undefined, now: NativeHistogram): ResetHint {
   if (now.hint === 'gauge') {
     return 'gauge';

@@ -8,7 +8,7 @@ export const splitValues = (text: string): readonly string[] =>
 
 const run = /^(\{\{[^}]*\}\})(?:([+-])(\{\{[^}]*\}\}))?(?:x(\d{1,9}))?$/;
 
-/** What one of them costs where many are kept. */
+/** Returns the cost of keeping a histogram. */
 export const weightOf = ({ positive, negative, bounds }: NativeHistogram): number =>
   1 + positive.length + negative.length + bounds.length;
 

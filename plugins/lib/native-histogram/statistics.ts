@@ -73,7 +73,7 @@ export function quantileOfHistogram(q: number, histogram: NativeHistogram): Stat
   return { value, ...(doubtful && counted < all && { unknown: 'skew' }) };
 }
 
-/** Of a bucket without end there is but one bound to name. */
+/** Returns the only finite bound of an open bucket. */
 function openEdge({ lower, upper }: Bucket): number | undefined {
   if (lower === -Infinity) {
     return upper <= 0 ? upper : undefined;
@@ -113,7 +113,7 @@ export function fractionOf(lower: number, upper: number, histogram: NativeHistog
   };
 }
 
-/** How many observations lie below a value; undefined where it lies above all buckets. */
+/** Returns how many observations lie below a value; undefined if it lies above all buckets. */
 function rankOf(
   value: number,
   histogram: NativeHistogram,

@@ -1,13 +1,16 @@
 import { type Bucket, boundOf, shareBelow } from './buckets.ts';
 import { isCustom, type NativeHistogram, populated, type Side } from './histogram.ts';
 
-/** What stays of a bucket, and where that lies on average. */
+/** Rest of a bucket after a cut, with the average of its observations. */
 interface Kept {
   readonly count: number;
   readonly middle: number;
 }
 
-/** Without the observations above a value, or without those below it. What had to be cut gets a new count and sum, taken from its buckets. */
+/**
+ * Drops the observations above a value, or those below it. What was cut gets a new count and sum,
+ * computed from its buckets.
+ */
 export function trimmed(histogram: NativeHistogram, at: number, upper: boolean): NativeHistogram {
   const { positive, negative, zeroCount, zeroThreshold } = histogram;
   const keep = (bucket: Bucket, above: boolean): Kept =>
@@ -63,7 +66,10 @@ function keptOf(bucket: Bucket, at: number, upper: boolean, above: boolean, even
     : { count: bucket.count - under, middle: middleOf(at, bucket.upper, above, evenly) };
 }
 
-/** How observations are spread to an infinity is not known: what is cut there goes whole, unless zero can be taken as the end. */
+/**
+ * Trims an open bucket. The distribution towards infinity is unknown, so the cut takes all of it,
+ * unless zero can serve as the end.
+ */
 function keptOfOpen({ lower, upper: end, count }: Bucket, at: number, upper: boolean): Kept {
   if (lower === -Infinity && end > 0 && end !== Infinity && at >= 0) {
     if (upper) {

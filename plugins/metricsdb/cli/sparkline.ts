@@ -1,6 +1,9 @@
 const steps = '▁▂▃▄▅▆▇█';
 
-/** Values as a line of a character each; a gap where there is none. What never changes is drawn in the middle. */
+/**
+ * Draws values as a line of one character each, with gaps for missing ones. A constant series is
+ * drawn in the middle.
+ */
 export function sparkline(values: readonly (number | undefined)[]): string {
   const known = values.filter(
     (value) => value !== undefined && Number.isFinite(value),
@@ -20,7 +23,7 @@ export function sparkline(values: readonly (number | undefined)[]): string {
     .join('');
 }
 
-/** As short as people write it. */
+/** Formats a number as briefly as people write it. */
 export function shortNumber(value: number): string {
   if (!Number.isFinite(value) || value === 0) {
     return String(value);

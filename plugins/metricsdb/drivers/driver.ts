@@ -17,7 +17,7 @@ export interface DriverState {
   readonly startedAt: number | null;
 }
 
-/** Whoever keeps the samples and answers questions about them. */
+/** Storage back end: keeps the samples and answers queries about them. */
 export interface Driver
   extends
     MetricsIngest,
@@ -27,9 +27,12 @@ export interface Driver
   /** A finished answer of the Prometheus API. */
   ask(asked: Asked, signal: AbortSignal): Promise<Uint8Array>;
   page(page: StatusPage, signal: AbortSignal): Promise<Uint8Array | string>;
-  /** Whether this house does its part; another's server that is down is told, and is no fault of svc. */
+  /**
+   * Reports whether svc does its part; an external server that is down is mentioned, but is no
+   * fault of svc.
+   */
   health(): MaybePromise<HealthReport>;
-  /** Whether it answers; asks it. */
+  /** Asks the back end whether it answers. */
   probe(signal?: AbortSignal): Promise<HealthReport & { readonly version?: string }>;
   state(): DriverState;
   close(): Promise<void>;

@@ -109,7 +109,10 @@ export class EmbeddedDriver implements Driver {
     return this.#service({ kind: 'series', matchers, start, end, options }, signal);
   }
 
-  /** Without the signal of its sender: the store takes a push as a whole, and sooner than it could be taken back. */
+  /**
+   * Pushes samples, ignoring the sender's abort signal: the store takes a push as a whole, and
+   * faster than it could be undone.
+   */
   push(
     ...[format, body, { encoding, stamp, given = false }]: Parameters<Driver['push']>
   ): Promise<PushAnswer> {
@@ -208,7 +211,7 @@ export class EmbeddedDriver implements Driver {
   }
 }
 
-/** What is wrong with the store; a damaged part costs its samples, not the rest. */
+/** Describes the damage of the store; a damaged part costs its samples only. */
 function damageOf({ store }: ThreadStats): string | undefined {
   return store === undefined
     ? 'no store is open'

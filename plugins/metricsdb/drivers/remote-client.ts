@@ -15,7 +15,7 @@ export interface RemoteAddress {
   readonly name: 'remote' | 'process';
   readonly settings: RemoteSettings;
   readonly reach: 'configured' | 'loopback';
-  /** What stands before /api/v1; throws while there is none. */
+  /** Base URL before /api/v1; throws if there is none. */
   readonly base: (signal: AbortSignal | undefined) => MaybePromise<string>;
 }
 
@@ -149,7 +149,10 @@ const kindOfStatus: Readonly<Record<number, QueryErrorKind>> = {
   422: 'execution',
 };
 
-/** What another server's refusal means here: its words about the query are the asker's, all else is trouble between servers. */
+/**
+ * Translates a refusal by the remote server: what it says about the query concerns the caller,
+ * everything else is trouble between servers.
+ */
 function refusalOf({ status, body, origin }: RemoteReply): SvcError {
   if (status === 401 || status === 403) {
     return errors.credentials_refused({ origin, status });

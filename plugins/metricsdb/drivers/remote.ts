@@ -34,7 +34,7 @@ export interface RemoteParts {
   readonly clock: Clock;
   readonly fetch: (url: string, request: OutboundRequest) => Promise<OutboundReply>;
   readonly build: Build;
-  /** What is in force in this plugin. */
+  /** Settings of this plugin that are in force. */
   readonly own: MetricsSettings;
 }
 
@@ -43,13 +43,13 @@ interface Window {
   readonly end: number;
 }
 
-/** How much longer than the query the call may take. */
+/** Time that the call may take beyond the query. */
 const graceMs = 2_000;
 const probeMs = 5_000;
 const writeMs = 30_000;
-/** How far back a series is looked for that is to be ended. */
+/** Window in which series that are to be ended are looked up. */
 const aliveMs = 15 * 60_000;
-/** Queries of one batch that are asked beside each other: the Prometheus API has no batches. */
+/** Max parallel queries of one batch: the Prometheus API has no batches. */
 const batchWidth = 4;
 const remoteWrite = {
   'content-type': 'application/x-protobuf',
@@ -57,7 +57,10 @@ const remoteWrite = {
   'x-prometheus-remote-write-version': '0.1.0',
 };
 
-/** Asks a server of the Prometheus API; what the thread of this plugin reads of a call is written anew for it. */
+/**
+ * Driver for a server with the Prometheus API; the forwarded request is built anew from what the
+ * plugin's thread parsed.
+ */
 export class RemoteDriver implements Driver {
   readonly name: RemoteAddress['name'];
   readonly #client: RemoteClient;
@@ -258,7 +261,7 @@ export class RemoteDriver implements Driver {
     };
   }
 
-  /** What the server says it is; one that does not say has no version. */
+  /** Returns the version that the server reports, if any. */
   async #version(signal: AbortSignal | undefined): Promise<string | undefined> {
     try {
       const page = await this.#forward(

@@ -34,7 +34,7 @@ export interface ProcessSettings {
   readonly atOnce: number;
 }
 
-/** What POST /metricsdb/launch asked for, which counts where no setting says otherwise. */
+/** Options from POST /metricsdb/launch, which apply where no setting says otherwise. */
 export interface Launched {
   readonly driver?: DriverName | undefined;
   readonly retention?: string | undefined;
@@ -97,7 +97,7 @@ export class MetricsSettings {
       : (this.launched.retention ?? this.#get<string>('retention'));
   }
 
-  /** For the list of settings: what is in force in place of them. */
+  /** Overrides in force, for the list of settings. */
   get launches(): Readonly<Record<string, LaunchSource>> {
     const told = (value: unknown): Launch | undefined =>
       value === undefined ? undefined : { value, by: 'POST /api/v1/metricsdb/launch' };
@@ -126,7 +126,7 @@ export class MetricsSettings {
     }
   }
 
-  /** For the thread; it keeps samples only for the embedded driver. */
+  /** Settings of the thread; it keeps samples only for the embedded driver. */
   thread(driver: DriverName): ThreadSettings {
     return {
       store:

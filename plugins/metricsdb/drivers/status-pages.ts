@@ -12,7 +12,10 @@ export interface PageParts {
   readonly startedAt: number;
 }
 
-/** Pages that tell of this service, whoever keeps its samples: those of another server name its folders and flags. */
+/**
+ * Status pages about this service, whichever driver keeps its samples: those of another server
+ * would reveal its folders and flags.
+ */
 export function ownPage(
   page: Exclude<StatusPage, 'tsdb'>,
   { settings, build, startedAt }: PageParts,

@@ -4,7 +4,7 @@ import type { Driver, DriverName } from './driver.ts';
 import { errors } from './errors.ts';
 import type { Launched } from './settings.ts';
 
-/** What the switchboard needs of the plugin. */
+/** Dependencies of the switchboard. */
 export interface Supply {
   /** The driver that the settings name now, and what it is made from: another text is another driver. */
   wanted(): { readonly name: DriverName; readonly recipe: string };
@@ -13,7 +13,10 @@ export interface Supply {
   settle(name: DriverName): Promise<void>;
   /** Closes and opens what the thread keeps. */
   reopen(name: DriverName): Promise<void>;
-  /** Throws unless the settings leave room for it; then remembers it, until the returned function forgets it again. */
+  /**
+   * Remembers the options until the returned function removes them again; throws if the settings
+   * override them.
+   */
   remember(launched: Launched): () => void;
 }
 
@@ -49,7 +52,10 @@ export class Switchboard {
     await applied;
   }
 
-  /** The same, and starts the driver anew even where nothing has changed. What does not answer then gives way to what was there. */
+  /**
+   * Applies the options and restarts the driver even if nothing has changed. A driver that does not
+   * answer then gives way to the previous one.
+   */
   launch(launched: Launched): Promise<Driver> {
     return this.#inTurn(async () => {
       const forget = this.#supply.remember(launched);

@@ -9,7 +9,10 @@ import { errors } from './errors.ts';
 const maxWarnings = 20;
 const longestWarning = 500;
 
-/** Reads an answer of the Prometheus API that somebody else wrote: nothing of it is believed before it was looked at. */
+/**
+ * Decodes an answer of the Prometheus API from an untrusted server: everything is checked before
+ * use.
+ */
 export function decodeRange(body: Uint8Array): {
   readonly series: readonly RangeSeries[];
   readonly warnings: readonly string[];

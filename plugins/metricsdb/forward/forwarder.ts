@@ -15,7 +15,7 @@ import { decodeAnswer, decodeRange } from './decode.ts';
 import { type PackLimits, Packer } from './pack.ts';
 import { plan, planService } from './plan.ts';
 
-/** What is computed in the thread for a driver that keeps its samples elsewhere. */
+/** Computation in the thread for a driver that keeps its samples elsewhere. */
 export class Forwarder {
   readonly #runner: QueryRunner<QueryLimits>;
   readonly #now: () => number;

@@ -15,7 +15,7 @@ export interface PackLimits {
 const samplesPerBody = 10_000;
 /** Names that were met are kept for the next push, up to so many. */
 const mostSeries = 50_000;
-/** What Prometheus and its kind know as the end of a series. */
+/** Bits by which Prometheus marks the end of a series. */
 const staleMarker = 0x7ff0_0000_0000_0002n;
 
 /** Turns pushes of every format into bodies of remote write, stamped and checked as the embedded store would. */

@@ -10,7 +10,7 @@ interface Remarks {
   readonly infos?: readonly string[];
 }
 
-/** What an answer is written with: stops when it grows too large, or when nobody waits for it any more. */
+/** Writer of an answer: stops if it grows too large or the client has gone. */
 export interface Page {
   readonly budget: Budget;
   readonly maxBytes: number;

@@ -4,7 +4,7 @@ import { parseDuration, parseFloatGo, queryError } from 'svc/query';
 import type { Asked, Pairs } from '../thread/contract.ts';
 
 const maxParameters = 1_000;
-/** What clients send for "as far as there is". */
+/** Times that clients send to mean "unlimited". */
 const farthest: Readonly<Record<string, number>> = {
   '-292273086-05-16T16:47:06Z': -8.64e15,
   '292277025-08-18T07:12:54.999999999Z': 8.64e15,
@@ -12,7 +12,10 @@ const farthest: Readonly<Record<string, number>> = {
 const rfc3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 const longestMs = 9_223_372_036_854;
 
-/** What was asked, as Prometheus reads it: of a parameter that comes twice the first counts, an empty one is none. */
+/**
+ * Query parameters, parsed as Prometheus does: of repeated ones the first counts, an empty one is
+ * absent.
+ */
 export class Parameters {
   readonly #pairs: Pairs;
 

@@ -60,7 +60,7 @@ export function assertPoints(
   }
 }
 
-/** What a caller may set for one question. */
+/** Reads the options that a caller may set for one query. */
 export function readSettled(asked: Parameters, limits: QueryLimits): Settled {
   const timeoutMs = asked.durationIf('timeout');
   const lookbackMs = asked.durationIf('lookback_delta');

@@ -28,7 +28,7 @@ export function seriesMatchers(text: string): readonly Matcher[] {
   });
 }
 
-/** What the asker may see, as matchers. */
+/** Returns the matchers that restrict a query to what the caller may see. */
 export const enforced = (list: readonly Enforced[] = []): readonly Matcher[] =>
   list.map(({ name, op, value }) => matcher(name, op, value));
 

@@ -18,7 +18,7 @@ import type { Histograms, SeriesSource } from './vector/source.ts';
 
 export interface EngineOptions {
   readonly query: string;
-  /** How old a sample may be to count as the current one; 5 minutes. */
+  /** Max age of a sample that counts as current; default 5 minutes. */
   readonly lookbackMs?: number;
   /** Step of subqueries that name none; 1 minute. */
   readonly subqueryStepMs?: number;
@@ -58,7 +58,7 @@ export type InstantResult = Remarks &
     | {
         readonly type: 'vector';
         readonly samples: readonly InstantSample[];
-        /** Whether the order of the samples is part of the answer. */
+        /** True if the order of the samples is part of the answer. */
         readonly ordered: boolean;
       }
     | { readonly type: 'matrix'; readonly series: readonly RangeSeries[] }
@@ -174,7 +174,7 @@ function start(
   return run;
 }
 
-/** What the query itself gives rise to say, and what its samples do. */
+/** Returns the remarks caused by the query itself and by its samples. */
 function remarksOf({ notes, budget }: Run, query: string): Remarks {
   const { warnings, infos } = notes.lists(query);
   return { warnings: [...warnings, ...budget.warnings], infos };
@@ -186,7 +186,7 @@ function repeatedSelectors(expr: Expr): ReadonlySet<string> {
   return new Set(keys.filter((key) => seen.size === seen.add(key).size));
 }
 
-/** Without the names that lost their meaning on the way. */
+/** Removes metric names that lost their meaning on the way. */
 const named = (rows: readonly Row[]): readonly Row[] =>
   rows.map((row) => (row.dropName ? { ...row, labels: withoutMetadata(row.labels) } : row));
 

@@ -19,7 +19,7 @@ interface Kept {
   readonly values: number[];
   readonly stale: (0 | 1)[];
   ends: boolean;
-  /** As long as it has to be to hold them all. */
+  /** Histograms by position; only as long as needed to hold them all. */
   readonly histograms: (NativeHistogram | undefined)[];
 }
 
@@ -92,7 +92,7 @@ export class ScratchStore implements SeriesSource {
   }
 }
 
-/** A histogram as one sample and each of its buckets as another. */
+/** Returns the cost of a row: a histogram counts as one sample plus one for each of its buckets. */
 function costOf({ times, histograms = [] }: ScratchRow): number {
   return (
     times.length + histograms.reduce((sum, one) => sum + (one === undefined ? 0 : weightOf(one)), 0)

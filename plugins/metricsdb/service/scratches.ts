@@ -28,7 +28,7 @@ export class Scratches {
     this.#now = now;
   }
 
-  /** Those that nobody has used for long. */
+  /** Deletes stores that have not been used for long. */
   forget(): void {
     for (const [id, { usedAt }] of this.#open) {
       if (this.#now() - usedAt > idleMs) {

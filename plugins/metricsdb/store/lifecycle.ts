@@ -26,7 +26,10 @@ export class StoreLifecycle {
     this.#options = options;
   }
 
-  /** Opens under these limits, or closes the store (undefined). `anew`: closes and opens whatever is open already. Resolves once that is in force. */
+  /**
+   * Opens the store with these limits, or closes it (undefined). `anew` closes an open store first.
+   * Resolves once that has taken effect.
+   */
   apply(limits: Partial<MetricsLimits> | undefined, anew = false): Promise<void> {
     this.#isWanted = limits !== undefined;
     const change = this.#changing.then(() => this.#change(limits, anew));
@@ -38,7 +41,7 @@ export class StoreLifecycle {
     return change;
   }
 
-  /** Whether a store is open, or about to be. */
+  /** True if a store is open, or about to be. */
   get isWanted(): boolean {
     return this.#isWanted;
   }

@@ -41,7 +41,7 @@ export interface MetricsStoreOptions {
   /** Milliseconds that never jump; by default those of the machine. */
   readonly monotonic?: () => number;
   readonly log: Logger;
-  /** Of the hash of series; random by default, so that nobody can make them collide. */
+  /** Seed of the series hash; random by default, so that nobody can make series collide. */
   readonly seed?: number;
   readonly disk?: DiskLimits;
   readonly wal?: Pick<WalOptions, 'files' | 'segmentBytes' | 'maxBytes'>;
@@ -226,12 +226,12 @@ export class MetricsStore {
     return this.#exemplars.select(matcherSets, window, cost);
   }
 
-  /** What could not be read, as sentences. */
+  /** Returns what could not be read, as sentences. */
   damage(): string[] {
     return this.#parts.blocks.damage.sentences();
   }
 
-  /** What an operator asks for; what is open is read anew afterwards. */
+  /** Performs an operator's request; open blocks are reloaded afterwards. */
   async care(what: 'check' | 'mend'): Promise<StoreReport> {
     const { blocks } = this.#parts;
     const report =
@@ -261,7 +261,7 @@ export class MetricsStore {
     };
   }
 
-  /** What has to be done now and then. */
+  /** Performs periodic maintenance. */
   async maintain(): Promise<void> {
     this.#described.save();
     this.#exemplars.save();

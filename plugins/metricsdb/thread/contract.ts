@@ -4,7 +4,7 @@ import type { PushFormat } from '../store/intake/push-reader.ts';
 import type { MetricsStats } from '../store/store.ts';
 import type { MetricsLimits } from '../store/upkeep/limits.ts';
 
-/** What crosses to the thread of this plugin. */
+/** Data passed to the thread of this plugin. */
 export interface ThreadData extends ThreadSettings {
   readonly folder: string;
 }
@@ -44,19 +44,19 @@ export type Pairs = readonly (readonly [name: string, value: string])[];
 /** A call of the Prometheus API as it came in. */
 export interface Asked {
   readonly endpoint: Endpoint;
-  /** Of `values`. */
+  /** Label name of a `values` request. */
   readonly label?: string | undefined;
   readonly pairs: Pairs;
-  /** What a form holds comes before `pairs`. */
+  /** Body of a form; its fields precede `pairs`. */
   readonly form?: Uint8Array | undefined;
   /** `tool`: a matrix as programs of ours read it, instead of Prometheus' envelope. */
   readonly shape?: 'tool' | undefined;
   readonly asker?: string | undefined;
-  /** What the asker may see. */
+  /** Restrictions on what the caller may see. */
   readonly enforce?: readonly Enforced[] | undefined;
 }
 
-/** The same, checked and cleaned, for whoever answers elsewhere. */
+/** Call, checked and cleaned, for a server that answers elsewhere. */
 export interface Forwarded {
   readonly path: string;
   readonly pairs: Pairs;
@@ -111,7 +111,7 @@ export interface EndInput {
 /** A push as bodies of Prometheus remote write. */
 export interface Packed extends PushAnswer {
   readonly bodies: readonly Uint8Array[];
-  /** How many samples are in each. */
+  /** Number of samples in each. */
   readonly samples: readonly number[];
 }
 

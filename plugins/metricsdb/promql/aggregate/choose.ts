@@ -126,7 +126,7 @@ function insertBest(
   return best;
 }
 
-/** In the direction of `sign`, with NaN behind everything. */
+/** Compares numbers in the direction of `sign`, with NaN last. */
 export function compareNumbers(a: number, b: number, sign: number): number {
   if (Number.isNaN(a) || Number.isNaN(b)) {
     return Number.isNaN(a) ? (Number.isNaN(b) ? 0 : 1) : -1;
@@ -182,7 +182,7 @@ function noteRatios(run: Run, scalars: Float64Array, position: number): void {
   }
 }
 
-/** In [0, 1), evenly spread: FNV-1a with a final mix. */
+/** Returns an evenly spread hash in [0, 1): FNV-1a with a final mix. */
 function shareOf(labels: Labels): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(labelsKey(labels))) {

@@ -31,7 +31,7 @@ function simple(
 const itself = (value: number): number => value;
 const one = (): number => 1;
 
-/** What rounding takes from each sum is carried along. */
+/** Compensated sums: the rounding error of each is carried along. */
 class Sums {
   readonly total: Float64Array;
   readonly lost: Float64Array;

@@ -8,7 +8,7 @@ export interface Group {
   readonly rows: Row[];
 }
 
-/** What a series is grouped by: the labels that stay. */
+/** Returns how series are grouped: by the labels that remain. */
 export function groupingOf({
   grouping,
   without,
@@ -37,7 +37,10 @@ export async function groupRows(
   return [...groups.values()];
 }
 
-/** By one label, as most are, its value tells groups apart, and by none there is one: no labels need to be put together for each series. */
+/**
+ * Returns the key function of a grouping. The common cases, one label or none, need no label set
+ * per series.
+ */
 function keyFor(
   { grouping, without }: Aggregation,
   project: (labels: Labels) => Labels,

@@ -186,7 +186,10 @@ function clamp(
   return mergeSteps(run, grid, result);
 }
 
-/** Of a selector, when each sample was taken; of anything else, when it was computed. */
+/**
+ * Implements `timestamp`: for a selector the time of each sample, for anything else the time of
+ * evaluation.
+ */
 async function timestamp(run: Run, { args }: Call, grid: Grid): Promise<readonly Row[]> {
   const arg = withoutParens(args[0]!);
   if (arg.node === 'selector') {

@@ -40,7 +40,7 @@ async function formsOf(run: Run, expr: Expr, grid: Grid): Promise<Forms> {
   return native.length === 0 ? { classic, native } : withoutTwins(run, classic, native, expr.start);
 }
 
-/** What is there in both forms at a step counts in neither. */
+/** Drops series that exist in both forms at a step; they count in neither. */
 function withoutTwins(
   run: Run,
   classic: readonly Histogram[],
@@ -227,7 +227,7 @@ export async function histogramQuantiles(
   return mergeSteps(run, grid, result);
 }
 
-/** As exposition formats write numbers: whole ones with a point. */
+/** Formats a number as exposition formats do: whole ones with a point. */
 function openFloat(value: number): string {
   const text = plainFloat(value);
   return /^-?\d+$/.test(text) ? `${text}.0` : text;

@@ -126,7 +126,7 @@ function placementOf(run: Run, expr: Expr): Placement {
   return { offset };
 }
 
-/** With the subqueries around it, the innermost first. */
+/** Finds the first selector, with its enclosing subqueries, innermost first. */
 function firstSelector(
   expr: Expr,
   around: readonly Placement[],
@@ -175,7 +175,7 @@ async function infoRows(
   return instantRows(run, selector, grid, 'info');
 }
 
-/** Of each info metric the series whose sample is the newest at this step. */
+/** Returns, for each info metric, the series with the newest sample at this step. */
 function newest(candidates: readonly Row[], step: number): Row[] {
   const best = new Map<string, Row>();
   for (const row of candidates) {
@@ -199,7 +199,7 @@ function newest(candidates: readonly Row[], step: number): Row[] {
   return [...best.values()];
 }
 
-/** Undefined when a condition on the added labels is not met because there are none. */
+/** Adds labels; undefined if there are none and a condition on them therefore fails. */
 function combine(
   labels: Labels,
   infos: readonly Row[],

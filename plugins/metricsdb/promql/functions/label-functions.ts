@@ -73,7 +73,10 @@ export async function labelJoin(run: Run, { args }: Call, grid: Grid): Promise<r
   );
 }
 
-/** `undefined` leaves a series as it is. A name that is given anew is there to stay. */
+/**
+ * Rewrites labels; `undefined` leaves a series unchanged. A metric name that is set is kept in the
+ * answer.
+ */
 async function relabel(
   run: Run,
   grid: Grid,
@@ -150,7 +153,7 @@ function unsorted(run: Run, call: Call, rows: readonly Row[]): readonly Row[] {
 
 const chunks = /\d+|\D+/g;
 
-/** With runs of digits compared as numbers: `cpu2` before `cpu10`. */
+/** Compares texts with runs of digits as numbers: `cpu2` before `cpu10`. */
 function naturalOrder(a: string, b: string): number {
   const left = a.match(chunks) ?? [];
   const right = b.match(chunks) ?? [];

@@ -33,7 +33,7 @@ function dayOfYear(seconds: number): number {
   return before.reduce((sum, length) => sum + length, day.getUTCDate());
 }
 
-/** Of a time in seconds; without an argument, of the time of evaluation. */
+/** Functions of a time in seconds; without an argument, of the time of evaluation. */
 export const dateFunctions: Readonly<Record<string, NumberFunction>> = {
   year: (value) => date(value).getUTCFullYear(),
   month: (value) => date(value).getUTCMonth() + 1,

@@ -185,7 +185,7 @@ async function slide(
   }
 }
 
-/** What is wrong with the scalar arguments at a step, of those functions where something can be. */
+/** Returns the check of a function's scalar arguments at a step, where it has any. */
 function checkOf(run: Run, call: Call): ((window: Window) => void) | undefined {
   switch (call.func) {
     case 'quantile_over_time':

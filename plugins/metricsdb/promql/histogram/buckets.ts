@@ -4,7 +4,7 @@ export interface Bucket {
   count: number;
 }
 
-/** What had to be changed so that counts never fall from bucket to bucket. */
+/** Corrections that made counts never fall from bucket to bucket. */
 export interface Fix {
   readonly least: number;
   readonly most: number;
@@ -119,7 +119,7 @@ export function bucketFraction(lower: number, upper: number, buckets: readonly B
   return lower >= upper ? 0 : (rankOf(upper, buckets) - rankOf(lower, buckets)) / total.count;
 }
 
-/** How many observations lie below a value. */
+/** Returns how many observations lie below a value. */
 function rankOf(value: number, buckets: readonly Bucket[]): number {
   const total = buckets.at(-1)!.count;
   let rank = 0;

@@ -13,7 +13,10 @@ import type { Edges } from '../parse/ast.ts';
 import type { NativeNotes } from './notes.ts';
 import { histogramsOf, type MixedRange, nativeFunctions, type Sample } from './range.ts';
 
-/** The histogram on the line between two. A counter that began anew in between began at zero. Undefined where their buckets do not go together. */
+/**
+ * Interpolates between two histograms. A counter that was reset in between started at zero.
+ * Undefined if their buckets do not match.
+ */
 export function betweenHistograms(
   a: Point,
   b: Point,
@@ -44,7 +47,10 @@ export interface Point {
   readonly value: NativeHistogram;
 }
 
-/** As the function of numbers, over samples before the range and perhaps behind it. */
+/**
+ * Applies the float variant of the function to histograms, using samples before the range and
+ * possibly after it.
+ */
 export function withNativeEdges(
   name: string,
   edges: Edges,
@@ -110,7 +116,7 @@ function changeOf(
   return summedUp(right, left, lost, notes);
 }
 
-/** What counters held each time that they began anew. */
+/** Returns what counters held before each reset. */
 function lostBetween(
   looked: readonly Point[],
   left: NativeHistogram,

@@ -3,7 +3,7 @@ import type { Statistic } from 'svc/native-histogram';
 import { quoted } from '../parse/go-text.ts';
 import type { Notes } from '../vector/notes.ts';
 
-/** What is to be said where histograms meet each other, or numbers, at one place of a query. */
+/** Annotations for places of a query where histograms meet each other, or numbers. */
 export class NativeNotes {
   readonly #notes: Notes;
   readonly #position: number;

@@ -11,16 +11,19 @@ import { isTrim } from '../parse/token.ts';
 import type { RowBuilder } from '../vector/rows.ts';
 import type { NativeNotes } from './notes.ts';
 
-/** What an operator makes of two samples. */
+/** Result of an operator on two samples. */
 export interface Outcome {
   readonly value: NativeHistogram;
-  /** Whether a comparison holds. */
+  /** True if the comparison holds. */
   readonly holds: boolean;
 }
 
 export type Operand = number | NativeHistogram;
 
-/** An operator between samples of which at least one is a histogram, or that works on histograms alone; undefined where it has no meaning. */
+/**
+ * Applies an operator to samples of which at least one is a histogram; undefined if it is not
+ * defined for them.
+ */
 export function operateNatively(
   op: string,
   left: Operand,
@@ -44,7 +47,10 @@ export function operateNatively(
   return found === null ? undefined : found;
 }
 
-/** With `bool` a comparison puts whether it holds, and otherwise what was compared, where it does. */
+/**
+ * Stores a result: with `bool` a comparison yields its truth value, otherwise the left side where
+ * it holds.
+ */
 export function putOutcome(
   builder: RowBuilder,
   step: number,

@@ -32,19 +32,19 @@ export const samplesIn = (
     value: histograms?.[from + i] ?? values[from + i]!,
   }));
 
-/** What one result is computed from, in the order of time; at least one is a histogram. */
+/** Input of one result, in order of time; at least one sample is a histogram. */
 export interface MixedRange {
   readonly samples: readonly Sample[];
   readonly start: number;
   readonly end: number;
-  /** Of the metric. */
+  /** Name of the metric. */
   readonly name: string;
   readonly notes: NativeNotes;
 }
 
 type NativeFunction = (range: MixedRange) => number | NativeHistogram | undefined;
 
-/** The histograms, unless there are numbers among them, which is said. */
+/** Returns the histograms, or undefined with a warning if there are numbers among them. */
 export function histogramsOf({
   samples,
   name,
@@ -85,7 +85,7 @@ function extrapolated(
   return times(change, perSecond ? factor / ((end - start) / 1_000) : factor);
 }
 
-/** From the first to the last; of counters, over all times that they began anew. */
+/** Returns the change from the first to the last; for counters, across resets. */
 function changeOf(
   histograms: readonly NativeHistogram[],
   counter: boolean,
@@ -125,7 +125,7 @@ function changeOf(
   return { ...sum.value(), hint: 'gauge' };
 }
 
-/** From the last two samples alone. */
+/** Returns the change between the last two samples. */
 function lastChange(
   { samples, name, notes }: MixedRange,
   counter: boolean,
@@ -165,7 +165,9 @@ function folded(range: MixedRange, mean: boolean): NativeHistogram | undefined {
   return histograms && foldHistograms(histograms, mean, range.name, range.notes);
 }
 
-/** How often one sample differs from the one before; a histogram and a number always do. */
+/**
+ * Counts how often a sample differs from its predecessor; a histogram and a number always differ.
+ */
 function countPairs(
   { samples }: MixedRange,
   numbers: (a: number, b: number) => boolean,

@@ -196,7 +196,10 @@ class Pairing {
     );
   }
 
-  /** Whoever matches first has the step; a second match is an error. */
+  /**
+   * Returns a function that claims a step for a series; a second match at the same step is an
+   * error.
+   */
   #claims(labels: Labels, taken: Map<string, Uint8Array>): (step: number) => void {
     const oneToOne = this.#expr.matching.card === 'one-to-one';
     const key = oneToOne ? '' : labelsKey(labels);

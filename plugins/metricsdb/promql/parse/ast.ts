@@ -28,7 +28,7 @@ export interface StringLiteral extends Span {
   readonly value: string;
 }
 
-/** How long: milliseconds, or arithmetic that is done when the query runs. */
+/** Span in milliseconds, or an expression that is computed when the query runs. */
 export type Duration = number | DurationExpr;
 
 export interface DurationExpr extends Span {
@@ -50,7 +50,10 @@ export interface Placement {
   readonly at?: At;
 }
 
-/** What happens at the edges of a range: samples outside serve as an anchor, or between them is interpolated. */
+/**
+ * Treatment of the edges of a range: samples outside serve as an anchor, or values are
+ * interpolated.
+ */
 export type Edges = 'anchored' | 'smoothed';
 
 export interface VectorSelector extends Span, Placement {
@@ -97,7 +100,7 @@ export interface Matching {
   readonly card: 'one-to-one' | 'many-to-one' | 'one-to-many' | 'many-to-many';
   /** Labels that the result takes from the "one" side. */
   readonly include: readonly string[];
-  /** What stands in where a side has no series. */
+  /** Value that fills in for a missing series of a side. */
   readonly fillLeft?: number;
   readonly fillRight?: number;
 }

@@ -16,7 +16,10 @@ const longestSeconds = 2 ** 63 / 1e9;
 /** Milliseconds as a 64-bit count of nanoseconds gives them. */
 const milliseconds = (seconds: number): number => Math.trunc(Math.round(seconds * 1e9) / 1e6);
 
-/** What a range or a step can be: longer than nothing, as far as that shows already. */
+/**
+ * Parses the duration of a range or a step; must be positive, as far as that is known at this
+ * point.
+ */
 export function parsePositiveDuration(stream: Stream): Duration | undefined {
   const part = parsePart(stream, 0);
   if (part?.node === 'number' && part.value <= 0) {
@@ -25,7 +28,7 @@ export function parsePositiveDuration(stream: Stream): Duration | undefined {
   return part === undefined ? undefined : durationOf(part);
 }
 
-/** What follows `offset`: one duration with its sign; arithmetic only in parentheses. */
+/** Parses what follows `offset`: one signed duration; arithmetic only in parentheses. */
 export function parseOffset(stream: Stream): Duration {
   const part = parseSigned(stream, Infinity);
   return part === undefined

@@ -15,12 +15,15 @@ const shortEscapes: Readonly<Record<string, string>> = {
 
 const unprintable = /[\p{C}\p{Z}]/u;
 
-/** As `%q` prints a string. */
+/** Prints a string as `%q` does. */
 export function quoted(text: string): string {
   return enclosed(text, '"');
 }
 
-/** As `%q` prints a character; what is beyond the end of the text prints as the replacement character. */
+/**
+ * Prints a character as `%q` does; one beyond the end of the text prints as the replacement
+ * character.
+ */
 export function quotedCharacter(character: string): string {
   return enclosed(character === '' ? '\ufffd' : character, "'");
 }
@@ -96,7 +99,10 @@ export function plainFloat(value: number): string {
   return `${parts[1]}${digits.padEnd(point, '0').slice(0, point)}${digits.length > point ? `.${digits.slice(point)}` : ''}`;
 }
 
-/** As `%g` prints it: shortest digits, or `precision` of them; with an exponent below 1e-4 and from 1e+06, or from `precision` digits before the point on. */
+/**
+ * Prints a number as `%g` does: shortest digits, or `precision` of them; with an exponent below
+ * 1e-4 and from 1e+06, or from `precision` digits before the point.
+ */
 export function generalFloat(value: number, precision?: number): string {
   if (!Number.isFinite(value)) {
     return plainFloat(value);

@@ -1,6 +1,6 @@
 import { quoted } from './go-text.ts';
 
-/** Where the string literal that begins here ends, or what is wrong with it. */
+/** Returns the end of the string literal that starts here, or what is wrong with it. */
 export function scanString(input: string, from: number): number | string {
   const quote = input[from]!;
   for (let at = from + 1; at < input.length; at++) {
@@ -31,7 +31,7 @@ const numeric: Readonly<Record<string, readonly [length: number, base: number]>>
   U: [8, 16],
 };
 
-/** Where the escape ends whose first character behind the backslash is here. */
+/** Returns the end of the escape whose first character after the backslash is here. */
 function scanEscape(input: string, from: number, quote: string): number | string {
   const kind = input[from];
   if (kind === undefined) {

@@ -9,7 +9,7 @@ import {
   wordOperators,
 } from './token.ts';
 
-/** What the meaning of the next character hangs on. */
+/** Context that determines the meaning of the next character. */
 interface Surroundings {
   parens: number;
   braces: boolean;
@@ -19,7 +19,7 @@ interface Surroundings {
   colon: boolean;
 }
 
-/** Hands out one token after the other; after one of kind `broken` or `end` there is none. */
+/** Returns a function that returns the next token; `broken` and `end` are the last. */
 export function lexer(input: string): () => Token {
   const around: Surroundings = {
     parens: 0,

@@ -4,7 +4,9 @@ import { numberValue, parseDurationLiteral } from './literals.ts';
 import type { Stream } from './token-stream.ts';
 import { setOperators } from './token.ts';
 
-/** What stands between an operator and its right side: `bool on (a) group_left (b) fill (0)`. */
+/**
+ * Parses what stands between an operator and its right side: `bool on (a) group_left (b) fill (0)`.
+ */
 export function parseMatching(
   stream: Stream,
   op: string,

@@ -13,7 +13,7 @@ import { deepestNesting, type Stream, stream as streamOf } from './token-stream.
 import { neverMetrics } from './token.ts';
 
 export const longestQuery = 64 * 1024;
-/** Of the tree that is made of a query: what it costs is seen there, not in the length of its texts. */
+/** Max nodes of a query's tree: they determine its cost, not the length of its text. */
 const maxNodes = 5_000;
 
 /** Texts that were read lately, by their order of use: dashboards and rules ask the same again and again. */
@@ -52,7 +52,7 @@ function parseAnew(query: string): Expr {
   return expr;
 }
 
-/** How strongly each operator binds. */
+/** Precedence of operators. */
 const strengths: Readonly<Record<string, number>> = {
   or: 1,
   and: 2,
@@ -190,7 +190,7 @@ function parseArguments(stream: Stream): Expr[] {
   return args;
 }
 
-/** What may follow an expression and binds more strongly than every operator. */
+/** Parses suffixes of an expression, which bind more tightly than any operator. */
 function parsePostfix(stream: Stream, first: Expr): Expr {
   let expr = first;
   for (;;) {

@@ -18,7 +18,7 @@ export function parseError(query: string, position: number, reason: string): Err
   return queryError('bad_data', `${lineAndColumn(query, position)}: parse error: ${reason}`);
 }
 
-/** What went wrong while a query that can be read was answered. */
+/** Error during the execution of a valid query. */
 export function executionError(reason: string): Error {
   return queryError('execution', reason);
 }

@@ -2,7 +2,7 @@ import { childrenOf, type Expr, type ValueType } from './ast.ts';
 
 export interface Signature {
   readonly args: readonly ValueType[];
-  /** How many of the last argument may be left out or added: 0 none, -1 any number. */
+  /** Number of trailing arguments that may be omitted or added: 0 none, -1 any number. */
   readonly variadic: number;
   readonly returns: ValueType;
 }
@@ -65,7 +65,7 @@ export const functions: ReadonlyMap<string, Signature> = new Map([
   ['info', signature([v, v], v, 1)],
 ]);
 
-/** Their result hangs on the time of evaluation even when their arguments do not. */
+/** Functions whose result depends on the time of evaluation even if their arguments do not. */
 const timeBound: ReadonlySet<string> = new Set(
   'days_in_month day_of_month day_of_week day_of_year end hour minute month year predict_linear range start step time timestamp'.split(
     ' ',
@@ -96,7 +96,7 @@ export function valueTypeOf(expr: Expr): ValueType {
   }
 }
 
-/** Whether an expression has the same value at every step: then it is evaluated once. */
+/** Returns whether an expression has the same value at every step, so that it is evaluated once. */
 export function isStepInvariant(expr: Expr): boolean {
   switch (expr.node) {
     case 'number':
@@ -117,7 +117,7 @@ export function isStepInvariant(expr: Expr): boolean {
   }
 }
 
-/** They tell of the query's window, which stays the same. */
+/** Functions of the query's window, which is constant. */
 export const queryConstants: ReadonlySet<string> = new Set(['start', 'end', 'step', 'range']);
 
 function isPinnedTimestamp(expr: {

@@ -6,7 +6,7 @@ export interface Stream {
   readonly query: string;
   /** The token that comes next. */
   peek(): Token;
-  /** Where the last closing bracket or number that was taken ends. */
+  /** End of the last closing bracket or number that was consumed. */
   readonly lastClosing: number;
   take(): Token;
   /** Takes a mark, operator or keyword if it is the one asked for. */

@@ -1,6 +1,6 @@
-/** What the lexer makes of the text, and how errors name it. */
 import { quoted } from './go-text.ts';
 
+/** Kind of a token, by which errors name it. */
 export type TokenKind =
   | 'end'
   | 'broken'
@@ -17,9 +17,9 @@ export type TokenKind =
 
 export interface Token {
   readonly kind: TokenKind;
-  /** As written; the reason when the token is broken. */
+  /** Text as written; the reason if the token is broken. */
   readonly text: string;
-  /** Of keywords, operators and marks in their one spelling; otherwise as written. */
+  /** Normalized spelling of keywords, operators and marks; otherwise as written. */
   readonly word: string;
   readonly start: number;
   readonly end: number;
@@ -31,7 +31,7 @@ export const aggregators: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Their first argument is a number or a text, not what is aggregated. */
+/** Aggregations whose first argument is a number or a text. */
 export const parametrised: ReadonlySet<string> = new Set([
   'topk',
   'bottomk',

@@ -1,4 +1,4 @@
 const ending = /_(?:total|sum|count|bucket)$/;
 
-/** By custom, what only rises is named so. */
+/** Returns whether a name is that of a counter, by convention. */
 export const isCounterName = (name: string): boolean => ending.test(name);

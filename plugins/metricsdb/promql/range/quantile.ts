@@ -27,7 +27,7 @@ const isOutside = (q: number, { length }: Float64Array): boolean =>
 const outside = (q: number, { length }: Float64Array): number =>
   length === 0 || Number.isNaN(q) ? NaN : q < 0 ? -Infinity : Infinity;
 
-/** Of sorted values, of which the last `unknown` are no numbers. */
+/** Returns the quantile of sorted values, of which the last `unknown` are NaN. */
 function ranked(q: number, values: Float64Array, unknown: number): number {
   const { length } = values;
   const at = (index: number): number => (index < unknown ? NaN : values[index - unknown]!);
@@ -39,7 +39,7 @@ function ranked(q: number, values: Float64Array, unknown: number): number {
   return at(lower) * (1 - weight) + at(upper) * weight;
 }
 
-/** With NaN at the end; answers how many of them there are. */
+/** Sorts with NaN last; returns the number of NaN. */
 function sort(values: Float64Array): number {
   const { length } = values;
   if (length > few) {
@@ -61,7 +61,7 @@ function sort(values: Float64Array): number {
   return length - numbers;
 }
 
-/** Of sorted values, how many come before the first NaN. */
+/** Returns how many sorted values come before the first NaN. */
 function numbersIn(values: Float64Array): number {
   let numbers = values.length;
   while (numbers > 0 && Number.isNaN(values[numbers - 1]!)) {

@@ -26,7 +26,7 @@ export interface Samples {
   readonly histograms?: Histograms;
 }
 
-/** Of one subquery: what goes over all of them at once holds up others. */
+/** Max steps of one subquery: loops over all of them block other work. */
 const maxSteps = 10_000_000;
 
 /** A visitor looks at the samples until it returns, or until what it returns resolves. */
@@ -35,13 +35,13 @@ export type VisitSamples = (samples: Samples) => Promise<void> | void;
 export interface RangeVector extends Placed {
   readonly range: number;
   readonly edges?: Edges;
-  /** In the text of the query. */
+  /** Position in the text of the query. */
   readonly position: number;
   /** All samples that ranges behind each step of the grid can hold, one series after the other. */
   each(visit: VisitSamples): Promise<void>;
 }
 
-/** What the ranges are for: a function by its name, and what it can do without. */
+/** Use of the ranges: the function by name, and what it does not need. */
 export interface Purpose {
   readonly func: string;
   readonly thinned: RangeFunction['thinned'];
@@ -199,7 +199,10 @@ function samplesOf(row: Row, grid: Grid): Samples {
   return { labels, dropName, times, values: kept, length, ...(histograms && { histograms }) };
 }
 
-/** Those that are there. At the steps of a subquery a histogram follows another one than in its series, so whether it began anew is open. */
+/**
+ * Returns the histograms that are present. Within a subquery a histogram has another predecessor
+ * than in its series, so whether it was reset is unknown.
+ */
 function unrelated({ values, present, histograms }: Row): Histograms {
   return [...values.keys()]
     .filter((index) => present === undefined || present[index] === 1)

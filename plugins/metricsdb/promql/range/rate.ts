@@ -60,7 +60,7 @@ function extrapolated(window: Window, counter: boolean, perSecond: boolean): num
   return change * (perSecond ? factor / (range / 1000) : factor);
 }
 
-/** As `extrapolated` at every step. */
+/** Computes `extrapolated` at every step. */
 function sweepExtrapolated(
   course: Course,
   values: Float64Array,
@@ -135,7 +135,7 @@ function stretching(counter: boolean, perSecond: boolean): RangeFunction {
   };
 }
 
-/** From the last two samples alone. */
+/** Returns the change between the last two samples. */
 function lastChange({ times, values, to }: Window, counter: boolean): number | undefined {
   const elapsed = times[to - 1]! - times[to - 2]!;
   if (elapsed === 0) {

@@ -4,7 +4,9 @@ import type { Budget } from 'svc/query';
 export class Window {
   times: Float64Array;
   values: Float64Array;
-  /** Where a value breaks with the one before it, if the function asks for that. Ascending. */
+  /**
+   * Ascending positions of values that break with their predecessor, if the function asks for them.
+   */
   marks: Int32Array;
   /** Which of all samples each of these is, where some are left out. */
   ordinals: Float64Array | undefined;
@@ -40,16 +42,16 @@ export class Window {
   }
 }
 
-/** What turns the samples of a range into a value. */
+/** Function that turns the samples of a range into a value. */
 export interface RangeFunction {
-  /** With fewer samples there is no result. */
+  /** Min samples for a result. */
   readonly least: number;
   readonly keepsName?: boolean;
   /** Looks at nothing but the first and last sample, the least and greatest value and the number of samples, and perhaps at where values fell. */
   readonly thinned?: 'plain' | 'with falls';
   /** Which values break with the one before; `compute` finds them as marks. */
   breaks?(before: number, value: number): boolean;
-  /** NaN is a value; `undefined` is none. */
+  /** Computes the value, which may be NaN; `undefined` means no result. */
   compute(window: Window): number | undefined;
   /** The same for a window of so many samples that computing in one go would hold up others. */
   computeMany?(window: Window, budget: Budget): Promise<number | undefined>;

@@ -39,7 +39,10 @@ export async function matchRows(
 
 const metadata = ['__name__', '__type__', '__unit__'];
 
-/** The labels of a result: of the "many" side, with what the operation takes away and what it includes from the other. */
+/**
+ * Returns the labels of a result: those of the "many" side, without what the operation drops and
+ * with what it includes from the other.
+ */
 export function resultLabels(
   matching: Matching,
   many: Labels,

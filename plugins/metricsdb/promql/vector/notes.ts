@@ -15,7 +15,7 @@ interface Forced {
   count: number;
 }
 
-/** Remarks beside an answer. The same remark is made once, for the place that made it last. */
+/** Remarks that accompany an answer. Equal remarks are kept once, for the latest position. */
 export class Notes {
   readonly #notes = new Map<string, Note>();
 
@@ -66,7 +66,7 @@ export class Notes {
     forced.count++;
   }
 
-  /** With the places in the text of the query. */
+  /** Returns the remarks with their positions in the query. */
   lists(query: string): { readonly warnings: string[]; readonly infos: string[] } {
     const warnings: string[] = [];
     const infos: string[] = [];

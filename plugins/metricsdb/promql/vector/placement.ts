@@ -17,7 +17,7 @@ export function place(run: Run, { at, offset }: Placement): Placed {
 export const dataTime = (placed: Placed, grid: Grid, step: number): number =>
   (placed.at ?? timeAt(grid, step)) - placed.offset;
 
-/** In milliseconds. */
+/** Evaluates a duration in milliseconds. */
 export function milliseconds(run: Run, duration: Duration, mayBeNegative: boolean): number {
   if (typeof duration === 'number') {
     return duration;

@@ -8,7 +8,10 @@ const metadata: ReadonlySet<string> = new Set(['__name__', '__type__', '__unit__
 
 const underscore = 0x5f;
 
-/** Names are in order: where the one behind that of the metric begins with a letter, nothing else is to go. */
+/**
+ * Removes the metadata labels. Names are sorted: if the one after the metric name starts with a
+ * letter, there is nothing else to remove.
+ */
 export function withoutMetadata(labels: Labels): Labels {
   if (labels[0] !== metricName || labels.length === 2 || labels[2]!.charCodeAt(0) <= underscore) {
     return withoutLabels(labels, metadata);
@@ -35,7 +38,7 @@ export function indexAt(row: Row, step: number): number {
     : -1;
 }
 
-/** Gathers the values of one row after the other, and keeps no more of the grid than there are values on. */
+/** Builder of rows, one after the other; keeps only the part of the grid that has values. */
 export class RowBuilder {
   readonly #run: Run;
   readonly #values: Float64Array;
@@ -78,7 +81,7 @@ export class RowBuilder {
     this.#run.budget.bytes(weightOf(sample) * 16);
   }
 
-  /** The sample of a row, whichever kind it is of. */
+  /** Copies a sample of a row, of either kind. */
   copy(step: number, { values, histograms }: Row, index: number): void {
     this.putSample(step, histograms?.[index] ?? values[index]!);
   }
@@ -87,7 +90,10 @@ export class RowBuilder {
     return this.#present[step] === 1;
   }
 
-  /** For an empty builder, and who has all values at hand: `write` sets them and marks where they are, without asking for each. */
+  /**
+   * Fills an empty builder from a caller that has all values at hand: `write` sets them and marks
+   * which are present, without a call for each.
+   */
   fill(write: (values: Float64Array, present: Uint8Array) => void): void {
     const present = this.#present;
     write(this.#values, present);
@@ -189,7 +195,10 @@ function united(builder: RowBuilder, group: readonly Row[]): Row {
   return builder.take(group[0]!.labels, group[0]!.dropName)!;
 }
 
-/** As `mergeRows`, where the names may still go: then only the answer shows what is the same. */
+/**
+ * Merges rows like `mergeRows`, for the case that names may still be dropped: then only the answer
+ * shows which rows are equal.
+ */
 export async function mergeSteps(
   run: Run,
   grid: Grid,

@@ -14,14 +14,14 @@ export interface Grid {
 /** One series of an instant vector over the steps of a grid. */
 export interface Row {
   readonly labels: Labels;
-  /** Its name has lost its meaning, and goes from the answer. */
+  /** True if the name has lost its meaning and is dropped from the answer. */
   readonly dropName: boolean;
   /** The step of `values[0]`; there is nothing before. */
   readonly from: number;
   readonly values: Float64Array;
   /** 1 where there is a value; absent when there is one everywhere. */
   readonly present?: Uint8Array;
-  /** Where a histogram stands instead of a number. */
+  /** Histograms at the steps that have one instead of a number. */
   readonly histograms?: Histograms;
 }
 
@@ -39,17 +39,23 @@ export interface Run {
   readonly subqueryStepMs: number;
   /** Names are dropped from the answer, not by each function: a later label_replace() can still see them. */
   readonly delayedNameRemoval: boolean;
-  /** Whether a metric is a counter is told by its `__type__`, not by its name. */
+  /** True if the `__type__` label, not the name, tells whether a metric is a counter. */
   readonly typeAndUnitLabels: boolean;
   /** Labels that functions make may only have names as before UTF-8 was allowed. */
   readonly legacyLabelNames: boolean;
   readonly enforce: readonly Matcher[];
   readonly notes: Notes;
-  /** What `start()`, `end()`, `range()` and `step()` tell of; the step of a single moment is 0. */
+  /**
+   * Window that `start()`, `end()`, `range()` and `step()` return; the step of an instant query is
+   * 0.
+   */
   readonly window: { readonly start: number; readonly end: number; readonly step: number };
-  /** What was selected already, of selectors that stand in the query more than once. */
+  /** Results of selectors that occur more than once in the query. */
   readonly selected: Map<string, Promise<readonly Series[]>>;
-  /** By their matchers: selectors that stand in the query more than once. All of them see the same samples. */
+  /**
+   * Selectors, by their matchers, that occur more than once in the query. All of them see the same
+   * samples.
+   */
   readonly repeated: ReadonlySet<string>;
   evaluate(expr: Expr, grid: Grid): Promise<Value>;
 }
@@ -75,7 +81,7 @@ export async function scalarsOf(run: Run, expr: Expr, grid: Grid): Promise<Float
 /** Looks at the clock after so much work, not after each piece of it. */
 const breathEvery = 1 << 14;
 
-/** For loops over steps, whose single turns are too short to look at the clock. */
+/** Returns a pacer for loops over steps, whose single turns are too short to look at the clock. */
 export function pace({ budget }: Run): (work: number) => Promise<void> | undefined {
   let done = 0;
   return (work) => {

@@ -39,7 +39,10 @@ export async function eachSelected(
   }
 }
 
-/** Of each sample its value or its time; of an info metric the time, too, and it has numbers only. */
+/**
+ * Requested part of each sample: its value or its time. An info metric needs the time too, and has
+ * numbers only.
+ */
 type Wanted = 'value' | 'timestamp' | 'info';
 
 /** The newest sample of each series, not older than the lookback, at each step. */

@@ -8,15 +8,18 @@ export interface Series {
   readonly times: Float64Array;
   readonly values: Float64Array;
   readonly length: number;
-  /** 1 where the sample is a staleness marker; absent when there is none. */
+  /** 1 at samples that are staleness markers; absent if there are none. */
   readonly stale?: Uint8Array;
-  /** Of thinned samples: for how many each stands, itself and those left out before it. */
+  /** Number of samples that each thinned sample represents: itself and those dropped before it. */
   readonly counts?: Float64Array;
-  /** Samples that are histograms and no numbers; absent where there are none, as in every store but those of rule tests. */
+  /**
+   * Samples that are histograms; absent if there are none, as in every store except those of rule
+   * tests.
+   */
   readonly histograms?: Histograms;
 }
 
-/** By the place of the sample; its number means nothing. */
+/** Histograms by sample position; the number at that position is meaningless. */
 export type Histograms = readonly (NativeHistogram | undefined)[];
 
 /** All that is looked at, in milliseconds: what lies in (end + i·advance − width, end + i·advance]. */
@@ -24,11 +27,11 @@ export interface Windows {
   readonly end: number;
   readonly advance: number;
   readonly width: number;
-  /** Whether it matters where values fell. */
+  /** True if drops of the value matter. */
   readonly falls: boolean;
 }
 
-/** What a store may use to read less; it may ignore all of it. */
+/** Hints by which a store may read less; it may ignore all of them. */
 export interface SelectHints {
   /** The function that the samples are for. */
   readonly func?: string;
@@ -38,11 +41,14 @@ export interface SelectHints {
   readonly range?: number;
   /** Only the newest sample of each series is looked at. `select` does not go by it: what it answers may be looked at more than once. */
   readonly newest?: boolean;
-  /** Of each window, only the first and last sample, the least and greatest value and the number of samples are looked at. `select` does not go by it either. */
+  /**
+   * Windows of which only the first and last sample, the min, the max and the count are needed.
+   * `select` ignores it too.
+   */
   readonly windows?: Windows;
 }
 
-/** Where the engine gets samples from. */
+/** Source of the engine's samples. */
 export interface SeriesSource {
   /** Series whose labels match, each with its samples in (mint, maxt]. May be called several times for one query. Charges the budget for what it reads. */
   select(
@@ -52,7 +58,10 @@ export interface SeriesSource {
     hints: SelectHints,
     budget: Budget,
   ): Promise<readonly Series[]>;
-  /** As `select`, one series after the other: what `visit` gets is good until it returns, or until what it returns resolves. For who need not hold it all. */
+  /**
+   * Selects like `select`, one series after the other: what `visit` gets is valid until it returns,
+   * or until its promise resolves. For callers that need not hold everything.
+   */
   scan?(
     matchers: readonly Matcher[],
     mint: number,

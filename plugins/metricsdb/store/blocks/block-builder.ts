@@ -24,13 +24,13 @@ interface SliceDraft {
   readonly pages: number[];
 }
 
-/** What is in a block. */
+/** Content of a finished block. */
 export interface Finished {
   readonly series: number;
   readonly samples: number;
   readonly mint: number;
   readonly maxt: number;
-  /** Where there are samples between the two: first and last slice, again and again. */
+  /** Slices that contain samples: pairs of first and last. */
   readonly spans: readonly number[];
 }
 
@@ -91,7 +91,7 @@ export class BlockBuilder {
     }
   }
 
-  /** Writes the rest and the directory, which is the last section. */
+  /** Writes the remainder and the directory, which is the last section. */
   finish(): Finished {
     this.#closePages();
     this.#closeGroup();

@@ -19,9 +19,9 @@ export interface Range {
   readonly to: number;
 }
 
-/** What a block holds where. */
+/** Directory of a block: which data lies where. */
 export class BlockDirectory {
-  /** Whether its samples tell how many each stands for. */
+  /** True if its samples say how many each represents. */
   readonly counted: boolean;
   readonly series: number;
   readonly labelNames: readonly string[];
@@ -54,7 +54,7 @@ export class BlockDirectory {
     }));
   }
 
-  /** Where the metrics lie whose name the matchers let through. */
+  /** Returns the ranges of metrics whose name the matchers accept. */
   ranges(matchers: readonly Matcher[]): Range[] {
     const onName = matchers.filter(({ name }) => name === metricName);
     const found: Range[] = [];

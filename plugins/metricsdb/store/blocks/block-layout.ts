@@ -12,13 +12,16 @@ export const timeColumnsPerSection = 64;
 
 export const layoutVersion = 1;
 
-/** Of blocks whose samples stand for several each, and tell for how many. */
+/** Version of blocks with thinned samples, which say how many each represents. */
 export const thinLayoutVersion = 2;
 
 /** `level` of a block with every sample as it came. */
 export const rawLevel = 0;
 
-/** `level` of a block with those samples that windows of this many milliseconds can be told from. */
+/**
+ * Window in milliseconds by `level` of a thinned block, whose samples suffice to answer queries
+ * about such windows.
+ */
 export const windowsOfLevel: ReadonlyMap<number, number> = new Map([
   [1, 5 * 60_000],
   [2, 60 * 60_000],

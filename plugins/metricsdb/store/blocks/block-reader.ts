@@ -9,7 +9,7 @@ import { BlockDirectory, sectionOf, type Slice } from './block-directory.ts';
 import { groupSeries, pageSeries, sliceMs } from './block-layout.ts';
 import { type GroupCache, LabelGroup } from './label-group.ts';
 
-/** Where each series of a page begins, and which times are its own. */
+/** Page with the start of each series and the times of its own. */
 interface Page {
   readonly bytes: Uint8Array;
   readonly times: Int32Array;
@@ -106,7 +106,7 @@ export class BlockReader {
     this.#file.close();
   }
 
-  /** Lets go of what was unpacked. */
+  /** Frees unpacked data. */
   forget(): void {
     this.#pages.clear();
     this.#columns.clear();

@@ -17,13 +17,16 @@ import { GroupCache } from './label-group.ts';
 const maxOpen = 64;
 const maxGroupBytes = 64 * 1_048_576;
 
-/** The blocks of a store: which there are, and a bounded number of them open. What of them cannot be read is told in each answer that misses it. */
+/**
+ * Blocks of a store: which exist, and a bounded number of open ones. Each answer that lacks
+ * unreadable data says so.
+ */
 export class Blocks {
   readonly damage: DamageBook;
   readonly #catalogue: Catalogue;
   readonly #cache: SectionCache;
   readonly #groups = new GroupCache(maxGroupBytes);
-  /** In the order of their use. */
+  /** Open blocks, least recently used first. */
   readonly #open = new Map<number, BlockReader>();
   /** Ids that a question works with; they are closed when nobody does any more. */
   readonly #users = new Map<number, number>();
@@ -48,7 +51,7 @@ export class Blocks {
     return this.#cache.bytes;
   }
 
-  /** To be called after each change of the catalogue. */
+  /** Reloads the list; call after each change of the catalogue. */
   refresh(): void {
     this.#rows = this.#catalogue.blocks.list();
     const there = new Set(this.#rows.map(({ id }) => id));
@@ -90,7 +93,10 @@ export class Blocks {
     };
   }
 
-  /** What `work` reads from a block, without the sections that it tells `lost` of; the answer says what is missing. None: nothing can be read. */
+  /**
+   * Runs `work` on a block, except for sections that it reports as `lost`; the answer says what is
+   * missing. Undefined if nothing can be read.
+   */
   from<R>(
     row: BlockRow,
     cost: Pick<Budget, 'warn'>,
@@ -100,7 +106,7 @@ export class Blocks {
     return this.#attempt(row, (reader) => work(reader, lost), lost);
   }
 
-  /** What `work` reads from a block of which nothing must be missing; none when something is. */
+  /** Runs `work` on a block that must be complete; undefined if anything is missing. */
   whole<R>(row: BlockRow, work: (reader: BlockReader, lost: Lost) => R): R | undefined {
     const lost: Lost = (error) => {
       throw error;
@@ -118,7 +124,7 @@ export class Blocks {
     this.refresh();
   }
 
-  /** To be called now and then: what was put back counts again. */
+  /** Checks damaged blocks again, so that restored files count; call periodically. */
   async lookAgain(now: number): Promise<void> {
     for (const { id } of await this.damage.lookAgain(now)) {
       this.#closeOne(id);

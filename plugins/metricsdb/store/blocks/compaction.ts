@@ -59,7 +59,7 @@ interface Source {
   labels: Labels | undefined;
 }
 
-/** Writes the content of several blocks as one and puts it in their place; answers whether it did. */
+/** Merges several blocks into one and replaces them; returns whether it did. */
 export async function compact(
   catalogue: Catalogue,
   blocks: Blocks,
@@ -94,7 +94,9 @@ export async function compact(
   }
 }
 
-/** None when one of the blocks turns out to be damaged: the next attempt leaves it out. */
+/**
+ * Merges blocks; undefined if one of them turns out to be damaged: the next attempt leaves it out.
+ */
 async function merge(
   catalogue: Catalogue,
   blocks: Blocks,
@@ -146,7 +148,7 @@ async function merge(
   return row;
 }
 
-/** Reads the series at which a source stands and goes on to the next. */
+/** Reads the current series of a source and advances to the next. */
 function advance(source: Source, reader: BlockReader, into: Samples, lost: Lost): true {
   reader.read(source.next, -Infinity, Infinity, into, lost);
   source.next++;

@@ -87,7 +87,7 @@ export class LabelGroup {
 /** Groups that were read lately, of all blocks together. */
 export class GroupCache {
   readonly #maxBytes: number;
-  /** In the order of their use. */
+  /** Groups, least recently used first. */
   readonly #groups = new Map<string, LabelGroup>();
   #bytes = 0;
 

@@ -31,7 +31,10 @@ export function levelFor({ windows }: SelectHints, matchers: readonly Matcher[])
   return exact.at(-1)?.[0] ?? rawLevel;
 }
 
-/** What the row of a block tells besides its columns: `spans` of a whole one, and of a thin one the id of the whole one. */
+/**
+ * Metadata of a block beyond its columns: `spans` of a full one, and of a thinned one the id of the
+ * full one.
+ */
 interface Meta {
   readonly spans?: readonly number[];
   readonly of?: number;
@@ -49,7 +52,7 @@ export const thinnedOf = (
   ids: ReadonlySet<number>,
 ): readonly BlockRow[] => rows.filter((row) => row.level !== rawLevel && ids.has(metaOf(row).of!));
 
-/** Whether no other block has samples where this one has; only then thinned samples are exact. */
+/** Returns whether no other block overlaps with this one; only then are thinned samples exact. */
 export const standsAlone = (row: BlockRow, rows: readonly BlockRow[]): boolean => {
   const own = spansOf(row);
   return rows.every(

@@ -3,9 +3,10 @@ import { type Samples } from '../columns/samples.ts';
 let marks = new Uint8Array(1_024);
 
 /**
- * Leaves of each window, whose end belongs to it and whose beginning does not, what tells its first and last sample, its least and greatest value and how many there were, with
- * their own times and values; of counters also where they fell. Any question about whole windows that asks for no more
- * than that gets the answer it would have got.
+ * Thins samples to what determines, for each window (end inclusive, start exclusive), the first and
+ * last sample, min, max and count, with their original times and values; for counters also where
+ * they fell. Any query about whole windows that needs no more than that gets the same answer as
+ * before.
  */
 export function thin(all: Samples, windowMs: number, counter: boolean, into: Samples): Samples {
   if (marks.length < all.length) {

@@ -8,7 +8,9 @@ interface Condition {
   readonly holdsFor: (text: string) => boolean;
   /** Symbol of the label's name; -1 where nothing has this label. */
   readonly name: number;
-  /** By symbol of the value, filled as values are met: a pattern runs once per distinct value. */
+  /**
+   * Match results by symbol of the value, filled lazily: a pattern runs once per distinct value.
+   */
   readonly verdicts: Uint8Array;
   readonly whenAbsent: boolean;
 }

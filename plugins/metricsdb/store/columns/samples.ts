@@ -4,7 +4,10 @@ export class Samples {
   values = new Float64Array(1_024);
   /** 1 where the sample is a staleness marker; its value means nothing. */
   stale = new Uint8Array(1_024);
-  /** How many samples each stands for, itself and those left out before it; only while thinned ones are among them. */
+  /**
+   * Number of samples that each represents, itself and those dropped before it; only if thinned
+   * ones are among them.
+   */
   counts: Float64Array | undefined;
   length = 0;
   anyStale = false;
@@ -25,12 +28,12 @@ export class Samples {
     return this;
   }
 
-  /** What was appended since `from` stands for itself. */
+  /** Marks samples appended since `from` as representing only themselves. */
   countEach(from: number): void {
     this.counts?.fill(1, from, this.length);
   }
 
-  /** Lets go of what was appended since it was so long. */
+  /** Drops what was appended beyond this length. */
   truncate(length: number): void {
     this.stale.fill(0, length);
     this.length = length;

@@ -18,7 +18,7 @@ export class Scratch {
     return this;
   }
 
-  /** Room for `more` bytes behind `at`. */
+  /** Ensures capacity for `more` bytes after `at`. */
   ensure(more: number): void {
     if (this.at + more > this.bytes.length) {
       const grown = new Uint8Array(Math.max(this.bytes.length * 2, this.at + more));
@@ -71,12 +71,12 @@ export class Scratch {
     this.at += to - from;
   }
 
-  /** What was written, until the next write. */
+  /** Returns the written bytes, valid until the next write. */
   written(): Uint8Array {
     return this.bytes.subarray(0, this.at);
   }
 
-  /** What was written, to keep. */
+  /** Returns a copy of the written bytes. */
   copied(): Uint8Array {
     return this.bytes.slice(0, this.at);
   }

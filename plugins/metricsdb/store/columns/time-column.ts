@@ -1,7 +1,10 @@
 import { Cursor, type Scratch } from './scratch.ts';
 import { readWholeNumbers, weightOf, writeWholeNumbers } from './whole-numbers.ts';
 
-/** How the times deviate: from an even grid (a ticker that jitters), or each from the one before (a sleeper that drifts, gaps). */
+/**
+ * Deviation of times: from an even grid (a ticker that jitters), or each from its predecessor (a
+ * sleeper that drifts, gaps).
+ */
 const grid = 0;
 const chain = 1;
 
@@ -48,12 +51,15 @@ export class TimeColumn {
     writeWholeNumbers(out, gridWeight < chainWeight ? deviations : others, 1, count);
   }
 
-  /** How many times stand at `cursor`, which stays where it is. */
+  /** Returns the number of times at `cursor`, which does not move. */
   count(bytes: Uint8Array, begin: number, end: number): number {
     return new Cursor(bytes, begin, end).uvarint();
   }
 
-  /** Reads into `times` from `into` on and answers with where the column ends; `times` has room for `count` of them. */
+  /**
+   * Reads into `times` from `into` on and returns the end of the column; `times` must have capacity
+   * for `count` of them.
+   */
   read(
     bytes: Uint8Array,
     begin: number,

@@ -1,7 +1,7 @@
 import { Cursor, type Scratch } from './scratch.ts';
 import { readWholeNumbers, weightOf, writeWholeNumbers } from './whole-numbers.ts';
 
-/** How a run of values is stored; the low bits of its first byte, the decimal places above them. */
+/** Encoding of a run of values; the low bits of its first byte, the decimal places above them. */
 const constant = 0;
 const deltas = 1;
 const deltasOfDeltas = 2;
@@ -85,7 +85,9 @@ export class ValueColumn {
     }
   }
 
-  /** Whether all values are whole numbers of `10^-places`, which then stand in `wholes`. */
+  /**
+   * Returns whether all values are integer multiples of `10^-places`, which are then in `wholes`.
+   */
   #scale(values: Float64Array, from: number, to: number, places: number): boolean {
     const wholes = this.#wholes;
     const power = powers[places]!;
@@ -124,7 +126,10 @@ export class ValueColumn {
     writeWholeNumbers(out, steady ? second : wholes, 0, count);
   }
 
-  /** What arithmetic cannot shorten: each value against the one before it, byte for byte, bytes of one rank side by side. */
+  /**
+   * Writes values that arithmetic cannot shorten: each XORed with its predecessor, with bytes of
+   * one rank side by side.
+   */
   #writePlanes(out: Scratch, values: Float64Array, from: number, to: number): void {
     const wholes = this.#wholes;
     const halves = this.#halves;

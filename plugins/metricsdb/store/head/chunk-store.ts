@@ -5,9 +5,9 @@ import { ValueColumn } from '../columns/value-column.ts';
 
 const slabBits = 20;
 const slabSize = 1 << slabBits;
-/** Of a chunk: its predecessor, its last time, its length. */
+/** Size of a chunk's header: its predecessor, its last time, its length. */
 const headerSize = 14;
-/** Of a chunk: each has a bit that says whether it is a staleness marker. */
+/** Max samples of a chunk: each has a bit that says whether it is a staleness marker. */
 const maxSamples = 32;
 /** Points at no chunk. */
 export const nowhere = 0xffff_ffff;

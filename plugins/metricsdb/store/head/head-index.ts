@@ -25,7 +25,7 @@ export class HeadIndex {
   used = 0;
   live = 0;
 
-  /** With a random seed nobody can make series collide. */
+  /** Takes a random seed, so that nobody can make series collide. */
   constructor(seed: number) {
     this.#seed = seed;
   }
@@ -40,12 +40,12 @@ export class HeadIndex {
     );
   }
 
-  /** What the labels of all series take. */
+  /** Size of the labels of all series. */
   get labelBytes(): number {
     return this.#textBytes + this.#pairsUsed * 4;
   }
 
-  /** The slot of the series with these labels, which are in order; -1 where there is none. */
+  /** Returns the slot of the series with these sorted labels; -1 if there is none. */
   find(labels: Labels): number {
     let hash = this.#seed;
     for (const text of labels) {

@@ -57,7 +57,7 @@ export class HeadSamples {
     return this.#lastTimes[slot]!;
   }
 
-  /** Whether the newest sample is a staleness marker. */
+  /** Returns whether the newest sample is a staleness marker. */
   ended(slot: number): boolean {
     const last = this.#counts[slot]! - 1;
     return last >= 0 && this.#isStale(slot, last);
@@ -73,7 +73,7 @@ export class HeadSamples {
     return this.#counts[slot] === 0 && this.#chain[slot] === nowhere && this.#lateList[slot] === -1;
   }
 
-  /** What would become of a sample: the rule of order, which `append` follows. */
+  /** Returns what would happen to a sample: the ordering rule, which `append` follows. */
   verdict(slot: number, time: number, value: number, stale: boolean, window: number): Verdict {
     const last = this.#lastTimes[slot]!;
     if (time > last) {
@@ -161,7 +161,7 @@ export class HeadSamples {
     this.#refill(slot, into.settle(), into.after(moved.boundary - 1));
   }
 
-  /** Forgets what was moved: it lies in a block. */
+  /** Frees moved samples, which are in a block by now. */
   release(): void {
     this.#moved!.release();
     this.#moved = undefined;

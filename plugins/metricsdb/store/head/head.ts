@@ -19,7 +19,7 @@ export class Head {
   readonly index: HeadIndex;
   readonly samples = new HeadSamples();
   readonly #seed: number;
-  /** What is forgotten here is found by its labels, and learnt again. */
+  /** Cache of series by raw key; a missing entry is found by its labels and added again. */
   #keys: KeyTable;
   readonly #window: number;
   readonly #mostKeys: number;
@@ -56,7 +56,7 @@ export class Head {
     return this.#keys.bytes + this.index.bytes + this.samples.bytes;
   }
 
-  /** What the labels of all series take, those included that senders write in their own ways. */
+  /** Size of the labels of all series, including the spellings that senders use. */
   get labelBytes(): number {
     return this.index.labelBytes + this.#keys.keyBytes;
   }
@@ -113,7 +113,10 @@ export class Head {
     return true;
   }
 
-  /** A series whose newest sample is from a future that the clock has taken back begins anew, in the middle of what it has. */
+  /**
+   * Returns the acceptance window of a series. If its newest sample is from a future that the clock
+   * has since taken back, the series restarts in the middle of its data.
+   */
   #windowOf(slot: number): number {
     return this.samples.lastTime(slot) > this.latest ? Infinity : this.#window;
   }
@@ -167,7 +170,7 @@ export class Head {
     return id * saltsPerStamp;
   }
 
-  /** Whether there may be samples in (mint, maxt]. */
+  /** Returns whether there may be samples in (mint, maxt]. */
   touches(mint: number, maxt: number): boolean {
     return maxt >= Math.min(this.minTime, this.#movedMinTime) && mint <= this.maxTime;
   }
@@ -209,10 +212,12 @@ interface Running {
   readonly time: number;
 }
 
-/** Series that are remembered; the one that was quiet longest begins anew, which reads as a reset of its counter. */
+/**
+ * Max series remembered; the one that was idle longest restarts, which reads as a counter reset.
+ */
 const mostSeries = 100_000;
 
-/** What series come to whose senders tell only what was added since the last time. */
+/** Running totals of series whose senders report only increments. */
 class DeltaSums {
   readonly #sums = new Map<number, Running>();
 
@@ -230,7 +235,7 @@ class DeltaSums {
     return sum + delta;
   }
 
-  /** What was added did not reach the disk: the sender will send it again. */
+  /** Undoes an increment that did not reach the disk: the sender will send it again. */
   forget(ref: number): void {
     this.#sums.delete(ref);
   }

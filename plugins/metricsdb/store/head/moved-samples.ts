@@ -2,7 +2,7 @@ import { type LateSamples } from '../columns/late-samples.ts';
 import { Samples } from '../columns/samples.ts';
 import { type ChunkStore } from './chunk-store.ts';
 
-/** What is leaving the head for a block, by slot: it stays readable until it is released. */
+/** Samples that are moving from the head to a block, by slot: they stay readable until released. */
 export class MovedSamples {
   readonly boundary: number;
   readonly #chunks: ChunkStore;

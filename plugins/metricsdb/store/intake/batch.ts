@@ -1,13 +1,16 @@
 import { widened } from '../columns/late-samples.ts';
 import { type Cursor, Scratch } from '../columns/scratch.ts';
 
-/** What a record of the log is; its first byte. */
+/** Kind of a log record: its first byte. */
 export const recordKinds = { batch: 1, checkpoint: 2 } as const;
 
 const whole = 0;
 const float = 1;
 const marker = 2;
-/** Room for the samples of most pushes of a host: hundreds of them may wait for the disk at once. */
+/**
+ * Initial capacity, enough for most pushes of a host: hundreds of them may wait for the disk at the
+ * same time.
+ */
 const startRoom = 32;
 
 /** Samples of one push on their way into the head, and the log record that makes them last. Used again for the next push. */
@@ -34,7 +37,7 @@ export class Batch {
     return this;
   }
 
-  /** What it takes in memory. */
+  /** Memory use in bytes. */
   get bytes(): number {
     return this.slots.length * 21 + this.#definitions.bytes.length + this.#samples.bytes.length;
   }
@@ -62,7 +65,7 @@ export class Batch {
     this.#log(at, ref, stale);
   }
 
-  /** Room for one more sample. */
+  /** Reserves capacity for one more sample. */
   reserve(): void {
     if (this.count === this.slots.length) {
       const room = this.count * 2;

@@ -21,8 +21,8 @@ export interface Reading {
 }
 
 /**
- * Reads the text formats that exporters answer with. A series that came before is found by its text alone; a line that
- * is none ends the reading, and nothing of the body is taken.
+ * Parses the text formats of exporters. A known series is found by its text alone; an invalid line
+ * ends the parsing, and nothing of the body is stored.
  */
 export function readExposition(
   body: Uint8Array,
@@ -138,7 +138,7 @@ function readSample(
   intake.sample(slot, words[1] === undefined ? now : timeOf(words[1], line), value, false);
 }
 
-/** What is wrong is told with the number of the line. */
+/** Runs `read`, adding the line number to any error. */
 function inLine<T>(number: number, read: () => T): T {
   try {
     return read();
@@ -155,7 +155,7 @@ function timeOf(word: string, line: number): number {
   return time;
 }
 
-/** Where name and labels end, or -1. */
+/** Returns the end of name and labels, or -1. */
 function endOfSeries(text: Buffer, from: number, end: number): number {
   let at = from;
   while (at < end && text[at] !== brace && text[at] !== space && text[at] !== tab) {

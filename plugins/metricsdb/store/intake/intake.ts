@@ -20,7 +20,9 @@ export interface IntakeLimits {
   /** Milliseconds that a sample may be ahead of the clock. */
   readonly aheadMs: number;
   readonly maxSeries: number;
-  /** Of the labels of all series together: their number alone does not bound the memory. */
+  /**
+   * Max size of the labels of all series together: their number alone does not bound the memory.
+   */
   readonly maxLabelBytes?: number;
 }
 
@@ -29,10 +31,13 @@ const stampedNames = ['device_id', 'edge_id'] as const;
 /** Stands for a series that was refused. */
 export const refused = -1;
 
-/** What readers of wire formats write into: finds or makes series, collects samples, keeps count of what was refused and why. */
+/**
+ * Sink of the wire format readers: finds or creates series, collects samples, counts what was
+ * refused and why.
+ */
 export class Intake {
   readonly batch = new Batch();
-  /** Of series of the head, by their slot. */
+  /** Exemplars of series in the head, by slot. */
   readonly exemplars: (readonly [slot: number, exemplar: Exemplar])[] = [];
   readonly #head: Head;
   readonly #limits: IntakeLimits;
@@ -172,7 +177,7 @@ export class Intake {
     this.sample(slot, time, sum, false);
   }
 
-  /** Nothing of it is on disk. */
+  /** Undoes the batch, of which nothing is on disk. */
   failed(): void {
     this.#added.forEach((ref) => this.#head.deltas.forget(ref));
   }

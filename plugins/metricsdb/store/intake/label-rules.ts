@@ -13,7 +13,7 @@ export const labelLimits: LabelLimits = {
   maxLabels: 64,
 };
 
-/** What is left of bytes that are no characters, as readers hand them over. */
+/** Matches lone surrogates, which readers substitute for bytes that are not valid text. */
 const noText = /\p{Surrogate}/u;
 
 /** Why a series cannot be taken, or none. Any text can name metrics and labels. Labels are sorted and hold no empty value. */
@@ -50,7 +50,7 @@ export function labelProblem(
     : undefined;
 }
 
-/** As a selector, for people, and not longer than they read. */
+/** Formats a series as a selector, shortened for people. */
 export function seriesText(labels: Labels): string {
   const rest: string[] = [];
   let name = '';

@@ -13,7 +13,10 @@ export interface MetadataSink {
 const maxMetrics = 50_000;
 const longestHelp = 1_024;
 
-/** What senders tell about their metrics; the latest word counts. In the catalogue from `save` on. */
+/**
+ * Metadata that senders report about their metrics; the latest report wins. Written to the
+ * catalogue by `save`.
+ */
 export class Metadata implements MetadataSink {
   readonly #db: Catalogue['db'];
   readonly #metrics = new Map<string, MetricMetadata>();
@@ -44,7 +47,7 @@ export class Metadata implements MetadataSink {
     }
   }
 
-  /** By name; of one metric, or the first `limit`. */
+  /** Lists metadata by name: that of one metric, or the first `limit`. */
   list(
     options: { readonly metric?: string; readonly limit?: number } = {},
   ): (MetricMetadata & { readonly metric: string })[] {

@@ -14,7 +14,7 @@ const types: ReadonlySet<string> = new Set([
 
 export interface OpenComment {
   readonly word: 'HELP' | 'TYPE' | 'UNIT';
-  /** As it stands there, perhaps in quotes. */
+  /** Metric name as written, possibly quoted. */
   readonly metric: string;
   readonly text: string;
 }
@@ -48,7 +48,10 @@ export interface OpenTail {
     | undefined;
 }
 
-/** What stands behind the series: ` 17.0 1520879607.789 # {id="a"} 5 1520879607.7`; times in milliseconds. Throws a sentence. */
+/**
+ * Parses what follows the series: ` 17.0 1520879607.789 # {id="a"} 5 1520879607.7`; times in
+ * milliseconds. Throws with a sentence.
+ */
 export function openTail(rest: string): OpenTail {
   const [whole, value, time, labels, exemplar, exemplarTime] =
     /^ ([^ ]+)(?: ([^ #][^ ]*|#[^ ]+))?(?: # (\{(?:"(?:\\.|[^\\"])*"|[^"}])*\}) ([^ ]+)(?: ([^ ]+))?)?$/s.exec(

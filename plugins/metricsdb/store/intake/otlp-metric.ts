@@ -18,7 +18,7 @@ export interface OtlpExemplar {
   readonly attributes: readonly KeyValue[];
   readonly time: number;
   readonly value: number;
-  /** In hexadecimal, or empty. */
+  /** Trace id in hexadecimal, or empty. */
   readonly traceId: string;
   readonly spanId: string;
 }
@@ -65,7 +65,7 @@ export type OtlpMetric = Described &
 
 type Pairs = readonly (readonly [string, string])[];
 
-/** They make `job` and `instance`. */
+/** Resource attributes that make up `job` and `instance`. */
 const identifying: ReadonlySet<string> = new Set([
   'service.name',
   'service.namespace',

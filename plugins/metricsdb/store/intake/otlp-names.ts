@@ -37,7 +37,7 @@ const times: ReadonlyMap<string, string> = new Map([
   ['y', 'year'],
 ]);
 
-/** What the name of a metric is made of; only the kinds `gauge` and `counter` show in it. */
+/** Parts of a metric name; only the kinds `gauge` and `counter` affect it. */
 interface NameParts {
   readonly name: string;
   readonly unit: string;

@@ -89,7 +89,7 @@ export function readRawLabels(
   return pairs;
 }
 
-/** The text of bytes; those that are none end in half a character, which no label may hold. */
+/** Decodes bytes as text; invalid bytes become a lone surrogate, which no label may hold. */
 export const strictText = (bytes: Uint8Array): string =>
   isUtf8(bytes)
     ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')

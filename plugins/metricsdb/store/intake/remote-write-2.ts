@@ -136,7 +136,7 @@ function readMetadata(
   return found;
 }
 
-/** What is wrong is said of this series alone. */
+/** Returns the label pairs, or the error, which concerns this series alone. */
 function pairsOf(refs: readonly number[], symbols: readonly string[]): [string, string][] | string {
   if (refs.length % 2 === 1) {
     return 'a series has a label name without a value';

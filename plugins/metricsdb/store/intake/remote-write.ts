@@ -25,7 +25,7 @@ class RemoteWriteReader {
   readonly #intake: Intake;
   readonly #metadata: MetadataSink;
   #at = 0;
-  /** Not a field: a number that changes would be a new object each time. */
+  /** Holder of one number. Not a plain field: a changing number would be a new object each time. */
   readonly #number = new Float64Array(1);
 
   constructor(bytes: Uint8Array, intake: Intake, metadata: MetadataSink) {
@@ -153,7 +153,7 @@ class RemoteWriteReader {
     });
   }
 
-  /** Where a field with a length ends, which stands at `at`. */
+  /** Returns the end of the length-delimited field at `at`. */
   #end(limit: number): number {
     const bytes = this.#bytes;
     let length = 0;

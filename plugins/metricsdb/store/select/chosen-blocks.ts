@@ -14,7 +14,7 @@ export class ChosenBlocks {
   readonly #cost: Budget;
   readonly #held: { done(): void }[];
 
-  /** They stay readable until `done`. */
+  /** Keeps the blocks readable until `done`. */
   constructor(blocks: Blocks, rows: readonly BlockRow[], cost: Budget) {
     this.#blocks = blocks;
     this.#cost = cost;
@@ -22,7 +22,7 @@ export class ChosenBlocks {
     this.#held = [blocks.hold(rows)];
   }
 
-  /** What `work` finds in the block at this place. */
+  /** Returns the result of `work` on the block at this position. */
   at<R>(place: number, work: (reader: BlockReader, lost: Lost) => R): R | undefined {
     const row = this.rows[place]!;
     if (row.level !== rawLevel) {

@@ -14,7 +14,7 @@ import type { Window } from './label-queries.ts';
 
 export interface SeriesExemplars {
   readonly series: Labels;
-  /** By time. */
+  /** Exemplars by time. */
   readonly exemplars: Exemplar[];
 }
 
@@ -28,7 +28,7 @@ interface Row {
 /** Kept in all, and of one series; the oldest go first. */
 const maxKept = 50_000;
 const maxOfSeries = 200;
-/** What the format of exposition allows, in characters of names and values together. */
+/** Max characters of names and values together, as the exposition format allows. */
 const longestLabels = 128;
 
 /** Exemplars of the newest samples, in memory and from `save` on in the catalogue. */
@@ -51,7 +51,10 @@ export class Exemplars {
     }
   }
 
-  /** Whether it was taken: what is repeated, older than the last one of its series, or too long is not. */
+  /**
+   * Adds an exemplar and returns whether it was accepted: duplicates, those older than the last one
+   * of the series and those that are too long are not.
+   */
   add(series: Labels, exemplar: Exemplar): boolean {
     const { labels, time, value } = exemplar;
     if (
@@ -69,7 +72,7 @@ export class Exemplars {
     return true;
   }
 
-  /** Of series that one of the lists of matchers wants, within the window. */
+  /** Returns exemplars within the window of series that any list of matchers selects. */
   async select(
     selectors: readonly (readonly Matcher[])[],
     { mint, maxt }: Window,

@@ -1,5 +1,8 @@
 export interface Read {
-  /** Whether samples on their way into a block are to be read from the head: the block was not there yet when this began. */
+  /**
+   * True if samples on their way into a block must be read from the head: the block did not exist
+   * when this read began.
+   */
   readonly withMoved: boolean;
   done(): void;
 }
@@ -24,12 +27,12 @@ export class Reads {
     };
   }
 
-  /** What was moved is in a block from now on; questions that begin later read it there. */
+  /** Marks moved samples as stored in a block; reads that begin later use it. */
   publish(): void {
     this.#published = true;
   }
 
-  /** What was moved is gone from the head. */
+  /** Marks moved samples as removed from the head. */
   released(): void {
     this.#published = false;
   }

@@ -10,7 +10,7 @@ import { type Head } from '../head/head.ts';
 import { ChosenBlocks } from './chosen-blocks.ts';
 import { type Reads } from './reads.ts';
 
-/** Where the samples of one series lie. */
+/** Location of the samples of one series. */
 interface Found {
   readonly labels: Labels;
   slot: number;

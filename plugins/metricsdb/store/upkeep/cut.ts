@@ -76,7 +76,9 @@ export async function cutHead(parts: CutParts, boundary: number): Promise<void> 
   await wal.drop(segment);
 }
 
-/** Every series of the head, for a log that is about to lose the segments that told of them. */
+/**
+ * Logs every series of the head, for a log that is about to lose the segments that defined them.
+ */
 function logDefinitions(head: Head, wal: Wal): Promise<unknown>[] {
   const logged: Promise<unknown>[] = [];
   let batch = new Batch();
@@ -132,7 +134,7 @@ export async function spillHead(
 
 type Keep = (ref: number, samples: Samples, from: number, to: number) => void;
 
-/** `keep` is told what stays in the head. */
+/** Writes moved samples to a block; calls `keep` with what stays in the head. */
 async function writeMoved(
   { head, catalogue, now }: Pick<CutParts, 'head' | 'catalogue' | 'now'>,
   boundary: number,

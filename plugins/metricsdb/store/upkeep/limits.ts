@@ -1,15 +1,15 @@
 export interface MetricsLimits {
-  /** How much later than the newest of its series a sample may come. */
+  /** Max lag of a sample behind the newest one of its series. */
   readonly outOfOrderMs: number;
-  /** How far ahead of the clock a sample may be. */
+  /** Max time of a sample ahead of the clock. */
   readonly aheadMs: number;
   readonly maxSeries: number;
-  /** What the labels of all series of the head may take together. */
+  /** Max size of the labels of all series in the head together. */
   readonly maxLabelBytes: number;
   /** Memory for samples of the head; past it they go to a block early. */
   readonly headBytes: number;
   readonly cacheBytes: number;
-  /** Of one push, unpacked. */
+  /** Max size of one push, unpacked. */
   readonly maxPushBytes: number;
   readonly maxAgeMs: number;
   readonly maxBytes: number;

@@ -17,7 +17,7 @@ export interface UpkeepParts extends CutParts {
 
 const retryAfterMs = 30_000;
 
-/** What goes on behind pushes and questions, one thing at a time: cuts, compaction, retention. */
+/** Background work behind pushes and queries, one task at a time: cuts, compaction, retention. */
 export class Upkeep {
   readonly #parts: UpkeepParts;
   readonly #clock: RetentionClock;
@@ -26,7 +26,7 @@ export class Upkeep {
   #nextAttempt = -Infinity;
   #boundary: number | undefined;
   #tidiedAt = -Infinity;
-  /** What the last cut could not take out of memory. */
+  /** Bytes that the last cut could not free. */
   #leftBytes = 0;
   readonly counts = { cuts: 0, failedCuts: 0, compactions: 0, rollups: 0 };
 
@@ -39,7 +39,10 @@ export class Upkeep {
       (Number.isFinite(head.minTime) ? sliceStart(head.minTime) : undefined);
   }
 
-  /** To be called after each push: a window that is complete goes to a block, and so does what does not fit into memory. */
+  /**
+   * Starts a cut if due; call after each push. A complete window goes to a block, and so does what
+   * does not fit into memory.
+   */
   cutWhenDue(): void {
     const { head, limits } = this.#parts;
     const { maxTime, minTime, samples } = head;
@@ -56,7 +59,10 @@ export class Upkeep {
     }
   }
 
-  /** To be called now and then: cuts that are due by the clock, retention, one step of compaction. */
+  /**
+   * Performs cuts that are due by the clock, retention and one step of compaction; call
+   * periodically.
+   */
   async tidy(): Promise<void> {
     await this.settled();
     const { head, limits, now } = this.#parts;
@@ -75,7 +81,7 @@ export class Upkeep {
     await this.settled();
   }
 
-  /** Until nothing goes on any more. */
+  /** Resolves once nothing is running. */
   async settled(): Promise<void> {
     for (let waited: Promise<void> | undefined; waited !== this.#work;) {
       waited = this.#work;
@@ -110,7 +116,10 @@ export class Upkeep {
     });
   }
 
-  /** What was loaded from days before goes into a block of each day: one for them all would be read for each, and kept until its last day may go. */
+  /**
+   * Cuts samples of past days into one block a day: a single block would be read for every day, and
+   * kept until its last day may go.
+   */
   async #cutOldDays(boundary: number): Promise<void> {
     const { head } = this.#parts;
     for (
@@ -181,7 +190,7 @@ export class Upkeep {
 const sliceStart = (time: number): number => Math.floor(time / sliceMs) * sliceMs;
 
 const dayMs = 24 * 3_600_000;
-/** What is older than so many days before the present goes into one block. */
+/** Max days that get a block of their own; anything older goes into one block. */
 const maxDays = 31;
 const dayAfter = (time: number): number => (Math.floor(time / dayMs) + 1) * dayMs;
 

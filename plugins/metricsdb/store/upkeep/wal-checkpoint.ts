@@ -5,8 +5,9 @@ import { ValueColumn } from '../columns/value-column.ts';
 import { recordKinds } from '../intake/batch.ts';
 
 /**
- * What stays in the head when a cut moves the rest into a block, once more for the log, so that the segments before the
- * cut can go. Counts only when that cut was completed: otherwise those segments are still there, and hold it all.
+ * Copy for the log of what stays in the head when a cut moves the rest into a block, so that the
+ * segments before the cut can go. Valid only if that cut completed: otherwise those segments still
+ * exist, and hold everything.
  */
 export class Checkpoint {
   readonly #segment: number;
