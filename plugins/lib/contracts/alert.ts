@@ -32,12 +32,12 @@ export type InstanceState = 'pending' | 'firing' | 'stale' | 'resolved';
 /** One label set of an incident. */
 export interface InstanceView {
   readonly labels: Readonly<Record<string, string>>;
-  /** stale: fires, and its source is not heard. */
+  /** State of the instance; `stale` means that it fires and its source is silent. */
   readonly state: InstanceState;
   /** Measured last; null: no number. */
   readonly value: number | null;
   readonly worst_value: number | null;
-  /** In this state. */
+  /** Time since which it is in this state. */
   readonly since: string;
   readonly last_seen_at: string;
   readonly resolved_at: string | null;
@@ -45,16 +45,16 @@ export interface InstanceView {
   readonly silenced_by: string | null;
 }
 
-/** What a rule measures, without its comparison. */
+/** Measure of a rule: its query without the comparison. */
 export interface IncidentMeasure {
   readonly store: 'metrics' | 'logs';
   /** PromQL or LogQL. */
   readonly query: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly threshold?: number;
-  /** Of the rule, such as `trace_latency`. */
+  /** Kind of the rule, such as `trace_latency`. */
   readonly kind: string;
-  /** What the query of the whole rule says of the bad side, as far as it is a comparison. */
+  /** Direction of the bad side, as far as the whole rule's query is a comparison. */
   readonly direction?: 'up' | 'down';
 }
 
@@ -65,7 +65,10 @@ export interface Diagnosis {
   readonly look?: number;
 }
 
-/** Incidents, for other plugins. `seen`: what of them whoever is told sees; undefined: all, as the house itself. */
+/**
+ * Incidents, for other plugins. `seen` limits them to what the recipient may see; undefined means
+ * all, for internal use.
+ */
 export interface Incidents {
   get(id: number, seen: SeenDevices): Promise<IncidentView | undefined>;
   /** Newest first. */
@@ -74,30 +77,38 @@ export interface Incidents {
       readonly status?: readonly IncidentStatus[];
       readonly rule_key?: string;
       readonly device_id?: string;
-      /** That were firing at some time since, in milliseconds. */
+      /** Limits to incidents that were firing at some time since then, in milliseconds. */
       readonly since?: number;
       /** Default 50, at most 200. */
       readonly limit?: number;
     },
     seen: SeenDevices,
   ): Promise<readonly IncidentView[]>;
-  /** Those that are there before those that have left within a day, at most 200. */
+  /** Returns at most 200 instances: current ones before those that have left within a day. */
   instances(id: number, seen: SeenDevices): Promise<readonly InstanceView[]>;
   /** Oldest first, at most 1,000. */
   events(id: number, seen: SeenDevices): Promise<readonly IncidentEventView[]>;
-  /** What its rule measures, and which of the series stands for the incident; undefined where that is not one query. */
+  /**
+   * Returns the measure of its rule and the series that represents the incident; undefined unless
+   * that is a single query.
+   */
   measured(id: number): Promise<IncidentMeasure | undefined>;
   /** Writes a look of the investigator into the timeline, each once for each firing; `look` counts from 1, and is at most 9. */
   diagnose(id: number, diagnosis: Diagnosis): Promise<void>;
 }
 
-/** Who does something with an incident, and where it is noted for the trail. That they may is for the caller to have asked. */
+/**
+ * Actor of a change to an incident, and where it is recorded for the audit trail. The caller has
+ * checked the permission.
+ */
 export interface IncidentChange {
   readonly principal: Principal;
   readonly note: (note: AuditNote) => void;
 }
 
-/** What people do with incidents, for rooms where they do it by other means than a request. */
+/**
+ * User actions on incidents, for plugins through which people act by other means than a request.
+ */
 export interface IncidentDeeds {
   acknowledge(
     id: number,
@@ -136,11 +147,17 @@ export interface ToldAlert {
 
 /** Alerts of other systems as incidents. */
 export interface OthersAlerts {
-  /** Resolves once it is on disk; an alert that is not among these stays as it is. `left_out`: those for which there is no room. */
+  /**
+   * Stores alerts and resolves once they are on disk; alerts of the source that are not among these
+   * stay as they are. `left_out` is the number that did not fit.
+   */
   take(source: AlertSource, alerts: readonly ToldAlert[]): Promise<{ readonly left_out: number }>;
-  /** Ends what a source has not told again for so long. Jumps of the wall do not count, nor does the time svc was away. */
+  /**
+   * Resolves alerts that the source has not re-sent for this long. Neither jumps of the wall clock
+   * nor downtime of svc count.
+   */
   endUnheard(source: AlertSource, unheardMs: number): Promise<void>;
-  /** Ends everything of a source that is taken away. */
+  /** Resolves everything of a deleted source. */
   endAll(sourceId: number): Promise<void>;
   /** Sources with incidents that last. */
   sources(): readonly number[];
@@ -156,13 +173,16 @@ export interface IncidentFiredEvent {
 export interface IncidentChangedEvent {
   readonly id: number;
   readonly status: IncidentStatus;
-  /** Of a rule about hosts: whose incident it is. Null: it may be of many devices. */
+  /** Device of the incident for a rule about hosts; null if it may span many devices. */
   readonly device_id: string | null;
-  /** What the timeline says now, such as `acknowledged`. */
+  /** Latest timeline events, such as `acknowledged`. */
   readonly events: readonly string[];
 }
 
-/** For tests and commands: evaluates the rules that are due, without waiting for the clock of the machine. */
+/**
+ * Evaluator for tests and commands: evaluates the rules that are due without waiting for the system
+ * clock.
+ */
 export interface AlertEvaluator {
   /** Resolves when all that was due has been evaluated and stored. */
   tick(): Promise<void>;
@@ -197,9 +217,9 @@ export interface AlertingRule {
   readonly alerts: readonly ActiveAlert[];
 }
 
-/** What evaluates rules provides this; the Prometheus API shows it. */
+/** Alerting rules with their alerts, provided by the evaluator and shown by the Prometheus API. */
 export interface AlertingRules {
-  /** With the alerts of devices that are seen alone; undefined: of all. */
+  /** Returns the rules with the alerts of visible devices; undefined means all devices. */
   rules(seen: SeenDevices): readonly AlertingRule[];
 }
 

@@ -13,7 +13,7 @@ export type ApprovalStatus =
   | 'cancelled'
   | 'superseded';
 
-/** Who carries an approved call out: it hears of the decision and asks for `begin`. */
+/** Plugin that executes an approved call: it is informed of the decision and asks for `begin`. */
 export interface ApprovalOwner {
   readonly kind: 'chat' | 'skill' | 'mcp';
   /** The run of a chat, the execution of a skill. */
@@ -33,7 +33,7 @@ export interface ApprovalAsk {
     readonly id: number | undefined;
     readonly name: string;
   };
-  /** What will run, in the words in which it will run. */
+  /** Exact text of what will run. */
   readonly rendered: string;
   readonly persona: string | undefined;
   readonly requested_by: {
@@ -71,20 +71,20 @@ export interface ApprovalBook {
     id: string,
     outcome: { readonly ok: boolean; readonly reason?: string; readonly evidence_id?: string },
   ): Promise<void>;
-  /** Its run was cancelled. */
+  /** Cancels the approval because its run was cancelled. */
   cancel(id: string, reason: string): Promise<void>;
-  /** Those that wait for signatures, oldest first. */
+  /** Returns approvals that await signatures, oldest first. */
   open(): Promise<readonly Approval[]>;
   /** Why a signature of this person would not count now; undefined: it would. */
   objection(id: string, userId: number): Promise<string | undefined>;
 }
 
-/** What a person says of an approval. */
+/** Decision of a person on an approval. */
 export interface Word {
   readonly principal: Principal;
-  /** From where: an address, or `im:` and the platform of a chat. */
+  /** Origin: an address, or `im:` and the platform of a chat. */
   readonly ip: string;
-  /** Of what they have looked at. */
+  /** Hash of the arguments that they looked at. */
   readonly args_sha256: string;
   readonly comment: string;
 }
@@ -98,11 +98,14 @@ export interface ApprovalDecisions {
 export const Approvals = defineService<ApprovalBook>('approval.book');
 export const ApprovalDecisions = defineService<ApprovalDecisions>('approval.decisions');
 
-/** After the commit: no signature is awaited any more. Told again after a restart for what is approved and was not begun. */
+/**
+ * Fired after the commit: no signature is awaited any more. Fired again after a restart for calls
+ * that were approved and not begun.
+ */
 export const ApprovalSettled =
   defineEvent<Pick<Approval, 'id' | 'status' | 'owner' | 'target' | 'requested_by'>>(
     'approval.settled',
   );
 
-/** After the commit: signatures are awaited, and people may be told. */
+/** Fired after the commit: signatures are awaited, and people may be notified. */
 export const ApprovalRequested = defineEvent<Approval>('approval.requested');

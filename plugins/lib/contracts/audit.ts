@@ -1,6 +1,9 @@
 import { defineEvent, defineService } from 'svc/sdk';
 
-/** One row of the trail, as far as other rooms may build on it: who changed what, and which fields, never their values. */
+/**
+ * One row of the audit trail, as far as other plugins may build on it: who changed what, and which
+ * fields, never their values.
+ */
 export interface AuditEntry {
   readonly seq: number;
   /** Milliseconds. */
@@ -13,14 +16,17 @@ export interface AuditEntry {
   readonly fields: readonly string[];
 }
 
-/** The trail in its order, for rooms that keep their place in it. */
+/** Audit trail in order, for plugins that keep a cursor into it. */
 export interface AuditEntries {
-  /** Successful changes behind a number, oldest first; `last`: how far was read, also past rows that are none. */
+  /**
+   * Returns successful changes after a number, oldest first; `last` is how far was read, including
+   * rows that are not changes.
+   */
   after(
     seq: number,
     limit: number,
   ): Promise<{ readonly entries: readonly AuditEntry[]; readonly last: number }>;
-  /** Number of the newest row; 0 while there is none. */
+  /** Returns the number of the newest row; 0 if there is none. */
   last(): Promise<number>;
 }
 

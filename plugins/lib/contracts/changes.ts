@@ -8,9 +8,9 @@ export const changeKinds = [
 
 export type ChangeKind = (typeof changeKinds)[number];
 
-/** What is known of a change before it has its place in the feed. */
+/** Change as reported, before it has its position in the feed. */
 export interface ChangeDraft {
-  /** Unique for good: the same change told twice stands once. */
+  /** Permanently unique reference: a change that is reported twice is stored once. */
   readonly ref: string;
   /** When it happened, in milliseconds. */
   readonly at: number;
@@ -35,7 +35,7 @@ export interface ChangesNear {
   /** Milliseconds; start inclusive, end exclusive. */
   readonly start: number;
   readonly end: number;
-  /** Those of one of these, and those that name no place; absent: all. */
+  /** Limits to changes of these devices, and those that name no place; absent means all. */
   readonly device_ids?: readonly string[];
   readonly services?: readonly string[];
   /** Default 200, at most 1,000. */
@@ -43,7 +43,10 @@ export interface ChangesNear {
 }
 
 export interface ChangeFeed {
-  /** Newest first; who sees some devices alone is told of what is of these. */
+  /**
+   * Returns changes, newest first; a user with access to some devices sees those of these devices
+   * only.
+   */
   near(asked: ChangesNear, seen: SeenDevices): Promise<readonly Change[]>;
   note(draft: ChangeDraft): Promise<void>;
 }

@@ -26,11 +26,13 @@ export interface RunEnd {
   readonly run_id: string;
   readonly finish_reason: string;
   readonly text: string;
-  /** Of approvals that the run waits for. */
+  /** Approvals that the run waits for. */
   readonly approvals: readonly string[];
 }
 
-/** Runs of agents, for rooms that bring people's words from elsewhere: chat platforms, investigations. */
+/**
+ * Runs of agents, for plugins that bring messages from elsewhere: chat platforms, investigations.
+ */
 export interface ChatRuns {
   openSession(
     principal: Principal,
@@ -40,9 +42,9 @@ export interface ChatRuns {
       readonly related_incident_id?: number;
     },
   ): Promise<string>;
-  /** Resolves once the run is on disk; it goes on by itself. */
+  /** Starts a run and resolves once it is on disk; it continues in the background. */
   start(ask: RunAsk): Promise<{ readonly run_id: string }>;
-  /** From memory or disk, until the run has ended or waits for an approval. */
+  /** Yields events from memory or disk until the run has ended or waits for an approval. */
   follow(principal: Principal, run_id: string, afterSeq?: number): AsyncIterable<RunEvent>;
   /** Resolves when the run has ended or waits. */
   settled(principal: Principal, run_id: string, signal?: AbortSignal): Promise<RunEnd>;
@@ -51,5 +53,5 @@ export interface ChatRuns {
 
 export const ChatRuns = defineService<ChatRuns>('chat.runs');
 
-/** A worker that has to leave has let go of a run that is not over. */
+/** Fired when a worker that shuts down has released an unfinished run. */
 export const RunLeft = defineEvent<{ readonly run_id: string }>('chat.run-left');

@@ -1,6 +1,6 @@
 import { defineExtensionPoint } from 'svc/sdk';
 
-/** What `import page from 'browser:./web/page.tsx'` gives a plugin. */
+/** Module that `import page from 'browser:./web/page.tsx'` gives a plugin. */
 export interface BrowserModule {
   readonly entry: string;
   readonly style: string | undefined;
@@ -27,15 +27,15 @@ export interface ConsoleCard {
   /** PromQL; each series it gives is one line of the figure. */
   readonly query: string;
   readonly unit?: 'percent' | 'bytes' | 'seconds' | 'per-second' | 'count';
-  /** Where a click on it leads: an address of the console. */
+  /** Target of a click: an address of the console. */
   readonly href?: string;
 }
 
 /** The words of the page in another language, by the area and the key under which they stand in the code; what is missing stays English. */
 export interface ConsoleLanguage {
-  /** As browsers name it: `de`, `pt-BR`. */
+  /** Language tag as browsers use it: `de`, `pt-BR`. */
   readonly tag: string;
-  /** Its name in itself. */
+  /** Name of the language in that language. */
   readonly title: string;
   readonly texts: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
@@ -43,7 +43,10 @@ export interface ConsoleLanguage {
 const text = { type: 'string', minLength: 1, maxLength: 80 };
 const key = { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9-]{0,59}$' };
 
-/** Only code fits the schema, and only plugins of the house bring code: what runs in the page may do all that its reader may. */
+/**
+ * Pages of the console. Only code fits the schema, and only built-in plugins contribute code: what
+ * runs in the page may do everything its user may.
+ */
 export const ConsolePages = defineExtensionPoint<ConsolePage>('console.page', {
   type: 'object',
   additionalProperties: false,

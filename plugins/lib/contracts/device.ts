@@ -1,10 +1,10 @@
 import type { HostInfo } from 'svc/probe';
 import { defineEvent, defineExtensionPoint, defineService } from 'svc/sdk';
 
-/** What a machine says about itself. A field that is absent leaves what is known. */
+/** Information that a machine reports about itself. An absent field keeps the known value. */
 export type { HostInfo };
 
-/** How an edge introduces the machine that it runs on. */
+/** Introduction by an edge of the machine that it runs on. */
 export interface Introduction {
   readonly edge_id: number;
   /** Kept by the agent in its state file. */
@@ -13,9 +13,12 @@ export interface Introduction {
   readonly machine_key?: string | undefined;
   /** A person, or the enrolment of the edge, said that this machine is that device. */
   readonly takes_device?: number | undefined;
-  /** As it came from the machine: fields of another type, or beyond their bounds, are left out. */
+  /** Unchecked report of the machine: fields of another type, or out of bounds, are dropped. */
   readonly host_info: unknown;
-  /** Of the hardware. It suggests which device a machine may have been; it never decides. */
+  /**
+   * Fingerprint of the hardware. It suggests which device a machine may have been; it never
+   * decides.
+   */
   readonly fingerprint?: string | undefined;
 }
 
@@ -24,7 +27,7 @@ export type Bound =
       readonly status: 'bound';
       readonly device_id: number;
       readonly created: boolean;
-      /** Other devices with the same fingerprint: a machine that was set up anew, or a clone. */
+      /** Other devices with the same fingerprint: a reinstalled machine, or a clone. */
       readonly resembles: readonly number[];
     }
   | {
@@ -49,8 +52,9 @@ export interface DeviceEntry {
 /** Which machine an edge watches. A device is never watched by two edges that are online at the same time. */
 export interface DeviceDirectory {
   /**
-   * Ask when an edge has proved who it is and `edge.fleet` counts it as online, so that of two clones that come at the same
-   * moment the second one finds the first. Repeating it changes nothing.
+   * Binds an edge to its device. Call it once an edge has authenticated and `edge.fleet` counts it
+   * as online, so that of two clones that arrive simultaneously the second one finds the first.
+   * Idempotent.
    */
   bind(introduction: Introduction): Promise<Bound>;
   /** The edge is gone for good. Its device stays. */
@@ -60,22 +64,25 @@ export interface DeviceDirectory {
   /** The edge through which a device can be reached at this moment. */
   onlineEdge(deviceId: number): Promise<number | undefined>;
   get(id: number): Promise<DeviceEntry | undefined>;
-  /** Those of these that there are. */
+  /** Returns those of these devices that exist. */
   many(ids: readonly number[]): Promise<readonly DeviceEntry[]>;
-  /** In the order of their ids, from behind `after`. */
+  /** Returns devices after `after`, sorted by id. */
   page(after: number, limit: number): Promise<readonly DeviceEntry[]>;
 }
 
 export const DeviceDirectory = defineService<DeviceDirectory>('device.directory');
 
-/** What another plugin knows of a device; it is shown with the device. */
+/** Details that another plugin knows of a device; shown with the device. */
 export interface DeviceDetails {
-  /** Its host node in the topology. */
+  /** Host node of the device in the topology. */
   readonly node_id?: number;
 }
 
 export interface DeviceDetailSource {
-  /** By device; a device of which nothing is known is absent. Asked for each page of devices that is shown. */
+  /**
+   * Returns details by device; devices without any are absent. Called for each page of devices that
+   * is shown.
+   */
   detailsOf(deviceIds: readonly number[]): Promise<ReadonlyMap<number, DeviceDetails>>;
 }
 
@@ -86,9 +93,12 @@ export const DeviceDetailSources = defineExtensionPoint<DeviceDetailSource>('dev
 
 /** After the commit. Only the id is sent: a listener that wants more asks, and gets what is true by then. */
 export const DeviceCreated = defineEvent<{ readonly device_id: number }>('device.created');
-/** What it is, what it is called, or which edges watch it. */
+/** Fired when the identity, the name or the edges of a device change. */
 export const DeviceChanged = defineEvent<{ readonly device_id: number }>('device.changed');
-/** With the edges that watched it; the next time one introduces itself it gets another device. */
+/**
+ * Fired when a device is deleted with the edges that watched it; such an edge gets another device
+ * when it next introduces itself.
+ */
 export const DeviceRemoved = defineEvent<{
   readonly device_id: number;
   readonly edge_ids: readonly number[];

@@ -1,6 +1,9 @@
 import { defineExtensionPoint, type MaybePromise } from 'svc/sdk';
 
-/** What an area says of one part of itself: what is wrong and why, and what to do about it; `fix` is null where nothing has to be done. */
+/**
+ * Diagnosis of one part of an area: what is wrong and why, and what to do about it; `fix` is null
+ * if nothing has to be done.
+ */
 export interface Diagnosis {
   readonly verdict: 'ok' | 'warn' | 'fail';
   readonly detail: string;
@@ -9,7 +12,7 @@ export interface Diagnosis {
 
 export interface Looking {
   readonly signal: AbortSignal;
-  /** What costs money or minutes may be done as well. */
+  /** Allows checks that cost money or minutes. */
   readonly thorough: boolean;
 }
 

@@ -4,12 +4,12 @@ import { defineExtensionPoint, defineService } from 'svc/sdk';
 export interface CarriedFile {
   /** Within the plugin's folder. */
   readonly file: string;
-  /** As people are told where it stands. */
+  /** Path of the file, as shown to people. */
   readonly path: string;
   readonly text: string;
 }
 
-/** What stands in files, and what is wrong with those that cannot be read. */
+/** Content of drop-in files, and the errors of those that cannot be read. */
 export interface DropInFiles {
   list(): readonly {
     readonly kind: 'persona' | 'skill';

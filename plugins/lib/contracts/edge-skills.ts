@@ -4,9 +4,11 @@ import { defineExtensionPoint, type SkillClass } from 'svc/sdk';
 export interface SkillCall {
   /** Aborted when the time is over or the caller has taken the call back. */
   readonly signal: AbortSignal;
-  /** Of the whole call. */
+  /** Time limit of the whole call. */
   readonly timeoutMs: number;
-  /** Whether most of the time is gone: a skill that can answer in part does so now. */
+  /**
+   * Returns whether most of the time is gone: a skill that can return a partial answer does so now.
+   */
   hurry(): boolean;
 }
 
@@ -17,7 +19,7 @@ export interface SkillOutput {
   readonly readOn?: ReadOn | undefined;
 }
 
-/** What can be looked up or done on this machine; contributed under its key. */
+/** Skill of this machine, to look something up or act; contributed under its key. */
 export interface EdgeSkill {
   readonly key: string;
   readonly name: string;

@@ -3,13 +3,13 @@ import type { TunnelStream } from 'svc/tunnel';
 
 export type { TunnelStream };
 
-/** What is shipped to the manager's data plane. */
+/** Signals that are shipped to the manager's data plane. */
 export type Signal = 'metrics' | 'logs' | 'traces';
 
 /** One push, as the manager's route takes it. */
 export interface Parcel {
   readonly signal: Signal;
-  /** Of the manager, such as `/api/v1/write`. */
+  /** Path at the manager, such as `/api/v1/write`. */
   readonly path: string;
   readonly contentType: string;
   readonly contentEncoding?: string;
@@ -32,20 +32,21 @@ export interface Shipping {
 }
 
 /**
- * What the manager wants of an edge plugin, checked against the `spec` of its `edge.json`, defaults filled in. The uplink reloads a
- * plugin whose spec has changed, so it is enough to read it in activate.
+ * Settings that the manager assigns to an edge plugin, checked against the `spec` of its
+ * `edge.json`, with defaults filled in. The uplink reloads a plugin whose spec has changed, so
+ * reading it once in activate is enough.
  */
 export interface Specs {
   of(pluginId: string): unknown;
 }
 
-/** What an EdgeMethod is called with. */
+/** Context of a call of an EdgeMethod. */
 export interface EdgeCall {
   readonly signal: AbortSignal;
   readonly idempotencyKey?: string | undefined;
 }
 
-/** What the manager may ask of this machine; contributed under any id. */
+/** Method of this machine that the manager may call; contributed under any id. */
 export interface EdgeMethod {
   readonly name: string;
   /** Makes a change: it runs once for an idempotency key, whatever happens to the connection. */
@@ -60,7 +61,10 @@ export interface EdgeStreamService {
   open(meta: unknown, stream: TunnelStream): MaybePromise<void>;
 }
 
-/** What the owner of this machine allows: `policy.yaml` of the data folder, which the manager cannot write. */
+/**
+ * Permissions granted by the owner of this machine: `policy.yaml` of the data folder, which the
+ * manager cannot write.
+ */
 export interface Policy {
   /** `host:port` that the manager may reach through this machine. */
   readonly tcp: readonly string[];
@@ -86,7 +90,9 @@ export interface LocalPolicy {
   current(): Policy;
 }
 
-/** How a request proves itself to the manager, and the manager to it. Never logged. */
+/**
+ * Credentials by which a request authenticates to the manager, and the manager to it. Never logged.
+ */
 export interface Identity {
   /** `https://manager.example`, with the path below which it lives, if any. */
   readonly manager: string;
@@ -105,7 +111,10 @@ export interface Uplink {
   readonly online: boolean;
   /** Streams that the manager has open through this machine, shells among them. */
   readonly streams: number;
-  /** Who this machine is to its manager, at this moment: for requests to the manager alone. Undefined while it is not enrolled. */
+  /**
+   * Returns the current identity of this machine, for requests to the manager only. Undefined while
+   * it is not enrolled.
+   */
   identity(): Identity | undefined;
   /** Reports an event to the manager; kept on disk, before everything else, while it cannot be reached. Resolves once it is sent or durable. */
   report(event: string, payload: unknown): Promise<void>;

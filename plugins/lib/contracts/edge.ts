@@ -2,11 +2,14 @@ import type { OfferedSkill, PluginHealth, SkillAnswer, UpgradeState } from 'svc/
 import { defineEvent, defineService, type Principal } from 'svc/sdk';
 import type { TunnelStream } from 'svc/tunnel';
 
-/** What an edge serves, as the manager reads it: an edge of another version may have more, or less. */
+/**
+ * Capabilities of an edge, as the manager reads them: an edge of another version may have more, or
+ * fewer.
+ */
 export interface EdgeCapabilities {
   readonly methods: readonly string[];
   readonly streams: readonly string[];
-  /** Whether the machine's owner allows shells. */
+  /** True if the machine's owner allows shells. */
   readonly webshell: boolean;
 }
 
@@ -23,9 +26,12 @@ export interface EdgeEntry {
 }
 
 export interface EdgeCall {
-  /** Of the whole call. */
+  /** Time limit of the whole call. */
   readonly timeoutMs: number;
-  /** For methods that make a change: a call with a key that the edge knows is answered as it was then. */
+  /**
+   * Idempotency key for methods that make changes: the edge answers a known key with its earlier
+   * answer.
+   */
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -37,7 +43,7 @@ export interface EdgeFleet {
   /** Ids of those whose status is online: also of one whose tunnel was cut a moment ago, and of one that is awaited after a restart of svc. */
   present(): ReadonlySet<number>;
   get(edgeId: number): EdgeEntry | undefined;
-  /** In the order of their ids. */
+  /** Returns edges sorted by id. */
   list(): readonly EdgeEntry[];
   /** Undefined while the edge is offline. */
   capabilities(edgeId: number): EdgeCapabilities | undefined;
@@ -55,7 +61,10 @@ export interface EdgeFleet {
 export const EdgeFleet = defineService<EdgeFleet>('edge.fleet');
 
 export interface SkillRequest {
-  /** In whose name: what is safe takes `device:read` or `skill:<key>`, what makes a change `skill:*`. */
+  /**
+   * Principal of the call: safe skills require `device:read` or `skill:<key>`, those that make
+   * changes `skill:*`.
+   */
   readonly principal: Principal;
   /** Default 30 s; the edge may allow less. */
   readonly timeoutMs?: number;
@@ -69,7 +78,10 @@ export interface SkillRequest {
 /** Skills that edges offer within what their owners allow. Every execution, refused ones too, is in the audit trail. */
 export interface FleetSkills {
   list(edgeId: number, signal?: AbortSignal): Promise<readonly OfferedSkill[]>;
-  /** What the skill came to, also when it failed or took too long; what was asked wrongly, or is not allowed, is thrown. */
+  /**
+   * Returns the outcome of the skill, also if it failed or timed out; throws for an invalid or
+   * forbidden call.
+   */
   execute(
     edgeId: number,
     key: string,
@@ -111,7 +123,10 @@ export const EdgeUpgrade = defineEvent<{
   readonly state: UpgradeState;
   readonly error: string | null;
 }>('edge.upgrade');
-/** Made, changed or deleted in the tables: by this generation of the room, or by the last requests of the one before it. */
+/**
+ * Fired when an edge is created, changed or deleted in the tables, by this generation of the plugin
+ * or by the last requests of the previous one.
+ */
 export const EdgeWritten = defineEvent<{ readonly edge_id: number }>('edge.written');
 /** Deleted: its keys are dead and its tunnel is closed. */
 export const EdgeRemoved = defineEvent<{ readonly edge_id: number }>('edge.removed');

@@ -6,7 +6,7 @@ import {
   type SkillClass,
 } from 'svc/sdk';
 
-/** Where a call of a tool comes from; runs without a person in front of them have a lower ceiling. */
+/** Origin of a tool call; runs without a person present have a lower ceiling. */
 export type CallOrigin = 'api' | 'chat' | 'background' | 'mcp' | 'im' | 'investigation';
 
 /** A tool as policy sees it. */
@@ -15,7 +15,10 @@ export interface GatedTool {
   readonly class: SkillClass;
   /** `mcp:<server>` and packs are classed dangerous unless an admin has said otherwise; who lists tools says so in `class`. */
   readonly source: string;
-  /** What it answers to who may see some devices alone: of no device, or of theirs. Absent: they are refused. */
+  /**
+   * Answer to users with access to some devices: about no device, or about theirs. Absent: they are
+   * refused.
+   */
   readonly devices?: 'none' | 'narrowed';
 }
 
@@ -25,7 +28,7 @@ export interface GatedPersona {
   readonly tools: readonly string[];
   readonly disallowed_tools: readonly string[];
   readonly permission_mode: PermissionMode;
-  /** Whom it works for: what that one may not use, it may not use either. */
+  /** Persona on whose behalf it works: what that one may not use, this one may not use either. */
   readonly within?: GatedPersona;
 }
 
@@ -46,7 +49,7 @@ export interface GateQuestion {
   };
 }
 
-/** In the order in which they are asked; the first that refuses is the answer. */
+/** Steps in the order of evaluation; the first one that refuses decides. */
 export type GateStep =
   | 'account'
   | 'devices'
@@ -68,7 +71,10 @@ export type GateAnswer =
 export interface Ceiling {
   readonly classes: readonly SkillClass[];
   readonly tools: readonly string[];
-  /** That addresses in arguments may name and code of the pack may ask by svc, and what lies below them. */
+  /**
+   * Hosts that addresses in arguments may name and that the pack's code may reach through svc,
+   * including subdomains.
+   */
   readonly hosts: readonly string[];
   /** `env=prod`: devices that carry one of these. */
   readonly labels: readonly string[];
@@ -88,7 +94,10 @@ export const Ceilings = defineExtensionPoint<CeilingSource>('gate.ceilings');
 export interface GateContract {
   /** Pure over its question and the settings and accounts of this moment. */
   decide(question: GateQuestion): GateAnswer;
-  /** Whether svc asks this host for the code of a source such as `pack:greeter`, by the ceilings of this moment. */
+  /**
+   * Decides, by the current ceilings, whether svc contacts this host for the code of a source such
+   * as `pack:greeter`.
+   */
   reach(source: string, host: string): GateAnswer;
 }
 

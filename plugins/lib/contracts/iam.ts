@@ -13,11 +13,14 @@ export interface Person {
   readonly grants: readonly string[];
   /** Organizations the person belongs to; undefined for who may see all of them. */
   readonly orgs: readonly number[] | undefined;
-  /** Of those of their organizations that carry one: they see the devices that fit any of these; undefined for all devices. */
+  /**
+   * Selectors of their organizations, where those have one: the user sees devices that match any of
+   * these; undefined for all devices.
+   */
   readonly selectors: readonly string[] | undefined;
 }
 
-/** In milliseconds. */
+/** Times of an account, in milliseconds. */
 export interface AccountTimes {
   readonly created_at: number;
   readonly updated_at: number;
@@ -31,15 +34,18 @@ export interface NewPerson {
   readonly password: string;
 }
 
-/** Who exists and what they may. */
+/** Directory of users and their permissions. */
 export interface DirectoryContract {
-  /** From memory: what the next request must see. Disabled and deleted people are not found. */
+  /**
+   * Returns a person from memory, as the next request must see it. Disabled and deleted people are
+   * not found.
+   */
   live(id: number): Person | undefined;
   /** The people themselves, deleted ones too, for rows that name them. */
   nameOf(
     id: number,
   ): Promise<{ readonly email: string; readonly display_name: string } | undefined>;
-  /** As of the last commit; throws not_found for an account that never was. */
+  /** Returns times as of the last commit; throws not_found for an account that never existed. */
   timesOf(id: number): Promise<AccountTimes>;
   /**
    * Checks rules (unique e-mail, known role, password quality), hashes, and adds the account to the default organization.
@@ -51,17 +57,17 @@ export interface DirectoryContract {
     createdBy: number | undefined,
     along?: (person: { readonly id: number; readonly email: string }) => MaybePromise<void>,
   ): Promise<Person>;
-  /** Whether an active admin exists. */
+  /** Returns whether an active admin exists. */
   hasAdmin(): Promise<boolean>;
   /** Grants of a role as it stands now; empty for one that does not exist. */
   grantsOf(role: string): readonly string[];
-  /** Whether an organization shows its members some devices alone; from memory. */
+  /** Returns, from memory, whether any organization limits its members to some devices. */
   narrows(): boolean;
   /** Remembers that a login succeeded; may join a write of yours. */
   noteLogin(id: number): Promise<void>;
 }
 
-/** What only the room of sessions asks for. */
+/** Password operations, for the session plugin only. */
 export interface PasswordsContract {
   /**
    * The active person whose password this is. Unknown people, wrong passwords and disabled accounts cost the same time.
@@ -70,7 +76,7 @@ export interface PasswordsContract {
   verify(email: string, password: string): Promise<Person | undefined>;
 }
 
-/** What only the room of forgotten passwords asks for. */
+/** Account recovery operations, for the plugin of forgotten passwords only. */
 export interface RestoringContract {
   /** The active person with this e-mail, for a message to it. Whether there is one is not for any answer. */
   find(email: string): Promise<Person | undefined>;

@@ -6,7 +6,10 @@ import {
   type RequestHeaders,
 } from 'svc/sdk';
 
-/** Where a message goes, or where one stands, in the platform's own words; rooms of platforms alone read it. */
+/**
+ * Target of a message, or its position, in the platform's own terms; only the platform plugin reads
+ * it.
+ */
 export type ImTarget = Readonly<Record<string, string>>;
 
 export type ImMode = 'callback' | 'stream';
@@ -18,11 +21,11 @@ export interface ImApp {
   readonly app_secret: string;
   readonly verify_token: string;
   readonly encrypt_key: string;
-  /** Where the API of the platform is, without a slash at the end; empty: where it usually is. */
+  /** Base URL of the platform's API without a trailing slash; empty for the default one. */
   readonly endpoint: string;
 }
 
-/** A request to the public callback, before anything of it is believed. */
+/** Unverified request to the public callback. */
 export interface ImCallback {
   readonly method: 'GET' | 'POST';
   readonly headers: RequestHeaders;
@@ -33,7 +36,7 @@ export interface ImCallback {
 
 /** One thing that a person did on a platform. */
 export interface ImEvent {
-  /** By which the platform repeats it. */
+  /** Key under which the platform re-sends it. */
   readonly key: string;
   /** `action`: a button was pressed, and `text` is its token. */
   readonly kind: 'message' | 'action';
@@ -46,14 +49,16 @@ export interface ImEvent {
   readonly thread: string;
   /** Messages above it in its thread that may be ours, by the ids under which they were sent. */
   readonly replies_to: readonly string[];
-  /** Without the mention of the bot. */
+  /** Text without the mention of the bot. */
   readonly text: string;
-  /** It carried pictures, files or sound, which are not fetched. */
+  /** True if it carried pictures, files or sound, which are not fetched. */
   readonly has_media: boolean;
   readonly reply: ImTarget;
 }
 
-/** What came of a callback. `refused`: its proof does not hold, it is stale, or it is of another app. */
+/**
+ * Outcome of a callback. `refused`: its signature is invalid, or it is stale or for another app.
+ */
 export type ImReceived =
   | { readonly outcome: 'refused' }
   /** Asked whether we are who we say, and answered as it is. */
@@ -75,7 +80,7 @@ export interface ImButton {
   readonly style?: 'primary' | 'danger';
 }
 
-/** A message of ours: text with little markdown, which the room escapes for its platform. */
+/** Outgoing message: text with a little markdown, which the plugin escapes for its platform. */
 export interface ImMessage {
   readonly text: string;
   readonly buttons: readonly ImButton[];
@@ -123,7 +128,7 @@ export interface ImListening {
   readonly connected: () => void;
   /** Repeats it until it is undone, or this listening ends. */
   readonly every: (ms: number, tick: () => void) => () => unknown;
-  /** What was read last, kept over a restart; empty at first. */
+  /** Cursor of what was read last, kept across restarts; empty at first. */
   readonly cursor: { get(): string; set(cursor: string): void };
 }
 
@@ -132,28 +137,35 @@ type Secret = 'app_secret' | 'verify_token' | 'encrypt_key';
 /** One chat platform, contributed to `im.platform` under the name by which it stands in addresses. */
 export interface ImPlatform {
   readonly title: string;
-  /** What an app must have in each mode that the platform knows. */
+  /** Secrets that an app requires in each mode that the platform supports. */
   readonly needs: Readonly<Partial<Record<ImMode, readonly Secret[]>>>;
-  /** Whoever finds the bot can write to it, so that an app without a list of senders is refused. */
+  /**
+   * True if anyone who finds the bot can write to it, so that an app without a list of senders is
+   * refused.
+   */
   readonly allow_list: boolean;
   /** Throws invalid_argument for an app that cannot be one of this platform, without repeating a secret. */
   check(app: ImApp): void;
-  /** Of the text of one message. */
+  /** Max size of the text of one message. */
   readonly most_bytes: number;
-  /** How often a message of ours may be written anew while an answer grows; absent: not at all. */
+  /** Rate at which a sent message may be edited while an answer grows; absent if it cannot be. */
   readonly edits?: { readonly every_ms: number; readonly most: number };
   /** Messages to one conversation: set below what the platform allows. */
   readonly pace: { readonly count: number; readonly per_ms: number };
   /**
-   * Whether a message that is sent twice under one key stands there once. Where it would not, an answer is put into a message
-   * that was sent and noted before, so that a crash leaves no second answer.
+   * Deduplication by the platform of a message that is sent twice under one key. If `unknown`, an
+   * answer is written into a placeholder message that was sent and recorded before, so that a crash
+   * leaves no second answer.
    */
   readonly repeats: 'known' | 'unknown';
   receive(app: ImApp, callback: ImCallback): ImReceived;
   send(app: ImApp, target: ImTarget, message: ImMessage, ports: ImPorts): Promise<ImSent>;
-  /** Writes anew what stands there; doing it twice is doing it once. */
+  /** Replaces the content of a message; idempotent. */
   edit?(app: ImApp, at: ImTarget, message: ImMessage, ports: ImPorts): Promise<ImSent>;
-  /** Where one person, or a conversation that an administrator named, is written to. */
+  /**
+   * Returns the target for messages to one person, or to a conversation that an administrator
+   * named.
+   */
   personTarget(sender: string): ImTarget;
   conversationTarget(conversation: string): ImTarget;
   /** The mode without a public address: until its connection ends. Throwing is trying again later. */

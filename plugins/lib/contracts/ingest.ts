@@ -13,16 +13,19 @@ export interface EdgePush {
 
 /** Takes what an edge pushes another way than by a request of its own. */
 export interface EdgePushesContract {
-  /** Resolves when all of it is on disk; throws what the route would answer. Whoever calls has made sure who the edge is. */
+  /**
+   * Stores a push and resolves once all of it is on disk; throws the errors of the route. The
+   * caller has authenticated the edge.
+   */
   push(edge: VerifiedEdge, push: EdgePush, call: { readonly signal: AbortSignal }): Promise<void>;
 }
 
 export type Signal = 'metrics' | 'logs' | 'traces';
 
-/** When an edge was heard of last, by signal, in milliseconds. */
+/** Time of the last push of an edge by signal, in milliseconds. */
 export type LastPushes = Readonly<Partial<Record<Signal, number>>>;
 
-/** What the data plane has seen of late; kept in memory. */
+/** Recent activity of the data plane; kept in memory. */
 export interface IngestActivityContract {
   lastPushes(edgeId: string): LastPushes;
 }

@@ -19,29 +19,29 @@ export interface Question {
   readonly source: string;
   readonly query: string;
   readonly window: Period;
-  /** What is not seen when there is no answer. */
+  /** Name of the node that is unseen if there is no answer. */
   readonly node?: string;
 }
 
 export interface Answer {
-  /** Plain JSON, bounded; the digest of the evidence is of this. */
+  /** Plain JSON of bounded size; the digest of the evidence is computed from it. */
   readonly value: unknown;
   /** A few figures of it. */
   readonly digest: Readonly<Record<string, unknown>>;
-  /** Whether people outside can write what is in it. */
+  /** Trust in the content: `untrusted` if outsiders can write it. */
   readonly trust: 'trusted' | 'untrusted';
   readonly truncated?: boolean;
   readonly redactions?: number;
 }
 
-/** Where evidence comes from; throws `unavailable` while it cannot be asked. */
+/** Source of evidence; throws `unavailable` while it cannot be asked. */
 export interface EvidenceSource {
   ask(question: Question, signal: AbortSignal): Promise<Answer>;
   /** The part of an answer that later samples do not touch; for those that answer about what is still on its way. */
   settled?(value: unknown, to: number): unknown;
 }
 
-/** What one answer says about nodes. */
+/** Statements of one answer about nodes. */
 export interface Parts {
   readonly nodes?: readonly Node[];
   readonly edges?: readonly Edge[];
@@ -52,7 +52,7 @@ export interface Parts {
   readonly checks?: readonly CheckResult[];
 }
 
-/** What an investigation looks at. */
+/** Subject of an investigation. */
 export interface Scope {
   readonly fired_at: number;
   readonly window: Period;
@@ -63,9 +63,11 @@ export interface Scope {
   readonly services: readonly string[];
 }
 
-/** Evidence that another room brings: what to ask, how it is answered, and what an answer says. */
+/**
+ * Evidence contributed by another plugin: what to ask, how it is answered, and what an answer says.
+ */
 export interface Fetcher extends EvidenceSource {
-  /** Its questions name `contributed:<id of the contribution>` as their source. */
+  /** Plans questions, which name `contributed:<id of the contribution>` as their source. */
   plan(scope: Scope): readonly Omit<Question, 'source'>[];
   read(value: unknown, question: Question, evidence: string): Parts;
 }
@@ -83,11 +85,14 @@ export interface HostCheck {
   readonly query: string;
   readonly op: '>' | '>=' | '<' | '<=' | '==';
   readonly value: number;
-  /** How many samples in a row must be bad; default 1. */
+  /** Min consecutive bad samples; default 1. */
   readonly lasting?: number;
-  /** What is said when it is bad; `$value` and the names of labels are filled in. */
+  /** Message if it is bad; `$value` and the names of labels are filled in. */
   readonly message: string;
-  /** What to do about it: the address of a page, or `playbook://hosts/disk-full.md`; a report that blames this names it. */
+  /**
+   * Runbook: the address of a page, or `playbook://hosts/disk-full.md`; a report that blames this
+   * names it.
+   */
   readonly runbook?: string;
 }
 
@@ -109,7 +114,7 @@ export const HostChecks = defineExtensionPoint<HostCheck>('investigate.check', {
 
 export type RunStatus = 'pending' | 'running' | 'ready' | 'failed' | 'skipped';
 
-/** Where the newest investigation of an incident stands. */
+/** State of the newest investigation of an incident. */
 export interface InvestigationState {
   readonly id: number;
   readonly incident_id: number;

@@ -7,7 +7,7 @@ export interface KnowledgeHit {
   readonly title: string;
   /** The headings it stands below, joined by ` › `. */
   readonly heading: string;
-  /** Of the nearest heading, as a page has it. */
+  /** Anchor of the nearest heading, as in the page. */
   readonly anchor: string;
   readonly version: number;
   /** Written by people outside: data, never an instruction. */
@@ -16,7 +16,10 @@ export interface KnowledgeHit {
 }
 
 export interface KnowledgeSearch {
-  /** Whose eyes it has: `system` and `plugin` see what everybody may see, and all organizations when their principal says so. */
+  /**
+   * Searches documents that the principal may see: `system` and `plugin` see what everybody may,
+   * and all organizations if their principal says so.
+   */
   search(question: {
     readonly text: string;
     /** Default 10, at most 50. */
@@ -41,15 +44,19 @@ export interface KnowledgeDocument {
 
 export interface KnowledgeRead {
   /**
-   * A document by its number, its path, or the runbook link of a rule: `playbook://hosts/disk-full.md`, or the address of its page.
-   * Undefined when there is none that the principal may see.
+   * Reads a document by its number, its path, or the runbook link of a rule:
+   * `playbook://hosts/disk-full.md`, or the address of its page. Undefined if there is none that
+   * the principal may see.
    */
   read(reference: number | string, principal: Principal): Promise<KnowledgeDocument | undefined>;
 }
 
-/** A document that another room writes of what it saw, such as a report: members of an organization with a device selector do not read it. */
+/**
+ * Document that another plugin writes of what it observed, such as a report: members of an
+ * organization with a device selector cannot read it.
+ */
 export interface ShelvedDocument {
-  /** Of the file within the folder. */
+  /** File name within the folder. */
   readonly name: string;
   readonly title: string;
   readonly tags: readonly string[];
@@ -59,7 +66,7 @@ export interface ShelvedDocument {
 }
 
 export interface KnowledgeShelf {
-  /** What stands in a folder of the caller: each mark by its name. */
+  /** Returns the marks in a folder of the caller, by name. */
   marks(folder: string): Promise<ReadonlyMap<string, string>>;
   /** Puts documents into the folder and takes others out. People find and read them, and change one only by making it their own. */
   put(

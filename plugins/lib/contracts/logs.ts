@@ -25,9 +25,9 @@ export interface Line {
 
 export interface LinesAnswer extends Notes {
   readonly type: 'streams';
-  /** In the asked direction, all streams together. */
+  /** Lines in the requested direction, all streams together. */
   readonly lines: readonly Line[];
-  /** Whether the budget ended the search before the window did. */
+  /** True if the budget ended the search before the end of the window. */
   readonly partial: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface LogQueryOptions extends QueryOptions {
 /** `step`: milliseconds, when lines are to be counted by time as well. */
 export type PatternOptions = QueryOptions & { readonly step?: number };
 
-/** What lines have in common: a text with `<_>` where they differ. */
+/** Pattern that lines share: a text with `<_>` where they differ. */
 export interface LinePattern {
   readonly pattern: string;
   readonly count: number;
@@ -62,9 +62,9 @@ export interface LinePattern {
 export interface PatternsAnswer extends Notes {
   /** The most frequent first. */
   readonly patterns: readonly LinePattern[];
-  /** How many lines were read. */
+  /** Number of lines read. */
   readonly lines: number;
-  /** Whether these were only the newest of the window. */
+  /** True if only the newest lines of the window were read. */
   readonly partial: boolean;
 }
 

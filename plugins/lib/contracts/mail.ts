@@ -20,9 +20,12 @@ export interface MailSent {
 }
 
 export interface MailSender {
-  /** Whether a server is set. */
+  /** True if a server is configured. */
   readonly isSet: boolean;
-  /** Resolves once the server has taken it. Throws `conflict` where none is set, `upstream_error` and `unavailable` as the server answers. */
+  /**
+   * Sends a mail and resolves once the server has accepted it. Throws `conflict` if no server is
+   * configured, `upstream_error` and `unavailable` depending on its answer.
+   */
   send(
     mail: Mail,
     options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },

@@ -1,17 +1,20 @@
 import { defineExtensionPoint } from 'svc/sdk';
 
-/** A pack that was taken away. */
+/** Pack that was uninstalled. */
 export interface GonePack {
   readonly packId: string;
   /** Names of the personas that it and its version before brought. */
   readonly personas: readonly string[];
-  /** Keys of the skills that its code answered, and that of its version before. */
+  /** Keys of the skills that its code provided, and those of its previous version. */
   readonly tools: readonly string[];
-  /** Whoever took it away keeps its tables and settings, and what they say of it, for a later install. */
+  /** Keeps its tables and settings, and what they refer to, for a later install. */
   readonly keepData: boolean;
 }
 
-/** What an area keeps of packs, forgotten with them; asked again where that failed, so that nothing may be left to forget. */
+/**
+ * Data that an area keeps about packs, deleted with them; called again after a failure, so it may
+ * find nothing left to delete.
+ */
 export interface PackTraces {
   forget(pack: GonePack): Promise<void>;
 }

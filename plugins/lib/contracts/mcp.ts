@@ -1,6 +1,6 @@
 import { defineExtensionPoint } from 'svc/sdk';
 
-/** Servers besides those of the settings, from whoever knows some. */
+/** Additional servers beyond those of the settings. */
 export interface ServerSource {
   servers(): readonly { readonly name: string; readonly url: string; readonly enabled: boolean }[];
   onChange(listener: () => void): () => void;

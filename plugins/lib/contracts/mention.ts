@@ -4,10 +4,13 @@ import { defineExtensionPoint, defineService, type Principal } from 'svc/sdk';
 export interface MentionType {
   /** `edge`, `device`, `dashboard`, `incident`. */
   readonly type: string;
-  /** Both answer with what the principal sees: of no device, or of theirs. Absent: who sees some devices alone is not told of any. */
+  /**
+   * Answers of both methods to users with access to some devices: about no device, or about theirs.
+   * Absent: such users get nothing.
+   */
   readonly devices?: 'none' | 'narrowed';
   search(query: string, principal: Principal, limit: number): Promise<readonly Mention[]>;
-  /** Structured context, or undefined when there is none of that id for this principal. */
+  /** Returns structured context, or undefined if there is none with that id for this principal. */
   resolve(
     id: string,
     principal: Principal,
@@ -21,11 +24,11 @@ export interface Mention {
   readonly id: string;
   readonly label: string;
   readonly subtitle: string;
-  /** What stands in the text. */
+  /** Text to insert. */
   readonly insert: string;
 }
 
-/** What a message names, as a model is told of it. */
+/** Resolved mention in a message, as given to a model. */
 export interface Resolved {
   /** The message, with the facts behind each mention under it. */
   readonly text: string;
@@ -39,7 +42,7 @@ export interface MentionDirectory {
     principal: Principal,
     limit: number,
   ): Promise<readonly Mention[]>;
-  /** What this person cannot see is said to be unknown. */
+  /** Resolves the mentions of a message; what this person cannot see is reported as unknown. */
   resolve(content: string, principal: Principal): Promise<Resolved>;
 }
 

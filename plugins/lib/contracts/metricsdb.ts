@@ -2,13 +2,15 @@ import type { NativeHistogram } from 'svc/native-histogram';
 import { defineService } from 'svc/sdk';
 import type { StoreCare } from 'svc/store';
 
-/** Who a push came from, as the manager knows it; stamped over whatever the sender says. */
+/**
+ * Identity of the sender of a push, as the manager knows it; overrides whatever the sender claims.
+ */
 export interface Stamp {
   readonly device_id?: string;
   readonly edge_id?: string;
 }
 
-/** What every question may carry. */
+/** Options of every query. */
 export interface QueryOptions {
   /** Default 30 s. */
   readonly timeoutMs?: number;
@@ -16,7 +18,10 @@ export interface QueryOptions {
   readonly maxSamples?: number;
   readonly lookbackMs?: number;
   readonly signal?: AbortSignal;
-  /** Who asks, as `askerOf` of `svc/query` tells; askers take turns. Absent for the product itself, such as for alerting, which goes first. */
+  /**
+   * Asker, as returned by `askerOf` of `svc/query`; askers take turns. Absent for the product
+   * itself, such as for alerting, which goes first.
+   */
   readonly asker?: string | undefined;
   /** Label matchers such as `device_id="7"` that every selector of the query gets besides its own: what the asker may see. */
   readonly enforce?: readonly Enforced[];
@@ -44,7 +49,10 @@ export interface VectorAnswer {
   readonly labels: readonly LabelRecord[];
   readonly times: Float64Array;
   readonly values: Float64Array;
-  /** Where a histogram is the value, and the number 0; absent where none is. Only scratch stores hold such. */
+  /**
+   * Histograms at positions where the number is 0 because the value is a histogram; absent if there
+   * are none. Only scratch stores have them.
+   */
   readonly histograms?: readonly (NativeHistogram | undefined)[];
 }
 
@@ -61,7 +69,7 @@ export interface Notes {
 }
 
 export interface CheckedQuery {
-  /** Of its value. */
+  /** Type of its value. */
   readonly type: 'scalar' | 'string' | 'vector' | 'matrix';
   readonly printed: string;
   /** Names of the metrics that it reads, in the order of the text, as far as they are written out. */
@@ -91,7 +99,10 @@ export interface MetricsQueries {
   ): Promise<readonly LabelRecord[]>;
   /** Throws invalid_argument with `line:col` and the reason unless the text is PromQL. */
   check(query: string): Promise<CheckedQuery>;
-  /** A store of its own in memory, for trying things out; whoever asks for one closes it, and one that nobody uses is gone after five minutes. */
+  /**
+   * Opens a separate store in memory, for experiments; the caller closes it, and one that is unused
+   * for five minutes is deleted.
+   */
   scratch?(options?: Pick<QueryOptions, 'asker'>): Promise<ScratchSeries>;
   /** Which driver answers and whether it does. */
   status(): Promise<{
@@ -110,7 +121,7 @@ export interface ScratchRow {
   readonly values: Float64Array;
   /** 1 where the series ends instead of having a value. */
   readonly stale?: Uint8Array;
-  /** Where a native histogram is the value instead of the number; absent where none is. */
+  /** Native histograms at positions that have one instead of a number; absent if there are none. */
   readonly histograms?: readonly (NativeHistogram | undefined)[];
 }
 
@@ -127,7 +138,10 @@ export interface ScratchSeries {
 
 export interface PushAnswer {
   readonly accepted: number;
-  /** Kept beside the samples; what is repeated, late or too long is left out without a word. */
+  /**
+   * Number of exemplars kept with the samples; duplicates and those that are late or too long are
+   * dropped silently.
+   */
   readonly exemplars?: number;
   /** Refused for good: sending them again would not help. */
   readonly rejected: number;

@@ -34,7 +34,7 @@ export interface ModelRequest {
   readonly tools: readonly ModelTool[];
   readonly maxTokens: number;
   readonly temperature?: number;
-  /** Whose budgets it is charged to, beside the day's. */
+  /** Budgets that it is charged to, besides the day's. */
   readonly budget: { readonly run: string; readonly session: string; readonly persona: string };
   readonly signal: AbortSignal;
 }
@@ -70,12 +70,16 @@ export interface ModelUsage {
 
 export interface Models {
   /**
-   * One call of a model. Reserves in every budget before the first byte leaves, settles after the last; throws `budget_exceeded` before
-   * anything is sent, `conflict` (reason `model.none`) when none is configured, `upstream_error` when the provider fails for good. A part
-   * of an answer that breaks off is charged.
+   * Calls a model. Reserves in every budget before the first byte is sent and settles after the
+   * last; throws `budget_exceeded` before anything is sent, `conflict` (reason `model.none`) if
+   * none is configured, `upstream_error` if the provider fails for good. A truncated answer is
+   * charged for the part received.
    */
   stream(request: ModelRequest): AsyncIterable<ModelPart>;
-  /** Whether a model id, or the default one for an empty text, can be used now; the reason when it cannot. */
+  /**
+   * Returns whether a model id, or the default one for an empty text, can be used now; the reason
+   * if it cannot.
+   */
   usable(
     model: string,
   ):
@@ -85,16 +89,16 @@ export interface Models {
 
 /** Budgets are settled by then. */
 export interface ProviderRequest extends Omit<ModelRequest, 'budget'> {
-  /** Of this one request, sent along where that can be, so that bills can be compared. */
+  /** Id of this request, sent along where possible, so that bills can be compared. */
   readonly id: string;
 }
 
 /** A vendor or a protocol; packs may bring others. */
 export interface ModelProvider {
   readonly name: string;
-  /** Whether it has what it needs, such as a key. */
+  /** Returns whether it has what it needs, such as a key. */
   configured(): boolean;
-  /** From memory; asked for in the background. */
+  /** Returns the models from memory; they are fetched in the background. */
   models(): readonly {
     readonly id: string;
     readonly context: number;

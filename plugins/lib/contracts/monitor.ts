@@ -53,7 +53,7 @@ export interface DashboardView {
 
 /** Dashboards as they are at the moment, for other plugins. */
 export interface DashboardShelf {
-  /** Those that can be shown, by uid. */
+  /** Returns the dashboards that can be shown, sorted by uid. */
   all(): Promise<readonly DashboardView[]>;
 }
 

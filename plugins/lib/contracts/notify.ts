@@ -24,7 +24,7 @@ export interface NoticeIncident {
   /** Why it is over, where that is not that its condition has cleared. */
   readonly ended_because?: string;
   readonly event_count: number;
-  /** How many of its instances fire and are not muted; absent: one. */
+  /** Number of firing instances that are not muted; absent means one. */
   readonly firing_instances?: number;
   /** The first twenty of those. */
   readonly instances?: readonly NoticeInstance[];
@@ -50,7 +50,7 @@ export interface Notice {
   readonly pins: readonly number[];
 }
 
-/** What came of one notice on one channel. */
+/** Outcome of one notice on one channel. */
 export interface Outcome {
   /** Unique for good: one per notice and channel. */
   readonly delivery_id: string;
@@ -69,13 +69,13 @@ export interface Outcome {
   readonly at: string;
 }
 
-/** What a room has to tell people, where it is no incident. */
+/** Message of a plugin to people that is not about an incident. */
 export interface Words {
   /** Unique for good. */
   readonly id: string;
   readonly title: string;
   readonly lines: readonly string[];
-  /** Where more is to be read, below the address of svc. */
+  /** Path of the page with more, below the address of svc. */
   readonly path: string;
   readonly channels: readonly number[];
 }
@@ -98,19 +98,22 @@ export interface NoticeDispatcher {
   unknown(ids: readonly number[]): Promise<readonly number[]>;
 }
 
-/** Some of the instances of an incident, those that burn first; and how many there are. */
+/** Some of the instances of an incident, firing ones first, with their total number. */
 export interface NoticeInstances {
   readonly items: readonly (NoticeInstance & { readonly state: string })[];
   readonly total: number;
 }
 
-/** What raises incidents: keeps their timeline, and knows which rules pin a channel. */
+/** Source of incidents: keeps their timeline, and knows which rules pin a channel. */
 export interface NoticeSource {
   /** All of them or none, in their order. Repeating an outcome changes nothing. */
   record(outcomes: readonly Outcome[]): Promise<void>;
   /** Names of the rules that pin the channel. */
   pinning(channelId: number): Promise<readonly string[]>;
-  /** Those among these incidents that burn at this moment and are neither acknowledged nor muted, as they are now. */
+  /**
+   * Returns those of these incidents that are firing and neither acknowledged nor muted, as they
+   * are now.
+   */
   burning(incidents: readonly number[]): Promise<readonly NoticeIncident[]>;
   /** More about one incident than its notice has, as of now. */
   background(incident: number): Promise<Background | undefined>;
@@ -121,23 +124,23 @@ export interface NoticeSource {
   ): Promise<NoticeInstances>;
 }
 
-/** What is not known is absent. */
+/** Background of an incident; unknown parts are absent. */
 export interface Background {
-  /** As it is now. */
+  /** Incident as it is now. */
   readonly incident: NoticeIncident;
   readonly acknowledged_by?: string;
   readonly acknowledged_at?: string;
-  /** How values are written, such as ` %`. */
+  /** Unit suffix of values, such as ` %`. */
   readonly unit?: string;
-  /** What was measured in the last hour: milliseconds and values. */
+  /** Values of the last hour, with their times in milliseconds. */
   readonly hour?: readonly (readonly [number, number])[];
-  /** What was measured in the week before. */
+  /** Statistics of the week before. */
   readonly week?: { readonly average: number; readonly lowest: number; readonly highest: number };
   /** First line of what an investigation has found, while the incident fires. */
   readonly diagnosis?: string;
-  /** What to do, step by step. */
+  /** Remedy, step by step. */
   readonly steps: readonly string[];
-  /** What else burns on the same device. */
+  /** Other incidents firing on the same device. */
   readonly beside: readonly string[];
 }
 
@@ -145,7 +148,7 @@ export const NoticeDispatcher = defineService<NoticeDispatcher>('notify.dispatch
 export const NoticeSource = defineService<NoticeSource>('alert.notices');
 export const NotificationFinished = defineEvent<Outcome>('notification.finished');
 
-/** What is said of one incident. */
+/** Message about one incident. */
 export interface MessageEntry {
   readonly kind: Notice['kind'];
   readonly incident: NoticeIncident;
@@ -157,40 +160,43 @@ export interface Fact {
   readonly text: string;
 }
 
-/** What a channel shows, made from a notice: plain text, which the type escapes for its platform. */
+/**
+ * Message that a channel shows, made from a notice: plain text, which the channel type escapes for
+ * its platform.
+ */
 export interface ChannelMessage {
   readonly delivery_id: string;
   readonly kind: Notice['kind'] | 'test' | 'digest' | 'words';
   readonly severity: Severity;
-  /** What it is painted as. */
+  /** Tone that determines its colour. */
   readonly tone: Severity | 'good';
   readonly title: string;
   /** About, facts and steps one below the other, or what the channel's own template made. */
   readonly lines: readonly string[];
   readonly about: readonly string[];
   readonly facts: readonly Fact[];
-  /** What to do. */
+  /** Remedy, step by step. */
   readonly steps: readonly string[];
-  /** Where more is to be read. */
+  /** Link to the page with more. */
   readonly link: string;
-  /** Where it is acknowledged, silenced, and its silence extended, by who signs in. */
+  /** Link where a signed-in user acknowledges or silences it, or extends its silence. */
   readonly act?: string;
   /** The last hour: at an address that opens without an account, and as it is. */
   readonly chart?: { readonly link: string; png(): Uint8Array };
-  /** Whether the lines are what the channel's own template made. */
+  /** True if the lines come from the channel's own template. */
   readonly templated: boolean;
-  /** Of everything but a digest and a test. */
+  /** Incident; absent for a digest and a test. */
   readonly incident?: NoticeIncident;
-  /** Of a digest: what was folded into it, worst first, and how many there were. */
+  /** Entries of a digest, worst first, with their total number. */
   readonly entries?: readonly MessageEntry[];
   readonly count?: number;
   readonly group_key?: string;
 }
 
-/** Where a channel leads. Both are secrets. */
+/** Address of a channel. Both fields are secrets. */
 export interface ChannelAddress {
   readonly endpoint: string;
-  /** Empty where there is none. */
+  /** Secret; empty if there is none. */
   readonly secret: string;
 }
 
@@ -205,11 +211,14 @@ export interface ChannelReply {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** It broke off, or never ended: the body is what came until then. */
+  /** True if the reply was cut off or never ended: the body is what had arrived. */
   readonly isCut?: boolean;
 }
 
-/** What a reply means. `plain`: the platform could not read the rich form, and takes the plain one at once. */
+/**
+ * Meaning of a reply. `plain`: the platform rejected the rich form, and the plain one is sent
+ * immediately.
+ */
 export type Verdict =
   | { readonly result: 'sent' }
   | { readonly result: 'plain' }
@@ -218,7 +227,7 @@ export type Verdict =
   /** `degraded`: nothing else sent there will fare better until its settings or the platform are corrected. */
   | { readonly result: 'failed'; readonly reason: string; readonly degraded?: boolean };
 
-/** What every kind of channel says of itself. */
+/** Properties common to all kinds of channels. */
 interface ChannelKind {
   readonly title: string;
   /** Further names it is accepted under. */
@@ -228,9 +237,15 @@ interface ChannelKind {
   readonly limits: readonly { readonly count: number; readonly per_ms: number }[];
   /** Throws invalid_argument, without repeating a secret, unless this may be an address of the platform. */
   check(address: ChannelAddress): void;
-  /** Keeps incidents of its own: each goes by itself, never in a digest, and so does that somebody has acknowledged it. */
+  /**
+   * True if it keeps incidents of its own: each is sent separately, never in a digest, and so are
+   * acknowledgements.
+   */
   readonly tracks?: boolean;
-  /** What of an endpoint that is no web address may be seen; of others the host is. */
+  /**
+   * Returns the displayable part of an endpoint that is not a web address; of a web address it is
+   * the host.
+   */
   shown?(endpoint: string): string | undefined;
 }
 
@@ -242,11 +257,14 @@ export interface PostedChannelType extends ChannelKind {
     at: { readonly now: number; readonly plain: boolean },
   ): ChannelRequest;
   judge(reply: ChannelReply, now: number): Verdict;
-  /** What goes by a second request once the message was taken, such as its picture. The message counts as sent whatever becomes of that. */
+  /**
+   * Returns a second request to send once the message was accepted, such as its picture. The
+   * message counts as sent regardless of the outcome.
+   */
   enclosure?(message: ChannelMessage, address: ChannelAddress): ChannelRequest | undefined;
 }
 
-/** A kind of channel that delivers by itself, for what is no single request. */
+/** Kind of channel with its own delivery, where a single request is not enough. */
 export interface DeliveringChannelType extends ChannelKind {
   /** `delivery_id` of the message stays the same over all tries. Throwing is another try, unless what is thrown says that none will fare better. */
   deliver(

@@ -1,6 +1,6 @@
 import { defineService } from 'svc/sdk';
 
-/** What a manifest asks for, as people read it. */
+/** Permissions that a manifest requests, in readable form. */
 export interface AskedRights {
   /** Empty: it is data, and asks for nothing. */
   readonly sentences: readonly string[];
@@ -11,13 +11,16 @@ export interface AskedRights {
 
 /** Rights of packs, for who installs them. */
 export interface PackRights {
-  /** Of a `plugin.json` as it was written; throws where a field of it is of the wrong kind. */
+  /**
+   * Returns the permissions requested by a `plugin.json` as written; throws if a field has the
+   * wrong type.
+   */
   asked(manifest: Readonly<Record<string, unknown>>): AskedRights;
   isGranted(id: string, hash: string): boolean;
   /** Exactly these, by the hash of what was shown. */
   grant(id: string, rights: AskedRights, by: string): Promise<void>;
   withdraw(id: string, hash: string): Promise<void>;
-  /** What holds the code of packs on this machine, in a sentence. */
+  /** Describes in a sentence how the code of packs is confined on this machine. */
   confinement(): Promise<string>;
 }
 

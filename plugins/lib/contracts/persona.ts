@@ -11,7 +11,10 @@ export interface KnownPersona extends Persona {
 export interface Route {
   readonly persona: KnownPersona;
   readonly why: string;
-  /** Whether one stood out; else a model may choose among the candidates, or the default persona serves. */
+  /**
+   * True if one stood out; otherwise a model may choose among the candidates, or the default
+   * persona serves.
+   */
   readonly clear: boolean;
   /** Best first, at most five. */
   readonly candidates: readonly { readonly name: string; readonly score: number }[];
@@ -21,7 +24,7 @@ export interface PersonaDirectory {
   /** Merged: built in, then disk, then user; a later one shadows an earlier one. */
   list(): readonly KnownPersona[];
   find(name: string): KnownPersona | undefined;
-  /** Without a model: ranks `when_to_use`, name and description against the question. */
+  /** Ranks `when_to_use`, name and description against the question, without a model. */
   route(question: string): Route;
   /** `initial_prompt` with the spawn context filled in; absent placeholders are empty. */
   initialPrompt(
@@ -33,7 +36,7 @@ export interface PersonaDirectory {
 
 /** Holds back personas that came from outside: those it knows are read-only, and are not routed to for as long as it says why. */
 export interface PersonaRestraint {
-  /** Undefined: the persona is none of its own. */
+  /** Returns the restraint of a persona; undefined if the source does not own the persona. */
   restraint(name: string): { readonly unmet: string | undefined } | undefined;
   /** Grows whenever an answer may be another. */
   edition(): number;

@@ -1,10 +1,13 @@
 import { defineService, type MaybePromise, type PluginContext } from 'svc/sdk';
 
-/** Whose program it is: the context of the plugin that wants it. */
+/** Owner of a program: the context of the plugin that wants it. */
 export type ProgramOwner = Pick<PluginContext, 'id' | 'dataDir' | 'log' | 'scope'>;
 
 export interface ProgramOptions {
-  /** Its arguments; no shell reads them. `port` is a free one on the loopback, another at each start. */
+  /**
+   * Arguments, which no shell reads. `port` is a free one on the loopback interface, a new one at
+   * each start.
+   */
   readonly args: (given: { readonly port: number }) => readonly string[];
   /** All of its environment; nothing of the service's own. */
   readonly env?: Readonly<Record<string, string>>;
@@ -12,9 +15,9 @@ export interface ProgramOptions {
   readonly ready?: (given: { readonly port: number }, signal: AbortSignal) => MaybePromise<boolean>;
   /** Takes what it prints instead of the log; it prints no further until that has resolved. Throwing ends it, to be started again. */
   readonly output?: (chunk: Uint8Array) => MaybePromise<void>;
-  /** How long it may take to become ready before it is ended and started again; default 60 s. */
+  /** Time limit to become ready, after which it is restarted; default 60 s. */
   readonly startMs?: number;
-  /** How long it may take to end when it is asked to; default 10 s, after which it is killed. */
+  /** Time limit to exit when asked to, after which it is killed; default 10 s. */
   readonly stopMs?: number;
 }
 
@@ -51,13 +54,16 @@ export interface RunResult {
   readonly output: Uint8Array;
   /** The beginning of what it printed as errors. */
   readonly errors: string;
-  /** Why it was killed before it had ended by itself. */
+  /** Reason why it was killed before it exited. */
   readonly cut: 'time' | 'size' | undefined;
 }
 
 /** Programs of the machine that plugins run; each belongs to the scope of its owner. */
 export interface ForeignPrograms {
-  /** Absolute path of an executable, by its name on the PATH of the service or by its path; undefined when there is none. */
+  /**
+   * Returns the absolute path of an executable, given its name on the PATH of the service or its
+   * path; undefined if there is none.
+   */
   find(name: string): string | undefined;
   /**
    * Runs the executable at the absolute path `file` in the owner's data folder, from commit on: one of its name at a time,

@@ -64,7 +64,10 @@ export const Credentials = defineExtensionPoint<CredentialVerifiers[keyof Creden
 export interface FirstSetup {
   /** Visitors may make an account for themselves. */
   readonly registration: boolean;
-  /** The one-time token that makes them; undefined once there is one. It may be told to who starts svc and to nobody by HTTP. */
+  /**
+   * One-time token that creates the first admin; undefined once there is one. It may be shown to
+   * whoever starts svc and never over HTTP.
+   */
   readonly waiting: string | undefined;
 }
 

@@ -3,15 +3,21 @@ import { defineEvent, defineExtensionPoint, type SettingState } from 'svc/sdk';
 /** After the commit that set or removed a stored value; the value itself is read from the settings. */
 export const SettingChanged = defineEvent<{ readonly key: string }>('setting.changed');
 
-/** What a plugin was told by a route of its own, and keeps to where the setting leaves it room. */
+/**
+ * Value that a plugin received through a route of its own; applies where the setting does not
+ * override it.
+ */
 export interface Launch {
   readonly value: unknown;
-  /** Where it was told: `POST /api/v1/metricsdb/launch`. */
+  /** Origin of the value: `POST /api/v1/metricsdb/launch`. */
   readonly by: string;
 }
 
 export interface LaunchSource {
-  /** What is in force in place of this value of the setting; undefined where the setting has the say. */
+  /**
+   * Returns the launch that is in force instead of this value of the setting; undefined if the
+   * setting applies.
+   */
   over(setting: Pick<SettingState, 'value' | 'source'>): Launch | undefined;
 }
 

@@ -16,9 +16,15 @@ export interface Tool {
   readonly result_schema?: Readonly<Record<string, unknown>>;
   /** Plugin id, `edge`, `pack:<id>` or `mcp:<server>`. */
   readonly source: string;
-  /** What it answers was written by a system or person outside: logs, labels, documents, pages. */
+  /**
+   * Trust in its answer: `untrusted` if a system or person outside wrote it, as in logs, labels,
+   * documents, pages.
+   */
   readonly trust: 'trusted' | 'untrusted';
-  /** What it answers to who may see some devices alone: of no device, or of theirs. Absent: they are refused. */
+  /**
+   * Answer to users with access to some devices: about no device, or about theirs. Absent: they are
+   * refused.
+   */
   readonly devices?: 'none' | 'narrowed';
 }
 
@@ -33,17 +39,20 @@ export interface Guide {
 }
 
 export interface SkillList {
-  /** In the order of their keys; the same list until anything changes. */
+  /** Returns tools sorted by key; the same list until anything changes. */
   tools(): readonly Tool[];
   guides(): readonly Guide[];
   tool(key: string): Tool | undefined;
-  /** By the names that models and MCP clients use: letters, digits, `_` and `-`, at most 64 of them. */
+  /**
+   * Returns tools by the names that models and MCP clients use: letters, digits, `_` and `-`, at
+   * most 64 of them.
+   */
   aliases(): ReadonlyMap<string, Tool>;
 }
 
 /** All skills there are. */
 export interface SkillRegistry extends SkillList {
-  /** Those that there are for who asks: what edges of others alone offer is not among them. */
+  /** Returns the skills available to the asker, without those that only edges of others offer. */
   shownTo(asker: Pick<Principal, 'selectors'>): Promise<SkillList>;
 }
 
@@ -51,7 +60,7 @@ export interface ToolCall {
   readonly principal: Principal;
   readonly key: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** Of an edge skill: one of the two. */
+  /** Device of an edge skill; one of the two is given. */
   readonly device_id?: number | undefined;
   readonly edge_id?: number | undefined;
   readonly timeoutMs?: number | undefined;
@@ -59,7 +68,10 @@ export interface ToolCall {
   readonly origin: CallOrigin;
   readonly persona?: GatedPersona | undefined;
   readonly tainted?: boolean;
-  /** Of the approval under which it runs; without one, a call that needs an approval is refused with reason `skill.approval_needed`. */
+  /**
+   * Approval under which it runs; without one, a call that needs an approval is refused with reason
+   * `skill.approval_needed`.
+   */
   readonly approval?: string | undefined;
   /** An edge or a tool that knows the key does not make the change again; default: none for reads, the execution id else. */
   readonly idempotencyKey?: string | undefined;
@@ -79,7 +91,10 @@ export interface Evidence {
 export interface ToolOutcome {
   readonly execution_id: string;
   readonly status: 'ok' | 'error' | 'timeout';
-  /** What people and models are given: whole when it is small, else its beginning and end, and how to read on; secrets redacted. */
+  /**
+   * Result for people and models: complete if small, otherwise its beginning and end with how to
+   * read on; secrets redacted.
+   */
   readonly result: unknown;
   readonly error: string | undefined;
   readonly duration_ms: number;
@@ -87,10 +102,10 @@ export interface ToolOutcome {
   readonly evidence: Evidence | undefined;
 }
 
-/** What a call would come to: who asks for an approval shows this. */
+/** Plan of a call, shown to whoever decides on an approval. */
 export interface CallPlan {
   readonly tool: Tool;
-  /** As they would be run, with the defaults of the tool filled in: what people sign. */
+  /** Params as they would run, with the tool's defaults filled in: what people sign. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly answer: GateAnswer;
   readonly target: {
@@ -98,7 +113,7 @@ export interface CallPlan {
     readonly id: number | undefined;
     readonly name: string;
   };
-  /** What will run, and where, in the words in which it will run. */
+  /** Exact text of what will run, and where. */
   readonly rendered: string;
 }
 
@@ -113,16 +128,19 @@ export interface SkillRunner {
   run(call: ToolCall): Promise<ToolOutcome>;
 }
 
-/** Calls of people and of programs in their name: run at once, or opened as an approval and run by this room once it is signed. */
+/**
+ * Executor of calls by people, and by programs on their behalf: runs them immediately, or opens an
+ * approval and runs them once it is signed.
+ */
 export interface SkillExecutor {
   execute(call: ToolCall): Promise<ToolOutcome | { readonly approval_id: string }>;
 }
 
-/** Where tools come from that are not in the host's own table: edges, packs, servers that speak MCP. */
+/** Source of tools that are not in the host's own table: edges, packs, MCP servers. */
 export interface ToolSource {
-  /** From memory; the same list until `onChange` is told. */
+  /** Returns tools from memory; the same list until `onChange` is called. */
   list(): readonly Tool[];
-  /** For who sees these devices alone, where that is less. */
+  /** Returns the tools for users with access to these devices only, if that is fewer. */
   listFor?(seen: DeviceScope): readonly Tool[];
   onChange(listener: () => void): () => void;
   run(

@@ -21,7 +21,7 @@ export interface BlastRadius {
   readonly complete: boolean;
 }
 
-/** From where, and how far. */
+/** Start nodes and depth. */
 export interface Around {
   readonly node_ids?: readonly number[];
   /** The host nodes of these. */
@@ -54,9 +54,12 @@ export interface Neighbourhood {
 }
 
 export interface TopologyGraph {
-  /** What fails with a node; empty for one that is not there. */
+  /** Returns what fails with a node; empty for an unknown one. */
   blastRadius(nodeId: number, depth: number): Promise<BlastRadius>;
-  /** What is around some nodes, along relations that spread failures, in both directions; as if there were none but those that are seen. */
+  /**
+   * Returns the surroundings of some nodes along relations that spread failures, in both
+   * directions, computed as if only visible nodes existed.
+   */
   neighbourhood(around: Around, seen: SeenDevices): Promise<Neighbourhood>;
 }
 

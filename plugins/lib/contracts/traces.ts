@@ -35,7 +35,7 @@ export interface FoundTrace {
 export interface FoundTraces {
   readonly traces: readonly FoundTrace[];
   readonly partial: boolean;
-  /** What the answer misses. */
+  /** Warnings about what the answer lacks. */
   readonly warnings?: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export interface TraceSearchOptions extends QueryOptions {
 /** Questions in TraceQL, answered by whichever driver is set. */
 export interface TraceQueries {
   search(query: string, window: TraceWindow, options?: TraceSearchOptions): Promise<FoundTraces>;
-  /** OTLP JSON of one trace; undefined when there is none. */
+  /** Returns OTLP JSON of one trace; undefined if there is none. */
   trace(traceId: string, options?: QueryOptions): Promise<unknown>;
   tagValues(
     tag: string,
