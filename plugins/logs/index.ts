@@ -91,7 +91,7 @@ export default definePlugin({
   },
 });
 
-/** What svc keeps itself is looked at from inside, another store by whether it answers. */
+/** Examines the store: an embedded one from inside, an external one by whether it answers. */
 async function examined(
   driver: LogDriver,
   thread: ThreadHandle,
@@ -126,7 +126,10 @@ async function examined(
   });
 }
 
-/** With the session they were opened in, or the account; a core that asks every half minute would be late. */
+/**
+ * Ends tails with the session that opened them, or with the account; the half-minute check of the
+ * core would be late.
+ */
 function endTails({ events, services }: PluginContext, viewers: TailViewers): void {
   const directory = services.maybe(Directory);
   events.on(sessionEnded, ({ session_id: session }) =>
@@ -148,7 +151,7 @@ function endTails({ events, services }: PluginContext, viewers: TailViewers): vo
   events.on(deviceChanged, () => viewers.endWhere(({ selectors }) => selectors !== undefined));
 }
 
-/** Whether the store that is set answers, or another one that is only tried. */
+/** Tests whether the configured store, or one that is being tried, answers. */
 const connectionTest = ({ settings, clock, fetch }: PluginContext, driver: () => LogDriver) =>
   productTestRoute({
     path: '/api/v1/integrations/logstore/test',

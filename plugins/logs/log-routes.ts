@@ -48,7 +48,7 @@ const Window = Type.Object({
 
 export const LabelName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 1024 }) });
 
-/** What the API itself offers; answers are Loki's, errors are svc's. */
+/** Routes of the API; answers have Loki's format, errors that of svc. */
 export const logRoutes = (
   driver: () => LogDriver,
   asking: AskingOf,

@@ -51,7 +51,7 @@ const Scalar = Type.Object({ resultType: Type.Literal('scalar'), result: Sample,
 
 const success = (data: TSchema): TSchema =>
   Type.Object({ status: Type.Literal('success'), data, ...told });
-/** Where there is none, the list itself is left out. */
+/** List of names; omitted if empty. */
 const Names = success(Type.Optional(Type.Array(Type.String())));
 const Field = Type.Object({
   label: Type.String(),
@@ -85,7 +85,7 @@ interface Spoken {
 
 export const buildInfo = Type.Object({ version: Type.String(), revision: Type.String() });
 
-/** What each question of Loki's API reads and answers with. */
+/** Parameters and answer of each endpoint of Loki's API. */
 export const spoken: Readonly<Record<EndpointName, Spoken>> = {
   query: {
     query: protocolQuery({

@@ -118,7 +118,7 @@ async function linesOf(
     .toSorted((a, b) => (a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : 0));
 }
 
-/** Until the process is told to stop. */
+/** Prints new lines until the process is stopped. */
 async function follow(
   client: ApiClient,
   query: string,

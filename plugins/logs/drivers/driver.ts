@@ -11,7 +11,7 @@ export interface DriverStatus {
   readonly delayMs: number;
 }
 
-/** Whoever keeps the lines and answers questions about them. */
+/** Storage back end: keeps the lines and answers queries about them. */
 export interface LogDriver extends Omit<LogQueries, 'status' | 'check'> {
   /** A finished answer in Loki's shape. */
   endpoint(input: EndpointInput, signal: AbortSignal): Promise<Uint8Array>;

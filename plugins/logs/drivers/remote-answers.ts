@@ -10,7 +10,10 @@ const strange = (what: string): SvcError => errors.odd_answer({ what });
 
 const { parsed, record, list, text } = foreignJson(strange);
 
-/** What another server says is checked piece by piece: it may be another program, or another version. */
+/**
+ * Parses an answer of another server, checking each part: it may be another program, or another
+ * version.
+ */
 export function dataOf(body: Uint8Array): JsonRecord {
   const answer = parsed(body);
   if (answer['status'] !== 'success') {

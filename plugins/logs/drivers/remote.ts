@@ -41,7 +41,7 @@ export interface RemoteLogsParts {
 type NameOptions = Parameters<LogDriver['labels']>[1];
 
 interface Ask {
-  /** In the path. */
+  /** Label name in the path. */
   readonly label?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -50,7 +50,9 @@ const categorize = { 'x-loki-response-encoding-flags': 'categorize-labels' };
 const pushMs = 30_000;
 const probeMs = 5_000;
 
-/** Asks a Loki elsewhere: each request is built anew from what is allowed, never passed on. */
+/**
+ * Driver for an external Loki: each request is built anew from permitted parts, never passed on.
+ */
 export class RemoteLogs implements LogDriver {
   readonly #client: RemoteClient;
   readonly #timeoutMs: () => number;
@@ -121,7 +123,7 @@ export class RemoteLogs implements LogDriver {
     };
   }
 
-  /** Few servers keep patterns, so they are found here, in as many lines as one answer holds. */
+  /** Finds patterns in as many lines as one answer holds, since few servers compute them. */
   async patterns(
     query: string,
     window: LogWindow,
@@ -193,7 +195,7 @@ export class RemoteLogs implements LogDriver {
     });
   }
 
-  /** What the asker may see goes into every selector before the query leaves. */
+  /** Adds the caller's restrictions to every selector before the query leaves. */
   async #enforced(
     name: string,
     parameters: ParameterList,
@@ -231,7 +233,9 @@ export class RemoteLogs implements LogDriver {
 
 const window = ['start', 'end', 'since'];
 
-/** What each endpoint passes on; nothing else of a caller's request ever leaves this process. */
+/**
+ * Parameters that each endpoint forwards; nothing else of a caller's request leaves this process.
+ */
 const allowed: Readonly<Record<EndpointName, readonly string[]>> = {
   query: ['query', 'time', 'limit', 'direction'],
   query_range: ['query', ...window, 'limit', 'direction', 'step', 'interval'],

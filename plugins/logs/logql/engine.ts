@@ -22,7 +22,7 @@ import { matchersOf } from './syntax/selector.ts';
 
 interface Common {
   readonly query: string;
-  /** Labels of lines are told apart by where they are from. */
+  /** True to separate the labels of a line by origin. */
   readonly categorized?: boolean;
   /** Added to every selector. */
   readonly enforce?: readonly Matcher[];
@@ -32,7 +32,7 @@ interface Common {
 
 export interface LinesQuery extends Common {
   readonly start: Nanos;
-  /** Not included. */
+  /** End, exclusive. */
   readonly end: Nanos;
   readonly limit?: number;
   readonly direction?: 'forward' | 'backward';
@@ -42,9 +42,9 @@ export interface LinesQuery extends Common {
 
 export interface LinesResult {
   readonly type: 'streams';
-  /** In the asked direction, all streams together; equal label sets are one object. */
+  /** Lines in the requested direction, all streams together; equal label sets are one object. */
   readonly lines: readonly FoundLine[];
-  /** Whether the budget ended the search before the window did. */
+  /** True if the budget ended the search before the end of the window. */
   readonly partial: boolean;
 }
 
@@ -86,7 +86,7 @@ export interface RangeResult {
 const usualLimit = 100;
 const usualSeries = 500;
 const maxSteps = 11_000;
-/** Of lines and labels that one answer holds. */
+/** Max size of lines and labels in one answer. */
 const maxHeld = 64 * 1024 * 1024;
 
 /** A stream selector with its stages, ready for lines. */
@@ -94,11 +94,11 @@ export interface LineQuery {
   readonly matchers: readonly Matcher[];
   readonly contains: readonly string[];
   readonly stages: number;
-  /** What the query makes of a line; undefined when it does not want it. */
+  /** Runs the query on a line; undefined if it drops the line. */
   process(labels: Labels, entry: LogEntry): FoundLine | undefined;
 }
 
-/** For whoever has lines at hand already, such as a live tail. */
+/** Returns the query for callers that already have lines, such as a live tail. */
 export function tailer({ query, ...rest }: Common): LineQuery {
   return lineQuery(logOf(query), rest);
 }
@@ -136,7 +136,10 @@ function lineQuery(
   };
 }
 
-/** The newest or oldest lines that the query wants; holds no more of them than it answers. */
+/**
+ * Returns the newest or oldest lines that the query selects; never holds more of them than it
+ * returns.
+ */
 export async function lines(
   source: LogSource,
   query: LinesQuery,

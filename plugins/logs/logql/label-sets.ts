@@ -7,7 +7,7 @@ const maxRemembered = 10_000;
 /** One object per distinct label set of the lines that come out of a pipeline, and no sorting where no stage touched the labels. */
 export class LabelSets {
   #byKey = new Map<string, Labels>();
-  /** What `#ofBase` is about: the labels of the stream whose lines came last. */
+  /** Labels of the latest stream, to which `#ofBase` belongs. */
   #base: Labels | undefined;
   #ofBase = new Map<Labels, Labels>();
 

@@ -7,7 +7,7 @@ export interface FoundLine {
   readonly ms: number;
   readonly ns: number;
   readonly line: string;
-  /** Where labels are told apart by where they are from: those that are not the stream's. */
+  /** Labels that are not the stream's, if labels are separated by origin. */
   readonly beside?: LabelsBeside;
 }
 
@@ -42,7 +42,7 @@ export class Page {
     return this.#heap.length < this.#limit ? undefined : this.#heap[0];
   }
 
-  /** Whether a line of this time could still get in. */
+  /** Returns whether a line of this time could still be added. */
   wants(ms: number, ns: number): boolean {
     if (this.#heap.length < this.#limit) {
       return true;

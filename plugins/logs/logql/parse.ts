@@ -71,7 +71,7 @@ export function typeOf(expr: Expr): QueryType {
   }
 }
 
-/** What kind of answer a query has, and the query written the one way. */
+/** Returns the type of a query's answer, and the query in canonical form. */
 export function check(query: string): { readonly type: QueryType; readonly printed: string } {
   const expr = parse(query);
   return { type: typeOf(expr), printed: printExpr(expr) };

@@ -53,7 +53,7 @@ export function writeLine(json: JsonBytes, line: FoundLine, at: number): void {
   json.raw(']');
 }
 
-/** What is empty is left out. */
+/** Writes the label groups, leaving out empty ones. */
 function writeBeside(json: JsonBytes, { metadata, parsed }: LabelsBeside): void {
   json.raw(',{');
   if (metadata.length > 0) {
@@ -115,14 +115,16 @@ export function rangeAnswer(
   return ended(json, series.length, cost, warnings);
 }
 
-/** Nothing at all instead of an empty list: that is how Loki says that there is none. */
+/** Returns a list answer; omits an empty list, as Loki does. */
 export const listAnswer = (
   values: readonly string[],
   warnings: readonly string[] = [],
 ): Uint8Array =>
   plainAnswer({ status: 'success', ...(values.length > 0 && { data: values }), ...told(warnings) });
 
-/** What an answer misses, as a member of it; none where it misses nothing. */
+/**
+ * Returns the warnings about what an answer lacks, as a member of it; none if nothing is missing.
+ */
 export const told = (warnings: readonly string[]): { readonly warnings?: readonly string[] } =>
   warnings.length === 0 ? {} : { warnings };
 

@@ -17,7 +17,7 @@ interface Field {
 
 const maxValues = 10_000;
 
-/** What fields lines have: in their metadata, and in themselves where they are JSON or logfmt. */
+/** Fields of lines: in their metadata, and in the text if it is JSON or logfmt. */
 export class DetectedFields {
   readonly #fields = new Map<string, Field>();
   readonly #ofLine = new LineFields();

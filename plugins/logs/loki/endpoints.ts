@@ -21,11 +21,11 @@ import { Volumes } from './volumes.ts';
 
 export interface EndpointCall extends QueryCall {
   readonly parameters: ParameterList;
-  /** What the asker may see. */
+  /** Restrictions on what the caller may see. */
   readonly enforce: readonly Matcher[];
   /** The label in the path, where the endpoint has one. */
   readonly label?: string | undefined;
-  /** Labels of lines are told apart by where they are from. */
+  /** True to separate the labels of a line by origin. */
   readonly categorized?: boolean | undefined;
 }
 
@@ -44,7 +44,7 @@ type Endpoint = (
   parameters: Parameters,
 ) => Uint8Array | Promise<Uint8Array>;
 
-/** What answers under /loki/api/v1, each with a finished body. */
+/** Endpoints under /loki/api/v1, each with a finished body. */
 export const endpoints = {
   query({ queries, now }, call, parameters) {
     const { query, time } = parameters;
@@ -251,7 +251,9 @@ export function answer(
 const matchersFor = (parameters: Parameters, { enforce }: EndpointCall): readonly Matcher[] =>
   parameters.query === '' ? enforce : [...selectorOf(parameters.query), ...enforce];
 
-/** Of a stream selector; what a pipeline would do to lines does not matter to labels. */
+/**
+ * Returns the matchers of a stream selector; labels do not depend on what a pipeline does to lines.
+ */
 const selectorOf = (query: string): readonly Matcher[] => tailer({ query, now: () => 0 }).matchers;
 
 const msOf = ({ ms, ns }: NanosWindow['start']): number => ms + ns / 1e6;

@@ -40,7 +40,9 @@ export class Parameters {
     return query;
   }
 
-  /** From `start`, or `since` before the end, to `end`, which is now unless it is said. */
+  /**
+   * Returns the window from `start`, or `since` before the end, to `end`, which defaults to now.
+   */
   window(usualMs = hourMs): { readonly start: Nanos; readonly end: Nanos } {
     const now: Nanos = { ms: this.#nowMs, ns: 0 };
     const end = this.#instant('end') ?? now;
@@ -117,7 +119,7 @@ export class Parameters {
     return interval;
   }
 
-  /** Of fields that are detected, and of lines they are looked for in. */
+  /** Max number of detected fields, and of lines to search for them. */
   get fieldLimit(): number {
     return this.#count('limit', this.#count('field_limit', usualFields));
   }

@@ -83,7 +83,7 @@ const answered = (
 ): Uint8Array =>
   plainAnswer({ status: 'success', data: { resultType, result }, ...told(warnings) });
 
-/** By the labels that the selector names, unless others are asked for. */
+/** Returns the grouping: by the labels that the selector names, unless others are requested. */
 function groupsOf(
   matchers: readonly Matcher[],
   parameters: Parameters,

@@ -1,12 +1,12 @@
-/** What stands in a template for what differs; the placeholder of LogQL's pattern filters. */
+/** Placeholder for differing parts of a template, as in LogQL's pattern filters. */
 const anything = '<_>';
 
-/** What lines have in common, and how many they are. */
+/** Template of similar lines, with their number. */
 export interface Template {
   /** `<_>` where they differ; a LogQL pattern filter `|> "…"` finds them. */
   readonly pattern: string;
   readonly count: number;
-  /** Of the first line, as it was. */
+  /** Text of the first line. */
   readonly example: string;
   /** Milliseconds. */
   readonly first: number;
@@ -35,16 +35,17 @@ interface Growing {
 /** Words of a line that lead to its leaf, after how it is divided. */
 const depth = 2;
 const maxBranches = 100;
-/** Beyond these a line is told apart no further. */
+/** Max length of a line that is compared; the rest is ignored. */
 const longestLine = 4_096;
 const maxWords = 200;
-/** Of the words of two lines that must be equal for one template. */
+/** Min share of equal words between two lines of one template. */
 const leastAlike = 0.5;
 const separator = /([\s,;=:"'{}[\]()|&]+)/;
 
 /**
- * Finds the templates of lines one by one, in the time of one look down a tree of fixed depth: lines that are divided the same way and begin
- * alike are compared word by word, and where they differ the template forgets the word.
+ * Finds the templates of lines incrementally, each with one descent of a tree of fixed depth: lines
+ * with the same word boundaries and the same beginning are compared word by word, and where they
+ * differ the template drops the word.
  */
 export class TemplateTree {
   readonly #stepMs: number;
@@ -134,7 +135,7 @@ function closest(leaf: readonly Growing[], words: readonly string[]): Growing | 
   return most >= leastAlike * words.length ? best : undefined;
 }
 
-/** Placeholders beside each other, with blanks between them, are one. */
+/** Builds the pattern; adjacent placeholders with only blanks between them are merged. */
 const patternOf = (words: readonly string[], separators: readonly string[]): string =>
   words
     .map((word, at) => word + (separators[at] ?? ''))
@@ -145,7 +146,7 @@ const patternOf = (words: readonly string[], separators: readonly string[]): str
 // oxlint-disable-next-line no-control-regex -- colours of terminals
 const colour = /\u001b\[[\d;]*m/g;
 
-/** What is never part of what a line says, the most specific first. */
+/** Variable parts that are never part of a template, most specific first. */
 const variable: readonly RegExp[] = [
   // Instants.
   /(?<![\w<])\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?(?!\w)/gi,

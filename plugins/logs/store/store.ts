@@ -68,7 +68,7 @@ export interface LogStoreStatus {
   readonly removedBlocks: number;
   /** Milliseconds since 1970 of the oldest line in a block. */
   readonly oldest: number | undefined;
-  /** What cannot be read, and why writing is refused or fails, as sentences. */
+  /** Descriptions of what cannot be read, and why writing is refused or fails. */
   readonly damage: readonly string[];
   readonly trouble: string | undefined;
 }
@@ -76,7 +76,7 @@ export interface LogStoreStatus {
 export interface LogStore {
   push(format: PushFormat, body: Uint8Array, options: PushOptions): Promise<PushAnswer>;
   write(rows: Rows): Promise<PushAnswer>;
-  /** What a push comes to, without keeping it. */
+  /** Parses a push without storing it. */
   readPush(format: PushFormat, body: Uint8Array, options: PushOptions): Admitted;
   readRows(rows: Rows): Admitted;
   source(): LogSource;
@@ -88,7 +88,7 @@ export interface LogStore {
   /** Everything that is in memory into blocks. */
   flush(): Promise<void>;
   status(): LogStoreStatus;
-  /** What an operator asks for. */
+  /** Performs an operator's request. */
   care(what: 'check' | 'mend'): Promise<StoreReport>;
   close(): Promise<void>;
 }
@@ -184,7 +184,10 @@ class Store implements LogStore {
     });
   }
 
-  /** What is much goes into blocks on the way, so that starting needs no more memory than running. */
+  /**
+   * Replays the log. Large amounts go into blocks on the way, so that starting needs no more memory
+   * than running.
+   */
   async replay(steps: OpeningSteps): Promise<void> {
     for (const { cutRecord } of this.#streams.all()) {
       this.#intake.startAfter(cutRecord);
@@ -310,7 +313,7 @@ class Store implements LogStore {
     };
   }
 
-  /** What is in memory is in the log, too, and comes back from there. */
+  /** Closes the store. Everything in memory is in the log too, and restored from there. */
   async close(): Promise<void> {
     await this.#upkeep.settled();
     await this.#wal.close();

@@ -52,7 +52,7 @@ export class Upkeep {
     return this.#parts.streams.headBytes + this.#parts.cutter.sealedBytes;
   }
 
-  /** After every push; waits only when memory is full, which slows down whoever sends. */
+  /** Frees memory after a push; waits only if memory is full, which slows senders down. */
   async relieve(): Promise<void> {
     await this.#relieve(this.#pinnedBelow);
   }
@@ -82,7 +82,7 @@ export class Upkeep {
     return slack >= cuts.slackBytes && intake.oldestSegment < wal.segment - 1 ? wal.segment - 1 : 0;
   }
 
-  /** Throws while blocks cannot be written and memory has no room for more. */
+  /** Throws while blocks cannot be written and memory is full. */
   assertRoom(): void {
     const { cutter, cuts } = this.#parts;
     if (this.heldBytes >= cuts.memoryBytes * 3) {
@@ -97,7 +97,9 @@ export class Upkeep {
     }
   }
 
-  /** From time to time: what is idle or old leaves memory, what is overdue leaves the disk. */
+  /**
+   * Performs periodic maintenance: writes idle or old data to blocks, and deletes expired blocks.
+   */
   async tidy(): Promise<void> {
     const { cutter } = this.#parts;
     this.#retain();

@@ -9,7 +9,7 @@ import { errors } from './errors.ts';
 export interface TailQuery {
   readonly query: string;
   readonly enforce: readonly Matcher[];
-  /** How long a line waits for others that are older. */
+  /** Time that a line waits for older ones. */
   readonly delayMs: number;
 }
 
@@ -90,7 +90,7 @@ export class Tails {
     }
   }
 
-  /** The lines that are due, as a finished frame; undefined when there are none. */
+  /** Returns the lines that are due, as a finished frame; undefined if there are none. */
   take(id: number): Uint8Array | undefined {
     const tail = this.#tails.get(id);
     if (tail === undefined) {

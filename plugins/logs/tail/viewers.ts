@@ -21,7 +21,7 @@ export class TailViewers {
   readonly #scope: Scope;
   #stopLooking: Disposer | undefined;
   readonly #viewers = new Map<number, Viewer>();
-  /** Of each asker, those that are being opened included. */
+  /** Tails per asker, including those being opened. */
   readonly #counts = new Map<string | undefined, number>();
 
   constructor(thread: ThreadHandle, scope: Scope) {

@@ -7,7 +7,7 @@ import type { PushFormat } from '../store/intake/decode-push.ts';
 /** Names and values of a query or form, each name as often as it came; they travel to the thread as they are. */
 export type ParameterList = readonly (readonly [string, string])[];
 
-/** What crosses to the thread of this plugin. */
+/** Data passed to the thread of this plugin. */
 export interface ThreadData extends ThreadSettings {
   readonly folder: string;
 }
@@ -21,7 +21,7 @@ export interface ThreadSettings {
 export interface QueryLimits {
   readonly timeoutMs: number;
   readonly cpuMs: number;
-  /** Of lines, unpacked, that one query may read. */
+  /** Max unpacked bytes of lines that one query may read. */
   readonly maxBytes: number;
 }
 
@@ -46,7 +46,7 @@ export interface EndpointInput {
   readonly name: string;
   readonly parameters: ParameterList;
   readonly label?: string | undefined;
-  /** Labels of lines are told apart by where they are from. */
+  /** True to separate the labels of a line by origin. */
   readonly categorized?: boolean | undefined;
   readonly asker?: string | undefined;
   readonly enforce?: readonly Enforced[] | undefined;
@@ -78,7 +78,7 @@ export interface NamesInput {
 
 export interface TailInput {
   readonly query: string;
-  /** How long a line waits for older ones. */
+  /** Time that a line waits for older ones. */
   readonly delayMs: number;
   /** So many of the newest lines since `start` come first. */
   readonly limit: number;
@@ -89,6 +89,6 @@ export interface TailInput {
 
 export interface OpenedTail {
   readonly id: number;
-  /** What was there before; undefined when that is nothing. */
+  /** Lines from before the tail started; undefined if there are none. */
   readonly frame: Uint8Array | undefined;
 }

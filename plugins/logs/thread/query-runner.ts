@@ -4,7 +4,7 @@ import type { LogSource } from '../logql/index.ts';
 import type { LogStore } from '../store/store.ts';
 import type { QueryLimits } from './contract.ts';
 
-/** Cost of an answer, as clients show it beside the result. */
+/** Cost of an answer, as clients show it with the result. */
 export interface Cost {
   readonly bytes: number;
   readonly lines: number;
@@ -12,11 +12,11 @@ export interface Cost {
   readonly queuedSeconds: number;
 }
 
-/** What one query reads from and may use up. */
+/** Sources and limits of one query. */
 export interface LogQueryRun {
   readonly source: LogSource;
   readonly budget: Budget;
-  /** What could not be read; grows until the answer is there. */
+  /** Descriptions of what could not be read; grows until the answer is complete. */
   readonly warnings: readonly string[];
   cost(): Cost;
 }

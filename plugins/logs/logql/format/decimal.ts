@@ -79,7 +79,7 @@ export class Decimal {
       : this.#digits;
   }
 
-  /** The result of floats, where one of both is none or digits would grow without end. */
+  /** Computes with floats where an operand is not finite or the digits would never end. */
   #either(other: Decimal, work: (a: number, b: number) => number): Decimal | undefined {
     const large = this.#places + other.#places > maxPlaces;
     return this.#float === undefined && other.#float === undefined && !large

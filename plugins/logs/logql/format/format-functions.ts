@@ -8,7 +8,10 @@ import { timeFunctions } from './time-functions.ts';
 
 const maxPatterns = 64;
 
-/** All functions of `line_format` and `label_format` beside the ones every template has. The line is the one that is worked on when they are called. */
+/**
+ * Functions of `line_format` and `label_format` beyond those of every template. They apply to the
+ * line being processed at the time of the call.
+ */
 export const formatFunctions = (
   work: () => WorkingLine,
   now: () => number,

@@ -7,7 +7,7 @@ export class LogTime implements Opaque {
   readonly ns: number;
   /** Minutes east of Greenwich. */
   readonly offset: number;
-  /** What the zone calls itself. */
+  /** Abbreviation of the zone. */
   readonly zone: string;
 
   constructor(ms: number, ns: number, offset = 0, zone = 'UTC') {
@@ -21,7 +21,10 @@ export class LogTime implements Opaque {
     return this.format('2006-01-02 15:04:05.999999999 -0700 MST');
   }
 
-  /** Written as the layout writes Go's reference time, which is Mon Jan 2 15:04:05 2006 in the zone MST, seven hours west. */
+  /**
+   * Formats by a layout, which shows Go's reference time: Mon Jan 2 15:04:05 2006 in the zone MST,
+   * seven hours west.
+   */
   format(layout: string): string {
     // The parts of a date in UTC are those of the local time, so many minutes later.
     const local = new Date(this.ms + this.offset * 60_000);
@@ -77,7 +80,7 @@ const yearDay = (date: Date): number =>
 const halfDayHour = (date: Date): number => date.getUTCHours() % 12 || 12;
 const isAfternoon = (date: Date): boolean => date.getUTCHours() >= 12;
 
-/** How each piece of a date is written. */
+/** Writers by element of the layout. */
 const writers: ReadonlyMap<string, (date: Date) => string> = new Map([
   ['2006', (date) => String(date.getUTCFullYear()).padStart(4, '0')],
   ['06', (date) => two(date.getUTCFullYear() % 100)],
@@ -112,7 +115,7 @@ function fractionText(piece: string, nanos: number): string {
   return kept === '' ? '' : piece[0] + kept;
 }
 
-/** `-0700` and its like; with a `Z` in front, Greenwich is just that. */
+/** Formats an offset by `-0700` and similar elements; with a leading `Z`, UTC is just `Z`. */
 function offsetText(piece: string, minutes: number): string {
   if (piece.startsWith('Z') && minutes === 0) {
     return 'Z';

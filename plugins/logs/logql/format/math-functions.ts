@@ -51,7 +51,9 @@ function divided(a: bigint, b: bigint, rest: boolean): bigint {
   return rest ? a % b : a / b;
 }
 
-/** To so many places; away from zero when what is cut off is at least `up` of the last of them. */
+/**
+ * Rounds to this many places; away from zero if the remainder is at least `up` of the last place.
+ */
 function rounded(value: number, places: number, up: number): number {
   const scale = 10 ** Math.min(Math.max(places, 0), 15);
   const scaled = Math.abs(value) * scale;

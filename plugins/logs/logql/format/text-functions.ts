@@ -99,7 +99,7 @@ function indented(spaces: number, subject: string, room: number): string {
   return pad + replaced(subject, '\n', `\n${pad}`, -1, room);
 }
 
-/** As Go escapes what stands in a query string. */
+/** Escapes a text for a query string, as Go does. */
 const urlEncoded = (subject: string): string =>
   encodeURIComponent(subject)
     .replaceAll('%20', '+')

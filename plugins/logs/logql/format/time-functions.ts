@@ -34,7 +34,10 @@ function checked(time: LogTime | undefined, what: string): LogTime {
 
 const nanos = (time: LogTime): bigint => BigInt(Math.trunc(time.ms)) * 1_000_000n + BigInt(time.ns);
 
-/** Days, seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by the number of digits. */
+/**
+ * Converts a number of days, seconds, milliseconds, microseconds or nanoseconds since 1970,
+ * distinguished by the number of digits.
+ */
 function fromUnix(value: string): LogTime {
   const digits = value.replace(/^-/, '').length;
   if (!/^-?\d{1,19}$/.test(value) || ![...[5, 10], 13, 16, 19].includes(digits)) {

@@ -12,7 +12,7 @@ export class TimeZones {
     return new LogTime(time.ms, time.ns, offset, offset === 0 ? 'UTC' : '');
   }
 
-  /** How far clocks are ahead of UTC at this time. */
+  /** Returns the offset from UTC at this time. */
   minutesEast(zone: string, ms: number): number {
     const parts = new Map(
       this.#format(zone)

@@ -1,6 +1,6 @@
 /** Characters that stages may go over between two breaths. */
 const share = 64 * 1024;
-/** What a line costs besides its text. */
+/** Cost of a line besides its text. */
 const perLine = 32;
 
 /** Tells when a loop over lines should give others a turn: a few long lines may cost more than many short ones. */
@@ -12,7 +12,7 @@ export class Effort {
     this.#stages = stages;
   }
 
-  /** Whether it is time, with this line. */
+  /** Returns whether the effort is exhausted with this line. */
   spentWith(line: string): boolean {
     this.#left -= (line.length + perLine) * (this.#stages + 1);
     if (this.#left > 0) {

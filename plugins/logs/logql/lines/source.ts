@@ -10,13 +10,13 @@ export interface LogEntry {
   readonly ms: number;
   readonly ns: number;
   readonly line: string;
-  /** What came with the line beside its text (structured metadata), `detected_level` included. */
+  /** Structured metadata of the line, `detected_level` included. */
   readonly metadata?: Labels;
 }
 
 export interface LogBatch {
   readonly labels: Labels;
-  /** In the asked direction. */
+  /** Entries in the requested direction. */
   readonly entries: readonly LogEntry[];
 }
 
@@ -28,7 +28,10 @@ export interface SelectOptions {
   readonly bound?: () => Nanos | undefined;
 }
 
-/** Where lines come from. The source charges the budget for the bytes it reads; the engine charges for what it keeps. */
+/**
+ * Source of lines. It charges the budget for the bytes it reads; the engine charges for what it
+ * keeps.
+ */
 export interface LogSource {
   /** Streams that match, in [start, end). Batches of one stream come in order; streams may alternate as they like. */
   select(

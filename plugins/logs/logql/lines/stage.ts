@@ -3,7 +3,7 @@ import type { WorkingLine } from './working-line.ts';
 /** Does its part with the line; false when the line is not wanted. */
 export type StageRun = (work: WorkingLine) => boolean;
 
-/** What a stage may look at beside the line. */
+/** Context of a stage besides the line. */
 export interface StageContext {
   /** Only these labels are ever asked for after this stage; undefined when all may be. */
   readonly wanted: ReadonlySet<string> | undefined;

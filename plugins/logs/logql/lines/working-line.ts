@@ -1,6 +1,6 @@
 import type { Labels } from 'svc/query';
 
-/** Where a label comes from; a lower origin keeps the name when two of them have the same. */
+/** Origin of a label; of two labels with the same name the one with the lower origin keeps it. */
 const stream = 0;
 const metadata = 1;
 const parsed = 2;
@@ -24,7 +24,7 @@ export class WorkingLine {
   #changed = false;
   #loaded = false;
   #names: string[] = [];
-  /** Undefined where the label has been taken away. */
+  /** Values of labels; undefined if the label was removed. */
   #values: (string | undefined)[] = [];
   #origins: number[] = [];
   #count = 0;
@@ -96,7 +96,7 @@ export class WorkingLine {
     }
   }
 
-  /** Sets a label, whoever had it before. */
+  /** Sets a label, replacing one of any origin. */
   set(name: string, value: string): void {
     const index = this.#indexOf(name);
     this.#changed = true;
@@ -125,7 +125,7 @@ export class WorkingLine {
     this.errorDetails = details;
   }
 
-  /** Takes away every label that the test does not want; errors stay. */
+  /** Removes every label that fails the test, except errors. */
   keepOnly(wanted: (name: string, value: string) => boolean): void {
     this.#ready();
     for (let i = this.#count - 1; i >= 0; i--) {
@@ -146,7 +146,7 @@ export class WorkingLine {
     }
   }
 
-  /** Whether the labels are just those of the stream and its metadata, as they came. */
+  /** Labels of the stream and its metadata, if they are unchanged. */
   get untouched(): { readonly base: Labels; readonly beside: Labels | undefined } | undefined {
     return this.#changed || this.error !== ''
       ? undefined
@@ -175,7 +175,10 @@ export class WorkingLine {
     return flat;
   }
 
-  /** Of the stream and of its metadata, as far as they are left; what was parsed, errors among it. Each sorted. */
+  /**
+   * Returns the remaining labels of the stream, of its metadata and of parsing, errors included.
+   * Each sorted.
+   */
   byOrigin(): { readonly stream: Labels; readonly metadata: Labels; readonly parsed: Labels } {
     const flat = this.flat();
     const found: [string[], string[], string[]] = [[], [], []];

@@ -64,7 +64,7 @@ export function binaryOperation(expr: BinaryExpr, left: Value, right: Value, ste
 
 type Rows = Extract<Value, { kind: 'rows' }>;
 
-/** What has an order keeps it. */
+/** Applies a function to each value, keeping the order of rows if they have one. */
 function mapped(given: Rows, work: (value: number) => number | undefined, steps: number): Rows {
   const rows = given.rows.map((row) => {
     const result = emptyRow(row.labels, steps);
@@ -95,7 +95,7 @@ function matchingLabels(labels: Labels, matching: Matching | undefined): string[
   return flat;
 }
 
-/** For every signature, at which steps any of the rows has a value. */
+/** Returns, for every signature, the steps at which any row has a value. */
 function presence(
   rows: readonly Row[],
   signature: Signature,

@@ -6,7 +6,7 @@ import { emptyRow, put, type Row, type Value } from './matrix.ts';
 import { type Evaluation, rangeAggregation } from './range-aggregation.ts';
 import { vectorAggregation } from './vector-aggregation.ts';
 
-/** What a metric expression is worth at every step. */
+/** Evaluates a metric expression at every step. */
 export async function evaluate(expr: MetricExpr, evaluation: Evaluation): Promise<Value> {
   const steps = evaluation.times.length;
   const part: Evaluation = { ...evaluation, maxSeries: undefined };

@@ -1,6 +1,9 @@
 import type { RangeOp } from '../syntax/ast.ts';
 
-/** How samples of one cell are summed up in a few numbers, and cells into windows; so memory grows with cells, not with lines. */
+/**
+ * Fold of the samples of one cell into a few numbers, and of cells into windows; memory grows with
+ * cells, not with lines.
+ */
 export interface Fold {
   /** Numbers per cell. */
   readonly width: number;

@@ -2,7 +2,10 @@ import type { Labels } from 'svc/query';
 
 import type { Grouping } from '../syntax/ast.ts';
 
-/** The labels that a grouping leaves of a set; all of them where there is none. A parsed label may be empty: only `without` takes it for absent. */
+/**
+ * Returns the labels that a grouping keeps of a set; all of them without a grouping. A parsed label
+ * may be empty: only `without` treats it as absent.
+ */
 export function groupLabels(labels: Labels, grouping: Grouping | undefined): string[] {
   const flat: string[] = [];
   for (let i = 0; i < labels.length; i += 2) {

@@ -1,13 +1,13 @@
 import type { Labels } from 'svc/query';
 
-/** Values of one label set at every step; where `present` is 0 there is none. */
+/** Values of one label set at every step; a step with `present` 0 has none. */
 export interface Row {
   readonly labels: Labels;
   readonly values: Float64Array;
   readonly present: Uint8Array;
 }
 
-/** What an expression is worth: the same number at every step, or rows. */
+/** Value of an expression: the same number at every step, or rows. */
 export type Value =
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'rows'; readonly rows: readonly Row[]; readonly ordered?: boolean };

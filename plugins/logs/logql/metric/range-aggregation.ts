@@ -35,7 +35,7 @@ export interface Evaluation {
   readonly enforce: readonly Matcher[];
   /** Ends of the windows, in milliseconds. */
   readonly times: Float64Array;
-  /** Of the answer; absent for what is only a part of it. */
+  /** Max series of the answer; absent for intermediate results. */
   readonly maxSeries?: number | undefined;
 }
 
@@ -51,7 +51,10 @@ const seconds = (ns: number | undefined): number | undefined =>
 
 const maxRemembered = 4096;
 
-/** Numbers over windows of lines, per label set; `outer` is the grouping of a sum around it, which is done on the way. */
+/**
+ * Aggregates lines over windows into numbers per label set; `outer` is the grouping of an enclosing
+ * sum, applied on the fly.
+ */
 export async function rangeAggregation(
   expr: RangeExpr,
   evaluation: Evaluation,
@@ -129,7 +132,10 @@ function absent({ log }: RangeExpr, series: Iterable<SampleSeries>, windows: Win
   return [row];
 }
 
-/** How a line becomes a number: by its pipeline, and by what is unwrapped or counted. Undefined when it does not. */
+/**
+ * Returns how a line becomes a number: by its pipeline, and by what is unwrapped or counted. The
+ * result is undefined for a line that does not.
+ */
 function sampler(
   { op, log, unwrap, grouping: own }: RangeExpr,
   grouping: Grouping | undefined,
@@ -200,7 +206,7 @@ class SeriesSet {
   readonly #fold: ReturnType<typeof foldOf>;
   readonly #most: number;
   readonly #byKey = new Map<string, SampleSeries>();
-  /** What `#ofBase` is about: the labels of the stream whose lines came last. */
+  /** Labels of the latest stream, to which `#ofBase` belongs. */
   #base: Labels | undefined;
   #ofBase = new Map<Labels, SampleSeries>();
 

@@ -4,7 +4,7 @@ import type { SampleSeries } from './cell-series.ts';
 import { emptyRow, put, type Row } from './matrix.ts';
 import type { Windows } from './windows.ts';
 
-/** What every sample of a window makes together; times in milliseconds, both in order of time. */
+/** Function of all samples of a window; times in milliseconds, both in order of time. */
 export type Summary = (
   times: Float64Array,
   values: Float64Array,

@@ -34,13 +34,13 @@ export function vectorAggregation(
   return { kind: 'rows', rows: [...groups.values()].map((group) => folded(group, fold, steps)) };
 }
 
-/** By the value of the first step, which is the only one an ordered answer has. */
+/** Sorts by the value of the first step, which is the only one of an ordered answer. */
 function sorted(rows: readonly Row[], descending: boolean): Row[] {
   const value = ({ present, values }: Row): number => (present[0] === 1 ? values[0]! : NaN);
   return rows.toSorted((a, b) => byValue(value(a), value(b), descending));
 }
 
-/** What is not a number comes last, behind both infinities. */
+/** Compares values; NaN comes last, after both infinities. */
 function byValue(a: number, b: number, descending: boolean): number {
   if (Number.isNaN(a) || Number.isNaN(b)) {
     return Number(Number.isNaN(a)) - Number(Number.isNaN(b));

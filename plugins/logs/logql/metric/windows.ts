@@ -8,7 +8,7 @@ export class Windows {
   /** Edges of the windows, in milliseconds: window k is (opens[k], closes[k]]. */
   readonly opens: Float64Array;
   readonly closes: Float64Array;
-  /** Of all windows, in order: cell i lies between edges i and i + 1. */
+  /** Edges of all windows, ascending: cell i lies between edges i and i + 1. */
   readonly #edges: Float64Array;
   /** 1 for cells that are in a window. */
   readonly #covered: Uint8Array;
@@ -29,12 +29,12 @@ export class Windows {
     this.#covered = coveredCells(this.first, this.behind, this.#edges.length);
   }
 
-  /** Where the first window begins (not in it), in milliseconds. */
+  /** Start of the first window (exclusive), in milliseconds. */
   get from(): number {
     return this.#edges[0] ?? 0;
   }
 
-  /** Where the last one ends (in it). */
+  /** End of the last window (inclusive). */
   get to(): number {
     return this.#edges.at(-1) ?? 0;
   }

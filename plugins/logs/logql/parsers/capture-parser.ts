@@ -56,7 +56,7 @@ const colour =
   // eslint-disable-next-line no-control-regex -- the escape character is what is looked for
   /[\x1b\x9b][[\]()#;?]*(?:(?:[a-zA-Z0-9]{0,64}(?:;[a-zA-Z0-9]{0,64}){0,16})?\x07|(?:\d{1,4}(?:;\d{0,4}){0,16})?[0-9A-PRZcf-ntqry=><~])/g;
 
-/** `| decolorize`: takes away what terminals show as colours. */
+/** Implements `| decolorize`: removes the colour codes of terminals. */
 export const decolorize: StageRun = (work) => {
   if (work.line.includes('\x1b') || work.line.includes('\x9b')) {
     work.line = work.line.replace(colour, '');

@@ -19,7 +19,7 @@ const closing = 125;
 const bracket = 91;
 const letterN = 110;
 
-/** As many fields of a line are expected to come again at their place in the next one. */
+/** Max fields of a line that are predicted to recur at the same position in the next one. */
 const maxExpected = 256;
 
 /** Makes labels of all fields of an object. Lines of a stream have the same keys in the same order, mostly: what was found at a place last time is tried first. */
@@ -29,7 +29,9 @@ export class FieldReader {
   #work: WorkingLine | undefined;
   #place = 0;
   readonly #nameOf = labelNames();
-  /** By place: the key as written, quotes included; what stood in front of it; the name it makes. */
+  /**
+   * Keys by position, as written with quotes, with the text before each and the name it becomes.
+   */
   readonly #keys: string[] = [];
   readonly #prefixes: string[] = [];
   readonly #names: string[] = [];

@@ -25,7 +25,7 @@ function allFields({ wanted }: StageContext): StageRun {
   };
 }
 
-/** A line that is no JSON goes on, with the reason in its labels. */
+/** Parses a line; one that is not JSON continues, with the reason in its labels. */
 function guarded(work: WorkingLine, parse: () => void): void {
   try {
     parse();

@@ -29,7 +29,10 @@ export function parseJsonPath(text: string): JsonPath {
   return path;
 }
 
-/** The value at the path: of a string its text, of anything else its JSON; undefined when there is none. */
+/**
+ * Returns the value at the path: the text of a string, the JSON of anything else; undefined if
+ * there is none.
+ */
 export function readJsonPath(text: string, start: number, path: JsonPath): string | undefined {
   let at = start;
   for (const key of path) {

@@ -1,4 +1,4 @@
-/** What is wrong with a text that should be JSON, in the words Loki's users know. */
+/** Errors of malformed JSON, in the words that Loki users know. */
 export const jsonFaults = {
   object: "Value looks like object, but can't find closing '}' symbol",
   array: "Value looks like array, but can't find closing ']' symbol",

@@ -23,7 +23,7 @@ export function patternParts(text: string): PatternPart[] {
   return parts;
 }
 
-/** For `| pattern`: the names, and what they capture of a line. */
+/** Compiles the pattern of `| pattern`: the names, and a function that captures them. */
 export function capturePattern(text: string): {
   readonly names: readonly string[];
   capture(line: string, found: (index: number, value: string) => void): void;
@@ -67,7 +67,10 @@ export function capturePattern(text: string): {
   };
 }
 
-/** For `|>` and `!>`: whether the whole line looks like the pattern; a capture stands for one character at least. */
+/**
+ * Compiles the pattern of `|>` and `!>`, which matches the whole line; a capture stands for at
+ * least one character.
+ */
 export function lineMatcher(text: string): {
   test(line: string): boolean;
   readonly longest: string;

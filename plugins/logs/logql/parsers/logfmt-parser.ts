@@ -7,7 +7,7 @@ import { readable } from './json-scan.ts';
 export const logfmtError = 'LogfmtParserErr';
 
 export interface LogfmtOptions {
-  /** What is no pair is an error, and ends the parsing. */
+  /** True to stop with an error at anything that is not a pair. */
   readonly strict: boolean;
   /** A key without a value becomes a label, too. */
   readonly keepEmpty: boolean;
@@ -162,7 +162,7 @@ function endOfWord(line: string, from: number): number {
   return i;
 }
 
-/** Behind the closing quote; -1 when there is none. */
+/** Returns the position after the closing quote; -1 if there is none. */
 function endOfQuoted(line: string, from: number): number {
   for (let i = from + 1; i < line.length; i++) {
     const code = line.charCodeAt(i);

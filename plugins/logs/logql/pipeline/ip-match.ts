@@ -45,7 +45,9 @@ function parseAddress(text: string): Address | undefined {
   return text.includes(':') ? parseV6(text) : parseV4(text);
 }
 
-/** From `10.0.0.1`, `10.0.0.0/8` or `10.0.0.1-10.0.0.9`; throws when it is none of these. */
+/**
+ * Returns a matcher for `10.0.0.1`, `10.0.0.0/8` or `10.0.0.1-10.0.0.9`; throws for anything else.
+ */
 export function addressMatcher(text: string): (address: Address) => boolean {
   const bad = new Error(`ip: invalid pattern ${JSON.stringify(text.slice(0, 100))}`);
   const range = /^([^-/]+)-([^-/]+)$/.exec(text);
@@ -74,7 +76,10 @@ export function addressMatcher(text: string): (address: Address) => boolean {
   return (address) => address.bits === first.bits && address.value >= from && address.value <= to;
 }
 
-/** Whether any address in the line matches. Looks at every run of characters that could be one, once. */
+/**
+ * Returns whether any address in the line matches. Tests every run of characters that could be one,
+ * once.
+ */
 export function lineHasAddress(line: string, matches: (address: Address) => boolean): boolean {
   let start = -1;
   for (let i = 0; i <= line.length; i++) {

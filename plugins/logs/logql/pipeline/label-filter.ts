@@ -43,8 +43,8 @@ export function labelFilter(filter: LabelFilter): StageRun {
 const openText = /^(\.\*)?([^\\.+*?()|[\]{}^$]+)(\.\*)?$/;
 
 /**
- * As Loki's recorded answers have it: a text that is open at one end is looked for anywhere in the value, so that
- * `=~"err.*"` finds `stderr`, too. Every other expression must match the whole value.
+ * Tests text as in Loki's recorded answers: a pattern that is open at one end may match anywhere in
+ * the value, so `=~"err.*"` also finds `stderr`. Any other expression must match the whole value.
  */
 function textTest({ name, op, value }: MatcherText): (value: string) => boolean {
   const { matches } = matcher(name, op, value);

@@ -94,7 +94,10 @@ function stageRun(stage: Exclude<Stage, { kind: 'line' }>, context: StageContext
   }
 }
 
-/** For every stage, which labels it or a later one still asks for: a parser need not store the others. */
+/**
+ * Returns, for every stage, the labels that it or a later one still reads: a parser need not store
+ * others.
+ */
 function wantedBefore(
   stages: readonly Stage[],
   last: ReadonlySet<string> | undefined,
@@ -168,7 +171,7 @@ function keepPicked(picks: readonly LabelPick[]): StageRun {
 
 interface LineFilter {
   passes(line: string): boolean;
-  /** What every line that passes contains; empty when nothing is known. */
+  /** Text that every passing line contains; empty if unknown. */
   readonly needs: string;
 }
 

@@ -15,7 +15,7 @@ const units: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/** What Go's parser of sizes says of a text that is none. */
+/** Returns the complaint of Go's size parser about an invalid text. */
 export function byteSizeComplaint(text: string): string {
   const number = /^[\d.,]*/.exec(text)![0];
   return Number.isNaN(Number(number.replaceAll(',', '') || 'none'))

@@ -6,7 +6,7 @@ import { parseError } from './parse-error.ts';
 
 /** Parentheses and calls within each other, this deep at most. */
 const deepest = 100;
-/** What a query costs to read is seen in its parts, not in the length of its texts. */
+/** Max tokens: they determine the cost of reading a query, not the length of its text. */
 const maxTokens = 2_000;
 
 /** The tokens of a query, one after another, and the complaints about them. */
@@ -88,7 +88,7 @@ export class Cursor {
     return result;
   }
 
-  /** Whether a range stands before the parenthesis closes that is open here. */
+  /** Returns whether a range occurs before the currently open parenthesis closes. */
   rangeBeforeClose(): boolean {
     let open = 0;
     for (const token of this.#tokens.slice(this.#position)) {

@@ -106,7 +106,7 @@ class Layout {
   }
 }
 
-/** Whether an operation within another would be put together otherwise without parentheses. */
+/** Returns whether a nested operation would associate differently without parentheses. */
 function bindsLess(expr: MetricExpr, op: BinaryOp, orEqually: boolean): boolean {
   const inner = expr.kind === 'binary' ? precedence.get(expr.op)! : Infinity;
   const outer = precedence.get(op)!;

@@ -17,9 +17,12 @@ export interface Token {
     | '$end'
     | '$unk'
     | 'sign';
-  /** As written; of a string, its value. */
+  /** Text as written; of a string, its value. */
   readonly text: string;
-  /** Of numbers: the number, the milliseconds of a range, the nanoseconds of a duration, the bytes of a size. */
+  /**
+   * Value of a number, the milliseconds of a range, the nanoseconds of a duration or the bytes of a
+   * size.
+   */
   readonly value: number;
   readonly at: number;
 }

@@ -48,7 +48,7 @@ function matchOp(cursor: Cursor): MatchOp | undefined {
     : undefined;
 }
 
-/** The next stage; undefined where the pipeline ends, which is also in front of `| unwrap`. */
+/** Parses the next stage; undefined at the end of the pipeline, and before `| unwrap`. */
 export function parseStage(cursor: Cursor): Stage | undefined {
   if (cursor.token.kind !== 'sign') {
     return undefined;

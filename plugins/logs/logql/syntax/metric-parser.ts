@@ -15,7 +15,7 @@ import { parseError } from './parse-error.ts';
 import { parseLog, parseLogRange } from './range-parser.ts';
 import { checkAggregation, checkRange } from './rules.ts';
 
-/** What binds tighter has the higher number. */
+/** Precedence; operators that bind more tightly have higher numbers. */
 export const precedence: ReadonlyMap<string, number> = new Map([
   ['or', 1],
   ['and', 2],

@@ -1,6 +1,9 @@
 import { type QueryError, queryError } from 'svc/query';
 
-/** A query that cannot be understood, in the words Loki's clients know; without a place when the whole of it is wrong. */
+/**
+ * Error for a query that cannot be parsed, in the words that Loki clients know; without a position
+ * if it concerns the whole query.
+ */
 export function parseError(
   message: string,
   place?: { readonly line: number; readonly column: number },

@@ -5,7 +5,7 @@ import { parseSelector, parseStage } from './log-parser.ts';
 import { parseError } from './parse-error.ts';
 
 const maxStages = 500;
-/** Of stages other than filters: each may go over all of a long line. */
+/** Max stages other than filters: each may scan the whole of a long line. */
 const maxCostly = 20;
 
 /** A selector with its stages. */

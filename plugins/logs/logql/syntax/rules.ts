@@ -26,7 +26,7 @@ const counted: ReadonlySet<RangeOp> = new Set([
   'absent_over_time',
 ]);
 
-/** What the grammar allows and the operation does not. */
+/** Checks what the grammar allows and the operation does not. */
 export function checkRange({
   op,
   parameter,

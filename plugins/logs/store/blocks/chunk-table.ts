@@ -24,7 +24,7 @@ export const schemaSql = [
    create index chunks_newest on chunks (stream, maxt, id);`,
 ];
 
-/** Where the lines of one stream lie, and between which milliseconds, both inclusive. */
+/** Location of the lines of one stream, with their first and last millisecond, both inclusive. */
 export interface ChunkRow {
   readonly id: number;
   readonly block: number;
@@ -54,7 +54,7 @@ export interface ChunkTable {
   /** Reads all streams into the table. */
   restore(streams: StreamTable): void;
   lastId(): number;
-  /** In the direction's order: by `mint` ascending, or by `maxt` descending. */
+  /** Returns a page in the order of the direction: by `mint` ascending, or by `maxt` descending. */
   page(
     direction: 'forward' | 'backward',
     window: ChunkWindow,

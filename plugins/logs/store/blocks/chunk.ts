@@ -47,7 +47,10 @@ export function encodeChunk(
   return writer.take();
 }
 
-/** A set is written where it is first used; 0 is none, and the one above the last known is the next new one. */
+/**
+ * Writes metadata sets where they are first used; 0 means none, and the last known number plus one
+ * introduces a new set.
+ */
 function writeMeta(
   out: ByteWriter,
   meta: Uint32Array,

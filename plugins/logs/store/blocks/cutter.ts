@@ -31,7 +31,7 @@ export class Cutter {
   readonly #raw = new ByteWriter(512 * 1024);
   readonly #scratch = new ByteWriter(64 * 1024);
   #sealed: SealedChunk[] = [];
-  /** What they take in memory, and what they hold. */
+  /** Memory use of the sealed chunks. */
   #sealedBytes = 0;
   #sealedRawBytes = 0;
   #number = 0;
@@ -123,7 +123,7 @@ export class Cutter {
     this.#parts.streams.behead(stream);
   }
 
-  /** Whether enough is sealed, or has been for long enough, to be worth a file. */
+  /** True if enough is sealed, or has been for long enough, to be worth a file. */
   get isDue(): boolean {
     const { limits, now } = this.#parts;
     const [first] = this.#sealed;
@@ -133,7 +133,10 @@ export class Cutter {
     );
   }
 
-  /** Writes everything that is sealed as one block; chunks stay as they are, and are read as before, when that fails. */
+  /**
+   * Writes everything that is sealed as one block; if that fails, chunks stay as they are and
+   * remain readable.
+   */
   write(): Promise<void> {
     this.#writing ??= this.#write().finally(() => {
       this.#writing = undefined;
@@ -234,7 +237,10 @@ export class Cutter {
 /** A line looks like those shortly before it: within a near cache both ways are a sixth faster, for hardly a byte more. */
 const windowBits = 16;
 
-/** In memory of its own also when it does not get smaller: that of the writer is used again. */
+/**
+ * Returns compressed data in its own memory, even if it did not shrink: the writer's memory is
+ * reused.
+ */
 function packedCopy(raw: Uint8Array): Compressed {
   const packed = compress(raw, windowBits);
   return packed.codec === codecs.none ? { ...packed, bytes: raw.slice() } : packed;

@@ -1,4 +1,4 @@
-/** What stands beside the lines of a head. */
+/** Columns of a head besides the text of its lines. */
 export interface HeadColumns {
   readonly ms: Float64Array;
   readonly ns: Uint32Array;

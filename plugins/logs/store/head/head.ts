@@ -4,7 +4,10 @@ import type { Batch, StreamPart } from '../lines/batch.ts';
 import { type Columns, startOf } from '../lines/columns.ts';
 import type { HeadColumns, HeadMemory } from './head-memory.ts';
 
-/** Memory grows fourfold: of bytes it comes to 288 KiB, so that the last lines of a chunk of 256 KiB still find room. */
+/**
+ * Initial capacity. Memory grows fourfold: bytes reach 288 KiB, so that the last lines of a chunk
+ * of 256 KiB still fit.
+ */
 const firstEntries = 32;
 const firstBytes = 1_152;
 
@@ -21,7 +24,7 @@ export class Head {
   #used = 0;
   #beside: HeadColumns;
   #lines: Buffer;
-  /** Whether somebody may still look at them when the head is gone. */
+  /** True if readers may still use them after the head is gone. */
   #besideIsLent = false;
   #linesAreLent = false;
   #metas: Labels[] = [noLabels];
@@ -40,7 +43,7 @@ export class Head {
     return this.#count;
   }
 
-  /** Bytes of the lines and of what stands beside them. */
+  /** Size of the lines and their metadata. */
   get bytes(): number {
     return this.#used + this.#count * 20 + this.#metaBytes;
   }
@@ -58,7 +61,7 @@ export class Head {
     batch.bytes.copy(this.#lines, this.#used, start, start + size);
     const shift = this.#used - start;
     const { ms, ns, ends, meta } = this.#beside;
-    /** By the index that the batch has for them. */
+    /** Local numbers of metadata sets, by their index in the batch. */
     const here: number[] = [0];
     // The parts of a push are short: a loop is done before views for a copy in one go would be made.
     for (let i = from, into = at; i < to; i++, into++) {
@@ -74,7 +77,7 @@ export class Head {
     this.#sorted = undefined;
   }
 
-  /** As `columns`, and valid for as long as it is wanted. */
+  /** Returns the columns like `columns`, but valid indefinitely. */
   lend(): Columns {
     this.#besideIsLent = true;
     this.#linesAreLent = true;
@@ -87,7 +90,10 @@ export class Head {
     this.#giveLines();
   }
 
-  /** The lines by time, without repeated ones; for whoever is done with them before lines are appended. */
+  /**
+   * Returns the lines by time, without duplicates, for callers that finish with them before more
+   * lines are appended.
+   */
   columns(): Columns {
     this.#sorted ??= this.#ordered ? this.#asIs() : this.#inOrder();
     return this.#sorted;
@@ -181,7 +187,7 @@ function enlarged(size: number, needed: number): number {
   return larger;
 }
 
-/** Whether each entry is later than the one before it. */
+/** Returns whether each entry is later than its predecessor. */
 function ascends(ms: Float64Array, ns: Uint32Array, from: number, to: number): boolean {
   for (let i = from; i < to; i++) {
     if (ms[i]! < ms[i - 1]! || (ms[i] === ms[i - 1] && ns[i]! <= ns[i - 1]!)) {
@@ -191,7 +197,10 @@ function ascends(ms: Float64Array, ns: Uint32Array, from: number, to: number): b
   return true;
 }
 
-/** Whether one of the kept entries from `run` on, all of one instant, has the same line and metadata. */
+/**
+ * Returns whether one of the kept entries from `run` on, all of one instant, has the same line and
+ * metadata.
+ */
 function repeats(all: Columns, kept: readonly number[], run: number, entry: number): boolean {
   const line = lineOf(all, entry);
   for (let i = run; i < kept.length; i++) {

@@ -1,6 +1,6 @@
-/** What a push may bring; the texts of refusals name them. */
+/** Limits of a push; the texts of refusals name them. */
 export interface LogLimits {
-  /** Of the sender; what this service stamps does not count. */
+  /** Max labels from the sender; those that this service adds do not count. */
   readonly labelNames: number;
   readonly labelNameBytes: number;
   readonly labelValueBytes: number;
@@ -9,7 +9,7 @@ export interface LogLimits {
   readonly metadataBytes: number;
   /** Streams that have lines which are in no block yet. */
   readonly activeStreams: number;
-  /** Streams of any age: all of them are known by heart. */
+  /** Max streams of any age: all of them are held in memory. */
   readonly knownStreams: number;
   readonly futureMs: number;
   /** Lines older than this are refused; 0 takes lines of any age. */
@@ -42,12 +42,15 @@ export interface CutLimits {
   /** A block is written once so many bytes are ready for it, or the first of them has waited so long. */
   readonly blockBytes: number;
   readonly blockMs: number;
-  /** What heads and chunks that wait for their block may hold before they are written early. */
+  /** Memory of heads and unwritten chunks beyond which they are written early. */
   readonly memoryBytes: number;
   readonly walBytes: number;
-  /** Of one file of the log. */
+  /** Size of one file of the log. */
   readonly segmentBytes: number;
-  /** What the log may hold beyond what is in memory, before streams that hold on to its oldest files are written early. */
+  /**
+   * Size of the log beyond what is in memory, above which streams that pin its oldest files are
+   * written early.
+   */
   readonly slackBytes: number;
 }
 

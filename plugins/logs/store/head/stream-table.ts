@@ -28,22 +28,22 @@ export interface Stream {
   sealed: SealedChunk[];
   /** The last record whose lines are in blocks. */
   cutRecord: number;
-  /** Whether the catalogue knows it. */
+  /** True if the catalogue has it. */
   stored: boolean;
-  /** Whether the table has forgotten it. */
+  /** True if the table has dropped it. */
   gone: boolean;
 }
 
-/** All streams, by heart. */
+/** All streams, held in memory. */
 export class StreamTable {
   readonly #byKey = new Map<string, Stream>();
   /** The same by the label sets that pushes bring again and again. */
   readonly #byLabels = new WeakMap<Labels, Stream>();
   /** Streams with a head. */
   readonly active = new Set<Stream>();
-  /** Those that got lines since somebody looked. */
+  /** Streams that got lines since the last look. */
   readonly grown = new Set<Stream>();
-  /** What their heads hold. */
+  /** Size of the heads of all streams. */
   headBytes = 0;
   readonly #memory = new HeadMemory();
   #next = 1;
@@ -68,7 +68,7 @@ export class StreamTable {
     return stream;
   }
 
-  /** One that the catalogue knows. */
+  /** Restores a stream from the catalogue. */
   restore(id: number, labels: Labels, cutRecord: number): void {
     this.#byKey.set(labelsKey(labels), {
       id,

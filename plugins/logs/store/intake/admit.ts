@@ -12,7 +12,7 @@ import { levelNames, levelOfLine, wordsOf } from './level.ts';
 import type { Origins } from './origins.ts';
 
 export interface Admitted {
-  /** What may be kept: labels complete, each line with its level. */
+  /** Accepted part of the push: labels complete, each line with its level. */
   readonly batch: Batch;
   readonly rejected: number;
   /** Why, for the first few. */
@@ -28,7 +28,7 @@ export interface Admission {
   readonly refusal: (labels: Labels) => string | undefined;
 }
 
-/** With the level that the labels of the stream say. */
+/** Part of a stream with the level that its labels state. */
 type LevelledPart = StreamPart & { readonly level: string };
 
 const maxReasons = 5;
@@ -79,7 +79,7 @@ export function admit(
 
 const ours: ReadonlySet<string> = new Set(['device_id', 'edge_id']);
 
-/** Only the server says which device a line is of, also beside the labels of its stream. */
+/** Removes device labels from metadata: only the server says which device a line belongs to. */
 function disown({ metas }: Batch): void {
   metas.forEach((labels, at) => {
     if (labelValue(labels, 'device_id') !== '' || labelValue(labels, 'edge_id') !== '') {
@@ -124,7 +124,10 @@ function metaProblem(meta: Labels, labels: Labels, limits: LogLimits): string | 
     : undefined;
 }
 
-/** Whether each line is UTF-8: all of them together may be when one ends amid a character and the next one goes on with it. */
+/**
+ * Returns whether each line is UTF-8: together they may be even if one ends within a character that
+ * the next one completes.
+ */
 function isText(batch: Batch): boolean {
   if (!isUtf8(batch.bytes.subarray(0, batch.used))) {
     return false;
@@ -169,7 +172,7 @@ function copied(
 /** Gives every line its level as metadata, unless it brings one. */
 function levelled(batch: Batch, parts: readonly LevelledPart[]): void {
   const known = new Map<number, Map<string, number>>();
-  /** Of lines without metadata, by the number of their level: what most lines come to. */
+  /** Metadata of lines without any, by the number of their level: the common case. */
   const plain = new Uint32Array(levelNames.length);
   const { bytes, ends, meta: metaOf } = batch;
   const words = wordsOf(bytes);

@@ -1,4 +1,4 @@
-/** What a backslash and a letter stand for; 0 is no escape. */
+/** Characters that escapes stand for, by letter; 0 means no escape. */
 export const escapes = new Uint8Array(256);
 for (const [letter, char] of Object.entries({
   '"': '"',
@@ -36,7 +36,7 @@ export function unitAt(bytes: Uint8Array, from: number, end: number): number {
   return unit;
 }
 
-/** As UTF-8; answers where it ends. */
+/** Encodes a character as UTF-8; returns the end position. */
 export function encode(unit: number, into: Uint8Array, at: number): number {
   if (unit < 0x80) {
     into[at] = unit;
@@ -64,6 +64,6 @@ export function specials(word: number): number {
   return (((low - 0x21212121) & ~low) | ((backslashes - 0x01010101) & ~backslashes)) & 0x80808080;
 }
 
-/** How many of the four stand before the first such byte. */
+/** Returns how many of four bytes precede the first such byte. */
 export const plainIn = (found: number): number =>
   found === 0 ? 4 : (31 - Math.clz32(found & -found)) >> 3;

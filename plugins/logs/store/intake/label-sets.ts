@@ -3,7 +3,10 @@ import { type Labels, labelsOf, labelsWithEmpty } from 'svc/query';
 import { parseLabelsText } from './label-text.ts';
 import { remembered } from './remembered.ts';
 
-/** Label sets that were met before: what every push says again is sorted once, and told by its identity from then on. */
+/**
+ * Label sets seen before: sets that every push repeats are sorted once, and recognized by identity
+ * afterwards.
+ */
 export class LabelSets {
   readonly #make: (pairs: readonly (readonly [string, string])[]) => Labels;
   readonly #read = new Map<string, Labels>();
@@ -13,7 +16,10 @@ export class LabelSets {
     this.#make = of === 'streams' ? labelsOf : labelsWithEmpty;
   }
 
-  /** Of an object of texts in JSON, known by its very bytes; undefined when that is not what they are. */
+  /**
+   * Returns the labels of a JSON object of texts, recognized by its exact bytes; undefined if it is
+   * anything else.
+   */
   in(body: Buffer, from: number, to: number): Labels | undefined {
     const key = body.toString('latin1', from, to);
     const known = this.#read.get(key);
@@ -24,7 +30,7 @@ export class LabelSets {
     return record && remembered(this.#read, key, this.of(Object.entries(record)));
   }
 
-  /** Of `{app="web", host="h1"}`. */
+  /** Parses `{app="web", host="h1"}`. */
   text(text: string): Labels {
     return this.#read.get(text) ?? remembered(this.#read, text, parseLabelsText(text));
   }
@@ -59,7 +65,10 @@ export class RecordSets {
   readonly #known = new Map<string, Labels>();
   #next = 0;
 
-  /** What the keys of records begin with that have this in common; never the same for two, also when the first is forgotten. */
+  /**
+   * Returns the common key prefix of records with these labels around them; never the same for two,
+   * even after the first was dropped.
+   */
   prefixOf(around: readonly (readonly [string, string])[]): string {
     const text = JSON.stringify(around);
     return this.#prefixes.get(text) ?? remembered(this.#prefixes, text, `${this.#next++} `);

@@ -13,7 +13,10 @@ export function labelsText(labels: Labels): string {
   return `{${pairs.join(', ')}}`;
 }
 
-/** What is wrong with the first name that no selector could ask for, in the words that Loki's senders know; names are sorted. */
+/**
+ * Returns what is wrong with the first name that no selector could use, in the words that Loki
+ * senders know; names are sorted.
+ */
 export function unparsable(labels: Labels): string | undefined {
   let column = 2;
   for (let i = 0; i < labels.length; i += 2) {
@@ -75,7 +78,7 @@ class LabelText {
     return name;
   }
 
-  /** In quotes as in Go, or between backquotes as it is. */
+  /** Parses a value, quoted as in Go or in backquotes. */
   #value(): string {
     const opening = this.#peek();
     const start = this.#at + 1;

@@ -1,4 +1,4 @@
-/** What a line may name; the last one is for those that name none. */
+/** Levels that a line may name; the last one is for lines that name none. */
 export const levelNames = [
   'trace',
   'debug',
@@ -61,7 +61,10 @@ export function levelOfLine(bytes: Uint8Array, words: DataView, from: number, en
   return word;
 }
 
-/** Where a word begins, at `after` or later, with two letters that a name begins with; `to` when none does any more. */
+/**
+ * Returns the next word start at or after `after` whose two letters begin a level name; `to` if
+ * there is none.
+ */
 function nextStart(
   bytes: Uint8Array,
   words: DataView,
@@ -91,7 +94,10 @@ function nextStart(
   return start === -1 ? to : start;
 }
 
-/** The first of some positions at which a word begins as a name does; -1 when there is none. */
+/**
+ * Returns the first of some positions at which a word begins like a level name; -1 if there is
+ * none.
+ */
 function startIn(bytes: Uint8Array, from: number, first: number, end: number): number {
   for (let at = first; at < end; at++) {
     if (
@@ -116,11 +122,11 @@ for (const char of 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 interface Name {
   readonly text: string;
   readonly bytes: Uint8Array;
-  /** As the value of a field. */
+  /** Level it stands for as the value of a field. */
   readonly level: number;
-  /** Whether it says the level wherever it stands. */
+  /** True if it states the level wherever it occurs. */
   readonly isWord: boolean;
-  /** Whether the level stands behind it. */
+  /** True if the level follows it. */
   readonly isKey: boolean;
 }
 

@@ -5,11 +5,11 @@ import { detectedLevel, withServiceName } from '../../logql/discovery.ts';
 import type { LogLimits } from '../head/limits.ts';
 import { labelsText, unparsable } from './label-text.ts';
 
-/** What a stream comes to here, seen from the labels that its sender gives it. */
+/** Effect of the labels that a sender gives a stream. */
 export interface Origin {
-  /** With what the server adds. */
+  /** Labels, including those that the server adds. */
   readonly labels: Labels;
-  /** Why nothing of it is kept. */
+  /** Reason why none of it is kept. */
   readonly problem: string | undefined;
   /** The level that all of its lines have unless they say otherwise; `unknown` for most. */
   readonly level: string;
@@ -58,7 +58,7 @@ export class Origins {
   }
 }
 
-/** What the server knows of the sender goes over what the sender says. */
+/** Returns the labels overlaid with what the server knows of the sender. */
 function stamped(labels: Labels, stamp: Stamp | undefined): Labels {
   let all = labels;
   for (const name of ['device_id', 'edge_id'] as const) {

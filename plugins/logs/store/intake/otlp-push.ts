@@ -51,7 +51,7 @@ const streamAttributes: ReadonlySet<string> = new Set([
 
 type Pair = readonly [string, string];
 
-/** What a record says beside its time and its body. */
+/** Fields of a record besides its time and body. */
 interface Said {
   severity: number;
   severityText: string;
@@ -64,7 +64,7 @@ const streamSets = new LabelSets('streams');
 const metadataSets = new LabelSets('metadata');
 const recordSets = new RecordSets();
 
-/** Of six levels, four numbers each. */
+/** Six levels, of four severity numbers each. */
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
 /** An ExportLogsServiceRequest: `resource_logs = 1 {resource = 1, scope_logs = 2 {scope = 1, log_records = 2}}`. */
@@ -115,7 +115,10 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Of the bytes of a record only those of its time and its body differ from what others say, as a rule: the rest is looked up. */
+/**
+ * Adds a record. As a rule only the bytes of its time and body differ from those of other records:
+ * the rest is looked up.
+ */
 function addFromProto(
   batch: Batch,
   body: Buffer,
@@ -287,7 +290,7 @@ const pairOf = ({ key, value }: KeyValue): Pair => [labelName(key), anyValueText
 
 const labelNames = new Map<string, string>();
 
-/** As a selector can ask for it. */
+/** Converts a key to a label name that a selector can use. */
 function labelName(key: string): string {
   return (
     labelNames.get(key) ??

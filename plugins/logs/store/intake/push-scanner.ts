@@ -13,21 +13,25 @@ const closeList = 0x5d;
 const openObject = 0x7b;
 const closeObject = 0x7d;
 
-/** As every sender writes it, without a space: `","` and `],["`. */
+/** Byte sequences as every sender writes them, without a space: `","` and `],["`. */
 const toLine = 0x222c22;
 const toNextValue = 0x225b2c5d;
 
-/** The labels in the bytes of one object, of a stream or beside a line; undefined when there are none in them. */
+/**
+ * Returns the labels in the bytes of one object, of a stream or of a line's metadata; undefined if
+ * they contain none.
+ */
 export type LabelsAt = (from: number, to: number, beside: boolean) => Labels | undefined;
 
 /**
- * Reads a push of the shape that senders use, `{"streams":[{"stream":{…},"values":[["<nanoseconds>","line",{…}],…]},…]}`,
- * in one pass from its bytes to those of the batch: no text is made of a line. At the first byte that is anything else it
- * gives up, and whoever asked reads the body in a way that can tell what is wrong with it.
+ * Parser of pushes in the shape that senders use,
+ * `{"streams":[{"stream":{…},"values":[["<nanoseconds>","line",{…}],…]},…]}`, in one pass from its
+ * bytes to those of the batch: no string is made of a line. At the first unexpected byte it gives
+ * up, and the caller parses the body in a way that can tell what is wrong with it.
  */
 export class PushScanner {
   readonly #from: Uint8Array;
-  /** Of the body, and of the bytes of the batch: four of them at a time. */
+  /** Views of the body and of the batch's bytes, four bytes at a time. */
   readonly #words: DataView;
   readonly #intoWords: DataView;
   readonly #end: number;
@@ -35,11 +39,11 @@ export class PushScanner {
   readonly #into: Uint8Array;
   readonly #labelsAt: LabelsAt;
   #at = 0;
-  /** Of the value that is being read. */
+  /** Time of the value being read. */
   #ms = 0;
   #ns = 0;
 
-  /** The body is UTF-8, and the batch has room for as many bytes as it has. */
+  /** Takes a body in UTF-8, and a batch with capacity for its size. */
   constructor(body: Uint8Array, batch: Batch, labelsAt: LabelsAt) {
     this.#from = body;
     this.#end = body.length;
@@ -50,7 +54,7 @@ export class PushScanner {
     this.#labelsAt = labelsAt;
   }
 
-  /** Whether all of the body is in the batch. */
+  /** Returns whether the whole body was added to the batch. */
   push(): boolean {
     if (!this.#is(openObject) || !this.#named('streams') || !this.#is(openList)) {
       return false;
@@ -110,7 +114,7 @@ export class PushScanner {
     return this.#is(closeList);
   }
 
-  /** From behind the quote of the nanoseconds: those, a line, and perhaps metadata. */
+  /** Reads from after the quote of the nanoseconds: those, a line and optional metadata. */
   #value(): boolean {
     if ((!this.#usualStamp() && !this.#anyStamp()) || !this.#line()) {
       return false;

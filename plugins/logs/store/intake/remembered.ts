@@ -1,7 +1,7 @@
 const maxKnown = 4_096;
 const longestKey = 4_096;
 
-/** Keeps what was found out about a text that comes again and again; all is forgotten when it has become much. */
+/** Caches the result for a text that recurs; the cache is cleared when it grows too large. */
 export function remembered<V>(known: Map<string, V>, key: string, value: V): V {
   if (key.length <= longestKey) {
     if (known.size >= maxKnown) {

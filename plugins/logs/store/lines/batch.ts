@@ -8,20 +8,20 @@ export interface StreamPart {
 }
 
 /**
- * What one push brings, column by column. The bytes of the lines stand one after another, so that entry `i` reaches from
- * `ends[i - 1]` to `ends[i]`, and the lines of one part can be copied in one go.
+ * Content of one push, in columns. The bytes of the lines are contiguous, so that entry `i` reaches
+ * from `ends[i - 1]` to `ends[i]`, and the lines of one part can be copied at once.
  */
 export class Batch {
   bytes: Buffer;
   used = 0;
-  /** Whether all that was put in is known to be UTF-8. */
+  /** True if all content is known to be UTF-8. */
   isText = false;
   count = 0;
   ms: Float64Array;
   /** Nanoseconds beyond the millisecond. */
   ns: Uint32Array;
   ends: Uint32Array;
-  /** Index into `metas`; 0 is none. */
+  /** Index into `metas`; 0 means none. */
   meta: Uint32Array;
   readonly metas: Labels[] = [noLabels];
   readonly parts: StreamPart[] = [];
@@ -55,7 +55,7 @@ export class Batch {
     this.meta[i] = meta;
   }
 
-  /** Makes room for so many more bytes of lines. */
+  /** Ensures capacity for this many more bytes of lines. */
   reserve(bytes: number): void {
     if (this.used + bytes > this.bytes.length) {
       const grown = Buffer.allocUnsafe(Math.max(this.used + bytes, this.bytes.length * 2));
@@ -128,7 +128,10 @@ const maxKept = 32;
 const largestKept = 1024 * 1024;
 const free: BatchMemory[] = [];
 
-/** Memory of an earlier batch when there is some: to get it anew, cleared, for every push, and to have it collected, costs more than to fill it. */
+/**
+ * Returns memory of an earlier batch if there is any: allocating and clearing it for every push,
+ * and collecting it, costs more than filling it.
+ */
 function takeMemory(bytes: number, entries: number): BatchMemory {
   const found = free.findLastIndex(
     (memory) => memory.bytes.length >= bytes && memory.ms.length >= entries,
@@ -147,7 +150,7 @@ function takeMemory(bytes: number, entries: number): BatchMemory {
   };
 }
 
-/** For the next batch; nobody may look at it any more. */
+/** Returns memory for the next batch; nobody may use it any more. */
 function giveMemory({ bytes, ms, ns, ends, meta }: BatchMemory): void {
   if (bytes.length + ms.length * 20 > largestKept * 2 || bytes.length === 0) {
     return;

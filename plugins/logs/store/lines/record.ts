@@ -13,7 +13,10 @@ export interface LogRecord {
   readonly batch: Batch;
 }
 
-/** A batch as one record of the log: `[version][length of the head][head][ms][ns][ends][meta][bytes]`, the columns as they lie in memory. */
+/**
+ * Encodes a batch as one record of the log: `[version][length of the
+ * head][head][ms][ns][ends][meta][bytes]`, with columns in memory layout.
+ */
 export function encodeRecord({ number, batch }: LogRecord): Uint8Array[] {
   const { count, used, ms, ns, ends, meta, parts, metas, bytes } = batch;
   const head = new ByteWriter(1024);
@@ -74,7 +77,10 @@ export function decodeRecord(record: Buffer): LogRecord {
 
 const knownBytes = new WeakMap<Labels, Uint8Array>();
 
-/** As `writeLabels` has them; the labels of a stream are the very same in every batch. */
+/**
+ * Returns labels as `writeLabels` encodes them; cached, as a stream has the same label object in
+ * every batch.
+ */
 function bytesOf(labels: Labels): Uint8Array {
   let bytes = knownBytes.get(labels);
   if (bytes === undefined) {

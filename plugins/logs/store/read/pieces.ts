@@ -26,7 +26,7 @@ export class Pieces {
   readonly #table: ChunkTable;
   readonly #window: PieceWindow;
   readonly #pieceOf: (row: ChunkRow) => Piece;
-  /** In memory, the next one last. */
+  /** Pieces in memory, the next one last. */
   readonly #held: Piece[];
   #rows: readonly ChunkRow[] = [];
   #at = 0;

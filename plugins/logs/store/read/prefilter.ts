@@ -1,6 +1,6 @@
 import { type Columns, startOf } from '../lines/columns.ts';
 
-/** The same texts, as bytes; the longest first, since it is the one that a search stumbles over least. */
+/** Returns the same texts as bytes; the longest first, since it is the most selective. */
 export function needlesOf(contains: readonly string[] | undefined): readonly Buffer[] {
   return [...new Set(contains ?? [])]
     .filter((text) => text !== '')
@@ -8,7 +8,7 @@ export function needlesOf(contains: readonly string[] | undefined): readonly Buf
     .sort((a, b) => b.length - a.length);
 }
 
-/** Whether any line can hold all of them: one search each over all lines at once. */
+/** Returns whether any line can contain all of them: one search each over all lines at once. */
 export const mayHold = (lines: Buffer, needles: readonly Buffer[]): boolean =>
   needles.every((needle) => lines.includes(needle));
 
@@ -50,7 +50,9 @@ export function entriesHolding(
   return Uint32Array.from(found);
 }
 
-/** Where the needle is next from `start` on; `known` is where it was found before. */
+/**
+ * Returns the next position of the needle from `start` on; `known` is where it was found before.
+ */
 function next(lines: Buffer, needle: Buffer, known: number, start: number): number {
   if (known >= start) {
     return known;

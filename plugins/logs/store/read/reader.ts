@@ -31,13 +31,13 @@ export interface ReaderParts {
 }
 
 const maxOpenFiles = 64;
-/** Where chunks that are in no block stand in the cache; no block is called so. */
+/** Cache key of chunks that are in no block; no block has this name. */
 const sealedPath = 'sealed';
 
 /** Finds and reads what is asked for, chunk by chunk, from blocks and from memory. */
 export class Reader {
   readonly #parts: ReaderParts;
-  /** By name, the most lately used last. */
+  /** Files by name, least recently used first. */
   readonly #files = new Map<string, BlockFile>();
   readonly #unpacker = new Unpacker();
 
@@ -117,7 +117,7 @@ export class Reader {
     }
   }
 
-  /** What the stream has in memory, as it is at this moment. */
+  /** Returns what the stream has in memory at this moment. */
   #heldPieces(stream: Stream, needles: readonly Buffer[], budget: Budget): Piece[] {
     const pieces: Piece[] = stream.sealed.map((chunk) => ({
       mint: chunk.mint,
@@ -177,7 +177,7 @@ export class Reader {
     return file;
   }
 
-  /** To be told of blocks that are gone. */
+  /** Drops a deleted block. */
   forget(file: string): void {
     this.#files.get(file)?.close();
     this.#files.delete(file);

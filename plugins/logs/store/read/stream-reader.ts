@@ -16,8 +16,9 @@ export interface ReaderOptions extends Asked {
 }
 
 /**
- * The lines of one stream in the asked direction. A chunk is read when the reader reaches its time and let go of when it is
- * used up, so that only those are held whose times overlap. A line that is there twice, as after a repeated push, is told once.
+ * Lines of one stream in the requested direction. A chunk is read when the reader reaches its time
+ * and released when used up, so only chunks whose times overlap are in memory. A duplicate line, as
+ * after a repeated push, is returned once.
  */
 export class StreamReader {
   readonly labels: Labels;
@@ -32,7 +33,7 @@ export class StreamReader {
     this.#options = options;
   }
 
-  /** Where the next chunk begins, seen from where the reader comes from; undefined at the end. */
+  /** Near edge of the next chunk in the direction of reading; undefined at the end. */
   get edge(): number | undefined {
     const next = this.#pieces.peek();
     return next && (this.#options.backward ? next.maxt : next.mint);
@@ -107,7 +108,7 @@ export class StreamReader {
     return isBeyond(ms, this.#options.bound(), this.#options.backward);
   }
 
-  /** Whose entry comes next; the earlier opened one among equals. */
+  /** Returns the cursor with the next entry; the one that was opened first among equals. */
   #best(): Cursor | undefined {
     let best = this.#open[0];
     for (let i = 1; i < this.#open.length; i++) {
@@ -127,11 +128,11 @@ const reaches = (
   backward: boolean,
 ): boolean => (backward ? maxt >= ms : mint <= ms);
 
-/** Whether nothing at this time or after it, in the direction, is wanted any more. */
+/** Returns whether this time and everything after it, in the direction, is out of bounds. */
 export const isBeyond = (ms: number, bound: Nanos | undefined, backward: boolean): boolean =>
   bound !== undefined && (backward ? ms < bound.ms : ms > bound.ms);
 
-/** What has been told of the present instant. */
+/** Entries already returned of the current instant. */
 class Instant {
   #first: LogEntry | undefined;
   #seen: Set<string> | undefined;

@@ -1,4 +1,7 @@
-/** Whoever stands where the next lines are comes first: the greatest edge when reading backward, the least otherwise. */
+/**
+ * Queue of readers by the position of their next lines: the greatest edge first when reading
+ * backward, the least otherwise.
+ */
 export class TurnQueue<R extends { readonly edge: number | undefined }> {
   readonly #heap: { readonly edge: number; readonly reader: R }[] = [];
   readonly #sign: 1 | -1;
