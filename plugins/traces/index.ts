@@ -82,7 +82,7 @@ export default definePlugin({
   },
 });
 
-/** What svc keeps itself is looked at from inside, another store by whether it answers. */
+/** Examines the store: an embedded one from inside, an external one by whether it answers. */
 async function examined(
   driver: TraceDriver,
   thread: ThreadHandle,
@@ -104,7 +104,7 @@ async function examined(
   });
 }
 
-/** Whether the store that is set answers, or another one that is only tried. */
+/** Tests whether the configured store, or one that is being tried, answers. */
 const connectionTest = ({ settings, clock, fetch }: PluginContext, driver: () => TraceDriver) =>
   productTestRoute({
     path: '/api/v1/integrations/tracestore/test',

@@ -152,7 +152,9 @@ const askedMethods = (queries: StoreQueries): AskedMethods => ({
     ),
 });
 
-/** What is asked of another server: spans on their way to it, and its answers, judged here. */
+/**
+ * Methods for another server: spans on their way to it, and its answers, which are checked here.
+ */
 const relayMethods = (
   passing: Passing,
   queries: StoreQueries,

@@ -38,10 +38,13 @@ export const threadSettings = (settings: Settings): ThreadSettings => ({
   },
 });
 
-/** Of one search; infinite where there is no limit. */
+/** Returns the max range of a search; infinite if unlimited. */
 export const searchRangeMs = (settings: Settings): number =>
   parseDuration(settings.get<string>('traces.max_search_range')) || Infinity;
 
-/** Where a remote store takes spans, which need not be where it answers. */
+/**
+ * Returns the address at which a remote store accepts spans, which may differ from where it answers
+ * queries.
+ */
 export const pushAddress = (settings: Settings): string =>
   addressOf(settings, 'traces.remote_push_url') || addressOf(settings, 'traces.remote_url');

@@ -4,7 +4,7 @@ export interface SpanLine {
   readonly parent_id: string | null;
   readonly service: string;
   readonly name: string;
-  /** From the beginning of the trace. */
+  /** Offset from the start of the trace. */
   readonly offset_ms: number;
   readonly duration_ms: number;
   readonly error: boolean;

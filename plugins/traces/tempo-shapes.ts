@@ -16,7 +16,7 @@ const scope = protocolParameter(
   'span',
 );
 
-/** What each question of Tempo's API reads. */
+/** Parameters of each endpoint of Tempo's API. */
 const asked = {
   search: protocolQuery({
     ...window,
@@ -83,7 +83,7 @@ const Series = Type.Object({
 });
 const Batch = Type.Object({ resource: Type.Unknown(), scopeSpans: Type.Array(Type.Unknown()) });
 
-/** What each of them answers with. */
+/** Answers of each endpoint. */
 export const answered = {
   buildInfo: Type.Object({ version: Type.String(), revision: Type.String() }),
   search: Type.Object({

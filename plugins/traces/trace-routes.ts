@@ -55,7 +55,7 @@ export const Tag = Type.Object({
   }),
 });
 
-/** What the API itself offers; answers are Tempo's, errors are svc's. */
+/** Routes of the API; answers have Tempo's format, errors that of svc. */
 export const traceRoutes = (
   driver: () => TraceDriver,
   reader: Reader,

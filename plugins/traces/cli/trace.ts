@@ -121,7 +121,7 @@ function drawn({ batches }: Trace): string {
   return (children.get('') ?? []).map((root) => tree(branch(root))).join('\n');
 }
 
-/** By the parent; what has none that is known stands below the empty text. */
+/** Groups spans by parent; those without a known one are under the empty text. */
 function grouped<T extends { readonly spanId: string; readonly parentSpanId?: string }>(
   spans: readonly T[],
   known: ReadonlySet<string>,

@@ -12,11 +12,11 @@ export interface DriverStatus {
   readonly detail?: string;
   readonly delayMs: number;
   readonly version?: string;
-  /** Of the error, when it does not answer. */
+  /** Code of the error, if it does not answer. */
   readonly code?: string;
 }
 
-/** Whoever keeps the spans and answers questions about them. */
+/** Storage back end: keeps the spans and answers queries about them. */
 export interface TraceDriver extends Omit<TraceQueries, 'status' | 'check' | 'trace'> {
   /** A finished answer in Tempo's shape. */
   answer(

@@ -10,7 +10,10 @@ const strange = (what: string): SvcError => errors.odd_answer({ what });
 
 const { parsed, record, list, text, number } = foreignJson(strange);
 
-/** What another server says is checked piece by piece: it may be another program, or another version. Protobuf JSON leaves out what is zero. */
+/**
+ * Parses an answer of another server, checking each part: it may be another program, or another
+ * version. Protobuf JSON omits zeros.
+ */
 export function tracesIn(body: Uint8Array): FoundTrace[] {
   const { traces = [] } = parsed(body);
   return list(traces, 'traces').map((entry) => {
@@ -35,7 +38,10 @@ export function tracesIn(body: Uint8Array): FoundTrace[] {
   });
 }
 
-/** What that server says its answer misses: another svc names it, Tempo says at most that the answer is partial. */
+/**
+ * Returns that server's warnings about its answer: another svc lists them, Tempo says at most that
+ * the answer is partial.
+ */
 export function missingIn(body: Uint8Array): readonly string[] {
   const { warnings = [], status, message } = parsed(body);
   const named = list(warnings, 'warnings').map((warning) =>
@@ -82,7 +88,7 @@ export function versionIn(body: Uint8Array): string | undefined {
   return typeof version === 'string' && version !== '' ? version.slice(0, 100) : undefined;
 }
 
-/** What an export request was answered with: spans that were refused, and why. */
+/** Returns the outcome of an export request: how many spans were refused, and why. */
 export function refusedIn(body: Uint8Array): {
   readonly rejected: number;
   readonly reason: string;
@@ -109,7 +115,7 @@ export function refusedIn(body: Uint8Array): {
   return { rejected, reason };
 }
 
-/** Throws unless it is an object in JSON, which is passed on as it is. */
+/** Throws unless the body is a JSON object, which is passed on unchanged. */
 export function assertJson(body: Uint8Array): void {
   if (!/^\s*\{/.test(Buffer.from(body.subarray(0, 64)).toString('latin1'))) {
     throw strange('the answer is not JSON');

@@ -9,7 +9,9 @@ export interface RemoteRequest {
 
 type Pairs = readonly (readonly [string, string | number | undefined])[];
 
-/** Each request is written anew from what was read of the caller's; nothing else of that ever leaves this process. */
+/**
+ * Builds a request from what was parsed of the caller's; nothing else of that leaves this process.
+ */
 export function remoteRequest({ kind, input }: TempoQuestion): RemoteRequest {
   switch (kind) {
     case 'search':

@@ -21,7 +21,7 @@ import { remoteRequest } from './remote-request.ts';
 
 export interface RemoteTracesParts {
   readonly client: RemoteClient;
-  /** Where the server takes spans. */
+  /** Returns the address at which the server accepts spans. */
   readonly pushAddress: () => string;
   /** Longest time of one query. */
   readonly timeoutMs: () => number;
@@ -40,7 +40,10 @@ const probeMs = 5_000;
 /** Traces that are fetched at a time to be judged. */
 const atOnce = 4;
 
-/** Asks a Tempo elsewhere: each request is built anew from what was read of the caller's, never passed on. */
+/**
+ * Driver for an external Tempo: each request is built anew from what was parsed of the caller's,
+ * never passed on.
+ */
 export class RemoteTraces implements TraceDriver {
   readonly #client: RemoteClient;
   readonly #pushAddress: () => string;
@@ -188,7 +191,7 @@ export class RemoteTraces implements TraceDriver {
     });
   }
 
-  /** What the asker may see goes into the query before it leaves. */
+  /** Adds the caller's restrictions to the query before it leaves. */
   #enforced(
     query: string,
     enforce: readonly Enforced[],

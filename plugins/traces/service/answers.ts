@@ -12,7 +12,7 @@ import type { TraceSpans } from '../traceql/spans/span.ts';
 import { errors } from './errors.ts';
 import { matchersOf, type Told } from './store-queries.ts';
 
-/** A trace as other plugins are told of it. */
+/** Converts a trace to the form that other plugins get. */
 export function foundTrace(trace: SearchResult['traces'][number]): FoundTrace {
   return {
     traceId: trace.traceId,
@@ -112,7 +112,7 @@ export function renderTold(
   return moved(Uint8Array.from(Buffer.concat([bytes, partial])));
 }
 
-/** What the asker may see of a trace, in the form that was asked for. */
+/** Renders the part of a trace that the caller may see, in the requested format. */
 export function renderTrace(
   trace: TraceSpans | undefined,
   { form, ...asked }: TraceInput,

@@ -17,7 +17,7 @@ import type { TracesStore } from './store.ts';
 
 /** A push on its way to another server. */
 export interface Relayed extends PushResult {
-  /** To be given back when it has gone, or has not. */
+  /** Ticket to return once it was forwarded, or could not be. */
   readonly ticket: number;
   /** Undefined when nothing of it may pass. */
   readonly body: Uint8Array<ArrayBuffer> | undefined;

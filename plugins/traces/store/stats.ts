@@ -8,7 +8,7 @@ export interface StoreStats {
   readonly blocks: number;
   readonly blockSpans: number;
   readonly blockBytes: number;
-  /** What cannot be read, as sentences. */
+  /** Descriptions of what cannot be read. */
   readonly damage: readonly string[];
   readonly walBytes: number;
   /** Milliseconds; undefined while there is nothing in blocks. */

@@ -19,14 +19,14 @@ export interface TracesStoreOptions {
   readonly monotonic?: () => number;
   readonly limits?: Partial<TraceLimits>;
   readonly disk?: DiskLimits;
-  /** For tests of a disk that fails. */
+  /** File access, replaceable for tests of a failing disk. */
   readonly files?: WalFiles;
   readonly nativeBinding?: string;
 }
 
 export interface TracesStore {
   readonly limits: TraceLimits;
-  /** Counters of spans begin anew when how they are counted changes. */
+  /** Sets the limits; counters of spans restart if the way they are counted changes. */
   setLimits(limits: Partial<TraceLimits>): void;
   push(format: PushFormat, body: Uint8Array, options?: PushOptions): Promise<PushResult>;
   /** A head that belongs to nobody yet. */
@@ -37,16 +37,16 @@ export interface TracesStore {
   readonly tables: SpanTables;
   /** A question to the source or the tables; what is damaged is left out. */
   read<T>(question: () => Promise<T>): Promise<T>;
-  /** What an answer about these times misses, as sentences, or about one trace. */
+  /** Returns descriptions of what an answer about these times, or one trace, lacks. */
   missing(window: SearchWindow, trace?: Uint8Array): string[];
   trace(id: Uint8Array): Promise<TraceSpans | undefined>;
   /** Makes the head a block when it is time, or at once; removes what is too old or too much. */
   tend(options?: { readonly now?: boolean }): Promise<void>;
   metricRows(): MetricRow[];
-  /** Why nothing is stored at the moment. */
+  /** Reason why nothing is stored at the moment. */
   refusal(): string | undefined;
   stats(): StoreStats;
-  /** What an operator asks for. */
+  /** Performs an operator's request. */
   care(what: 'check' | 'mend'): Promise<StoreReport>;
   close(): Promise<void>;
 }

@@ -75,7 +75,7 @@ export async function openTracesStore(options: TracesStoreOptions): Promise<Trac
   return store;
 }
 
-/** A head that takes no more spans, and the segment of the log that begins behind it. */
+/** Head that accepts no more spans, with the log segment that begins after it. */
 interface Waiting {
   readonly head: Head;
   readonly segment: Promise<number>;
@@ -260,7 +260,10 @@ class Store implements TracesStore {
     });
   }
 
-  /** What is in the head stays in the log, and is read from there at the next start. */
+  /**
+   * Closes the store. Content of the head stays in the log, and is read from there at the next
+   * start.
+   */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#emptying;

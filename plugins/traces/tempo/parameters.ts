@@ -34,7 +34,9 @@ export class Parameters {
     return text === '' ? undefined : text;
   }
 
-  /** From `start`, or so long before the end, to `end`, which is now unless it is said. */
+  /**
+   * Returns the window from `start`, or this long before the end, to `end`, which defaults to now.
+   */
   window(usualMs: number): Window {
     const end = this.#instant('end') ?? this.#nowMs;
     const start = this.#instant('start') ?? end - usualMs;
@@ -77,7 +79,7 @@ export class Parameters {
     return Number(text);
   }
 
-  /** Tempo shows a hundred unless it is told otherwise; 0 is not told. */
+  /** Returns the number of exemplars; Tempo shows a hundred by default, and 0 means unset. */
   exemplars(): number {
     return this.text('exemplars') === '0'
       ? usualExemplars
@@ -133,7 +135,7 @@ function goDuration(ms: number): string {
   return `${Math.floor(whole / 3_600)}h${Math.floor(whole / 60) % 60}m${whole % 60}s`;
 }
 
-/** As far as dates go. */
+/** Max time that a Date can hold. */
 const maxMs = 8.64e15;
 
 /** An instant in milliseconds: seconds of up to ten digits, with a fraction or without, nanoseconds, or RFC 3339. */

@@ -9,7 +9,7 @@ import type { TagNames, TagValue } from '../store/read/tags.ts';
 import type { StoreStats } from '../store/stats.ts';
 import type { TagSearch } from '../traceql/search/tag-search.ts';
 
-/** What the thread is given by the plugin. */
+/** Data that the plugin passes to the thread. */
 export interface TracesData {
   readonly folder: string;
   readonly limits?: Partial<TraceLimits>;
@@ -17,7 +17,7 @@ export interface TracesData {
   readonly nativeBinding?: string;
 }
 
-/** What may change while it runs. */
+/** Settings that may change while it runs. */
 export interface ThreadSettings {
   readonly limits: Partial<TraceLimits>;
   readonly query: QueryLimits;
@@ -108,12 +108,15 @@ export interface RenderInput extends TraceInput {
 export interface EnforcedInput {
   readonly query: string;
   readonly enforce: readonly Enforced[];
-  /** What will be asked: traces, with the names of spans, which are judged again here; values of this tag; or a metric. */
+  /**
+   * Kind of query: traces, with span names, which are filtered again here; values of this tag; or a
+   * metric.
+   */
   readonly asks: 'traces' | 'metrics' | { readonly tag: string };
 }
 
 export interface StoreStatus extends StoreStats {
-  /** Why nothing is stored at the moment. */
+  /** Reason why nothing is stored at the moment. */
   readonly trouble?: string;
   readonly queries: { readonly running: number; readonly waiting: number; readonly asked: number };
 }
@@ -141,7 +144,10 @@ export type TracesMethods = {
   metricsJson(input: MetricsInput, call: Call): Promise<Uint8Array<ArrayBuffer>>;
   instantJson(input: InstantInput, call: Call): Promise<Uint8Array<ArrayBuffer>>;
   check(input: { readonly query: string }): { readonly printed: string };
-  /** What the thread does every few seconds by itself: blocks, retention, and the notice `span-metrics`; `now` does all of it at once. */
+  /**
+   * Performs what the thread does every few seconds anyway: blocks, retention, and the notice
+   * `span-metrics`; `now` does all of it immediately.
+   */
   tend(input?: { readonly now?: boolean }): Promise<StoreStats>;
   stats(): StoreStats;
   care(what: 'check' | 'mend'): Promise<StoreReport>;
@@ -162,11 +168,14 @@ export interface Call {
   readonly signal: AbortSignal;
 }
 
-/** What the thread tells by itself: the notice `span-metrics` carries these, to be pushed where metrics are kept. */
+/**
+ * Metrics that the thread sends unasked in the notice `span-metrics`, to be pushed to the metrics
+ * store.
+ */
 export type SpanMetricsNotice = readonly SpanMetricsBody[];
 
 export interface SpanMetricsBody {
-  /** Of Prometheus remote write, not compressed. */
+  /** Body of Prometheus remote write, uncompressed. */
   readonly body: Uint8Array;
   /** Samples in it. */
   readonly rows: number;

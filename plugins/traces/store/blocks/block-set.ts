@@ -30,10 +30,10 @@ export class BlockSet {
   readonly #files = new OpenFiles();
   readonly #cache: SectionCache = sectionCache(cacheBytes);
   readonly #parts: BlockParts;
-  /** Taken away while queries read them: their files live on until the last of these has ended. */
+  /** Blocks removed while queries read them: their files stay until the last of these has ended. */
   readonly #retired = new Set<StoredBlock>();
   #readers = 0;
-  /** Of which nothing can be read. */
+  /** Blocks of which nothing can be read. */
   readonly #unreadable = new Map<number, BlockRow>();
 
   constructor(catalogue: Catalogue, log: Logger) {
@@ -79,7 +79,10 @@ export class BlockSet {
     }
   }
 
-  /** What an answer about these times misses, as sentences; about one trace, what it may miss of that. */
+  /**
+   * Returns descriptions of what an answer about these times lacks, or, for one trace, what it may
+   * lack.
+   */
   missing({ startMs, endMs }: SearchWindow, trace?: Uint8Array): string[] {
     const touches = ({ mint, maxt }: BlockRow): boolean => maxt >= startMs && mint <= endMs;
     const hash = trace && hashOfTrace(trace);
@@ -96,7 +99,7 @@ export class BlockSet {
     ];
   }
 
-  /** To be called now and then: what was put back counts again. */
+  /** Checks damaged blocks again, so that restored files count; call periodically. */
   async lookAgain(now: number): Promise<void> {
     (await this.damage.lookAgain(now)).forEach((row) => this.#replace(row));
   }

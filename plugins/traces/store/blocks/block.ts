@@ -33,16 +33,16 @@ const attributeFilterBits = 10;
 const probes = 7;
 const maxKeysInCatalogue = 500;
 
-/** What the catalogue knows of a block, so that names of tags need no look into files. */
+/** Metadata of a block in the catalogue, so that tag names can be listed without opening files. */
 export interface BlockMeta {
   readonly maxStart: number;
   readonly traces: number;
   readonly keys: Readonly<Record<ScopeName, readonly string[]>>;
-  /** Whether there are more keys than are told here. */
+  /** True if there are more keys than listed here. */
   readonly more: boolean;
 }
 
-/** Writes all rows of a head that count; breathes between groups. Undefined: there are none. */
+/** Writes all valid rows of a head, yielding between groups. Undefined if there are none. */
 export async function writeTraceBlock(
   folder: string,
   name: string,
@@ -205,10 +205,10 @@ interface GroupEntry {
   readonly firstTrace: Uint8Array;
 }
 
-/** What all blocks share: memory for what was read lately, and a limit of open files. */
+/** Resources that blocks share: a cache of what was read lately, and a limit of open files. */
 export interface BlockParts {
   readonly cache: SectionCache;
-  /** Told whenever a file is opened. */
+  /** Called whenever a file is opened. */
   opened(block: StoredBlock): void;
   groupAt(key: string, make: () => Group): Group;
 }
@@ -286,7 +286,7 @@ export class StoredBlock {
     return this.#lost.size < this.#lost.add(entry.firstSection).size;
   }
 
-  /** Whether groups are left out, or the one that would hold this trace. */
+  /** Returns whether groups are left out, or the one that would hold this trace. */
   misses(id?: Uint8Array): boolean {
     return id === undefined
       ? this.#lost.size > 0

@@ -11,7 +11,7 @@ interface Key {
   readonly first: number;
   readonly count: number;
   readonly bytes: Uint8Array;
-  /** Where each value stands; known once one of them was asked for. */
+  /** Positions of each value; computed when one of them is first needed. */
   places:
     | {
         readonly starts: Uint32Array;

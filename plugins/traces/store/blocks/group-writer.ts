@@ -65,7 +65,7 @@ function pairsByKey(
 ): { readonly bytes: Uint8Array; readonly numbers: Int32Array } {
   const { dictionary, resourceIds, scopeIds, pairStarts, pairIds, events, links } = head;
   const numbers = new Int32Array(dictionary.pairs).fill(-1);
-  /** By number of the key, as far as it occurs. */
+  /** Values by key number, where the key occurs. */
   const byKey: number[][] = [];
   const use = (pair: number): void => {
     if (numbers[pair]! < 0) {
@@ -155,7 +155,10 @@ function spanIdsOf(head: Head, rows: readonly number[]): Uint8Array {
   return ids;
 }
 
-/** How many rows each trace has, and where the parent of each row is: mostly a few rows before it, so that no id is stored. */
+/**
+ * Encodes the number of rows of each trace, and the position of each row's parent: usually a few
+ * rows before it, so that no id is stored.
+ */
 function tracesOf(head: Head, traces: readonly TraceRows[]): Uint8Array {
   const writer = new ByteWriter(32 * 1024);
   const strangers = new ByteWriter();

@@ -71,7 +71,7 @@ export function hashOfTrace(id: Uint8Array, start = 0): number {
   return mix(hash);
 }
 
-/** Names of spans are told apart from attributes by a key that no attribute can have. */
+/** Key of span names, which no attribute can have. */
 export const nameKey = '';
 
 /** Begins the hash of an attribute; the same for all that have this key. */
@@ -91,7 +91,7 @@ function hashOn(from: number, bytes: Uint8Array): number {
   return hash;
 }
 
-/** What a filter holds of an attribute: one entry, or one for each element of a list. */
+/** Returns the hashes of an attribute for a filter: one, or one for each element of a list. */
 export function hashesOf(keyHash: number, value: Value): number[] {
   switch (value.type) {
     case 'array':
@@ -110,7 +110,7 @@ export function hashesOf(keyHash: number, value: Value): number[] {
   }
 }
 
-/** Whether a block with this filter may hold a span that fits. */
+/** Returns whether a block with this filter may contain a matching span. */
 export function mayHold(filter: BitFilter, wanted: SpanPrefilter): boolean {
   if ('all' in wanted) {
     return wanted.all.every((part) => mayHold(filter, part));

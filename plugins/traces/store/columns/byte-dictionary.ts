@@ -6,14 +6,15 @@ const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
   new DataView(buffer, byteOffset, byteLength);
 
 /**
- * Numbers for byte strings, in the order they were first seen. Attributes come as the same few bytes again and again:
- * told apart as bytes they are decoded once, not once a span. `seed` keeps senders from choosing keys that collide.
+ * Dictionary of byte strings, numbered in order of appearance. Attributes recur as the same few
+ * bytes: recognized as bytes, they are decoded once, not once per span. `seed` keeps senders from
+ * choosing keys that collide.
  */
 export class ByteDictionary {
   readonly #bytes = u8(16 * 1024);
   readonly #ends = u32();
   readonly #hashes = u32();
-  /** Hash and number in turn: whoever looks at the one has the other at hand. */
+  /** Hashes and numbers, interleaved, so that both are in the same cache line. */
   #slots = new Int32Array(2 * 8192).fill(none);
   /** Four bytes at a time of what was asked about last: of all dictionaries together, so that one body is held on to at most. */
   static #asked = viewOf(nothing);
@@ -40,7 +41,7 @@ export class ByteDictionary {
     return this.#slots[this.#slotOf(bytes, start, end, this.#hash(bytes, start, end)) + 1]!;
   }
 
-  /** The number of these bytes, which is `size - 1` afterwards where they are new. */
+  /** Returns the number of these bytes, which is `size - 1` if they are new. */
   intern(bytes: Uint8Array, start: number, end: number): number {
     const hash = this.#hash(bytes, start, end);
     const slot = this.#slotOf(bytes, start, end, hash);
@@ -70,7 +71,7 @@ export class ByteDictionary {
     return this.#bytes.data;
   }
 
-  /** Where the bytes of a number start in `data`. */
+  /** Returns where the bytes of a number start in `data`. */
   startOf(id: number): number {
     return id === 0 ? 0 : this.#ends.data[id - 1]!;
   }

@@ -1,6 +1,6 @@
 import type { Attribute, Scope, Value } from '../../traceql/spans/span.ts';
 
-/** Where attributes of a dictionary occur; bits of a mask. */
+/** Scopes in which attributes of a dictionary occur; bits of a mask. */
 export const scopeBits = { span: 1, resource: 2, event: 4, link: 8, instrumentation: 16 } as const;
 export type ScopeName = keyof typeof scopeBits;
 
@@ -13,10 +13,13 @@ export interface SpanDictionary {
   pair(id: number): Attribute;
   /** Numbers of the pairs with this key. */
   pairsOf(key: string): Iterable<number>;
-  /** As `pairsOf`, but those that are another text, or another plain value, may be left out. */
+  /**
+   * Yields pairs like `pairsOf`, but may leave out those that are a different text or a different
+   * plain value.
+   */
   pairsThatMayBe(key: string, text: string): Iterable<number>;
   keys(): Iterable<{ readonly key: string; readonly scopes: number }>;
-  /** Where a pair occurs. */
+  /** Returns the scopes in which a pair occurs. */
   scopesOf(pair: number): number;
   readonly resources: number;
   resource(id: number): readonly Attribute[];
@@ -69,7 +72,7 @@ export interface SpanTable {
   readonly pairIds: Uint32Array;
   readonly events: EventColumns;
   readonly links: LinkColumns;
-  /** Whether a row counts; undefined: all do. */
+  /** Flags of valid rows; undefined if all are. */
   readonly live: Uint8Array | undefined;
   readonly traces: number;
   /** Number of the trace of each row. */

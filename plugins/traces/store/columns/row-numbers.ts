@@ -22,7 +22,10 @@ export class Renumbering {
 /** So few rows are looked through faster than they are put into a map. */
 const fewRows = 24;
 
-/** Where among these rows the span is whose id stands in a row of some ids; negative: nowhere. */
+/**
+ * Position, among these rows, of the span whose id is in a row of some ids; negative if there is
+ * none.
+ */
 export type PlaceOf = (ids: Uint8Array, row: number) => number;
 
 export const placesOf = (spanIds: Uint8Array, rows: readonly number[]): PlaceOf =>

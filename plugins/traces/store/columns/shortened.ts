@@ -1,4 +1,6 @@
-/** What a head keeps without some of what was sent, by number: whoever sends it again is told again. */
+/**
+ * Values that a head keeps in shortened form, by number: whoever sends one again is warned again.
+ */
 export class Shortened {
   readonly #texts = new Set<number>();
   readonly #pairs = new Set<number>();

@@ -1,4 +1,4 @@
-/** Where key and text of a pair lie. */
+/** Location of the key and the text of a pair. */
 export interface TextPair {
   readonly keyAt: number;
   readonly keyEnd: number;

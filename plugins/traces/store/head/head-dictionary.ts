@@ -21,7 +21,7 @@ export type Stamping = ServerStamp | 'kept';
 
 const stamped: readonly (keyof ServerStamp)[] = ['device_id', 'edge_id'];
 const undecoded = -2;
-/** Of a pair that cannot be kept; of one that its sender gave no value. */
+/** Number of a pair that cannot be kept, and of one without a value. */
 export const unusable = -1;
 export const valueless = -3;
 
@@ -47,7 +47,10 @@ export class HeadDictionary implements SpanDictionary {
   readonly #pairs: (Attribute | undefined)[] = [];
   readonly #pairScopes = u8();
   readonly #pairKeys = u32();
-  /** Where the text of a pair lies in the bytes of all pairs, and its length; no length: the pair is not such a one. */
+  /**
+   * Start of a pair's text within the bytes of all pairs, and its length; length 0 if the pair has
+   * no text.
+   */
   readonly #textStarts = u32();
   readonly #textLengths = i32();
   readonly #keyBytes: ByteDictionary;

@@ -242,7 +242,7 @@ export class Head implements SpanTable {
     return this.#all().map(({ length }) => length);
   }
 
-  /** Forgets the rows since `mark`; what the dictionaries learned in between stays. */
+  /** Drops the rows since `mark`; what the dictionaries learned meanwhile stays. */
   rollBack(mark: HeadMark): void {
     const { traceOf, previousRow } = this.columns;
     const kept = mark[this.#all().indexOf(this.columns.live)]!;

@@ -1,6 +1,9 @@
-/** What one span, one trace and one store may come to; the rest is counted, and said in the answer of the push. */
+/**
+ * Limits of a span, a trace and a store; whatever exceeds them is counted, and reported in the
+ * answer to the push.
+ */
 export interface TraceLimits {
-  /** Of one span as it was sent; a larger one is refused. */
+  /** Max size of one span as sent; a larger one is refused. */
   readonly spanBytes: number;
   readonly attributes: number;
   readonly keyLength: number;
@@ -11,9 +14,9 @@ export interface TraceLimits {
   readonly links: number;
   /** Spans of one trace that a head takes. */
   readonly traceSpans: number;
-  /** How far ahead of this clock a span may start. */
+  /** Max time by which a span may start in the future. */
   readonly futureMs: number;
-  /** Of a body, unpacked. */
+  /** Max unpacked size of a body. */
   readonly bodyBytes: number;
   /** Spans that make a head a block. */
   readonly headSpans: number;
@@ -50,5 +53,5 @@ export const defaultLimits: TraceLimits = {
   metricSeries: 20_000,
 };
 
-/** As many spans share their dictionaries within a block. */
+/** Number of spans that share dictionaries within a block. */
 export const groupSpans = 2_048;

@@ -58,7 +58,7 @@ export function wholeNumber(big: bigint): Value {
   return Number.isSafeInteger(value) ? { type: 'int', value } : { type: 'int', value, exact: big };
 }
 
-/** Without half of a surrogate pair at its end. */
+/** Truncates a text without splitting a surrogate pair. */
 export const cut = (text: string, length: number): string =>
   text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 
@@ -229,7 +229,7 @@ export function attributesJson(json: JsonBytes, attributes: readonly Attribute[]
 const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'];
 const statuses = ['unset', 'ok', 'error'];
 
-/** As people write it. */
+/** Formats a value for people. */
 export function valueText(value: Value): string {
   switch (value.type) {
     case 'string':

@@ -1,6 +1,6 @@
 import { ProtoReader } from 'svc/store';
 
-/** What a scope is called, each part once. */
+/** Returns the head of an instrumentation scope, with each part of its name once. */
 export function scopeHead(
   bytes: Uint8Array,
   start: number,

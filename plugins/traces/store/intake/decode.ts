@@ -4,7 +4,7 @@ import type { TraceLimits } from '../head/limits.ts';
 import { decodeParts, longestDuration } from './decode-parts.ts';
 import { type Range, Reading } from './reading.ts';
 
-/** What became of the spans of one body. */
+/** Outcome for the spans of one body. */
 export interface Tally {
   accepted: number;
   rejected: number;
@@ -96,7 +96,10 @@ class Decoder {
     }
   }
 
-  /** In one piece: with the fields in an object that several methods share, a span costs 4 to 6 % more. */
+  /**
+   * Reads a span. Deliberately one long method: with the fields in an object that several methods
+   * share, a span costs 4 to 6 % more.
+   */
   #span(range: Range): void {
     const { body, head, limits } = this.#reading;
     if (range.end - range.start > limits.spanBytes) {

@@ -117,7 +117,10 @@ function writeText(writer: ProtoWriter, field: number, value: unknown, what: str
   }
 }
 
-/** What is no id is left out here: the reader refuses the span then, not the whole body. */
+/**
+ * Writes an id; omits an invalid one, so that the reader refuses the span rather than the whole
+ * body.
+ */
 function writeId(writer: ProtoWriter, field: number, value: unknown, what: string): void {
   const text = jsonText(value, what);
   if (text !== '' && text.length % 2 === 0 && /^[0-9a-fA-F]{1,64}$/.test(text)) {

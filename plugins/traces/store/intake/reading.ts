@@ -16,9 +16,9 @@ interface Numbers {
   push(value: number): void;
 }
 
-/** A body that is being read into a head. Nothing is copied out of it before the head keeps it. */
+/** Body that is being read into a head. Nothing is copied out of it before the head keeps it. */
 export class Reading {
-  /** Whether a text or value was cut since this was set to false. */
+  /** True if a text or value was truncated since this was set to false. */
   hasCut = false;
   readonly body: Buffer;
   readonly head: Head;
@@ -36,7 +36,7 @@ export class Reading {
     return new ProtoReader(this.body, start, end, 0, this.#view);
   }
 
-  /** Where the bytes of the field that `next()` gave lie. */
+  /** Returns the range of the field that `next()` returned. */
   block(reader: ProtoReader): Range {
     let start = this.skip(reader);
     while (this.body[start]! > 0x7f) {
@@ -55,7 +55,7 @@ export class Reading {
     return start;
   }
 
-  /** The first field 1 of a message; nothing where there is none. */
+  /** Returns the first field 1 of a message; an empty range if there is none. */
   first(range: Range): Range {
     const reader = this.reader(range);
     for (let field = reader.next(); field !== 0; field = reader.next()) {
@@ -67,7 +67,7 @@ export class Reading {
     return { start: 0, end: 0 };
   }
 
-  /** Where an id starts that has exactly so many bytes; else -1. */
+  /** Returns the start of an id with exactly this size; otherwise -1. */
   anyId(reader: ProtoReader, size: number): number {
     const start = this.skip(reader);
     return reader.position - start === size + 1 && this.body[start] === size ? start + 1 : -1;

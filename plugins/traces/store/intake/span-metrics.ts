@@ -13,9 +13,9 @@ const firstBucket = 0.002;
 const bucketCount = 14;
 /** Bounds in seconds, each twice the one before. */
 const bounds = Array.from({ length: bucketCount }, (_, index) => firstBucket * 2 ** index);
-/** Of one set of labels: calls, count, sum, the buckets and the one without an upper bound. */
+/** Series per label set: calls, count, sum, the buckets and the unbounded one. */
 const seriesPerSet = bucketCount + 4;
-/** What did not change is told again this often, or a query would take it for gone. */
+/** Interval of re-sending unchanged series, which queries would otherwise consider ended. */
 const repeatMs = 60_000;
 const forgetMs = 3_600_000;
 const kinds = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'].map(

@@ -5,7 +5,7 @@ import { errors } from './errors.ts';
 
 const version = 1;
 
-/** What stands before a body in the log: who sent it, and when it came. */
+/** Encodes the head of a body in the log: who sent it, and when it arrived. */
 export function recordHead(stamp: ServerStamp, receivedAt: number): Uint8Array {
   const writer = new ByteWriter(64);
   writer.u8(version);

@@ -159,7 +159,9 @@ function ofAttribute(
   return mask.includes(1) ? mask : undefined;
 }
 
-/** Marks each row of which one of the numbers fits; without `ids` the positions themselves are the numbers. */
+/**
+ * Marks each row with a matching number; without `ids` the positions themselves are the numbers.
+ */
 function markRows(
   mask: Uint8Array,
   starts: Uint32Array,

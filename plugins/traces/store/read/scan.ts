@@ -16,7 +16,7 @@ import { StoredSpan } from '../columns/stored-span.ts';
 import type { Head } from '../head/head.ts';
 import { maskOf } from './mask.ts';
 
-/** What there is to look through. */
+/** Tables to search. */
 export interface SpanTables {
   heads(): readonly Head[];
   blocks(): readonly StoredBlock[];
@@ -89,7 +89,10 @@ function mayBeIn(block: StoredBlock, filter: SpanPrefilter): boolean {
   return known === undefined || mayHold(known, filter);
 }
 
-/** From the newest trace to the oldest, as far as one table can tell; a block is opened when its turn has come. */
+/**
+ * Yields traces from newest to oldest, as far as one table can tell; a block is opened when its
+ * turn has come.
+ */
 async function* wholeTraces(
   tables: SpanTables,
   window: SearchWindow,
@@ -192,7 +195,7 @@ function candidatesIn(
   return candidates;
 }
 
-/** Whether a row counts, fits the mask and overlaps the window. */
+/** Returns a test of whether a row is valid, fits the mask and overlaps the window. */
 function rowTest(
   table: SpanTable,
   { startMs: from, endMs: to }: SearchWindow,

@@ -211,7 +211,7 @@ export async function tagValues(
   return [...found.values()];
 }
 
-/** What a tag speaks of; a name without a scope is an attribute of any. */
+/** Parses a tag; a name without a scope is an attribute of any. */
 export function fieldOf(tag: string): FieldExpression {
   if (
     intrinsicNamed(tag) === undefined &&
@@ -222,7 +222,7 @@ export function fieldOf(tag: string): FieldExpression {
   return parseField(new Cursor(tag));
 }
 
-/** What has few values has all of them; what has too many to tell has none. */
+/** Returns all values of a field with few; undefined for one with too many to list. */
 function keywordsOf(field: FieldExpression): readonly TagValue[] | undefined {
   if (field.kind !== 'intrinsic') {
     return undefined;

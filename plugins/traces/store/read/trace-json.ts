@@ -177,7 +177,7 @@ function spanJson(json: JsonBytes, traceId: string, span: Span): void {
   json.raw('}}');
 }
 
-/** Traces as protobuf: TracesData, whose one field is that of a request, too. */
+/** Encodes traces as protobuf: TracesData, whose only field is also that of a request. */
 export function tracesProto(traces: readonly TraceSpans[]): Uint8Array<ArrayBuffer> {
   const writer = new ProtoWriter(traces.reduce((sum, { spans }) => sum + spans.length * 256, 256));
   for (const batch of batchesOf(traces)) {
@@ -199,7 +199,7 @@ export function tracesProto(traces: readonly TraceSpans[]): Uint8Array<ArrayBuff
   return Uint8Array.from(writer.finish());
 }
 
-/** What version 2 puts around it. */
+/** Wraps a trace as version 2 does. */
 export const answerProto = (trace: Uint8Array): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(new ProtoWriter(trace.length + 16).bytes(1, trace).finish());
 

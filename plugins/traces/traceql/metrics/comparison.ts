@@ -5,7 +5,7 @@ import type { Attribute, Value } from '../spans/span.ts';
 import type { TraceView } from '../spans/trace-view.ts';
 import type { SeriesBound } from './series-bound.ts';
 
-/** Of one attribute; what comes beyond is only counted in its total. */
+/** Max values of one attribute; further ones count in its total only. */
 const maxValues = 1_000;
 const maxAttributes = 2_000;
 const metaType = '__meta_type';

@@ -12,10 +12,10 @@ export interface Exemplar {
 }
 
 const maxPerSlot = 2;
-/** As many as Tempo shows unless it is told otherwise, and at most. */
+/** Default and max number of exemplars, as in Tempo. */
 const usualExemplars = 100;
 
-/** Picks the spans that are shown beside the numbers: one of a trace at most, and few at any one time. */
+/** Picks the spans to show with the numbers: at most one per trace, and few at any one time. */
 export class ExemplarPicker {
   readonly #most: number;
   readonly #traces = new Set<string>();
@@ -56,7 +56,10 @@ export class ExemplarPicker {
   }
 }
 
-/** How many are shown: the hint of the query counts before what the call asks for. */
+/**
+ * Returns how many are shown: the hint of the query takes precedence over the parameter of the
+ * call.
+ */
 export function exemplarsOf(hints: Hints, called = 0): number {
   const asked = hints.exemplars ?? called;
   return Math.min(usualExemplars, typeof asked === 'number' ? asked : asked ? usualExemplars : 0);

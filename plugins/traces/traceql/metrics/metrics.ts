@@ -24,13 +24,13 @@ export interface MetricsOptions {
   readonly enforce?: readonly Matcher[];
   /** The first slot holds its beginning, too: a question about a window, and not one of many steps. */
   readonly closed?: boolean;
-  /** Spans to be shown beside the numbers, at most; the query may say otherwise. */
+  /** Max spans shown with the numbers, unless the query says otherwise. */
   readonly exemplars?: number;
 }
 
 export interface MetricsSeries {
   readonly labels: readonly Attribute[];
-  /** One for each time; NaN where there is none. */
+  /** Values, one per time; NaN if there is none. */
   readonly values: Float64Array;
   readonly exemplars?: readonly Exemplar[];
 }

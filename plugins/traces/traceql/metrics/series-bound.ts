@@ -3,9 +3,9 @@ import { queryError } from 'svc/query';
 const maxSeries = 5_000;
 /** Numbers that are held for an answer: 160 MB of them. */
 const maxValues = 20_000_000;
-/** Of one answer, as text. */
+/** Max size of one answer as text. */
 const maxBytes = 64 * 1024 * 1024;
-/** Of a sample in it: its time, its value and what stands around them. */
+/** Size of a sample in it: its time, its value and what surrounds them. */
 const sampleBytes = 40;
 
 export function assertSent(bytes: number): void {
@@ -17,7 +17,7 @@ export function assertSent(bytes: number): void {
   }
 }
 
-/** What the series of an answer come to while they are counted: the first that is too much ends the query. */
+/** Running size of an answer's series: exceeding the limit ends the query. */
 export class SeriesBound {
   readonly #points: number;
   readonly #charge: (bytes: number) => void;

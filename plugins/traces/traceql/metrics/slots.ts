@@ -8,9 +8,11 @@ export const fromZero: ReadonlySet<string> = new Set(['rate', 'count_over_time']
 /** The upper bound of a bucket. */
 export const bucketLabel = '__bucket';
 
-/** What is gathered for one group, slot by slot. */
+/** Aggregates of one group, slot by slot. */
 export interface Slots {
-  /** A duration is given in seconds; as nanoseconds, too, of which buckets double. */
+  /**
+   * Adds a value. A duration is given in seconds, and also as nanoseconds, whose buckets double.
+   */
   add(slot: number, value: number, nanoseconds?: number): void;
   series(
     stepSeconds: number,

@@ -52,7 +52,7 @@ export interface AttributeField {
 }
 
 export type FieldExpression =
-  /** Without a value: nil. `text` is how it was written. */
+  /** Literal; without a value it is nil. `text` is its source text. */
   | { readonly kind: 'literal'; readonly value: Value | undefined; readonly text: string }
   | AttributeField
   | { readonly kind: 'intrinsic'; readonly intrinsic: Intrinsic; readonly text: string }
@@ -68,7 +68,7 @@ export type Relation = '>' | '>>' | '<' | '<<' | '~';
 export type SpansetOperator = '&&' | '||' | Relation | `!${Relation}` | `&${Relation}`;
 
 export type SpansetExpression =
-  /** Without a condition: every span. */
+  /** Filter; without a condition it selects every span. */
   | { readonly kind: 'filter'; readonly condition: FieldExpression | undefined }
   | {
       readonly kind: 'operation';
@@ -124,7 +124,10 @@ export interface MetricsStage {
   readonly by: readonly FieldExpression[];
 }
 
-/** Values of the selected spans beside those of the others; with a window, only spans that start in it are selected. */
+/**
+ * Comparison of the values of selected spans with those of others; with a window, only spans that
+ * start in it are selected.
+ */
 export interface CompareStage {
   readonly function: 'compare';
   readonly selection: FieldExpression | undefined;
@@ -147,8 +150,8 @@ export interface Query {
 
 /** `with (…)` */
 export interface Hints {
-  /** Asks for the newest traces first, which is how every search answers. */
+  /** Requests the newest traces first, which is the order of every search. */
   readonly mostRecent?: true;
-  /** How many spans are shown beside the numbers of a metric. */
+  /** Number of spans shown with the numbers of a metric. */
   readonly exemplars?: number | boolean;
 }

@@ -12,7 +12,7 @@ import type {
 } from './ast.ts';
 import { printField, printScalar } from './print.ts';
 
-/** What an expression is known to be before it meets a span; `attribute`: anything. */
+/** Static type of an expression; `attribute` means any. */
 type Type =
   | 'attribute'
   | 'nil'
@@ -241,7 +241,10 @@ function typeOfBinary(expression: Extract<FieldExpression, { kind: 'binary' }>):
       : a;
 }
 
-/** What every span has is never nil: who asks for that means something else. */
+/**
+ * Rejects nil comparisons with fields that every span has: whoever writes that means something
+ * else.
+ */
 function checkNil(value: FieldExpression, field: FieldExpression): void {
   const isNil = value.kind === 'literal' && value.value === undefined;
   if (isNil && field.kind === 'intrinsic' && field.intrinsic !== 'parent') {

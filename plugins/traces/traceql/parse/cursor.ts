@@ -3,7 +3,7 @@ import { parseError, type Token, tokenName, tokensOf } from './lexer.ts';
 const deepest = 128;
 const maxJoints = 2_000;
 
-/** Where the parser stands in its tokens. */
+/** Position of the parser in its tokens. */
 export class Cursor {
   readonly #tokens: readonly Token[];
   #at = 0;
@@ -18,7 +18,7 @@ export class Cursor {
     return this.#tokens[this.#at]!;
   }
 
-  /** The token after the next `distance` ones; the end goes on for ever. */
+  /** Returns the token `distance` ahead; the end token repeats. */
   peek(distance: number): Token {
     return this.#tokens[Math.min(this.#at + distance, this.#tokens.length - 1)]!;
   }
@@ -37,7 +37,7 @@ export class Cursor {
     this.next();
   }
 
-  /** Whether the token is this sign or word. */
+  /** Returns whether the token is this sign or word. */
   is(text: string): boolean {
     const { token } = this;
     return token.text === text && (token.type === 'sign' || token.type === 'word');

@@ -3,7 +3,7 @@ import type { FieldExpression, FieldOperator, Intrinsic } from './ast.ts';
 import type { Cursor } from './cursor.ts';
 import { parseError } from './lexer.ts';
 
-/** How tightly an operator binds; `and` and `or` equally, from the left. */
+/** Precedence of operators; `and` and `or` are equal and left-associative. */
 const binding: ReadonlyMap<string, number> = new Map([
   ...(['&&', '||'] as const).map((operator) => [operator, 1] as const),
   ...(['=', '!=', '<', '<=', '>', '>=', '=~', '!~'] as const).map(
@@ -73,7 +73,7 @@ export function intrinsicNamed(text: string): Intrinsic | undefined {
   return intrinsics.get(text);
 }
 
-/** One field expression, as long as it goes on. */
+/** Parses one field expression. */
 export function parseField(tokens: Cursor, tightest = 0): FieldExpression {
   return tokens.nested(() => {
     let left = prefix(tokens);

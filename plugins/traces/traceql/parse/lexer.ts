@@ -18,7 +18,7 @@ export interface Token {
   readonly type: TokenType;
   /** Signs, words and identifiers as written; the decoded text of a string; the name of an attribute. */
   readonly text: string;
-  /** Of numbers; durations in nanoseconds. */
+  /** Value of a number; durations are in nanoseconds. */
   readonly value: number;
   readonly scope?: AttributeScope;
   readonly ofParent?: boolean;
@@ -158,7 +158,7 @@ export const parseError = (
     `invalid TraceQL query: parse error at line ${at.line}, col ${at.column}: ${problem}`,
   );
 
-/** How a complaint names a token. */
+/** Returns the name of a token in error messages. */
 export function tokenName({ type, text }: Token): string {
   switch (type) {
     case 'end':
@@ -300,7 +300,7 @@ class Lexer {
     }
   }
 
-  /** A name goes on to the next space or sign; parts of it may stand in quotes. */
+  /** Reads a name up to the next space or sign; parts of it may be quoted. */
   #attributeName(start: number): { text: string; end: number } {
     let text = '';
     let end = start;

@@ -100,7 +100,10 @@ function stage(tokens: Cursor, first: boolean): Stage {
   return beginsSpanset(tokens) ? spanset(tokens) : scalarComparison(tokens);
 }
 
-/** What stands behind the opening parentheses tells whether spans or numbers are meant. */
+/**
+ * Returns whether spans (rather than numbers) follow, as shown by what comes after the opening
+ * parentheses.
+ */
 function beginsSpanset(tokens: Cursor): boolean {
   let distance = 0;
   while (tokens.peek(distance).type === 'sign' && tokens.peek(distance).text === '(') {

@@ -96,7 +96,10 @@ function fieldsOfScalar(scalar: ScalarExpression): readonly (FieldExpression | u
   }
 }
 
-/** Throws unless the query is one filter of comparisons that must all hold, as a server takes it beside a tag. */
+/**
+ * Throws unless the query is one filter of comparisons joined by `and`, as a server accepts it with
+ * a tag.
+ */
 export function assertOneFilter({ stages, metrics }: Query): void {
   const [stage, ...more] = stages;
   if (

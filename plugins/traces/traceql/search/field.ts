@@ -44,7 +44,10 @@ export function compileTest(expression: FieldExpression): Test {
   };
 }
 
-/** What a comparison with a literal asks of the value on its left; undefined when it is no such comparison. */
+/**
+ * Returns the test that a comparison with a literal applies to the value on its left; undefined if
+ * it is no such comparison.
+ */
 export function valueTest(expression: FieldExpression): ((value: Value) => boolean) | undefined {
   if (
     expression.kind !== 'binary' ||
@@ -207,7 +210,7 @@ const eachAttribute = (
   name: string,
 ): Value | undefined => each(parts.map((part) => attribute(part.attributes, name)));
 
-/** Of several parts of one span; nil when none of them says anything. */
+/** Returns the values of several parts of one span; nil if none of them has any. */
 function each(values: readonly (Value | undefined)[]): Value | undefined {
   const found = values.filter((value) => value !== undefined);
   return found.length > 1 ? { type: 'each', values: found } : found[0];

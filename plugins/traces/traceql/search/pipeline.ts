@@ -15,7 +15,10 @@ export interface Spanset {
 
 export type RunPipeline = (view: TraceView, input: readonly Spanset[]) => readonly Spanset[];
 
-/** The stages of a query up to its metrics as one function; a spanset without spans leaves it. */
+/**
+ * Compiles the stages of a query, up to its metrics, into one function; a spanset without spans is
+ * dropped.
+ */
 export function compilePipeline(stages: readonly Stage[]): RunPipeline {
   const steps = stages.map(compileStage);
   return (view, input) => {
@@ -65,7 +68,7 @@ function merged(spansets: readonly Spanset[]): Members {
     : [...new Set(spansets.flatMap(({ members }) => members))].sort((a, b) => a - b);
 }
 
-/** What spans without the attribute are grouped by, as it is shown. */
+/** Group of spans without the attribute, as shown. */
 const nil: Value = { type: 'string', value: 'nil' };
 
 function grouping(fields: readonly FieldExpression[]): RunPipeline {

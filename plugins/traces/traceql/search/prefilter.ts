@@ -15,7 +15,7 @@ const columns: Partial<Readonly<Record<Intrinsic, Field>>> = {
   'span:id': { intrinsic: 'spanId' },
 };
 
-/** What the store may leave out before the query runs. */
+/** Returns what the store may skip before the query runs. */
 export function prefilterOf({ stages, metrics }: Query): Prefilter {
   return {
     spans: ofStages(stages),
@@ -27,7 +27,10 @@ export function prefilterOf({ stages, metrics }: Query): Prefilter {
   };
 }
 
-/** Later stages only take away, so the first one says which traces matter. */
+/**
+ * Returns the prefilter of stages. Later stages only remove traces, so the first one decides which
+ * matter.
+ */
 function ofStages(stages: readonly Stage[]): SpanPrefilter | undefined {
   const filters = stages.filter(isSpanset).map(ofSpanset);
   return best(filters);

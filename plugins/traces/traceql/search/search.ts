@@ -25,13 +25,13 @@ export interface SearchOptions {
 
 export interface MatchedSpan {
   readonly span: Span;
-  /** What the query speaks of or selects, as far as the span has it. */
+  /** Attributes that the query mentions or selects, where the span has them. */
   readonly attributes: readonly Attribute[];
 }
 
 export interface MatchedSpanset {
   readonly spans: readonly MatchedSpan[];
-  /** Of all that matched, shown or not. */
+  /** Number of matching spans, shown or not. */
   readonly matched: number;
   readonly attributes: readonly Attribute[];
 }
@@ -52,7 +52,7 @@ export interface MatchedTrace {
 export interface SearchResult {
   /** Newest first. */
   readonly traces: readonly MatchedTrace[];
-  /** Whether the search had to end before it had seen all it should. */
+  /** True if the search ended before everything was examined. */
   readonly partial: boolean;
   readonly inspectedTraces: number;
 }

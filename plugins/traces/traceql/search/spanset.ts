@@ -87,7 +87,10 @@ function union(left: Members, right: Members): Members {
       : [...new Set([...left, ...right])].sort((a, b) => a - b);
 }
 
-/** Those on the right that are, to one on the left: its child `>`, descendant `>>`, parent `<`, ancestor `<<`, sibling `~`. */
+/**
+ * Returns the members on the right that relate to one on the left: child `>`, descendant `>>`,
+ * parent `<`, ancestor `<<`, sibling `~`.
+ */
 function related(relation: Relation, tree: Tree, left: Members, right: Members): Members {
   if (left.length === 0 || right.length === 0) {
     return [];

@@ -11,7 +11,10 @@ type Order = '=' | '!=' | '<' | '<=' | '>' | '>=';
 export const isNumeric = (value: Value): value is NumberValue =>
   value.type === 'int' || value.type === 'float' || value.type === 'duration';
 
-/** Whether a comparison holds of one value against a literal; a value of another type never fits, whatever the operator. */
+/**
+ * Returns whether a comparison of a value with a literal holds; a value of another type never
+ * matches, whatever the operator.
+ */
 export function compare(operator: Order, left: Value, right: Value): boolean {
   if (left.type === 'each') {
     return left.values.some((value) => compare(operator, value, right));
@@ -98,7 +101,7 @@ function orderOfNumbers(left: NumberValue, right: NumberValue): number {
         : NaN;
 }
 
-/** Whether a text, or one text of several, passes; of an array that is negated none may match. */
+/** Returns whether a text, or one text of several, passes; of a negated array none may match. */
 export function matchesText(
   value: Value,
   test: (text: string) => boolean,
@@ -155,7 +158,7 @@ export function numberFrom(operator: FieldOperator, left: number, right: number)
   }
 }
 
-/** Distinct for distinct values: what groups are told apart by. */
+/** Returns a key that is distinct for distinct values; groups are formed by it. */
 export function keyOf(value: Value | undefined): string {
   if (value === undefined) {
     return '';

@@ -3,9 +3,11 @@ import type { Matcher } from 'svc/query';
 import type { Condition, SpanPrefilter } from './source.ts';
 import { attribute, type Attribute, type Span, type TraceSpans, type Value } from './span.ts';
 
-/** What the asker may see, as conditions on the resource of each span. */
+/** Restrictions on what the caller may see, as conditions on the resource of each span. */
 export interface Sight {
-  /** The trace without the spans that are out of sight; undefined when nothing is left. */
+  /**
+   * Returns the trace without the spans that the caller may not see; undefined if nothing is left.
+   */
   visible(trace: TraceSpans): TraceSpans | undefined;
   sees(resource: readonly Attribute[]): boolean;
   narrow(filter: SpanPrefilter | undefined): SpanPrefilter | undefined;
@@ -55,7 +57,7 @@ export function sightOf(matchers: readonly Matcher[]): Sight {
   };
 }
 
-/** As labels have it: absent is the empty text. */
+/** Converts a value to label form: absent becomes the empty text. */
 export function textOf(value: Value | undefined): string {
   switch (value?.type) {
     case 'string':

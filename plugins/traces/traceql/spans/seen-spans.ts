@@ -4,7 +4,7 @@ import { attribute, type Attribute, type Span } from './span.ts';
 const firstSlots = 1 << 14;
 
 interface Sender {
-  /** Its device, as svc knows it; empty where it has none. */
+  /** Device as svc knows it; empty if there is none. */
   readonly device: string;
   readonly hash: number;
 }
@@ -12,7 +12,7 @@ interface Sender {
 /** Resources are few, and shared by their spans. */
 const senders = new WeakMap<readonly Attribute[], Sender>();
 
-/** Who has sent the span: what one machine says is no repetition of what another has said. */
+/** Returns the sender of the span: equal spans from different machines are no duplicates. */
 export function senderOf({ resource }: Pick<Span, 'resource'>): Sender {
   let sender = senders.get(resource);
   if (sender === undefined) {
@@ -32,7 +32,7 @@ export class SeenSpans {
   readonly #charge: (bytes: number) => void;
   #slots: Uint32Array;
   #count = 0;
-  /** What the spans of one trace have in common: they come one after another. */
+  /** Key parts of the current trace, reused because its spans come one after another. */
   #trace = { id: '', high: 0, low: 0 };
 
   constructor(charge: (bytes: number) => void) {
@@ -40,7 +40,7 @@ export class SeenSpans {
     this.#slots = new Uint32Array(2 * firstSlots);
   }
 
-  /** Whether the span is new. */
+  /** Adds a span and returns whether it is new. */
   add(traceId: string, span: Pick<Span, 'idHigh' | 'idLow' | 'kind' | 'resource'>): boolean {
     if (this.#trace.id !== traceId) {
       this.#trace = traceOf(traceId);

@@ -2,7 +2,10 @@ import type { Budget } from 'svc/query';
 
 import type { TraceSpans, Value } from './span.ts';
 
-/** Where a condition looks: an intrinsic of the span, or an attribute by scope; `any` is the span's own, then the resource's, then the others'. */
+/**
+ * Field of a condition: an intrinsic of the span, or an attribute by scope; `any` prefers the
+ * span's own, then the resource's, then others.
+ */
 export type Field =
   | {
       readonly intrinsic:
@@ -16,10 +19,13 @@ export type Field =
     }
   | { readonly scope: AttributeScope; readonly key: string };
 
-/** What the server says of a sender: a name without a scope means its word, never that of a span. */
+/**
+ * Attributes that the server sets: a name without a scope means the server's value, never that of a
+ * span.
+ */
 const stamped: ReadonlySet<string> = new Set(['device_id', 'edge_id']);
 
-/** Of a name that is written without one. */
+/** Returns the scope of a name that is written without one. */
 export const scopeOf = (name: string): AttributeScope => (stamped.has(name) ? 'resource' : 'any');
 
 export type AttributeScope = 'any' | 'span' | 'resource' | 'event' | 'link' | 'instrumentation';
@@ -29,13 +35,13 @@ export interface Condition {
   readonly field: Field;
   /** Equality with this literal is all that is asked; a store may skip what cannot hold it. */
   readonly equals?: Value;
-  /** Of a value that is there; an absent one never fits. */
+  /** Tests a value that is present; an absent one never matches. */
   readonly test: (value: Value) => boolean;
 }
 
 /**
- * What a span must be like for its trace to matter. A hint: a store may answer with more, never with less.
- * Undefined: any span.
+ * Condition that a span must meet for its trace to matter. A hint: a store may return more, never
+ * less. Undefined means any span.
  */
 export type SpanPrefilter =
   | Condition
@@ -44,7 +50,10 @@ export type SpanPrefilter =
 
 export interface Prefilter {
   readonly spans: SpanPrefilter | undefined;
-  /** Whether the query looks at spans one by one, so that a trace may arrive in several parts, without what does not fit. */
+  /**
+   * True if the query examines spans one by one, so that a trace may arrive in several parts,
+   * without what does not match.
+   */
   readonly partial: boolean;
 }
 
@@ -58,7 +67,7 @@ export interface TraceBatch {
   readonly traces: readonly TraceSpans[];
   /** No trace of a later batch starts after this (milliseconds): when enough newer ones are found, the search is over. */
   readonly newestLeft: number;
-  /** Of all that is to be looked through, how much has been, this batch included: from 0 to 1. */
+  /** Share of the search that is done, this batch included: from 0 to 1. */
   readonly share: number;
 }
 

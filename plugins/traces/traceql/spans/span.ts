@@ -11,7 +11,9 @@ export type Value =
   | { readonly type: 'duration'; readonly value: number }
   | { readonly type: 'status'; readonly value: number }
   | { readonly type: 'kind'; readonly value: number }
-  /** What several events or links of one span say: a comparison holds when it holds for one of them. */
+  /**
+   * Values of several events or links of one span: a comparison holds if it holds for one of them.
+   */
   | { readonly type: 'each'; readonly values: readonly Value[] };
 
 /** Keys are foreign: they are compared, never used as property names. */

@@ -52,7 +52,7 @@ export class TraceView {
     return this.root === undefined ? unknownRoot : serviceOf(this.root);
   }
 
-  /** From the first start to the last end. */
+  /** Extent from the first start to the last end. */
   get extent(): { readonly start: bigint; readonly durationNs: number } {
     if (this.#extent === undefined) {
       let start = this.spans[0]?.startNs ?? 0n;
