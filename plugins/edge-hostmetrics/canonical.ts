@@ -7,7 +7,7 @@ import { available, usedPercent } from './proc/memory.ts';
 import { busyPercent, type CpuTimes } from './proc/stat.ts';
 import type { CollectorName } from './spec.ts';
 
-/** What percentages and rates are made from. */
+/** Counters from which percentages and rates are computed. */
 interface Reading {
   readonly monotonic: number;
   readonly cpus: ReadonlyMap<string, CpuTimes>;

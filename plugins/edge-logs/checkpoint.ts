@@ -7,7 +7,7 @@ import { messageOf } from 'svc/sdk';
 import type { Place } from './files/place.ts';
 import type { Instant } from './lines/line-times.ts';
 
-/** How far everything has been read, and the push that goes with it. */
+/** Read positions of all files, with the push that belongs to them. */
 export interface Checkpoint {
   /** When this machine's logs were first looked at: what was made later is read from its beginning. */
   readonly since: number;
@@ -30,8 +30,10 @@ const maxBytes = 64 * 1024 * 1024;
 const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /**
- * `version sha256\n`, the checkpoint as one line of JSON, then the body. Positions and the push that brings them about are one file
- * and one rename: after a kill the same bytes are shipped once more, and nothing is read twice.
+ * Saves a checkpoint as `version sha256
+ * `, the checkpoint as one line of JSON, then the body. Positions and the push that brings them
+ * about are one file and one rename: after a kill the same bytes are shipped once more, and nothing
+ * is read twice.
  */
 export async function saveCheckpoint(
   folder: string,

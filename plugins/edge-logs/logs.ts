@@ -16,11 +16,13 @@ export interface LogsOptions {
   readonly groups: readonly Group[];
   readonly policy: LocalPolicy;
   readonly shipping: Shipping;
-  /** For the checkpoint. */
+  /** Folder of the checkpoint. */
   readonly folder: string;
   readonly from: string;
   readonly host: string;
-  /** On a machine that was not read before, what was made later is read from its beginning. */
+  /**
+   * Start time. On a host that was not read before, files made later are read from their beginning.
+   */
   readonly startedAt: number;
   readonly clock: Clock;
   readonly log: Logger;
@@ -34,7 +36,7 @@ export class Logs {
   readonly #pump: Pump;
   readonly #tails: Tails;
   readonly #discovery: Discovery;
-  /** What feeds on the journal; undefined when that is not wanted or not allowed. */
+  /** Queue of journal entries; undefined if the journal is not wanted or not allowed. */
   readonly journal: JournalQueue | undefined;
 
   private constructor(
@@ -171,7 +173,7 @@ function journalOf(
     : undefined;
 }
 
-/** What the policy says at each call; its globs are read anew only when they have changed. */
+/** Current policy for logs; its globs are compiled again only if they have changed. */
 class AllowedLogs {
   readonly #policy: LocalPolicy;
   #paths: readonly string[] = [];

@@ -35,17 +35,20 @@ const draftsPerTick = 64;
 const tidyMs = 5_000;
 const patienceMs = [1_000, 2_000, 5_000, 15_000, 30_000];
 
-/** Moves lines from files and journal to the manager, one push at a time; nothing is read while a push is not shipped. */
+/**
+ * Pump that moves lines from files and journal to the manager, one push at a time; nothing is read
+ * until the push is shipped.
+ */
 export class Pump {
   readonly #parts: PumpParts;
   #outgoing: Outgoing | undefined;
   #scannedAt = -Infinity;
   #tidiedAt = -Infinity;
-  /** A shipped push is still beside the checkpoint. */
+  /** True if a shipped push is still stored with the checkpoint. */
   #loaded = false;
   #failures = 0;
   #retryAt = -Infinity;
-  /** Why nothing goes on at the moment. */
+  /** Reason why nothing proceeds at the moment. */
   trouble: string | undefined;
 
   /** `kept` is what an earlier process wrote down and may not have shipped. */
@@ -103,7 +106,7 @@ export class Pump {
     }
   }
 
-  /** Whether nothing is on its way any more. */
+  /** Ships the pending push; returns whether nothing is pending any more. */
   async #deliver(signal: AbortSignal): Promise<boolean> {
     const outgoing = this.#outgoing;
     if (outgoing === undefined) {
@@ -174,7 +177,7 @@ export class Pump {
     };
   }
 
-  /** The lines stay where they are, in their files, until it goes on. */
+  /** Postpones shipping; the lines stay in their files meanwhile. */
   #postpone(error: unknown): void {
     const wait = patienceMs[Math.min(this.#failures, patienceMs.length - 1)]!;
     const asked = isSvcError(error) ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;

@@ -67,8 +67,9 @@ export class Reader {
 }
 
 /**
- * Whose turn it is to read: a new generation of this plugin comes up while the old one still reads, and two must never. The answer
- * gives the turn back; undefined while another generation of this process has it. That of a process that is gone counts for nothing.
+ * Waits for the turn to read: a new generation of this plugin starts while the old one still reads,
+ * and two must never read simultaneously. Returns a function that ends the turn; undefined while
+ * another generation of this process has it. The turn of a dead process is ignored.
  */
 async function takeTurn(
   folder: string,

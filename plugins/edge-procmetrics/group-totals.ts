@@ -59,7 +59,9 @@ export class GroupTotals {
   readonly #options: TotalsOptions;
   readonly #totals = new Map<string, Map<Counter, number>>();
   #before = new Map<number, Member>();
-  /** In hundredths of a second since the machine started; undefined before the first measurement. */
+  /**
+   * Time in hundredths of a second since the host booted; undefined before the first measurement.
+   */
   #measuredAt: number | undefined;
 
   constructor(options: TotalsOptions) {
@@ -86,7 +88,10 @@ export class GroupTotals {
     }
   }
 
-  /** A group without processes makes room for a new one; when all are in use, the rest is one. */
+  /**
+   * Returns the group to count under: a group without processes gives way to a new one; if all are
+   * in use, the rest share one.
+   */
   #admit(group: string, live: ReadonlySet<string>): string {
     if (this.#totals.has(group)) {
       return group;

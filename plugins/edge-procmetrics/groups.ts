@@ -37,7 +37,9 @@ export class Groups {
     this.#commandLines = commandLines;
   }
 
-  /** Name of the group by process; those that belong to none are not there. What has ended is forgotten. */
+  /**
+   * Returns the group name by process; processes of no group are absent. Ended ones are dropped.
+   */
   async assign(processes: Iterable<ProcessStat>): Promise<ReadonlyMap<ProcessStat, string>> {
     const verdicts = new Map<number, Verdict>();
     const assigned = new Map<ProcessStat, string>();

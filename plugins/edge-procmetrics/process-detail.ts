@@ -1,6 +1,6 @@
 import type { MachineFiles } from 'svc/probe';
 
-/** What is read of a process besides its stat. A part that is not ours to read is undefined. */
+/** Details of a process besides its stat. A part that we may not read is undefined. */
 export interface ProcessDetail {
   readonly voluntarySwitches: number | undefined;
   readonly otherSwitches: number | undefined;
@@ -34,7 +34,10 @@ export function readDetail(
   };
 }
 
-/** Since Linux 6.2 the folder says how many it holds; before, they are counted. */
+/**
+ * Returns the number of open files: since Linux 6.2 the folder's size states it; before that, they
+ * are counted.
+ */
 function openFilesOf(files: MachineFiles, pid: number): number | undefined {
   const folder = `/proc/${pid}/fd`;
   const size = files.size(folder);

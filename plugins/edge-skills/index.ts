@@ -29,7 +29,9 @@ import { serviceRestart } from './skills/service-restart.ts';
 import { sockets } from './skills/sockets.ts';
 import { tcpProbe } from './skills/tcp-probe.ts';
 
-/** Of the few threads of the runtime, so many may wait for a disk that does not answer. */
+/**
+ * Limits for calls to an unresponsive disk: so many of the runtime's few threads may wait for it.
+ */
 const slow = { slots: 2, deadlineMs: 3_000 } as const;
 
 export default definePlugin({

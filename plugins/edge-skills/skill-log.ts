@@ -20,7 +20,10 @@ const maxBytes = 4 * 1024 * 1024;
 const keptFiles = 4;
 const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
-/** What was asked of this machine, written down on it before it is done, whatever the manager keeps; the oldest of five files goes when they are full. */
+/**
+ * Log of what was asked of this host, written locally before it is done, whatever the manager
+ * keeps; the oldest of five files is deleted when they are full.
+ */
 export class SkillLog {
   readonly #file: string;
   #last: Promise<unknown> = Promise.resolve();

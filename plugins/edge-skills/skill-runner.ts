@@ -10,7 +10,7 @@ import { errors } from './errors.ts';
 import type { SkillLog } from './skill-log.ts';
 
 export interface SkillRunnerParts {
-  /** At this moment. */
+  /** Returns the current skills. */
   readonly skills: () => readonly EdgeSkill[];
   readonly policy: LocalPolicy;
   readonly journal: SkillLog;
@@ -22,7 +22,7 @@ export interface SkillRunnerParts {
 const usualMaxMs = 30_000;
 const maxAtOnce = 4;
 const maxAnswerBytes = 240 * 1024;
-/** Of its time, after which a skill that can answer in part should. */
+/** Share of its time after which a skill that can return a partial answer should. */
 const hurryAfter = 0.8;
 /** Passed to the caller as they are: the question was wrong, or may not be asked. */
 const refusals = new Set(['invalid_argument', 'forbidden', 'not_found']);

@@ -3,8 +3,9 @@ import type { SvcError } from 'svc/sdk';
 import { errors } from './errors.ts';
 
 /**
- * How many spans an export holds. Nothing else of it is read: it is passed on as it came. Throws when it cannot be what it says, so
- * that the program which made it hears of that, not the log of the manager.
+ * Returns the number of spans in an export. Nothing else of it is read: it is passed on unchanged.
+ * Throws if it cannot be valid, so that the sending program learns of that, rather than the log of
+ * the manager.
  */
 export function countSpans(body: Buffer, json: boolean): number {
   return json ? countInJson(body) : countInProtobuf(body);

@@ -20,7 +20,7 @@ export interface Export {
 
 const path = '/v1/traces';
 const unpackedTimes = 4;
-/** What all exports that are being read may have together. */
+/** Max size of all exports being read together. */
 const maxInFlight = 8 * 1024 * 1024;
 const maxConnections = 64;
 const headersMs = 10_000;

@@ -4,12 +4,12 @@ import { belowManager } from 'svc/tunnel';
 
 import { errors } from './errors.ts';
 
-/** Where a package is, and how each side proves itself there. */
+/** Location of a package, with the credentials of each side. */
 export interface Source {
   readonly url: URL;
-  /** Where `authorization` is for. */
+  /** Base URL of the manager, for which `authorization` is valid. */
   readonly manager?: string;
-  /** Only for the manager: no other server is given the keys of this edge. */
+  /** Credentials for the manager only: no other server receives the keys of this edge. */
   readonly authorization?: string | undefined;
   readonly pin?: string | undefined;
   readonly ca?: string | undefined;
@@ -47,11 +47,14 @@ export function sourceOf(
   return { url, proxy };
 }
 
-/** Where the manager lives below a path, its host serves others as well, who are given no keys. */
+/**
+ * Returns whether a URL belongs to the manager. If the manager is served below a path, its host
+ * serves others as well, who receive no keys.
+ */
 const isOf = ({ origin, pathname }: URL, manager: string): boolean =>
   origin === new URL(manager).origin && pathname.startsWith(belowManager(manager, '/').pathname);
 
-/** Where an answer leads on to: the same host, or nowhere. */
+/** Returns the target of a redirect, which must stay on the same host. */
 export function redirected(source: Source, location: string | undefined): Source {
   const url =
     location !== undefined && URL.canParse(location, source.url.href)

@@ -17,9 +17,9 @@ export interface Download {
   readonly file: string;
   /** Hexadecimal, as the order says. */
   readonly sha256: string;
-  /** As the order says; undefined: whatever it is. */
+  /** Size from the order; undefined accepts any. */
   readonly sizeBytes: number | undefined;
-  /** Without getting any further. */
+  /** Max tries without progress. */
   readonly maxTries: number;
   readonly signal: AbortSignal;
   readonly pause: (ms: number) => Promise<void>;
@@ -125,7 +125,7 @@ async function take(
 const closed = (file: WriteStream): Promise<void> =>
   new Promise((resolve) => (file.closed ? resolve() : file.once('close', resolve)));
 
-/** Where in the file this answer begins. */
+/** Returns the position in the file at which this answer begins. */
 function beginning(response: IncomingMessage, { url }: Source, have: number, file: string): number {
   const { statusCode: status = 0, headers } = response;
   if (status === 416) {
@@ -247,7 +247,7 @@ const isOfDisk = (error: unknown): boolean =>
     (error as NodeJS.ErrnoException).code ?? '',
   );
 
-/** Nothing that another try would change. */
+/** Returns whether retrying would not help. */
 export const isFinal = (error: unknown): boolean =>
   (isSvcError(error) && error.code !== 'unavailable') || isOfDisk(error);
 

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Also after a power cut: the names in a folder. */
+/** Syncs the names in a folder, so that they survive a power cut. */
 export function syncPath(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

@@ -10,12 +10,15 @@ import { readOrder } from './order.ts';
 export interface Job {
   readonly order: UpgradeOrder;
   readonly state: UpgradeState;
-  /** Of the new program, once it has said it. */
+  /** Version of the new program, once it has reported it. */
   readonly version?: string | undefined;
-  /** Its folder in `<data>/versions`. */
+  /** Folder in `<data>/versions`. */
   readonly folder?: string | undefined;
   readonly error?: string | undefined;
-  /** How often work on it was begun: a job that ends the agent each time must end itself. */
+  /**
+   * Number of times that work on it was started: a job that crashes the agent each time must end
+   * itself.
+   */
   readonly begun: number;
   readonly endedAt?: number | undefined;
 }

@@ -24,7 +24,9 @@ const checks: Readonly<Record<keyof UpgradeOrder, Check>> = {
 };
 const needed: ReadonlySet<string> = new Set(['job_id', 'url', 'sha256']);
 
-/** What the manager sent, or a refusal that names the field. Fields of a later time are passed over. */
+/**
+ * Parses the manager's order, or refuses it naming the field. Fields of later versions are ignored.
+ */
 export function readOrder(params: unknown): UpgradeOrder {
   const given = (params ?? {}) as Readonly<Record<string, unknown>>;
   const order: Record<string, unknown> = {};

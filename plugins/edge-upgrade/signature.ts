@@ -2,10 +2,10 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 
 import { errors } from './errors.ts';
 
-/** What stands before the 32 bytes of an Ed25519 key in its usual form. */
+/** Prefix of the 32 bytes of an Ed25519 key in SPKI form. */
 const spkiHead = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** Of the setting `upgrade.release_key`; undefined when there is none. */
+/** Parses the setting `upgrade.release_key`; undefined if there is none. */
 export const releaseKey = (base64: string): KeyObject | undefined =>
   base64 === ''
     ? undefined

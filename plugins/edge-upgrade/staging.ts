@@ -34,7 +34,7 @@ export class Staging {
     this.#key = key;
   }
 
-  /** Where the package with this digest is fetched to; what was fetched for another goes. */
+  /** Returns the download path of the package with this digest; deletes downloads of others. */
   fileFor(sha256: string): string {
     const folder = join(this.#root, '.new');
     const file = join(folder, `${program}.${sha256.slice(0, 16)}`);
@@ -49,7 +49,7 @@ export class Staging {
     rmSync(join(this.#root, '.new'), { recursive: true, force: true });
   }
 
-  /** Whether it is what was ordered, and signed by the key that may order it. */
+  /** Verifies that the file is what was ordered, and signed with the release key. */
   async verify(file: string, { sha256, signature }: UpgradeOrder): Promise<void> {
     const hash = createHash('sha256');
     for await (const chunk of createReadStream(file)) {

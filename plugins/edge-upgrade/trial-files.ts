@@ -12,7 +12,7 @@ export interface Trial {
   readonly seconds: number;
 }
 
-/** What the launcher took back, and why. */
+/** Upgrade that the launcher rolled back, and why. */
 export interface TurnedBack {
   readonly job: string;
   readonly folder: string;
@@ -38,7 +38,7 @@ export class TrialFiles {
     return next === '' ? undefined : { job, next, previous, seconds: Number(seconds) };
   }
 
-  /** From now on the launcher runs the new version. */
+  /** Makes the launcher run the new version from now on. */
   begin({ job, next, previous, seconds }: Trial): void {
     rmSync(this.#back, { force: true });
     rmSync(join(this.#folder, 'starts'), { force: true });

@@ -5,20 +5,23 @@ import type { Upgrade } from './upgrade.ts';
 const beatMs = 500;
 const repeatMs = 60_000;
 const tidyMs = 10 * 60_000;
-/** How long the end of a job is reported again. */
+/** Time for which the end of a job is reported again. */
 const rememberedMs = 15 * 60_000;
 
 export interface UpgradeLoopParts {
   readonly upgrade: Upgrade;
   readonly online: () => boolean;
-  /** How long a version on trial has to hold its tunnel. */
+  /** Time for which a version on trial has to hold its tunnel. */
   readonly healthyMs: number;
   readonly scope: Scope;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Goes on with the upgrade whenever there is something to do; a download may take minutes, and nothing waits for it. */
+/**
+ * Loop that continues the upgrade whenever there is something to do; a download may take minutes,
+ * and nothing waits for it.
+ */
 export class UpgradeLoop {
   readonly #parts: UpgradeLoopParts;
   #due = true;

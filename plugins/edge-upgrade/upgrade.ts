@@ -41,7 +41,7 @@ const maxBegun = 6;
 const fetchMs = 20 * 60_000;
 const shellMs = 5 * 60_000;
 const lookMs = 1_000;
-/** How long half a package waits to be ordered again. */
+/** Time for which a partial package waits to be ordered again. */
 const resumableMs = 24 * 3_600_000;
 
 /** One order, from its arrival to its end, over any number of lives of the agent. */
@@ -52,7 +52,7 @@ export class Upgrade {
     this.#parts = parts;
   }
 
-  /** Takes an order; the work goes on elsewhere. The same order again changes nothing. */
+  /** Accepts an order; the work continues in the background. Idempotent. */
   async take(params: unknown): Promise<object> {
     const { jobs, obstacle, trials, version, streams, wake } = this.#parts;
     const order = readOrder(params);
@@ -125,7 +125,9 @@ export class Upgrade {
     }
   }
 
-  /** This program is the one on trial, and has held its tunnel for as long as it had to. */
+  /**
+   * Passes the trial: this program is the one on trial, and has held its tunnel for long enough.
+   */
   async pass(): Promise<void> {
     const { jobs, trials, running, staging } = this.#parts;
     const trial = trials.current();
@@ -212,7 +214,7 @@ export class Upgrade {
     return next;
   }
 
-  /** What was fetched for an order that is over, and not ordered again for a while. */
+  /** Deletes downloads of orders that are over and were not repeated for a while. */
   tidy(): void {
     const { jobs, staging, clock } = this.#parts;
     const job = jobs.current();
@@ -250,7 +252,10 @@ export class Upgrade {
     trials.forgetTurnedBack();
   }
 
-  /** What cannot be sent now is sent again later; the work does not wait for that. */
+  /**
+   * Reports the state of a job; a report that fails is sent again later, and the work does not wait
+   * for it.
+   */
   async #report({ order, state, version, error }: Job): Promise<void> {
     const { report, log } = this.#parts;
     try {

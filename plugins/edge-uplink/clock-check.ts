@@ -11,7 +11,10 @@ const answerMs = 15_000;
 /** An answer that took longer says too little: the way there and the way back may have taken any part of it. */
 const longestMs = 2_000;
 
-/** How far the clock of this machine is from that of the manager: compared while the tunnel holds, for both may be set meanwhile. */
+/**
+ * Check of this host's clock against the manager's, repeated while the tunnel is up, because either
+ * may be changed.
+ */
 export class ClockCheck {
   readonly #parts: ClockCheckParts;
 
@@ -19,7 +22,10 @@ export class ClockCheck {
     this.#parts = parts;
   }
 
-  /** What is not certain is not told: the manager keeps what it knew, until the next look. */
+  /**
+   * Measures the difference. Uncertain results are not reported: the manager keeps the previous one
+   * until the next check.
+   */
   async look(): Promise<void> {
     const { session, log } = this.#parts;
     const tunnel = session();

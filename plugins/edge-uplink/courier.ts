@@ -21,7 +21,7 @@ const firstMs = 1_000;
 const maxMs = 60_000;
 /** Idle couriers look again so often; what is put wakes them. */
 const idleMs = 60_000;
-/** What could not leave for so long has waited, and lets go first what comes. */
+/** Time after which unsent data counts as waiting, and new data goes first. */
 const waitedMs = 15_000;
 
 /** Carries one lane to the manager, a record at a time, so that its order is kept. */
@@ -49,7 +49,7 @@ export class Courier {
     this.#pause.wake();
   }
 
-  /** Until the scope ends. */
+  /** Sends until the scope ends. */
   async run(signal: AbortSignal): Promise<void> {
     const { buffer, lane, send } = this.#options;
     while (!signal.aborted) {

@@ -44,14 +44,17 @@ export class CredentialStore {
     return known && this.#proxied(known);
   }
 
-  /** Before it is proved; a kill leaves it beside the old one, where it is found again. */
+  /**
+   * Stores new credentials before they are proven; after a kill they are found next to the old
+   * ones.
+   */
   stage(secretKey: string): Credentials {
     const next = { ...(this.#known ?? read(this.#file))!, secret_key: secretKey };
     writeText(this.#stagedFile, JSON.stringify(next, undefined, 2));
     return this.#proxied(next);
   }
 
-  /** One that was staged and never taken. */
+  /** Returns credentials that were staged and never activated. */
   staged(): Credentials | undefined {
     const staged = read(this.#stagedFile);
     return staged && this.#proxied(staged);

@@ -18,7 +18,7 @@ interface State {
 const maxPlugins = 64;
 const nameForm = /^[a-z][a-z0-9_-]{0,62}$/;
 
-/** What the manager wants of the plugins here, kept over restarts. */
+/** Desired state of the plugins here, as the manager assigns it; kept across restarts. */
 export class DesiredState {
   readonly #file: string;
   #state: State;

@@ -16,7 +16,7 @@ const nameForm = /^[a-z][a-z0-9_-]{0,62}$/;
 /** The supervisor asks each second, and must not read all folders each second. */
 const freshMs = 10_000;
 
-/** The plugins here that have an `edge.json`, which is looked at anew every few seconds. */
+/** Plugins here that have an `edge.json`, which is read again every few seconds. */
 export class EdgePlugins {
   readonly #plugins: PluginDirectory;
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -34,7 +34,7 @@ export class EdgePlugins {
     this.#log = log;
   }
 
-  /** By name. */
+  /** Returns the plugins by name. */
   all(): ReadonlyMap<string, EdgePlugin> {
     if (this.#clock.monotonic() - this.#readAt < freshMs) {
       return this.#found;

@@ -2,7 +2,10 @@ import type { EdgeMethod, EdgeStreamService, LocalPolicy } from 'svc/contracts/e
 import type { OpenPoint } from 'svc/sdk';
 import type { TunnelHandlers, TunnelMethod, TunnelService } from 'svc/tunnel';
 
-/** What this edge serves at this moment; the maps change while a session uses them. */
+/**
+ * Methods and streams that this edge serves at this moment; the maps change while a session uses
+ * them.
+ */
 export class Handlers implements TunnelHandlers {
   readonly methods = new Map<string, TunnelMethod>();
   readonly services = new Map<string, TunnelService>();
@@ -23,7 +26,7 @@ export class Handlers implements TunnelHandlers {
     streams.onChange(() => this.#gather());
   }
 
-  /** As HELLO lists them, in a fixed order. */
+  /** Returns the capabilities as HELLO lists them, in a fixed order. */
   caps(): readonly string[] {
     this.#gather();
     const shells = this.#policy.current().webshell && this.services.has('tcp') ? ['webshell'] : [];

@@ -18,13 +18,13 @@ const reportMs = 15_000;
 
 export interface HostReportParts {
   readonly session: () => TunnelSession | undefined;
-  /** Of the machine itself. */
+  /** Fingerprint of the hardware. */
   readonly fingerprint: string | undefined;
   readonly onTaken: () => void;
   readonly log: Logger;
 }
 
-/** What this machine is, as the manager has taken it; reported again when it changes. */
+/** Report about this host, with what the manager has accepted; sent again when it changes. */
 export class HostReport {
   readonly #parts: HostReportParts;
   #taken: string | undefined;

@@ -44,7 +44,10 @@ const notEnrolledMs = 5_000;
 const notEnrolled =
   'this machine is not enrolled: run "svc edge install --manager URL --token TOKEN"';
 const probeMs = 20_000;
-/** What goes through the tunnel waits for it so long; a fleet that lost its manager must not come back with a connection more for each edge. */
+/**
+ * Time to wait for the tunnel, for whatever goes through it; a fleet that lost its manager must not
+ * come back with one more connection per edge.
+ */
 const awaitedMs = 120_000;
 
 /** The tunnel to the manager: dialled again whenever it ends, until the scope does. */
@@ -124,7 +127,7 @@ export class Link {
     }
   }
 
-  /** What this edge serves is not what it said when it came: it comes again. */
+  /** Reconnects, because this edge no longer serves what it announced. */
   refresh(): void {
     if (this.session && this.#parts.handlers.caps().join(' ') !== this.#caps) {
       this.#parts.log.info({}, 'capabilities changed; reconnecting to announce them');

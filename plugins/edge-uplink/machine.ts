@@ -10,7 +10,7 @@ export interface Machine {
   readonly fingerprint: string | undefined;
 }
 
-/** This machine, at this start. */
+/** Returns the identity of this host, at this start. */
 export function openMachine(dataDir: string, ids: Ids, log: Logger, root = '/'): Machine {
   const { uuid, key, fingerprint, copiedFrom } = openMachineIdentity(
     dataDir,

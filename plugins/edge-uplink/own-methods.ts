@@ -8,13 +8,13 @@ import { errors } from './errors.ts';
 import { type Link, newSecret } from './link.ts';
 import type { Supervisor } from './supervisor.ts';
 
-/** What the uplink itself answers. */
+/** Methods that the uplink itself answers. */
 export const ownMethods = (parts: {
   readonly desired: DesiredState;
   readonly supervisor: Supervisor;
   readonly credentials: CredentialStore;
   readonly link: Link;
-  /** Goes on in the background: an answer must not wait for plugins. */
+  /** Runs work in the background: an answer must not wait for plugins. */
   readonly later: (label: string, work: () => Promise<void>) => void;
 }): readonly EdgeMethod[] => [
   { name: 'plugin_status', mutating: false, run: async () => parts.supervisor.status() },

@@ -2,10 +2,13 @@ import { TokenBucket } from 'svc/flow';
 import type { Clock } from 'svc/sdk';
 
 const windowMs = 30_000;
-/** What has waited may leave this fast when there is nothing new. */
+/** Min rate of replaying waiting data when there is nothing new. */
 const leastPerSecond = 256 * 1024;
 
-/** How fast what has waited may follow: at most twice as fast as new things come, so that a manager that is back is not run over. */
+/**
+ * Rate limit of replaying: at most twice as fast as new data arrives, so that a manager that is
+ * back is not overrun.
+ */
 export class Pace {
   readonly #clock: Clock;
   #live = 0;

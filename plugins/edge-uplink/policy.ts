@@ -9,8 +9,9 @@ import { parse } from 'yaml';
 import { errors } from './errors.ts';
 
 /**
- * Without a file: a shell through the machine's own sshd, nothing of the network around it, logs where logs are. Skills read logs, and
- * probe what is not this machine itself: `*` leaves out the loopback and the link, which have to be named.
+ * Policy without a file: a shell through the host's own sshd, no access to the surrounding network,
+ * logs in their usual places. Skills read logs, and probe other hosts: `*` excludes the loopback
+ * and the link, which have to be named.
  */
 export const defaultPolicy: Policy = {
   tcp: ['127.0.0.1:22'],

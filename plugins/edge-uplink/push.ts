@@ -18,7 +18,7 @@ import { errors } from './errors.ts';
 
 export type PushOutcome =
   | { readonly kind: 'taken' }
-  /** It would be refused again. */
+  /** Refused for good: sending it again would not help. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** Later; `afterMs` is what the manager asked for. */
   | { readonly kind: 'later'; readonly reason: string; readonly afterMs: number | undefined };

@@ -166,7 +166,7 @@ export class Shipment {
     return way ? await pushThrough(way, record, signal) : await this.#pusher.push(record, signal);
   }
 
-  /** Until the manager has answered that it was taken. */
+  /** Sends a record and resolves once the manager has confirmed it. */
   async #report({ record: { head, body } }: Next, signal: AbortSignal): Promise<PushOutcome> {
     const session = this.#link?.session;
     if (!session) {

@@ -20,7 +20,7 @@ export interface SupervisorParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly later: (label: string, work: () => Promise<void>) => void;
-  /** What the manager should hear, together what changed together. */
+  /** Called with changes of health to report; simultaneous ones come together. */
   readonly onHealth: (
     news: readonly { readonly name: string; readonly health: PluginHealth }[],
   ) => void;
@@ -28,7 +28,7 @@ export interface SupervisorParts {
 
 const firstMs = 1_000;
 const maxMs = 300_000;
-/** Up for so long, its past counts no more. */
+/** Uptime after which past crashes no longer count. */
 const steadyMs = 60_000;
 const reportMs = 60_000;
 
@@ -79,7 +79,10 @@ export class Supervisor {
     }
   }
 
-  /** Switches what has to be switched; those in `changed` are loaded anew, since they have another spec. */
+  /**
+   * Enables and disables plugins as desired; reloads those in `changed`, since they have another
+   * spec.
+   */
   async reconcile(changed: readonly string[] = []): Promise<void> {
     for (const plugin of this.#parts.known.all().values()) {
       await this.#align(plugin, changed.includes(plugin.name));
@@ -87,7 +90,10 @@ export class Supervisor {
     this.look();
   }
 
-  /** What comes without an event: a policy that was edited, crashes to be mended, changes to be reported. */
+  /**
+   * Checks what comes without an event: an edited policy, crashed plugins to restart, changes to
+   * report.
+   */
   look(): void {
     const now = this.#parts.clock.now();
     const policy = this.#parts.policy.current();
@@ -114,7 +120,7 @@ export class Supervisor {
     }
   }
 
-  /** Everything is reported anew, to a manager that may have forgotten. */
+  /** Reports everything again, to a manager that may have lost it. */
   reportAll(): void {
     this.#standings.forEach((standing) => (standing.reported = undefined));
     this.look();
@@ -135,7 +141,7 @@ export class Supervisor {
     }));
   }
 
-  /** What a plugin reads as its spec; one that does not fit is not used. */
+  /** Returns the spec of a plugin; one that does not match its schema is ignored. */
   specOf(pluginId: string): unknown {
     const plugin = [...this.#parts.known.all().values()].find(({ id }) => id === pluginId);
     return plugin?.filled(this.#wish(plugin).spec);

@@ -23,12 +23,12 @@ import { EdgeTable } from './record/edge-table.ts';
 import { EdgeEvents } from './record/events.ts';
 import type { EdgeTables } from './record/tables.ts';
 
-/** What every part of this plugin stands on. */
+/** Services that every part of this plugin uses. */
 export interface Base {
   readonly tables: Tables<EdgeTables>;
   readonly edgeTable: EdgeTable;
   readonly events: EdgeEvents;
-  /** By its id: the plugin of the devices may be away. */
+  /** Directory of devices; a handle, as its plugin may be unloaded. */
   readonly devices: Handle<DeviceDirectory>;
   readonly scopes: Handle<ScopeSource>;
   readonly trail: Handle<AuditTrailContract>;

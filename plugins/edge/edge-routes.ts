@@ -108,7 +108,7 @@ export const identityRoutes = (
   }),
 ];
 
-/** What the machine answers at this moment. */
+/** Routes that the host answers live. */
 export const liveRoutes = (live: LiveAnswers): readonly RouteDeclaration[] => [
   route({
     method: 'GET',

@@ -5,11 +5,14 @@ import type { EdgeTable } from './record/edge-table.ts';
 import type { EdgeRecord } from './record/record.ts';
 
 const skewedMs = 10_000;
-/** From so many on, clocks of hosts that are all off the same way are right, and this one is wrong. */
+/** Min hosts with the same clock offset for the manager's own clock to be considered wrong. */
 const fewestClocks = 3;
 const maxNamed = 5;
 
-/** Whether edges come and go, fight over one identity, or have other clocks than this machine. */
+/**
+ * Examination of whether edges flap, share one identity, or have clocks that differ from the
+ * manager's.
+ */
 export const edgeExamination = (
   edgeTable: Pick<EdgeTable, 'all' | 'byId'>,
   comings: Comings,

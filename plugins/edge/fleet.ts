@@ -91,7 +91,7 @@ export class Fleet implements EdgeFleet {
   }
 }
 
-/** What broke at an edge is no failure of this service, and none of its caller. */
+/** Translates an error raised at an edge, which is no failure of this service or its caller. */
 function asTold(edgeId: number, error: unknown): unknown {
   const isTheirs =
     isSvcError(error) && (error.code === 'internal' || error.code === 'unauthorized');

@@ -24,7 +24,7 @@ type Task = () => Promise<void>;
 const second = 1_000;
 const pingMs = 20_000;
 
-/** What has to happen without a request that asks for it. */
+/** Background work of the plugin. */
 export class Housekeeping {
   readonly #ctx: PluginContext;
   readonly #parts: HousekeepingParts;
@@ -108,7 +108,10 @@ export class Housekeeping {
     );
   }
 
-  /** What storage cannot take now is done next time; it must not count against the plugin that holds the tunnels. */
+  /**
+   * Guards a task: a storage failure is retried at the next run, and does not count as a crash of
+   * the plugin that holds the tunnels.
+   */
   #guarded(task: string, work: Task): Task {
     return async () => {
       try {

@@ -36,7 +36,7 @@ import { type OwnPackage, Packages } from './upgrade/packages.ts';
 import { upgradeRoutes } from './upgrade/upgrade-routes.ts';
 import { Upgrades } from './upgrade/upgrades.ts';
 
-/** By its id: the plugin that keeps sessions may be away. */
+/** Extension point referenced by id, as the session plugin may be unloaded. */
 const credentials: typeof Credentials = { kind: 'extension-point', id: 'session.credentials' };
 
 /** The single binary is the agent of its own architecture. */

@@ -20,7 +20,7 @@ export interface LiveParts {
   readonly scopes: Handle<ScopeSource>;
 }
 
-/** What is asked of the machine at this moment. What it answers is an outsider's word. */
+/** Live queries to a host. Its answers are untrusted. */
 export class LiveAnswers {
   readonly #fleet: EdgeFleet;
   readonly #parts: LiveParts;

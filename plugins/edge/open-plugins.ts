@@ -9,7 +9,9 @@ import type { Presence } from './presence/presence.ts';
 
 export type EdgePluginRoom = ReturnType<typeof openPlugins>;
 
-/** What edges run: which plugins there are, what is wanted of each, and how they are. */
+/**
+ * Opens the management of edge plugins: which exist, the desired state of each, and their health.
+ */
 export function openPlugins(base: Base, presence: Presence, ctx: PluginContext) {
   const catalogue = new Catalogue(ctx.services.use(Plugins), base.log);
   const desired = new DesiredState({ ...base, catalogue, presence });

@@ -77,7 +77,10 @@ export class SelfMetrics {
     this.#refusedBefore = limits.refused;
   }
 
-  /** What such an edge measures carries its wrong times: the rule `edge_clock_skew` tells of it. */
+  /**
+   * Records clock skews, which falsify the times of an edge's measurements: the rule
+   * `edge_clock_skew` reports them.
+   */
   #observeSkews(): void {
     for (const { id, deviceId, tunnel } of this.#parts.edgeTable.all()) {
       const skewMs = tunnel?.clockSkewMs ?? 0;

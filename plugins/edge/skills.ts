@@ -51,7 +51,7 @@ export class RemoteSkills implements FleetSkills {
   readonly #parts: SkillParts;
   readonly #isList = shapeCheck<SkillList>(SkillList);
   readonly #isAnswer = shapeCheck<SkillAnswer>(SkillAnswer);
-  /** What a connection has listed; the next one may be of another version. */
+  /** Skills listed by each connection; the next one may be of another version. */
   readonly #known = new WeakMap<EdgeCapabilities, readonly OfferedSkill[]>();
 
   constructor(parts: SkillParts) {
@@ -208,7 +208,10 @@ function executionId(
         .digest('base64url');
 }
 
-/** To look is for those who may look at devices or use this skill; to change takes the whole area. */
+/**
+ * Checks the permission: safe skills take that for devices or for this skill; those that make
+ * changes take the whole area.
+ */
 function requireGrant(
   { key, class: kind }: OfferedSkill,
   { grants, role }: Principal,

@@ -1,6 +1,6 @@
 import type { Collect } from './collector.ts';
 
-/** What df would say, one set of series per mount that can be seen. */
+/** Collects what df would show, as one set of series per visible mount. */
 export const filesystem: Collect = async (moment, sink) => {
   for (const { device, fstype, mountpoint, readonly, numbers } of await moment.filesystems()) {
     const labels = ['device', device, 'fstype', fstype, 'mountpoint', mountpoint];
@@ -18,7 +18,7 @@ export const filesystem: Collect = async (moment, sink) => {
 
 const [sector, milli] = [512, 1e-3];
 
-/** In the order of /proc/diskstats, with what one unit there is. */
+/** Columns of /proc/diskstats in order, each with the size of its unit. */
 const columns: readonly (readonly [string, number])[] = [
   ['reads_completed_total', 1],
   ['reads_merged_total', 1],

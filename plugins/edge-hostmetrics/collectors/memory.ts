@@ -17,12 +17,13 @@ export const vmstat: Collect = (moment, sink) => {
   }
 };
 
-/** Above this a limit of the older kind means that there is none. */
+/** Value above which a cgroup v1 limit means unlimited. */
 const unlimited = 2 ** 60;
 
 /**
- * What limits all that this agent can see, when it runs inside of a container: the root of the hierarchy has no such files,
- * so on a machine of its own there is nothing to report. The machine's own memory is in meminfo all the same.
+ * Collects the limits of the container that this agent runs in, if any: the root of the hierarchy
+ * has no such files, so on a host of its own there is nothing to report. The host's own memory is
+ * in meminfo in either case.
  */
 export const cgroup: Collect = ({ files }, sink) => {
   for (const [limit, usage] of [

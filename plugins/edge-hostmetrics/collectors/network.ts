@@ -1,6 +1,6 @@
 import type { Collect } from './collector.ts';
 
-/** In the order of /proc/net/dev. */
+/** Columns of /proc/net/dev in order. */
 const columns = [
   'receive_bytes',
   'receive_packets',

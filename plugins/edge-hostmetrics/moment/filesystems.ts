@@ -30,14 +30,14 @@ export interface FilesystemOptions {
   readonly deadlineMs: number;
   readonly mountExclude: NameFilter;
   readonly typeExclude: NameFilter;
-  /** Called once when a file system stops to answer, and once when it answers again. */
+  /** Called once when a file system stops responding, and once when it responds again. */
   readonly onStuck: (mountpoint: string, stuck: boolean) => void;
 }
 
 const remote =
   /^(?:nfs\d?|cifs|smb\w*|ceph|glusterfs|9p|afs|lustre|beegfs|gpfs|ocfs2|gfs2|ncp|davfs|autofs|fuse(?:blk|\..+)?)$/;
 
-/** Beyond this many the rest is not measured: a machine of containers may have thousands of mounts. */
+/** Max mounts measured: a host of containers may have thousands. */
 const maxMeasured = 500;
 const maxMounts = 10_000;
 
@@ -72,7 +72,10 @@ export class Filesystems {
     );
   }
 
-  /** As the first process sees them, where we may look: a service manager may show us fewer. */
+  /**
+   * Returns the mounts as the first process sees them, if permitted: a service manager may show
+   * this process fewer.
+   */
   #mounts(): readonly Mount[] {
     const { files, mountExclude, typeExclude } = this.#options;
     const text = files.text('/proc/1/mounts') ?? files.text('/proc/self/mounts') ?? '';
@@ -102,13 +105,19 @@ export class Filesystems {
   }
 }
 
-/** As df computes it: what is reserved for the superuser is neither used nor free. */
+/**
+ * Returns the used blocks as df computes them: those reserved for the superuser are neither used
+ * nor free.
+ */
 export function usedOf({ blocks, bfree, bavail }: FsNumbers): number | undefined {
   const used = blocks - bfree;
   return used + bavail > 0 ? (100 * used) / (used + bavail) : undefined;
 }
 
-/** Of several mounts on one point the last hides the others, and is the only one that can be measured. */
+/**
+ * Parses mounts; of several on one mount point the last hides the others, and is the only one that
+ * can be measured.
+ */
 function parseMounts(text: string): readonly Mount[] {
   const visible = new Map<string, Mount>();
   for (const line of text.split('\n')) {

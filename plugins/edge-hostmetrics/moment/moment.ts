@@ -14,7 +14,7 @@ export interface Machine {
   readonly diskExclude: NameFilter;
   readonly networkExclude: NameFilter;
   readonly pageSize: number;
-  /** As `uname -m` says it. */
+  /** Architecture as in `uname -m`. */
   readonly architecture: string;
 }
 
@@ -49,7 +49,7 @@ export class Moment {
     return this.#once('memory', () => parseMeminfo(this.files.text('/proc/meminfo') ?? ''));
   }
 
-  /** Of one, five and fifteen minutes. */
+  /** Returns the load of one, five and fifteen minutes. */
   load(): readonly number[] {
     return this.#once('load', () =>
       (this.files.text('/proc/loadavg') ?? '')

@@ -18,12 +18,15 @@ const defaults: ReadonlyMap<string, RegExp> = new Map(
   ].map((pattern) => [pattern.source.replaceAll('\\/', '/'), pattern]),
 );
 
-/** Whether a default is known here by its text, and so costs nothing. */
+/**
+ * Returns whether a pattern is one of the built-in defaults, which are recognized by their text and
+ * cost nothing.
+ */
 export const isOwn = (pattern: string): boolean => defaults.has(pattern);
 
 /**
- * Whether a name of this machine is left out. The pattern comes from the manager and runs in linear time; what it said is remembered,
- * because the same few names are asked at every measurement.
+ * Filter of names of this host. The pattern comes from the manager and runs in linear time; results
+ * are cached, because the same few names are tested at every measurement.
  */
 export class NameFilter {
   readonly #matches: ((name: string) => boolean) | undefined;

@@ -51,8 +51,8 @@ export function parseNetdev(text: string): readonly NetworkRow[] {
 const [wrap, half] = [2 ** 32, 2 ** 31];
 
 /**
- * By how much a counter has grown. Old kernels and some drivers count in 32 bits: one that falls from the upper half of
- * these to the lower went round, any other that falls began anew.
+ * Returns the growth of a counter. Old kernels and some drivers count in 32 bits: a drop from the
+ * upper half of these to the lower is an overflow, any other drop is a reset.
  */
 export function growth(before: number, now: number): number {
   if (now >= before) {

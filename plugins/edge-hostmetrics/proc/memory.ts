@@ -1,4 +1,7 @@
-/** By name as in /proc/meminfo; what is given in kB is in bytes, and ends in `_bytes`. */
+/**
+ * Parses /proc/meminfo by name; values given in kB are converted to bytes, and their names end in
+ * `_bytes`.
+ */
 export function parseMeminfo(text: string): ReadonlyMap<string, number> {
   const values = new Map<string, number>();
   for (const line of text.split('\n')) {
@@ -23,7 +26,10 @@ export function parseMeminfo(text: string): ReadonlyMap<string, number> {
   return values;
 }
 
-/** What programs could still get; kernels before 3.14 do not say, and this is their rule of thumb. */
+/**
+ * Returns the memory available to programs; kernels before 3.14 do not report it, and this is their
+ * rule of thumb.
+ */
 export function available(memory: ReadonlyMap<string, number>): number | undefined {
   const stated = memory.get('MemAvailable_bytes');
   const free = memory.get('MemFree_bytes');

@@ -15,7 +15,7 @@ const [idle, guest, fields] = [3, 8, 10];
 export type CpuTimes = readonly number[];
 
 export interface KernelStat {
-  /** By number, as text. */
+  /** Times per CPU, by its number as text. */
   readonly cpus: ReadonlyMap<string, CpuTimes>;
   /** `ctxt`, `btime`, `processes`, `procs_running`, `procs_blocked`, and the total of `intr`. */
   readonly totals: ReadonlyMap<string, number>;
@@ -55,12 +55,13 @@ export function parseStat(text: string): KernelStat {
   return { cpus, totals };
 }
 
-/** Jiffies by which the idle time must fall before the CPU counts as one that was taken out and put in again. */
+/** Jiffies by which the idle time must fall for the CPU to count as hot-plugged. */
 const hotPlugged = 300;
 
 /**
- * The times of each CPU as counters that only grow: the kernel computes idle and iowait anew at each reading, and they may fall
- * a little. When idle falls far, the CPU was away and begins anew; one that is away is forgotten.
+ * Times of each CPU as monotonic counters: the kernel recomputes idle and iowait at each reading,
+ * and they may fall a little. If idle falls far, the CPU was offline and restarts at zero; one that
+ * is offline is dropped.
  */
 export class CpuHistory {
   readonly #highest = new Map<string, number[]>();

@@ -21,7 +21,10 @@ const [maxLabels, longestName, longestValue] = [64, 256, 4_096];
 const plainName = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const plainNumber = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|0[xX][0-9a-fA-F]+)$/;
 
-/** What an exporter answers with, in Prometheus' text format or in OpenMetrics. A line that is neither refuses the whole. */
+/**
+ * Parses an exporter's answer in Prometheus' text format or OpenMetrics. A line that is neither
+ * rejects the whole answer.
+ */
 export function* readExposition(
   text: string,
   { maxSeries, openMetrics }: ExpositionLimits,

@@ -52,7 +52,7 @@ export class Scraper {
     return [...readExposition(text, { maxSeries: this.#target.max_series, openMetrics })];
   }
 
-  /** What the target calls like one of our own labels is kept as `exported_*`. */
+  /** Renames labels of the target that clash with ours to `exported_*`. */
   #renamed(labels: readonly string[]): readonly string[] {
     const taken = (name: string): boolean =>
       name === '__name__' || this.#labels.some((own, i) => i % 2 === 0 && own === name);

@@ -12,7 +12,7 @@ export interface TargetPorts {
   readonly allowed: () => readonly string[];
 }
 
-/** What came back: text, and in which of the two formats. */
+/** Text of the answer, with its format. */
 export interface Answer {
   readonly text: string;
   readonly openMetrics: boolean;

@@ -12,7 +12,7 @@ export interface DiscoveryOptions {
   readonly maxFiles: number;
   /** Files that were made later are read from their beginning. */
   readonly since: number;
-  /** Where to begin when the checkpoint was broken; undefined when it was not. */
+  /** Start position if the checkpoint was broken; undefined if it was not. */
   readonly broken: 'end' | 'beginning' | 'skip' | undefined;
 }
 
@@ -23,10 +23,13 @@ const maxBack = 256 * 1024;
 /** Finds files that are to be read, and decides where reading them begins. */
 export class Discovery {
   readonly #options: DiscoveryOptions;
-  /** Paths of which an earlier process had read a file that is not there any more. */
+  /** Paths of which an earlier process had read a file that no longer exists. */
   readonly #anew = new Set<string>();
   #first = true;
-  /** What was found and not read, for want of room or because there was too much to look at. */
+  /**
+   * Files that were found and not read, because the limit was reached or there was too much to
+   * examine.
+   */
   trouble: string | undefined;
 
   constructor(options: DiscoveryOptions) {
@@ -95,7 +98,7 @@ export class Discovery {
     }
   }
 
-  /** False when there was no room for it. */
+  /** Considers a file; returns false if there was no capacity for it. */
   async #consider(named: Named, group: Group, maxFiles: number): Promise<boolean> {
     const { tails } = this.#options;
     const file = await tails.open(named.path);
@@ -143,7 +146,7 @@ export class Discovery {
     return isNew ? beginning : await lastLine(file);
   }
 
-  /** Lets go of the file that has been quiet for longest, if it is older than the one that needs its room. */
+  /** Closes the file that was idle longest, if it is older than the one that needs its place. */
   async #makeRoom(mtime: number): Promise<boolean> {
     const { tails } = this.#options;
     const [quietest] = tails.live
@@ -156,7 +159,7 @@ export class Discovery {
   }
 }
 
-/** Those of one path in the order of their lines. */
+/** Returns the rank that sorts files of one path in the order of their lines. */
 const rank = ({ state, mtime }: Place): number =>
   state === 'live' ? Infinity : state === 'left' ? mtime : -1;
 

@@ -22,7 +22,7 @@ export class FileSearch {
     this.#signal = signal;
   }
 
-  /** Whether there was more to look at than one search may. */
+  /** True if there was more to examine than one search may. */
   get exhausted(): boolean {
     return this.#left <= 0;
   }

@@ -8,13 +8,13 @@ import { continues, type Place } from './place.ts';
 export interface Generations {
   /** The file that was being read, under the name it has now, or the copy that was made before it was emptied. */
   readonly rest: OpenFile | undefined;
-  /** What had the path after it and has been rotated away as well, in the order of time. */
+  /** Files that had the path after it and were rotated too, oldest first. */
   readonly between: readonly OpenFile[];
 }
 
 export interface GenerationsOptions {
   readonly open: (path: string) => Promise<OpenFile | undefined>;
-  /** Whether it has been read, or is being read. */
+  /** Returns whether it has been read, or is being read. */
   readonly isKnown: (file: OpenFile) => Promise<boolean>;
 }
 
@@ -22,7 +22,10 @@ const maxEntries = 10_000;
 const maxGenerations = 64;
 const maxLooks = 8;
 
-/** Looks beside the path of a file for where its lines went when they were rotated. The caller closes the files. */
+/**
+ * Searches the folder of a file's path for where its lines went when they were rotated. The caller
+ * closes the files.
+ */
 export async function findGenerations(
   place: Place,
   { open, isKnown }: GenerationsOptions,
@@ -69,7 +72,10 @@ async function openAll(path: string, open: GenerationsOptions['open']): Promise<
   return [...files.values()];
 }
 
-/** When a name in the folder of the path was last given or taken away, as the file system says it; nothing when it is gone. */
+/**
+ * Returns when a name in the folder of the path was last added or removed, according to the file
+ * system; empty if the folder is gone.
+ */
 const changedAt = async (path: string): Promise<string> =>
   String((await stat(dirname(path), { bigint: true }).catch(() => undefined))?.mtimeNs);
 
@@ -99,7 +105,10 @@ async function restOf(place: Place, files: readonly OpenFile[]): Promise<OpenFil
   return undefined;
 }
 
-/** Whether `name` is what rotation makes of `base`: a number or a date behind it, or before its ending. */
+/**
+ * Returns whether `name` is a rotated form of `base`: with a number or a date appended, or inserted
+ * before its extension.
+ */
 export function isGenerationOf(base: string, name: string): boolean {
   const ending = extname(base);
   const stem = base.slice(0, base.length - ending.length);

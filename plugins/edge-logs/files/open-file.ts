@@ -16,8 +16,8 @@ export interface OpenFile {
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Undefined when there is no such file. The path is a real one that may be read: when a folder in it has become a link since that was
- * found out, the file that is open has another path, and is let go of unread.
+ * Opens a file; undefined if it does not exist. The path is a real and permitted one: if a folder
+ * in it has since become a link, the opened file has another path, and is closed unread.
  */
 export async function openFile(path: string): Promise<OpenFile | undefined> {
   let file: FileHandle;

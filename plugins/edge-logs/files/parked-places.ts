@@ -14,7 +14,7 @@ export class ParkedPlaces {
     return this.#places.values();
   }
 
-  /** Of too many, those are forgotten that have not been met for longest. */
+  /** Adds a place; beyond the limit, those not seen for longest are dropped. */
   add(place: Place): void {
     this.#places.delete(place.id);
     this.#places.set(place.id, place);

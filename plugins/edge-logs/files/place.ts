@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 
-/** The beginning of a file, by which it is known again: device and inode are given anew when a file is gone. */
+/**
+ * Beginning of a file, by which it is recognized: device and inode numbers are reused when a file
+ * is deleted.
+ */
 export interface Head {
   readonly size: number;
   readonly sha256: string;
@@ -10,9 +13,9 @@ export interface Head {
 
 /** One file and how far it has been read. */
 export interface Place {
-  /** Where it was found: the label of its lines, whatever it is called now. */
+  /** Path where it was found, which labels its lines whatever it is called now. */
   readonly path: string;
-  /** What a glob matched: the same, or a link that leads there. */
+  /** Path that a glob matched: the same, or a link that leads there. */
   readonly found: string;
   /** Device and inode. */
   readonly id: string;
@@ -21,9 +24,9 @@ export interface Place {
   readonly birth: number;
   readonly mtime: number;
   readonly offset: number;
-  /** What stands before the offset, in base64: a file that was emptied and filled again differs there. */
+  /** Bytes before the offset, in base64: a file that was truncated and refilled differs there. */
   readonly before: string;
-  /** How many parts of the line at the offset are shipped. */
+  /** Number of parts of the line at the offset that are shipped. */
   readonly part: number;
   /** `left`: another file has its path, the rest is still to be read. `parked`: read to its end. `skipped`: not to be read. */
   readonly state: 'live' | 'left' | 'parked' | 'skipped';
@@ -41,7 +44,10 @@ export async function readHead(file: FileHandle, size: number): Promise<Head> {
   return { size: bytes.length, sha256: digest(bytes) };
 }
 
-/** Whether the file still begins as it did, and still has before the offset what was read there. */
+/**
+ * Returns whether the file still begins as it did, and still has before the offset what was read
+ * there.
+ */
 export async function continues(
   file: FileHandle,
   size: number,
@@ -63,7 +69,7 @@ export const beginsWith = (bytes: Uint8Array, { size, sha256 }: Head): boolean =
 
 const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** As many bytes as there are, up to `length`. */
+/** Reads the available bytes, up to `length`. */
 export async function readAt(
   file: FileHandle,
   position: number,

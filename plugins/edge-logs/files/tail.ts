@@ -30,15 +30,15 @@ export interface TailOptions {
 
 export type Named = Pick<Place, 'path' | 'found'>;
 
-/** Where in a file reading begins. */
+/** Position at which reading of a file starts. */
 export type Start = Pick<Place, 'offset' | 'before' | 'part'> & { readonly mtime?: number };
 
 export const beginning: Start = { offset: 0, before: '', part: 0 };
 
 const quantum = 64 * 1024;
-/** So many seconds' worth may be read at once. */
+/** Seconds' worth of the rate that may be read at once. */
 const burstSeconds = 2;
-/** How long a file that another has replaced may still be written to. */
+/** Time for which a replaced file may still be written to. */
 const graceMs = 10_000;
 
 /** One file that is read, from where it was left to wherever it grows. */
@@ -61,11 +61,11 @@ export class Tail {
   /** When it had been written last as it was read: whatever took its path afterwards was written later. */
   #readMtime: number;
   #grownAt: number;
-  /** What the last attempt that took nothing knew. */
+  /** State at the last attempt that read nothing. */
   #tried = '';
   /** Another file has its path. */
   left = false;
-  /** It was emptied, or holds other bytes than what was read. */
+  /** True if it was truncated, or holds other bytes than those read. */
   replaced = false;
 
   /** `path` and `found` as they were when it was found first, whatever it is called now. */
@@ -124,7 +124,7 @@ export class Tail {
     return this.#options.monotonic() - this.#grownAt;
   }
 
-  /** Nothing is expected of it any more. */
+  /** True if no more lines are expected of it. */
   get finished(): boolean {
     return this.left && this.behind === 0 && this.quietMs >= graceMs;
   }
@@ -146,7 +146,10 @@ export class Tail {
     this.replaced ||= size < this.#offset;
   }
 
-  /** It was written to, and nothing of it is read: whether it is still what it was cannot be seen from it alone. */
+  /**
+   * True if it was written to without anything new to read: whether it is still the same file
+   * cannot be seen from it alone.
+   */
   get stirred(): boolean {
     return this.#offset === 0 && this.#part === 0 && this.#mtime !== this.#readMtime;
   }
@@ -230,7 +233,7 @@ export class Tail {
     this.replaced = false;
   }
 
-  /** Whether `other` is a copy of this file, at least as far as this was read. */
+  /** Returns whether `other` is a copy of this file, at least as far as this was read. */
   async isCopiedTo(other: OpenFile): Promise<boolean> {
     if (this.#offset > 0) {
       return await continues(other.file, other.size, this.place);

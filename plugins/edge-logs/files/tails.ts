@@ -13,7 +13,7 @@ import { Unreadable } from './unreadable.ts';
 
 export interface TailsOptions extends TailOptions {
   readonly log: Logger;
-  /** Whether the machine's owner allows to read the file at a real path. */
+  /** Returns whether the host's owner allows the file at a real path to be read. */
   readonly allows: (path: string) => boolean;
   readonly maxFiles: number;
 }
@@ -82,7 +82,7 @@ export class Tails {
     this.changed = true;
   }
 
-  /** Whether it is one of those that are not read. */
+  /** Returns its place if it is one of the files that are not read. */
   async findParked(file: OpenFile): Promise<Place | undefined> {
     return await this.#parked.find(file);
   }
@@ -128,7 +128,10 @@ export class Tails {
     }
   }
 
-  /** What had the path of a new file before it, and was rotated away before it was looked at. */
+  /**
+   * Starts reading a file that had the path before a new one, and was rotated before it was
+   * examined.
+   */
   async beginEarlier(named: Named, { id }: OpenFile, group: Group, since: number): Promise<void> {
     const place: Place = {
       ...named,
@@ -197,7 +200,7 @@ export class Tails {
     }
   }
 
-  /** Lets go of a file that is not to be read any more. */
+  /** Closes a file that is not to be read any more. */
   async drop(tail: Tail): Promise<void> {
     if (this.#live.get(tail.path) === tail) {
       this.#live.delete(tail.path);
@@ -239,14 +242,20 @@ export class Tails {
     }
   }
 
-  /** Of a file that was emptied before anything of it was read only copies are left. */
+  /**
+   * Starts reading the copies of a file that was truncated before any of it was read; nothing else
+   * is left of it.
+   */
   async #beginBefore(place: Place, group: Group): Promise<void> {
     const { rest, between } = await this.#generations(place);
     await rest?.file.close();
     await this.#beginBetween(place, between, group, false);
   }
 
-  /** Its path is gone or another's: it is read to its end, and so is what had the path for a moment. */
+  /**
+   * Handles a path that is gone or reused: reads the file to its end, and then what had the path in
+   * between.
+   */
   async #rotate(tail: Tail): Promise<void> {
     const { path, group, place } = tail;
     this.#live.delete(path);
@@ -261,7 +270,10 @@ export class Tails {
     this.changed = true;
   }
 
-  /** It was emptied in place: what was not read yet is in the copy that was made before, if there is one. */
+  /**
+   * Handles a file that was truncated in place: what was not read yet is in the copy made before,
+   * if there is one.
+   */
   async #emptied(tail: Tail): Promise<void> {
     const { group, place } = tail;
     const { rest, between } = await this.#generations(place);
@@ -275,7 +287,10 @@ export class Tails {
     this.changed = true;
   }
 
-  /** Only of the file that had the path last it is known that nothing else of its name was read after it. */
+  /**
+   * Starts reading files in between. Only for the last file that had the path is it known that
+   * nothing else of its name was read after it.
+   */
   async #beginBetween(
     named: Named,
     between: readonly OpenFile[],
@@ -302,7 +317,9 @@ export class Tails {
     );
   }
 
-  /** Whether it is what rotation by copying makes of a file that is being read. */
+  /**
+   * Returns whether it is the copy that copytruncate rotation makes of a file that is being read.
+   */
   async isCopy(file: OpenFile): Promise<boolean> {
     for (const tail of this.#live.values()) {
       const isBeside =
@@ -315,7 +332,10 @@ export class Tails {
     return false;
   }
 
-  /** One file that fails is let go of, and tried again when files are looked for; the others are read on. */
+  /**
+   * Runs `work` on one file. A file that fails is closed, and retried at the next search; the
+   * others are unaffected.
+   */
   async #spared<R>(tail: Tail, work: () => Promise<R>): Promise<R | undefined> {
     try {
       return await work();

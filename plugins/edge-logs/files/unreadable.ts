@@ -32,7 +32,7 @@ export class Unreadable {
     this.#paths.delete(path);
   }
 
-  /** Forgets those that are not met any more. */
+  /** Drops those that are no longer found. */
   keep(found: ReadonlySet<string>): void {
     [...this.#paths].filter((path) => !found.has(path)).forEach((path) => this.#paths.delete(path));
   }

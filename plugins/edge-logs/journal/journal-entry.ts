@@ -1,6 +1,6 @@
 import type { Instant } from '../lines/line-times.ts';
 
-/** What is kept of an entry of the journal. */
+/** Fields kept of a journal entry. */
 export interface JournalEntry {
   readonly cursor: string;
   readonly at: Instant;
@@ -9,12 +9,15 @@ export interface JournalEntry {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** By the number of syslog; the words that the log store knows. */
+/** Levels by syslog number, in the words of the log store. */
 const levels = ['critical', 'critical', 'critical', 'error', 'warn', 'info', 'info', 'debug'];
 const longestCursor = 512;
 const longestText = 128;
 
-/** One line of `journalctl -o json`; undefined when it is none, or has no message. Every program writes fields of its own. */
+/**
+ * Parses one line of `journalctl -o json`; undefined if it is invalid, or has no message. Any
+ * program may write fields of its own.
+ */
 export function journalEntry(line: string): JournalEntry | undefined {
   const fields = parse(line);
   const [cursor, micros] = [text(fields, '__CURSOR'), Number(text(fields, '__REALTIME_TIMESTAMP'))];

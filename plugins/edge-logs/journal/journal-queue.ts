@@ -10,9 +10,9 @@ export interface JournalOptions {
   readonly host: string;
   readonly times: LineTimes;
   readonly maxBytes: number;
-  /** After which entry to begin. */
+  /** Cursor of the entry after which to begin. */
   readonly cursor: string | undefined;
-  /** Without one: with entries of this time, in milliseconds; undefined: with the first there is. */
+  /** Start time without a cursor, in milliseconds; undefined means the first entry. */
   readonly since: number | undefined;
 }
 
@@ -43,7 +43,7 @@ export class JournalQueue {
     return this.#taken;
   }
 
-  /** For a program that begins now, with what the last one has not printed. */
+  /** Returns the arguments of a program that starts now, after what the last one printed. */
   begin(): readonly string[] {
     const { units, priority, directory } = this.#options.spec;
     this.#partial = [];
@@ -69,7 +69,7 @@ export class JournalQueue {
     ];
   }
 
-  /** Takes what the program prints; resolves when there is room for more. */
+  /** Takes the program's output; resolves when there is capacity for more. */
   async feed(chunk: Uint8Array): Promise<void> {
     let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
@@ -146,5 +146,5 @@ export class JournalQueue {
   }
 }
 
-/** What an entry takes in memory beside its message. */
+/** Memory of an entry besides its message. */
 const overhead = 512;

@@ -25,7 +25,7 @@ const maxLines = 8_192;
 
 const pack = promisify(gzip);
 
-/** What becomes one push: lines by stream, in the order in which they were read. */
+/** Draft of a push: lines by stream, in the order in which they were read. */
 export class Draft {
   readonly #streams = new Map<string, { readonly stream: Metadata; readonly values: Value[] }>();
   #lines = 0;

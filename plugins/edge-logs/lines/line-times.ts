@@ -27,7 +27,9 @@ export class LineTimes {
     return this.#after({ ms: this.#now(), ns: 0 });
   }
 
-  /** The time of a line that says its own, which is not believed when it lies in the future. */
+  /**
+   * Returns the time of a line that carries its own, which is not trusted if it is in the future.
+   */
   of(said: Instant): Instant {
     const now = this.#now();
     return this.#after(said.ms > now ? { ms: now, ns: 0 } : said);

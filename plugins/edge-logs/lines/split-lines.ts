@@ -1,7 +1,7 @@
 /** A line, or one of the parts of a line that is too long. */
 export interface Line {
   readonly text: string;
-  /** From 1 on; 0 for a whole line. */
+  /** Number of the part, from 1; 0 for a whole line. */
   readonly part: number;
   /** The last part. */
   readonly ends: boolean;
@@ -11,9 +11,9 @@ export interface Splitting {
   /** Parts of the first line that are there already. */
   readonly part: number;
   readonly maxBytes: number;
-  /** Whether a line begins an entry; without it each does. */
+  /** Returns whether a line begins an entry; if absent, each line does. */
   readonly starts?: ((line: string) => boolean) | undefined;
-  /** Nothing may follow any more: what is there is whole. `lines`: as far as there are whole lines. */
+  /** End of input: what is there is complete. `lines` means as far as there are whole lines. */
   readonly over?: 'lines' | 'all' | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface Split {
 
 const newline = 10;
 const carriageReturn = 13;
-/** As much of a line as is looked at to see whether it begins an entry. */
+/** Bytes of a line that are examined to see whether it begins an entry. */
 const lookBytes = 1_024;
 
 /** Takes whole entries from the front of `bytes`; what may still grow stays, unless it is too long already. */
@@ -62,7 +62,10 @@ function afterZeros(bytes: Buffer, from: number): number {
   return at;
 }
 
-/** Where the text of the entry ends and where the next one begins; undefined while that cannot be known. */
+/**
+ * Returns where the text of the entry ends and the next one begins; undefined if that is not known
+ * yet.
+ */
 function endOfEntry(bytes: Buffer, from: number, { starts, over }: Splitting): End | undefined {
   let last = bytes.indexOf(newline, from);
   const all: End = { stop: bytes.length, next: bytes.length };
@@ -97,7 +100,10 @@ function lineEnd(bytes: Buffer, from: number, at: number): End {
   return { stop: at > from && bytes[at - 1] === carriageReturn ? at - 1 : at, next: at + 1 };
 }
 
-/** As much as fits, as text: what is no UTF-8 becomes U+FFFD, which takes three bytes for one. */
+/**
+ * Returns as much text as fits; bytes that are not UTF-8 become U+FFFD, which takes three bytes for
+ * one.
+ */
 export function piece(
   bytes: Buffer,
   from: number,

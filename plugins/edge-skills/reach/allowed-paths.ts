@@ -9,16 +9,19 @@ import { errors } from './errors.ts';
 
 /** Names a file without opening it: nothing happens to a device, and no call blocks at a pipe. Node has no name for it. */
 const namesOnly = 0o10000000;
-/** Not files but windows into the kernel and into other processes, whatever the owner's patterns say. */
+/**
+ * Paths that are not files but windows into the kernel and other processes, whatever the owner's
+ * patterns say.
+ */
 const windows = ['/proc', '/sys', '/dev'];
-/** Where the journal lies; who may read that folder may read the journal. */
+/** Location of the journal; permission for that folder implies permission for the journal. */
 export const journalPlace = '/var/log/journal/system.journal';
 
 export interface NamedPath {
-  /** Without a link in it. */
+  /** Path without links. */
   readonly path: string;
   readonly stats: BigIntStats;
-  /** Only names it; `/proc/self/fd/N` leads to exactly this file or folder. */
+  /** Handle that only refers to it; `/proc/self/fd/N` leads to exactly this file or folder. */
   readonly handle: FileHandle;
 }
 
@@ -30,7 +33,10 @@ export interface AllowedPathsParts {
   readonly closed: readonly string[];
 }
 
-/** What of the file system the owner of this machine lets skills see. Every path is checked as it is once its links are followed. */
+/**
+ * Part of the file system that the owner of this host lets skills see. Every path is checked after
+ * its links are resolved.
+ */
 export class AllowedPaths {
   readonly #parts: AllowedPathsParts;
   readonly #closed: readonly string[];
@@ -42,7 +48,7 @@ export class AllowedPaths {
     this.#closed = [...windows, ...parts.closed];
   }
 
-  /** Of a path without links and without `..`. */
+  /** Returns whether a path, which has no links and no `..`, is allowed. */
   allows(path: string): boolean {
     const { paths } = this.#parts.policy.current().skills;
     if (paths !== this.#source) {
@@ -52,7 +58,7 @@ export class AllowedPaths {
     return !this.#isClosed(path) && this.#globs.some((glob) => matchesPath(glob, path));
   }
 
-  /** Calls `work` with what stands at the path, then lets go of it. */
+  /** Calls `work` with the file or folder at the path, then closes it. */
   async with<T>(asked: string, work: (named: NamedPath) => Promise<T>): Promise<T> {
     const named = await this.patiently(
       asked,

@@ -12,7 +12,7 @@ export interface Address {
   readonly family: 4 | 6;
 }
 
-/** How names become addresses; tests put a liar here. */
+/** Resolver of names to addresses, replaceable in tests. */
 export type Resolve = (
   name: string,
 ) => Promise<readonly { readonly address: string; readonly family: number }[]>;
@@ -44,7 +44,10 @@ const never: readonly Network[] = [
   ['2002:a9fe:a9fe::', 48, 'ipv6'],
   ['::a9fe:a9fe', 128, 'ipv6'],
 ];
-/** Only where the owner names the address or a network of it: this machine, its link, and what may be either in disguise. */
+/**
+ * Networks that the owner must name explicitly: this host, its link, and addresses that may be
+ * either in disguise.
+ */
 const near: readonly Network[] = [
   ['127.0.0.0', 8, 'ipv4'],
   ['169.254.0.0', 16, 'ipv4'],
@@ -183,7 +186,7 @@ function blockList(networks: readonly Network[]): BlockList {
   return list;
 }
 
-/** This machine by all its names of this moment. */
+/** Returns all current addresses of this host. */
 function nearby(): BlockList {
   const list = blockList(near);
   for (const { address, family } of Object.values(networkInterfaces()).flatMap(

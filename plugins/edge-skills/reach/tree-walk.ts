@@ -27,7 +27,10 @@ export interface WalkOptions<T> {
   readonly call: SkillCall;
   readonly maxEntries: number;
   readonly root: T;
-  /** Called for every entry with what its folder was given; the answer goes to what is in it, if it is a folder. */
+  /**
+   * Called for every entry with the value of its folder; the result is the value for its own
+   * entries, if it is a folder.
+   */
   readonly see: (entry: WalkEntry, folder: T) => T;
 }
 

@@ -15,9 +15,9 @@ interface Usage {
   readonly path: string;
   readonly depth: number;
   readonly above: Usage | undefined;
-  /** On the disk. */
+  /** Size on disk. */
   bytes: number;
-  /** As the files say. */
+  /** Size as the files state it. */
   size: number;
   files: number;
 }

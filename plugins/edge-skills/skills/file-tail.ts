@@ -60,7 +60,10 @@ export const fileTail = (paths: AllowedPaths): EdgeSkill => ({
     }),
 });
 
-/** Where the last lines begin. A first line that is cut off is left for the next call, unless it is all there is. */
+/**
+ * Returns where the last lines begin. A truncated first line is left for the next call, unless it
+ * is all there is.
+ */
 function beginOf(bytes: Buffer, lines: number, whole: boolean): number {
   // What ends the last line begins no other.
   let at = bytes.at(-1) === newline ? bytes.length - 1 : bytes.length;

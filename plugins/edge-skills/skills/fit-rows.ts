@@ -1,7 +1,7 @@
-/** What one answer may have in rows or text; the frame around it and other fields come on top. */
+/** Max size of one answer in rows or text; the surrounding frame and other fields come on top. */
 export const maxAnswerBytes = 160 * 1024;
 
-/** As many of the first rows as there is room for. */
+/** Returns as many of the first rows as fit. */
 export function fitRows<T>(rows: readonly T[], most = maxAnswerBytes): readonly T[] {
   let bytes = 0;
   const end = rows.findIndex((row) => (bytes += Buffer.byteLength(JSON.stringify(row)) + 1) > most);

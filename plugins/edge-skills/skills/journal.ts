@@ -98,7 +98,7 @@ function argumentsOf({ unit, priority, since, until, lines, boot }: Params): str
   ];
 }
 
-/** With all six digits, which a Date has no room for. */
+/** Parses a time with all six digits, which a Date cannot hold. */
 function secondsOf(text: string): string {
   const [whole, fraction = ''] = text.slice(0, -1).split('.');
   const ms = Date.parse(`${whole}Z`);

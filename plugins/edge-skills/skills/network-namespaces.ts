@@ -5,7 +5,10 @@ import { fitRows } from './fit-rows.ts';
 
 interface Namespace {
   readonly id: string;
-  /** That of the first process, which is the machine's own where the agent is in no container. */
+  /**
+   * True for the namespace of the first process, which is the host's own unless the agent runs in a
+   * container.
+   */
   readonly is_host: boolean;
   processes: number;
   /** The first few. */

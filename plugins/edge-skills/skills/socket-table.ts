@@ -11,7 +11,7 @@ export interface SocketRow {
   readonly inode: string;
 }
 
-/** As include/net/tcp_states.h counts them. */
+/** States in the numbering of include/net/tcp_states.h. */
 const states = [
   '',
   'established',
@@ -68,7 +68,10 @@ export function readSockets(
   return { rows, whole: Buffer.byteLength(text) < maxBytes };
 }
 
-/** `0100007F:1F90`: words of 32 bits in the order of this machine, which is little-endian wherever Node runs as an agent. */
+/**
+ * Parses `0100007F:1F90`: words of 32 bits in host byte order, which is little-endian wherever Node
+ * runs as an agent.
+ */
 function endpoint(
   text: string | undefined,
 ): { readonly address: string; readonly port: number } | undefined {

@@ -4,7 +4,7 @@ export interface TreeParams {
   readonly max_entries: number;
 }
 
-/** What every skill takes that walks through a folder, with what only one takes. */
+/** Returns the schema of a skill that walks a folder, with the skill's own fields. */
 export const treeSchema = (top: number, own: Readonly<Record<string, object>>) =>
   ({
     type: 'object',

@@ -2,7 +2,7 @@ import type { SkillOutput } from 'svc/contracts/edge-skills';
 
 import type { WalkReport } from '../reach/tree-walk.ts';
 
-/** What a walk has found, and how to see what it has not. */
+/** Returns the note about what a walk has found, and how to see the rest. */
 export function walkNote(
   found: object,
   { entries, unreadable, cut }: WalkReport,

@@ -8,7 +8,7 @@ import { errors } from './errors.ts';
 import { type Next, Queue } from './queue.ts';
 import { type RecordHead, writeRecord } from './record.ts';
 
-/** What matters most comes first, and is dropped last. */
+/** Lanes by priority; the first one is sent first and dropped last. */
 export const lanes = ['events', 'metrics', 'logs', 'traces'] as const;
 export type Lane = Signal | 'events';
 
@@ -27,7 +27,7 @@ const groupMs = 1_000;
 /** Puts that wait for the disk may hold so much memory. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 
-/** What waits on the disk for the manager: one queue a lane, one budget for all. */
+/** Buffer on disk for data that waits for the manager: one queue per lane, one budget for all. */
 export class DiskBuffer {
   readonly #options: BufferOptions;
   readonly #queues: ReadonlyMap<Lane, Queue>;
@@ -91,7 +91,7 @@ export class DiskBuffer {
     return this.#inTurn(() => this.#queue(lane).left(next));
   }
 
-  /** Sent, and refused for good: it would be refused again. */
+  /** Drops a record that the manager refused: it would be refused again. */
   async refused(lane: Lane, next: Next): Promise<void> {
     this.#drop(lane, next.record.head.items, 'refused');
     await this.left(lane, next);
@@ -105,7 +105,7 @@ export class DiskBuffer {
     return this.#queue(lane).hasWaited;
   }
 
-  /** Called when a record was put into the lane. */
+  /** Registers a callback for records put into the lane. */
   onPut(lane: Lane, wake: () => void): void {
     this.#wakers.set(lane, wake);
   }
@@ -140,7 +140,10 @@ export class DiskBuffer {
     });
   }
 
-  /** The disk may be full before the budget is: then, too, what matters least makes room. */
+  /**
+   * Appends a record. The disk may be full before the budget is used up: then, too, the least
+   * important data is dropped.
+   */
   async #append(lane: Lane, bytes: Uint8Array, items: number, at: number): Promise<void> {
     for (;;) {
       try {
@@ -227,7 +230,7 @@ export class DiskBuffer {
   }
 }
 
-/** What of the disk the buffer may take. */
+/** Returns the part of the disk that the buffer may use. */
 export function budgetOf(folder: string, maxBytes: number, share: number): number {
   const { blocks, bsize } = statfsSync(folder);
   return Math.max(1024 * 1024, Math.min(maxBytes, Math.floor(blocks * bsize * share)));

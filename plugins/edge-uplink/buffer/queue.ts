@@ -11,10 +11,10 @@ import { countItems, recordAt, scan, type Segment } from './segment.ts';
 export const segmentBytes = 1024 * 1024;
 const segmentName = /^(\d{10})\.seg$/;
 
-/** What is next to leave, and how to say that it has. */
+/** Next record to send, with its position for `left`. */
 export interface Next {
   readonly record: BufferRecord;
-  /** Of what has waited, not of what is new. */
+  /** True for data that has waited, false for new data. */
   readonly replayed: boolean;
   readonly bytes: number;
   readonly range: Range;
@@ -70,7 +70,7 @@ export class Queue {
     return this.#segments.reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Nothing waits. */
+  /** True if nothing waits. */
   get empty(): boolean {
     const end = this.#end();
     return this.#ranges.every(({ from, to }) => !isBefore(from, to ?? end));
@@ -82,7 +82,7 @@ export class Queue {
       : this.#segments.find(({ firstAt }) => firstAt !== undefined)?.firstAt;
   }
 
-  /** Written, but not yet sure to survive a power cut. */
+  /** Appends a record; it is not guaranteed to survive a power cut until `sync`. */
   async append(bytes: Uint8Array, items: number, at: number): Promise<void> {
     if (
       this.#writing &&
@@ -119,7 +119,10 @@ export class Queue {
     this.#unsynced = true;
   }
 
-  /** What was appended survives a power cut, and what has left is not sent again after a kill. */
+  /**
+   * Makes appended records survive a power cut, and keeps sent ones from being sent again after a
+   * kill.
+   */
   async sync(): Promise<void> {
     if (this.#unsynced) {
       this.#unsynced = false;
@@ -139,7 +142,10 @@ export class Queue {
     }
   }
 
-  /** What is new first; `replay` also allows what has waited. `lost` hears of bytes that are not what was written. */
+  /**
+   * Returns the next record, new ones first; `replay` also allows those that have waited. `lost` is
+   * called for corrupt bytes.
+   */
   async next(replay: boolean, lost: (items: number) => void): Promise<Next | undefined> {
     const [fresh] = this.#ranges.slice(-1) as [Range];
     const waited = this.#ranges.length > 1 ? this.#ranges[0] : undefined;
@@ -159,7 +165,7 @@ export class Queue {
     return this.#ranges.length > 1;
   }
 
-  /** It has left, for the manager or for good. */
+  /** Marks a record as sent, or dropped for good. */
   async left({ range, end }: Pick<Next, 'range' | 'end'>): Promise<void> {
     if (isBefore(range.from, end)) {
       range.from = end;
@@ -169,13 +175,16 @@ export class Queue {
     await this.#forgetLeft();
   }
 
-  /** From here on what is unsent has waited, and what comes now goes before it. */
+  /** Marks everything unsent as waiting; later records go before it. */
   markWaiting(): void {
     this.#ranges = split(this.#ranges, this.#end());
     this.#moved = true;
   }
 
-  /** Drops the oldest segment; how many items are lost with it, or undefined when there is none to drop. */
+  /**
+   * Drops the oldest segment; returns how many items are lost with it, or undefined if there is
+   * none to drop.
+   */
   async dropOldest(): Promise<number | undefined> {
     const [oldest] = this.#segments;
     if (!oldest) {
@@ -282,7 +291,7 @@ export class Queue {
     return { segment, handle };
   }
 
-  /** Segments that nothing unsent stands in are of no use any more, but for the one that is written to. */
+  /** Deletes segments without unsent records, except the one being written. */
   async #forgetLeft(): Promise<void> {
     const oldest = this.#ranges.reduce((least, { from }) => Math.min(least, from.seq), Infinity);
     for (const segment of this.#segments.filter(({ seq }) => seq < oldest)) {

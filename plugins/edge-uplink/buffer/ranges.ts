@@ -4,7 +4,7 @@ export interface Place {
   readonly offset: number;
 }
 
-/** What has not left yet: from here to there; the last range is open, and what is new goes there. */
+/** Range of unsent records; the last one is open-ended and receives new ones. */
 export interface Range {
   from: Place;
   to: Place | undefined;
@@ -14,7 +14,10 @@ interface Closed extends Range {
   to: Place;
 }
 
-/** More stretches than this are joined: what lies between them is sent twice, which the manager notices. */
+/**
+ * Max ranges; beyond this they are joined: what lies between them is sent twice, which the manager
+ * detects.
+ */
 const maxRanges = 16;
 
 export const isBefore = (a: Place, b: Place): boolean =>
@@ -32,7 +35,7 @@ export function split(ranges: readonly Range[], end: Place): Range[] {
   return [...closed, { from: end, to: undefined }];
 }
 
-/** Without what stood in segments before `seq`, which are gone. */
+/** Returns the ranges without deleted segments, those before `seq`. */
 export function cutBefore(ranges: readonly Range[], seq: number): Range[] {
   const floor = { seq, offset: 0 };
   return ranges
@@ -43,7 +46,7 @@ export function cutBefore(ranges: readonly Range[], seq: number): Range[] {
     .filter(({ from, to }) => to === undefined || isBefore(from, to));
 }
 
-/** As a file says it; undefined when it says nothing that can be right. */
+/** Parses ranges from a file; undefined if they cannot be valid. */
 export function readRanges(value: unknown): Range[] | undefined {
   const isPlace = (place: unknown): place is Place =>
     typeof place === 'object' &&

@@ -1,6 +1,6 @@
 import { crc32c } from './crc32c.ts';
 
-/** What stands before the body of a record. */
+/** Head of a record, which precedes its body. */
 export interface RecordHead {
   /** A path of the manager's data plane, or the name of an event. */
   readonly to: string;

@@ -13,18 +13,18 @@ export interface Segment {
   readonly file: string;
   /** Bytes of whole records. */
   size: number;
-  /** What is in it, where that is known without reading it. */
+  /** Number of items, if it is known without reading the segment. */
   items: number | undefined;
   firstAt: number | undefined;
 }
 
 export interface ReadAt {
   readonly record: BufferRecord;
-  /** Where the next one begins. */
+  /** Position of the next record. */
   readonly next: number;
 }
 
-/** The record at `offset`; undefined at the end, 'damaged' when what stands there is none. */
+/** Reads the record at `offset`; undefined at the end, 'damaged' if it is invalid. */
 export async function recordAt(
   handle: FileHandle,
   offset: number,
@@ -44,7 +44,10 @@ export async function recordAt(
   return record ? { record, next: offset + prefixBytes + prefix.payload } : 'damaged';
 }
 
-/** What a kill has left at the end is no record: where the last whole one ends, and what there is up to there. */
+/**
+ * Scans a segment, ignoring a partial record that a kill left at the end: returns where the last
+ * whole one ends, and what there is up to there.
+ */
 export async function scan(
   file: string,
   from = 0,
@@ -69,7 +72,9 @@ export async function scan(
   }
 }
 
-/** How many items stand behind `from`, by the heads alone; for saying what was dropped. */
+/**
+ * Returns how many items follow `from`, reading the heads alone; used to report what was dropped.
+ */
 export async function countItems(file: string, from: number, size: number): Promise<number> {
   const handle = await open(file, 'r');
   try {

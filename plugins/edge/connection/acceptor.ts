@@ -54,10 +54,10 @@ export interface AcceptorParts {
   readonly random: () => number;
   readonly log: Logger;
   readonly managerVersion: string;
-  /** What sessions send, by the session that sends it. */
+  /** Handlers of what sessions send, by the sending session. */
   readonly handlers: TunnelHandlers;
   readonly owners: Map<TunnelSession, EdgeRecord>;
-  /** This edge is served from now on. */
+  /** Called when this edge starts being served. */
   readonly onServing: (record: EdgeRecord) => void;
 }
 
@@ -66,7 +66,10 @@ const version = /^v?\d{1,6}\.\d{1,6}\.\d{1,6}([-+][0-9A-Za-z.-]{1,40})?$/;
 /** A machine that was displaced by another comes back late, so that the two do not take turns at full speed. */
 const displaced = { retryMinMs: 20_000, retryMaxMs: 40_000, graceMs: 0 } as const;
 
-/** What a proof waited for longer, such as in a manager that stood still, says no time: it would be told as a wrong clock. */
+/**
+ * Max delay of a proof whose time is still trusted. With a longer one, as in a stalled manager, it
+ * would be reported as a wrong clock.
+ */
 const longestTurnMs = 2_000;
 
 const skewOf = (now: unknown, at: number): number | null =>
@@ -118,7 +121,7 @@ export class Acceptor {
     }
   }
 
-  /** After the proof: the right secret is not enough. */
+  /** Admits an edge after the proof: the right secret alone is not enough. */
   async #admit(
     { accessKey, hello, machineKey }: AuthenticatedEdge<LiveKey>,
     ip: string,

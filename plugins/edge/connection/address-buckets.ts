@@ -7,7 +7,7 @@ const maxAddresses = 10_000;
 export class AddressBuckets {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #burst: () => number;
-  /** In the order of their last use. */
+  /** Buckets, least recently used first. */
   readonly #buckets = new Map<string, TokenBucket>();
 
   constructor(clock: Pick<Clock, 'monotonic'>, burst: () => number) {

@@ -3,7 +3,7 @@ import { type Clock } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 
-/** What they cost together is as long as any other request has to wait for a turn of the loop. */
+/** Max edges per turn of the event loop: their total cost is the delay of any other request. */
 const perTurn = 50;
 const turnMs = 50;
 const maxWaiting = 4_096;
@@ -23,7 +23,10 @@ interface Waiting {
   readonly refuse: (error: SvcError) => void;
 }
 
-/** Where edges wait before they prove themselves: a fleet that comes back in one moment must leave this process time for everything else. */
+/**
+ * Queue of edges before authentication: a fleet that reconnects at once must leave this process
+ * time for everything else.
+ */
 export class AdmissionQueue {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #random: () => number;
@@ -42,7 +45,10 @@ export class AdmissionQueue {
     return this.#queue.length;
   }
 
-  /** Undefined when it may go on at once; throws or rejects with unavailable when there is no room, or no end of the waiting. */
+  /**
+   * Joins the queue. Undefined if it may proceed immediately; throws or rejects with unavailable if
+   * the queue is full, or the wait would not end.
+   */
   enter(): Promise<void> | undefined {
     this.#takeTurns();
     if (this.#queue.length === 0 && this.#free > 0) {
@@ -57,7 +63,7 @@ export class AdmissionQueue {
     );
   }
 
-  /** Only while edges come: without edges nothing wakes the process. */
+  /** Takes turns only while edges arrive: without edges nothing wakes the process. */
   #takeTurns(): void {
     if (!this.#turns) {
       this.#turns = true;
@@ -86,11 +92,14 @@ export class AdmissionQueue {
 interface Refusal {
   readonly afterSeconds?: number;
   readonly maxSeconds?: number;
-  /** For whoever comes; not only for those of one address. */
+  /** True if it applies to every edge, rather than to one address. */
   readonly isFull?: boolean;
 }
 
-/** Those who are refused together do not come back together. */
+/**
+ * Returns an error with a random retry time, so that edges refused together do not come back
+ * together.
+ */
 export function tooMany(
   random: () => number,
   { afterSeconds = 0, maxSeconds = Infinity, isFull = true }: Refusal = {},

@@ -15,7 +15,10 @@ export interface DeviceBindingParts {
 /** Which device each edge watches, as far as the devices change that and not the edge itself. */
 export class DeviceBindings {
   readonly #parts: DeviceBindingParts;
-  /** Devices of which an edge may have been taken off; asked in one pass, because a fleet that comes back changes all of them. */
+  /**
+   * Devices that may have lost an edge; queried in one pass, because a reconnecting fleet changes
+   * all of them.
+   */
   readonly #changed = new Set<number>();
 
   constructor(parts: DeviceBindingParts) {

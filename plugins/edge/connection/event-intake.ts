@@ -12,8 +12,8 @@ export interface Receiver {
 }
 
 /**
- * What edges report: as events, which are lost with the connection, or by the method `tell`, whose answer says that it was taken. What
- * comes twice counts once.
+ * Intake of what edges report: as events, which are lost with the connection, or by the method
+ * `tell`, whose answer confirms receipt. Duplicates count once.
  */
 export class EventIntake {
   readonly events: ReadonlyMap<string, TunnelListener>;

@@ -7,9 +7,9 @@ import { tooMany } from './admission-queue.ts';
 export interface Limits {
   /** Sockets that have not proved anything yet. */
   readonly unproved: number;
-  /** Of all edges together. */
+  /** Limit of all edges together. */
   readonly perSecond: number;
-  /** Of one address, or of 64 bits of IPv6. */
+  /** Limit of one address, or of 64 bits of IPv6. */
   readonly perAddress: number;
 }
 
@@ -49,7 +49,7 @@ export class HandshakeLimits {
     return this.#refused;
   }
 
-  /** Asked before the upgrade; throws unavailable, with a time to come back. */
+  /** Checks the limits before the upgrade; throws unavailable, with a time to come back. */
   admit(ip: string): void {
     const { unproved: most, perSecond, perAddress } = this.#limits();
     const now = this.#clock.monotonic();

@@ -40,7 +40,10 @@ export class Introductions {
     return this.#waiting.size + this.#running;
   }
 
-  /** What an edge whose tunnel is up says of its host; the latest counts. Resolves once its device is known, or why it has none. */
+  /**
+   * Receives host info from an edge whose tunnel is up; the latest one counts. Resolves once its
+   * device is known, or why it has none.
+   */
   receive(record: EdgeRecord, hostInfo: unknown): Promise<Introduced> {
     const queued = this.#waiting.get(record);
     if (queued) {

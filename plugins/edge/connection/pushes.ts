@@ -12,7 +12,7 @@ export interface PushParts {
   readonly settings: Settings;
 }
 
-/** What edges push through their tunnels: no connection, no keys and no request of HTTP for each. */
+/** Pushes of edges through their tunnels: without a connection, keys or an HTTP request each. */
 export class Pushes {
   readonly method: TunnelMethod = { handle: (params: unknown, call) => this.#push(params, call) };
   readonly #owners: ReadonlyMap<TunnelSession, EdgeRecord>;
@@ -25,7 +25,7 @@ export class Pushes {
     this.#settings = settings;
   }
 
-  /** Whether edges that connect at this moment should push this way. */
+  /** True if edges that connect now should push this way. */
   get taken(): boolean {
     return this.#ingest.available && this.#settings.get<boolean>('edge.tunnel_pushes');
   }
@@ -48,7 +48,10 @@ export class Pushes {
   }
 }
 
-/** In memory of its own, which can move to the thread of a store: of a small Buffer that Node cut from a larger one, all eight kilobytes would be copied. */
+/**
+ * Decodes into separate memory, which can move to the thread of a store: a small Buffer that Node
+ * sliced from a larger one would copy all eight kilobytes.
+ */
 function decoded(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text, 'base64'));
   return bytes.subarray(0, bytes.write(text, 'base64'));

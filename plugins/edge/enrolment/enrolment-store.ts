@@ -33,7 +33,7 @@ export const enrolmentStore = (db: EdgeDb) => ({
       .returningAll()
       .executeTakeFirstOrThrow(),
 
-  /** Those that ended before. */
+  /** Deletes enrolments that expired before then. */
   async purge(before: number): Promise<void> {
     await db.deleteFrom('edge_enrolments').where('expires_at', '<', before).execute();
   },

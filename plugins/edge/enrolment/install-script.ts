@@ -23,8 +23,8 @@ export function assertReachable(url: string): void {
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /**
- * Brings svc to a host and enrols it. All of it is read before any of it is run; nothing is put in place before its digest is the one that
- * stands here.
+ * Returns the script that brings svc to a host and enrols it. It is read completely before any of
+ * it runs; nothing is installed unless its digest matches the one given here.
  */
 export const installScript = ({
   manager,

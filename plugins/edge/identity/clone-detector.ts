@@ -23,8 +23,9 @@ export class CloneDetector {
   }
 
   /**
-   * A machine wants to serve as this edge. Returns the machines that fight over it once they took turns too often, and nothing while
-   * all is as it should be: one machine, one that was started anew, or one that took over from another.
+   * Records that a machine connects as this edge. Returns the machines that compete for it once
+   * they alternated too often; undefined for the normal cases: one machine, a restarted one, or one
+   * that took over from another.
    */
   connecting(record: EdgeRecord, machine: string, bootId: string): readonly string[] | undefined {
     if (
@@ -61,7 +62,7 @@ export class CloneDetector {
     this.#contested.delete(edgeId);
   }
 
-  /** Lets go of what is too old to count. */
+  /** Drops entries that are too old to count. */
   prune(): void {
     for (const [id, { turnsAt }] of this.#contested) {
       if (this.#recent(turnsAt).length === 0) {

@@ -34,7 +34,7 @@ export interface ConflictParts {
 }
 
 const system: Principal = { kind: 'system', id: 'edge', name: 'edge', role: 'system', grants: [] };
-/** They will be refused again until a person has looked. */
+/** Retry times of refused machines, which stay refused until a person has looked. */
 const away = { retryMinMs: 300_000, retryMaxMs: 900_000, graceMs: 0 } as const;
 
 /** Two machines with the keys of one edge: neither is let in until a person says which of them is meant. */

@@ -30,7 +30,7 @@ export interface EdgeSecretParts {
   readonly inBackground: (task: string, work: () => Promise<void>) => void;
 }
 
-/** One of the older secrets, which goes on until then beside the new one. */
+/** Older secret that stays valid until then alongside the new one. */
 interface Survivor {
   readonly generation: number;
   readonly diesAt: number;
@@ -40,13 +40,13 @@ interface Change {
   readonly survivor: Survivor | undefined;
   /** The edge is given the new secret over its tunnel. */
   readonly offered: boolean;
-  /** Also while the edge has not taken the secret before this one. */
+  /** True to replace it even if the edge has not taken the previous secret. */
   readonly immediate: boolean;
 }
 
 const longestGraceMs = 24 * 3_600_000;
 
-/** What edges prove themselves with: made here, shown once, replaced on demand. */
+/** Secrets by which edges authenticate: made here, shown once, replaced on demand. */
 export class EdgeSecrets {
   readonly #parts: EdgeSecretParts;
 

@@ -71,7 +71,7 @@ export class Edges {
     return { ...rest, items: items.map((row) => view.of(row, openly)) };
   }
 
-  /** One that the asker does not see is one that there is not. */
+  /** Returns an edge; one outside the asker's scope counts as not found. */
   async get(asker: Principal, id: number, openly = false): Promise<ShownEdge> {
     const { tables, view, scopes } = this.#parts;
     return view.of(await foundFor(await scopeOf(scopes, asker), id, tables.read), openly);
@@ -147,7 +147,7 @@ export class Edges {
     }
   }
 
-  /** What is only in memory becomes a list of ids. */
+  /** Converts filters on in-memory state to a list of ids. */
   #filterOf({
     q,
     status,

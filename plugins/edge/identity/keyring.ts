@@ -11,7 +11,7 @@ export interface KeyringParts {
   readonly ids: Pick<Ids, 'token'>;
 }
 
-/** Who an access key belongs to, and which of its secrets live at this moment. */
+/** Owners of access keys, and the secrets that are valid at this moment. */
 export class Keyring implements EdgeKeyVerifier {
   readonly #edgeTable: EdgeTable;
   readonly #clock: Clock;

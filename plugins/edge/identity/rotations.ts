@@ -22,7 +22,10 @@ const offerMs = 30_000;
 const comeBack = { retryMinMs: 0, retryMaxMs: 1_000 } as const;
 const stayAway = { retryMinMs: 300_000, retryMaxMs: 900_000, graceMs: 0 } as const;
 
-/** Whether there is a tunnel through which this edge can be given another secret; one that is back in a moment will have one. */
+/**
+ * Returns whether there is a tunnel through which this edge can be given another secret; one that
+ * reconnects shortly will have one.
+ */
 export const canBeOffered = ({ conflict, tunnel, online }: EdgeRecord): boolean =>
   conflict === undefined &&
   (tunnel ? tunnel.capabilities.methods.includes('rotate_secret') : online);
@@ -35,12 +38,13 @@ export const isBeingOffered = ({
 }): boolean => keys.length > 1 && keys[0]!.offer !== null;
 
 /**
- * The way of an edge from one secret to the next, after the new one is in the table. What an edge is offered stays there, sealed, until
- * the edge has proved it, and the older one lives beside it: wherever the manager or the edge dies, the edge is let in and asked again.
+ * Rotations of edges from one secret to the next, after the new one is in the table. The offered
+ * secret stays there, sealed, until the edge has proved it, and the older one stays valid
+ * meanwhile: wherever the manager or the edge crashes, the edge is admitted and asked again.
  */
 export class Rotations {
   readonly #parts: RotationParts;
-  /** By edge: the generation that it has proved on a second connection. */
+  /** Generation that each edge has proved on a second connection. */
   readonly #probed = new Map<number, number>();
   readonly #asked = new WeakSet<TunnelSession>();
 

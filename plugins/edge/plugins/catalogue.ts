@@ -14,7 +14,10 @@ export interface EdgePlugin extends EdgePluginFile {
 
 const maxProblems = 20;
 
-/** Which plugins edges run: those with an `edge.json` beside the manifest, in the single binary as on disk. */
+/**
+ * Catalogue of edge plugins: those with an `edge.json` next to the manifest, both in the single
+ * binary and on disk.
+ */
 export class Catalogue {
   readonly #plugins: Pick<PluginDirectory, 'list' | 'read'>;
   readonly #log: Logger;
@@ -27,7 +30,7 @@ export class Catalogue {
     this.refresh();
   }
 
-  /** In the order of their names. */
+  /** Returns the plugins sorted by name. */
   all(): readonly EdgePlugin[] {
     return [...this.#known.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }

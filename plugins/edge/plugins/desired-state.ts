@@ -22,7 +22,7 @@ const applyMs = 30_000;
 /** Brings what edges run in line with what is wanted of them: an edge reports the hash of what it has, and is sent only what differs. */
 export class DesiredState {
   readonly #parts: DesiredStateParts;
-  /** Of edges of which nothing else is wanted than the defaults. */
+  /** Desired state of edges without any deviation from the defaults. */
   #usual: ConfigApply | undefined;
   readonly #waiting = new Set<EdgeRecord>();
   #running = 0;
@@ -57,7 +57,7 @@ export class DesiredState {
     }
   }
 
-  /** After a change of the catalogue. */
+  /** Drops the defaults after a change of the catalogue. */
   forgetDefaults(): void {
     this.#usual = undefined;
   }

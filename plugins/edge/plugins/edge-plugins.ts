@@ -47,7 +47,7 @@ export interface EdgePluginsParts {
 
 const largestSpec = 64 * 1024;
 
-/** What edges run, as people see and change it. */
+/** Plugins of edges, as people see and change them. */
 export class EdgePlugins {
   readonly #parts: EdgePluginsParts;
 
@@ -83,7 +83,7 @@ export class EdgePlugins {
     return this.#shown(plugin, record, healths);
   }
 
-  /** Over all edges that the asker sees: what is wanted of them. */
+  /** Returns the counts of desired states over all edges that the asker sees. */
   async counts(asker: Principal): Promise<Static<typeof PluginCounts>> {
     const { edgeTable, catalogue, scopes } = this.#parts;
     const seen = (await scopeOf(scopes, asker))?.ids;

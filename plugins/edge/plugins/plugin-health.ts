@@ -17,7 +17,7 @@ export interface HealthParts {
 const askMs = 2_000;
 const maxPlugins = 64;
 
-/** How the plugins of edges are: the last report of each, in memory, written down in batches. */
+/** Health of the plugins of edges: the last report of each, in memory, stored in batches. */
 export class HealthRecords {
   readonly #parts: HealthParts;
   readonly #fits = shapeCheck<PluginHealthEvent>(PluginHealthEvent);
@@ -27,7 +27,10 @@ export class HealthRecords {
     this.#parts = parts;
   }
 
-  /** What an edge reports of one plugin or several; what is not right, or about an unknown plugin, is left out. */
+  /**
+   * Stores an edge's report on one or more plugins; invalid parts, and those about unknown plugins,
+   * are dropped.
+   */
   receive(record: EdgeRecord, reports: unknown): void {
     if (Array.isArray(reports)) {
       reports.slice(0, maxPlugins).forEach((report) => this.#receiveOne(record, report));

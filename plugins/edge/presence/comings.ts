@@ -1,10 +1,16 @@
 import type { Clock } from 'svc/sdk';
 
 const hourMs = 60 * 60_000;
-/** More often than that within an hour nobody restarts an agent. */
+/**
+ * Reconnections within an hour from which on an edge counts as flapping: nobody restarts an agent
+ * that often.
+ */
 const often = 6;
 
-/** How often edges have come back within the hour; only those that did are remembered, and no more of each than it takes to tell. */
+/**
+ * Reconnections of edges within the hour; only edges that reconnected are stored, and only as many
+ * times as needed.
+ */
 export class Comings {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #times = new Map<number, number[]>();
@@ -13,7 +19,7 @@ export class Comings {
     this.#clock = clock;
   }
 
-  /** One that was there `agoMs` ago is connected again. */
+  /** Records that an edge that was connected `agoMs` ago is back. */
   came(edgeId: number, agoMs: number): void {
     if (agoMs > hourMs) {
       return;
@@ -27,7 +33,7 @@ export class Comings {
     this.#times.delete(edgeId);
   }
 
-  /** Those that come and go, by their ids. */
+  /** Returns the ids of flapping edges. */
   flapping(): readonly number[] {
     const since = this.#clock.monotonic() - hourMs;
     for (const [edgeId, times] of this.#times) {

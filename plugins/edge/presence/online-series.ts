@@ -63,7 +63,7 @@ export class OnlineSeries {
     next.forEach((labels, id) => this.#written.set(id, labels));
   }
 
-  /** This edge came or went just now. */
+  /** Records that this edge just connected or disconnected. */
   turned(edgeId: number): void {
     this.#turned.add(edgeId);
   }

@@ -20,7 +20,7 @@ export interface PresenceParts {
 /** A tunnel that comes back so soon was never away. */
 export const hysteresisMs = 10_000;
 
-/** Who is connected: in memory, written down in batches. */
+/** Presence of edges: in memory, stored in batches. */
 export class Presence {
   readonly #parts: PresenceParts;
   readonly #up = new Set<number>();
@@ -45,12 +45,12 @@ export class Presence {
     return record.tunnel ? this.#heardAt(record.tunnel) : record.lastSeenAt;
   }
 
-  /** Whether it is not known yet if this edge survived a restart of the manager. */
+  /** Returns whether it is unknown yet if this edge survived a restart of the manager. */
   isAwaited(record: EdgeRecord): boolean {
     return this.#awaiting && record.online && record.tunnel === undefined;
   }
 
-  /** This tunnel serves from now on; returns the one that did until now. */
+  /** Makes this tunnel the serving one; returns the previous one. */
   connected(record: EdgeRecord, tunnel: Tunnel, agentVersion: string): Tunnel | undefined {
     const { clock, events } = this.#parts;
     const older = record.tunnel;
@@ -100,7 +100,7 @@ export class Presence {
     }
   }
 
-  /** It is not to be heard of again. */
+  /** Drops an edge that was deleted. */
   removed(record: EdgeRecord): void {
     record.cancelOffline?.();
     record.tunnel = undefined;
@@ -110,7 +110,7 @@ export class Presence {
     this.comings.forget(record.id);
   }
 
-  /** After the start: every edge that was online before has `graceMs` to come back unnoticed. */
+  /** Gives every edge that was online before the start `graceMs` to come back unnoticed. */
   awaitReturn(graceMs: number): void {
     const { edgeTable, sweeper } = this.#parts;
     [...edgeTable.all()]

@@ -17,9 +17,9 @@ export interface EdgeFilter {
   /** A key with or without a value; all must be there. */
   readonly labels: readonly { readonly key: string; readonly value?: string | undefined }[];
   readonly deviceId?: number | undefined;
-  /** Those of these devices: what the asker sees. */
+  /** Limit to these devices, which the asker may see. */
   readonly deviceIds?: Iterable<number> | undefined;
-  /** These only. */
+  /** Limit to these ids. */
   readonly ids?: Iterable<number> | undefined;
 }
 
@@ -62,7 +62,7 @@ export const edgeStore = (db: EdgeDb) => ({
       .returningAll()
       .executeTakeFirstOrThrow(),
 
-  /** What the machine says and where it stands: no change that a person made. */
+  /** Stores what the host reports and its state, as opposed to a change by a person. */
   async observe(id: number, values: Updateable<EdgeTables['edge_edges']>): Promise<void> {
     await db.updateTable('edge_edges').set(values).where('id', '=', id).execute();
   },
@@ -83,7 +83,10 @@ export const edgeStore = (db: EdgeDb) => ({
 export const found = async (id: number, db: EdgeDb): Promise<EdgeRow> =>
   assertFound(await edgeStore(db).find(id), id);
 
-/** For who asks: one that is not seen is one that there is not, and so is one that watches no device yet. */
+/**
+ * Returns an edge for an asker: one out of their scope counts as not found, and so does one without
+ * a device.
+ */
 export async function foundFor(seen: SeenDevices, id: number, db: EdgeDb): Promise<EdgeRow> {
   const row = await edgeStore(db).find(id);
   return assertFound(
@@ -102,7 +105,7 @@ export function assertFound<T>(edge: T | undefined, id: number): T {
   return edge;
 }
 
-/** A list of any length as one parameter. */
+/** Builds a list of any length as one parameter. */
 export const among = (values: Iterable<number>) =>
   sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;
 

@@ -44,7 +44,7 @@ export class EdgeTable {
     return this.#byAccessKey.get(accessKey);
   }
 
-  /** In the order of their ids. */
+  /** Returns the edges sorted by id. */
   all(): IterableIterator<EdgeRecord> {
     return this.#byId.values();
   }
@@ -169,7 +169,7 @@ const wishesOf = (
     ? undefined
     : new Map(rows.map(({ name, enabled, spec }) => [name, { enabled: enabled === 1, spec }]));
 
-/** Written out: an object that is put together of others takes three times the memory. */
+/** Returns a new record. Written out: an object merged from others takes three times the memory. */
 const fresh = (row: EdgeRow): EdgeRecord => ({
   id: row.id,
   accessKey: row.access_key,

@@ -15,7 +15,7 @@ import type { EdgeRecord } from './record.ts';
 
 type Bus = Pick<PluginContext['events'], 'emit'>;
 
-/** What the other plugins hear of edges, after the fact. */
+/** Events about edges for other plugins, emitted after the fact. */
 export class EdgeEvents {
   readonly #bus: Bus;
 

@@ -2,7 +2,7 @@ import type { EdgeDb, KeyRow } from './tables.ts';
 
 /** The only statements about the keys of edges. */
 export const keyStore = (db: EdgeDb) => ({
-  /** By edge, newest first. */
+  /** Returns the keys by edge, newest first. */
   all: (): Promise<KeyRow[]> =>
     db
       .selectFrom('edge_keys')

@@ -32,7 +32,7 @@ class SealedKey implements LiveKey {
   readonly stored_key: string;
   offer: string | null;
   readonly #edgeId: number;
-  /** Until it is opened. */
+  /** Secrets, until it is opened. */
   #secrets: Pick<Secrets, 'open'> | undefined;
   #serverKey: string;
 

@@ -7,7 +7,7 @@ import type { Cancel } from 'svc/tunnel';
 import type { LiveKey } from './live-key.ts';
 import type { Tunnel } from './tunnel.ts';
 
-/** What a person wants of one plugin of one edge, where that differs from the plugin's defaults. */
+/** Desired state of one plugin of one edge, where it differs from the plugin's defaults. */
 export interface Wish {
   readonly enabled: boolean;
   /** JSON. */
@@ -19,7 +19,7 @@ export interface Conflict {
   readonly machines: readonly string[];
 }
 
-/** It had the secret, and another key than the machine of the edge, or none. */
+/** Machine that had the secret, but another key than the edge's machine, or none. */
 export interface RefusedMachine {
   readonly at: number;
   readonly ip: string;
@@ -36,11 +36,11 @@ export interface EdgeRecord {
   agentVersion: string | null;
   /** Machine that it served from last. */
   machine: string | null;
-  /** Of that machine, when it served; null when this process has not seen it. */
+  /** Boot id of that machine when it served; null if this process has not seen it. */
   bootId: string | null;
   lastSeenAt: number | null;
   lastRegisteredAt: number | null;
-  /** As others see it: still true for a moment after its tunnel has closed. */
+  /** State as others see it: still true for a moment after its tunnel has closed. */
   online: boolean;
   /** Takes back that it counts as offline soon. */
   cancelOffline: Cancel | undefined;
@@ -58,7 +58,7 @@ export interface EdgeRecord {
   keys: readonly LiveKey[];
   wishes: Map<string, Wish> | undefined;
   health: Map<string, PluginHealth> | undefined;
-  /** What of its data waits on its disk, or was lost there. */
+  /** Amount of its data that waits on its disk, or was lost there. */
   buffer: BufferEvent | undefined;
   /** Digest of the host info that is stored. */
   hostDigest: string | undefined;
@@ -69,6 +69,9 @@ export interface EdgeRecord {
 export const statusOf = ({ online, lastRegisteredAt }: EdgeRecord): EdgeStatus =>
   online ? 'online' : lastRegisteredAt === null ? 'pending' : 'offline';
 
-/** Of what a machine says of itself. Short, because memory has one of every edge; all it decides is whether to look closer. */
+/**
+ * Returns a digest of the host info. Short, because one per edge is in memory; it only decides
+ * whether to look closer.
+ */
 export const hostDigest = (json: string): string =>
   createHash('sha256').update(json).digest('base64').slice(0, 16);

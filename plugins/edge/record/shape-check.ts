@@ -12,7 +12,10 @@ const usual: Options = {
   formats: { 'date-time': isInstant },
 };
 
-/** Whether what an edge sends is of this shape. Compiled when an edge first sends it: no start waits for what may never come. */
+/**
+ * Returns a check of whether an edge's message has this shape. Compiled at the first use: no start
+ * waits for what may never come.
+ */
 export function shapeCheck<T>(
   schema: object,
   options: Options = {},

@@ -18,11 +18,11 @@ const plain = (version: string): string => version.replace(/^v/, '');
 export const drifts = (agentVersion: string | null, managerVersion: string): boolean =>
   agentVersion !== null && plain(agentVersion) !== plain(managerVersion);
 
-/** Who made it, as it is shown. */
+/** Returns the creator as shown. */
 export const actorOf = ({ email, name, kind, id }: Principal): string =>
   email ?? name ?? `${kind} ${id}`;
 
-/** Knows when an edge was heard of last. */
+/** Last contact of edges. */
 export interface Sightings {
   seenAt(record: EdgeRecord): number | null;
 }

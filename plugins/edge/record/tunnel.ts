@@ -4,18 +4,21 @@ import type { TunnelSession } from 'svc/tunnel';
 /** The connection that serves one edge at this moment. */
 export interface Tunnel {
   readonly session: TunnelSession;
-  /** Of the secret it was opened with. */
+  /** Generation of the secret it was opened with. */
   readonly generation: number;
   readonly machine: string;
   /** Public half of the key that it proved. */
   readonly machineKey: string | undefined;
   readonly bootId: string;
   readonly capabilities: EdgeCapabilities;
-  /** How far its clock was ahead of ours when they were compared last; null of an agent that does not say, and while that is not certain. */
+  /**
+   * Offset of its clock from ours at the last comparison; null for an agent that does not report
+   * it, and while it is uncertain.
+   */
   clockSkewMs: number | null;
   /** The configuration that the edge has. */
   configHash: string | undefined;
-  /** Its configuration is on the way. */
+  /** True while its configuration is in flight. */
   settling: boolean;
 }
 

@@ -7,8 +7,9 @@ export interface ByteRange {
 }
 
 /**
- * What `Range: bytes=N-` or `bytes=N-M` asks for of a file, if it still is the one that `If-Range` names. Undefined for every other
- * wish: the whole of it, which is always a right answer.
+ * Returns the byte range requested by `Range: bytes=N-` or `bytes=N-M`, if the file is still the
+ * one that `If-Range` names. Undefined for any other request: the whole file, which is always a
+ * valid answer.
  */
 export function byteRangeOf(
   { range = '', 'if-range': sameAs }: RequestHeaders,

@@ -8,7 +8,7 @@ import { compare } from 'semver';
 import type { ByteRange } from './byte-range.ts';
 import { errors } from './errors.ts';
 
-/** One agent for one architecture: `svc-<version>-<arch>`, beside it `.sha256` and, where there is one, `.sig`. */
+/** Agent for one architecture: `svc-<version>-<arch>`, with `.sha256` and, optionally, `.sig`. */
 export interface AgentPackage {
   readonly file: string;
   readonly version: string;
@@ -42,7 +42,7 @@ const form = /^svc-(?:v?)(\d{1,6}\.\d{1,6}\.\d{1,6}(?:-[0-9A-Za-z.]{1,64})?)-([a
 const largest = 512 * 1024 * 1024;
 const maxShown = 20;
 
-/** What an operator has put into `<data>/agent-packages`. */
+/** Packages that an operator has put into `<data>/agent-packages`. */
 export class Packages {
   readonly #folder: string;
   readonly #own: OwnPackage | undefined;
@@ -58,7 +58,7 @@ export class Packages {
     this.#own = own;
   }
 
-  /** Those that are whole, for each architecture; one that is not is as one that is missing. */
+  /** Returns the complete packages for each architecture; an incomplete one counts as missing. */
   async ofVersion(version: string): Promise<readonly AgentPackage[]> {
     const wanted = version.replace(/^v/, '');
     const names = [...(await this.#names()), ...(this.#own ? [this.#own.file] : [])].map((name) =>

@@ -24,7 +24,7 @@ export const upgradeStore = (db: EdgeDb) => ({
       .where('ended_at', 'is', null)
       .executeTakeFirst(),
 
-  /** Running ones of which nothing was heard since. */
+  /** Returns running upgrades without any report since then. */
   silent: (since: number): Promise<UpgradeRow[]> =>
     db
       .selectFrom('edge_upgrades')

@@ -121,7 +121,7 @@ export class Upgrades {
     }
   }
 
-  /** Gives up on those that nothing is heard of. */
+  /** Gives up on upgrades without reports. */
   async sweep(): Promise<void> {
     const { tables, clock } = this.#parts;
     for (const row of await upgradeStore(tables.read).silent(clock.now() - silentMs)) {
@@ -262,7 +262,7 @@ function assertAddress(url: string, publicUrl: string): void {
   }
 }
 
-/** What is not asked for is not sent: agents of before these words know nothing of them. */
+/** Returns only the options that are set: older agents do not know these fields. */
 const insisting = (
   allowDowngrade = false,
   force = false,

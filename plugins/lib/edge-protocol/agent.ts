@@ -29,8 +29,9 @@ export const EnrolAnswer = Type.Object({
 export type EnrolAnswer = Static<typeof EnrolAnswer>;
 
 /**
- * What an edge says of itself in HELLO: `agent_id` is the machine's UUID, `caps` are `call:<method>`, `stream:<service>` and, where the
- * owner allows it, `webshell`; `state` is this. `purpose: 'probe'` proves a secret and is closed at once.
+ * State of an edge in HELLO: `agent_id` is the machine's UUID, `caps` are `call:<method>`,
+ * `stream:<service>` and, where the owner allows it, `webshell`; `state` is this. `purpose:
+ * 'probe'` proves a secret and is closed at once.
  */
 export interface EdgeHelloState {
   /** The last hash that `config_apply` brought; absent before the first. */
@@ -41,26 +42,30 @@ export interface EdgeHelloState {
   readonly machine_key?: string;
 }
 
-/** What the edge learns from the welcome of the tunnel. */
+/** Information that the edge gets from the welcome of the tunnel. */
 export interface EdgeWelcome {
   readonly edge_id: number;
   readonly name: string;
   readonly manager_version: string;
-  /** Whether the method `push` may be called, at least until the next welcome. */
+  /** True if the method `push` may be called, at least until the next welcome. */
   readonly takes_pushes: boolean;
-  /** Over how long all edges come back when this manager is lost without a close. */
+  /** Span over which all edges come back if this manager is lost without a close. */
   readonly spread_ms: number;
 }
 
-/** What the manager answers to `host_info`: which device this machine is, or why it is none. A manager from before says nothing. */
+/**
+ * Answer of the manager to `host_info`: the device of this machine, or why it has none. Earlier
+ * managers answer nothing.
+ */
 export interface Introduced {
   readonly device_id?: number | null;
   readonly reason?: string | null;
 }
 
 /**
- * Params of the mutating method `rotate_secret`; it answers `{}`. The edge keeps the new secret beside the old one, proves it on a
- * second connection, and only then drops the old one, answers over the first, and goes on with the second.
+ * Params of the mutating method `rotate_secret`; it answers `{}`. The edge stores the new secret
+ * with the old one, proves it on a second connection, and only then drops the old one, answers over
+ * the first connection, and continues with the second.
  */
 export const RotateSecret = Type.Object({
   secret_key: Type.String(),
@@ -80,14 +85,14 @@ export const UpgradeOrder = Type.Object({
   signature: Type.Optional(text(200, 1)),
   size_bytes: Type.Optional(Type.Integer({ minimum: 1 })),
   version: Type.Optional(AgentVersion),
-  /** To an older version than the one that runs. */
+  /** Allows an older version than the running one. */
   allow_downgrade: Type.Optional(Type.Boolean()),
-  /** Also while a shell is open. */
+  /** Upgrades even while a shell is open. */
   force: Type.Optional(Type.Boolean()),
 });
 export type UpgradeOrder = Static<typeof UpgradeOrder>;
 
-/** In the order in which a job goes through them. */
+/** States in the order in which a job passes through them. */
 export const upgradeStates = [
   'queued',
   'downloading',

@@ -3,9 +3,10 @@ import { type Static, Type } from 'typebox';
 import { orNull, Timestamp } from './fields.ts';
 
 /**
- * What an edge reports is an event, or the params `{ event, payload }` of the method `tell` of the manager. States (`plugin_health`,
- * `buffer`) are events, sent again at every connection and every minute. What has to arrive (`host_info`, `upgrade_state`) goes by
- * `tell`: it is sent until it was answered, so it may come twice. Only `host_info` binds the edge to a device.
+ * Events of an edge, or the params `{ event, payload }` of the manager's method `tell`. States
+ * (`plugin_health`, `buffer`) are events, sent again at every connection and every minute. What has
+ * to arrive (`host_info`, `upgrade_state`) goes by `tell`: it is sent until it is answered, so it
+ * may come twice. Only `host_info` binds the edge to a device.
  */
 
 /** Event `buffer`: what of the data plane waits on the edge's disk, and what was lost there since it started. */
@@ -23,8 +24,9 @@ export const ClockEvent = Type.Object({
 export type ClockEvent = Static<typeof ClockEvent>;
 
 /**
- * Params of the method `push` of the manager, which answers `{}` once all of it is on disk: what a request of the data plane would
- * bring, without a connection of its own. Errors are those of the route at `to`.
+ * Params of the manager's method `push`, which answers `{}` once all of it is on disk: the same as
+ * a request to the data plane, without a connection of its own. Errors are those of the route at
+ * `to`.
  */
 export interface PushParams {
   readonly to: string;

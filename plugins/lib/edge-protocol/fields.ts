@@ -15,7 +15,7 @@ export const AgentVersion = Type.String({
   pattern: '^v?\\d{1,6}\\.\\d{1,6}\\.\\d{1,6}(-[0-9A-Za-z.-]{1,64})?$',
   examples: ['1.0.0'],
 });
-/** As Node names it. */
+/** Architecture as Node names it. */
 export const Arch = Type.Enum([
   'x64',
   'arm64',

@@ -2,14 +2,14 @@ import { type Static, Type } from 'typebox';
 
 import { orNull, Timestamp } from './fields.ts';
 
-/** Of an edge plugin, such as `hostmetrics`; not the id of the plugin that brings it. */
+/** Name of an edge plugin, such as `hostmetrics`; not the id of the plugin that contains it. */
 export const PluginName = Type.String({
   pattern: '^[a-z][a-z0-9_-]{0,62}$',
   examples: ['hostmetrics'],
 });
 export const PluginKind = Type.Enum(['metrics', 'logs', 'traces']);
 
-/** `edge.json` beside the plugin.json of a plugin that runs on edges. */
+/** File `edge.json` next to the plugin.json of a plugin that runs on edges. */
 export const EdgePluginFile = Type.Object({
   name: PluginName,
   kind: PluginKind,
@@ -27,7 +27,7 @@ export const PluginHealth = Type.Object({
   restart_count: Type.Integer({ minimum: 0 }),
   started_at: orNull(Timestamp),
   updated_at: Timestamp,
-  /** What it has handled since it started: samples, lines, spans. */
+  /** Number of samples, lines or spans handled since it started. */
   samples: Type.Integer({ minimum: 0 }),
 });
 export type PluginHealth = Static<typeof PluginHealth>;

@@ -19,7 +19,10 @@ export type OfferedSkill = Readonly<Static<typeof OfferedSkill>>;
 export const SkillList = Type.Object({ skills: Type.Array(OfferedSkill, { maxItems: 200 }) });
 export type SkillList = Static<typeof SkillList>;
 
-/** Params of `skill_execute`, for skills that are safe, and of `skill_change`, which is mutating and for all others. */
+/**
+ * Params of `skill_execute`, for safe skills, and of `skill_change`, which is mutating and for all
+ * others.
+ */
 export interface SkillOrder {
   readonly key: string;
   readonly params: Readonly<Record<string, unknown>>;
@@ -28,10 +31,10 @@ export interface SkillOrder {
   readonly audit_id: string;
 }
 
-/** How to ask for what an answer had no room for. */
+/** Instructions for requesting what did not fit into an answer. */
 export const ReadOn = Type.Object({
   hint: text(1_000),
-  /** To be put into the params of the next call. */
+  /** Params to merge into the next call. */
   params: Type.Record(Type.String(), Type.Unknown()),
 });
 export type ReadOn = Readonly<Static<typeof ReadOn>>;

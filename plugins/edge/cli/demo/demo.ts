@@ -28,7 +28,7 @@ const seed = 'demo';
 const email = 'demo@example.org';
 const askMs = 30_000;
 const pastMs = 30 * 60_000;
-/** Of the application that breaks; never the first, where people come in. */
+/** Host of the failing application; never the first, which is the entry point. */
 const brokenHost = 6;
 
 /** A whole svc with hosts that are not there, in a folder of its own that goes with it. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { messageOf } from 'svc/sdk';
 
-/** What a webhook brings, as far as it is read out. */
+/** Notice in a webhook's body, as far as it is printed. */
 interface Notice {
   readonly event: string;
   readonly title?: string;
@@ -15,7 +15,7 @@ interface Notice {
 
 const mostBytes = 512 * 1024;
 
-/** Where the notices of a demo arrive, in the place of somebody's phone. */
+/** Receiver of the notices of a demo, in place of somebody's phone. */
 export class Inbox {
   readonly #server: Server;
 

@@ -21,7 +21,7 @@ const patienceMs = 300_000;
 /** An incident whose cause was not seen is looked at again after two minutes. */
 const secondLookMs = 180_000;
 
-/** Who is told, and of what: as an operator would have set it up. */
+/** Configures who is notified of what, as an operator would. */
 export async function setUp(
   ask: Ask,
   { told, service }: { readonly told: string; readonly service: string },
@@ -67,7 +67,7 @@ export async function arrived(
   }, signal);
 }
 
-/** Resolves once each of them has told what it measured in the minutes before it came. */
+/** Resolves once each host has sent what it measured in the minutes before it connected. */
 export async function remembered(
   ask: Ask,
   { count, pastMs = 0 }: SimOptions,

@@ -2,7 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** Runs `svc fake-model` beside the demo. It ends with this process, also when that is killed, by the channel between them. */
+/**
+ * Child process `svc fake-model` of the demo. It ends with this process, even if that is killed,
+ * through the channel between them.
+ */
 export class ScriptedModel {
   readonly url: string;
   readonly #child: ChildProcess;

@@ -15,14 +15,14 @@ export interface Asked {
   configure(hash: string, plugins: Readonly<Record<string, { readonly enabled: boolean }>>): void;
   /** Resolves once the new secret is proved and kept. */
   rotate(secretKey: string): Promise<void>;
-  /** Some answers are late on purpose. */
+  /** Delays some answers on purpose. */
   linger(call: Pick<InboundCall, 'signal'>): Promise<void>;
   readonly served: () => void;
 }
 
 type Handle = (edge: Asked, params: Record<string, unknown>) => unknown;
 
-/** One map for all of them: whom a call is for is told by the session that it came on. */
+/** Returns one map of methods for all edges: the session of a call tells which edge it is for. */
 export function answers(
   edgeOf: (session: TunnelSession) => Asked | undefined,
 ): ReadonlyMap<string, TunnelMethod> {
@@ -69,7 +69,7 @@ export function answers(
 
 const mostKept = 4_096;
 
-/** Commands of all edges, by keys that are nobody else's; a simulation forgets them with its process. */
+/** Journal of commands of all edges, with globally unique keys; lost with the process. */
 export function memoryJournal(): IdempotencyJournal {
   const outcomes = new Map<string, Promise<Outcome>>();
   return {

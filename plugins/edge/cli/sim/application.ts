@@ -18,7 +18,7 @@ export interface Served {
 
 type Fault = NonNullable<SimOptions['fault']>;
 
-/** What a fault of a host does to the service on it. */
+/** Effect of a host's fault on its service. */
 const harm: Readonly<
   Record<FaultKind, { readonly slower: number; readonly failing: number; readonly failure: string }>
 > = {
@@ -74,14 +74,16 @@ export class Application {
       .map((other) => this.#first + other);
   }
 
-  /** What one host has served between two times, by the end of each request. */
+  /** Returns the requests that one host completed between two times. */
   servedBy(number: number, from: number, to: number): readonly Served[] {
     return this.#requests(from, to).flatMap((request) =>
       request.filter(({ host }) => host === number),
     );
   }
 
-  /** From 0 to 1, how much of the time its service waits or works longer than usual. */
+  /**
+   * Returns, from 0 to 1, the share of time in which its service waits or works longer than usual.
+   */
   strain(number: number, at: number): number {
     const usual = this.#usualMs(number, -Infinity);
     return 1 - usual / this.#usualMs(number, at);

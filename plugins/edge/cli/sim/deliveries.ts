@@ -12,7 +12,10 @@ export interface Way {
   readonly cut: boolean;
 }
 
-/** What one host has on its way. One push of a signal is in flight at a time, as agents do it; what is measured meanwhile is not sent. */
+/**
+ * Deliveries of one host. One push of a signal is in flight at a time, as in agents; what is
+ * measured meanwhile is not sent.
+ */
 export class Deliveries {
   readonly #shared: Shared;
   readonly #underWay = new Set<string>();

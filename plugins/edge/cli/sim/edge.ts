@@ -49,7 +49,7 @@ export class SimulatedEdge implements Asked {
   #plugins: ReadonlyMap<string, boolean> = new Map([['hostmetrics', true]]);
   #samples = 0;
   #toldHealthAt = 0;
-  /** Of the time before it came, in milliseconds. */
+  /** Unreported time before it connected, in milliseconds. */
   #untold: number;
 
   constructor(shared: Shared, number: number) {
@@ -62,7 +62,7 @@ export class SimulatedEdge implements Asked {
     this.#telemetry = new Telemetry(this.host, this.#random, shared.options, this.#startedAt);
   }
 
-  /** Until the fleet ends, or nobody takes it in. */
+  /** Runs until the fleet ends, or the manager refuses it. */
   async run(): Promise<void> {
     const { signal, pause, tally } = this.#shared;
     const waitAfter = reconnects(this.#random);
@@ -150,7 +150,7 @@ export class SimulatedEdge implements Asked {
     );
   }
 
-  /** A manager that was set up anew does not know these keys; with a token the host enrols again. */
+  /** Drops keys that a reinstalled manager does not know; with a token the host enrols again. */
   #forgetDeadKeys(error: unknown): void {
     const dead =
       isRefusal(error) &&
@@ -234,7 +234,10 @@ export class SimulatedEdge implements Asked {
     this.#authorization = `Basic ${Buffer.from(`${access}:${secret}`).toString('base64')}`;
   }
 
-  /** As agents do before their first push, which would be one of no device. */
+  /**
+   * Introduces the host, as agents do before their first push, which would otherwise belong to no
+   * device.
+   */
   async #introduce(session: TunnelSession): Promise<void> {
     await session.call(
       'tell',
@@ -246,7 +249,7 @@ export class SimulatedEdge implements Asked {
     this.#tellHealth();
   }
 
-  /** What it has to tell of the time before it came, once. */
+  /** Sends, once, the data of the time before it connected. */
   async #tellPast(): Promise<void> {
     const untold = this.#untold;
     this.#untold = 0;
@@ -257,7 +260,7 @@ export class SimulatedEdge implements Asked {
     }
   }
 
-  /** As agents tell it: when something changed, and once a minute. */
+  /** Reports health as agents do: on change, and once a minute. */
   #tellHealth(): void {
     const now = this.#shared.clock.now();
     if (now - this.#toldHealthAt >= healthMs) {

@@ -38,7 +38,7 @@ async function enrol(
   return { number: host.number, edge_id, access_key, secret_key, tunnel_path };
 }
 
-/** Until the manager has taken the host in; throws TokenRefused when it never will. */
+/** Enrols, retrying until the manager accepts the host; throws TokenRefused if it never will. */
 export async function enrolPatiently(
   shared: Shared,
   host: SimulatedHost,

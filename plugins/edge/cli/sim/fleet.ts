@@ -33,7 +33,7 @@ export function startFleet(
   const over = new AbortController();
   // As many hosts dial and push at once.
   setMaxListeners(0, over.signal);
-  /** Whoever waits, in a set: thousands of listeners on one signal would each be looked for in a row. */
+  /** Waiters, in a set: thousands of listeners on one signal would be searched linearly. */
   const waiting = new Set<() => void>();
   const tally = new Tally();
   const sweeper = openSweeper(clock, (error) => (tally.problem = messageOf(error)));

@@ -10,19 +10,19 @@ export interface SimulatedHost {
   readonly uuid: string;
   readonly bootId: string;
   readonly hostname: string;
-  /** What it says of itself, as agents tell it. */
+  /** Host info as agents report it. */
   readonly info: Readonly<Record<string, string | number>>;
   readonly nature: Nature;
 }
 
-/** How a machine is used. */
+/** Load profile of a host. */
 export interface Nature {
   readonly cpus: number;
   readonly memoryBytes: number;
   readonly diskBytes: number;
   /** 0…1 of its processors at a usual moment. */
   readonly busy: number;
-  /** How much more or less by day and by night. */
+  /** Amplitude between day and night. */
   readonly swing: number;
   /** When its day begins, as a part of one. */
   readonly dawn: number;
@@ -64,10 +64,13 @@ export function hostOf(seed: string, number: number): SimulatedHost {
   };
 }
 
-/** What comes before the 32 bytes of an ed25519 key in PKCS #8. */
+/** Prefix of the 32 bytes of an ed25519 key in PKCS #8. */
 const keyPrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** Of a machine that is not there; the same one in every run, so that it stays the same device. */
+/**
+ * Returns the machine key of a simulated host; the same in every run, so that it stays the same
+ * device.
+ */
 export const machineKey = (seed: string, number: number): MachineKey =>
   machineKeyOf(
     Buffer.concat([

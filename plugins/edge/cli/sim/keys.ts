@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What an enrolment gave to one simulated host. */
+/** Keys that enrolment gave to one simulated host. */
 export interface HostKeys {
   readonly number: number;
   readonly edge_id: number;
@@ -43,7 +43,7 @@ export class KeyFile {
   }
 }
 
-/** A line that was cut off by a kill is none. */
+/** Parses a line; undefined if a kill truncated it. */
 function read(line: string): HostKeys | undefined {
   try {
     const keys = JSON.parse(line) as Partial<HostKeys>;

@@ -62,7 +62,7 @@ interface LogPush {
   readonly from: number;
   readonly to: number;
   readonly count: number;
-  /** What the program on it complains of, at its time. */
+  /** Errors that its program logs, with their times. */
   readonly failures: readonly { readonly at: number; readonly text: string }[];
 }
 

@@ -1,26 +1,28 @@
 import { type Call, usageFailure } from 'svc/cli';
 
-/** How a fleet is simulated. */
+/** Options of a simulated fleet. */
 export interface SimOptions {
   readonly manager: URL;
-  /** Of an enrolment; needed for hosts that have no keys yet. */
+  /** Enrolment token; needed for hosts that have no keys yet. */
   readonly token: string | undefined;
   readonly count: number;
-  /** Over how many seconds they come for the first time. */
+  /** Seconds over which they first connect. */
   readonly ramp: number;
   readonly seed: string;
   /** Chance of a fault, of each interval and each answer of each host. */
   readonly failProb: number;
   readonly intervalMs: number;
-  /** Of each push: the thirteen values of a host snapshot, or about forty as an agent sends them. */
+  /**
+   * Values in each push: the thirteen of a host snapshot, or about forty as an agent sends them.
+   */
   readonly metrics: 'snapshot' | 'full';
-  /** Of each host. */
+  /** Lines per second of each host. */
   readonly logsPerSecond: number;
-  /** Of each application of eight hosts, traced from host to host. */
+  /** Requests per minute of each application of eight hosts, traced from host to host. */
   readonly requestsPerMinute: number;
-  /** How much of the time before they came hosts tell of at first. */
+  /** Span before they connected for which hosts report data at first. */
   readonly pastMs?: number;
-  /** What goes wrong with one host, and when it begins, in milliseconds after the start. */
+  /** Fault of one host, with its start in milliseconds after that of the simulation. */
   readonly fault?:
     | { readonly kind: FaultKind; readonly host: number; readonly afterMs: number }
     | undefined;

@@ -2,7 +2,7 @@ import { SvcError } from 'svc/sdk';
 import type { TunnelSession } from 'svc/tunnel';
 import type { DataPlane } from './data-plane.ts';
 
-/** What a simulated host has to deliver. */
+/** Push that a simulated host delivers. */
 export interface Push {
   readonly to: string;
   readonly type: string;
@@ -12,7 +12,7 @@ export interface Push {
 
 const wholeMs = 60_000;
 
-/** As agents do: through the tunnel. `cut` is called while it is on its way. */
+/** Pushes through the tunnel, as agents do. `cut` is called while it is in flight. */
 export async function pushThrough(
   session: TunnelSession,
   { body, ...head }: Push,
@@ -27,7 +27,7 @@ export async function pushThrough(
   await answer;
 }
 
-/** As agents do where the manager takes no pushes through tunnels. */
+/** Pushes by HTTP request, as agents do if the manager accepts no pushes through tunnels. */
 export async function pushByRequest(
   plane: DataPlane,
   { to, type, encoding, body }: Push,

@@ -4,7 +4,7 @@ const count = (value: number): string => value.toLocaleString('en-US');
 const ms = (value: number | null): string =>
   value === null ? '–' : `${Math.round(value * 10) / 10} ms`;
 
-/** What happened since the line before. */
+/** Formats what happened since the previous line. */
 export function progressLine(seconds: number, before: Figures, now: Figures): string {
   const pushed = now.pushes.ok - before.pushes.ok;
   const trouble = [

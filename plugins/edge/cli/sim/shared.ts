@@ -6,10 +6,10 @@ import type { KeyFile } from './keys.ts';
 import type { SimOptions } from './options.ts';
 import type { Tally } from './tally.ts';
 
-/** What all simulated edges of a process share. */
+/** State that all simulated edges of a process share. */
 export interface Shared {
   readonly options: SimOptions;
-  /** What hosts say their agent is. */
+  /** Agent version that hosts report. */
   readonly version: string;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -26,9 +26,9 @@ export interface Shared {
   readonly enrolling: { run<T>(work: () => Promise<T>): Promise<T> };
   /** Resolves after so many milliseconds, and at once when the fleet ends or `signal` aborts. */
   pause(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Where a host dials from; undefined leaves it to the system. */
+  /** Returns the local address a host dials from; undefined leaves it to the system. */
   addressOf(number: number): string | undefined;
-  /** Throws TokenRefused when there is none, or the manager did not take it from another host. */
+  /** Throws TokenRefused if there is no token, or the manager refused it from another host. */
   demandToken(): void;
   refuseToken(reason: string): void;
 }

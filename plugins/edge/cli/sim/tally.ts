@@ -1,4 +1,7 @@
-/** Times in about forty steps for each tenfold, so that an hour of them takes no more room than a second. */
+/**
+ * Histogram of times in about forty steps per decade, so that an hour takes no more memory than a
+ * second.
+ */
 export class Times {
   readonly #counts = new Uint32Array(320);
   #count = 0;
@@ -24,7 +27,7 @@ export class Times {
   }
 }
 
-/** What became of a whole simulated fleet. */
+/** Figures of a whole simulated fleet. */
 export class Tally {
   enrolled = 0;
   connected = 0;
@@ -35,7 +38,7 @@ export class Tally {
   pushesOk = 0;
   pushesLimited = 0;
   pushesFailed = 0;
-  /** Because the one before was not answered yet. */
+  /** Number of pushes skipped because the previous one was not answered yet. */
   pushesSkipped = 0;
   samples = 0;
   lines = 0;

@@ -47,14 +47,17 @@ export class Telemetry {
     });
   }
 
-  /** What there is to tell since the last time: the measurements of now, and what happened in between. */
+  /** Returns the data since the last call: current measurements, and what happened in between. */
   upTo(now: number, { measures = true }: { readonly measures?: boolean } = {}): readonly Parcel[] {
     const since = this.#toldTo ?? now - this.#options.intervalMs;
     this.#toldTo = now;
     return [...(measures ? [this.#measured(now)] : []), ...this.#happened(since, now)];
   }
 
-  /** What there would have been to tell before it came, minute by minute; what happened meanwhile in fewer pushes. */
+  /**
+   * Yields the data that it would have sent before it connected, minute by minute; logs and traces
+   * in fewer pushes.
+   */
   *past(from: number, to: number): Generator<Parcel> {
     this.#toldTo = to;
     for (let at = from; at < to; at += pastStepMs) {

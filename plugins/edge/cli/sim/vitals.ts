@@ -8,11 +8,14 @@ const dayMs = 86_400_000;
 const page = 4_096;
 const secondsAtMost = 600;
 
-/** What a machine measures of itself: it works by day, its counters grow, and nothing of it is smooth. */
+/**
+ * Measurements of a simulated host: it works by day, its counters grow, and nothing of it is
+ * smooth.
+ */
 export class Vitals {
   readonly #host: SimulatedHost;
   readonly #random: Random;
-  /** What goes wrong, and since when. */
+  /** Fault with its start. */
   readonly #fault: { readonly kind: FaultKind; readonly from: number } | undefined;
   /** Everything that only grows, by the names below. */
   readonly #grown = new Float64Array(counters.length);
@@ -20,7 +23,7 @@ export class Vitals {
   #used = 0;
   #rates = { received: 0, sent: 0, disk: 0 };
   #load = [0, 0, 0] as [number, number, number];
-  /** From 0 to 1: requests that wait hold their connections open. */
+  /** Returns the strain from 0 to 1: waiting requests hold their connections open. */
   readonly #strain: (now: number) => number;
 
   constructor(

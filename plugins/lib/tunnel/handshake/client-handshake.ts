@@ -15,12 +15,12 @@ import { exchange } from './exchange.ts';
 import { type EdgeHello, type EdgeState, TunnelRefusal } from './hello.ts';
 import { strangerBytes } from './server-handshake.ts';
 
-/** What the manager told after both proofs. */
+/** Welcome from the manager after both proofs. */
 export interface Welcome {
   readonly sessionId: string;
   /** Milliseconds since the epoch by the manager's clock, about half a round trip ago. */
   readonly serverTime: number;
-  /** What the manager's `admit` returned. */
+  /** Value returned by the manager's `admit`. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -30,9 +30,14 @@ export interface ClientHandshakeOptions {
   readonly accessKey: string;
   readonly secretKey: string;
   readonly hello: EdgeHello;
-  /** Asked for when the manager waits for it, so that a time in it is no older than that. Hello and state together have room for about 700 bytes. */
+  /**
+   * Called when the manager waits for it, so that a time in it is recent. Hello and state together
+   * may take about 700 bytes.
+   */
   readonly state?: () => EdgeState;
-  /** Proves which machine it is, beside the secret. Default: none, as agents before it. */
+  /**
+   * Key that proves which machine it is, besides the secret. Default: none, as in earlier agents.
+   */
   readonly machineKey?: MachineKey | undefined;
   readonly channelBinding?: string;
   /** Default 15 s. */

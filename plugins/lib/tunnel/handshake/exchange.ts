@@ -24,7 +24,7 @@ export interface ExchangeOptions {
 }
 
 const maxDepth = 4;
-/** How long the other side may take to read why it was refused. */
+/** Time for the other side to read why it was refused. */
 const closeMs = 2_000;
 
 /** A handshake in turns that must end in time. Whatever goes wrong in it ends the connection, and is thrown as a TunnelRefusal. */
@@ -90,7 +90,7 @@ export class Turns {
     this.#wake?.();
   }
 
-  /** What arrives from now on is for the session; throws what has failed meanwhile. */
+  /** Leaves further messages to the session; throws any failure in the meantime. */
   finish(): void {
     if (this.#failure !== undefined) {
       throw this.#failure;

@@ -1,19 +1,24 @@
 import { closeCode } from '../message/limits.ts';
 
-/** Who the edge says it is, before it proves it. */
+/** Identity that the edge claims, before it is proven. */
 export interface EdgeHello {
   /** UUID of the agent's state file. */
   readonly agent_id: string;
   /** Changes with each start of the machine. */
   readonly boot_id: string;
   readonly agent_version: string;
-  /** What it can do, by name. */
+  /** Capabilities by name. */
   readonly caps: readonly string[];
-  /** `probe`: proves new credentials or a new version beside the connection that serves, and must not displace it. */
+  /**
+   * Purpose of the connection. `probe`: proves new credentials or a new version while another
+   * connection serves, and must not displace that.
+   */
   readonly purpose: 'serve' | 'probe';
 }
 
-/** What the edge already has, so that the manager sends only what differs: hashes, versions, pending work. */
+/**
+ * State of the edge, so that the manager sends only what differs: hashes, versions, pending work.
+ */
 export type EdgeState = Readonly<Record<string, string | number | boolean | null>>;
 
 /** The manager does not let this edge in. */
@@ -32,7 +37,7 @@ export class TunnelRefusal extends Error {
     this.retry = retry;
   }
 
-  /** Whether the same attempt will fail again until somebody does something. */
+  /** True if the same attempt will fail until somebody acts. */
   get lasting(): boolean {
     const lasting: readonly number[] = [
       closeCode.unauthorized,
@@ -44,6 +49,6 @@ export class TunnelRefusal extends Error {
   }
 }
 
-/** By name, not by class: the module may exist twice. */
+/** Recognizes a refusal by name, not by class: the module may exist twice. */
 export const isRefusal = (error: unknown): error is TunnelRefusal =>
   error instanceof Error && error.name === 'TunnelRefusal';

@@ -14,7 +14,7 @@ import { type EdgeHello, type EdgeState, TunnelRefusal } from './hello.ts';
 /** An edge that has proved that it holds the secret. */
 export interface AuthenticatedEdge<K extends StoredKeys = StoredKeys> {
   readonly accessKey: string;
-  /** Of those that `find` gave, the one it proved: says which generation of the secret it uses. */
+  /** Keys returned by `find` that the edge proved: says which generation of the secret it uses. */
   readonly keys: K;
   readonly hello: EdgeHello;
   readonly state: EdgeState;
@@ -31,9 +31,12 @@ export interface ServerHandshakeOptions<K extends StoredKeys> {
   readonly ids: Ids;
   /** Every secret of this access key that still lives, newest first, at most two; an unknown key has none. */
   readonly find: (accessKey: string) => MaybePromise<readonly K[]>;
-  /** After the proof: throws TunnelRefusal to send it away, returns what the welcome tells the edge. */
+  /**
+   * Called after the proof: throws TunnelRefusal to refuse the edge, returns what the welcome
+   * contains.
+   */
   readonly admit: (edge: AuthenticatedEdge<K>) => MaybePromise<Readonly<Record<string, unknown>>>;
-  /** What both ends of the TLS connection know; default "none". */
+  /** Channel binding of the TLS connection, known to both ends; default "none". */
   readonly channelBinding?: string;
   /** Default 10 s. */
   readonly timeoutMs?: number;
@@ -109,7 +112,10 @@ export function serverHandshake<K extends StoredKeys>(
   });
 }
 
-/** What says nothing of a machine is an agent from before there were keys; what says it wrongly is no agent. */
+/**
+ * Parses the machine key. An edge without one is an agent from before there were keys; an invalid
+ * one is no agent.
+ */
 function machineOf(
   { machine_key: key }: EdgeState,
   { machine_sig: signature }: Body,

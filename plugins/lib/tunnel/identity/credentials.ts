@@ -4,7 +4,9 @@ import type { Ids } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 
-/** What the manager keeps of a secret. Neither of the two lets its holder pose as the edge. */
+/**
+ * Keys that the manager stores for a secret. Neither of the two lets its holder pose as the edge.
+ */
 export interface StoredKeys {
   /** SHA-256 of the client key; verifies proofs. base64url. */
   readonly stored_key: string;
@@ -40,7 +42,7 @@ export function keysOf(secretKey: string): StoredKeys {
   };
 }
 
-/** For senders that show the secret itself, over HTTP Basic. */
+/** Verifies the secret itself, as sent over HTTP Basic. */
 export function verifySecret(secretKey: string, storedKey: string): boolean {
   const secret = readSecret(secretKey);
   const stored = Buffer.from(storedKey, 'base64url');

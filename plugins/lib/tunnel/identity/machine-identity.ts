@@ -4,13 +4,16 @@ import { join } from 'node:path';
 import { type MachineKey, machineKeyOf, makeMachineKey } from './machine-key.ts';
 import { readText, writeText } from './text-file.ts';
 
-/** Who a machine is to its manager, as its data folder keeps it. */
+/** Identity of a machine towards its manager, as stored in its data folder. */
 export interface MachineIdentity {
-  /** Kept over restarts and upgrades; another one on a machine that was made from a copy of this one's data. */
+  /**
+   * UUID, kept across restarts and upgrades; a machine made from a copy of this one's data gets a
+   * new one.
+   */
   readonly uuid: string;
-  /** Proves that it is the same machine: whoever only knows the UUID cannot be it. */
+  /** Key that proves that it is the same machine: knowing the UUID is not enough. */
   readonly key: MachineKey;
-  /** Of the machine itself: suggests which device it was before. */
+  /** Fingerprint of the hardware: suggests which device it was before. */
   readonly fingerprint: string | undefined;
   /** The folder was copied from another machine, which has this UUID. */
   readonly copiedFrom: string | undefined;

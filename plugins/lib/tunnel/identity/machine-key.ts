@@ -11,7 +11,7 @@ import {
 export interface MachineKey {
   /** 32 bytes, base64url: the name of the machine, as far as a proof goes. */
   readonly publicKey: string;
-  /** Over everything that both sides of a handshake have said. */
+  /** Signs everything that both sides of a handshake have sent. */
   sign(transcript: Uint8Array): string;
 }
 
@@ -43,7 +43,7 @@ export function machineKeyOf(pem: string | Buffer): MachineKey {
 export const isPublicMachineKey = (text: unknown): text is string =>
   typeof text === 'string' && publicForm.test(text) && publicKeyOf(text) !== undefined;
 
-/** Whether the holder of this key has signed the transcript. */
+/** Returns whether the holder of this key has signed the transcript. */
 export function verifyMachine(
   publicKey: unknown,
   signature: unknown,

@@ -7,7 +7,7 @@ export interface Transcript {
   readonly accessKey: string;
   readonly clientNonce: string;
   readonly serverNonce: string;
-  /** As they were sent, byte for byte. */
+  /** Messages as sent, byte for byte. */
   readonly hello: Uint8Array;
   readonly challenge: Uint8Array;
   readonly state: string;

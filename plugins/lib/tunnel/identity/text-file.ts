@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** The text of a small file; undefined when there is none. */
+/** Reads a small file; undefined if it does not exist. */
 export function readText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');

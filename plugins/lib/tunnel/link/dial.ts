@@ -26,11 +26,11 @@ export interface DialOptions {
   /** PEM; in place of the system's authorities. */
   readonly ca?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of this machine, to dial from; otherwise the system chooses. */
+  /** Local address to dial from; chosen by the system by default. */
   readonly localAddress?: string | undefined;
-  /** Asked to CONNECT; with its user and password, if it wants them. */
+  /** Proxy to CONNECT through; with user and password, if it requires them. */
   readonly proxy?: string | undefined;
-  /** Until the upgrade is answered; default 15 s. */
+  /** Time limit for the upgrade to be answered; default 15 s. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }

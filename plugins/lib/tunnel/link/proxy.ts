@@ -3,7 +3,7 @@ import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 
 import { errors } from './errors.ts';
 
-/** What is reached, and how it is checked; as `node:http` and `node:tls` have it. */
+/** Target, with its TLS verification, as for `node:http` and `node:tls`. */
 export interface ProxyTarget extends ConnectionOptions {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
@@ -52,7 +52,10 @@ export function proxyUrl(text: string): URL {
   return url;
 }
 
-/** Connections to one server through a proxy, by CONNECT; `secure`: with TLS inside, of which the proxy sees nothing. For `createConnection`. */
+/**
+ * Returns a `createConnection` that reaches one server through a proxy, by CONNECT; `secure` runs
+ * TLS inside, which the proxy cannot read.
+ */
 export const through =
   (proxy: string, secure: boolean) =>
   (to: ProxyTarget, opened: Opened): undefined => {

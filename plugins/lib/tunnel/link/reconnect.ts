@@ -1,16 +1,19 @@
 import { isRefusal } from '../handshake/hello.ts';
 import { closeCode } from '../message/limits.ts';
 
-/** How the last attempt or session ended. */
+/** End of the last attempt or session. */
 export interface ReconnectEnd {
-  /** How long the session was up; 0 when it never was. */
+  /** Uptime of the session; 0 if it never was up. */
   readonly upMs: number;
   readonly code?: number;
-  /** What the manager said about coming back. */
+  /** Retry times requested by the manager. */
   readonly retry?: { readonly minMs: number; readonly maxMs: number } | undefined;
-  /** What the manager said of its fleet when it let this edge in: over how long all of it should come back. */
+  /**
+   * Span over which the fleet should reconnect, as stated by the manager when it admitted this
+   * edge.
+   */
   readonly spreadMs?: unknown;
-  /** What `connect` threw, if it did. */
+  /** Error thrown by `connect`, if any. */
   readonly error?: unknown;
 }
 
@@ -19,10 +22,10 @@ export interface ReconnectPolicy {
   readonly maxMs: number;
   /** A link that was up so long starts again from `firstMs`; a shorter one may be part of the trouble. */
   readonly stableMs: number;
-  /** After a refusal that will not pass by itself. */
+  /** Delay after a refusal that will not resolve without action. */
   readonly refusedMs: number;
   readonly maxRefusedMs: number;
-  /** Nobody can tell an edge to stay away for longer. */
+  /** Max delay that a manager can request. */
   readonly maxRetryMs: number;
 }
 
@@ -35,7 +38,10 @@ const usual: ReconnectPolicy = {
   maxRetryMs: 3_600_000,
 };
 
-/** Milliseconds to wait before the next attempt, drawn anew each time so that edges that fell together do not rise together. */
+/**
+ * Returns the function that computes the delay before the next attempt in milliseconds, random each
+ * time so that edges that were lost together do not return together.
+ */
 export function reconnects(
   random: () => number,
   given: Partial<ReconnectPolicy> = {},
@@ -73,10 +79,13 @@ export function reconnects(
   };
 }
 
-/** How many edges a manager greets in a second beside everything else; more would keep people waiting, whose connections stand in the same line. */
+/**
+ * Edges that a manager admits per second alongside everything else; more would delay people, whose
+ * connections share the queue.
+ */
 const greetedPerSecond = 250;
 
-/** Over how long so many edges come back. */
+/** Returns the span over which this many edges reconnect. */
 export const spreadMs = (edges: number): number => Math.ceil((edges / greetedPerSecond) * 1_000);
 
 /** The same for those that are sent away. */

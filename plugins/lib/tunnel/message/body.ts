@@ -64,7 +64,10 @@ export function whole(body: Body, name: string, least: number, most: number): nu
   return value;
 }
 
-/** What of an error crosses: SvcErrors as they are, of all others nothing but that there was one. */
+/**
+ * Returns the part of an error that crosses: SvcErrors as they are, of all others only the fact
+ * that there was one.
+ */
 export function errorBody(error: unknown): Body {
   if (!isSvcError(error)) {
     return { code: 'internal', message: 'the other side could not do it; its log says why' };

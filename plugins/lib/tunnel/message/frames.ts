@@ -24,9 +24,9 @@ export const frameType = {
 
 export type FrameType = (typeof frameType)[keyof typeof frameType];
 
-/** Of a response: its body is an error. */
+/** Flag of a response whose body is an error. */
 export const errorFlag = 2;
-/** Of a type that the receiver may not know: it is skipped. */
+/** Flag of a type that the receiver may not know: it is skipped. */
 const skippableFlag = 0x80;
 
 const maxDataBytes = 64 * 1024;
@@ -45,7 +45,7 @@ export interface Frame {
   readonly type: FrameType;
   readonly error: boolean;
   readonly id: number;
-  /** Of a credit the bytes granted, of all others the length of the payload. */
+  /** Bytes granted by a credit; of all other frames the length of the payload. */
   readonly n: number;
   readonly payload: Buffer;
 }

@@ -19,7 +19,7 @@ export interface TunnelLimits {
   readonly highBytes: number;
   /** Unsent bytes above which the connection is given up. */
   readonly maxBytes: number;
-  /** How long unsent bytes may stay above `highBytes`. */
+  /** Time for which unsent bytes may stay above `highBytes`. */
   readonly stalledMs: number;
   /** An edge pings this often, give or take a fifth. */
   readonly pingMs: number;
@@ -51,11 +51,11 @@ export const quantumBytes = 16 * 1024;
 /** No call may ask for more. */
 export const longestCallMs = 3_600_000;
 
-/** How long calls and streams may still go on after a good-bye that does not say. */
+/** Default time for calls and streams to finish after a good-bye. */
 export const usualGraceMs = 2_000;
-/** How long a connection may take to close before it is cut. */
+/** Time for a connection to close before it is cut. */
 export const closeMs = 2_000;
-/** Ids are 32 bits and never used twice; a connection that runs out of them is made anew. */
+/** Last id. Ids are 32 bits and never reused; a connection that runs out of them is replaced. */
 export const lastId = 0xffff_fff0;
 
 export const tunnelPath = '/internal/tunnel';
@@ -65,7 +65,7 @@ export const tunnelProtocol = 'svc.tunnel.v1';
 export const closeCode = {
   normal: 1000,
   goingAway: 1001,
-  /** As seen by the side whose connection just ended. */
+  /** Code that a side sees when its connection was lost. */
   lost: 1006,
   restart: 1012,
   protocol: 4400,

@@ -3,7 +3,7 @@ import type { Clock } from 'svc/sdk';
 /** Takes an appointment back; afterwards it does nothing. */
 export type Cancel = () => void;
 
-/** Every deadline of every session of a process, on one timer that belongs to whoever calls `tick`. */
+/** Every deadline of every session of a process, on one timer owned by the caller of `tick`. */
 export interface Sweeper {
   readonly clock: Clock;
   /** Runs `work` once, in the first tick that comes `ms` or more from now. */
@@ -14,7 +14,7 @@ export interface Sweeper {
   readonly pending: number;
 }
 
-/** How often `tick` should be called, and so how much later than asked an appointment may be. */
+/** Interval of calls of `tick`, which is also the max delay of an appointment. */
 export const sweepMs = 200;
 
 const slotMs = 50;
@@ -23,7 +23,7 @@ interface Appointment {
   work: (() => void) | undefined;
 }
 
-/** `onError` is told of what an appointment throws; the others are kept all the same. */
+/** Opens a sweeper; `onError` gets what an appointment throws, and the others are unaffected. */
 export function openSweeper(clock: Clock, onError: (error: unknown) => void): Sweeper {
   const slots = new Map<number, Set<Appointment>>();
   let pending = 0;

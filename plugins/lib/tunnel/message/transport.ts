@@ -8,7 +8,7 @@ export interface MessageTransport {
   terminate(): void;
   onMessage(listener: (data: string | Uint8Array) => void): void;
   onClose(listener: (code: number, reason: string) => void): void;
-  /** Told each time the system has taken something of it. */
+  /** Registers a listener for each time the system has accepted some of it. */
   onDrain(listener: () => void): void;
 }
 
@@ -17,7 +17,7 @@ type Message = string | Uint8Array;
 /** Messages that may wait while nobody listens: between the proof and the session. */
 const maxWaiting = 64;
 
-/** What arrives on a transport, for whoever has it at the moment: first the handshake, then the session. */
+/** Inbox of a transport, for its current owner: first the handshake, then the session. */
 export class Inbox {
   readonly transport: MessageTransport;
   #listener: ((message: Message) => void) | undefined;
@@ -42,7 +42,7 @@ export class Inbox {
     });
   }
 
-  /** From now on messages and the end are told here; both at once if they were there before. */
+  /** Delivers messages and the end to these callbacks; immediately, if any arrived before. */
   take(
     listener: (message: Message) => void,
     onClose: (code: number, reason: string) => void,
@@ -64,7 +64,7 @@ export class Inbox {
     }
   }
 
-  /** What arrives now waits for the next one to take. */
+  /** Buffers what arrives until the next `take`. */
   release(): void {
     this.#listener = undefined;
     this.#onClose = undefined;

@@ -6,7 +6,7 @@ export class ByteQueue {
   #pieces: Buffer[] = [];
   #head = 0;
   #length = 0;
-  /** Room behind the last piece, when that piece is our own. */
+  /** Free memory after the last piece, if that piece is our own. */
   #cell: Buffer | undefined;
   #filled = 0;
 

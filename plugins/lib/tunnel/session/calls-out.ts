@@ -20,7 +20,10 @@ interface OpenCall {
 /** The calls that this side has asked and that are not answered yet. */
 export class OutboundCalls {
   readonly #wire: Wire;
-  /** Mostly one, and in a whole fleet ten thousand times one: an array of its exact size, where a map takes room for more. */
+  /**
+   * Open calls: usually one, but ten thousand times one in a fleet, so an array of exact size where
+   * a map would take more memory.
+   */
   #open: readonly OpenCall[] = [];
 
   constructor(wire: Wire) {
@@ -58,7 +61,7 @@ export class OutboundCalls {
     });
   }
 
-  /** Late answers are none: their caller has been told otherwise. */
+  /** Handles an answer; late ones are ignored, as their caller already got an error. */
   hear(id: number, error: boolean, body: Body): void {
     const call = this.#end(id);
     if (call) {
@@ -71,7 +74,7 @@ export class OutboundCalls {
     }
   }
 
-  /** Nobody will answer any more. */
+  /** Fails all open calls: nobody will answer any more. */
   fail(error: SvcError): void {
     for (const { id } of this.#open) {
       this.#end(id)?.reject(error);

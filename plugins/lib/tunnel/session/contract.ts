@@ -6,7 +6,7 @@ import type { MessageTransport } from '../message/transport.ts';
 import type { IdempotencyJournal } from './journal.ts';
 import type { TunnelStream } from './stream.ts';
 
-/** Who speaks: ids of the manager are even, those of an edge odd. */
+/** Side of a session: ids of the manager are even, those of an edge odd. */
 export type Side = 'manager' | 'edge';
 
 export interface CallOptions {
@@ -30,12 +30,15 @@ export interface InboundCall {
 export interface TunnelMethod {
   /** Default false. A mutating method is journaled by its key and outlives the connection that asked for it. */
   readonly mutating?: boolean;
-  /** What it returns crosses as JSON, SvcErrors as they are, any other error as `internal`. */
+  /**
+   * Handles a call. Its result crosses as JSON, SvcErrors as they are, any other error as
+   * `internal`.
+   */
   // oxlint-disable-next-line typescript/no-explicit-any -- each method validates what it takes
   readonly handle: (params: any, call: InboundCall) => MaybePromise<unknown>;
 }
 
-/** Told at once; must not wait. Its error is logged. */
+/** Called immediately; must not block. Its error is logged. */
 // oxlint-disable-next-line typescript/no-explicit-any -- each listener validates what it takes
 export type TunnelListener = (payload: any, session: TunnelSession) => void;
 
@@ -63,7 +66,7 @@ export interface SessionOptions {
   readonly journal?: IdempotencyJournal;
   /** 0 ≤ x < 1; spreads the pings of edges. */
   readonly random: () => number;
-  /** In log lines: which edge this is. */
+  /** Name of this edge in log lines. */
   readonly label?: string;
 }
 
@@ -77,15 +80,15 @@ export interface GoAwayOptions {
   /** The edge comes back at a random moment of this window. */
   readonly retryMinMs: number;
   readonly retryMaxMs: number;
-  /** How long calls and streams may still go on; default 2 s. */
+  /** Time for calls and streams to finish; default 2 s. */
   readonly graceMs?: number;
 }
 
-/** How a session ended. */
+/** End of a session. */
 export interface SessionEnd {
   readonly code: number;
   readonly reason: string;
-  /** What the other side said about coming back. */
+  /** Retry times requested by the other side. */
   readonly retry: { readonly minMs: number; readonly maxMs: number } | undefined;
   /** Milliseconds that it was up. */
   readonly upMs: number;
@@ -93,9 +96,12 @@ export interface SessionEnd {
 
 export interface SessionStats {
   readonly openedAt: number;
-  /** By the monotonic clock, like `openedAt`. */
+  /** Time of the last message by the monotonic clock, like `openedAt`. */
   readonly lastHeardAt: number;
-  /** Of the last ping; undefined before the first answer, and on the side that does not ping. */
+  /**
+   * Round trip of the last ping; undefined before the first answer, and on the side that does not
+   * ping.
+   */
   readonly rttMs: number | undefined;
   readonly callsOut: number;
   readonly callsIn: number;

@@ -8,23 +8,26 @@ import { errors } from './errors.ts';
 import type { IdempotencyJournal, Outcome } from './journal.ts';
 
 export interface FileJournalOptions {
-  /** Beside it a temporary file is written when it is rewritten. */
+  /** Path of the file; a temporary file next to it is used when it is rewritten. */
   readonly file: string;
   readonly clock: Clock;
   /** Outcomes that are kept; default 256. */
   readonly keep?: number;
   /** Default 10 minutes. */
   readonly keepMs?: number;
-  /** Told when an outcome could not be written; from then on no command is run, and each is refused with the cause. */
+  /**
+   * Called when an outcome could not be written; from then on no command is run, and each is
+   * refused with the cause.
+   */
   readonly onTrouble?: (error: unknown) => void;
 }
 
-/** Beyond it a command is not worth remembering word by word. */
+/** Max size of a stored outcome: beyond it a command is not worth storing word by word. */
 const maxOutcomeBytes = 256 * 1024;
 const maxBytes = 8 * 1024 * 1024;
 /** Keys whose outcome is gone but which must not run again. */
 const maxKeys = 4_096;
-/** Lines that may have become useless before the file is written anew. */
+/** Max obsolete lines before the file is rewritten. */
 const maxStale = 1_024;
 
 interface Entry {
@@ -155,7 +158,10 @@ class FileJournal implements IdempotencyJournal {
     return outcome;
   }
 
-  /** What is too old goes wholly; what is too much keeps its key, so that it does not run again. */
+  /**
+   * Drops expired outcomes; those beyond the size limit keep their key, so that they do not run
+   * again.
+   */
   #forget(): void {
     const since = this.#clock.now() - this.#keepMs;
     let kept = 0;
@@ -175,7 +181,7 @@ class FileJournal implements IdempotencyJournal {
     }
   }
 
-  /** In order; resolves when it is on disk. */
+  /** Appends in order; resolves when it is on disk. */
   #append(step: Step): Promise<void> {
     const done = this.#writing.then(async () => {
       if (this.#broken) {

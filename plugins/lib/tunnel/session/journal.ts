@@ -1,4 +1,7 @@
-/** What a command came to, as it is told again to whoever asks with the same key; an error as it crosses the tunnel. */
+/**
+ * Outcome of a command, repeated to anyone who asks with the same key; an error is stored as it
+ * crosses the tunnel.
+ */
 export type Outcome =
   | { readonly result: unknown }
   | { readonly error: Readonly<Record<string, unknown>> };
@@ -10,6 +13,6 @@ export interface IdempotencyJournal {
    * that it was interrupted. Resolves after the outcome is on disk. `fingerprint` tells one command from another.
    */
   run(key: string, fingerprint: string, work: () => Promise<Outcome>): Promise<Outcome>;
-  /** After the commands that run have ended. */
+  /** Closes the journal once running commands have ended. */
   close(): Promise<void>;
 }

@@ -7,7 +7,10 @@ import type { Wire } from './wire.ts';
 const pingsPerSecond = 5;
 const pingBurst = 20;
 
-/** Whether the other side is still there, and still reads. The edge pings; the manager only watches. */
+/**
+ * Check of whether the other side is alive, and still reads. The edge pings; the manager only
+ * watches.
+ */
 export class Liveness {
   readonly #wire: Wire;
   readonly #lost: (reason: string) => void;

@@ -60,7 +60,7 @@ class Session implements TunnelSession, Wire {
   #events: Events | undefined;
   #bytesIn = 0;
   #bytesOut = 0;
-  /** Of what has left the transport. */
+  /** True once the end of the transport was reported. */
   #isTold = false;
   #leaving: { code: number; message: string } | undefined;
   #retry: SessionEnd['retry'];
@@ -324,7 +324,7 @@ class Session implements TunnelSession, Wire {
     this.settled();
   }
 
-  /** From here on nothing is sent or heard. */
+  /** Ends the session; nothing is sent or received any more. */
   #finish(code: number, reason: string, cut = false): void {
     if (this.#end) {
       return;

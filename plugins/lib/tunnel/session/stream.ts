@@ -7,18 +7,20 @@ import { quantumBytes } from '../message/limits.ts';
 import { ByteQueue } from './byte-queue.ts';
 import { errors } from './errors.ts';
 
-/** What a stream needs of the session that it is part of. */
+/** Functions of the session that a stream uses. */
 export interface StreamPort {
-  /** It has bytes to send, or its end. */
+  /** Reports that the stream has bytes to send, or its end. */
   ready(stream: TunnelStream): void;
   grant(stream: TunnelStream, bytes: number): void;
-  /** It is over on this side; `tell` the other one unless that knows. */
+  /**
+   * Reports that the stream is over on this side; `tell` is sent to the other side unless it knows.
+   */
   over(stream: TunnelStream, tell: SvcError | undefined): void;
 }
 
 type Done = (error?: Error | null) => void;
 
-/** Nobody can be owed more. */
+/** Max credit that can be owed. */
 const maxCredit = 16 * 1024 * 1024;
 
 /** A duplex of bytes through the tunnel: a Node stream, whose back-pressure reaches the writer at the other end. */
@@ -31,7 +33,7 @@ export class TunnelStream extends Duplex {
   readonly #unread = new ByteQueue();
   readonly #unsent = new ByteQueue();
   #wanted = false;
-  /** What of the window is still open, and what was read of it but not granted anew. */
+  /** Open part of the window, and what was read of it but not granted again. */
   #open: number;
   #owed = 0;
   #credit = 0;
@@ -61,7 +63,7 @@ export class TunnelStream extends Duplex {
     this.destroy();
   }
 
-  /** What the other side may still have on its way to us. */
+  /** Bytes that the other side may still have in flight to us. */
   get open(): number {
     return this.#open;
   }
@@ -91,7 +93,7 @@ export class TunnelStream extends Duplex {
     );
   }
 
-  /** What goes out now: bytes, or (undefined) the end. */
+  /** Returns what to send now: bytes, or (undefined) the end. */
   next(): Buffer | undefined {
     if (this.#unsent.length === 0) {
       this.#finSent = true;
@@ -102,7 +104,7 @@ export class TunnelStream extends Duplex {
     return bytes;
   }
 
-  /** After what `next` gave is on its way: lets the writer go on. */
+  /** Lets the writer continue once the result of `next` is in flight. */
   sent(): void {
     if (this.#unsent.length === 0) {
       const done = this.#written ?? (this.#finSent ? this.#finished : undefined);
@@ -187,7 +189,7 @@ export class TunnelStream extends Duplex {
     }
   }
 
-  /** Grants anew what the reader took, a quarter of the window at a time. */
+  /** Grants again what the reader took, a quarter of the window at a time. */
   #taken(bytes: number): void {
     this.#owed += bytes;
     if (this.#owed * 4 >= this.window && !this.#finSeen && !this.destroyed) {

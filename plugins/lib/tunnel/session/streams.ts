@@ -26,7 +26,7 @@ export class StreamTable implements StreamPort {
   readonly #turns = new Set<TunnelStream>();
   /** Windows of all streams together. */
   #reserved = 0;
-  /** What may still arrive for streams that this side has given up. */
+  /** Bytes that may still arrive for streams that this side has abandoned. */
   #stale = 0;
   #pumping = false;
 

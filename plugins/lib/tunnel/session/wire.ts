@@ -7,10 +7,10 @@ export interface Wire {
   readonly session: TunnelSession;
   readonly options: SessionOptions;
   readonly limits: TunnelLimits;
-  /** Who is at the other end, in sentences. */
+  /** Name of the other end, for sentences. */
   readonly peer: string;
   readonly bufferedBytes: number;
-  /** The next id of this side; none is ever used twice. */
+  /** Returns the next id of this side; ids are never reused. */
   nextId(): number;
   send(type: FrameType, id: number, payload?: Uint8Array | string, flags?: number): void;
   sendCredit(id: number, bytes: number): void;
