@@ -33,7 +33,10 @@ export class Assets {
     this.#added = added;
   }
 
-  /** Undefined for a name that is none of a file: of a page, perhaps, that was loaded before svc was replaced. */
+  /**
+   * Returns the answer for a file; undefined for an unknown name, perhaps of a page that was loaded
+   * before svc was replaced.
+   */
   find(name: string, accepted: string | undefined): AssetAnswer | undefined {
     const asset = this.#own.get(name) ?? this.#ofOthers(name);
     if (asset === undefined) {

@@ -1,13 +1,16 @@
 import type { DeviceScope, SeenBy } from 'svc/query';
 import { defineEvent, type EventType, type Principal, type ServerEvent } from 'svc/sdk';
 
-/** Of which devices, or of whose doing, an event tells; those who see some devices alone hear of no others. */
+/**
+ * Subject of an event: its devices, or its actor; users with access to some devices learn of no
+ * others.
+ */
 export interface About {
   readonly devices: readonly (number | string | null | undefined)[];
   readonly person?: string | undefined;
 }
 
-/** What is known of an edge; undefined: it is gone. */
+/** Returns the device of an edge; undefined if the edge is gone. */
 export type DeviceOfEdge = (edgeId: number) => number | null | undefined;
 
 type AboutOf = (event: never, deviceOfEdge: DeviceOfEdge) => About;
@@ -32,7 +35,9 @@ const ofApproval: AboutOf = ({ target, requested_by: by }: Approval) => ({
   devices: target.kind === 'device' ? [target.id] : [],
   person: by.id,
 });
-/** What it is of cannot be told, or they see none of it. */
+/**
+ * Subject of events whose devices are unknown, or not visible to users with access to some devices.
+ */
 const ofNone: AboutOf = () => ({ devices: [] });
 
 interface Kinds {
@@ -41,7 +46,10 @@ interface Kinds {
   readonly about?: AboutOf;
 }
 
-/** What a page can show that may change: each is told of by name, never by content, which the page asks for with its own rights. */
+/**
+ * Kinds of changes that a page can show, by event: pages are notified by kind, never with content,
+ * which they fetch with their own rights.
+ */
 const kindsOfEvents: Readonly<Record<string, Kinds>> = {
   'incident.fired': {
     kinds: ['incidents'],
@@ -71,7 +79,7 @@ const kindsOfEvents: Readonly<Record<string, Kinds>> = {
   'investigation.ready': { kinds: ['investigations'], about: ofNone },
 };
 
-/** By their ids: any of these rooms may be missing. */
+/** Events by id: the plugin of any of them may be missing. */
 export const toldOf: readonly (Kinds & { readonly type: EventType<unknown> })[] = Object.entries(
   kindsOfEvents,
 ).map(([id, kinds]) => ({
@@ -79,10 +87,10 @@ export const toldOf: readonly (Kinds & { readonly type: EventType<unknown> })[] 
   type: defineEvent<unknown>(id),
 }));
 
-/** Told to one page. */
+/** Page that listens for changes. */
 interface Listener {
   readonly principal: Principal;
-  /** What they saw last: what they see no longer has changed for them, too. */
+  /** Scope they saw last: what they no longer see has changed for them, too. */
   seen: DeviceScope | undefined;
   readonly waiting: Set<string>;
   wake: () => void;
@@ -91,14 +99,14 @@ interface Listener {
 export interface ChangesParts {
   /** Runs `work` a little later, so that a fleet that comes up does not make every page ask a thousand times. */
   readonly later: (work: () => void) => void;
-  /** What the first event of a stream says. */
+  /** Returns the first event of a stream. */
   readonly hello: () => unknown;
   readonly seenBy: SeenBy;
-  /** What somebody sees could not be read: they are told nothing. */
+  /** Called if someone's scope could not be read: they get no events. */
   readonly unread: (error: unknown) => void;
 }
 
-/** Of one kind, since it was told last: of no device, so that it is for all, or of these. */
+/** Changes of one kind since the last notification: for everyone, or of certain devices. */
 interface Gathered {
   forAll: boolean;
   readonly devices: Set<number>;
@@ -115,7 +123,7 @@ export class Changes {
     this.#parts = parts;
   }
 
-  /** Whether any page is open. */
+  /** True if any page is open. */
   get isFollowed(): boolean {
     return this.#listeners.size > 0;
   }

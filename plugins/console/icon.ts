@@ -28,10 +28,15 @@ const colours: Readonly<Record<string, readonly number[]>> = {
 const size = drawn.length;
 const headBytes = 22;
 const bitmapHeadBytes = 40;
-/** One bit for each pixel, each row to whole words: nothing is cut out, since the pixels say how opaque they are. */
+/**
+ * Size of the mask: one bit per pixel, rows padded to whole words; all zero, since the pixels carry
+ * their opacity.
+ */
 const maskBytes = size * 4;
 
-/** As an ICO file: the one kind that every browser takes at the address where it looks by itself. */
+/**
+ * Draws the icon as an ICO file, the only type that every browser accepts at its default address.
+ */
 export function drawIcon(): Uint8Array {
   // Bitmaps begin at the bottom.
   const pixels = Buffer.from(

@@ -46,7 +46,10 @@ const Extras = Type.Object({
   }),
 });
 
-/** Who sees some devices alone is not led to what would refuse them. */
+/**
+ * Returns the areas for a user; those with access to some devices are not offered what would refuse
+ * them.
+ */
 function roomsFor({ selectors }: Principal, catalogue: DeclaredCatalogue): string[] {
   const routes =
     selectors === undefined

@@ -6,7 +6,10 @@ import { errors } from './errors.ts';
 import { drawIcon } from './icon.ts';
 import type { Languages } from './languages.ts';
 
-/** Nothing inline, nothing from elsewhere, never in a frame; text of others can become neither script nor style. */
+/**
+ * Content security policy: nothing inline, nothing external, never in a frame; foreign text can
+ * become neither script nor style.
+ */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -36,11 +39,11 @@ const addresses = [
 
 const icon = drawIcon();
 
-/** What stands behind the question mark is read in the browser, too. */
+/** Query of a page, which the browser reads as well. */
 const ForThePage = Type.Object({}, { additionalProperties: true });
 
 export interface Start {
-  /** Whether the first administrator is still to be made. */
+  /** True while the first administrator has yet to be created. */
   readonly setup: boolean;
   readonly registration: boolean;
 }

@@ -1,6 +1,7 @@
 /**
- * Under which path svc is reached from here: `/`, or the one that a proxy in front of it has given it, such as `/svc/`. Told by the address
- * that this code came from, so that neither svc nor the proxy has to say it.
+ * Path under which svc is reached from here: `/`, or one that a proxy in front of it assigns, such
+ * as `/svc/`. Derived from the address of this script, so that neither svc nor the proxy has to
+ * state it.
  */
 export const base: string =
   /^(\/.*?)ui\/assets\/[^/]*$/.exec(new URL(import.meta.url).pathname)?.[1] ?? '/';

@@ -3,9 +3,12 @@ import { useCallback } from 'preact/hooks';
 import { base } from './base.ts';
 import { Store, useStore } from './store.ts';
 
-/** Where the page stands: all that it shows can be read from this, so an address can be sent to others and "back" works. */
+/**
+ * Location of the page: everything it shows follows from this, so addresses can be shared and
+ * "back" works.
+ */
 export interface Place {
-  /** Parts behind `/ui/`; none is the overview. */
+  /** Parts after `/ui/`; none is the overview. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { base } from './base.ts';
 
-/** One value that parts of the page look at: whoever shows it is drawn again when it changes. */
+/** Value that parts of the page show, and which re-renders them when it changes. */
 export class Store<T> {
   #value: T;
   readonly #listeners = new Set<(value: T) => void>();
@@ -41,7 +41,10 @@ export function useStore<T>(store: Store<T>): T {
 /** Several svc may stand below one host, each with what was kept for it. */
 const prefix = base === '/' ? 'svc.' : `svc.${base}.`;
 
-/** What one reader keeps on one machine, such as the theme; never anything secret. Where a browser keeps nothing, it is forgotten. */
+/**
+ * Preferences of one user on one device, such as the theme; never anything secret. Lost in a
+ * browser that stores nothing.
+ */
 export const kept = {
   read(name: string): string | undefined {
     try {

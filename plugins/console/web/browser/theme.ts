@@ -4,7 +4,7 @@ export type Theme = 'system' | 'light' | 'dark';
 
 const themes: readonly Theme[] = ['system', 'light', 'dark'];
 
-/** What the reader has chosen for this machine. */
+/** Theme that the user has chosen for this device. */
 export const theme = new Store<Theme>(
   themes.find((name) => name === kept.read('theme')) ?? 'system',
 );
@@ -26,7 +26,7 @@ export function followTheme(): void {
   });
 }
 
-/** Whether the page is dark at this moment. */
+/** Returns whether the page is dark at this moment. */
 export const isDark = (): boolean =>
   theme.value === 'dark' ||
   (theme.value === 'system' &&

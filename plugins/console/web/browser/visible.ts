@@ -23,8 +23,8 @@ function picture(character: string): string {
 const attributes = ['title', 'aria-label', 'placeholder', 'alt'];
 
 /**
- * Text of others is shown as text on every page, whoever wrote that page: each string that is about to be drawn goes through here.
- * What stands in fields to be edited is left as it is.
+ * Makes hidden characters visible on every page: each string about to be rendered passes through
+ * here. Editable fields are left unchanged.
  */
 export function showEverything(): void {
   const before = options.vnode;

@@ -30,13 +30,16 @@ interface Additions {
 
 const none: Additions = { rooms: [], pages: [], cards: [], languages: [] };
 
-/** What others add, asked for again when a plugin comes or goes. */
+/**
+ * Returns pages and languages from other plugins, fetched again when a plugin is loaded or
+ * unloaded.
+ */
 export function useAdditions(): Additions {
   const { value } = useData<Additions>('/console/extras', { kinds: ['plugins'] });
   return value ?? none;
 }
 
-/** Whether svc has this room now; as long as it is not known, no. */
+/** Returns whether svc has this plugin now; false while unknown. */
 export const useRoom = (id: string): boolean => useAdditions().rooms.includes(id);
 
 /** The rights of the reader, as the service of people knows them. */
@@ -44,11 +47,14 @@ export interface Me {
   readonly id: number;
   readonly role: string;
   readonly grants: readonly string[];
-  /** Of organizations that show their members some devices alone; null: all devices. */
+  /** Device selectors of the user's organizations; null means all devices. */
   readonly device_selectors: readonly string[] | null;
 }
 
-/** Whether the reader may do something, so that no button is offered that would be refused; unknown counts as no. */
+/**
+ * Returns whether the user may do something, so that no button is offered that would be refused;
+ * unknown counts as no.
+ */
 export function useMay(): (action: string) => boolean {
   const { value } = useData<Me>('/me', { kinds: ['users', 'roles', 'sessions'] });
   const held = value?.grants ?? [];
@@ -56,6 +62,9 @@ export function useMay(): (action: string) => boolean {
     held.includes('*') || held.includes(action) || held.includes(`${action.split(':')[0]!}:*`);
 }
 
-/** Whether the reader sees all devices: what is of the whole house is not asked for by others, whom it would be refused. Unknown counts as no. */
+/**
+ * Returns whether the user sees all devices, since requests about the whole installation would be
+ * refused otherwise. Unknown counts as no.
+ */
 export const useSeesAll = (): boolean =>
   useData<Me>('/me', { kinds: ['users', 'roles'] }).value?.device_selectors === null;

@@ -1,7 +1,7 @@
 import { below } from '../browser/base.ts';
 import { accessToken, renew, signedOut } from './session.ts';
 
-/** What svc says when it refuses, in its own words; `code` is stable. */
+/** Error answer of svc, in its own words; `code` is stable. */
 export class ApiError extends Error {
   readonly code: string;
   readonly status: number;

@@ -5,11 +5,11 @@ import { api, ApiError, type Page, type Query } from './api.ts';
 import { Gently } from './gently.ts';
 import { onChanged } from './live.ts';
 
-/** What a part of the page knows of what it asked for. */
+/** State of a request made by a part of the page. */
 export interface Data<T> {
   readonly value: T | undefined;
   readonly error: ApiError | undefined;
-  /** Nothing is known yet: draw a skeleton. */
+  /** True before the first answer: draw a skeleton. */
   readonly isFirst: boolean;
   readonly reload: () => void;
 }
@@ -18,11 +18,14 @@ export interface DataOptions {
   readonly query?: Query;
   /** Kinds of changes after which it is asked again; see the table in `changes.ts` of this plugin. */
   readonly kinds?: readonly string[];
-  /** Asked again after so many milliseconds, while the tab is looked at. */
+  /** Interval of polling in milliseconds, while the tab is visible. */
   readonly every?: number;
 }
 
-/** Where parts of a page are shown together: told which of them wait for their first answer. */
+/**
+ * Callback for pages whose parts appear together: called with each part that starts or stops
+ * waiting for its first answer.
+ */
 export const FirstAnswers = createContext<((part: object, isWaiting: boolean) => void) | undefined>(
   undefined,
 );
@@ -87,7 +90,7 @@ export function useData<T>(
   return { value, error, isFirst, reload: () => void load() };
 }
 
-/** A list that is asked for page by page; a change asks anew for as many pages as are shown. */
+/** Fetches a list page by page; a change refreshes as many pages as are shown. */
 export function useList<T>(
   path: string,
   options: DataOptions & { readonly pageSize?: number } = {},

@@ -1,7 +1,7 @@
 import { api } from './api.ts';
 import { Store } from '../browser/store.ts';
 
-/** Whether what is shown is of now. `since`: when svc was heard last. */
+/** State of the live connection. `since`: time of the last message from svc. */
 export type Connection =
   | { readonly state: 'joining' }
   | { readonly state: 'live' }
@@ -22,11 +22,14 @@ const silenceMs = 45_000;
 const beginMs = 10_000;
 
 let loadedPage: string | undefined;
-/** Whether a stream has begun before: then what happened until the next one was missed. */
+/** True if a stream was open before: whatever happened until the next one was missed. */
 let heard = false;
 let running: AbortController | undefined;
 
-/** Told when one of the kinds has changed, and whenever changes may have been missed; all kinds when none is named. */
+/**
+ * Subscribes to changes of some kinds, or of all if none is named; also called whenever changes may
+ * have been missed.
+ */
 export function onChanged(kinds: readonly string[] | undefined, tell: () => void): () => void {
   const listener = { kinds, tell };
   listeners.add(listener);

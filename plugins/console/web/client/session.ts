@@ -8,7 +8,9 @@ export interface User {
   readonly role: string;
 }
 
-/** Who reads the page. `unknown` until the first answer; `why` says what ended the session. */
+/**
+ * Session of the page's user. `unknown` until the first answer; `why` says what ended the session.
+ */
 export type Session =
   | { readonly state: 'unknown' }
   | { readonly state: 'out'; readonly why?: string }
@@ -25,13 +27,16 @@ export const otherAccount = 'other account';
 
 export const session = new Store<Session>({ state: 'unknown' });
 
-/** Who is signed in, for pages; there is somebody wherever a page is shown. */
+/** Returns the signed-in user; there is one wherever a page is shown. */
 export function useUser(): User {
   const now = useStore(session);
   return now.state === 'in' ? now.user : { id: 0, email: '', display_name: '', role: '' };
 }
 
-/** In memory alone: with the page it is gone, and the cookie that brings another is out of reach of every script. */
+/**
+ * Access token, in memory only: it is gone with the page, and the cookie that brings another is
+ * inaccessible to scripts.
+ */
 let token: string | undefined;
 let renewing: Promise<boolean> | undefined;
 
@@ -94,7 +99,10 @@ export async function resume(): Promise<void> {
   }
 }
 
-/** A new access token by the cookie; one request however many ask. False when there is none to be had. */
+/**
+ * Fetches a new access token by the cookie, with one request for all concurrent callers. False if
+ * there is none.
+ */
 export function renew(): Promise<boolean> {
   return (renewing ??= renewed().finally(() => (renewing = undefined)));
 }

@@ -14,7 +14,10 @@ const text = words('added-page', {
   broken: 'This page could not be loaded; the plugin it belongs to may just be reloaded.',
 });
 
-/** What the module of another plugin is given: the same ways that pages of the house have, and no code of theirs. */
+/**
+ * API for modules of other plugins: the same functions that built-in pages use, and no code of
+ * theirs.
+ */
 const forModules = {
   api,
   onChanged,
@@ -35,7 +38,7 @@ interface AddedModule {
 
 const styles = new Set<string>();
 
-/** Loads a module once and lets it draw; what it returns takes away what it has drawn. */
+/** Loads a module once and lets it render; returns a function that removes what it rendered. */
 async function mountModule(
   { script, style }: Addition,
   element: HTMLElement,

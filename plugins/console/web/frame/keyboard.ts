@@ -2,7 +2,7 @@ import { pages } from '../pages/index.ts';
 import { address, goTo } from '../browser/location.ts';
 import { Store } from '../browser/store.ts';
 
-/** What lies over the page: the palette of commands, or the list of keys. */
+/** Overlay of the page: the command palette, or the list of keys. */
 export const overlay = new Store<'palette' | 'keys' | undefined>(undefined);
 
 export const showPalette = (): void => overlay.set('palette');

@@ -170,7 +170,7 @@ const matches = (title: string, typed: string): boolean =>
     .split(/\s+/)
     .every((word) => title.toLowerCase().includes(word));
 
-/** What the house knows by this name; a room that is missing finds nothing. */
+/** Searches everything by name; an area without its plugin finds nothing. */
 async function search(typed: string, signal: AbortSignal): Promise<readonly Choice[]> {
   if (typed.trim() === '') {
     return [];

@@ -100,7 +100,7 @@ export function Shell({ user }: { readonly user: User }) {
   );
 }
 
-/** Who is signed in, in which language, and the way out. */
+/** Account menu: user, language, sign-out. */
 function Account({ user }: { readonly user: User }) {
   const { languages } = useAdditions();
   return (
@@ -213,7 +213,7 @@ function Side({
   );
 }
 
-/** Whether what is shown is of now; small while it is, and a line over the page when it is not. */
+/** Connection indicator: small while connected, and a bar across the page otherwise. */
 function Heart() {
   const { state } = useStore(connection);
   const said = state === 'live' ? text.live : text.joining;

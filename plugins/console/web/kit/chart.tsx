@@ -24,7 +24,7 @@ interface ChartProps {
   readonly window: Window;
   readonly unit?: Unit;
   readonly height?: number;
-  /** How finely it is asked for; a wide one shows more. */
+  /** Number of points to fetch; a wide chart shows more. */
   readonly points?: number;
   readonly top?: number;
   readonly marks?: readonly { readonly at: number; readonly tone: string }[];
@@ -52,9 +52,9 @@ export function Chart({ queries, window, height = 160, points = fewPoints, ...re
 interface GraphProps extends Omit<ChartProps, 'queries' | 'window' | 'points'> {
   readonly plotted: Plotted | undefined;
   readonly bounds: readonly [number, number];
-  /** What the lines are an answer to. */
+  /** Query that the lines answer. */
   readonly query: string | undefined;
-  /** Stands where the lines would, as long as there are none. */
+  /** Placeholder while there are no lines. */
   readonly otherwise: ComponentChildren;
   readonly tools?: ComponentChildren;
 }

@@ -9,7 +9,7 @@ import { Button } from './parts.tsx';
 
 const text = words('dialog', { close: 'Close', dismiss: 'Dismiss' });
 
-/** A question in front of the page. Escape and a click beside it close it; the focus goes back to where it was. */
+/** Modal question. Escape and a click outside close it; the focus returns to where it was. */
 export function Dialog({
   title,
   onClose,
@@ -62,7 +62,9 @@ interface Notice {
 const notices = new Store<readonly Notice[]>([]);
 let nextNotice = 1;
 
-/** Says at the edge of the page that something was done, or was not; it leaves by itself. */
+/**
+ * Shows a notice at the edge of the page about a success or failure; it disappears automatically.
+ */
 export function tell(message: string, tone: Notice['tone'] = 'ok'): void {
   const id = nextNotice++;
   notices.set([...notices.value.slice(-3), { id, tone, message }]);

@@ -10,7 +10,7 @@ const text = words('form', { save: 'Save', cancel: 'Cancel' });
 
 interface FieldProps {
   readonly label: string;
-  /** What is expected, in a few words. */
+  /** Hint about the expected value, in a few words. */
   readonly hint?: ComponentChildren;
   readonly error?: string;
   readonly children: (props: {
@@ -192,7 +192,7 @@ interface FormProps {
   readonly children: ComponentChildren;
   readonly submit?: string;
   readonly kind?: 'primary' | 'danger';
-  /** Rejects with an ApiError, which is shown; nothing else is to be done about it. */
+  /** Rejects with an ApiError, which is shown; no other handling is needed. */
   readonly onSubmit: () => Promise<void>;
   readonly onCancel?: () => void;
   readonly disabled?: boolean;

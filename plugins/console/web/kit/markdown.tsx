@@ -15,7 +15,7 @@ const quote = /^ {0,3}>\s?/;
 const item = /^( {0,8})([-*+]|\d{1,9}[.)])\s+(.*)$/;
 const tableRule = /^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$/;
 
-/** How deep quotes and lists may nest before the rest is plain text. */
+/** Max nesting of quotes and lists; beyond it the rest is plain text. */
 const deepest = 6;
 
 function blocks(lines: readonly string[], depth = 0): VNode[] {
@@ -86,7 +86,10 @@ function until(lines: readonly string[], from: number, ends: (line: string) => b
   return at;
 }
 
-/** A list goes on with its items, with lines that stand under them, and over one empty line. */
+/**
+ * Returns the end of a list, which includes its items, indented lines, and single empty lines
+ * between them.
+ */
 const endOfList = (lines: readonly string[], from: number): number =>
   until(lines, from, (line) => !(item.test(line) || /^\s+\S/.test(line) || line.trim() === '')) ||
   lines.length;
@@ -158,7 +161,7 @@ const MarkdownTable = ({
   </table>
 );
 
-/** Code, pictures, links, strong, emphasis and bare addresses; what is none of these is text. */
+/** Matches code, pictures, links, strong, emphasis and bare addresses; everything else is text. */
 const piece =
   /\\([!-/:-@[-`{-~])|`([^`\n]+)`|!\[([^\]\n]{0,200})\]\([^)\s]{0,2000}\)|\[((?:\\[!-/:-@[-`{-~]|[^\]\\\n]|\\(?![!-/:-@[-`{-~])){1,500})\]\(([^)\s]{1,2000})\)|\*\*([^*\n]{1,2000})\*\*|(?<![\w*])[*_]([^*_\n]{1,2000})[*_](?![\w*])|((?:https?|playbook):\/\/[^\s<>)\]]{1,2000})/g;
 
@@ -193,10 +196,10 @@ function inline(text: string): ComponentChildren[] {
   return out;
 }
 
-/** How rules and reports name a document of the vault. */
+/** Scheme by which rules and reports name a document of the vault. */
 const playbook = 'playbook://';
 
-/** Only to pages of the web and of this console; where it leads is shown when it is pointed at. */
+/** Link to a web page or a page of this console; its target is shown on hover. */
 export function Link({ href, label }: { readonly href: string; readonly label: string }) {
   if (/^\/(?:ui\/[\w/?=&.%-]*)?$/.test(href)) {
     return <a href={below(href)}>{label}</a>;

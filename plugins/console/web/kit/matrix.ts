@@ -10,7 +10,7 @@ export type Window = { readonly from: number; readonly to: number } | { readonly
 
 export interface ChartQuery {
   readonly expr: string;
-  /** How its lines are called; `{{label}}` stands for a value. Default: all labels. */
+  /** Name template of the lines; `{{label}}` stands for a value. Default: all labels. */
   readonly name?: string;
 }
 
@@ -120,7 +120,7 @@ function plottedOf(
   return { times, lines: lines.slice(0, mostLines) };
 }
 
-/** By their names, so that a line keeps its colour however the store orders them. */
+/** Sorts lines by name, so that each keeps its colour however the store orders them. */
 function named(query: ChartQuery, result: Matrix['result']) {
   const told =
     query.name === undefined

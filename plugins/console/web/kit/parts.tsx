@@ -75,7 +75,7 @@ export function Skeleton({
   );
 }
 
-/** Nothing is here, and what to do next. */
+/** Empty state, with the next step. */
 export function Empty({
   title,
   children,
@@ -91,7 +91,7 @@ export function Empty({
   );
 }
 
-/** What svc refused, in its words. */
+/** Error answer of svc, in its words. */
 export function Refused({
   error,
   retry,
@@ -112,7 +112,7 @@ export function Refused({
   );
 }
 
-/** In the place of what is still to come, or does not come. */
+/** Placeholder for content that is loading or failed to load. */
 export const Awaited = ({
   error,
   lines,
@@ -204,7 +204,7 @@ export function Copyable({ value }: { readonly value: string }) {
   );
 }
 
-/** Without TLS a browser offers no clipboard to scripts, but for a selection. */
+/** Copies a text via a selection: without TLS browsers offer scripts no clipboard. */
 async function copyText(value: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(value);

@@ -16,7 +16,7 @@ export interface Plotted {
 export interface PlotOptions {
   readonly unit: Unit;
   readonly height: number;
-  /** At least this high, so that noise around nothing does not look like a storm. */
+  /** Min height of the value axis, so that noise around zero does not look like a storm. */
   readonly top?: number;
   /** Instants worth seeing, such as the beginning of an incident. */
   readonly marks?: readonly { readonly at: number; readonly tone: string }[];
@@ -170,7 +170,7 @@ const hour = new Intl.DateTimeFormat(undefined, {
 });
 const day = new Intl.DateTimeFormat(undefined, { day: '2-digit', month: 'short' });
 
-/** In the zone of the reader; where a day lies between two of them, the day. */
+/** Formats a tick in the user's time zone; as a date if the step is a day or more. */
 const tickOf = (at: number, step: number): string =>
   (step >= daySeconds ? day : hour).format(new Date(at));
 
@@ -186,7 +186,7 @@ function rangeOf(
     : [least, top !== undefined && most === top ? top : most + (most - least) * 0.08];
 }
 
-/** What is said of a chart to those who do not see it. */
+/** Returns the description of a chart for screen readers. */
 export function summary(title: string, { times, lines }: Plotted, unit: Unit): string {
   const last = lines
     .slice(0, 8)

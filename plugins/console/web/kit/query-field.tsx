@@ -18,7 +18,7 @@ interface QueryFieldProps {
   readonly value: string;
   readonly label: string;
   readonly onRun: (query: string) => void;
-  /** What the store said of the query that was run last. */
+  /** Error of the store about the last query. */
   readonly error?: string;
 }
 
@@ -173,7 +173,10 @@ function useCompletion(
   onTake: (text: string, caret: number) => void,
 ) {
   const [at, setAt] = useState<number>();
-  /** None until an arrow key has chosen one: Enter runs what was typed. */
+  /**
+   * Index of the selected suggestion; -1 until an arrow key was pressed: Enter then runs the typed
+   * text.
+   */
   const [pick, setPick] = useState(-1);
   const names = useNames(language);
   const word = at === undefined ? '' : wordBefore(typed, at);
@@ -275,7 +278,7 @@ function useNames(language: QueryLanguage): readonly string[] {
 
 const wordBefore = (query: string, at: number): string => /[\w:.]*$/.exec(query.slice(0, at))![0];
 
-/** Those that begin so, then those that have it somewhere. */
+/** Returns the names that start with the word, then those that contain it. */
 function suggest(word: string, names: readonly string[]): readonly string[] {
   const small = word.toLowerCase();
   const fits = names.filter((name) => name !== word && name.toLowerCase().includes(small));

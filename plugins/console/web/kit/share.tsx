@@ -1,6 +1,6 @@
 import { figure } from '../text/format.ts';
 
-/** From where on a share of something that can run out wants attention. */
+/** Share of an exhaustible resource from which on it needs attention. */
 const high = 75;
 const full = 90;
 

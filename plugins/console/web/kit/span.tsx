@@ -14,7 +14,7 @@ type Length = keyof typeof lengths;
 
 export interface Span {
   readonly window: Window;
-  /** Of this moment, in seconds. */
+  /** Returns the bounds at this moment, in seconds. */
   readonly bounds: () => { readonly from: number; readonly to: number };
   /** Looks at a part of it, as a mouse has drawn it. */
   readonly zoom: (from: number, to: number) => void;

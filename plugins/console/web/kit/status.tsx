@@ -16,7 +16,10 @@ const text = words('status', {
   resolved: 'Resolved',
 });
 
-/** Each tone has a shape of its own, so that it is told without colour: a diamond, a triangle, a ring, a dot, a dash. */
+/**
+ * Mark with a distinct shape for each tone, recognizable without colour: a diamond, a triangle, a
+ * ring, a dot, a dash.
+ */
 export function Mark({ tone, label }: { readonly tone: Tone; readonly label?: string }) {
   return (
     <svg
@@ -61,7 +64,10 @@ export type IncidentStatus = 'open' | 'acknowledged' | 'silenced' | 'resolved';
 export const severityName = (severity: Severity): string => text[severity];
 export const statusName = (status: IncidentStatus): string => text[status];
 
-/** What is over or muted no longer calls for attention, however severe it was. */
+/**
+ * Returns the tone; resolved or muted incidents no longer call for attention, however severe they
+ * were.
+ */
 export const toneOf = (severity: Severity, status: IncidentStatus): Tone =>
   status === 'resolved' ? 'ok' : status === 'silenced' ? 'muted' : severity;
 

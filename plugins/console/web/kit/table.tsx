@@ -20,12 +20,12 @@ export interface Column<T> {
 }
 
 interface TableProps<T> {
-  /** What the rows are, for those who hear the page. */
+  /** Label of the rows for screen readers. */
   readonly label: string;
   readonly columns: readonly Column<T>[];
-  /** Undefined while nothing is known: skeletons. */
+  /** Rows; undefined while loading, which shows skeletons. */
   readonly rows: readonly T[] | undefined;
-  /** What was asked for them: says what was refused, above those that were known before. */
+  /** Request for the rows: its error is shown above the rows known before. */
   readonly asked?: { readonly error: ApiError | undefined; readonly reload: () => void };
   readonly keyOf: (row: T) => string | number;
   /** The page of a row: the whole row leads there, and Enter does. */
@@ -41,7 +41,7 @@ const rowHeight = 32;
 /** Longer tables draw only the rows that are in sight, and some around them. */
 const mostDrawn = 120;
 const around = 20;
-/** So many pixels below the window the next page is asked for. */
+/** Distance below the window, in pixels, at which the next page is fetched. */
 const ahead = 600;
 const askAgainMs = 5_000;
 
@@ -141,7 +141,7 @@ function Row<T>({
   );
 }
 
-/** One cell alone: a wider one would keep the room of columns that are left out. */
+/** Spacer row. A single cell: a wider one would reserve space for hidden columns. */
 const Gap = ({ rows }: { readonly rows: number }) => (
   <tr aria-hidden="true">
     <td style={{ height: `${rows * rowHeight}px`, padding: 0, border: 0 }} />
@@ -151,7 +151,7 @@ const Gap = ({ rows }: { readonly rows: number }) => (
 const classOf = (numeric: boolean | undefined, rank: 1 | 2 | undefined): string =>
   `${numeric ? 'num' : ''} ${rank === undefined ? '' : `rank-${rank}`}`.trim();
 
-/** Whoever scrolls to the end of what is there is brought the next page before asking for it. */
+/** Fetches the next page before the user reaches the end of the list. */
 function useMoreInSight(
   foot: { readonly current: HTMLElement | null },
   more: (() => void) | undefined,

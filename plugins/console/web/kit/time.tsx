@@ -31,7 +31,7 @@ export function useNow(): number {
   return useStore(now);
 }
 
-/** How long ago, or when: in the reader's zone, with the whole date and UTC when it is pointed at. */
+/** Relative or absolute time in the user's time zone, with the full date and UTC on hover. */
 export function Time({
   at,
   as = 'ago',

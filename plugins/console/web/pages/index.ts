@@ -43,16 +43,19 @@ export interface PageEntry {
   readonly section?: string;
   /** `g` and this key lead there. */
   readonly key?: string;
-  /** Not in the navigation: reached by links. */
+  /** True to keep the page out of the navigation: it is reached by links. */
   readonly hidden?: boolean;
   /** The plugin it belongs to: without that one it is not in the navigation. */
   readonly room?: string;
-  /** Only for those who hold the right, such as `*` for administrators. */
+  /** Permission that the page requires, such as `*` for administrators. */
   readonly right?: string;
   readonly load: () => Promise<{ readonly default: ComponentType }>;
 }
 
-/** All pages of the house, in the order of the navigation. A page is a folder here and one line below. */
+/**
+ * Returns all built-in pages, in the order of the navigation. A page is a folder here and an entry
+ * below.
+ */
 export const pages = (): readonly PageEntry[] => [
   {
     id: '',

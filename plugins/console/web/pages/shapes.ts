@@ -1,6 +1,9 @@
 import type { IncidentStatus, Severity } from '../kit/status.tsx';
 
-/** Resources as the public API answers them; only the fields that pages show. Pages of one room keep theirs with themselves. */
+/**
+ * Resources as the public API returns them; only the fields that pages show. Shapes used by one
+ * area's pages are declared there.
+ */
 export interface Incident {
   readonly id: number;
   readonly rule: string;

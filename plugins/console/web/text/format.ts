@@ -1,4 +1,4 @@
-/** How figures are written, so that a column of them can be compared at a glance. */
+/** Unit of figures, which makes a column of them comparable at a glance. */
 export type Unit = 'percent' | 'bytes' | 'bytes-per-second' | 'seconds' | 'per-second' | 'count';
 
 const powers = ['', 'K', 'M', 'G', 'T', 'P'];
@@ -91,7 +91,7 @@ const full = new Intl.DateTimeFormat(undefined, {
   hour12: false,
 });
 
-/** In the zone of the reader: the time alone on the same day, with the day otherwise. */
+/** Formats a time in the user's time zone: without the date if it is today. */
 export function moment(at: number, now: number): string {
   const date = new Date(at);
   const sameDay = new Date(now).toDateString() === date.toDateString();

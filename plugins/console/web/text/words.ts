@@ -1,6 +1,6 @@
 type Words = Readonly<Record<string, string>>;
 
-/** By area and key. */
+/** Texts by area and key. */
 export type Texts = Readonly<Record<string, Words>>;
 
 /** Everything the page says: English as it is written in the code, and what stands in its place in another language. */
@@ -34,12 +34,12 @@ export function count(sentence: string, number: number): string {
   return say(form, { count: number.toLocaleString() });
 }
 
-/** From now on the page speaks another language, as far as it has the words. */
+/** Switches the page to another language, as far as texts are available. */
 export function translate(tag: string, texts: Texts): void {
   language = tag;
   translated = texts;
   sentences = new Set(Object.values(texts).flatMap((area) => Object.values(area)));
 }
 
-/** For a translation: all words that the loaded pages have. */
+/** Returns all texts of the loaded pages, for translation. */
 export const allWords = (): Texts => Object.fromEntries(english);

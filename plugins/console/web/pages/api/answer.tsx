@@ -18,17 +18,17 @@ const text = words('api-answer', {
   silent: 'svc does not answer.',
 });
 
-/** So much of an answer is kept, and so much of it shown. */
+/** Max bytes of an answer that are kept; below, those that are shown. */
 const mostBytes = 8 * 1_048_576;
 const mostShown = 200_000;
 
-/** What came of one request, while it comes and afterwards. */
+/** Result of one request, during and after its arrival. */
 export interface Heard {
   readonly status: number;
   readonly statusText: string;
   readonly type: string;
   readonly headers: readonly (readonly [string, string])[];
-  /** Until its head was there, and until it was whole. */
+  /** Time until the headers, and below, until the end of the answer. */
   readonly firstMs: number;
   readonly ms: number | undefined;
   readonly bytes: number;
@@ -164,7 +164,7 @@ function Body({ heard: { body, type, isCut, ms } }: { readonly heard: Heard }) {
   );
 }
 
-/** JSON so that people can read it, other texts as they are; undefined for what is none. */
+/** Returns formatted JSON, or other text as it is; undefined for binary data. */
 function textOf(body: Uint8Array, type: string): string | undefined {
   try {
     const plain = new TextDecoder('utf-8', { fatal: true }).decode(body);

@@ -1,6 +1,6 @@
 import { ApiError } from '../../client/api.ts';
 
-/** As much of the document of the API as the page needs. */
+/** Part of the API document that the page needs. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
@@ -57,7 +57,7 @@ export interface Operation extends Described {
   readonly path: string;
 }
 
-/** Those that a page can ask; what becomes a WebSocket it cannot. */
+/** Returns the operations that a page can call; it cannot open those that become a WebSocket. */
 export const operationsOf = ({ paths }: ApiDocument): readonly Operation[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
@@ -65,13 +65,13 @@ export const operationsOf = ({ paths }: ApiDocument): readonly Operation[] =>
       .map(([method, described]) => ({ ...described, method: method.toUpperCase(), path })),
   );
 
-/** What a name stands for. */
+/** Resolves a schema reference. */
 export function shapeOf(schema: Schema, { components }: ApiDocument): Schema {
   const name = schema.$ref?.split('/').at(-1);
   return name === undefined ? schema : (components.schemas[name] ?? {});
 }
 
-/** Who may, in the words of the document. */
+/** Returns the required permission, in the words of the document. */
 export const accessOf = ({ 'x-svc-access': access }: Described): string =>
   typeof access === 'string' ? access : [access.action, access.self].filter(Boolean).join(', ');
 
@@ -84,7 +84,7 @@ export interface FieldShape {
   readonly hint: string;
 }
 
-/** How a value of this shape is asked for. */
+/** Returns the form field for a value of this shape. */
 export function fieldOf(
   name: string,
   given: Schema,
@@ -110,7 +110,10 @@ export function fieldOf(
 export const asText = (value: unknown): string =>
   value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
-/** What a field says, as a value of a body; throws with the name of the field where it is no JSON. */
+/**
+ * Converts the content of a field to a value of a body; throws with the name of the field if it is
+ * not JSON.
+ */
 export function valueOf({ name, kind, choices }: FieldShape, text: string): unknown {
   switch (kind) {
     case 'text':
@@ -132,6 +135,6 @@ export function valueOf({ name, kind, choices }: FieldShape, text: string): unkn
   }
 }
 
-/** What a method does to svc, as a colour: it reads, changes or takes away. */
+/** Returns the colour of a method's effect: it reads, changes or deletes. */
 export const toneOf = (method: string): 'info' | 'warning' | 'critical' =>
   method === 'GET' ? 'info' : method === 'DELETE' ? 'critical' : 'warning';

@@ -179,7 +179,10 @@ function Body({
   );
 }
 
-/** What is half written is left out of it; sending says what is wrong. */
+/**
+ * Returns the body as far as it is valid; incomplete fields are left out, and sending reports what
+ * is wrong.
+ */
 function readable(fields: readonly FieldShape[], { body }: Draft): object {
   return Object.assign(
     {},

@@ -14,11 +14,11 @@ import {
 
 const text = words('api-request', { missing: '{name} is missing.' });
 
-/** What is written into the form of one operation; an empty text leaves its field out. */
+/** Content of an operation's form; an empty text omits its field. */
 export interface Draft {
   readonly parameters: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, string>>;
-  /** The body as one text, in place of its fields. */
+  /** Body as one text, which replaces its fields. */
   readonly raw: string;
   readonly isRaw: boolean;
 }
@@ -76,7 +76,7 @@ const asJson = (value: unknown): string => (value === undefined ? '' : JSON.stri
 const inAddress = (value: unknown): string =>
   Array.isArray(value) ? value.map(asText).join(',') : asText(value);
 
-/** A request, as it is sent and as it is told to a terminal. */
+/** Request as it is sent, and as a shell command. */
 export interface Prepared {
   readonly path: string;
   readonly query: Query;

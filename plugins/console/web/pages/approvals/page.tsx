@@ -153,7 +153,7 @@ const columns: readonly Column<Approval>[] = [
   },
 ];
 
-/** One change: all that is signed stands on the page, and nothing of it is cut. */
+/** Change to be signed: everything that is signed is on the page, and nothing is truncated. */
 function One({ id }: { readonly id: string }) {
   const may = useMay();
   const { value, error, reload } = useData<Approval>(`/approvals/${encodeURIComponent(id)}`, {

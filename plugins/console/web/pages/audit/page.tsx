@@ -33,7 +33,7 @@ const tones: Readonly<Record<AuditRow['status'], Tone>> = {
   denied: 'critical',
 };
 
-/** What pages that stand open add by themselves, this one too: it would bury the rest. */
+/** Actions that open pages cause themselves, including this one: they would bury the rest. */
 const byThemselves = 'auth:refresh,audit:read';
 
 export default function Audit() {

@@ -167,7 +167,7 @@ function Conversation({ id, first, incident, onChange }: ConversationProps) {
   );
 }
 
-/** What was said, and what is being said; the end of it stays in sight. */
+/** Messages, including the one being written; keeps the end in view. */
 function Log({
   messages,
   run,
@@ -244,7 +244,7 @@ const toneOf = (status: string): Tone =>
         ? 'warning'
         : 'critical';
 
-/** What an agent looked at: each call with what came of it, closed until it is asked for. */
+/** Tool calls of an agent with their results, collapsed by default. */
 function Calls({ of }: { readonly of: readonly Call[] }) {
   return (
     <>

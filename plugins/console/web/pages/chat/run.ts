@@ -11,7 +11,7 @@ export interface Call {
   readonly result_preview: string;
 }
 
-/** What has come of a turn so far. */
+/** State of a turn so far. */
 interface Turn {
   readonly asked: string | undefined;
   readonly text: string;
@@ -44,7 +44,10 @@ const againMs = 250;
 const signedMs = 2_000;
 const mostTries = 20;
 
-/** Sends a message and follows the answer; a stream that is lost is taken up again behind the last event that was seen. */
+/**
+ * Sends a message and follows the answer; a lost stream is resumed after the last event that
+ * arrived.
+ */
 export function useRun(session: string | undefined, onEnd: () => void) {
   const [turn, setTurn] = useState<Turn>(still);
   const now = useRef(turn);
@@ -55,7 +58,7 @@ export function useRun(session: string | undefined, onEnd: () => void) {
   const path = `/chat/sessions/${encodeURIComponent(session ?? '')}`;
   const isGone = useRef(false);
   useEffect(() => () => void (isGone.current = true), []);
-  /** Without a message: what goes on already, from its beginning. */
+  /** Follows a run; without a message, the current one from its beginning. */
   const follow = async (content?: string): Promise<void> => {
     let last = '';
     for (let tries = 0, isOver = false; !isOver && !isGone.current; tries++) {

@@ -126,7 +126,7 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
   );
 }
 
-/** What svc is asked for: the time, and the variables that the address names. */
+/** Returns the query of a dashboard: its window, and the variables from the address. */
 function askedOf(window: Window, query: URLSearchParams) {
   const span =
     'last' in window
@@ -142,7 +142,7 @@ function askedOf(window: Window, query: URLSearchParams) {
   };
 }
 
-/** As they are read, also where they stand one below the other. */
+/** Compares positions in reading order, also for stacked panels. */
 const byPlace = (a: Panel, b: Panel): number =>
   a.position.y - b.position.y || a.position.x - b.position.x;
 

@@ -5,7 +5,7 @@ type Position = Panel['position'];
 const columns = 24;
 const usual = { w: 12, h: 8 };
 
-/** Where a new panel goes: the highest place, and there the leftmost, that is wide and high enough for it. */
+/** Returns the position of a new panel: the topmost gap that fits it, and there the leftmost. */
 export function firstGap(others: readonly Position[]): Position {
   // A gap begins at the top, or where a panel ends.
   const rows = [0, ...others.map(({ y, h }) => y + h)].toSorted((a, b) => a - b);

@@ -42,10 +42,10 @@ const units = [
 
 interface PanelFormProps {
   readonly title: string;
-  /** Where it belongs; undefined for the first panel of a dashboard that it begins. */
+  /** Dashboard of the panel; undefined for the first panel of a new dashboard. */
   readonly uid?: string;
   readonly panel?: Panel | undefined;
-  /** What a new one finds a gap beside. */
+  /** Panels among which a new one finds a gap. */
   readonly others?: readonly Panel[];
   readonly onClose: () => void;
   readonly onDone: (uid: string) => void;
@@ -140,7 +140,7 @@ interface DrawingProps {
   readonly onUnit: (unit: string) => void;
 }
 
-/** As what its answer is drawn, and in which unit. */
+/** Fields for the visualization of the answer, and its unit. */
 const Drawing = ({ type, unit, onType, onUnit }: DrawingProps) => (
   <div class="field-row">
     <SelectField

@@ -65,7 +65,7 @@ interface Row extends Device {
   readonly cpu?: number;
   readonly memory?: number;
   readonly load?: number;
-  /** Its figures are still asked for. */
+  /** True while its figures are loading. */
   readonly isAwaited: boolean;
 }
 
@@ -139,7 +139,7 @@ interface Vector {
   };
 }
 
-/** So many devices are asked for at once; a table of ten thousand is not compared by its figures. */
+/** Max devices of one request; a table of ten thousand cannot be compared by figures. */
 const mostMeasured = 300;
 
 /** The devices with their figures of this moment: three questions for all of them. */

@@ -32,7 +32,7 @@ interface Process {
   readonly started_at: string | null;
 }
 
-/** What runs on the machine at this moment, asked of its agent. */
+/** Processes running on the device at this moment, queried from its agent. */
 export function Processes({ edge }: { readonly edge: number | undefined }) {
   const [sort, setSort] = useParam('sort', 'cpu');
   const { value, error, reload } = useData<{ sampled_at: string; processes: readonly Process[] }>(

@@ -38,7 +38,7 @@ const examples = [
   'svc_process_uptime_seconds',
 ];
 
-/** Any metric, by a query. */
+/** Explorer of metrics by query. */
 export default function Explore() {
   const [q, setQ] = useParam('q');
   const [history, setHistory] = useState<readonly string[]>([]);

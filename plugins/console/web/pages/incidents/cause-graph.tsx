@@ -80,7 +80,10 @@ export function CauseGraph({
   );
 }
 
-/** Each thing in the column of its longest way from a beginning; a circle ends where it would begin anew. */
+/**
+ * Places each thing in the column of its longest path from a start; a cycle ends where it would
+ * repeat.
+ */
 function placed(steps: readonly Propagation[]): readonly Placed[] {
   const names = [...new Set(steps.flatMap(({ from, to }) => [from, to]))];
   const columns = new Map(names.map((name) => [name, 0]));

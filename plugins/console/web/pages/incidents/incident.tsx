@@ -299,7 +299,10 @@ function Measured({ incident }: { readonly incident: Incident }) {
   );
 }
 
-/** Without its comparison an expression shows what is measured, also while nothing fires. Only where that is sure to be one. */
+/**
+ * Returns the expression without its comparison, which shows the measured value even while nothing
+ * fires; only if it certainly is one.
+ */
 function measuredOf(expr: string, { device_id: device }: Incident): string {
   // What is compared inside of the brackets of one function is a part of what is measured.
   const [, left] =

@@ -2,16 +2,19 @@ import type { Device, Incident } from '../shapes.ts';
 import type { Page } from '../../client/api.ts';
 import { useData } from '../../client/data.ts';
 
-/** What devices are called, by their number. */
+/** Names of devices by id. */
 export type Names = ReadonlyMap<string, string>;
 
-/** So many devices are asked for at once; in a larger fleet some stay numbers. */
+/** Max devices of one request; in a larger fleet some remain ids. */
 const most = 200;
 
 const isBare = ({ device_id: device, labels }: Incident): boolean =>
   device !== null && labels['instance'] === undefined;
 
-/** Of the devices that incidents have by number alone: one question for a whole list, and none where each has its name. */
+/**
+ * Returns names of the devices that incidents refer to by id: one request for a whole list, and
+ * none if all have names.
+ */
 export function useNames(incidents: readonly Incident[] | undefined): Names {
   const { value } = useData<Page<Device>>(incidents?.some(isBare) ? '/devices' : undefined, {
     query: { limit: most },
@@ -19,7 +22,7 @@ export function useNames(incidents: readonly Incident[] | undefined): Names {
   return new Map(value?.items.map(({ id, display_name: name }) => [String(id), name]));
 }
 
-/** Of the device of one incident. */
+/** Returns the name of one incident's device. */
 export function useName(incident: Incident): Names {
   const { value } = useData<Device>(
     isBare(incident) ? `/devices/${encodeURIComponent(incident.device_id!)}` : undefined,
@@ -38,7 +41,7 @@ export function titleOf(
     : (summary || rule).replace(` on device ${device}`, () => ` on ${name}`);
 }
 
-/** Where an incident is, as short as people say it. */
+/** Returns where an incident is, in short form. */
 export const placeOf = (
   { labels, scope_type: type, scope_id: id }: Incident,
   names: Names,

@@ -36,7 +36,7 @@ const text = words('incidents', {
   rules: 'Rules',
 });
 
-/** What is silenced is not over. */
+/** State filters; a silenced incident is not resolved. */
 const states: Readonly<Record<string, string | undefined>> = {
   current: 'active',
   silenced: 'silenced',

@@ -85,7 +85,7 @@ interface Evidence {
   readonly window: { readonly from: string; readonly to: string };
 }
 
-/** As the address of a page says a span: seconds. */
+/** Formats a span as in the address of a page: in seconds. */
 const spanOf = ({ from, to }: Evidence['window']): string =>
   `${Math.floor(Date.parse(from) / 1_000)}-${Math.ceil(Date.parse(to) / 1_000)}`;
 
@@ -97,7 +97,7 @@ const verdictTone: Readonly<Record<string, Tone>> = {
   monitoring_fault: 'warning',
 };
 
-/** What is known of the cause; nothing where svc has no room that investigates. */
+/** Report on the cause; nothing if svc has no plugin that investigates. */
 export function Report({ incident }: { readonly incident: number }) {
   const path = `/alerts/incidents/${incident}/investigation`;
   const hasRoom = useRoom('investigate');
@@ -199,7 +199,7 @@ function Findings({ report }: { readonly report: ReportOf }) {
   );
 }
 
-/** What surrounds the cause: what was changed before, what to do, and where nobody could look. */
+/** Context of the cause: earlier changes, remedies, and what could not be examined. */
 function Details({
   report: {
     changes = [],

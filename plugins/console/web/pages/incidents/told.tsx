@@ -51,7 +51,7 @@ const tones: Readonly<Record<string, Tone>> = {
   waiting: 'info',
 };
 
-/** Which channels were told of the present firing, and what kept it from the others. */
+/** Channels that were notified of the current firing, and what kept others from being notified. */
 export function Told({ incident }: { readonly incident: number }) {
   const { value, error } = useData<Why>(`/alerts/incidents/${incident}/why`, {
     kinds: ['incidents', 'deliveries'],

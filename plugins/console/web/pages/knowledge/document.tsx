@@ -103,10 +103,16 @@ export function DocumentPage({ id }: { readonly id: string }) {
   );
 }
 
-/** What a repository or the vault brings is removed there. */
+/**
+ * Returns whether a document can be deleted here; one from a repository or the vault is deleted
+ * there.
+ */
 const isOwn = ({ source }: Doc): boolean => source === 'manual' || source === 'upload';
 
-/** Sent with the version that was read: a change that another person made meanwhile is refused, not lost. */
+/**
+ * Editor of a document. Saves with the version that was read: if another person changed it
+ * meanwhile, the save is refused, and nothing is lost.
+ */
 function Edited({ doc, onClose }: { readonly doc: Doc; readonly onClose: () => void }) {
   const [title, setTitle] = useState(doc.title);
   const [content, setContent] = useState(doc.content ?? '');

@@ -19,7 +19,7 @@ const text = words('log-lines', {
 });
 
 export interface Line {
-  /** In nanoseconds, as the store tells it: more than a number holds. */
+  /** Time in nanoseconds, as the store returns it: more digits than a number holds. */
   readonly at: string;
   readonly text: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ interface Streams {
   };
 }
 
-/** On a phone a line that is not wrapped shows little but its time. */
+/** Width below which lines are wrapped: on a phone an unwrapped line shows little but its time. */
 const narrow = '(max-width: 560px)';
 const most = 500;
 const mostFollowed = 2_000;
@@ -197,7 +197,7 @@ function LogLine({
   );
 }
 
-/** Of a line that is JSON its message first, then the rest as pairs; any other line as it is. */
+/** Shortens a line: of JSON the message first, then the rest as pairs; any other line unchanged. */
 function shortened(line: string): ComponentChildren {
   if (!line.startsWith('{') || line.length > 20_000) {
     return line;

@@ -21,7 +21,7 @@ interface Change {
   readonly link: string | null;
 }
 
-/** What was changed last, of one device where it is named; nothing is shown where svc has no room for changes. */
+/** Recent changes, optionally of one device; nothing if svc has no plugin for changes. */
 export function Changes({
   device,
   from,

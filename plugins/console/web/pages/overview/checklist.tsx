@@ -36,13 +36,13 @@ const text = words('checklist', {
 });
 
 const keptAs = 'first-steps';
-/** Its rule is told from all others by this key, and removed once its incident is over. */
+/** Key of the trial rule, which is deleted once its incident is over. */
 const tryOutKey = 'console_try_out';
 const tryOutSeconds = 60;
 
 /**
- * What makes a new svc useful, ticked off as it is done; for administrators, until they hide it or all of it is done. What stands below
- * comes once it is known how much room this takes: nothing that was shown moves.
+ * Checklist for a new svc, ticked off as it is done; for administrators, until they hide it or all
+ * of it is done. What follows it is rendered once its height is known, so that nothing moves.
  */
 export function Checklist({ children }: { readonly children: ComponentChildren }) {
   const may = useMay();
@@ -114,7 +114,7 @@ export function Checklist({ children }: { readonly children: ComponentChildren }
   );
 }
 
-/** How far a new svc has come, asked for only while somebody is shown it. */
+/** Returns the progress of a new svc, fetched only while it is shown. */
 function useFirstSteps(isShown: boolean) {
   const devices = useData<Page<Device>>(isShown ? '/devices' : undefined, {
     query: { limit: 1 },
@@ -162,7 +162,10 @@ function Step({
 }
 
 interface Lines {
-  /** For a host that has svc; the script brings it, which a manager on a loopback address does not have. */
+  /**
+   * Command for a host that has svc; the script installs it, which a manager on a loopback address
+   * cannot serve.
+   */
   readonly install_command: string;
   readonly script_command: string | null;
   readonly advice: string | null;
@@ -204,7 +207,7 @@ function TryIncident({ incident }: { readonly incident: Incident | undefined }) 
   );
 }
 
-/** Nothing is left to be cleaned up by hand. */
+/** Deletes the trial rule, so that nothing has to be cleaned up by hand. */
 async function forget(): Promise<void> {
   const { items } = await api.get<Page<{ id: number; rule_key: string }>>('/alert-rules', {
     q: tryOutKey,

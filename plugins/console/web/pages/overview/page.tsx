@@ -120,7 +120,7 @@ interface Pace {
   readonly failing: readonly unknown[];
 }
 
-/** What a glance at the page is for: how many of each, and whether that is bad. */
+/** Figures at a glance: how many of each, and whether that is bad. */
 function Stats({
   incidents,
   total,
@@ -171,7 +171,9 @@ function Stats({
 
 const severities: readonly Severity[] = ['critical', 'warning', 'info'];
 
-/** How many there are of each severity: counted here while all of them are, by svc otherwise. */
+/**
+ * Returns the number of incidents per severity: counted here if all are loaded, by svc otherwise.
+ */
 function useNumbers(
   incidents: readonly Incident[] | undefined,
   total: number,
@@ -214,7 +216,7 @@ function Silent({ devices: { value, error } }: { readonly devices: Data<Page<Dev
   );
 }
 
-/** Nothing of it is no news, and has no tone. */
+/** Figure; zero is no news, and has no tone. */
 function Stat({
   value,
   label,

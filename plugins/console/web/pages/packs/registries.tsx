@@ -36,7 +36,7 @@ interface Registry {
   readonly refreshed_at: string | null;
 }
 
-/** Where packs come from. */
+/** Registries that packs come from. */
 export function Registries() {
   const may = useMay()('*');
   const [isNew, setNew] = useState(false);

@@ -57,7 +57,10 @@ interface PluginDetail extends Plugin {
   }[];
 }
 
-/** One that is discovered and no more is for other programs, such as the agent of a machine. */
+/**
+ * Returns the tone of a plugin's state; one that is only discovered belongs to other programs, such
+ * as the agent of a host.
+ */
 const toneOf = (state: string): Tone =>
   state === 'active'
     ? 'ok'

@@ -1,4 +1,4 @@
-/** What the conditions of each kind look like, to begin with. */
+/** Example conditions of each kind, to start from. */
 export const examples: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>> = {
   metric_raw: [{ expr: 'avg_over_time(node_cpu_usage_percent[5m]) > 90', for: '5m' }],
   metric_anomaly: [{ metric: 'node_load1', window: '1h', z_threshold: 3, for: '5m' }],

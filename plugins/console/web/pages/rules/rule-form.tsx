@@ -64,7 +64,7 @@ const kinds = [
 ];
 const scopes = ['host', 'global', 'monitoring_pipeline'];
 
-/** One rule: what it is, beside what it would have done. */
+/** Form of one rule, next to a preview of what it would have done. */
 export function RuleForm({ id }: { readonly id: string }) {
   const isNew = id === 'new';
   const rule = useData<Rule>(isNew ? undefined : `/alert-rules/${encodeURIComponent(id)}`, {
@@ -151,7 +151,7 @@ function Fields({ id, first }: { readonly id: string | undefined; readonly first
 interface InputsProps {
   readonly draft: RuleDraft;
   readonly isNew: boolean;
-  /** As they are typed, which may be no JSON yet. */
+  /** Conditions as typed, which may not be valid JSON yet. */
   readonly conditions: string;
   readonly wrong: string | undefined;
   readonly on: {

@@ -25,7 +25,7 @@ export interface RuleDraft {
   readonly dimensions?: readonly string[];
 }
 
-/** What a preview says that a rule would have done. */
+/** Result of a preview: what a rule would have done. */
 export interface Previewed {
   readonly would_fire: boolean;
   readonly fire_count: number;
@@ -58,7 +58,7 @@ export const firstDraft: RuleDraft = {
   runbook_url: '',
 };
 
-/** What may be sent back: the fields of the server's own are left out. */
+/** Returns the fields that may be sent back, without those of the server. */
 export function draftOf({
   id: _id,
   created_by: _by,

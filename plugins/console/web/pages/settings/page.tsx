@@ -168,7 +168,7 @@ function Edited({
   );
 }
 
-/** What is no JSON is sent as the text that it is; svc says whether it fits. */
+/** Parses a value; one that is not JSON is sent as text, and svc decides whether it is valid. */
 function parsed(value: string): unknown {
   try {
     return JSON.parse(value);

@@ -14,7 +14,10 @@ export interface CastEvent {
 
 const kinds: Readonly<Record<string, CastEvent['kind']>> = { o: 'shown', r: 'resized' };
 
-/** A recording that a crash cut off ends with half a line, which is left out; undefined when this is none. */
+/**
+ * Parses a recording; an incomplete last line, as left by a crash, is dropped. Undefined if the
+ * text is not a recording.
+ */
 export function castOf(text: string): Cast | undefined {
   const [first = '', ...lines] = text.split('\n');
   const head = json(first) as

@@ -36,7 +36,7 @@ type Frame =
   | { readonly type: 'exit'; readonly exit_code: number | null; readonly signal: string | null }
   | { readonly type: 'notice' | 'error'; readonly message: string };
 
-/** For so long svc keeps a shell whose browser has gone. */
+/** Time that svc keeps a shell whose browser has gone. */
 const patienceMs = 60_000;
 const pauseMs = 1_000;
 

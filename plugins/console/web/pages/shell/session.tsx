@@ -222,7 +222,7 @@ function Running({ device, name, user, auth, onAgain }: RunningProps) {
   );
 }
 
-/** What a network says when nobody listens there, in words; as it was said for those who look into it. */
+/** Explanation of a network error, with the original text for experts. */
 const Ending = ({ why }: { readonly why: string }) =>
   nobodyListens.test(why) ? (
     <>

@@ -9,7 +9,10 @@ export interface Screen {
   close(): void;
 }
 
-/** A terminal in `element`. It follows no links and takes nothing from the clipboard by itself: what is shown was written elsewhere. */
+/**
+ * Opens a terminal in `element`. It follows no links and never reads the clipboard unasked: its
+ * output was written elsewhere.
+ */
 export function openScreen(
   element: HTMLElement,
   size?: { readonly cols: number; readonly rows: number },

@@ -159,7 +159,7 @@ const columnsOf = (onEnd: ((id: number) => void) | undefined): readonly Column<S
   },
 ];
 
-/** One that was silenced on its own page has no silence in the list. */
+/** Columns for incidents silenced on their own page, which have no silence in the list. */
 const aloneColumns: readonly Column<Incident>[] = [
   {
     head: text.incident,

@@ -50,7 +50,10 @@ export function layout(nodes: readonly Node[], edges: readonly Edge[]): Placed {
   };
 }
 
-/** How many steps a node is below the topmost that leads to it; a circle is cut where it is met again. */
+/**
+ * Returns how many steps each node is below the topmost one that leads to it; cycles are cut where
+ * they close.
+ */
 function depths(nodes: readonly Node[], edges: readonly Edge[]): Map<number, number> {
   const depth = new Map(nodes.map(({ id }) => [id, 0]));
   for (let round = 0; round < Math.min(nodes.length, 30); round++) {

@@ -27,7 +27,7 @@ export interface Span {
   readonly id: string;
   readonly name: string;
   readonly service: string;
-  /** Of the span that it stands under; of one at the top none. */
+  /** Caller of the span above it; undefined for a root. */
   readonly calledBy: string | undefined;
   readonly kind: string;
   readonly depth: number;

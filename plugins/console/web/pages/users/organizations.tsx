@@ -33,7 +33,7 @@ interface Organization {
   readonly device_selector: string | null;
 }
 
-/** Who belongs together, and which devices they see; for administrators. */
+/** Organizations with their members, and the devices they see; for administrators. */
 export function Organizations() {
   const orgs = useList<Organization>('/orgs', { kinds: ['users'] });
   const [edited, setEdited] = useState<Organization | 'new'>();
@@ -128,7 +128,7 @@ const termsOf = (selector: string): readonly string[] =>
     .map((term) => term.trim())
     .filter((term) => term !== '' && term !== '*');
 
-/** How many devices a selector keeps, as it is typed. */
+/** Number of devices that a selector matches, updated while typing. */
 function Kept({ terms }: { readonly terms: readonly string[] }) {
   const isRole = (term: string): boolean => term.startsWith('role:');
   const query = {

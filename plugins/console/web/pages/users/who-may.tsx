@@ -36,7 +36,7 @@ interface Explained {
   readonly reason: string;
 }
 
-/** Who may do an action, and by which grant; of one person also why not. */
+/** Users who may perform an action, with the grant that allows it; for one person, also why not. */
 export function WhoMay() {
   const [action, setAction] = useParam('action');
   const [person, setPerson] = useParam('user');
