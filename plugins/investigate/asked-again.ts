@@ -30,7 +30,7 @@ export const AgainItem = Type.Object({
   error: orNull(Type.String()),
 });
 
-/** What a source answers now, beside what it answered then: the same, or what became of it. */
+/** Compares a source's current answer with the earlier one: the same, or how it has changed. */
 export function compared(
   evidence: Evidence,
   { value, digest, truncated = false }: Answer,

@@ -40,7 +40,7 @@ export class Enrichment {
     );
   }
 
-  /** What was begun when svc ended is begun again: a model has only been asked. */
+  /** Restarts what was running when svc ended: a model was only queried. */
   async resume(): Promise<void> {
     const { tables } = this.#parts;
     for (const { id } of await new RunStore(tables.read).assisting('running')) {

@@ -30,7 +30,10 @@ export interface InvestigationQueueParts {
   readonly admitted: Counter;
   /** Carries one out to its end; never throws. */
   readonly carryOut: (run: RunRow, signal: AbortSignal) => Promise<void>;
-  /** Writes a report, or that there is none, into the timeline of its incident, if it is not there. */
+  /**
+   * Writes a report, or that there is none, into the timeline of its incident, unless it is there
+   * already.
+   */
   readonly tellAgain: (run: RunRow) => Promise<void>;
 }
 
@@ -39,18 +42,21 @@ const atOnce = 3;
 const maxWaiting = 100;
 const maxTries = 3;
 const minuteMs = 60_000;
-/** Beyond all deadlines of an investigation: only one that hangs is ended by it. */
+/** Time limit beyond all deadlines of an investigation: reached only by one that hangs. */
 const tryMs = 5 * minuteMs;
 const hourMs = 60 * minuteMs;
-/** How long after a look that has seen no cause the next one is due, while the incident burns on: more will have been measured. */
+/**
+ * Delays of another attempt after one that found no cause, while the incident keeps firing: more
+ * will have been measured.
+ */
 const nextLookMs = [2 * minuteMs, 8 * minuteMs];
-/** One that fires again is looked at again only after this. */
+/** Min interval between investigations of an incident that fires again. */
 const againMs = 24 * hourMs;
-/** Over which it is counted how many one person has started. */
+/** Window in which starts by one person are counted. */
 const personMs = 10 * minuteMs;
 const severities = ['info', 'warning', 'critical', 'never'];
 
-/** Who asks for one: by the key it is counted, by the name it is told. */
+/** Requester of an investigation: counted by key, shown by name. */
 export interface Asker {
   readonly key: string;
   readonly name: string;
@@ -61,13 +67,13 @@ export const askerOf = ({ name, email, kind, id }: Principal): Asker => ({
   name: name ?? email ?? `${kind} ${id}`,
 });
 
-/** What a job carries. */
+/** Payload of a job. */
 interface Carried {
   readonly run: number;
   readonly incident: number;
 }
 
-/** After the commit that ended a job. */
+/** Delay of the announcement after the commit that ended a job. */
 const tellMs = 100;
 
 /** Which incidents are investigated, and in what order: alerts pass a gate, people do not, and what is open is on disk. */
@@ -111,7 +117,7 @@ export class InvestigationQueue {
     return next;
   }
 
-  /** A person, or another room in their name, asks for one. */
+  /** Starts an investigation for a person, or for another plugin on their behalf. */
   async start(
     incidentId: number,
     { key, name }: Asker,
@@ -177,7 +183,7 @@ export class InvestigationQueue {
     this.#asked.add(key);
   }
 
-  /** Takes up what an earlier version left without a job, and tells timelines what they were not told. */
+  /** Resumes runs that an earlier version left without a job, and completes timelines. */
   async resume(): Promise<void> {
     const { tables, clock, tellAgain } = this.#parts;
     await tables.write(async (tx) => {
@@ -213,7 +219,10 @@ export class InvestigationQueue {
     }
   }
 
-  /** In the transaction that ends the job: the run says why there is no report. Its timeline is told after it. */
+  /**
+   * Ends a run in the transaction that ends the job, recording why there is no report. The timeline
+   * is updated afterwards.
+   */
   async #giveUp(
     tx: Kysely<InvestigateTables>,
     { run: id }: Carried,

@@ -38,7 +38,7 @@ export interface RouteParts {
   readonly reports: Reports;
   readonly queue: InvestigationQueue;
   readonly seenBy: SeenBy;
-  /** Where people reach svc. */
+  /** Returns the public origin of svc. */
   readonly origin: () => string;
 }
 
@@ -61,7 +61,7 @@ export const investigationRoutes = (parts: RouteParts): readonly RouteDeclaratio
 
 type Whole = ReturnType<typeof wholeAt>;
 
-/** Below the incidents, which are another room's: what this room serves there is gone with it. */
+/** Routes below the incidents of another plugin; they disappear with this one. */
 const incidentRoutes = (
   { reports, queue, seenBy }: RouteParts,
   whole: Whole,
@@ -154,7 +154,7 @@ const reportRoutes = (
   }),
 ];
 
-/** For those who doubt a report, or know better. */
+/** Routes for people who doubt a report, or know better. */
 const evidenceRoutes = (
   { reports, seenBy }: RouteParts,
   whole: Whole,

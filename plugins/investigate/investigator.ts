@@ -51,15 +51,18 @@ export interface InvestigatorParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<PluginContext['metrics'], 'histogram'>;
-  /** Whether a model is to look at what was found. */
+  /** Returns whether a model should examine the findings. */
   readonly mayAssist: () => boolean;
-  /** After the commit; whether a model is to add to it is decided by who is told. */
+  /** Called after the commit; the recipient decides whether a model contributes. */
   readonly ready: (state: InvestigationState & { readonly mode: RunRow['mode'] }) => void;
 }
 
-/** From the alert to the stored report. Fetching and scoring together keep within twenty seconds. */
+/**
+ * Time limit from the alert to the evidence; fetching and scoring together stay within twenty
+ * seconds.
+ */
 const fetchMs = 13_000;
-/** Where failures stand in the timeline: looks that have ended well keep their places. */
+/** Number under which failures are recorded in the timeline: successful attempts keep theirs. */
 const lookOfFailures = 9;
 const scoreMs = 5_000;
 
@@ -222,7 +225,10 @@ export class Investigator {
     ready({ ...stateOf({ ...run, ...change }), mode: 'deterministic' });
   }
 
-  /** A process that ended after it had stored a report may not have told the timeline. Each firing is told once, however often it is tried. */
+  /**
+   * Writes the timeline entry of a stored report if an earlier process ended before it could.
+   * Idempotent per firing.
+   */
   async tellAgain(run: RunRow): Promise<void> {
     const incident = await this.#parts.incidents.get(run.incident_id, undefined);
     // Of a later firing it says nothing.
@@ -233,7 +239,7 @@ export class Investigator {
     }
   }
 
-  /** Who waits for a cause learns that there will be none; a report that comes later is told beside it. */
+  /** Reports in the timeline that there will be no cause; a later report is added to it. */
   async #tellFailed({ id, incident_id: incident, devices, look, reason }: RunRow): Promise<void> {
     const message = `The cause is not known: the investigation failed: ${reason ?? 'for no reason that was kept'}. Start another with: svc investigate ${incident}`;
     if (devices === null) {

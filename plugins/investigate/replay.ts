@@ -19,7 +19,7 @@ export const ReplayItem = Type.Object({
   text: Type.String(),
 });
 
-/** What another version of the engine makes of the same evidence, beside what the report says. */
+/** Compares the report with what another version of the engine makes of the same evidence. */
 export function replayOf(
   run: {
     readonly id: number;

@@ -61,7 +61,7 @@ export const CalibrationItem = Type.Object({
 const againMs = 15_000;
 const bins = 10;
 
-/** What was found, for those who read it, doubt it, or know better. */
+/** Reports, for those who read them, doubt them, or know better. */
 export class Reports {
   readonly #parts: ReportsParts;
   readonly #store: RunStore;
@@ -170,7 +170,7 @@ export class Reports {
     return await this.get(id, seen);
   }
 
-  /** How far confidences can be believed, by what people have said. */
+  /** Returns how reliable confidences are, according to people's feedback. */
   async calibration(): Promise<Static<typeof CalibrationItem>> {
     const labels = labelsOf(await this.#store.labelled(mostLabelled));
     const curve = calibrate(labels);
@@ -192,7 +192,10 @@ export class Reports {
     };
   }
 
-  /** What was skipped has no report of its own, and names those that are investigated in its place. */
+  /**
+   * Returns a report; a skipped run has none of its own, and names those that are investigated in
+   * its place.
+   */
   async #shown(run: RunRow): Promise<Report> {
     const { incidents, surroundings } = this.#parts;
     const feedback = await this.#store.feedback([run.id]);
@@ -204,7 +207,7 @@ export class Reports {
     return shownReport(run, feedback, related === undefined ? {} : { related_incidents: related });
   }
 
-  /** One that is not shown is one that there is not. */
+  /** Returns a run; one outside the scope counts as not found. */
   async #run(id: number, seen: SeenDevices): Promise<RunRow> {
     const run = await this.#store.find(id, seen);
     if (run === undefined) {

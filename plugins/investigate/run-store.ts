@@ -87,7 +87,7 @@ export class RunStore {
     return this.#shownTo(seen).selectAll().where('id', '=', id).executeTakeFirst();
   }
 
-  /** Of those made with the same eyes. */
+  /** Returns the newest run with the same scope. */
   newest(incidentId: number, seen: SeenDevices): Promise<RunRow | undefined> {
     return this.#madeFor(seen)
       .selectAll()
@@ -110,14 +110,14 @@ export class RunStore {
     return pageOf(matching, 'id', page);
   }
 
-  /** Who sees some devices alone is shown what has looked at nothing else. */
+  /** Limits to runs that examined only visible devices, for users with access to some devices. */
   #shownTo(seen: SeenDevices) {
     return this.#db
       .selectFrom('investigate_runs')
       .$if(seen !== undefined, (query) => query.where(within(seen!)));
   }
 
-  /** The house itself goes by what has looked at everything. */
+  /** Limits to runs that examined everything, for internal use. */
   #madeFor(seen: SeenDevices) {
     return this.#db
       .selectFrom('investigate_runs')
@@ -197,7 +197,7 @@ export class RunStore {
     await this.#db.updateTable('investigate_runs').set(change).where('id', '=', id).execute();
   }
 
-  /** Those that have not ended. */
+  /** Returns runs that have not ended. */
   open(): Promise<RunRow[]> {
     return this.#db
       .selectFrom('investigate_runs')
@@ -289,7 +289,7 @@ export class RunStore {
       .execute();
   }
 
-  /** Those that have ended after a time, with a report or in words. */
+  /** Returns runs that ended after a time, with a report or in words. */
   endedSince(since: number): Promise<RunRow[]> {
     return this.#db
       .selectFrom('investigate_runs')
@@ -334,7 +334,10 @@ export class RunStore {
       .execute();
   }
 
-  /** What was said of reports beside the confidence they had; the newest, as many as calibration looks at. */
+  /**
+   * Returns people's feedback on reports with their confidence; the newest, as many as calibration
+   * uses.
+   */
   async labelled(
     limit: number,
   ): Promise<readonly { readonly confidence: number; readonly verdict: FeedbackRow['verdict'] }[]> {
@@ -373,6 +376,6 @@ export class RunStore {
 const within = (scope: DeviceScope): RawBuilder<boolean> =>
   sql<boolean>`(devices is not null and not exists (select 1 from json_each(devices) as own where own.value not in (select value from json_each(${idTexts(scope)}))))`;
 
-/** What a run may look at. */
+/** Returns the device scope of a run. */
 export const scopeOfRun = ({ devices }: Pick<RunRow, 'devices'>): SeenDevices =>
   devices === null ? undefined : deviceScope((JSON.parse(devices) as string[]).map(Number));

@@ -6,7 +6,7 @@ import type { RunRow, RunStore } from './run-store.ts';
 
 export interface ShelvingParts {
   readonly store: RunStore;
-  /** The room that keeps documents may be away. */
+  /** Store of documents; its plugin may be missing. */
   readonly shelf: Handle<KnowledgeShelf>;
   readonly markdown: (runId: number) => Promise<string>;
   readonly log: Logger;
@@ -14,7 +14,7 @@ export interface ShelvingParts {
   readonly later: (ms: number, work: () => void) => void;
 }
 
-/** Of the documents. */
+/** Folder of the documents. */
 export const reportsFolder = 'reports';
 /** The newest; older ones are found by their incidents. */
 const mostReports = 500;
@@ -40,12 +40,12 @@ export class Shelving {
     });
   }
 
-  /** Reports have come or gone, or the room for documents has. */
+  /** Schedules a run, because reports have changed, or the document store has. */
   due(): void {
     this.#loop.due();
   }
 
-  /** Until the plugin leaves. */
+  /** Runs until the plugin stops. */
   async run(signal: AbortSignal): Promise<void> {
     this.#loop.due();
     await this.#loop.run(signal);

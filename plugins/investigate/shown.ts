@@ -46,7 +46,7 @@ export const shownRun = (run: RunRow) => ({
   ready_at: instantOf(run.ready_at),
 });
 
-/** Of what was never begun, or has not come so far. */
+/** Empty body, for a run that never started, or is not that far yet. */
 const nothing: ReportBody = {
   onset_at: null,
   recovered_at: null,

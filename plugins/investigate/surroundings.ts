@@ -11,7 +11,7 @@ import { maxRelated } from './report/schema.ts';
 import type { RunRow, RunStore } from './run-store.ts';
 import { reportsFolder } from './shelving.ts';
 
-/** As far as documents are searched here; the room may be away. */
+/** Search of documents, as far as it is used here; its plugin may be missing. */
 export interface DocumentSearch {
   search(asked: {
     readonly text: string;
@@ -31,7 +31,7 @@ export interface DocumentSearch {
 
 export interface Playbooks {
   readonly checks: ReadonlyMap<string, HostCheck>;
-  /** Those of them that speak about the cause, best first. */
+  /** Returns those of them that match the cause, best first. */
   readonly fitting: ReturnType<typeof fittingChecks>;
 }
 
@@ -97,7 +97,10 @@ const whyRelated = (
         ? 'same_rule'
         : 'same_time';
 
-/** What checks say against the cause and the host of the symptom, those of the cause first. */
+/**
+ * Returns the complaints of checks about the cause and the host of the symptom, those of the cause
+ * first.
+ */
 const complaintsIn = (
   { root_cause: cause }: Findings,
   { checks, symptom }: Snapshot,
@@ -109,7 +112,10 @@ const complaintsIn = (
     )
     .toSorted((a, b) => Number(b.node === cause?.node) - Number(a.node === cause?.node));
 
-/** By which a later incident is recognised as one of the same kind: templates that are new, checks that complain, the indicator. */
+/**
+ * Returns marks by which a later incident is recognized as similar: new templates, complaining
+ * checks, the indicator.
+ */
 export function marksOf(findings: Findings, snapshot: Snapshot): readonly string[] {
   const { root_cause: cause, hypotheses } = findings;
   const { logs } = snapshot;
@@ -278,7 +284,7 @@ function pageOf(parts: readonly string[], query: Readonly<Record<string, string>
   return `/ui/${parts.map(escaped).join('/')}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`;
 }
 
-/** What to look at next: read-only, and run by a person. */
+/** Returns the next things to examine: read-only, and run by a person. */
 export function actionsFor(
   findings: Findings,
   snapshot: Snapshot,

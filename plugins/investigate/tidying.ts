@@ -7,7 +7,7 @@ import type { SnapshotFiles } from './snapshot/snapshot-files.ts';
 const tidyMs = 600_000;
 const mebibyte = 1_024 * 1_024;
 
-/** Removes, every ten minutes, reports that are too old, and the snapshots for which there is no room. */
+/** Deletes, every ten minutes, reports that are too old, and snapshots beyond the size limit. */
 export function startTidying(
   { clock, scope, settings }: Pick<PluginContext, 'clock' | 'scope' | 'settings'>,
   tables: Tables<InvestigateTables>,

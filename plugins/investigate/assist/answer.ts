@@ -1,6 +1,6 @@
 import { type Assertion, type Claim, comparisons, type Snapshot, statistics } from 'svc/rca';
 
-/** What a model has answered, as far as it can be read. */
+/** Answer of a model, as far as it can be parsed. */
 export interface ModelAnswer {
   readonly root_cause: { readonly node: string; readonly text: string } | null;
   readonly claims: readonly {
@@ -102,7 +102,10 @@ const isAssertion = (value: unknown): boolean =>
 const plain = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, longest);
 
-/** Whether a claim may be believed at all, before its figure is computed again: its evidence is there, and its words are about what it asserts. */
+/**
+ * Returns why a claim is not credible even before its figure is recomputed: its evidence must
+ * exist, and its words must be about what it asserts.
+ */
 export function objectionTo(
   { text, evidence_ids: ids, assertion }: ModelAnswer['claims'][number],
   snapshot: Snapshot,
@@ -158,7 +161,7 @@ export function objectionTo(
   return strange === undefined ? undefined : `${strange} in its text is not what was computed`;
 }
 
-/** Whether a name stands in a text as a word of its own. */
+/** Returns whether a name occurs in a text as a separate word. */
 function mentions(text: string, name: string): boolean {
   const parts = text.toLowerCase().split(name.toLowerCase());
   return (

@@ -30,7 +30,7 @@ export interface AssistantParts {
   readonly clock: Clock;
 }
 
-/** What a model added: a report, or why there is none. */
+/** Contribution of a model: a report, or why there is none. */
 export type Assisted =
   | { readonly ok: true; readonly report: ReportBody; readonly contradicted: number }
   | { readonly ok: false; readonly reason: string };
@@ -134,7 +134,7 @@ export class Assistant {
       : undefined;
   }
 
-  /** What only reads, and the gate lets an investigation use. */
+  /** Returns the read-only tools that the gate permits for an investigation. */
   #toolsOf(persona: Persona | undefined): ReadonlyMap<string, Tool> {
     const { registry, gate, runner } = this.#parts;
     if (!registry.available || !gate.available || !runner.available) {
@@ -233,7 +233,9 @@ export class Assistant {
     return { said, calls: isLast ? [] : calls, input };
   }
 
-  /** What the model looks up; beyond the cap it is told so, and a call that fails is an answer, too. */
+  /**
+   * Runs the model's look-ups; beyond the cap it is told so, and a failed call counts as an answer.
+   */
   async #run(calls: readonly ModelToolCall[], talk: Conversation): Promise<void> {
     for (const { id, name, args } of calls) {
       const tool = talk.tools.get(name);
@@ -280,7 +282,10 @@ export class Assistant {
     }
   }
 
-  /** Puts what was said beside what was found: every figure computed again, the cause that was found in its place. */
+  /**
+   * Merges the model's statements into the findings: every figure recomputed, the cause that was
+   * found unchanged.
+   */
   async #merged(
     { report, snapshot }: Case,
     answer: ModelAnswer,
@@ -328,7 +333,9 @@ export class Assistant {
   }
 }
 
-/** A cause that is another one than was found: kept beside it, with what speaks for or against it. */
+/**
+ * Returns the model's cause if it differs from the one found, with the evidence for and against it.
+ */
 function disagreementOf(
   { root_cause: named }: ModelAnswer,
   claims: ReportBody['claims'],

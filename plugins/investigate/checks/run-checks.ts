@@ -7,13 +7,13 @@ import { on } from '../fetch/signals.ts';
 import { deviceNode } from '../fetch/symptom.ts';
 import shipped from './host-checks.json' with { type: 'json' };
 
-/** Those that come with the product, by their names. */
+/** Checks that ship with the product, by name. */
 export const shippedChecks = shipped as Readonly<Record<string, HostCheck>>;
 
 const minuteMs = 60_000;
-/** How long before the alert a complaint may have ended and still speak about it. */
+/** Time before the alert within which a complaint that ended is still relevant. */
 const beforeMs = 30 * minuteMs;
-/** Without a sample for so long a host that sent some is silent. */
+/** Time without a sample after which a host that sent some counts as silent. */
 const silentMs = 5 * minuteMs;
 
 const compares: Readonly<Record<HostCheck['op'], (value: number, bound: number) => boolean>> = {
@@ -28,7 +28,7 @@ export interface Checked {
   readonly devices: readonly string[];
   readonly window: Period;
   readonly firedAt: number;
-  /** What was measured of the hosts, by which it is seen who is silent. */
+  /** Measurements of the hosts, which show the silent ones. */
   readonly signals: readonly Series[];
 }
 
@@ -54,7 +54,7 @@ export async function checksOf(
   return [...(await Promise.all(found)).flat(), ...silence(asked)];
 }
 
-/** What one check says of each host that has its series: the worst of them. */
+/** Returns the worst result of one check for each host that has its series. */
 export function resultsOf(
   name: string,
   check: HostCheck,
@@ -166,7 +166,7 @@ function silence({ devices, window, signals }: Checked): readonly CheckResult[] 
 const lastSample = ({ from, step_ms, values }: Series): number =>
   from + step_ms * values.findLastIndex((value) => value !== null);
 
-/** Hosts of which nothing at all is known. */
+/** Returns the hosts of which nothing at all is known. */
 export const unheard = ({ devices, signals }: Checked): readonly Missing[] =>
   devices
     .filter(

@@ -83,7 +83,7 @@ const words: readonly (readonly [RegExp, Severity])[] = [
   [/\b(?:debug|trace)\b/i, 'debug'],
 ];
 
-/** Templates of one node's lines, in buckets; of time that was not read there are none. */
+/** Returns the templates of one node's lines, in buckets; none for times that were not read. */
 export function templatesOf(
   { id, value }: Found,
   node: string,

@@ -12,7 +12,7 @@ type Labels = Readonly<Record<string, string>>;
 
 export interface WithPast {
   readonly found: Found | undefined;
-  /** What a series was in the same hours of a day and a week ago, as far as there was one. */
+  /** Returns the series in the same hours a day and a week ago, where it existed. */
   readonly earlierOf: (labels: Labels) => Pick<Series, 'earlier'>;
 }
 

@@ -7,7 +7,7 @@ import { type Clock, isSvcError, messageOf, withDeadline } from 'svc/sdk';
 import { errors } from './errors.ts';
 
 export interface GathererParts {
-  /** By the first word of what questions name as source. */
+  /** Sources by the first word of a question's source. */
   readonly sources: ReadonlyMap<string, EvidenceSource>;
   readonly clock: Clock;
   /** Monotonic: later nothing more is waited for. */
@@ -16,7 +16,7 @@ export interface GathererParts {
 }
 
 export interface Found {
-  /** Of the evidence. */
+  /** Id of the evidence. */
   readonly id: string;
   readonly value: unknown;
   /** There is more than this. */
@@ -70,7 +70,7 @@ export class Gatherer {
     }
   }
 
-  /** Notes what could not be asked at all; the same absence is told once. */
+  /** Records what could not be asked at all; the same gap is recorded once. */
   lack(
     { kind, source, node }: Pick<Question, 'kind' | 'source' | 'node'>,
     reason: MissingReason,
@@ -113,7 +113,7 @@ export class Gatherer {
   }
 }
 
-/** One question, whoever asks it: an investigation, or a person who asks again. */
+/** Asks one question, on behalf of an investigation or a person who repeats it. */
 export async function askSource(
   sources: ReadonlyMap<string, EvidenceSource>,
   question: Question,

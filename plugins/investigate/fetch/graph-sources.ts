@@ -36,7 +36,7 @@ function placesOf(text: string): Readonly<Record<string, readonly string[]>> {
   );
 }
 
-/** What hangs together with some nodes. */
+/** Source of nodes related to some nodes. */
 export const topologySource = (
   topology: Handle<TopologyGraph>,
   seen: SeenDevices,
@@ -61,7 +61,7 @@ export const topologySource = (
   },
 });
 
-/** What changed, of these places and of none in particular. */
+/** Source of changes at these places, and of those without a place. */
 export const changeSource = (feed: Handle<ChangeFeed>, seen: SeenDevices): EvidenceSource => ({
   async ask({ query, window }: Question): Promise<Answer> {
     if (!feed.available) {

@@ -6,10 +6,10 @@ import type { Handle } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 
-/** What lines had in common, and how many there were in each step. */
+/** Log templates, with their number of lines in each step. */
 export interface Templates {
   readonly step_ms: number;
-  /** Of the first line that was read: earlier ones were not, when there were too many. */
+  /** Time of the first line that was read: earlier ones were skipped if there were too many. */
   readonly first: number;
   readonly lines: number;
   readonly templates: readonly {

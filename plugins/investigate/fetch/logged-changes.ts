@@ -6,13 +6,19 @@ import { deviceNode } from './symptom.ts';
 
 const minuteMs = 60_000;
 
-/** By which lines of changes are found. Jobs are asked for alone: there may be so many of them that nothing else would be read. */
+/**
+ * Patterns of lines that report changes. Jobs are queried separately: they could be so many that
+ * nothing else would be read.
+ */
 export const loggedForms: readonly string[] = [
   'CRON\\[\\d+\\]: .* CMD',
   'unattended-upgrade|(?:^| )(?:upgrade|install|remove) [\\w.+-]+(?::\\w+)? |systemd\\[1\\]: (?:Started|Stopped|Reloaded|Restarted) ',
 ];
 
-/** What is told of a line: without its time and the number of its process, by which the same thing would look new each time. */
+/**
+ * Description of a line without its time and process id, which would make the same event look new
+ * each time.
+ */
 const forms: readonly (readonly [RegExp, ChangeKind])[] = [
   [/CRON\[\d+\]: (.*CMD.*)/, 'cron'],
   [/(unattended-upgrade.*)/, 'package'],
@@ -21,9 +27,9 @@ const forms: readonly (readonly [RegExp, ChangeKind])[] = [
 ];
 
 const longest = 200;
-/** So many times within the hour that is read. */
+/** Occurrences within the hour read from which on an event is periodic. */
 const often = 3;
-/** What recurs and began no longer ago than this is news. */
+/** Max age of the start of a periodic event that counts as news. */
 const freshMs = 10 * minuteMs;
 
 /** Changes that machines write into their logs: jobs, packages, units that were started and stopped. */
@@ -72,7 +78,10 @@ function toldIn(line: string): readonly [string, ChangeKind] | undefined {
   return undefined;
 }
 
-/** What comes every few minutes is the rhythm of a host and no change. Where that has just begun, its beginning is one. */
+/**
+ * Returns the changes that are news. What recurs every few minutes is a host's rhythm and no
+ * change; but if it has just begun, its start is one.
+ */
 function newsIn(times: readonly Change[], firedAt: number, truncated: boolean): readonly Change[] {
   const first = times.reduce((one, other) => (other.at < one.at ? other : one));
   if (times.length < often || first.kind === 'package') {

@@ -7,7 +7,7 @@ import type { Handle } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 
-/** What a range of PromQL came to, on its grid. */
+/** Result of a PromQL range query, on its grid. */
 export interface Grid {
   readonly from: number;
   readonly step_ms: number;
@@ -22,7 +22,7 @@ const noValue = (value: number | null): boolean => value === null;
 const mostSeries = 600;
 const patience = { timeoutMs: 6_000, maxSamples: 20_000_000 };
 
-/** Follows from the window alone, so that a question is the same whoever asks it. */
+/** Returns the step, which depends on the window alone, so that equal questions are identical. */
 export const stepOf = ({ from, to }: Period): number =>
   to - from <= 3 * hourMs ? 30_000 : to - from <= 12 * hourMs ? 60_000 : 300_000;
 
@@ -78,7 +78,7 @@ export class MetricsSource implements EvidenceSource {
     };
   }
 
-  /** What a query comes to at one time does not depend on samples of later ones. */
+  /** Returns the result up to a time, since samples of later times do not affect it. */
   settled(value: unknown, to: number): Grid {
     const { from, step_ms, series } = value as Grid;
     const length = Math.max(0, Math.floor((to - from) / step_ms) + 1);
@@ -100,7 +100,7 @@ function gridded(
   return out;
 }
 
-/** Figures that a person reads beside the query. */
+/** Returns the figures shown next to the query. */
 function figuresOf({ series, step_ms }: Grid, all: number): Answer['digest'] {
   const shown = series.slice(0, 5).map(({ labels, values }) => {
     const known = values.filter((value) => value !== null);

@@ -55,7 +55,7 @@ export class Graph {
   }
 }
 
-/** What stands near the symptom by what people have written down. */
+/** Adds what is near the symptom according to manual entries. */
 export async function addTopology(
   graph: Graph,
   gatherer: Gatherer,
@@ -131,7 +131,7 @@ function place(graph: Graph, service: string, device: string, evidence: string):
   });
 }
 
-/** Who calls whom, and on which device, by what traces show. */
+/** Adds calls between services, and their devices, as traces show them. */
 export function addCalls(
   graph: Graph,
   { id, value }: { readonly id: string; readonly value: unknown },

@@ -6,7 +6,7 @@ import type { Gatherer } from './gatherer.ts';
 import { type Grid, metricsSource } from './metrics-source.ts';
 import { deviceNode, serviceNode } from './symptom.ts';
 
-/** What is looked at of each node of a kind: one query for all of them. */
+/** Signal of each node of a kind: one query for all of them. */
 interface Signal {
   readonly metric: string;
   /** `$on` becomes the matcher of the nodes. */

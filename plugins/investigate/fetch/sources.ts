@@ -22,11 +22,14 @@ export class Sources {
     this.#fetchers = extend.open(Fetchers);
   }
 
-  /** What other plugins bring, by name. */
+  /** Returns the contributed fetchers by name. */
   readonly fetchers = (): ReadonlyMap<string, Fetcher> =>
     new Map(this.#fetchers.list().map(({ id, value }) => [id, value]));
 
-  /** Those that look at these devices alone; what other plugins bring may be of any device. */
+  /**
+   * Returns the sources limited to these devices; contributed ones may concern any device and are
+   * left out.
+   */
   readonly of = (seen: SeenDevices): ReadonlyMap<string, EvidenceSource> => {
     const { metrics, logs, traces, topology, changes } = this.#stores;
     return new Map<string, EvidenceSource>([

@@ -8,7 +8,7 @@ import type { Grid } from './metrics-source.ts';
 export const deviceNode = (id: string | number): string => `device:${id}`;
 export const serviceNode = (name: string): string => `service:${name}`;
 
-/** What an incident is about, before anything was fetched. */
+/** Subject of an incident, before anything was fetched. */
 export interface Subject {
   readonly incident: IncidentView;
   readonly measure: IncidentMeasure | undefined;
@@ -70,7 +70,7 @@ const distinct = (texts: readonly (string | undefined)[]): readonly string[] =>
     mostPlaces,
   );
 
-/** By the words in names of metrics, the most telling first. */
+/** Kinds by words in metric names, most significant first. */
 const kinds: readonly (readonly [RegExp, SliKind])[] = [
   [/status_code_error|error|fail|5xx|availab|success|probe_http_status|(?:^|_)up$/i, 'error_ratio'],
   [/latency|duration|response_time|seconds_bucket|_time_seconds/i, 'latency'],
@@ -188,10 +188,13 @@ function comparable(
     : { unit, factor: 1 };
 }
 
-/** What is measured of all together is of no node, and the course of it is still what everything is compared with. */
+/**
+ * Node of aggregate measures, which belong to no node and whose course everything is still compared
+ * with.
+ */
 const nowhere = 'incident';
 
-/** Node that a series is of; what has no label of a place is of the symptom. */
+/** Returns the node of a series; one without a place label belongs to the symptom. */
 export function placeOf(
   labels: Readonly<Record<string, string>>,
   otherwise: string | undefined,
@@ -219,7 +222,10 @@ const ownSignals: Readonly<Record<string, string>> = {
   trace_latency: 'latency_p95_seconds',
 };
 
-/** What is looked at of every service is what a rule on traces asks of one, and has values also while nothing has failed yet. */
+/**
+ * Returns the signal that stands in for a rule on traces: the same measure that is taken of every
+ * service, which has values even before anything has failed.
+ */
 export const standInOf = (
   { measure, node }: Subject,
   signals: readonly Series[],

@@ -19,7 +19,7 @@ export interface Beside extends Pick<
 const when = (at: number | undefined): string | null => (at === undefined ? null : timestamp(at));
 const mostSupport = 8;
 
-/** The report as data: what the engine found, in names and times, with what stands beside it. */
+/** Builds the report as data: the findings in names and times, with their context. */
 export function buildReport(
   snapshot: Snapshot,
   findings: Findings,
@@ -145,7 +145,10 @@ const hypothesisOf = (
   text: one.text,
 });
 
-/** What a person reads first at night: the cause, the way it went, and where it was noticed. */
+/**
+ * Returns what a person reads first at night: the cause, the path of the failure, and where it was
+ * noticed.
+ */
 function chainOf(
   { root_cause: cause, propagation, timeline }: Findings,
   nodeOf: (id: string, name?: string) => Node,

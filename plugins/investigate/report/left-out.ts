@@ -1,9 +1,9 @@
 import type { Evidence, Findings, NotSeen, Snapshot } from 'svc/rca';
 
-/** What answers consist of, by the names that their figures have; the finest first. */
+/** Units of answers, by the names of their figures; the finest first. */
 export const amounts = ['samples', 'lines', 'spans', 'changes', 'relations'] as const;
 
-/** How much came of an answer that is not all there is: the newest that were asked for. */
+/** Returns how much of the requested data a truncated answer contains: the newest part. */
 export function shareOf({
   source,
   digest,

@@ -54,7 +54,10 @@ const section = (title: string, lines: readonly string[]): readonly string[] => 
       ];
 };
 
-/** Before all else: whoever reads it next must not take for the cause what people have found wrong. */
+/**
+ * Returns the notice placed before everything else: nobody must take for the cause what people have
+ * marked wrong.
+ */
 const judgedOf = ({ feedback }: Report, { words, strong }: Writing): readonly string[] =>
   section(
     'What people say of this report',

@@ -81,7 +81,7 @@ export const Feedback = Type.Object({
   at: Instant,
 });
 
-/** What a report says, from its root cause to what to do next. */
+/** Fields of a report, from its root cause to the next steps. */
 export const reportFields = {
   root_cause: orNull(
     Type.Object({
@@ -245,7 +245,7 @@ export const reportFields = {
   }),
 };
 
-/** Incidents that stand beside one report at most. */
+/** Max related incidents of one report. */
 export const maxRelated = 20;
 
 export const ReportBody = Type.Object({

@@ -1,9 +1,12 @@
-/** How a report is written down: words from outside have no meaning in it, and what it leads to can be opened from there. */
+/** Writer of a report: text from outside is escaped, and links can be opened from the target. */
 export interface Writing {
   /** Words from outside, such as of logs and labels, on one line. */
   readonly words: (text: string) => string;
   readonly strong: (text: string) => string;
-  /** Of a page of the console, a document of the vault, a route or a page of the web; anything else is only shown. */
+  /**
+   * Links a page of the console, a document of the vault, a route or a web page; anything else is
+   * only shown.
+   */
   readonly link: (to: string, label?: string) => string;
   readonly route: (path: string) => string;
   /** A query, whole: it is there to be run. */
@@ -15,7 +18,7 @@ const playbook = 'playbook://';
 
 export const isPlaybook = (link: string | null): boolean => link?.startsWith(playbook) === true;
 
-/** How a document is named by those that lead to it; of the vault are the playbooks. */
+/** Returns the link to a document; playbooks are those of the vault. */
 export const documentLink = (path: string): string =>
   path.startsWith('vault/') ? playbook + path.slice('vault/'.length) : `document:${path}`;
 
@@ -37,7 +40,7 @@ const escaped = (text: string): string =>
     .replaceAll('://', ':\\/\\/')
     .replaceAll(/\bwww\./gi, (start) => `${start.slice(0, -1)}\\.`);
 
-/** Of the console; a reader elsewhere reads what it is called. */
+/** Matches pages of the console; readers elsewhere see the name. */
 const page = /^\/ui\/[\w/?=&.%-]*$/;
 const address = /^(?:https?:\/\/|\/api\/)[^\s<>()"'\p{C}]*$/u;
 const named = /^[\w./-]+$/;
@@ -69,7 +72,7 @@ export const asMarkdown: Writing = {
   },
 };
 
-/** Plain words for a terminal: nothing is escaped, and nothing can steer it. */
+/** Writes plain text for a terminal: nothing is escaped, and nothing can control it. */
 export const asText = (origin: string): Writing => ({
   words: oneLine,
   strong: (text) => oneLine(text),

@@ -11,7 +11,10 @@ const packed = promisify(gzip);
 const unpacked = promisify(gunzip);
 const largestBytes = 256 * 1_024 * 1_024;
 
-/** What investigations knew, a file for each: whole or not there, so that each can be judged again by another engine. */
+/**
+ * Files with the knowledge of investigations: each complete or absent, so that another engine can
+ * judge it again.
+ */
 export class SnapshotFiles {
   readonly #folder: string;
 

@@ -47,7 +47,10 @@ const settleMs = 15_000;
 /** Nodes whose lines are read. */
 const mostLogNodes = 8;
 
-/** Everything that is looked at about one incident, fetched in three rounds: where, what, and what was beside it. */
+/**
+ * Fetches everything that is examined about one incident, in three rounds: where, what, and what
+ * was near it.
+ */
 export async function takeSnapshot(subject: Subject, parts: Snapshotter): Promise<Snapshot> {
   const { gatherer, now } = parts;
   const { fired_at: firedAt } = subject;
@@ -93,7 +96,7 @@ export async function takeSnapshot(subject: Subject, parts: Snapshotter): Promis
   };
 }
 
-/** What hangs together, and the spans that were read to find it out. */
+/** Returns the graph, with the spans that were read to build it. */
 async function graphOf(
   subject: Subject,
   gatherer: Gatherer,
@@ -181,7 +184,10 @@ async function logsOf(
   return (await Promise.all(found)).flat();
 }
 
-/** Evidence of other rooms; one that fails is not seen, and harms none of the rest. */
+/**
+ * Returns evidence of other plugins; one that fails is recorded as not seen, and does no harm to
+ * the rest.
+ */
 async function contributedOf(
   gatherer: Gatherer,
   fetchers: ReadonlyMap<string, Fetcher>,
@@ -242,7 +248,9 @@ const named = (node: Node, names: ReadonlyMap<string, string>): Node => {
     : { ...node, name };
 };
 
-/** While the store is down nothing is known of anybody, which is said once. */
+/**
+ * Returns silent hosts. While the store is down nothing is known of any, which is reported once.
+ */
 const silentOf = (
   missing: readonly Missing[],
   asked: Parameters<typeof unheard>[0],

@@ -16,15 +16,15 @@ import { notSeenOf } from './wording/not-seen.ts';
 import { ruledOutOf } from './wording/ruled-out.ts';
 import { timelineOf } from './wording/timeline.ts';
 
-/** Reports say which engine made them; whoever changes what it answers raises this. */
+/** Version of the engine, stated in reports; raise it with any change of its answers. */
 export const engineVersion = '1.5.0';
 
 export interface EngineOptions {
-  /** How many hypotheses are told at most. */
+  /** Max number of hypotheses in the report. */
   readonly hypotheses?: number;
-  /** How many nodes are looked at; whole rings around the symptom, nearest first. */
+  /** Max number of nodes examined; whole rings around the symptom, nearest first. */
   readonly nodes?: number;
-  /** From the answers of people; without it confidence is said to be uncalibrated. */
+  /** Calibration from people's feedback; without it confidence is reported as uncalibrated. */
   readonly calibration?: Calibration;
 }
 
@@ -84,7 +84,7 @@ export function investigate(
   };
 }
 
-/** What is silent or merely loaded stands first, as what it is. */
+/** Puts what is silent or merely loaded first, labelled as such. */
 function told(
   { because, node, ratio }: Judgement,
   ranked: readonly Hypothesis[],

@@ -58,7 +58,10 @@ function worstByNode(
   return worst;
 }
 
-/** PageRank that starts over at the symptom: it goes on to what a node depends on, more likely where that moves with the symptom. */
+/**
+ * Ranks by PageRank that restarts at the symptom: it walks to dependencies, preferring those that
+ * move with the symptom.
+ */
 function randomWalk(snapshot: Snapshot): readonly string[] {
   const symptom = symptomSeries(snapshot);
   const windows = windowsOf(snapshot, symptom);

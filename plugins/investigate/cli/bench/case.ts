@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { Evidence, EvidenceKind, Series, Snapshot } from 'svc/rca';
 
-/** One incident of which the cause is known. */
+/** Incident with a known cause. */
 export interface Case {
   readonly id: string;
   readonly snapshot: Snapshot;
@@ -12,9 +12,9 @@ export interface Case {
 export interface Truth {
   /** `fault`: a component fails; `calm`: none does, though an alert fired; `withheld`: the evidence of the cause was not fetched. */
   readonly kind: 'fault' | 'calm' | 'withheld';
-  /** Nodes that are right answers; none where nothing is broken. */
+  /** Nodes that are right answers; none if nothing is broken. */
   readonly nodes: readonly string[];
-  /** What was done, such as `cpu hog` or the name that a data set gives it. */
+  /** Fault that was injected, such as `cpu hog` or the data set's name for it. */
   readonly fault: string;
   readonly categories?: readonly string[];
   readonly verdicts?: readonly string[];
@@ -52,7 +52,7 @@ export class EvidenceList {
   }
 }
 
-/** What is the same in the snapshot of every data set. */
+/** Returns a snapshot, filling in what is the same for every data set. */
 export function snapshotOf(
   parts: Pick<Snapshot, 'symptom' | 'window' | 'nodes' | 'edges' | 'series' | 'evidence'> &
     Partial<Snapshot>,
@@ -69,7 +69,7 @@ export function snapshotOf(
   };
 }
 
-/** What a metric measures, by the words that data sets use in its name. */
+/** Returns the kind of a metric, by the words that data sets use in its name. */
 export function kindOf(name: string): {
   readonly kind: Series['kind'];
   readonly unit: Series['unit'];

@@ -159,7 +159,7 @@ async function tracksOf(folder: string): Promise<ReadonlyMap<string, Track>> {
   return tracks;
 }
 
-/** Some files count in seconds, others in milliseconds. */
+/** Parses a time in milliseconds; some files use seconds. */
 function millis(field: string | undefined): number {
   const value = Number(field);
   return value > 1e11 ? value : value * 1_000;

@@ -148,7 +148,7 @@ function shift({ values, from, step_ms: step }: Series, at: number): number {
   return (middle(values.slice(cut)) - before) / Math.max(before, 1e-3);
 }
 
-/** Who calls whom, from the spans and their parents. */
+/** Reads the call graph from spans and their parents. */
 async function edgesOf(path: string): Promise<readonly Edge[]> {
   const service = new Map<string, string>();
   const parents: (readonly [child: string, parent: string])[] = [];

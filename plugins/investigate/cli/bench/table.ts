@@ -3,7 +3,10 @@ import { type Findings, investigate } from 'svc/rca';
 import { baselines } from './baselines.ts';
 import type { Case, Truth } from './case.ts';
 
-/** How often a method had a right answer among its first one, three and five, over the cases where something is broken. */
+/**
+ * Rates at which a method had a right answer among its first one, three and five, over the cases
+ * where something is broken.
+ */
 export interface Row {
   readonly method: string;
   readonly cases: number;
@@ -16,13 +19,13 @@ export interface Row {
 
 export interface Table {
   readonly rows: readonly Row[];
-  /** Of the engine alone. */
+  /** Verdicts, of the engine only. */
   readonly verdicts: {
     readonly calm: number;
     /** Calm cases for which a cause was named all the same. */
     readonly false_alarms: number;
     readonly withheld: number;
-    /** Of those, how often it said that it cannot know. */
+    /** Number of those in which it said that the evidence is insufficient. */
     readonly insufficient: number;
     readonly named: Readonly<Record<string, number>>;
   };
@@ -33,7 +36,7 @@ export interface Table {
     readonly ac3: number;
     readonly category: number;
   }[];
-  /** How often it was right where it was so sure. */
+  /** Accuracy by stated confidence. */
   readonly reliability: readonly {
     readonly from: number;
     readonly to: number;
@@ -92,7 +95,7 @@ export async function tableOf(
   return summed(runs, spent);
 }
 
-/** From 0; infinite when no right answer is among them. */
+/** Returns the rank from 0; infinite if no right answer is among them. */
 function rankIn(nodes: readonly string[], { nodes: right }: Truth): number {
   const at = nodes.findIndex((node) => right.includes(node));
   return at === -1 ? Number.POSITIVE_INFINITY : at;

@@ -13,7 +13,7 @@ export interface Scene {
   readonly facts: ReadonlyMap<string, NodeSignals>;
 }
 
-/** How much is wrong with each node that moves with the symptom, and how that was told. */
+/** Relevance of each node that moves with the symptom, and how it was determined. */
 export interface Blame {
   readonly relevance: ReadonlyMap<string, number>;
   readonly down: ReadonlySet<string>;
@@ -21,7 +21,7 @@ export interface Blame {
   readonly shared: ReadonlySet<string>;
 }
 
-/** From which relevance on a node counts as having something wrong with it. */
+/** Relevance from which on a node counts as anomalous. */
 export const anomalous = 0.25;
 
 const answers: readonly SliKind[] = ['error_ratio', 'latency'];
@@ -51,7 +51,10 @@ const worstOf = ({ signals }: NodeSignals, kinds: readonly SliKind[]): number =>
 export const standsOn = (graph: Graph, id: string, on: string): boolean =>
   graph.edge(id, on)?.relation === 'runs_on';
 
-/** What no work reaches or nothing comes of, while those that call it fail; and hosts that fell silent with all that is on them. */
+/**
+ * Returns the nodes that receive no work or complete none, while their callers fail; and hosts that
+ * fell silent with everything on them.
+ */
 function downNodes({ graph, facts }: Scene): ReadonlySet<string> {
   const gone = ({ silent_since: silent, idle_since: idle }: NodeSignals): boolean =>
     silent !== undefined || idle !== undefined;
@@ -164,7 +167,9 @@ const exhausted = ({ signals }: NodeSignals): boolean =>
 
 const calmlyMeasured = 0.35;
 
-/** How far the complaints of a node can be believed: less where the very thing is measured, and calm. */
+/**
+ * Returns the credibility of a node's complaints: lower if the very thing is measured, and calm.
+ */
 export function complained({ complaints, deviations, signals }: NodeSignals): number {
   return Math.max(
     0,
@@ -180,7 +185,10 @@ export function complained({ complaints, deviations, signals }: NodeSignals): nu
   );
 }
 
-/** Whether a node answers badly and none of those it needs, but for one, does so enough to account for it. */
+/**
+ * Returns whether a node answers badly while at most one of its dependencies does so enough to
+ * account for it.
+ */
 function isHitItself(
   id: string,
   but: string,
@@ -198,7 +206,7 @@ function isHitItself(
     );
 }
 
-/** How much of what is wrong with a node its dependencies account for, from 0 to 1. */
+/** Returns the share of a node's trouble, from 0 to 1, that its dependencies account for. */
 export function explained(node: NodeSignals, scene: Scene, { relevance, down }: Blame): number {
   const { graph, facts } = scene;
   let passed = 0;
@@ -220,7 +228,10 @@ export function explained(node: NodeSignals, scene: Scene, { relevance, down }: 
   return clamp(Math.max(most, fromBelow, consumed(node, scene)));
 }
 
-/** How much of the errors and of the delay of a node would be there if it only passed on those of another one. */
+/**
+ * Returns the share of a node's errors and delay that would exist if it only passed on those of
+ * another node.
+ */
 function passedOn(node: NodeSignals, other: NodeSignals): number {
   const slow =
     worstOf(node, ['latency']) >= anomalous && node.latency > 0
@@ -236,7 +247,10 @@ function passedOn(node: NodeSignals, other: NodeSignals): number {
   return Math.max(slow, failing, timeouts);
 }
 
-/** What traces say arises in the node itself, of what is wrong with it; undefined where they say nothing. */
+/**
+ * Returns the share of a node's trouble that arises in the node itself, according to traces;
+ * undefined if they say nothing.
+ */
 export function insideShare(node: NodeSignals): number | undefined {
   const { own } = node;
   if (own === undefined) {
@@ -258,7 +272,7 @@ export function insideShare(node: NodeSignals): number | undefined {
 /** Resources that can be used up. */
 export const usable: readonly SliKind[] = ['cpu', 'memory', 'disk', 'network'];
 
-/** How much a resource that a node stands on is used up by that very node: both rise. */
+/** Returns how far a node itself uses up a resource that it depends on: both rise. */
 export function consumes(
   node: NodeSignals,
   on: string | undefined,

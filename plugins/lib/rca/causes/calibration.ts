@@ -1,4 +1,4 @@
-/** What people said of a report: how sure it was, and how right, where "partly" is a half. */
+/** Feedback on a report: its confidence, and how right it was, where "partly" is a half. */
 export interface Label {
   readonly value: number;
   readonly right: number;
@@ -47,7 +47,9 @@ export function calibrate(labels: readonly Label[]): Calibration | undefined {
 /** A block of few answers is drawn towards the middle: three of three right is not "always". */
 const shrunk = (right: number, weight: number): number => (right * weight + 1) / (weight + 2);
 
-/** How often reports of this confidence were right, between the two nearest points. */
+/**
+ * Returns how often reports of this confidence were right, interpolated between the nearest points.
+ */
 export function calibrated(value: number, { points }: Calibration): number {
   const rising = monotone(points);
   const above = rising.findIndex((point) => point.value >= value);

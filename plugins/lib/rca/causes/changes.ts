@@ -5,7 +5,7 @@ import type { Graph } from './graph.ts';
 const fadeMs = 30 * 60_000;
 const slackMs = 60_000;
 
-/** What a change of this kind usually breaks where it is made. */
+/** Usual impact of a change by kind, where it is made. */
 const weights: Readonly<Record<ChangeKind, number>> = {
   deploy: 1,
   config: 1,
@@ -19,7 +19,10 @@ const weights: Readonly<Record<ChangeKind, number>> = {
   other: 0.5,
 };
 
-/** How likely a change has to do with a node: near in time, and made there or next to it. Nothing that came after the onset counts. */
+/**
+ * Returns how likely a change is related to a node: near in time, and made there or next to it.
+ * Nothing after the onset counts.
+ */
 export function changeScore(change: Change, node: string, onset: number, graph: Graph): number {
   const before = onset - change.at;
   if (before < -slackMs) {
@@ -53,7 +56,10 @@ export function relatedChanges(
     .sort((a, b) => b.score - a.score || a.before_ms - b.before_ms);
 }
 
-/** Those that differ in numbers alone, such as one for each of many hosts, are told as one: the likeliest of them. */
+/**
+ * Merges changes that differ in numbers alone, such as one for each of many hosts, into the
+ * likeliest of them.
+ */
 export function folded(changes: readonly RelatedChange[]): RelatedChange[] {
   const alike = new Map<string, RelatedChange[]>();
   for (const change of changes) {

@@ -10,8 +10,9 @@ const share = { base: 0.15, margin: 0.35, coverage: 0.2, path: 0.2, kinds: 0.1 }
 const enoughKinds = 3;
 
 /**
- * What the best candidate is worth, from parts that can be shown. What could not be seen is assumed to speak against it:
- * every rival could have had the most that was not fetched about it, so that less evidence never makes for more confidence.
+ * Returns the confidence in the best candidate, from parts that can be shown. Whatever could not be
+ * seen counts against it: every rival might have had the most that was not fetched about it, so
+ * that less evidence never raises confidence.
  */
 export function confidenceOf(
   scene: Scene,
@@ -45,7 +46,7 @@ export function confidenceOf(
   );
 }
 
-/** When nothing is found to be wrong: as sure as everything was looked at. */
+/** Returns the confidence that nothing is wrong: as high as the coverage of what was examined. */
 export function calmConfidence(
   { snapshot }: Scene,
   calm: number,
@@ -75,7 +76,7 @@ function finished(parts: Confidence['parts'], calibration: Calibration | undefin
   };
 }
 
-/** What was planned and did not come. What nobody collects was never planned. */
+/** Returns what was planned and not fetched. What nobody collects was never planned. */
 const unseen = ({ missing }: Snapshot): readonly Missing[] =>
   missing.filter(({ reason }) => reason !== 'absent');
 
@@ -124,7 +125,10 @@ function atMost(id: string, candidate: Candidate | undefined, scene: Scene): num
   });
 }
 
-/** Whether something that decides how a node is judged was to be seen, of the node or of one next to it, and was not. */
+/**
+ * Returns whether something decisive about a node, or one next to it, should have been visible and
+ * was not.
+ */
 function darkAround(id: string, { snapshot, graph }: Scene): boolean {
   return [id, ...graph.needs(id), ...graph.neededBy(id)].some((one) =>
     deciding.some((kind) => lacks(snapshot, one, kind)),

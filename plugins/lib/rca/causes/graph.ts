@@ -1,6 +1,6 @@
 import type { Edge, Node } from '../signals/snapshot.ts';
 
-/** Who fails with whom. Edges lead from what depends to what it depends on. */
+/** Graph of failure propagation. Edges lead from a dependent to its dependency. */
 export class Graph {
   readonly #needs = new Map<string, Map<string, Edge>>();
   readonly #neededBy = new Map<string, Map<string, Edge>>();
@@ -67,7 +67,7 @@ export class Graph {
   }
 }
 
-/** From a node back to where the search began. */
+/** Returns the path from a node back to where the search began. */
 function wayBack(id: string, before: ReadonlyMap<string, string>): readonly string[] {
   const way = [id];
   for (let at = before.get(id); at !== undefined; at = before.get(at)) {

@@ -19,7 +19,10 @@ const byChange: Readonly<Partial<Record<ChangeKind, Category>>> = {
 
 const likelyChange = 0.5;
 
-/** A candidate as it is told: what kind of trouble, what in the node shows it, and what speaks for it. */
+/**
+ * Returns a candidate as reported: the kind of trouble, what in the node shows it, and the evidence
+ * for it.
+ */
 export function hypothesisOf(candidate: Candidate, rank: number, scene: Scene): Hypothesis {
   const { facts, score, leaf, reach } = candidate;
   const indicator = indicatorOf(candidate, scene);

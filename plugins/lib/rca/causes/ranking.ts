@@ -17,13 +17,13 @@ export interface Candidate {
   readonly facts: NodeSignals;
   readonly score: number;
   readonly relevance: number;
-  /** What of that no dependency of it explains. */
+  /** Share of that which no dependency explains. */
   readonly leaf: number;
   readonly reach: boolean;
   readonly down: boolean;
   readonly shared: boolean;
   readonly bonus: Bonus;
-  /** From the node back to the symptom, when it reaches it through nodes with something wrong. */
+  /** Path from the node to the symptom, if it reaches it through anomalous nodes. */
   readonly way: readonly string[];
 }
 
@@ -105,7 +105,10 @@ function candidateOf(
   };
 }
 
-/** Of what is known only from those that call it nobody knows what it needs itself: that nothing accounts for its trouble is half true. */
+/**
+ * Weight of a node known only through its callers: its dependencies are unknown, so that none
+ * accounts for its trouble is only half true.
+ */
 const charted = 0.5;
 
 const isUncharted = ({ node }: NodeSignals, { graph }: Scene): boolean =>
@@ -152,7 +155,10 @@ function bonusOf(facts: NodeSignals, { snapshot, windows, graph }: Scene, leaf: 
 
 const underneathShare = 0.55;
 
-/** What a node stands on is the next place to look when nothing in the node itself says why: some troubles of hosts no metric shows. */
+/**
+ * Returns the nodes underneath: the next place to look if nothing in a node itself says why, as no
+ * metric shows some host troubles.
+ */
 function underneath(found: readonly Candidate[], { graph, facts }: Scene): Candidate[] {
   const known = new Set(found.map(({ id }) => id));
   const standing = found.filter(

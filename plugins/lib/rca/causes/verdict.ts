@@ -94,7 +94,7 @@ function blindSpot(
   return silent ? (under ?? node) : undefined;
 }
 
-/** Whether the symptom is within what is usual of it; undefined where nobody can tell. */
+/** Returns whether the symptom is within its usual range; undefined if unknown. */
 function isCalm(
   { facts, snapshot, windows }: Scene,
   symptom: Series | undefined,
@@ -110,7 +110,10 @@ function isCalm(
   );
 }
 
-/** What is nearly always the same strays by its rare peaks alone, beside which less that lasts looks small: twice in a row is none of them. */
+/**
+ * Returns whether a deviation lasts. A nearly constant series has rare peaks, next to which smaller
+ * but lasting deviations look minor: two in a row are not a peak.
+ */
 function lasts(
   { series, usual, worst }: Deviation,
   { baseline, incident }: Scene['windows'],
@@ -128,7 +131,7 @@ function lasts(
   return beyond.some((is, at) => is && beyond[at + 1] === true);
 }
 
-/** Whether the symptom was out of line for a while and is not any more. */
+/** Returns whether the symptom deviated for a while and has recovered. */
 function endsWell({ facts, windows, snapshot }: Scene, symptom: Series | undefined): boolean {
   const deviation = facts
     .get(symptom?.node ?? '')
@@ -143,7 +146,7 @@ function endsWell({ facts, windows, snapshot }: Scene, symptom: Series | undefin
 
 const muchMore = 1.25;
 
-/** More work than usual came in, and what is wrong is what more work does. */
+/** Returns whether more work than usual came in, and what is wrong is an effect of it. */
 function surge(
   { snapshot, graph, facts, windows }: Scene,
   best: Candidate | undefined,
@@ -198,7 +201,10 @@ function growth(
 
 const twoHours = 7_200_000;
 
-/** Work that was there all along did not make anything go wrong. Where quiet time is of another day, only what rises before our eyes counts. */
+/**
+ * Returns whether the rate grew just now: work that was there all along did not make anything go
+ * wrong. If the quiet time is on another day, only a visible rise counts.
+ */
 function grewNow(
   { series }: NonNullable<ReturnType<typeof rateOf>>,
   { compare, onset, incident }: Scene['windows'],

@@ -8,7 +8,7 @@ interface KnownCheck {
   readonly shows?: readonly SliKind[];
 }
 
-/** What a host check that complains says about the kind of trouble, by the names that are understood. */
+/** Checks that are understood, by name, with the kind of trouble that a complaint indicates. */
 export const knownChecks: Readonly<Record<string, KnownCheck>> = {
   disk_full: { shows: ['disk'], category: 'resource_exhaustion', says: 'a file system is full' },
   days_to_full: { category: 'resource_exhaustion', says: 'a file system will soon be full' },

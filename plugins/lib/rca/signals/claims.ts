@@ -6,13 +6,13 @@ import type { Snapshot } from './snapshot.ts';
 import { mean, present, quantileOf } from './statistics.ts';
 import { symptomSeries, type Windows, windowsOf } from './windows.ts';
 
-/** What checking came to; without a value there was nothing to compute it from. */
+/** Result of a check; without a value there was nothing to compute it from. */
 export interface Checked {
   readonly status: ClaimStatus;
   readonly checked_value?: number;
 }
 
-/** Computes an assertion again from the samples of a snapshot, whoever made it. */
+/** Recomputes an assertion from the samples of a snapshot, whoever made it. */
 export function checkAssertion(snapshot: Snapshot, assertion: Assertion): Checked {
   const value = valueOf(snapshot, assertion, windowsOf(snapshot, symptomSeries(snapshot)));
   if (value === undefined || !Number.isFinite(value)) {

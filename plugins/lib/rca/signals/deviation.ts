@@ -2,13 +2,16 @@ import { indexFrom, timeAt, valuesIn, within } from './grid.ts';
 import type { Period, Series, Unit } from './snapshot.ts';
 import { madToDeviation, median, present, type Usual, usualOf } from './statistics.ts';
 
-/** How a series behaved in the incident, in units of what it strays by when all is quiet. */
+/** Behaviour of a series in the incident, in units of its usual variation. */
 export interface Deviation {
   readonly series: Series;
   readonly usual: Usual;
-  /** What one unit of `peak` is. */
+  /** Size of one unit of `peak`. */
   readonly scale: number;
-  /** At its worst, and at the middle of the incident: the one ranks, the other says whether anything is wrong at all. */
+  /**
+   * Deviation at its worst, and in the middle of the incident: the one ranks, the other says
+   * whether anything is wrong at all.
+   */
   readonly peak: number;
   readonly middle: number;
   readonly worst: number;
@@ -18,7 +21,10 @@ export interface Deviation {
   readonly count: number;
 }
 
-/** From which deviation on a signal counts, and the one that is used when nothing passes it. */
+/**
+ * Thresholds of deviation from which a signal counts; the relaxed one is used when nothing passes
+ * the strict one.
+ */
 export const gates = { strict: 8, relaxed: 5 } as const;
 
 const leastBaseline = 8;
@@ -30,7 +36,10 @@ const leastOfNetwork: Readonly<Partial<Record<Unit, number>>> = {
   per_second: 0.05,
 };
 
-/** A share hides real faults under a relative floor, so it has an absolute one; everything else strays in proportion to its size. */
+/**
+ * Returns the smallest relevant difference. A share has an absolute one, since a relative one hides
+ * real faults; everything else varies in proportion to its size.
+ */
 export function floorOf(
   { kind, unit }: { readonly kind: Series['kind']; readonly unit: Unit },
   middle: number,
@@ -83,7 +92,7 @@ export function deviationOf(
   };
 }
 
-/** Only the bad side counts where there is one. */
+/** Returns a difference with its sign; only the bad side counts, if there is one. */
 function signed({ worse = defaultSide }: Series, off: number): number {
   return worse === 'either' ? Math.abs(off) : worse === 'down' ? -off : off;
 }
@@ -93,13 +102,16 @@ const defaultSide = 'up';
 const lastHour = 3_600_000;
 const leastOfHour = 30;
 
-/** What a series is compared with; `count` is 0 where that is no measurement. */
+/** Returns what a series is compared with; `count` is 0 if that is no measurement. */
 export const usualIn = (series: Series, baseline: Period): Usual | undefined =>
   quietest(series, baseline) ?? neverBefore(series, baseline);
 
 const nothingFails: Usual = { median: 0, mad: 0, deviation: 0, iqr: 0, count: 0 };
 
-/** Of a share of failures that was never measured before it is known all the same: where all is well next to nothing fails. */
+/**
+ * Returns the usual value of a share of failures that was never measured before: when all is well,
+ * next to nothing fails.
+ */
 function neverBefore(
   { kind, unit, worse = defaultSide, ...series }: Series,
   { to }: Period,
@@ -112,7 +124,10 @@ function neverBefore(
     : undefined;
 }
 
-/** The baseline, its last hour, or the same hours a day or a week ago: whichever strays least. A day that rises and falls hides small shifts. */
+/**
+ * Returns the calmest of the baseline, its last hour, and the same hours a day or a week ago. A day
+ * that rises and falls hides small shifts.
+ */
 export function quietest(series: Series, baseline: Period): Usual | undefined {
   const own = usualOf(valuesIn(series, baseline));
   const recent = usualOf(

@@ -1,6 +1,6 @@
 import type { ChangeKind, EvidenceKind, SliKind } from './snapshot.ts';
 
-/** What the engine answers about a snapshot; the same snapshot and options give the same findings, to the byte. */
+/** Findings about a snapshot; deterministic to the byte for the same snapshot and options. */
 export interface Findings {
   readonly engine_version: string;
   readonly verdict: Verdict;
@@ -13,7 +13,7 @@ export interface Findings {
   readonly confidence: Confidence;
   /** Best first. */
   readonly hypotheses: readonly Hypothesis[];
-  /** From the cause to the symptom. */
+  /** Path from the cause to the symptom. */
   readonly propagation: readonly Step[];
   /** Oldest first. */
   readonly timeline: readonly Moment[];
@@ -42,14 +42,14 @@ export type Category =
   | 'healthy'
   | 'unknown';
 
-/** What inside a node shows it: a metric with how far it went, a log template, a check. */
+/** Indicator inside a node: a metric with its extent, a log template, a check. */
 export interface Indicator {
   readonly evidence: string;
   readonly kind: SliKind | 'log' | 'trace' | 'change' | 'check';
   readonly name: string;
   /** Series of the snapshot, for a metric. */
   readonly series?: string;
-  /** Before and at its worst. */
+  /** Value before, and below, at its worst. */
   readonly usual?: number;
   readonly worst?: number;
   readonly deviation?: number;
@@ -67,7 +67,10 @@ export interface RootCause {
 
 export interface Confidence {
   readonly level: 'low' | 'medium' | 'high';
-  /** From 0 to 1: after calibration how often such a report was right, before it a figure to compare reports by. */
+  /**
+   * Confidence from 0 to 1: after calibration the rate at which such reports were right, before it
+   * a figure to compare reports by.
+   */
   readonly value: number;
   readonly parts: {
     readonly margin: number;
@@ -89,7 +92,10 @@ export interface Hypothesis {
   /** Robust deviation of its worst signal, and correlation with the symptom. */
   readonly deviation: number;
   readonly correlation: number;
-  /** Whether the symptom depends on it through nodes that deviate, and whether nothing that it depends on deviates. */
+  /**
+   * True if the symptom depends on it through deviating nodes; below, if none of its own
+   * dependencies deviates.
+   */
   readonly reaches_symptom: boolean;
   readonly deepest: boolean;
   readonly support: readonly {
@@ -109,7 +115,7 @@ export interface Step {
   readonly checks: {
     /** There is such an edge, and it points the right way. */
     readonly edge: boolean;
-    /** Both ends deviate. */
+    /** True if both ends deviate. */
     readonly deviates: boolean;
     /** The cause did not come after its effect, within a step of the samples. */
     readonly order: boolean;
@@ -129,17 +135,20 @@ export type Statistic = (typeof statistics)[number];
 export const comparisons = ['<', '<=', '==', '>=', '>'] as const;
 export type Comparison = (typeof comparisons)[number];
 
-/** What a claim says about one piece of evidence, so that it can be computed again. Onsets are milliseconds since 1970. */
+/**
+ * Assertion of a claim about one piece of evidence, which can be recomputed. Onsets are
+ * milliseconds since 1970.
+ */
 export interface Assertion {
   readonly evidence_id: string;
   /** `id` of a series or a log template; needed where the evidence holds more than one. */
   readonly part?: string;
   readonly stat: Statistic;
-  /** Over which time: that of the incident is meant when it is absent. */
+  /** Period; that of the incident if absent. */
   readonly over?: 'incident' | 'baseline';
   readonly op: Comparison;
   readonly value: number;
-  /** For `==`, and to the good of the claim for the others. */
+  /** Tolerance for `==`; for the others, in favour of the claim. */
   readonly tolerance: number;
 }
 
@@ -177,7 +186,7 @@ export interface RelatedChange {
   readonly kind: ChangeKind;
   readonly node?: string;
   readonly title: string;
-  /** From 0 to 1: how near in time and in the graph. */
+  /** Score from 0 to 1: how near in time and in the graph. */
   readonly score: number;
   readonly before_ms: number;
 }

@@ -2,10 +2,10 @@ import { within } from './grid.ts';
 import type { LogTemplate, Period, Severity } from './snapshot.ts';
 import { mean } from './statistics.ts';
 
-/** How much a kind of line has to do with the incident. */
+/** Relevance of a kind of line to the incident. */
 export interface RankedTemplate {
   readonly log: LogTemplate;
-  /** From 0 to 1. */
+  /** Score from 0 to 1. */
   readonly score: number;
   readonly novel: boolean;
   /** Lines in the incident, and how many there would have been. */
@@ -23,7 +23,10 @@ const weights: Readonly<Record<Severity, number>> = {
   debug: 0.05,
 };
 
-/** Words may lift a line whose severity nobody said, to that of a warning and no further: whoever writes lines chooses their words. */
+/**
+ * Words that may raise a line of unknown severity to a warning and no further: whoever writes lines
+ * chooses their words.
+ */
 const complaints =
   /\b(?:error|fail(?:ed|ure)?|exception|panic|refused|timed? ?out|denied|unavailable|expired|corrupt|killed|fatal)\b/i;
 
@@ -84,7 +87,10 @@ function ranked(log: LogTemplate, baseline: Period, incident: Period): RankedTem
     : { log, score, novel, count, expected, first_at: firstAt(log, during, 2 * usual, incident) };
 }
 
-/** Of lines that began while the symptom did it is not known whether they came before it. */
+/**
+ * Returns the start of a template. For lines that began in the same bucket as the symptom it is
+ * unknown whether they came first.
+ */
 function firstAt(
   { from, bucket_ms: bucket }: LogTemplate,
   during: readonly number[],

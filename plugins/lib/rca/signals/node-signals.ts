@@ -11,7 +11,10 @@ import type { Windows } from './windows.ts';
 export interface Signal {
   readonly deviation: Deviation;
   readonly correlation: number;
-  /** From 0 to 1: it deviates, moves with the symptom, and is of a kind that could do harm. */
+  /**
+   * Relevance from 0 to 1: it deviates, moves with the symptom, and is of a kind that could do
+   * harm.
+   */
   readonly relevance: number;
 }
 
@@ -19,20 +22,20 @@ export interface Signal {
 export interface NodeSignals {
   readonly node: Node;
   readonly deviations: readonly Deviation[];
-  /** Most relevant first; those that deviate at all. */
+  /** Deviating signals, most relevant first. */
   readonly signals: readonly Signal[];
-  /** How much worse it answers than usual, on average: share of failures and seconds. */
+  /** Average deterioration of its answers: share of failures, and seconds. */
   readonly errors: number;
   readonly latency: number;
-  /** Since when nothing comes of it any more, or no work reaches it. */
+  /** Time since which nothing comes of it any more, or no work reaches it. */
   readonly silent_since?: number;
   readonly idle_since?: number;
-  /** How well its falling silent fits the symptom in time, from 0 to 1. */
+  /** Temporal fit, from 0 to 1, of its falling silent with the symptom. */
   readonly silence: number;
   readonly own?: OwnShare;
   readonly templates: readonly RankedTemplate[];
   readonly complaints: readonly CheckResult[];
-  /** Whether anything of its metrics was there to be looked at. */
+  /** True if any of its metrics could be examined. */
   readonly measured: boolean;
 }
 
@@ -117,16 +120,22 @@ function signalOf(
 }
 
 const relaxedGate = 0.7;
-/** Failures do come of delays, and delays of failures, but like comes of like more often. */
+/**
+ * Weight of a different kind of answer: failures do cause delays, and delays failures, but like
+ * causes like more often.
+ */
 const otherAnswer = 0.5;
 const resource = 0.92;
-/** What is known only from those that call it is a view of them as much as of itself. */
+/** Weight of what is known only through callers, which reflects them as much as the node itself. */
 const secondHand = 0.85;
 
 /** Time in which work stands still hurts long before it is all of the time. */
 const waiting = /steal|stall|iowait|pressure/;
 
-/** How much harm a series of this kind can do at its worst. Load and traffic explain, but break nothing by themselves. */
+/**
+ * Returns the max harm of a series of this kind. Load and traffic explain, but break nothing by
+ * themselves.
+ */
 function harm({ series: { kind, unit, worse, metric }, worst, usual }: Deviation): number {
   if (kind === 'error_ratio' || kind === 'latency') {
     return 1;
@@ -155,7 +164,10 @@ export const clamp = (value: number): number => Math.max(0, Math.min(1, value));
 const leastPairs = 3;
 const beganWithIt = 0.6;
 
-/** Correlation with the symptom over the incident and as much quiet before it, so that a step is seen as one. */
+/**
+ * Correlation with the symptom over the incident and as much quiet time before it, so that a step
+ * is seen as one.
+ */
 class Likeness {
   readonly #symptom: Series | undefined;
   readonly #windows: Windows;
@@ -195,7 +207,10 @@ class Likeness {
   }
 }
 
-/** How much worse than usual over the whole incident, by the series that is said as the symptom is where there are several. */
+/**
+ * Returns the average deterioration over the whole incident; if there are several series, by the
+ * one in the symptom's terms.
+ */
 function excess(
   deviations: readonly Deviation[],
   kind: SliKind,

@@ -1,10 +1,13 @@
-/** What an investigation knows, as plain JSON: fetched once, stored, and judged as often as there are engines. Times are milliseconds since 1970. */
+/**
+ * Knowledge of an investigation as plain JSON: fetched once, stored, and judged by any number of
+ * engines. Times are milliseconds since 1970.
+ */
 export interface Snapshot {
   readonly version: 1;
   /** When it was taken; nothing in it is later. */
   readonly taken_at: number;
   readonly symptom: Symptom;
-  /** From the beginning of what was fetched to the end of it. */
+  /** Window of everything that was fetched. */
   readonly window: Period;
   /** Quiet time to compare with. Without it the engine takes six hours that end a quarter of an hour before the onset. */
   readonly baseline?: Period;
@@ -15,7 +18,9 @@ export interface Snapshot {
   readonly spans: readonly SpanAggregate[];
   readonly changes: readonly Change[];
   readonly checks: readonly CheckResult[];
-  /** What was asked for and did not come; it lowers the confidence and is told as not seen. */
+  /**
+   * Requested data that could not be fetched; it lowers the confidence and is reported as not seen.
+   */
   readonly missing: readonly Missing[];
   readonly evidence: readonly Evidence[];
 }
@@ -25,7 +30,7 @@ export interface Period {
   readonly to: number;
 }
 
-/** What the alert says. */
+/** Symptom as the alert describes it. */
 export interface Symptom {
   /** Node that the alert is about; absent for one that is about no node, or about many. */
   readonly node?: string;
@@ -54,7 +59,10 @@ export const sliKinds = [
 ] as const;
 export type SliKind = (typeof sliKinds)[number];
 
-/** What a number counts: it chooses the floor below which a difference is none. A `ratio` is from 0 to 1, a `percent` from 0 to 100. */
+/**
+ * Unit of a value: determines the smallest relevant difference. A `ratio` is from 0 to 1, a
+ * `percent` from 0 to 100.
+ */
 export const units = [
   'ratio',
   'percent',
@@ -73,7 +81,10 @@ export interface Node {
   readonly name: string;
 }
 
-/** `from` fails when `to` fails: it calls it, runs on it, reads from it. Whoever fetches turns relations round that are said the other way. */
+/**
+ * Dependency: `from` fails if `to` fails: it calls it, runs on it, reads from it. The fetcher
+ * reverses relations that are stated the other way.
+ */
 export interface Edge {
   readonly from: string;
   readonly to: string;
@@ -91,12 +102,12 @@ export interface Series {
   readonly metric: string;
   readonly kind: SliKind;
   readonly unit: Unit;
-  /** More of it is worse (`up`, what is meant when it is absent), or less of it is (free memory, days left). */
+  /** Bad direction: more of it (`up`, the default), or less of it (free memory, days left). */
   readonly worse?: 'up' | 'down' | 'either';
   readonly labels?: Readonly<Record<string, string>>;
   readonly from: number;
   readonly step_ms: number;
-  /** The value at `from + index * step_ms`; null where there is none. */
+  /** Values at `from + index * step_ms`; null where there is none. */
   readonly values: readonly (number | null)[];
   /** The same series on the same grid so long ago, such as a day or a week: other baselines to choose from. */
   readonly earlier?: readonly {
@@ -117,7 +128,7 @@ export interface LogTemplate {
   readonly bucket_ms: number;
   /** Lines in each bucket. */
   readonly counts: readonly number[];
-  /** At most three lines, redacted. Shown, never judged. */
+  /** Sample lines, redacted, at most three. Shown, never judged. */
   readonly samples: readonly string[];
 }
 
@@ -164,9 +175,15 @@ export interface Change {
   readonly actor?: string;
 }
 
-/** What one host check answers. `interesting` says that it speaks about this incident; details are figures, not prose. */
+/**
+ * Result of one host check. `interesting` says that it concerns this incident; details are figures,
+ * not prose.
+ */
 export interface CheckResult {
-  /** Such as `disk_full`, `oom_kills`, `clock_skew`: one of the names in checks.ts is understood, another one is only shown. */
+  /**
+   * Name such as `disk_full`, `oom_kills`, `clock_skew`: those in checks.ts are understood, any
+   * other is only shown.
+   */
   readonly check: string;
   readonly evidence: string;
   readonly node: string;
@@ -174,7 +191,7 @@ export interface CheckResult {
   readonly interesting: boolean;
   readonly message: string;
   readonly details: Readonly<Record<string, number | string | boolean>>;
-  /** Since when, where the check can tell. */
+  /** Start of the problem, if the check can tell. */
   readonly since?: number;
 }
 
@@ -197,7 +214,7 @@ export interface Missing {
   readonly text: string;
 }
 
-/** Where something in the snapshot comes from, so that it can be asked again. */
+/** Origin of something in the snapshot, so that it can be asked again. */
 export interface Evidence {
   /** `E1`, `E2` … */
   readonly id: string;
@@ -210,7 +227,10 @@ export interface Evidence {
   readonly sha256: string;
   /** Up to when nothing was on its way any more, and the digest of the answer up to there; absent where all of it was settled. */
   readonly settled?: { readonly to: number; readonly sha256: string };
-  /** Whether people outside can write what is in it; text of the untrusted is shown and never judged. */
+  /**
+   * Trust in the content: `untrusted` if outsiders can write it; such text is shown and never
+   * judged.
+   */
   readonly trust: 'trusted' | 'untrusted';
   readonly redactions?: number;
   readonly truncated?: boolean;

@@ -2,11 +2,11 @@ import { within } from './grid.ts';
 import type { Period, SpanAggregate } from './snapshot.ts';
 import { madToDeviation, median, present, usualOf } from './statistics.ts';
 
-/** What traces say about one node itself, apart from what it waits for. */
+/** Trouble of one node itself, according to traces, apart from what it waits for. */
 export interface OwnShare {
   readonly evidence: string;
   readonly operation: string;
-  /** Seconds that it has become slower by itself, and how unusual that is. */
+  /** Seconds by which it has become slower itself, and how unusual that is. */
   readonly slower: number;
   readonly deviation: number;
   /** Share of its spans in which an error begins, above what is usual. */

@@ -32,7 +32,7 @@ export function standardDeviation(values: readonly number[]): number {
   return Math.sqrt(values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / values.length);
 }
 
-/** What is usual of a series: its middle, and how far it strays from that. */
+/** Usual value of a series: its median, and how far it varies. */
 export interface Usual {
   readonly median: number;
   readonly mad: number;

@@ -10,8 +10,9 @@ const guard = 15 * minute;
 const leastCompared = 5;
 
 /**
- * What has to be fetched for an alert, before anything is known about its onset. It ends whole minutes after the alert: what is
- * measured in it is then read at the same times whenever it is asked, and what fired the alert is among it.
+ * Returns the window to fetch for an alert, before anything is known about its onset. It ends at a
+ * whole minute after the alert: whenever it is fetched, it has the same times, and includes what
+ * fired the alert.
  */
 export function fetchWindow(firedAt: number, now: number): Period {
   const later = Math.max(0, Math.min(now - firedAt, hour));

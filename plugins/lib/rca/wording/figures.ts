@@ -4,7 +4,7 @@ import { claimOf } from '../signals/claims.ts';
 import type { Assertion, Claim, Hypothesis } from '../signals/findings.ts';
 import type { Series } from '../signals/snapshot.ts';
 
-/** What the report says in figures, each with what it can be checked by. */
+/** Returns the claims of the report in figures, each with what it can be checked by. */
 export function claimsOf(
   { snapshot, facts }: Scene,
   hypotheses: readonly Hypothesis[],

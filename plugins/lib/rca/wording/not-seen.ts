@@ -1,7 +1,7 @@
 import type { Scene } from '../causes/blame.ts';
 import type { NotSeen } from '../signals/findings.ts';
 
-/** What was asked for and did not come, what nobody collects, and what was left out of scope. */
+/** Returns what was requested and not fetched, what nobody collects, and what was out of scope. */
 export function notSeenOf({ snapshot, facts }: Scene): NotSeen[] {
   const told = snapshot.missing.map(({ kind, node, reason, text }): NotSeen => ({
     kind,

@@ -5,7 +5,10 @@ import type { RuledOut } from '../signals/findings.ts';
 
 const maxRuledOut = 12;
 
-/** What was looked at and is not the cause, with the reason: other candidates, what the symptom needs and is well, and changes that hit nothing. */
+/**
+ * Returns what was examined and is not the cause, with the reason: other candidates, dependencies
+ * of the symptom that are well, and changes that hit nothing.
+ */
 export function ruledOutOf(
   scene: Scene,
   candidates: readonly Candidate[],
@@ -62,7 +65,7 @@ function outdoneBy(best: Candidate, other: Candidate, { windows }: Scene): Ruled
       };
 }
 
-/** What cause and symptom need, where it was measured and is as usual. */
+/** Returns the measured dependencies of cause and symptom that are as usual. */
 function wellOf(
   { snapshot: { symptom }, graph, facts }: Scene,
   { relevance }: Blame,

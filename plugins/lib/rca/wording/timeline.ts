@@ -7,7 +7,7 @@ import type { Series } from '../signals/snapshot.ts';
 
 const maxMoments = 30;
 
-/** What happened in which order, as far as it has to do with the cause. */
+/** Returns the order of events that are related to the cause. */
 export function timelineOf(
   scene: Scene,
   candidates: readonly Candidate[],

@@ -4,7 +4,7 @@ import type { Symptom } from 'svc/rca';
 import type { Course, Signals } from './signals.ts';
 import type { World } from './world.ts';
 
-/** What fired, and at which step. */
+/** Alert that fired, with its step. */
 export interface Fired {
   readonly step: number;
   readonly of: 'service' | 'host';

@@ -3,9 +3,9 @@ import type { ChangeKind } from 'svc/rca';
 
 import type { World } from './world.ts';
 
-/** What a fault does to one service or host in one step; everything else follows from the world. */
+/** Effect of a fault on one service or host in one step; everything else follows from the world. */
 export interface Strain {
-  /** Of a service. */
+  /** Service only: slowdown. */
   readonly slower?: number;
   readonly added?: number;
   readonly errors?: number;
@@ -14,7 +14,7 @@ export interface Strain {
   readonly heap?: number;
   readonly pool?: number;
   readonly traffic?: number;
-  /** Of a host. */
+  /** Host only: CPU use. */
   readonly cpu?: number;
   readonly memory?: number;
   readonly disk?: number;
@@ -22,7 +22,7 @@ export interface Strain {
   readonly loss?: number;
   readonly writesFail?: boolean;
   readonly throttle?: number;
-  /** Its series stop. */
+  /** True if its series stop. */
   readonly silent?: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface Fault {
   readonly strain: (step: number) => Strain;
   readonly categories: readonly string[];
   readonly verdicts: readonly string[];
-  /** What the machine or the trail of changes tells of it, if it is asked. */
+  /** Result of a check on the host, or entry in the trail of changes, that shows the fault. */
   readonly check?: {
     readonly name: string;
     readonly details: Readonly<Record<string, number | string | boolean>>;

@@ -2,7 +2,7 @@ import type { Random } from 'svc/seeded';
 import type { Fault, Strain } from './fault.ts';
 import { between, type Host, normal, type World } from './world.ts';
 
-/** What was measured of everything, a value a step; null where nothing was. */
+/** Measurements of everything, one value per step; null where there is none. */
 export interface Signals {
   readonly services: readonly ServiceSignals[];
   readonly hosts: readonly HostSignals[];
@@ -241,7 +241,10 @@ interface AnswerNow {
   readonly ofHost: Of;
 }
 
-/** From the bottom up: what a service answers is what it does itself and what came from below. */
+/**
+ * Returns the answers of services, bottom up: what a service does itself, plus what comes from
+ * below.
+ */
 function answersOf(
   random: Random,
   { services }: World,
@@ -302,7 +305,7 @@ interface Measured {
   readonly ofHost: Of;
 }
 
-/** What a scrape sees: noise, a miss now and then, and nothing at all of what is down or cut off. */
+/** Simulates scraping: noise, occasional misses, and nothing from what is down or disconnected. */
 function record(
   random: Random,
   signals: Signals,

@@ -23,7 +23,10 @@ const begin = Date.UTC(2026, 0, 5);
 const hour = 3_600_000;
 const tries = 200;
 
-/** One incident out of a number: the same number brings the same one again. A fault that nobody notices is made anew. */
+/**
+ * Simulates one incident from a seed, reproducibly. A fault that has no visible effect is replaced
+ * by another.
+ */
 export function simulate(seed: number | string, options: SimulationOptions): Case {
   const name = options.fault ?? nameOf(seeded('rca', options.suite, seed), options.suite);
   for (let attempt = 0; attempt < tries; attempt += 1) {
@@ -102,7 +105,7 @@ function attemptOf(random: Random, options: Chosen): Omit<Case, 'id'> | undefine
 const tableOf = (suite: Suite): Readonly<Record<string, Making>> =>
   suite === 'unseen' ? unseenFaults : suite === 'calm' ? calm : knownFaults;
 
-/** What merely silences the measuring cannot be withheld as well. */
+/** Picks a fault; one that merely stops measurements cannot be withheld as well. */
 const nameOf = (random: Random, suite: Suite): string =>
   pick(
     random,
@@ -290,7 +293,10 @@ function edgesOf({ services, hosts }: World, evidence: string): Edge[] {
   ]);
 }
 
-/** Takes away what would show the cause: all of its own evidence, and of the host it is on. What it did to others stays. */
+/**
+ * Removes what would show the cause: all of its own evidence, and that of its host. Its effect on
+ * others stays.
+ */
 function withhold(snapshot: Snapshot, { services, hosts }: World, { on, target }: Fault): Snapshot {
   const host = on === 'host' ? target : services[target]!.host;
   const hidden = new Set([

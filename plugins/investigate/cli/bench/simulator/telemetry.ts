@@ -183,7 +183,7 @@ export function changesOf({ random, world, course, cut, evidence, touched }: Tel
     .map((change, at) => ({ ...change, id: `${source}.${at + 1}` }));
 }
 
-/** What the machines answer when they are asked; some have complaints of long standing. */
+/** Returns the hosts' answers to checks; some have long-standing complaints. */
 export function checksOf({ random, world, course, evidence }: Telling): CheckResult[] {
   const { fault } = course;
   return world.hosts.flatMap(({ id }, at) => {

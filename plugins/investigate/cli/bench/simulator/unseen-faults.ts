@@ -86,7 +86,7 @@ export const unseenFaults: Readonly<Record<string, Making>> = {
   }),
 };
 
-/** What sets off an alert though nothing is broken. */
+/** Events that trigger an alert without anything being broken. */
 export const calm: Readonly<Record<string, Making>> = {
   surge: (random) => {
     const traffic = between(random, 1.8, 3.5);

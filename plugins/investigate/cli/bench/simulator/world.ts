@@ -12,7 +12,7 @@ export interface Host {
   readonly memory: number;
   readonly disk: number;
   readonly io: number;
-  /** How hard contention hits what runs here. */
+  /** Sensitivity to contention of what runs here. */
   readonly strain: number;
 }
 
@@ -37,7 +37,7 @@ export interface Call {
   readonly to: number;
   /** Calls for each request. */
   readonly share: number;
-  /** How much of an error of the other side becomes one here; the rest is retried away. */
+  /** Share of the other side's errors that become errors here; the rest is retried. */
   readonly passes: number;
   readonly lag: number;
 }
@@ -131,7 +131,10 @@ function everyoneIsCalled(random: Random, services: readonly Service[]): readonl
   return services.map((service, at) => ({ ...service, calls: calls[at]! }));
 }
 
-/** Hosts have room: at the busiest hour the work of their services takes at most two fifths of their processors. */
+/**
+ * Scales services so that hosts have capacity: at the busiest hour services use at most two fifths
+ * of the processors.
+ */
 function affordable(services: readonly Service[], hosts: number): readonly Service[] {
   const rates = services.map(({ layer }) => (layer === 0 ? 168 : 0));
   services.forEach(({ calls }, at) =>
