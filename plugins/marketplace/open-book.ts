@@ -99,7 +99,10 @@ const openRegistries = (ctx: PluginContext, fetch: PluginContext['fetch']): Regi
     log: ctx.log,
   });
 
-/** Opens the list of who keeps something of packs; the answer has each of them forget one. */
+/**
+ * Opens the list of areas that keep something about packs; returns a function that has each of them
+ * delete one.
+ */
 function openTraces({ extend }: PluginContext): (pack: GonePack) => Promise<void> {
   const traces = extend.open(PackTraces);
   return async (pack) => {

@@ -48,7 +48,7 @@ export class PackAnswers {
     return { ...this.pack(outcome.pack, principal), warnings: [...preview.warnings] };
   }
 
-  /** Where things lie on the machine is for those who may do everything. */
+  /** Returns the state of a pack; local paths are only for those with all permissions. */
   #standingOf({ packId }: Installed, { grants }: Principal): Standing {
     return {
       status: this.#book.statusOf(packId),

@@ -9,7 +9,7 @@ import { shownRegistry } from './shown.ts';
 const Params = Type.Object({ name: RegistryName });
 const readMs = 30_000;
 
-/** For every person; nothing in it is of a device. */
+/** Access for every person; nothing in it belongs to a device. */
 const open = { access: 'any', devices: 'none' } as const;
 
 export const registryRoutes = (

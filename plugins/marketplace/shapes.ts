@@ -84,7 +84,7 @@ const Source = Type.Object({
 });
 const Server = Type.Object({ name: Type.String(), url: Type.String() });
 
-/** What a pack is, whether it is installed or only looked at. */
+/** Fields of a pack, whether it is installed or only previewed. */
 const about = {
   pack_id: Type.String(),
   name: Type.String(),
@@ -186,7 +186,7 @@ export const InstalledShape = Type.Object({
 
 export const InstalledDetail = Type.Object({ ...InstalledShape.properties, files: Files });
 
-/** An installed pack as it stands in a file: what is named is had, and what was agreed to with it. */
+/** Installed pack as declared in a file: ensures the pack, with what was confirmed for it. */
 export const PackBody = Type.Object({
   version: Type.String({ minLength: 1, maxLength: 60 }),
   source: Type.Object({

@@ -131,7 +131,7 @@ export function problemsOf({
   ];
 }
 
-/** As people are told: whether it serves, and else why not. */
+/** Returns the state for display: whether it is running, and otherwise why not. */
 function stateOf(status: PluginStatus | undefined): {
   readonly state: 'active' | 'disabled' | 'failed';
   readonly error: string | null;
@@ -149,12 +149,12 @@ function stateOf(status: PluginStatus | undefined): {
   }
 }
 
-/** What svc knows of a pack at this moment, beside what is installed. */
+/** Current state of a pack, besides its installation. */
 export interface Standing {
   readonly status: PluginStatus | undefined;
   /** Why the folder that it follows is not what serves. */
   readonly trouble: string | undefined;
-  /** Who looks may know where things lie on the machine of svc. */
+  /** True if the viewer may see local paths of svc. */
   readonly isForAdministrators: boolean;
 }
 

@@ -51,7 +51,7 @@ function partsOf(
   return parts;
 }
 
-/** An archive that lies beside the index of a registry on this machine; no other place is read. */
+/** Reads an archive next to the local index of a registry; no other location is read. */
 export function readArchive(file: string, folder: string): Uint8Array {
   const real = existsSync(file) ? realpathSync(file) : file;
   if (

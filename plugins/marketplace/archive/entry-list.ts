@@ -1,6 +1,6 @@
 import { SvcError } from 'svc/sdk';
 
-/** What a pack may be, whoever made it: these bound the memory and the time that reading one takes. */
+/** Limits of a pack, whoever made it: these bound the memory and the time of reading one. */
 export const limits = {
   packedBytes: 64 * 1024 * 1024,
   unpackedBytes: 100 * 1024 * 1024,
@@ -25,7 +25,7 @@ export const refused = (message: string): SvcError =>
 export class EntryList {
   readonly #packedBytes: number;
   readonly #files = new Map<string, Uint8Array>();
-  /** By how a file system without cases sees them: true for files. */
+  /** Names as a case-insensitive file system sees them; true for files. */
   readonly #taken = new Map<string, boolean>();
   #bytes = 0;
   #count = 0;
@@ -37,7 +37,7 @@ export class EntryList {
     }
   }
 
-  /** Before the bytes of an entry are made: throws where they would be too many. */
+  /** Reserves an entry before its bytes are unpacked: throws if they would be too many. */
   reserve(name: string, bytes: number): void {
     this.#count += 1;
     this.#bytes += bytes;

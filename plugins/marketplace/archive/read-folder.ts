@@ -18,11 +18,11 @@ import { EntryList, limits, type PackFiles, refused, shown } from './entry-list.
 import { errors } from './errors.ts';
 
 export interface FolderPlace {
-  /** As it really is, without links on the way; messages do not tell it. */
+  /** Real path, without links; messages do not reveal it. */
   readonly root: string;
-  /** Of the pack in it; empty: all of it. */
+  /** Path of the pack within it; empty for all of it. */
   readonly path: string;
-  /** Of others, and not of svc itself: no file in it may have another name elsewhere. */
+  /** True for a folder that svc does not own: no file in it may have a hard link elsewhere. */
   readonly isForeign: boolean;
 }
 
@@ -62,7 +62,7 @@ class FolderWalk {
   readonly #list = new EntryList(limits.packedBytes);
   readonly #isForeign: boolean;
   readonly #device: number;
-  /** Of files with several names: how many of them lie in the folder. */
+  /** Number of names within the folder, of files with hard links. */
   readonly #names = new Map<
     string,
     { readonly first: string; readonly all: number; here: number }
@@ -163,7 +163,7 @@ function* entriesOf(folder: string): Generator<Dirent> {
   }
 }
 
-/** Its real path, for later; throws where it is none. */
+/** Returns the real path of a folder, for later; throws if it is none. */
 export function realFolder(folder: string): string {
   try {
     return realpathSync(folder);

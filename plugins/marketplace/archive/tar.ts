@@ -65,7 +65,7 @@ function take(list: EntryList, kind: string, name: string, data: Buffer): void {
   }
 }
 
-/** No more than all files may have, and their headers. */
+/** Unpacks at most what all files and their headers may have together. */
 function gunzipped(bytes: Buffer): Buffer {
   const most =
     Math.min(limits.unpackedBytes, Math.max(limits.ratioFrom, bytes.length * limits.ratio)) +

@@ -2,7 +2,10 @@ import { EntryList, limits, type PackFiles, refused, shown } from '../archive/en
 import { type GitObject, objectsOf } from './pack-objects.ts';
 
 const folderMode = '40000';
-/** Of one folder: a repository may be larger than a pack, and its folders are read on the way to that. */
+/**
+ * Max entries of one folder: a repository may be larger than a pack, and its folders are read on
+ * the way.
+ */
 const maxEntries = 20_000;
 const fileModes: ReadonlySet<string> = new Set(['100644', '100755', '100664']);
 

@@ -6,13 +6,13 @@ import { errors } from './errors.ts';
 import type { Preview } from './preview.ts';
 import type { Quarantine } from './quarantine.ts';
 
-/** What whoever asks has said about it. */
+/** Statement of the requester about an install. */
 export interface Word {
   readonly by: Principal;
   readonly confirm?: string | undefined;
-  /** For packs that the scan does not let pass. */
+  /** Reason, for packs that fail the scan. */
   readonly reason?: string | undefined;
-  /** Without people at hand: what is installed of this pack is replaced, and nothing else. */
+  /** Pack that may be replaced without people at hand; nothing else may. */
   readonly onlyOf?: string;
 }
 
@@ -24,7 +24,7 @@ export interface ConsentParts {
 
 const shortestReason = 10;
 
-/** What has to be said before a pack comes in, and what nobody can say. */
+/** Rules about what has to be confirmed before a pack is installed, and what nobody can confirm. */
 export class Consent {
   readonly #parts: ConsentParts;
 
@@ -46,7 +46,7 @@ export class Consent {
     return { sentences: [], hash: '', refused: undefined };
   }
 
-  /** What still has to be said before it is installed; throws where nobody can. */
+  /** Returns what still has to be confirmed before it is installed; throws if nobody can. */
   objection(
     { lock, needs, confirm, isThere }: Preview,
     { by, confirm: said, reason = '' }: Word,

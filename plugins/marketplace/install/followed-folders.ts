@@ -13,7 +13,7 @@ type Book = Pick<PackBook, 'list' | 'existing' | 'link' | 'troubled'>;
 export class FollowedFolders {
   readonly #book: Book;
   readonly #log: Logger;
-  /** Of each folder, as it was when it was installed last. */
+  /** Stamp of each folder as of its last install. */
   readonly #stamps = new Map<string, string>();
 
   constructor(book: Book, log: Logger) {
@@ -51,7 +51,10 @@ export class FollowedFolders {
     }
   }
 
-  /** What keeps the folder from being installed by itself: what an administrator has not said yes to. */
+  /**
+   * Installs a changed folder; returns what prevents that: anything that an administrator has not
+   * confirmed.
+   */
   async #follow(packId: string, linked: string, signal: AbortSignal): Promise<string | undefined> {
     const real = await realpath(linked).catch(() => undefined);
     if (real !== linked) {

@@ -5,7 +5,10 @@ import type { PersonaRestraint } from 'svc/contracts/persona';
 import { errors } from './errors.ts';
 import type { Installed } from './lock.ts';
 
-/** What is installed, as the gate, the personas and the MCP servers ask for it: from memory, at every call. */
+/**
+ * Installed packs, as the gate, the personas and the MCP servers query them: from memory, at every
+ * call.
+ */
 export class InstalledPacks implements CeilingSource, PersonaRestraint, ServerSource {
   readonly #packs = new Map<string, Installed>();
   readonly #listeners = new Set<() => void>();

@@ -51,7 +51,7 @@ export interface InstallerParts {
 }
 
 const pressMs = 60_000;
-/** In the history, of an uninstall. */
+/** Note in the history of an uninstall. */
 const dataKept = 'its tables and settings are kept';
 
 /** Installed, or what has to be confirmed first. */
@@ -62,7 +62,10 @@ export type Outcome =
 /** Brings packs in, back and out; one change at a time. */
 export class Installer {
   readonly #parts: InstallerParts;
-  /** A change that has begun is finished or undone, also when whoever asked for it has gone. */
+  /**
+   * Context for running changes: a change that has begun is finished or undone, even if its
+   * requester has gone.
+   */
   readonly #apart = new AsyncResource('svc.marketplace');
   #last: Promise<unknown> = Promise.resolve();
 
@@ -70,7 +73,7 @@ export class Installer {
     this.#parts = parts;
   }
 
-  /** After all changes that were asked for before. */
+  /** Runs work after all changes that were requested before. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(() => this.#apart.runInAsyncScope(work));
     this.#last = turn.catch(() => undefined);
@@ -325,7 +328,10 @@ export class Installer {
   }
 }
 
-/** What an administrator let in is what they saw: a server that moved elsewhere has to be let in again. */
+/**
+ * Returns what remains admitted: an administrator admits what they saw, so a server that moved has
+ * to be admitted again.
+ */
 function stillAdmitted({ admitted, lock: from }: Installed, to: Lock): Admitted {
   const urlIn = (lock: Lock, server: string): string | undefined =>
     lock.servers.find(({ name }) => name === server)?.url;

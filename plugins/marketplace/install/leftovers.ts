@@ -13,24 +13,27 @@ export interface LeftoversParts {
   readonly data: string;
   /** Folders of versions that were kept, by pack. */
   readonly kept: string;
-  /** Asks whoever keeps something of packs. */
+  /** Asks all areas to delete what they keep of a pack. */
   readonly forget: (pack: GonePack) => Promise<void>;
   /** Work that nobody waits for. */
   readonly behind: (label: string, work: () => Promise<void>) => void;
   readonly log: Logger;
 }
 
-/** What packs leave that were taken away: a row says what is still to be cleaned, until all of it is. */
+/** Leftovers of uninstalled packs: a row says what is still to be cleaned, until everything is. */
 export class Leftovers {
   readonly #parts: LeftoversParts;
-  /** By pack. */
+  /** Cleanings by pack. */
   readonly #cleanings = new Map<string, Promise<void>>();
 
   constructor(parts: LeftoversParts) {
     this.#parts = parts;
   }
 
-  /** Not before whoever asked is answered: their request still holds the generation whose end is waited for. */
+  /**
+   * Cleans after the requester got an answer: their request still holds the generation whose end is
+   * awaited.
+   */
   cleanBehind(change: ChangeRow): void {
     this.#parts.behind(`clean up after ${change.pack_id}`, () => this.tryToClean(change));
   }
@@ -46,7 +49,7 @@ export class Leftovers {
     }
   }
 
-  /** Those whose cleaning has failed. */
+  /** Retries failed cleanings. */
   async cleanAgain(): Promise<void> {
     for (const change of await this.#parts.store.changes()) {
       if (change.step === 'cleaning' && !this.#cleanings.has(change.pack_id)) {

@@ -2,7 +2,7 @@ import type { Ceiling } from 'svc/contracts/gate';
 
 import type { Pressed } from '../press/press.ts';
 
-/** Where a pack came from, so that it can be asked for again. */
+/** Origin of a pack, from which it can be fetched again. */
 export interface Origin {
   readonly kind: 'registry' | 'url' | 'git' | 'upload' | 'folder';
   /** Name of the registry, address, or path. */
@@ -16,7 +16,7 @@ export interface Origin {
 /** All that is known of one installed version: its row of the lockfile. */
 export interface Lock extends Pressed {
   readonly origin: Origin;
-  /** Of the archive; a git commit and a folder have none. */
+  /** Hash of the archive; a git commit and a folder have none. */
   readonly sha256: string | null;
   /** The registry whose key has signed it. */
   readonly signed_by: string | null;
@@ -26,7 +26,7 @@ export interface Lock extends Pressed {
   readonly rights_hash: string | null;
 }
 
-/** What an administrator let in of a pack that does not come in by itself. */
+/** Parts of a pack that an administrator admitted, since they are not admitted automatically. */
 export interface Admitted {
   readonly personas: readonly string[];
   readonly servers: readonly string[];

@@ -124,7 +124,10 @@ export class PackBook {
     return outcome;
   }
 
-  /** A pack as a file names it: its content by hash, which whoever wrote the file has agreed to, and what it may. */
+  /**
+   * Ensures a pack as a file declares it: its content by hash, which the author of the file has
+   * confirmed, and its permissions.
+   */
   async have(
     packId: string,
     wish: PackWish,
@@ -225,7 +228,7 @@ export class PackBook {
     });
   }
 
-  /** What was installed before its hash was on the list is switched off. */
+  /** Disables packs that were installed before their hash was on the list. */
   async isolate(signal: AbortSignal): Promise<void> {
     const { plugins, quarantine, log } = this.#parts;
     for (const { packId, lock } of this.list()) {
@@ -240,7 +243,9 @@ export class PackBook {
     }
   }
 
-  /** What was installed by older rules is looked through again; a pack that would be blocked now is switched off. */
+  /**
+   * Rescans packs that were installed by older rules; one that would be blocked now is disabled.
+   */
   async rescan(signal: AbortSignal): Promise<void> {
     const { press, plugins, switcher, log } = this.#parts;
     for (const { packId, lock } of this.list().filter(

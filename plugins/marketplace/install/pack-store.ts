@@ -4,7 +4,7 @@ import { type Page, pageOf, type PageRequest, type Tables } from 'svc/sdk';
 import type { Admitted, Installed, Lock } from './lock.ts';
 import type { ChangeRow, HistoryRow, PackTables } from './tables.ts';
 
-/** What a change of a pack leaves in its history. */
+/** Entry in the history of a pack. */
 export type HistoryEntry = Omit<HistoryRow, 'id'>;
 
 /** The only SQL of installed packs, and of changes that have begun. */
@@ -40,7 +40,7 @@ export class PackStore {
     );
   }
 
-  /** It is undone, or all of it is done. */
+  /** Ends a change that was undone or completed. */
   async endChange(packId: string): Promise<void> {
     await this.#tables.write((tx) =>
       tx.deleteFrom('marketplace_changes').where('pack_id', '=', packId).execute(),
@@ -56,7 +56,7 @@ export class PackStore {
     });
   }
 
-  /** It is installed no more; what it leaves is still to be cleaned. */
+  /** Marks a pack as uninstalled; its leftovers are still to be cleaned. */
   async leave(packId: string, entry: HistoryEntry): Promise<void> {
     await this.#tables.write(async (tx) => {
       await tx.deleteFrom('marketplace_packs').where('pack_id', '=', packId).execute();

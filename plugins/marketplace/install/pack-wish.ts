@@ -15,7 +15,7 @@ export interface PackWish {
   readonly reason: string | undefined;
 }
 
-/** By what pins it: nothing that could have changed meanwhile is asked for. */
+/** Returns the source by what pins it: nothing that could have changed meanwhile is fetched. */
 export function wantedOf({ origin, version, sha256 }: PackWish): Wanted {
   switch (origin.kind) {
     case 'url':

@@ -8,7 +8,7 @@ import type { Pressed } from '../press/press.ts';
 import type { Installed, Lock } from './lock.ts';
 import type { Fetched } from './sources.ts';
 
-/** What changes with respect to what is installed. */
+/** Difference to the installed version. */
 interface Difference {
   readonly from_version: string;
   readonly files: {
@@ -23,12 +23,12 @@ interface Difference {
 export interface Preview {
   readonly lock: Lock;
   readonly difference: Difference | null;
-  /** Why a word is needed before it is installed; none: it may come in by itself. */
+  /** Reasons why a confirmation is needed; empty if it may be installed without. */
   readonly needs: readonly string[];
   readonly warnings: readonly string[];
-  /** Of everything above: what is confirmed is what was shown. */
+  /** Hash of everything above: what is confirmed is what was shown. */
   readonly confirm: string;
-  /** It is installed as it is, and nothing has to be said. */
+  /** True if it is installed unchanged, and nothing has to be confirmed. */
   readonly isThere: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface Preview {
 export const connectsItself = ({ permissions }: Pressed['manifest']): boolean =>
   (permissions as { readonly network?: unknown } | undefined)?.network === true;
 
-/** What a preview is made of. */
+/** Inputs of a preview. */
 interface Weighed {
   readonly pressed: Pressed;
   readonly fetched: Fetched;
@@ -155,14 +155,14 @@ function confirmationOf({ pressed, fetched, rights, before, inherits }: Weighed)
   return createHash('sha256').update(JSON.stringify(shown)).digest('hex');
 }
 
-/** Nothing of it would be other than it is. */
+/** Returns whether nothing about it would change. */
 const sameTerms = (before: Lock, after: Lock): boolean =>
   before.content_hash === after.content_hash &&
   before.rights_hash === after.rights_hash &&
   before.verdict === after.verdict &&
   stepsBack(before, after).length === 0;
 
-/** Where a version is worth less trust than the installed one. */
+/** Returns the respects in which a version is less trustworthy than the installed one. */
 function stepsBack(
   before: Lock,
   { version, signed_by: signedBy, signing_key: key }: Lock,
@@ -182,7 +182,7 @@ function stepsBack(
   ];
 }
 
-/** They were let in as they were. */
+/** Returns the admitted personas that have changed: they were admitted as they were. */
 function otherPersonas({ admitted }: Installed, { files }: Difference): readonly string[] {
   const isChanged = [...files.changed, ...files.added, ...files.removed].some((path) =>
     path.startsWith('agents/'),

@@ -7,8 +7,9 @@ export interface Declared {
 }
 
 /**
- * Ids that no pack may have. Those of plugins; and what actions, settings and paths of svc begin with, because what a pack may name, and what
- * is taken away with it, is known by its id. `isPack`: it came by the marketplace, so what it declares is its own.
+ * Returns ids that no pack may have: those of plugins, and the prefixes of svc's actions, settings
+ * and paths, because a pack's names, and what is deleted with it, are recognized by its id.
+ * `isPack`: it came from the marketplace, so its declarations are its own.
  */
 export function reservedIds(
   { plugins, catalogue, board }: Declared,

@@ -16,7 +16,7 @@ import type { RegistryRow } from '../registry/tables.ts';
 import { errors } from './errors.ts';
 import type { Origin } from './lock.ts';
 
-/** What somebody wants installed: exactly one of these. */
+/** Request to install a pack: exactly one of these fields. */
 export interface Wanted {
   readonly registry?: string;
   readonly pack_id?: string;
@@ -46,7 +46,7 @@ export interface Fetched {
   readonly signedBy: string | null;
   /** The key that was pinned to that registry. */
   readonly signingKey: string | null;
-  /** Whoever asks twice gets the same bytes. */
+  /** True if a repeated request yields the same bytes. */
   readonly pinned: boolean;
 }
 
@@ -322,6 +322,6 @@ export class Sources {
   }
 }
 
-/** Of a registry on this machine, whose address may be that of its index. */
+/** Returns the folder of a local registry, whose address may be that of its index. */
 const folderOf = (address: string): string =>
   address.endsWith('.json') ? dirname(address).replace(/\/\.claude-plugin$/, '') : address;

@@ -18,11 +18,11 @@ import type { ChangeRow } from './tables.ts';
 export interface SwitcherParts {
   readonly store: PackStore;
   readonly plugins: PluginDirectory;
-  /** Where the host looks for packs. */
+  /** Folder in which the host looks for packs. */
   readonly packs: string;
-  /** Of this room: staged and kept folders. */
+  /** Folder of this plugin: staged and kept folders. */
   readonly home: string;
-  /** This plugin, which asks the host to look around. */
+  /** Id of this plugin, which asks the host to rescan. */
   readonly self: string;
   readonly leftovers: Leftovers;
   readonly log: Logger;
@@ -30,9 +30,9 @@ export interface SwitcherParts {
 
 export interface Exchange {
   readonly packId: string;
-  /** Of the staged folder. */
+  /** Token of the staged folder. */
   readonly token: string;
-  /** Of what is there now, where something is. */
+  /** Hash of what is there now, if anything is. */
   readonly beforeHash: string | undefined;
 }
 
@@ -117,7 +117,9 @@ export class Switcher {
     this.#parts.leftovers.cleanBehind(change);
   }
 
-  /** What a kill has left: a switch that was not committed is undone, a cleaning done again. */
+  /**
+   * Repairs what a kill has left: a switch that was not committed is undone, a cleaning repeated.
+   */
   async recover(installed: ReadonlyMap<string, readonly string[]>): Promise<void> {
     const { store, home, log, plugins, self, leftovers } = this.#parts;
     const changes = await store.changes();
@@ -148,7 +150,7 @@ export class Switcher {
     }
   }
 
-  /** Kept folders of a pack, but for those with these hashes. */
+  /** Deletes kept folders of a pack, except those with these hashes. */
   tidy(packId: string, hashes: readonly string[]): void {
     const folder = join(this.#parts.home, 'kept', packId);
     const names = existsSync(folder) ? readdirSync(folder) : [];
@@ -211,7 +213,10 @@ export class Switcher {
     }
   }
 
-  /** The host compares its folders with what serves; a switch-off of a pack that is gone is forgotten. */
+  /**
+   * Makes the host compare its folders with what is running, and drops the disabled mark of a
+   * deleted pack.
+   */
   async #lookAgain(packId: string): Promise<void> {
     const { plugins, self, log } = this.#parts;
     try {

@@ -208,7 +208,7 @@ export class ClaudeParts {
 
 const lastPart = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-/** As skills and personas may be called. */
+/** Returns a name that skills and personas may have. */
 function plainName(given: unknown, otherwise: string): string {
   const text =
     typeof given === 'string' && given.trim() !== '' ? given : otherwise.replace(/\.md$/i, '');

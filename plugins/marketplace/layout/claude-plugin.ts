@@ -14,7 +14,7 @@ import {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What a Claude plugin may have and svc does nothing with: by the field of its manifest and the file it stands in otherwise. */
+/** Parts of a Claude plugin that svc ignores: by the field of its manifest and its default file. */
 const withoutEffect: readonly {
   readonly field: string;
   readonly file: RegExp;
@@ -102,7 +102,7 @@ function versionOf(text: string | undefined): string {
   return `${Number(major)}.${Number(minor)}.${Number(patch)}${rest}`;
 }
 
-/** Those that are reached by an address; programs are not started. */
+/** Returns the servers that have an address; programs are not started. */
 function serversOf(
   files: PackFiles,
   manifest: Json,

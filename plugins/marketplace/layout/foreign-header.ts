@@ -3,7 +3,7 @@ import { readFrontMatter } from 'svc/markdown-file';
 interface ForeignText {
   readonly header: Readonly<Record<string, unknown>>;
   readonly body: string;
-  /** Its header is no YAML; what it means was read line by line. */
+  /** True if its header is not YAML; it was then parsed line by line. */
   readonly loose: boolean;
 }
 

@@ -20,18 +20,18 @@ export interface PackForm {
   readonly servers: readonly PackServer[];
   /** Tools that its skills and personas name. */
   readonly tools: readonly string[];
-  /** What of it has no effect here, in sentences. */
+  /** Parts without effect here, in sentences. */
   readonly ignored: readonly string[];
 }
 
-/** What is known of a pack besides its files. */
+/** Known facts about a pack besides its files. */
 export interface Naming {
-  /** Under which it was asked for; a pack of our layout has an id of its own. */
+  /** Name under which it was requested; a pack of our layout has an id of its own. */
   readonly name: string | undefined;
   readonly version: string | undefined;
   /** The entry of a marketplace, which adds to the manifest of a Claude plugin or stands in its place. */
   readonly entry: Readonly<Record<string, unknown>> | undefined;
-  /** Ids of rooms that ship with svc: no pack takes one. */
+  /** Ids of plugins that ship with svc: no pack takes one. */
   readonly reserved: readonly string[];
   /** Names of personas and skills that are served without packs. */
   readonly taken: readonly string[];

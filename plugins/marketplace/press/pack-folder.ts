@@ -29,7 +29,7 @@ export function copyFolder({ from, to }: { readonly from: string; readonly to: s
 export const removeFolder = (folder: string): void =>
   rmSync(folder, { recursive: true, force: true });
 
-/** What svc has written itself: copies of its data folder may share its files. */
+/** Returns a folder that svc has written itself: copies of its data folder may share its files. */
 export const ownFolder = (folder: string): PackFiles =>
   readFolder({ root: realpathSync(folder), path: '', isForeign: false });
 
@@ -47,7 +47,7 @@ export const hashOf = (files: readonly PressedFile[]): string =>
     .update(JSON.stringify(files.map(({ path, sha256 }) => [path, sha256])))
     .digest('hex');
 
-/** Into a place that was not there before, each file made anew; on the disk when this returns. */
+/** Writes files to a new folder, creating each one; everything is on disk when this returns. */
 export function writeAll(files: PackFiles, folder: string): void {
   mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
   mkdirSync(folder, { mode: 0o700 });

@@ -11,7 +11,7 @@ import { scan, type ScanReport } from '../scan/scan.ts';
 import { errors } from './errors.ts';
 import { hashOf, listOf, ownFolder, type PressedFile, writeAll } from './pack-folder.ts';
 
-/** Where the files of a pack are: an archive, the objects of a git commit, or a folder of this machine. */
+/** Files of a pack: an archive, the objects of a git commit, or a local folder. */
 export type PackContent =
   | { readonly kind: 'archive'; readonly bytes: Uint8Array }
   | { readonly kind: 'git'; readonly bytes: Uint8Array; readonly commit: string }
@@ -22,16 +22,16 @@ export interface PressOrder {
   /** The folder of the pack within the content; empty: all of it. */
   readonly path: string;
   readonly naming: Naming;
-  /** An empty place for its files; absent: nothing is written. */
+  /** Empty folder for its files; if absent, nothing is written. */
   readonly staging: string | undefined;
 }
 
-/** What is known of a pack once it was unpacked, understood and looked through; its files lie in `staging`. */
+/** Result of unpacking, parsing and scanning a pack; its files are in `staging`. */
 export interface Pressed extends Omit<PackForm, 'files'>, ScanReport {
   /** `plugin.json` as it will be read. */
   readonly manifest: Readonly<Record<string, unknown>>;
   readonly files: readonly PressedFile[];
-  /** Of all files with their names. */
+  /** Hash of all files with their names. */
   readonly content_hash: string;
   readonly rules_version: number;
 }
@@ -59,7 +59,7 @@ export function press({ content, path, naming, staging }: PressOrder): Pressed {
   };
 }
 
-/** What a folder of files is as a pack: ours, a Claude plugin, or bare skills. */
+/** Recognizes the layout of a folder: ours, a Claude plugin, or bare skills. */
 function formOf(files: PackFiles, naming: Naming): PackForm {
   const plain = new Map([...files].filter(([name]) => !isNoise(name)));
   const hidden = files.size - plain.size;
@@ -112,7 +112,7 @@ export function look({
   return scan(ownFolder(folder), declaredHosts(lock.manifest, lock.servers));
 }
 
-/** What a pack says that it asks: by svc, and by its MCP servers. */
+/** Returns the hosts that a pack declares, for svc and for its MCP servers. */
 function declaredHosts(
   { permissions }: Pressed['manifest'],
   servers: Pressed['servers'],
@@ -141,7 +141,7 @@ function filesOf(content: PackContent, path: string): PackFiles {
   }
 }
 
-/** As `a/b`, and never out of where it begins. */
+/** Normalizes a path to `a/b`, never above its start. */
 function pathParts(path: string): string {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.includes('..')) {

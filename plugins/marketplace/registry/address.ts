@@ -1,10 +1,13 @@
 import { errors } from './errors.ts';
 
-/** Without TLS anybody on the way could offer something else; this machine is not on a way. */
+/**
+ * Returns whether an address is tamper-proof: without TLS anybody on the way could offer something
+ * else, except on this host.
+ */
 export const isSecure = (address: string): boolean =>
   /^https:\/\/|^http:\/\/(?:127\.0\.0\.1|localhost)[:/]/.test(address);
 
-/** Whoever may look at a pack or a registry is shown where it comes from. */
+/** Refuses credentials in an address, since it is shown to whoever may see the pack or registry. */
 export function refuseUser(address: string): void {
   if (
     URL.canParse(address) &&

@@ -24,17 +24,20 @@ export interface Found {
   readonly offer: Offer;
 }
 
-/** Of the packs that come with svc. */
+/** Name of the registry of packs that ship with svc. */
 export const shippedName = 'shipped';
 const maxBytes = 8 * 1024 * 1024;
 const timeoutMs = 20_000;
-/** Where a folder may have its index. */
+/** Names of index files in a folder. */
 const indexFiles = ['index.json', '.claude-plugin/marketplace.json', 'marketplace.json'];
 
-/** Where packs are offered: addresses of indexes, folders and files of this machine; read when they are added, and again in the background. */
+/**
+ * Registries of packs: addresses of indexes, local folders and files; read when added, and again in
+ * the background.
+ */
 export class Registries {
   readonly #parts: RegistriesParts;
-  /** By what was read, so that a large index is parsed once. */
+  /** Parsed indexes by content, so that a large one is parsed once. */
   readonly #parsed = new Map<
     string,
     { readonly text: string; readonly content: RegistryContent }
@@ -59,7 +62,7 @@ export class Registries {
     return row;
   }
 
-  /** It is read first: an address that leads nowhere is not kept. */
+  /** Adds a registry after reading it: an unreachable address is not stored. */
   async add({
     name,
     address,
@@ -99,7 +102,7 @@ export class Registries {
     return row;
   }
 
-  /** The same, in the place of one of that name which is another. */
+  /** Ensures a registry, replacing one of the same name that differs. */
   async have(wanted: {
     name: string;
     address: string;
@@ -135,7 +138,7 @@ export class Registries {
     this.#parsed.delete(name);
   }
 
-  /** What was read before stays when it cannot be read now. */
+  /** Reads a registry again; keeps its earlier content if that fails. */
   async refresh(name: string): Promise<RegistryRow> {
     const row = await this.existing(name);
     if (name === shippedName) {
@@ -202,7 +205,7 @@ export class Registries {
     return { row, offer };
   }
 
-  /** Read once: it changes with svc alone. */
+  /** Returns the shipped registry, read once: it changes only with svc. */
   #shipped(): RegistryRow | undefined {
     const { shipped, clock } = this.#parts;
     if (this.#own === undefined && existsSync(join(shipped, indexFiles[1]!))) {

@@ -4,7 +4,7 @@ import type { SvcError } from 'svc/sdk';
 import { idForm } from '../layout/pack-form.ts';
 import { errors } from './errors.ts';
 
-/** Where the files of an offered pack are. */
+/** Location of the files of an offered pack. */
 export type OfferSource =
   | {
       readonly kind: 'archive';
@@ -51,7 +51,10 @@ const maxOffers = 10_000;
 const claudeName = /^[A-Za-z0-9][\w.@/ -]{0,99}$/;
 const refused = (message: string): SvcError => errors.registry_refused({ message });
 
-/** What a registry offers, of our own index or a Claude marketplace; entries that cannot be read are left out, and do not hide the others. */
+/**
+ * Parses the offers of a registry, in our format or that of a Claude marketplace; unreadable
+ * entries are skipped, and do not hide others.
+ */
 export function readIndex(text: string, base: string): RegistryContent {
   let json: unknown;
   try {
@@ -93,7 +96,7 @@ export function readIndex(text: string, base: string): RegistryContent {
   throw refused('lists neither "packs" nor "plugins"');
 }
 
-/** Of two that have one name the second is not offered: what is shown is what would be installed. */
+/** Drops later offers of the same name: what is shown is what would be installed. */
 const onlyFirst = (offers: readonly Offer[]): readonly Offer[] =>
   [...new Map(offers.toReversed().map((offer) => [offer.name, offer])).values()].toReversed();
 
@@ -212,7 +215,7 @@ function claudeSource(source: unknown, root: string, base: string): OfferSource 
   };
 }
 
-/** Addresses may be given as they stand to the index; undefined for what is none. */
+/** Resolves an address relative to the index; undefined if it is invalid. */
 function against(base: string, url: string | undefined): string | undefined {
   if (url === undefined || /^[a-z][a-z0-9+.-]*:/i.test(url)) {
     return url;

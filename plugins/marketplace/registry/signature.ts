@@ -34,7 +34,7 @@ export function publicKeyOf(text: string): KeyObject {
   });
 }
 
-/** Whether the key of a registry has signed this hash, written as text. */
+/** Returns whether the key of a registry has signed this hash, written as text. */
 export function isSigned(key: string, sha256: string, signature: string | undefined): boolean {
   return (
     signature !== undefined &&

@@ -9,13 +9,13 @@ const maxAliases = 100;
 /** Another reading of a text, as what reads it would have it. */
 export interface Reading {
   readonly text: string;
-  /** In its file; 0: nowhere in particular. */
+  /** Line in its file; 0 means none in particular. */
   readonly line: number;
-  /** Behind what was found in it. */
+  /** Suffix that says how it was found. */
   readonly how: string;
 }
 
-/** What a parser makes of a file: the strings of JSON and YAML, those of a header included. */
+/** Yields the strings that a parser finds in a file: those of JSON and YAML, including headers. */
 export function* decodedStrings(file: string, text: string): Generator<Reading> {
   const source = structured(file, text);
   for (const value of source === undefined ? [] : stringsOf(source)) {
@@ -63,7 +63,7 @@ function* stringsOf(root: unknown): Generator<string> {
   }
 }
 
-/** A paragraph as one line: who reads prose does not stop at the end of a line. */
+/** Yields paragraphs as one line: readers of prose do not stop at the end of a line. */
 export function* foldedParagraphs(text: string): Generator<Reading> {
   let begun = 0;
   let lines: string[] = [];
@@ -92,7 +92,10 @@ const alike: ReadonlyMap<string, string> = new Map(
   ].map(([, from, to]) => [from!, to!]),
 );
 
-/** As it looks: compatibility forms and look-alikes as the plain letters, without what is not seen; undefined where that changes nothing. */
+/**
+ * Normalizes a line to its appearance: compatibility forms and look-alikes as plain letters,
+ * without invisible characters; undefined if that changes nothing.
+ */
 export function normalised(line: string): string | undefined {
   if (!/[^\t\r -~]/.test(line)) {
     return undefined;

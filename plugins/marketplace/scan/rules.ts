@@ -12,12 +12,12 @@ export interface Finding {
   readonly message: string;
 }
 
-/** What is looked for in one line of a text; the first line of a file that has it is told. */
+/** Rule for one line of a text; the first matching line of a file is reported. */
 interface LineRule {
   readonly rule: string;
   readonly severity: Severity;
   readonly form: RegExp;
-  /** Of prose, which goes on in the next line. */
+  /** True for prose, which continues in the next line. */
   readonly isProse?: true;
   readonly message: string;
 }

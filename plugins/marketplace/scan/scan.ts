@@ -140,7 +140,7 @@ function inText(file: string, text: string, hosts: Set<string>): Finding[] {
   return told.findings();
 }
 
-/** What was found in one file, the first of each kind. */
+/** Findings in one file, the first of each kind. */
 class Told {
   readonly #file: string;
   readonly #found = new Map<string, Finding>();
@@ -169,7 +169,7 @@ class Told {
     }
   }
 
-  /** What stands in it in another form. */
+  /** Scans a decoded form of the content. */
   reading({ text, line: number, how }: Reading): void {
     for (const { line } of linesOf(text)) {
       this.byRules(normalised(line) ?? line, number, how);
@@ -185,7 +185,7 @@ class Told {
   }
 }
 
-/** Each line with what goes on in the next; a very long one in pieces that overlap. */
+/** Yields each line with its continuation; a very long one in overlapping pieces. */
 function* linesOf(text: string): Generator<{ readonly line: string; readonly number: number }> {
   const lines = text.split('\n');
   for (const [index, whole] of lines.entries()) {
@@ -203,7 +203,7 @@ function* linesOf(text: string): Generator<{ readonly line: string; readonly num
   }
 }
 
-/** As JSON and YAML read it. */
+/** Unescapes a line as JSON and YAML do. */
 const unescaped = (line: string): string =>
   line.includes('\\')
     ? line.replaceAll(
@@ -219,7 +219,7 @@ const unescaped = (line: string): string =>
       )
     : line;
 
-/** Of England, Scotland and Wales: the only ones that are made of tags. */
+/** Flags of England, Scotland and Wales: the only ones that consist of tags. */
 const flags =
   /\u{1F3F4}\u{E0067}\u{E0062}(?:\u{E0065}\u{E006E}\u{E0067}|\u{E0073}\u{E0063}\u{E0074}|\u{E0077}\u{E006C}\u{E0073})\u{E007F}/gu;
 
