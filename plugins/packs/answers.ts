@@ -16,7 +16,10 @@ export const noGate = 'what says how far packs may reach is not there; bring the
 /** Answers what a pack asks of svc. */
 type Answers = (method: string, input: unknown) => Promise<unknown>;
 
-/** Of everything that a pack may ask: requests to its hosts, and what its tables answer. */
+/**
+ * Returns the answers to everything that a pack may request: HTTP requests to its hosts, and its
+ * tables.
+ */
 export function answersOf(
   { manifest }: PackSource,
   { fetch, settings, clock, scope }: PluginContext,
@@ -59,7 +62,10 @@ export function answersOf(
 }
 
 const stopMs = 10_000;
-/** Of the time of a call, and of coming up, which a statement may take: who waits for it hears why it was ended. */
+/**
+ * Share of the time of a call, or of a start, that a statement may take: its caller learns why it
+ * was ended.
+ */
 const share = 0.75;
 
 /** Answers what a pack asks of its tables, which a process of their own keeps; undefined for a pack that has none. */

@@ -37,7 +37,7 @@ export function bringIn(
 }
 
 const usualMb = 16;
-/** Of a body on its way; where nothing moves, the deadline of a call ends it. */
+/** Time limit of a body in transit; if nothing moves, the deadline of a call ends it. */
 const flowMs = 600_000;
 
 function toolSource(

@@ -4,7 +4,7 @@ import { errors } from './errors.ts';
 
 export interface BrokeredFetchParts {
   readonly id: string;
-  /** As the manifest names them; `{key}` is the host that the setting of that key names. */
+  /** Hosts that the manifest names; `{key}` is the host in the setting of that key. */
   readonly hosts: readonly string[];
   readonly setting: (key: string) => unknown;
   /** Why the host is beyond what an administrator allows at this moment; undefined where it is not. */
@@ -17,7 +17,7 @@ export interface BrokeredFetchParts {
   readonly signal: AbortSignal;
 }
 
-/** As the process of the pack says it; `readAsked` looks at every field. */
+/** Request from the process of the pack, unchecked; `readAsked` checks every field. */
 interface Asked {
   readonly url: string;
   readonly method: NonNullable<OutboundRequest['method']>;
@@ -31,7 +31,7 @@ const methods: readonly unknown[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DEL
 const maxHeaders = 50;
 const maxText = 100_000;
 
-/** What belongs to the connection, and not to who asks. */
+/** Headers that belong to the connection, and not to the requester. */
 const closedHeaders =
   /^(?:host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
 const credentials = /^(?:authorization|cookie|x-.*(?:key|token).*)$/i;
@@ -198,7 +198,10 @@ function hostOf(address: unknown): string[] {
   return [port === '' ? hostname : `${hostname}:${port}`];
 }
 
-/** As browsers do: what was a POST becomes a GET, and what proves who asks stays with the host that it was meant for. */
+/**
+ * Returns the redirected request as browsers do: a POST becomes a GET, and credentials stay with
+ * their host.
+ */
 function redirected(
   { method, headers = {}, body }: OutboundRequest,
   status: number,

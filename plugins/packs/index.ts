@@ -20,7 +20,7 @@ import { errors as tablesErrors } from './tables/errors.ts';
 import { tablesProgram } from './tables/tables-program.ts';
 import { errors as wireErrors } from './wire/errors.ts';
 
-/** Beyond the longest time that a manifest may give a pack to finish its work. */
+/** Time limit beyond the longest that a manifest may give a pack to finish its work. */
 const leaveMs = 150_000;
 
 export default definePlugin({

@@ -29,18 +29,18 @@ import type { PackDatabase } from './tables/pack-database.ts';
 export interface LoaderOptions {
   readonly origin: ChildOrigin;
   readonly acceptances: Acceptances;
-  /** What the process of tables of packs runs. */
+  /** Program of the process that holds a pack's tables. */
   readonly tables: ChildOrigin;
   /** Folders of svc, which no pack reads. */
   readonly closed: ClosedFolders;
   readonly random: () => number;
-  /** What the operating system lends to hold processes. */
+  /** Returns what the operating system offers to confine processes. */
   readonly confinement: () => Promise<Confinement>;
   /** Says which of their hosts packs may ask. */
   readonly gate: Handle<GateContract>;
 }
 
-/** How a pack fares: its process, or that of its tables where that one was ended. */
+/** State of a pack's process, or of its tables' process if that was ended. */
 export interface ProcessFacts extends Pick<Child, 'cause' | 'restarts' | 'pid'> {
   readonly state: Child['state'] | PackDatabase['state'];
   readonly causeKind: Child['causeKind'] | PackDatabase['causeKind'];
@@ -53,11 +53,11 @@ interface Running {
   readonly tables: PackDatabase | undefined;
   /** The copy of its files that it reads. */
   readonly folder: string;
-  /** Under which it runs, where the system lends one. */
+  /** User under which it runs, where the system offers one. */
   readonly user: number | undefined;
 }
 
-/** After the time a pack has to finish its work, for its process to end. */
+/** Time for its process to exit, after the time that a pack has to finish its work. */
 const endMs = 10_000;
 
 /** Turns packs with code into plugins of this host: a manifest describes their routes, their own process answers. */
@@ -192,7 +192,10 @@ export class Loader implements PackLoader {
     return child;
   }
 
-  /** Its own among all that run; a pack that reads folders has the user of svc, whom these were opened to. */
+  /**
+   * Returns a user of its own among all running packs; a pack that reads folders has the user of
+   * svc, which has access to them.
+   */
   #userFor(id: string, readsFolders: boolean): number | undefined {
     const taken = new Set(
       [...this.#running].filter(({ pack }) => pack.manifest.id !== id).map(({ user }) => user),
@@ -206,7 +209,7 @@ export class Loader implements PackLoader {
     return readsFolders ? undefined : free;
   }
 
-  /** How the process of a pack fares; undefined where it has none that runs now. */
+  /** Returns the state of a pack's process; undefined if none is running. */
   processOf(id: string): ProcessFacts | undefined {
     const running = [...this.#running].findLast(({ pack }) => pack.manifest.id === id);
     if (running?.tables?.cause === undefined || running.child.cause !== undefined) {
@@ -240,7 +243,7 @@ export class Loader implements PackLoader {
   }
 }
 
-/** What happens to a process goes on the account of its pack. */
+/** Charges what happens to a process to its pack. */
 function account(pack: PackSource, state: ChildState, cause: string): void {
   if (state === 'failed') {
     pack.failed(cause);

@@ -113,7 +113,7 @@ const listedRoutes = (acceptances: Acceptances, shown: Show): readonly RouteDecl
   }),
 ];
 
-/** Routes of what is said to the rights of a pack, which comes up anew with it. */
+/** Routes for accepting the permissions of a pack, which restarts with each change. */
 const wordRoutes = (
   acceptances: Acceptances,
   plugins: PluginDirectory,

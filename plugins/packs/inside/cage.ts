@@ -4,7 +4,10 @@ import os from 'node:os';
 
 type Methods = Record<string, unknown>;
 
-/** Of process: what reaches other processes, other modules, other users, or files past the permission model. */
+/**
+ * Members of process that reach other processes, other modules, other users, or files past the
+ * permission model.
+ */
 const closedOfProcess: readonly string[] = [
   ...[
     'kill',
@@ -37,7 +40,10 @@ const closedOfProcess: readonly string[] = [
   ],
 ];
 
-/** What the permission model leaves open, closed before the first line of a pack runs. `channel` is the way to the host. */
+/**
+ * Closes what the permission model leaves open, before the first line of a pack runs. `channel` is
+ * the connection to the host.
+ */
 export function closeCage(channel: Socket, { network }: { readonly network: boolean }): void {
   for (const name of closedOfProcess) {
     Reflect.deleteProperty(process, name);

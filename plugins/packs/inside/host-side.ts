@@ -10,14 +10,14 @@ interface Ask {
   readonly reject: (error: Error) => void;
 }
 
-/** What a pack has of svc: its settings as they change, and questions that svc answers. */
+/** Interface of a pack to svc: its settings as they change, and requests that svc answers. */
 export class HostSide {
   readonly context: PackContext;
   readonly #say: (ask: FromChild & { t: 'ask' }) => void;
   readonly #settings = new Map<string, unknown>();
   readonly #watchers = new Map<string, ((value: never) => void)[]>();
   readonly #open = new Map<number, Ask>();
-  /** Beyond what may be asked at once. */
+  /** Requests beyond the concurrency limit. */
   readonly #waiting: Ask[] = [];
   #last = 0;
 

@@ -8,7 +8,7 @@ import type { Load } from '../wire/wire.ts';
 
 /** The functions of a pack by the name they are called under. */
 export interface PackCode {
-  /** It has a `start`, and so may have work that no call begins. */
+  /** True if it has a `start`, and so may have work that no call begins. */
   readonly isResident: boolean;
   start(): unknown;
   /** Calls the handler of a described route, event or skill (with `{ key, call }`), or a function that the module exports. */
@@ -123,7 +123,7 @@ export function evaluatePack(
   };
 }
 
-/** Where the handlers of a method stand in what a pack defines. */
+/** Field with the handlers of each method in a pack's definition. */
 const handlersOf: Readonly<Record<string, string>> = {
   route: 'routes',
   event: 'events',

@@ -166,7 +166,7 @@ class PackServer {
   }
 }
 
-/** What a route of bytes may answer with: a text, bytes, or these one after the other. */
+/** Returns the pieces of a byte route's answer: a text, bytes, or a sequence of these. */
 function piecesOf(value: unknown): AsyncIterable<Uint8Array | string> {
   if (typeof value === 'object' && value !== null && Symbol.asyncIterator in value) {
     return value as AsyncIterable<Uint8Array | string>;

@@ -16,7 +16,7 @@ import type { Spawned } from './spawn.ts';
 
 export interface AttemptOptions extends CallLimits {
   readonly label: string;
-  /** What it runs, as things are now. */
+  /** Returns what it runs, as of now. */
   readonly load: () => Omit<Load, 'maxPayloadBytes'>;
   /** Answers what the pack asks of svc. */
   readonly serve: (method: string, input: unknown) => Promise<unknown>;
@@ -25,7 +25,7 @@ export interface AttemptOptions extends CallLimits {
   readonly startMs: number;
   /** A child that leaves a ping unanswered this long is stuck in a loop. */
   readonly pingMs: number;
-  /** How often memory and pings are looked at. */
+  /** Interval of checking memory and pings. */
   readonly pollMs: number;
   readonly log: Logger;
   readonly clock: Clock;
@@ -33,16 +33,16 @@ export interface AttemptOptions extends CallLimits {
 
 const keptWords = 60;
 
-/** After this nothing but a broken kernel or disk keeps a killed process. */
+/** Time after which only a broken kernel or disk keeps a killed process alive. */
 const undyingMs = 5_000;
 
-/** How long the last lines of a dead process may take to arrive. */
+/** Time for the last lines of a dead process to arrive. */
 const lastWordsMs = 300;
 
 /** One process of a pack, from its start to its end. */
 export class Attempt {
   readonly pid: number;
-  /** Its code is loaded and started; rejects with the cause when it ends before. */
+  /** Resolves when its code is loaded and started; rejects with the cause if it ends before. */
   readonly ready: Promise<void>;
   /** Never rejects. */
   readonly ended: Promise<Cause>;
@@ -88,7 +88,7 @@ export class Attempt {
     this.#say({ t: 'load', ...options.load(), maxPayloadBytes: options.maxPayloadBytes });
   }
 
-  /** It has work of its own, which no call begins. */
+  /** True if it has work of its own, which no call begins. */
   get isResident(): boolean {
     return this.#isResident;
   }

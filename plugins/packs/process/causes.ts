@@ -1,4 +1,4 @@
-/** How a process ended, as the system tells it. */
+/** Exit of a process, as the system reports it. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -9,7 +9,7 @@ export interface Exit {
 /** Exit code of a child that found itself without restrictions. */
 const unrestricted = 78;
 
-/** How a process came to its end, in one word that people and drills look for. */
+/** Cause of a process's end, in one word that people and drills search for. */
 export type CauseKind =
   | 'spinning'
   | 'out-of-memory'
@@ -29,7 +29,7 @@ export interface Cause {
   readonly hopeless: boolean;
 }
 
-/** Says in one sentence why a process ended by itself. */
+/** Describes in one sentence why a process ended. */
 export function causeOf({ code, signal, lastWords }: Exit, heapMb: number): Cause {
   const words = lastWords.join('\n');
   if (/heap out of memory/.test(words)) {

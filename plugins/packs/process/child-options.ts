@@ -13,26 +13,32 @@ export interface StartOptions {
   readonly label: string;
   /** CommonJS text whose default export is a `PackDefinition`. */
   readonly code: string;
-  /** What stacks and `require` call that text. */
+  /** Name of that text in stacks and for `require`. */
   readonly filename: string;
   readonly origin: ChildOrigin;
-  /** Whether it may open connections; default false. */
+  /** Allows it to open connections; default false. */
   readonly network?: boolean;
   /** Settings as they are now; default none. */
   readonly settings?: () => Readonly<Record<string, unknown>>;
-  /** Whether a new process starts at once, or waits for `start` to be called; default true. */
+  /**
+   * Returns whether a new process starts immediately, or waits for `start` to be called; default
+   * true.
+   */
   readonly startsAtOnce?: () => boolean;
-  /** Whether there is no process before the first call: this code has come up before, and has no work of its own. */
+  /**
+   * True if there is no process before the first call: this code has started before, and has no
+   * work of its own.
+   */
   readonly startsAsleep?: boolean;
-  /** Without calls for so long a process that has no work of its own ends, until the next one. */
+  /** Idle time after which a process without work of its own ends, until the next call. */
   readonly idleMs?: number;
-  /** Answers what the pack asks of svc; default: nothing is answered. */
+  /** Answers the pack's requests to svc; default: nothing is answered. */
   readonly serve?: (method: string, input: unknown) => Promise<unknown>;
   /** Folders that the child may read; nothing else, and writing never. */
   readonly read?: readonly string[];
   /** The whole environment of the child. */
   readonly env?: Readonly<Record<string, string>>;
-  /** What the operating system holds it in; default: nothing. */
+  /** Confinement by the operating system; default: none. */
   readonly hold?: Pick<Hold, 'confinement' | 'user'>;
   readonly heapMb?: number;
   readonly rssMb?: number;
@@ -62,7 +68,7 @@ export interface Child {
   /** The same in one word. */
   readonly causeKind: CauseKind | undefined;
   readonly pid: number | undefined;
-  /** How often it was started again. */
+  /** Number of restarts. */
   readonly restarts: number;
   /** The first process has loaded and started its code, or rejects with the reason it could not. */
   readonly ready: Promise<void>;

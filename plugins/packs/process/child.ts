@@ -9,7 +9,10 @@ import { errors } from './errors.ts';
 import type { CallOptions } from './open-call.ts';
 import { spawnRestricted } from './spawn.ts';
 
-/** Runs `code` in a process of its own, restricted and watched, and starts it again when it ends by itself. */
+/**
+ * Runs `code` in a separate process, restricted and watched, and restarts it if it ends
+ * unexpectedly.
+ */
 export function startChild(options: StartOptions): Child {
   return new SupervisedChild(options);
 }
@@ -29,7 +32,7 @@ class SupervisedChild implements Child {
   #usedAt = 0;
   #retry: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
-  /** Of a process that was put to sleep and has not ended yet. */
+  /** Exit of a process that was put to sleep and has not ended yet. */
   #leaving: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
 

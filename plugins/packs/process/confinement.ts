@@ -3,20 +3,21 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * What the operating system holds a process of a pack in. `own-user`: namespaces, and a user that owns nothing; `namespaces`: those,
- * as the user of svc, who is not root; `none`: the system lends neither, and the cage of Node is all that there is.
+ * Confinement of a pack's process by the operating system. `own-user`: namespaces, and a user that
+ * owns nothing; `namespaces`: those, as the user of svc, who is not root; `none`: the system offers
+ * neither, and only the restrictions of Node apply.
  */
 export type Confinement = 'own-user' | 'namespaces' | 'none';
 
-/** How one process is to be held. */
+/** Confinement of one process. */
 export interface Hold {
   readonly confinement: Confinement;
-  /** Where the root of the process is mounted; nothing but that is ever seen of it. */
+  /** Mount point of the process's root; only its parent namespace sees it. */
   readonly root: string;
-  /** Files and folders that are there, beside those of the system; nothing of it can be written. */
+  /** Files and folders that are visible, besides those of the system; all read-only. */
   readonly visible: readonly string[];
   readonly network: boolean;
-  /** Number of a user that nothing belongs to; undefined: that of svc, without its capabilities. */
+  /** Number of a user that owns nothing; undefined: that of svc, without its capabilities. */
   readonly user: number | undefined;
   readonly memoryMb: number;
 }
@@ -111,7 +112,7 @@ export function held(command: readonly string[], hold: Hold): readonly string[] 
 }
 
 const trialMs = 5_000;
-/** Of no account, and in the range that systemd keeps for users that come and go. */
+/** Users without an account, in the range that systemd keeps for dynamic users. */
 export const firstUser = 61_184;
 export const lastUser = 65_519;
 
@@ -151,7 +152,7 @@ function succeeds([command, ...args]: readonly string[]): Promise<boolean> {
   });
 }
 
-/** What holds the code of a pack, as an administrator reads it before they let it in. */
+/** Description of the confinement, which an administrator reads before they admit a pack. */
 export const sentenceOf: Readonly<Record<Confinement, string>> = {
   'own-user':
     'its code runs in a process of its own that the operating system holds: a user that owns nothing, a file system of its own with its files and the libraries of the system, no network of its own unless it asks for one, no capabilities, limits of memory and processes; and in it the permission model of Node',

@@ -4,13 +4,14 @@ import { basename, dirname, join } from 'node:path';
 
 import type { ChildOrigin } from './program-file.ts';
 
-/** Where it is written down of a pack; goes with the pack. */
+/** Returns the file that records it for a pack; deleted with the pack. */
 export const napFile = (cacheDir: string, id: string): string =>
   join(cacheDir, 'packs', `${id}.sleeps`);
 
 /**
- * Whether a pack may be without a process until somebody asks it: exactly this code has come up before, under this program, and has
- * no work of its own. It is written down beside the copies of packs; without it, as after the cache was emptied, the pack just starts.
+ * Record of whether a pack may be without a process until its first call: exactly this code has
+ * started before, under this program, and has no work of its own. Stored next to the copies of
+ * packs; without it, as after the cache was cleared, the pack just starts.
  */
 export class Nap {
   readonly #file: string;

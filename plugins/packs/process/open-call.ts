@@ -5,7 +5,7 @@ import type { FromChild, ToChild, WireError } from '../wire/wire.ts';
 import { errors } from './errors.ts';
 
 export interface CallOptions {
-  /** How long the pack may take; where bytes flow, between two pieces of them. */
+  /** Time limit of the pack; for a body, between two pieces of it. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** Body of the request, sent as the pack reads it. */
@@ -16,17 +16,17 @@ export interface CallOptions {
 
 export interface OpenCallParts extends CallOptions {
   readonly id: number;
-  /** What is late, as its caller is told. */
+  /** Name of what is late, for the caller's error. */
   readonly late: string;
   readonly say: (message: ToChild) => void;
-  /** Nobody waits for it any more, and the child may still be at work on it. */
+  /** Called when nobody waits for it any more, while the child may still be working on it. */
   readonly onGivenUp: () => void;
 }
 
 /** A call that a process works on: who waits for it, until when, and the bodies that flow with it. */
 export class OpenCall {
   readonly answer: Promise<unknown>;
-  /** Whoever asked has given up. */
+  /** True if the caller has given up. */
   abandoned = false;
   readonly #parts: OpenCallParts;
   readonly #outflow: Outflow | undefined;
@@ -60,7 +60,7 @@ export class OpenCall {
     );
   }
 
-  /** Whether that was all of it. */
+  /** Handles a reply; returns whether that was all of it. */
   reply({ value, error, streams }: FromChild & { t: 'reply' }): boolean {
     if (!streams || error !== undefined || this.abandoned) {
       this.end(error === undefined ? undefined : revived(error), value);
@@ -97,7 +97,7 @@ export class OpenCall {
     return this.#outflow?.more(bytes) === true;
   }
 
-  /** Nothing more comes. */
+  /** Ends the call; nothing more arrives. */
   end(error: unknown, value?: unknown): void {
     clearTimeout(this.#timer);
     this.#parts.signal?.removeEventListener('abort', this.#onAbort);

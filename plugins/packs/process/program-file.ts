@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What a child starts with: a text of CommonJS that is kept as a file in `cacheDir`. */
+/** Program of a child: CommonJS text that is stored as a file in `cacheDir`. */
 export interface ChildOrigin {
   readonly program: string;
   readonly cacheDir: string;

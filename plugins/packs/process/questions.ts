@@ -13,14 +13,16 @@ export interface QuestionsParts {
   readonly clock: Clock;
 }
 
-/** Beyond an answer of the outbound fetch, and what rows of tables may have. */
+/** Max size of an answer: above that of the outbound fetch, and of table rows. */
 const maxAnswerBytes = 5 * 1024 * 1024;
 
-/** What one pack may ask in a second, in the long run and at once; more waits, and holds up nothing but the pack. */
+/**
+ * Rate and burst of requests by one pack; more than that waits, and delays nothing but the pack.
+ */
 const perSecond = 1_000;
 const atOnce = 2_000;
 
-/** What a process asks of svc: few at a time, at a bounded pace, with answers of bounded size. */
+/** Requests of a process to svc: few at a time, rate-limited, with answers of bounded size. */
 export class Questions {
   readonly #parts: QuestionsParts;
   #open = 0;

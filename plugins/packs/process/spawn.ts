@@ -55,7 +55,7 @@ export async function spawnRestricted(
     : await started(held([process.execPath, ...flags, file], inside), environment);
 }
 
-/** Of memory that a process asks for and does not use: stacks of its threads, room of the engine. */
+/** Memory that a process reserves and does not use: thread stacks, address space of the engine. */
 const spareMb = 512;
 
 function flagsOf({ read, heapMb }: Restrictions, files: readonly string[]): string[] {
@@ -72,7 +72,9 @@ function flagsOf({ read, heapMb }: Restrictions, files: readonly string[]): stri
   ];
 }
 
-/** Both names of a folder, because the permission model compares names and knows no links. */
+/**
+ * Returns both names of a folder, because the permission model compares names and knows no links.
+ */
 function readableFolder(folder: string): string[] {
   if (!isAbsolute(folder) || /[*,\0]/.test(folder)) {
     throw errors.child_folder({ folder: JSON.stringify(folder) });
@@ -82,7 +84,10 @@ function readableFolder(folder: string): string[] {
 
 const bothNames = (folder: string): string[] => [...new Set([folder, realpathSync(folder)])];
 
-/** Nothing of the host's environment; and nothing that would change how Node itself starts. */
+/**
+ * Returns the environment: nothing of the host's, and nothing that would change how Node itself
+ * starts.
+ */
 function allowedEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
   for (const name of Object.keys(env)) {
     if (/^(NODE_|LD_|DYLD_|SVC_ROLE$)/i.test(name)) {
@@ -96,7 +101,10 @@ const quoted = (flag: string): string => `"${flag.replace(/[\\"]/g, '\\$&')}"`;
 
 const niceness = 10;
 
-/** Where processors are short svc comes first: a pack in a loop takes what is left of them. */
+/**
+ * Lowers the priority: if processors are scarce svc comes first, and a pack in a loop takes the
+ * rest.
+ */
 function giveWay(pid: number): void {
   try {
     setPriority(pid, Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW));
@@ -105,7 +113,7 @@ function giveWay(pid: number): void {
   }
 }
 
-/** A process that gives way to svc, with a channel beside its output. */
+/** Starts a low-priority process, with a channel in addition to its output. */
 export function started(
   [command, ...args]: readonly string[],
   env: Record<string, string>,

@@ -10,11 +10,14 @@ export interface Asking extends Rights {
   readonly id: string;
   /** Why nobody can accept it. */
   readonly refused: string | undefined;
-  /** Who accepted exactly this. */
+  /** Acceptance of exactly this, if any. */
   readonly accepted: Acceptance | undefined;
 }
 
-/** What packs ask for and what administrators accepted: a pack from the data folder does nothing before. */
+/**
+ * Permissions that packs request and administrators accepted: a pack from the data folder does
+ * nothing before.
+ */
 export class Acceptances {
   readonly #store: AcceptanceStore;
   readonly #clock: Clock;
@@ -63,7 +66,9 @@ export class Acceptances {
     return [...this.#asking.keys()].map((id) => this.find(id));
   }
 
-  /** By the hash of what was read: a manifest that changed since is not accepted unseen. */
+  /**
+   * Accepts by the hash of what was read: a manifest that has changed since is not accepted unseen.
+   */
   async accept(id: string, hash: string, by: string): Promise<void> {
     const { refused, sentences, hash: current } = this.find(id);
     if (refused !== undefined) {
@@ -75,7 +80,7 @@ export class Acceptances {
     await this.put(id, { hash, sentences }, by);
   }
 
-  /** Also of a pack that is not there yet. */
+  /** Stores an acceptance, also of a pack that is not installed yet. */
   async put(id: string, { hash, sentences }: Rights, by: string): Promise<void> {
     const acceptance = {
       pack_id: id,

@@ -17,12 +17,12 @@ export interface GrantingParts {
   readonly others: Others;
   readonly cacheDir: string;
   readonly confinement: () => Promise<Confinement>;
-  /** Whether a process of the pack is still there. */
+  /** Returns whether a process of the pack still exists. */
   readonly runs: (id: string) => boolean;
 }
 
 const lookMs = 20;
-/** After this nothing but a broken kernel keeps a process. */
+/** Time after which only a broken kernel keeps a process alive. */
 const longestEndMs = 30_000;
 
 type Kind = 'text' | 'list' | 'map';
@@ -41,7 +41,10 @@ const kinds: Readonly<Record<string, Kind>> = {
 };
 const empty: Readonly<Record<Kind, unknown>> = { text: undefined, list: [], map: {} };
 
-/** The rights of packs that are installed: asked before there is a folder, granted before it is found, forgotten with it. */
+/**
+ * Permissions of installed packs: requested before there is a folder, granted before it is found,
+ * deleted with it.
+ */
 export class Granting implements PackRights {
   readonly #parts: GrantingParts;
 
@@ -67,7 +70,10 @@ export class Granting implements PackRights {
     await this.#parts.acceptances.drop(id, hash);
   }
 
-  /** Nothing of a pack is left: no grant, no process, no copy of its files. Waits for processes that still end. */
+  /**
+   * Deletes everything of a pack: grant, process, copies of its files. Waits for processes that are
+   * still ending.
+   */
   async forget(id: string): Promise<void> {
     const { acceptances, runs, cacheDir } = this.#parts;
     const signal = AbortSignal.timeout(longestEndMs);
@@ -85,7 +91,10 @@ export class Granting implements PackRights {
   }
 }
 
-/** As the host will read it: what is left out has the values of the schema, which the host itself checks in full. */
+/**
+ * Returns the manifest as the host will read it: omitted fields have the defaults of the schema,
+ * which the host itself checks in full.
+ */
 function wholeManifest(written: Readonly<Record<string, unknown>>): PluginManifest {
   const fields = Object.entries(kinds).map(([name, kind]) => [
     name,

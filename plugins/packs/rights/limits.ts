@@ -6,7 +6,10 @@ import type { PluginManifest } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 
-/** Never read by a pack, whatever its manifest says and whoever accepts it; nor what contains one of these. */
+/**
+ * Folders that a pack never reads, whatever its manifest says and whoever accepts it; nor any
+ * folder that contains one.
+ */
 const systemFolders: readonly string[] = [
   ...[
     '/bin',
@@ -33,10 +36,13 @@ const maxEntries = 50_000;
 /** Folders of svc itself: its data and its installation. */
 export type ClosedFolders = readonly string[];
 
-/** What belongs to others than a pack. */
+/** Property that does not belong to a pack. */
 export interface Others {
   readonly folders: ClosedFolders;
-  /** Whether a variable of the environment is that of a setting of someone else, or names its file. */
+  /**
+   * Returns whether a variable of the environment is that of another owner's setting, or names its
+   * file.
+   */
   readonly reads: (variable: string, packId: string) => boolean;
 }
 
@@ -98,7 +104,7 @@ export function readableFolders(
   });
 }
 
-/** None where the system knows no such user. */
+/** Returns the home folder; none if the system knows no such user. */
 function home(): readonly string[] {
   try {
     return [homedir()];
@@ -142,7 +148,7 @@ function leadingOut(root: string): string | undefined {
 const isWithin = (path: string, place: string): boolean =>
   path === place || path.startsWith(place.endsWith(sep) ? place : place + sep);
 
-/** What is not there leads nowhere: it stays its own name. */
+/** Returns the real path; a missing file keeps its name. */
 function real(path: string): string {
   try {
     return realpathSync(path);

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 
 import type { PluginManifest } from 'svc/sdk';
 
-/** What a pack asks for, as an administrator reads it, and the hash by which it is accepted: of exactly these sentences. */
+/**
+ * Permissions that a pack requests, as an administrator reads them, with the hash by which they are
+ * accepted: of exactly these sentences.
+ */
 export interface Rights {
   readonly sentences: readonly string[];
   readonly hash: string;

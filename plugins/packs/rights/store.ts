@@ -30,7 +30,7 @@ export class AcceptanceStore {
     );
   }
 
-  /** Without a hash: all of the pack. */
+  /** Deletes an acceptance; without a hash, all of the pack. */
   async remove(packId: string, hash?: string): Promise<void> {
     await this.#tables.write((tx) => {
       const all = tx.deleteFrom('packs_acceptances').where('pack_id', '=', packId);

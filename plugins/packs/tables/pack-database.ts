@@ -31,7 +31,10 @@ interface Question extends TablesQuestion {
 const maxWaiting = 64;
 const idleMs = 60_000;
 
-/** The tables of one pack: statements one after the other, each with a deadline, in a process that comes with the first and goes when there are none. */
+/**
+ * Tables of one pack: sequential statements, each with a deadline, in a process that starts with
+ * the first and ends when there are none.
+ */
 export class PackDatabase {
   readonly #options: PackDatabaseOptions;
   /** Apart from the calls that begin its work. */

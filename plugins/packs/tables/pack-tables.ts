@@ -7,13 +7,13 @@ import { checkMigration, checkStatement, type Statement, statementOf } from './s
 export interface TablesData {
   readonly file: string;
   readonly maxMb: number;
-  /** In the order they run. */
+  /** Migrations in the order in which they run. */
   readonly migrations: readonly { readonly name: string; readonly sql: string }[];
 }
 
 const pageBytes = 4_096;
 const maxRows = 10_000;
-/** Of an answer, whatever its rows are. */
+/** Max size of an answer, whatever its rows are. */
 const maxAnswerBytes = 4 * 1024 * 1024;
 
 /** The tables of one pack: a database file that nothing else is in, in a process that nothing else runs in. */

@@ -7,7 +7,10 @@ export interface Statement {
 
 const maxSql = 64 * 1024;
 
-/** What is needed to reach another file, or to change how the database works; SQLite has no other spelling of a keyword. */
+/**
+ * Keywords that reach another file, or change how the database works; SQLite has no other spelling
+ * of them.
+ */
 const closedWords =
   /\b(?:attach|detach|vacuum|pragma\w*|load_extension|virtual|svc_migrations|sqlite_\w+)\b/i;
 

@@ -8,7 +8,10 @@ import { frame, frameReader } from '../wire/frames.ts';
 import { errors } from './errors.ts';
 import type { TablesAnswer, TablesQuestion } from './tables-wire.ts';
 
-/** Why a process of tables was ended, in one word that people and drills look for; none: it ended by itself. */
+/**
+ * Cause of the end of a tables process, in one word that people and drills search for; undefined if
+ * it exited itself.
+ */
 export type TablesCause =
   | 'endless-statement'
   | 'out-of-memory'

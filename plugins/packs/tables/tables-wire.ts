@@ -3,7 +3,7 @@ import type { WireError } from '../wire/wire.ts';
 const tablesMethods = ['all', 'run', 'batch'] as const;
 type TablesMethod = (typeof tablesMethods)[number];
 
-/** What a pack may ask of its tables. */
+/** Returns whether a method is one of tables that packs may call. */
 export const isTablesMethod = (method: string): method is TablesMethod =>
   (tablesMethods as readonly string[]).includes(method);
 

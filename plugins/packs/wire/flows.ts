@@ -1,17 +1,17 @@
-/** Of one body, what may be on its way before the other side has read it; and the largest piece of it. */
+/** Max unread bytes of one body in transit; also the largest piece. */
 const windowBytes = 256 * 1024;
 const pieceBytes = 64 * 1024;
 
 type Piece = Uint8Array | string;
 
-/** The sending end of a body: it goes on as the other side says that it has read. */
+/** Sending end of a body: continues as the other side reports what it has read. */
 export class Outflow {
   #room = windowBytes;
   #over = false;
   #isStarved = false;
   #wake: (() => void) | undefined;
 
-  /** It waits for its source. */
+  /** True if it waits for its source. */
   get isStarved(): boolean {
     return this.#isStarved;
   }
@@ -44,7 +44,7 @@ export class Outflow {
     return Number.isInteger(bytes) && bytes > 0 && this.#room <= windowBytes;
   }
 
-  /** Nobody reads any more. */
+  /** Ends the body because nobody reads it any more. */
   end(): void {
     this.#over = true;
     this.#wake?.();
@@ -67,18 +67,18 @@ export class Inflow implements AsyncIterable<Uint8Array> {
   #ending: { readonly error: Error | undefined } | undefined;
   #wake: (() => void) | undefined;
 
-  /** `onLeft`: whoever reads has stopped before the end. */
+  /** Takes callbacks; `onLeft` is called if the reader stops before the end. */
   constructor(onRead: (bytes: number) => void, onLeft: () => void) {
     this.#onRead = onRead;
     this.#onLeft = onLeft;
   }
 
-  /** It has bytes that nobody has read yet. */
+  /** True if it has bytes that nobody has read yet. */
   get isUnread(): boolean {
     return this.#held > 0;
   }
 
-  /** False: there was no room for it, or the body had ended. */
+  /** Adds a piece; false if there was no capacity for it, or the body had ended. */
   push(piece: Uint8Array): boolean {
     this.#held += piece.length;
     this.#pieces.push(piece);

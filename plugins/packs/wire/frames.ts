@@ -9,8 +9,9 @@ export function frame(body: Uint8Array): Buffer {
 }
 
 /**
- * Cuts a byte stream into messages. Node's own IPC channel would buffer whatever length a child claims; here a frame
- * above `maxBytes` is refused by its header, before a byte of it is kept.
+ * Returns a reader that cuts a byte stream into messages. Node's own IPC channel would buffer
+ * whatever length a child claims; here a frame above `maxBytes` is refused by its header, before a
+ * byte of it is kept.
  */
 export function frameReader(
   maxBytes: number,

@@ -3,7 +3,7 @@ import { type ErrorCode, errorStatus, type MessageCode } from 'svc/sdk';
 /** The channel is this descriptor of the child. */
 export const channelFd = 3;
 
-/** What the host says; structured clones, because the host is trusted. */
+/** Message of the host; structured clones, because the host is trusted. */
 export type ToChild =
   | ({ readonly t: 'load' } & Load)
   | { readonly t: 'setting'; readonly key: string; readonly value: unknown }
@@ -29,24 +29,27 @@ export type ToChild =
   | { readonly t: 'more'; readonly id: number; readonly bytes: number }
   | { readonly t: 'ping' };
 
-/** Which bodies of a call come as pieces of bytes: that of the request, that of the answer. */
+/** Bodies of a call that are sent in pieces: that of the request, that of the answer. */
 export interface Bodies {
   readonly hasBody?: boolean;
   readonly bytes?: boolean;
 }
 
-/** What a process runs, and what it is told before it does. */
+/** Program of a process, with its parameters. */
 export interface Load {
   readonly code: string;
   readonly filename: string;
   readonly network: boolean;
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Whether it starts at once, or is asked to later. */
+  /** True to start immediately; otherwise it is asked to later. */
   readonly start: boolean;
   readonly maxPayloadBytes: number;
 }
 
-/** What the child says; JSON, because a hostile structured clone of a few bytes can claim an array of billions. */
+/**
+ * Message of the child; JSON, because a hostile structured clone of a few bytes can claim an array
+ * of billions.
+ */
 export type FromChild =
   /** A resident pack has work of its own, which no call begins. */
   | { readonly t: 'started'; readonly isResident: boolean }
@@ -64,7 +67,7 @@ export type FromChild =
   | { readonly t: 'ask'; readonly id: number; readonly method: string; readonly input: unknown }
   | { readonly t: 'pong' };
 
-/** What a child may ask at once; it waits by itself before. */
+/** Max concurrent requests of a child; it queues further ones itself. */
 export const maxAsks = 16;
 
 /** All that is left of an error on the other side. */
@@ -74,12 +77,12 @@ export interface WireError {
   readonly reason?: MessageCode;
 }
 
-/** Room for what surrounds a payload in its frame. */
+/** Size of what surrounds a payload in its frame. */
 export const envelopeBytes = 4 * 1024;
 
 const maxMessage = 2_000;
 
-/** What the cage closes, by the permission that Node names; other reasons are the host's own. */
+/** Reasons by the permission that Node denies; other reasons are the host's own. */
 export const deniedBy = {
   FileSystemRead: 'packs.denied_read',
   FileSystemWrite: 'packs.denied_write',
@@ -89,7 +92,7 @@ export const deniedBy = {
 } as const satisfies Readonly<Record<string, MessageCode>>;
 const deniedReasons: ReadonlySet<MessageCode> = new Set(Object.values(deniedBy));
 
-/** Reads a message of the child, or `undefined` when it is none: the sender may be hostile. */
+/** Parses a message of the child; `undefined` if it is invalid, as the sender may be hostile. */
 export function parseFromChild(frame: Buffer): FromChild | undefined {
   const message = jsonOf(frame);
   switch (message?.['t']) {
