@@ -10,7 +10,7 @@ export interface Connection {
   readonly socket: Socket;
   readonly standing: Standing;
   readonly deviceId: number;
-  /** On the device, as the ticket says. */
+  /** User on the device, from the ticket. */
   readonly user: string | undefined;
   /** The shell that the ticket leads back to; undefined opens one. */
   readonly session: number | undefined;

@@ -111,7 +111,10 @@ function remoteUser(connection: Connection, frame: OpenFrame): string {
   return user;
 }
 
-/** From here on there is a session: whatever happens, it is written down how it ended, and `ended` is called. */
+/**
+ * Opens a session. From here on one exists: whatever happens, its end is recorded, and `ended` is
+ * called.
+ */
 export async function openSession(
   parts: OpeningParts,
   connection: Connection,

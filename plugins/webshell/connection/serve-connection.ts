@@ -91,7 +91,7 @@ async function open(
   return await openSession(parts, connection, frame, { login, ended: release });
 }
 
-/** To the shell that the ticket is for; written down before anything of it is shown. */
+/** Attaches to the shell of the ticket; recorded before any of it is shown. */
 async function attach(
   { shells, authority, journal }: ConnectionParts,
   connection: Connection,

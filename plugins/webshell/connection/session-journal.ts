@@ -26,7 +26,7 @@ export interface OpenEntry extends LoginEntry {
 /** A session that has its row. */
 export interface KeptSession {
   readonly id: number;
-  /** Undefined where nothing is recorded. */
+  /** Recording; undefined if nothing is recorded. */
   readonly record:
     | ((
         wish: Pick<RecorderOptions, 'after' | 'term' | 'title' | 'counted' | 'failed' | 'drained'> &
@@ -42,7 +42,7 @@ export interface JournalParts {
   readonly recordings: Recordings;
   readonly settings: Settings;
   readonly clock: Clock;
-  /** Of this process. */
+  /** Id of this process. */
   readonly life: string;
 }
 

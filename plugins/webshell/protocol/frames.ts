@@ -5,7 +5,7 @@ export interface Size {
   readonly rows: number;
 }
 
-/** How a person proves to the SSH server who they are. Only ever in memory. */
+/** Credentials of a person for the SSH server. Only ever in memory. */
 export type Login =
   | { readonly type: 'password'; readonly password: string }
   | {
@@ -26,7 +26,7 @@ export interface OpenFrame extends Size {
 /** The first frame of a browser that comes back to its shell. */
 export interface AttachFrame extends Size {
   readonly type: 'attach';
-  /** How many bytes of the output it has, from the beginning of the shell on. */
+  /** Number of bytes of the output received, counted from the beginning of the shell. */
   readonly from: number;
   readonly acks: boolean;
 }
@@ -53,7 +53,7 @@ export type ServerFrame =
   | {
       readonly type: 'attached';
       readonly session_id: number;
-      /** The output goes on here, and so much before it is gone. */
+      /** Position at which the output continues; what came before it is lost. */
       readonly from: number;
       readonly missed: number;
     }
@@ -68,7 +68,7 @@ const user = /^[A-Za-z0-9_][A-Za-z0-9_.@\\-]{0,63}$/;
 const term = /^[A-Za-z0-9][A-Za-z0-9+._-]{0,31}$/;
 const longestPassword = 1_024;
 
-/** A text frame of the browser; undefined when it is none of ours, or not quite. */
+/** Parses a text frame of the browser; undefined if it is invalid. */
 export function readFrame(text: string): ClientFrame | undefined {
   let value: unknown;
   try {
@@ -155,7 +155,10 @@ function readLogin(value: unknown): Login | undefined {
     : undefined;
 }
 
-/** What a terminal may be; a browser window that is being dragged goes through every other size, too. */
+/**
+ * Parses a terminal size within bounds; dragging a browser window passes through every other size,
+ * too.
+ */
 function readSize({ cols, rows }: Readonly<Record<string, unknown>>): Size | undefined {
   return isCount(cols) && isCount(rows)
     ? { cols: within(limits.columns, cols), rows: within(limits.rows, rows) }

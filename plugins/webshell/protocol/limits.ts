@@ -16,9 +16,12 @@ export const closeCode = {
   lost: 4502,
 } as const;
 
-/** A browser that closes its socket so has no more need of its shell: RFC 6455's normal closure, and one without a code. */
+/**
+ * Close codes of a browser that no longer needs its shell: RFC 6455's normal closure, and one
+ * without a code.
+ */
 export const wantedCodes: readonly number[] = [1000, 1005];
-/** Of a socket whose other side did not answer before it was gone. */
+/** Code of a socket that was lost without a close from the other side. */
 export const lostCode = 1006;
 
 export const limits = {
@@ -28,15 +31,17 @@ export const limits = {
   perUser: 5,
   perDevice: 5,
   total: 64,
-  /** From the upgrade to the first frame. */
+  /** Time from the upgrade to the first frame. */
   openMs: 15_000,
   sshMs: 10_000,
-  /** How long a shell waits for a browser that is gone, and how much of its output a browser that comes back can be shown. */
+  /**
+   * Time that a shell waits for a lost browser, and below, how much output is kept for its return.
+   */
   detachedMs: 60_000,
   replayBytes: 256 * 1024,
   /** Shells that have ended meanwhile, kept so long to tell how. */
   awaited: 64,
-  /** Of a warning before a shell ends for being idle. */
+  /** Warning time before an idle shell ends. */
   warnMs: 2 * 60_000,
   maxMs: 8 * 3_600_000,
   recheckMs: 30_000,
@@ -50,35 +55,39 @@ export const limits = {
   resizeMs: 50,
   outputMs: 8,
   outputBytes: 64 * 1024,
-  /** No more than an echo or a prompt: it is not kept back. */
+  /** Max size of an echo or a prompt, which is not delayed. */
   echoBytes: 1024,
-  /** A shell that has brought so much, and goes on faster than this, is read in turns with the others that do. */
+  /** Output beyond which a shell that continues faster than this is read in turns with others. */
   promptBytes: 64 * 1024,
   promptBytesPerSecond: 128 * 1024,
   turnMs: 1,
   turnBytes: 64 * 1024,
   /**
-   * The same while somebody types, and for so long after: more than anybody reads, and no more work at a time than an echo can wait
-   * for. What the others bring is garbage a moment later, and each collection of it takes as long as several echoes.
+   * Interval while somebody types, and for a while after: more than anybody reads, and no more work
+   * at a time than an echo can wait for. What the others bring is garbage a moment later, and each
+   * collection of it takes as long as several echoes.
    */
   typedTurnMs: 32,
   typedTurnBytes: 16 * 1024,
   typedMs: 1_000,
-  /** Until the next turn at most, when turns come late because the machine is busy. */
+  /** Max time to the next turn, if turns are late because the machine is busy. */
   longestTurnMs: 64,
-  /** Sent and not on its way yet: beyond, the shell has to wait. */
+  /** Unsent bytes beyond which the shell has to wait. */
   unsentBytes: 256 * 1024,
   /** The same of what a browser that tells how far it has come has not shown. Less than is kept: such a browser misses nothing when it comes back. */
   unacknowledgedBytes: 192 * 1024,
   /** Typed or pasted. */
   inputBytes: 64 * 1024,
   inputBytesPerSecond: 64 * 1024,
-  /** For a browser to close its side when we have closed ours. */
+  /** Time for a browser to close its side once we have closed ours. */
   closeMs: 1_000,
   /** Output that is not on disk yet: beyond, the shell has to wait. */
   unrecordedBytes: 1024 * 1024,
   recordBatchBytes: 256 * 1024,
-  /** From what is shown until it is handed to the disk: what a kill of this process takes from a recording, and the write that was under way. */
+  /**
+   * Time from display to writing to the disk: what a kill of this process loses of a recording,
+   * besides the write in progress.
+   */
   recordMs: 40,
 } as const;
 

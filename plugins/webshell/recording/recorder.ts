@@ -16,7 +16,7 @@ const packed = promisify<
 >(gzip);
 /** A shell that prints without end must not keep the others waiting for a core; text becomes a quarter larger than it could be. */
 const quick = 1;
-/** What zlib hands on at a time; between two of them it waits for the loop. */
+/** Output size of zlib at a time; between two of them it yields to the event loop. */
 const chunk = { least: 1_024, most: 64 * 1_024 };
 const leastPageBytes = 1_024;
 
@@ -27,16 +27,16 @@ export interface RecorderOptions extends Size {
   readonly clock: Clock;
   readonly after: (ms: number, work: () => void) => void;
   readonly maxBytes: number;
-  /** What the session has come to; kept with each batch. */
+  /** Returns the running totals of the session; stored with each batch. */
   readonly counted: () => Omit<Tally, 'ms'>;
-  /** Nothing more can be recorded. Called once. */
+  /** Called once when nothing more can be recorded. */
   readonly failed: (why: 'full' | 'disk', cause: unknown) => void;
-  /** There is room again after `full`. */
+  /** Called when there is capacity again after `full`. */
   readonly drained: () => void;
 }
 
 export interface Recorded {
-  /** Of the `.cast.gz`, as it is downloaded. */
+  /** Size of the `.cast.gz`, as downloaded. */
   readonly bytes: number;
   readonly sha256: string;
   readonly durationMs: number;
@@ -64,7 +64,10 @@ export class Recorder {
     this.#cast = new Cast({ cols, rows, term, title, timestamp: Math.floor(clock.now() / 1_000) });
   }
 
-  /** Writes the header at once: a disk that takes nothing is found before anything is shown. */
+  /**
+   * Starts a recording with the header: a disk that accepts nothing is noticed before anything is
+   * shown.
+   */
   static async start(options: RecorderOptions): Promise<Recorder> {
     const recorder = new Recorder(options);
     recorder.#add(recorder.#cast.header);
@@ -77,7 +80,7 @@ export class Recorder {
     return recorder;
   }
 
-  /** So much is not on disk yet that the shell has to wait. */
+  /** True if so much is not on disk yet that the shell has to wait. */
   get full(): boolean {
     return this.#isFull;
   }
@@ -142,7 +145,10 @@ export class Recorder {
     }
   }
 
-  /** On a disk that is slow a batch grows until the one before it is there: there is never more than one on its way for want of time. */
+  /**
+   * Hands the batch on. On a slow disk a batch grows until the previous one is written: there is
+   * never more than one in progress for lack of time.
+   */
   async #handOn(): Promise<void> {
     await this.#writing;
     this.#isTimed = false;
@@ -173,7 +179,7 @@ export class Recorder {
     }
   }
 
-  /** What fails before it has begun is thrown instead. */
+  /** Handles a failure; one before the start is thrown instead. */
   #break(why: 'full' | 'disk', cause: unknown): void {
     this.#broken = { why, cause };
     if (this.#hasBegun) {
@@ -186,7 +192,7 @@ export class Recorder {
 class Page {
   #bytes = Buffer.alloc(0);
   #length = 0;
-  /** What the last one came to, and a bit more. */
+  /** Expected size: that of the last one, plus a margin. */
   #usual = leastPageBytes;
 
   get length(): number {

@@ -45,7 +45,7 @@ export class Recordings {
     return form === 'gz' ? pieces : unpacked(pieces);
   }
 
-  /** What a crash has left of a file; undefined when that is nothing. */
+  /** Recovers what a crash has left of a file; undefined if that is nothing. */
   async salvage(
     row: SessionRow,
   ): Promise<

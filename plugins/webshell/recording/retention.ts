@@ -24,7 +24,10 @@ export class Retention {
     this.#parts = parts;
   }
 
-  /** Its key first: without it the file is noise, should the rest not be reached. `along` joins that write. */
+  /**
+   * Deletes a recording, its key first: without it the file is noise, should the rest fail. `along`
+   * joins that write.
+   */
   async remove(row: SessionRow, along?: (tx: WebshellDb) => Promise<void>): Promise<void> {
     const { tables, recordings } = this.#parts;
     await tables.write(async (tx) => {

@@ -6,8 +6,9 @@ import type { SvcError } from 'svc/sdk';
 import { errors } from '../protocol/errors.ts';
 
 /**
- * A file of encrypted pieces, each valid by itself, so that one which a crash has cut off is whole up to its last piece:
- * `length, final flag, tally | ciphertext | tag`. A piece is bound to the file and its place there; the key is this file's alone.
+ * Magic of a sealed file. It consists of encrypted pieces, each valid on its own, so that one
+ * truncated by a crash is intact up to its last piece: `length, final flag, tally | ciphertext |
+ * tag`. A piece is bound to the file and its position there; the key is this file's alone.
  */
 const magic = Buffer.from('svcrec1\n');
 const headerBytes = 23;
@@ -23,7 +24,7 @@ const nonceOf = (index: number): Buffer => {
 const bond = (name: string, index: number, header: Buffer): Buffer =>
   Buffer.concat([Buffer.from(JSON.stringify(['svc recording', name, index])), header.subarray(4)]);
 
-/** What a session had come to when a piece was written; a crash leaves it in the last one. */
+/** Totals of a session when a piece was written; after a crash those of the last one remain. */
 export interface Tally {
   readonly bytesIn: number;
   readonly bytesOut: number;
@@ -68,7 +69,7 @@ export class SealedFile {
     return this.#append(piece, false, tally);
   }
 
-  /** Says that nothing is missing, and that it is on disk. */
+  /** Writes the final piece, which says that nothing is missing, and syncs it to disk. */
   async finish(tally: Tally): Promise<void> {
     await this.#append(new Uint8Array(0), true, tally);
     await this.#handle.datasync();
@@ -108,7 +109,7 @@ async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
 }
 
 export interface SealedReading {
-  /** It stops where a crash has cut the file off; otherwise that is an error. */
+  /** True to stop where a crash truncated the file; otherwise that is an error. */
   readonly torn: boolean;
   /** Called before each piece. */
   readonly tally?: (tally: Tally) => void;

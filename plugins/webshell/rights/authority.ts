@@ -7,7 +7,7 @@ import { errors } from '../protocol/errors.ts';
 /** A principal as it was let in: whatever ends a session ends the shells that were opened in it. */
 export interface Standing {
   readonly principal: Principal;
-  /** Of the account; grows with its password, role and status. */
+  /** Version of the account; grows with its password, role and status. */
   readonly version: number | undefined;
 }
 
@@ -16,7 +16,10 @@ export type Seen = ReadonlySet<number> | undefined;
 
 export const shellAction = 'webshell';
 
-/** Who may have a shell at this moment. A token that has run out is no reason to lose one; losing the right is. */
+/**
+ * Check of who may have a shell at this moment. An expired token is no reason to lose one; losing
+ * the permission is.
+ */
 export class Authority {
   readonly #directory: Pick<DirectoryContract, 'live'>;
   readonly #scopes: Handle<ScopeSource>;
@@ -31,7 +34,7 @@ export class Authority {
     return (await scopeOf(this.#scopes, principal))?.ids;
   }
 
-  /** Whether the person sees this device at this moment. */
+  /** Returns whether the person sees this device at this moment. */
   async sees({ principal }: Standing, deviceId: number): Promise<boolean> {
     const { kind, id } = principal;
     const selectors =

@@ -3,7 +3,7 @@ import type { Principal } from 'svc/sdk';
 import { errors } from '../protocol/errors.ts';
 import { limits } from '../protocol/limits.ts';
 
-/** How many shells may be open at once: of a person, on a device, and altogether. */
+/** Limits of concurrent shells: of a person, on a device, and in total. */
 export class ShellQuota {
   readonly #reserved = new Set<{ readonly user: string; readonly deviceId: number }>();
 

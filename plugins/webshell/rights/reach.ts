@@ -11,7 +11,10 @@ export interface ReachParts {
   readonly authority: Pick<Authority, 'seenBy'>;
 }
 
-/** Where a device can be reached: unavailable when it cannot, forbidden when its owner allows no shells; one that the asker does not see is not there. */
+/**
+ * Returns how a device can be reached: throws unavailable if it cannot, forbidden if its owner
+ * allows no shells, and not found if the asker does not see it.
+ */
 export async function reach(
   { devices, fleet, authority }: ReachParts,
   asker: Principal,
@@ -32,7 +35,10 @@ export async function reach(
   return { device, edgeId };
 }
 
-/** Where the SSH server of a device listens: its own tag goes before what holds for all. The edge dials it only when its owner allows that. */
+/**
+ * Returns the port of a device's SSH server: its own tag takes precedence over the setting. The
+ * edge dials it only if its owner allows that.
+ */
 export function portOf({ tags }: DeviceEntry, settings: Settings): number {
   const own = tags['ssh_port'];
   if (own === undefined) {

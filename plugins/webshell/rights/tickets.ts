@@ -9,14 +9,14 @@ import { limits } from '../protocol/limits.ts';
 
 export interface Ticket {
   readonly deviceId: number;
-  /** On the device; undefined leaves it to the first frame. */
+  /** User on the device; undefined leaves it to the first frame. */
   readonly user: string | undefined;
   /** The shell that it leads back to; undefined opens one. */
   readonly session: number | undefined;
   readonly origin: string;
   readonly ip: string;
   readonly standing: Standing;
-  /** By the monotonic clock. */
+  /** Expiry by the monotonic clock. */
   readonly until: number;
 }
 
@@ -99,7 +99,7 @@ export class Tickets implements TicketVerifier {
     return this.#shown.get(principal);
   }
 
-  /** Those of a session that has ended are worth nothing. */
+  /** Drops tickets of a session that has ended. */
   forget(session: string): void {
     for (const [hash, { standing }] of this.#open) {
       if (standing.principal.session === session) {

@@ -14,7 +14,7 @@ const shellProtocol = 'svc.shell.v1';
 
 export interface ShellRouteParts extends ConnectionParts {
   readonly tickets: Tickets;
-  /** What browsers call this service. */
+  /** Public URL of this service. */
   readonly publicUrl: string;
 }
 
@@ -126,7 +126,7 @@ function ticketRoute(parts: ShellRouteParts): RouteDeclaration {
   });
 }
 
-/** A shell is shown again to the person who opened it and to no other, and as the user as whom it was opened. */
+/** Throws unless the shell belongs to this person and this user on the device. */
 function assertOwn(
   shells: Shells,
   principal: Principal,

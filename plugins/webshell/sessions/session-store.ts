@@ -33,7 +33,7 @@ export const isSeen = (seen: Seen) =>
 
 /** Statements about sessions. */
 export const sessionStore = (db: WebshellDb) => ({
-  /** Of the devices that the asker sees. */
+  /** Returns sessions on the devices that the asker sees. */
   async list(
     seen: Seen,
     filter: SessionFilter,
@@ -88,7 +88,7 @@ export const sessionStore = (db: WebshellDb) => ({
       .execute();
   },
 
-  /** Without an end in their row. */
+  /** Returns sessions without an end. */
   open: (): Promise<SessionRow[]> =>
     db
       .selectFrom('webshell_sessions')

@@ -2,7 +2,7 @@ import type { AuditTrailContract, Clock, Handle, Ids, Principal } from 'svc/sdk'
 
 import type { WebshellDb } from './tables.ts';
 
-/** What happens in a shell happens after its request: these rows no pipeline writes. */
+/** Event in a shell, which happens after its request: no pipeline writes these rows. */
 export interface ShellEvent {
   readonly action:
     | 'webshell:login'

@@ -10,7 +10,10 @@ export interface InputOptions {
   readonly now: () => number;
 }
 
-/** What is typed, on its way to the device: no faster than it is read there, and no faster than people type and paste. */
+/**
+ * Input on its way to the device: no faster than it is read there, and no faster than people type
+ * and paste.
+ */
 export class Input {
   readonly #channel: Writable;
   readonly #after: InputOptions['after'];
@@ -53,7 +56,7 @@ export class Input {
     }
   }
 
-  /** From now on it is this browser that has to wait, or none. */
+  /** Makes this browser the one that has to wait, or none. */
   attach(socket: Socket | undefined): void {
     this.#socket = socket;
     this.#throttle();

@@ -8,11 +8,11 @@ export interface OutcomeOptions {
   readonly endedBy: Ending;
   readonly message: string | undefined;
   readonly exit: SshShell['fate']['exit'];
-  /** By the monotonic clock. */
+  /** Time by the monotonic clock. */
   readonly at: number;
 }
 
-/** How a shell ended, as its browser is told, at once or when it comes back. */
+/** End of a shell, as reported to its browser, at once or when it reconnects. */
 export class Outcome {
   readonly #options: OutcomeOptions;
   #sentTo: Socket | undefined;
@@ -23,7 +23,10 @@ export class Outcome {
     this.#isReceived = options.endedBy === 'closed';
   }
 
-  /** Whether its user has not received it, and may still come back for it. `leftAt` is when their browser went away. */
+  /**
+   * Returns whether its user has not received it, and may still reconnect for it. `leftAt` is when
+   * their browser went away.
+   */
   isAwaited(leftAt: number | undefined, now: number): boolean {
     return !this.#isReceived && now - (leftAt ?? this.#options.at) < limits.detachedMs;
   }
@@ -48,7 +51,7 @@ export class Outcome {
       : { type: 'error', code: endedBy, message: message ?? '' };
   }
 
-  /** With which its socket is closed. */
+  /** Close frame of its socket. */
   get closing(): { readonly code: number; readonly message: string; readonly hasAll: boolean } {
     const { endedBy, message } = this.#options;
     return { code: codeOf[endedBy], message: message ?? endedBy, hasAll: endedBy === 'exit' };

@@ -5,11 +5,14 @@ import { limits } from '../protocol/limits.ts';
 export interface OutputOptions {
   readonly after: (ms: number, work: () => void) => void;
   readonly now: () => number;
-  /** There is room again after `full`. */
+  /** Called when there is capacity again after `full`. */
   readonly drained: () => void;
 }
 
-/** What a shell prints, on its way to the browser: in few messages, and never more of them than the browser reads. */
+/**
+ * Output of a shell on its way to the browser: in few messages, and never more of them than the
+ * browser reads.
+ */
 export class Output {
   readonly #options: OutputOptions;
   readonly #replay = new Replay();
@@ -47,12 +50,15 @@ export class Output {
     }
   }
 
-  /** From where on a browser can be shown what it has missed since `place`. */
+  /** Returns the earliest position at or after `place` from which output can be replayed. */
   nearest(place: number): number {
     return this.#replay.nearest(place);
   }
 
-  /** From now on this browser is shown what is printed, and first what was printed since `from`. `acks`: it tells what it has shown. */
+  /**
+   * Attaches a browser that gets all output, starting with what was printed since `from`. `acks`:
+   * it confirms what it has shown.
+   */
   attach(socket: Socket, { acks, from }: { readonly acks: boolean; readonly from: number }): void {
     this.#leave();
     this.#socket = socket;
@@ -154,7 +160,7 @@ export class Replay {
     this.#ring = Buffer.alloc(size);
   }
 
-  /** How much there was so far. */
+  /** Total amount so far. */
   get end(): number {
     return this.#end;
   }

@@ -9,7 +9,7 @@ import type { Recorded } from '../recording/recorder.ts';
 import type { SshShell } from '../ssh/connect.ts';
 import { Terminal, type TerminalOptions } from './terminal.ts';
 
-/** How a shell ended, for its row and for the trail. */
+/** End of a shell, for its row and for the trail. */
 export interface End {
   readonly endedBy: Ending;
   readonly exitCode: number | null;
@@ -24,7 +24,7 @@ export interface End {
 export interface Attachment {
   readonly socket: Socket;
   readonly standing: Standing;
-  /** It tells how much it has shown. */
+  /** True if it confirms what it has shown. */
   readonly acks: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface ShellOptions extends Pick<TerminalOptions, 'after' | 'record'> 
   readonly id: number;
   readonly deviceId: number;
   readonly edgeId: number;
-  /** Of the browser that opens it. */
+  /** Attachment of the browser that opens it. */
   readonly attachment: Attachment;
   readonly ssh: SshShell;
   readonly clock: Clock;
@@ -45,7 +45,7 @@ export interface ShellOptions extends Pick<TerminalOptions, 'after' | 'record'> 
   readonly keep: (end: End) => Promise<void>;
 }
 
-/** One shell on a device, and the browser that shows it; for a while it goes on without one. */
+/** Shell on a device, with the browser that shows it; for a while it continues without one. */
 export class LiveShell {
   readonly id: number;
   readonly deviceId: number;
@@ -95,7 +95,7 @@ export class LiveShell {
     return shell;
   }
 
-  /** Of the browser that showed it last. */
+  /** Standing of the browser that showed it last. */
   get standing(): Standing {
     return this.#standing;
   }
@@ -104,7 +104,7 @@ export class LiveShell {
     return this.#attachment !== undefined;
   }
 
-  /** It has ended, and its user may still come back to receive how. */
+  /** True if it has ended, and its user may still reconnect to receive the outcome. */
   get isAwaited(): boolean {
     return this.#outcome?.isAwaited(this.#leftAt, this.#now()) === true;
   }
@@ -117,7 +117,7 @@ export class LiveShell {
     return this.#terminal.output.printed;
   }
 
-  /** What this browser says; nothing when another one has taken its place. */
+  /** Handles a frame of this browser; ignored if another one has taken its place. */
   receive(socket: Socket, data: string | Uint8Array): void {
     if (this.#attachment?.socket !== socket) {
       return;
@@ -246,7 +246,7 @@ export class LiveShell {
     this.#stop('record_failure', 'writing the recording failed');
   }
 
-  /** Where no caller waits for it to be written down. */
+  /** Ends the shell if no caller waits for the record. */
   #stop(why: Ending, message?: string): void {
     const { log } = this.#options;
     this.end(why, message).catch((error: unknown) =>
@@ -282,7 +282,7 @@ export class LiveShell {
     this.#detach(outcome.closing);
   }
 
-  /** What the browser has not read yet it may still read, unless it takes too long. */
+  /** Detaches the browser, which may still read what is pending, unless it takes too long. */
   #detach({
     code,
     message,

@@ -27,7 +27,7 @@ export class Shells {
     this.#open.set(shell.id, shell);
   }
 
-  /** It has ended, and that is written down. */
+  /** Removes a shell whose end is recorded. */
   remove(id: number): void {
     const shell = this.#open.get(id);
     this.#open.delete(id);
@@ -63,13 +63,13 @@ export class Shells {
     return [...this.#open.values()];
   }
 
-  /** Ends those whose user has lost the right, or sees their device no more. */
+  /** Ends shells of users who have lost the permission, or no longer see the device. */
   recheck(): void {
     void this.endWhere(({ standing }) => !this.#authority.holds(standing), 'revoked', rightLost);
     void Promise.all(this.list().map((shell) => this.#endUnseen(shell)));
   }
 
-  /** Where that cannot be told, it ends as well. */
+  /** Ends a shell whose device is no longer visible, or if that cannot be determined. */
   async #endUnseen(shell: LiveShell): Promise<void> {
     if (!(await this.#authority.sees(shell.standing, shell.deviceId).catch(() => false))) {
       await shell.end('revoked', unseen);

@@ -11,13 +11,16 @@ export interface TerminalOptions {
   readonly ssh: SshShell;
   readonly after: (ms: number, work: () => void) => void;
   readonly now: () => number;
-  /** Told the recorder what to do when it fails, and when it has room again. Undefined where nothing is recorded. */
+  /**
+   * Starts a recording with these callbacks for failure and free capacity. Undefined if nothing is
+   * recorded.
+   */
   readonly record:
     | ((
         reports: Pick<RecorderOptions, 'after' | 'counted' | 'failed' | 'drained'>,
       ) => Promise<Recorder>)
     | undefined;
-  /** Nothing more can be recorded. */
+  /** Called when nothing more can be recorded. */
   readonly unrecordable: RecorderOptions['failed'];
 }
 
@@ -64,7 +67,7 @@ export class Terminal {
     }
   }
 
-  /** From now on this browser types. */
+  /** Makes this browser the source of input. */
   attachInput(socket: Socket | undefined): void {
     this.#input.attach(socket);
   }
@@ -73,7 +76,7 @@ export class Terminal {
     this.#input.push(bytes);
   }
 
-  /** A window that is being dragged has many sizes; the device is told the last of them. */
+  /** Resizes; while a window is dragged, only the last of its sizes is sent to the device. */
   resize(size: Size): void {
     if (this.#wantedSize === undefined) {
       this.#options.after(limits.resizeMs, () => this.#applySize());

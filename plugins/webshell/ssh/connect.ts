@@ -22,7 +22,7 @@ export interface SshOrder extends Size {
 export interface SshShell {
   readonly channel: ClientChannel;
   readonly hostKey: HostKey;
-  /** What the server has told of the end, which may come before there is a listener. */
+  /** Outcome reported by the server, which may arrive before there is a listener. */
   readonly fate: {
     exit?: { readonly code: number | null; readonly signal: string | null };
     isClosed: boolean;

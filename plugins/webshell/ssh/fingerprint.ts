@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 export interface HostKey {
   readonly algorithm: string;
-  /** As ssh-keygen shows it: `SHA256:…`. */
+  /** Fingerprint as ssh-keygen shows it: `SHA256:…`. */
   readonly fingerprint: string;
 }
 

@@ -38,7 +38,7 @@ export class HostKeys {
     return 'first_use';
   }
 
-  /** Of the devices that the asker sees. */
+  /** Returns keys of the devices that the asker sees. */
   async list(seen: Seen, page: PageRequest): Promise<Page<ShownHostKey>> {
     const { items, ...rest } = await this.#rows.list(seen, page);
     return { ...rest, items: items.map(shown) };
@@ -102,7 +102,9 @@ const hostKeyStore = (db: WebshellDb) => ({
       'asc',
     ),
 
-  /** Trusts the first key of a device; one that comes later and is another is only written beside it. */
+  /**
+   * Trusts the first key of a device; a different one that comes later is only recorded next to it.
+   */
   async meet(deviceId: number, { algorithm, fingerprint }: HostKey, now: number): Promise<void> {
     await db
       .insertInto('webshell_host_keys')

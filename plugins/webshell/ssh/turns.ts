@@ -11,13 +11,13 @@ export interface TurnParts {
 export class Turns {
   readonly #after: TurnParts['after'];
   readonly #now: () => number;
-  /** What each may bring before it waits, as of when. */
+  /** Remaining allowance of each stream, with its time. */
   readonly #allowances = new WeakMap<Duplex, { readonly bytes: number; readonly at: number }>();
-  /** In the order in which they began to wait. */
+  /** Waiting streams, longest wait first. */
   readonly #waiting = new Set<Duplex>();
   /** A turn is due, or taken. */
   #isArranged = false;
-  /** How late the last turn was: then other work wants the processor as well. */
+  /** Delay of the last turn, which shows that other work needs the processor as well. */
   #lateMs = 0;
   #typed: { readonly stream: Duplex; readonly at: number } | undefined;
 
@@ -27,8 +27,9 @@ export class Turns {
   }
 
   /**
-   * From now on the stream waits for its turn, once it has brought more than a person reads. The returned function is called at
-   * each keystroke: a person who types waits for the echo, so for a moment the turns of the others are shorter and further apart.
+   * Makes the stream take turns once it has brought more than a person reads. Returns a function to
+   * call at each keystroke: a person who types waits for the echo, so for a moment the turns of
+   * others are shorter and further apart.
    */
   pace(stream: Duplex): () => void {
     this.#allow(stream, limits.promptBytes);
@@ -62,7 +63,10 @@ export class Turns {
     }
   }
 
-  /** In between all other work is done; when the last turn came late because of it, it has as long again. */
+  /**
+   * Schedules the next turn, leaving time for other work; if the last turn was late because of it,
+   * twice as much.
+   */
   #arrange(): void {
     const [first] = this.#waiting;
     this.#isArranged = first !== undefined;
@@ -91,7 +95,10 @@ export class Turns {
     }
   }
 
-  /** So much of what has arrived, which as a rule lets it wait again; where there is less, of what comes next. */
+  /**
+   * Reads this much of what has arrived, which usually makes it wait again; if there is less, also
+   * from what comes next.
+   */
   #read(stream: Duplex, bytes: number): void {
     this.#allow(stream, bytes);
     for (let piece: unknown = stream; piece !== null && !this.#waiting.has(stream);) {
