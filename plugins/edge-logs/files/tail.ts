@@ -147,8 +147,8 @@ export class Tail {
   }
 
   /**
-   * True if it was written to without anything new to read: whether it is still the same file
-   * cannot be seen from it alone.
+   * True if it was written to and none of it is read yet: whether it is still the same file cannot
+   * be seen from it alone.
    */
   get stirred(): boolean {
     return this.#offset === 0 && this.#part === 0 && this.#mtime !== this.#readMtime;

@@ -60,7 +60,7 @@ class Session implements TunnelSession, Wire {
   #events: Events | undefined;
   #bytesIn = 0;
   #bytesOut = 0;
-  /** True once the end of the transport was reported. */
+  /** True once the transport reports when it has drained. */
   #isTold = false;
   #leaving: { code: number; message: string } | undefined;
   #retry: SessionEnd['retry'];
