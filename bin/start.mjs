@@ -6,8 +6,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { growSlowly, isAgent, slimDown } from './product/agent.mjs';
 import { CodeCache } from './product/code-cache.mjs';
-import { compiledHost } from './compile.mjs';
-import { ensureInstalled } from './setup.mjs';
+import { compiledHost } from './dev/compile.mjs';
+import { ensureInstalled } from './dev/setup.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 

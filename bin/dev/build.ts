@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { messageOf } from '../../core/sdk/index.ts';
-import { fingerprint } from '../upkeep/backup/manifest.ts';
 import { withProgress } from '../product/with-progress.ts';
 import { sizeOf } from 'svc/cli';
 import { assemble } from './packaging/assemble.ts';
 import { cargo } from './packaging/cargo.ts';
 import { signRelease } from './packaging/pack-signature.ts';
 import { placeBill } from './packaging/place-bill.ts';
+import { sha256 } from './packaging/prebuilt-plugin.ts';
 import { entryText, programs } from './packaging/programs.ts';
 import { version } from '../product/product.ts';
 
@@ -41,9 +41,9 @@ try {
   }
   await withProgress(`Building ${out}`, () => buildBinary(out, releaseKey));
   if (keyFile !== undefined) {
-    const { sha256 } = await fingerprint(out);
-    await writeFile(`${out}.sha256`, `${sha256}  ${basename(out)}\n`);
-    await writeFile(`${out}.sig`, `${signRelease(sha256, keyFile).signature}\n`);
+    const hash = sha256(readFileSync(out));
+    await writeFile(`${out}.sha256`, `${hash}  ${basename(out)}\n`);
+    await writeFile(`${out}.sig`, `${signRelease(hash, keyFile).signature}\n`);
     process.stdout.write(`signed; its public key is ${releaseKey}\n`);
   }
   const seconds = ((performance.now() - began) / 1000).toFixed(1);

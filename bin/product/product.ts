@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Product } from '../../core/boot/settings/product.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
-/** Folder with the compiled threads; only there when bin/compile.mjs made this program. */
+/** Folder with the compiled threads; only there when bin/dev/compile.mjs made this program. */
 declare const SVC_THREADS: string | undefined;
 
 export const version = packageJson.version;

@@ -455,8 +455,8 @@ const pluginImportsAreReadable: Rule = ({ path, code }) =>
     : [];
 
 const afterInstallation: ReadonlySet<string> = new Set([
-  'bin/compile.mjs esbuild',
-  'bin/test-build.mjs esbuild',
+  'bin/dev/compile.mjs esbuild',
+  'bin/dev/test/build.mjs esbuild',
   'bin/start.mjs tsx/esm/api',
   'bin/start.mjs ./svc.ts',
 ]);

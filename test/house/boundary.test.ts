@@ -113,7 +113,7 @@ const planted: readonly [path: string, text: string, complaint: RegExp][] = [
     /without @inject/,
   ],
   ['core/http/a.ts', `const p = new RegExp(input);`, /re2js/],
-  ['bin/setup.mjs', `import yaml from 'yaml';`, /bare clone/],
+  ['bin/dev/setup.mjs', `import yaml from 'yaml';`, /bare clone/],
   ['bin/svc.ts', `import x from '../plugins/host/index.ts';`, /discovered/],
   [
     'plugins/bad/index.ts',

@@ -63,7 +63,7 @@ const runs = (root: string): number =>
 
 /** One start of svc, as far as its set-up goes. */
 function start(root: string): Promise<Ended> {
-  const script = `import('./bin/setup.mjs').then((setup) => setup.ensureInstalled(process.argv[1])).catch((error) => { console.error(error.message); process.exitCode = 1; })`;
+  const script = `import('./bin/dev/setup.mjs').then((setup) => setup.ensureInstalled(process.argv[1])).catch((error) => { console.error(error.message); process.exitCode = 1; })`;
   return new Promise((settle) => {
     execFile(
       process.execPath,
@@ -178,7 +178,7 @@ test('the lock of a start that was killed does not hold up the next one', async 
 });
 
 test('a Node.js that is too old, and a missing lockfile, stop at a sentence', async (t) => {
-  for (const program of ['bin/svc', 'bin/setup.mjs']) {
+  for (const program of ['bin/svc', 'bin/dev/setup.mjs']) {
     // The file that is loaded first makes this Node say that it is another one.
     const pretend =
       "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'18.20.4'})";

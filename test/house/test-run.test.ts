@@ -41,7 +41,7 @@ async function run(texts: Readonly<Record<string, string>>, deadlineMs = 30_000)
   try {
     return await node(
       folder,
-      join(projectRoot, 'bin/test-run.mjs'),
+      join(projectRoot, 'bin/dev/test/run.mjs'),
       String(deadlineMs),
       ...Object.keys(texts),
     );
@@ -112,7 +112,7 @@ test('a file that does not end is stopped at its deadline and named, and the oth
 });
 
 test('a part of a path that fits no file is a mistake, not a success', async () => {
-  const { code, stderr } = await node(projectRoot, 'bin/test.mjs', 'no-such-room');
+  const { code, stderr } = await node(projectRoot, 'bin/dev/test/test.mjs', 'no-such-room');
   assert.equal(code, 1);
   assert.equal(stderr, 'No test file has no-such-room in its path.\n');
 });

@@ -67,7 +67,7 @@ function tried({ file, find, put, tests }: Fault, copy: string): Finding {
     text.replace(find, () => put),
   );
   try {
-    const { status } = spawnSync(process.execPath, ['bin/test.mjs', ...tests], {
+    const { status } = spawnSync(process.execPath, ['bin/dev/test/test.mjs', ...tests], {
       cwd: copy,
       stdio: 'ignore',
       timeout: deadlineMs,

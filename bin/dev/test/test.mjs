@@ -13,10 +13,10 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { changedTests } from './test-changed.mjs';
-import { testFolder } from './test-folder.mjs';
+import { changedTests } from './changed.mjs';
+import { testFolder } from './folder.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** Of one process, which runs the files of a room; ten times what that takes on an idle machine. */
 const fileDeadlineMs = 30 * 60_000;
 const runDeadlineMs = 75 * 60_000;
@@ -74,7 +74,10 @@ function testFiles() {
     const place = roomOrder.indexOf(file.split('/')[1]);
     return place === -1 ? roomOrder.length : place;
   };
-  return readdirSync(new URL('../test', import.meta.url), { recursive: true, withFileTypes: true })
+  return readdirSync(new URL('../../../test', import.meta.url), {
+    recursive: true,
+    withFileTypes: true,
+  })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.test.ts'))
     .map((entry) => `${entry.parentPath}/${entry.name}`.slice(root.length))
     .filter((file) => !file.includes('/fixtures/'))
@@ -91,12 +94,16 @@ function runAll(chosen) {
   const kept = `tsx-${process.getuid?.()}`;
   mkdirSync(join(tmpdir(), kept), { recursive: true });
   symlinkSync(join(tmpdir(), kept), join(folder, kept));
-  const runner = spawn(process.execPath, ['bin/test-run.mjs', String(fileDeadlineMs), ...chosen], {
-    cwd: root,
-    env: { ...env, TMPDIR: folder, SVC_TEST_DISK: disk },
-    stdio: ['ignore', 'inherit', 'inherit'],
-    detached: true,
-  });
+  const runner = spawn(
+    process.execPath,
+    ['bin/dev/test/run.mjs', String(fileDeadlineMs), ...chosen],
+    {
+      cwd: root,
+      env: { ...env, TMPDIR: folder, SVC_TEST_DISK: disk },
+      stdio: ['ignore', 'inherit', 'inherit'],
+      detached: true,
+    },
+  );
   const sweep = () => {
     try {
       if (runner.pid !== undefined) {

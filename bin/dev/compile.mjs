@@ -13,8 +13,8 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { cacheFolders, ownFolder } from './product/cache-folder.mjs';
-import { smallProgram } from './product/small-program.mjs';
+import { cacheFolders, ownFolder } from '../product/cache-folder.mjs';
+import { smallProgram } from '../product/small-program.mjs';
 
 // An import would load all that it re-exports, web cryptography among it, into each agent.
 const { createHash } = process.getBuiltinModule('node:crypto');

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { sourceGraph } from './test-build.mjs';
+import { sourceGraph } from './build.mjs';
 
 /** Those of `tests` that read a changed file: by an import, in a plugin that their house loads, or as the text that they are about. */
 export async function changedTests(root, tests) {

@@ -1,13 +1,13 @@
 // Runs the given test files, paths from the folder it is started in, in the given order as one run of node's own test runner, so that its
-// closing lines count all of them. (`node --test a b` would sort them by name.) Started by bin/test.mjs.
+// closing lines count all of them. (`node --test a b` would sort them by name.) Started by bin/dev/test/test.mjs.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { run } from 'node:test';
 import { spec, tap } from 'node:test/reporters';
 
-import { buildTests } from './test-build.mjs';
-import { roomProgram, rooms } from './test-rooms.mjs';
+import { buildTests } from './build.mjs';
+import { roomProgram, rooms } from './rooms.mjs';
 
 const [fileDeadlineMs, ...files] = process.argv.slice(2);
 /** So many that their slowest are worth knowing. */
@@ -67,7 +67,7 @@ report.once('end', () => {
   if (failures.length > 0) {
     process.stderr.write(`\nFailed:\n${failures.map((failure) => `  ${failure}\n`).join('')}`);
   }
-  // Not by itself: a file that ignores being stopped would hold this process. bin/test.mjs kills what is left.
+  // Not by itself: a file that ignores being stopped would hold this process. bin/dev/test/test.mjs kills what is left.
   process.exit(failures.length === 0 ? 0 : 1);
 });
 

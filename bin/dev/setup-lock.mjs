@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { progress } from './product/progress.mjs';
+import { progress } from '../product/progress.mjs';
 
 const silentMs = 30_000;
 const waitDeadlineMs = 20 * 60_000;

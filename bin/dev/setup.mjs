@@ -1,5 +1,5 @@
 // Makes a bare clone ready to run. Plain JavaScript, node:* only: nothing else is there yet.
-import './oldest-node.mjs';
+import '../product/oldest-node.mjs';
 
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,9 +7,9 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { withSetupLock } from './setup-lock.mjs';
-import { progress } from './product/progress.mjs';
+import { progress } from '../product/progress.mjs';
 
-const projectRoot = fileURLToPath(new URL('..', import.meta.url));
+const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 const npmDeadlineMs = 15 * 60_000;
 const keptOutput = 64 * 1024;
 
