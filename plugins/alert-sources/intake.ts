@@ -90,7 +90,10 @@ export class Intake {
     return counts;
   }
 
-  /** As Grafana signs: the time, a colon and the body; within five minutes, so that what was heard elsewhere is good for nothing later. */
+  /**
+   * Verifies the signature as Grafana computes it: over the time, a colon and the body. The time
+   * must be within five minutes, so that an intercepted request cannot be replayed later.
+   */
   #isSigned(secret: string, { headers, body }: Arrived): boolean {
     const [time, signature] = [
       String(headers[timestampHeader] ?? ''),

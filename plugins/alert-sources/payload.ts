@@ -6,7 +6,7 @@ import { errors } from './errors.ts';
 
 export interface Push {
   readonly alerts: readonly ToldAlert[];
-  /** That could not be read. */
+  /** Number of alerts that could not be parsed. */
   readonly skipped: number;
 }
 
@@ -42,7 +42,7 @@ const severities: Readonly<Record<string, Severity>> = {
   p5: 'info',
 };
 
-/** Addresses beside the annotations, where Alertmanager and Grafana put them. */
+/** Links besides the annotations, as Alertmanager and Grafana send them. */
 const links = ['generatorURL', 'dashboardURL', 'panelURL', 'silenceURL'] as const;
 
 /** The body of a webhook of Alertmanager (version 4) or Grafana, which adds fields to it. What one alert has wrong does not cost the others. */
@@ -102,7 +102,7 @@ function alertOf(alert: unknown, byDefault: Severity): ToldAlert | undefined {
   };
 }
 
-/** Undefined for the year 1, which is how Go writes that there is none. */
+/** Parses a time; undefined for the year 1, by which Go denotes the zero time. */
 function timeOf(value: unknown): number | undefined {
   const time = typeof value === 'string' ? Date.parse(value) : NaN;
   return time > 0 ? time : undefined;
@@ -124,7 +124,7 @@ function wordsOf(value: unknown, mostWords: number, longest: number): Words | un
     : undefined;
 }
 
-/** Without characters that are not seen. */
+/** Removes invisible characters and truncates. */
 const plain = (text: string, longest: number): string =>
   text.replaceAll(/[^\P{C}\n\t]/gu, '').slice(0, longest);
 

@@ -9,7 +9,7 @@ const Key = Type.String({
 });
 
 export const ById = Type.Object({ id: Type.Integer({ minimum: 1 }) });
-/** Of any length: what is wrong with an address is not said. */
+/** Token of any length: what is wrong with an address is not revealed. */
 export const ByToken = Type.Object({ token: Type.String() });
 export const ByKey = Type.Object({ key: Type.String({ maxLength: 40 }) });
 

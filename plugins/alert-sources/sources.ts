@@ -136,7 +136,7 @@ export class Sources {
     }
   }
 
-  /** The source with this address; undefined where there is none, or it is disabled. */
+  /** Returns the source with this address; undefined if there is none, or it is disabled. */
   async byToken(token: string): Promise<SourceRow | undefined> {
     const row = await sourceStore(this.#parts.tables.read).byDigest(digestOf(token));
     return row?.enabled === 1 ? row : undefined;
@@ -159,7 +159,7 @@ export class Sources {
     }
   }
 
-  /** Ends what was not told again in time, and what is left of sources that are gone. */
+  /** Resolves alerts that were not re-sent in time, and those left by deleted sources. */
   async upkeep(): Promise<void> {
     const { alerts, tables } = this.#parts;
     if (!alerts.available) {
