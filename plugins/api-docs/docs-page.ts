@@ -13,7 +13,10 @@ code,pre{font:13px/1.45 ui-monospace,monospace}pre{overflow:auto;padding:.6rem;b
 b.method{display:inline-block;min-width:4.2rem}table{border-collapse:collapse}td,th{text-align:left;padding:.15rem 1rem .15rem 0;vertical-align:top}
 `;
 
-/** The document as one page that needs neither script nor network; everything in it is escaped. */
+/**
+ * Renders the document as one page that needs neither script nor network; everything in it is
+ * escaped.
+ */
 export function docsPage(document: OpenApiDocument): string {
   const sections = grouped(operations(document));
   const names = [...sections.keys()].sort();
@@ -118,7 +121,7 @@ function curlLine(
 /** One word of a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** The last part of a reference; empty where it is none. */
+/** Returns the last part of a reference; empty if it is none. */
 const nameIn = (shape: object): string =>
   '$ref' in shape ? String(shape.$ref).split('/').at(-1)! : '';
 

@@ -8,7 +8,10 @@ interface ListedError extends DeclaredError {
   readonly plugins: readonly string[];
 }
 
-/** Lists the errors of what serves now by their reasons, as one page that needs neither script nor network. */
+/**
+ * Lists the errors of the running plugins by reason, as one page that needs neither script nor
+ * network.
+ */
 export function errorsPage(errors: readonly Contribution<DeclaredError>[]): string {
   const listed = listedOnce(errors);
   return `<!doctype html>

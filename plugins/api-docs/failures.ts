@@ -2,7 +2,10 @@ import { type DescribedRoute, type ErrorCode, errorStatus } from 'svc/sdk';
 
 import type { Named, Schema } from './named-schemas.ts';
 
-/** What the stages of the pipeline may answer with, and what the handler adds, in the words of the protocol that the route speaks. */
+/**
+ * Returns the errors of a route, from the stages of the pipeline and from its handler, in the
+ * format of the route's protocol.
+ */
 export function failures(route: DescribedRoute, named: Named): Record<string, object> {
   const reasons = new Map<number, Set<string>>();
   const shapes = new Map<number, Map<string, Schema | undefined>>();
@@ -112,7 +115,10 @@ interface Worded {
   readonly schema: Schema | undefined;
 }
 
-/** What services say more finely than the code, and some protocols have statuses of their own for. */
+/**
+ * Error kinds that services report in addition to the code, and for which some protocols have
+ * statuses of their own.
+ */
 const kinds = [undefined, 'bad_data', 'execution', 'too_large', 'timeout', 'canceled'];
 const languages = [
   {},

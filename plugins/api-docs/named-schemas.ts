@@ -85,7 +85,7 @@ function free(name: string, taken: Readonly<Record<string, object>>): string {
   return own;
 }
 
-/** What a client may leave out because the service fills it in is not required of it. */
+/** Returns the schema of what clients send: fields that the service fills in are optional. */
 export function asSent(schema: Schema): Schema {
   if (Array.isArray(schema)) {
     return (schema as Schema[]).map(asSent) as unknown as Schema;

@@ -208,7 +208,7 @@ const idempotencyKey: Schema = {
   examples: ['deploy-812'],
 };
 
-/** What must be there has an example, and so has what its author gave one for. */
+/** Adds an example to a required parameter, or to one whose author gave an example. */
 const withExample = (parameter: Parameter): Parameter =>
   parameter.required || 'examples' in parameter.schema
     ? { ...parameter, example: exampleOf(parameter.schema) }

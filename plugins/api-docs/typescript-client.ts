@@ -2,7 +2,10 @@ import type { Schema } from './named-schemas.ts';
 import type { OpenApiDocument, Operation, Parameter } from './openapi.ts';
 import { commentText, keyText, typeText } from './typescript-shape.ts';
 
-/** The document as one TypeScript file: a type for each shape, a method for each operation, nothing to install. */
+/**
+ * Renders the document as one TypeScript file: a type for each shape, a method for each operation,
+ * no dependencies.
+ */
 export function typescriptClient({ info, paths, components }: OpenApiDocument): string {
   const shapes = Object.entries(components.schemas).map(
     ([name, schema]) => `export type ${name} = ${typeText(schema)};`,
