@@ -112,7 +112,7 @@ const decided = {
   errors: ['not_found', 'forbidden', 'conflict'],
 } as const;
 
-/** A row as one who reads it may see it, with its signatures where they may see those. */
+/** Returns a row as its reader may see it, with its signatures if they may see those. */
 type DetailOf = (row: RequestRow, principal: Principal) => Promise<Static<typeof Detail>>;
 
 export function approvalRoutes(

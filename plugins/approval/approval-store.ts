@@ -11,7 +11,10 @@ export interface ListFilter {
   readonly requester_id?: string | undefined;
 }
 
-/** Who sees some devices alone, and for that what is about to run on these, and what they have asked for. Undefined: all. */
+/**
+ * Viewer with access to some devices, who therefore sees changes about to run on these, and their
+ * own requests. Undefined sees all.
+ */
 export type Viewer = { readonly scope: DeviceScope; readonly userId: string } | undefined;
 
 export const viewerBy =

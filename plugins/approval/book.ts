@@ -36,7 +36,7 @@ const origins: Readonly<Record<ApprovalOwner['kind'], CallOrigin>> = {
   mcp: 'mcp',
 };
 
-/** Approvals for the rooms that ask for them and carry out what was signed. */
+/** Approvals, for the plugins that request them and execute what was signed. */
 export class Book implements ApprovalBook {
   readonly #parts: BookParts;
   readonly #read: ApprovalStore;
@@ -212,7 +212,10 @@ export class Book implements ApprovalBook {
       : undefined;
   }
 
-  /** For the gate, which asks the accounts itself: an API token counts as its person, because people have signed. */
+  /**
+   * Returns the requester for the gate, which checks the account itself: an API token counts as its
+   * person, because people have signed.
+   */
   #requester({
     requester_kind: kind,
     requester_id: id,
@@ -293,7 +296,7 @@ function canonical(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** What is signed: which tool, with what, on what. */
+/** Returns the digest that is signed: tool, arguments and target. */
 const digestOf = ({
   tool,
   args,

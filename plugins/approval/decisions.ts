@@ -11,13 +11,16 @@ export interface DecisionParts {
   readonly signers: Signers;
   readonly clock: Clock;
   readonly viewerOf: (principal: Principal) => Promise<Viewer>;
-  /** After the commit: nothing more is awaited. */
+  /** Called after the commit, when nothing more is awaited. */
   readonly settled: (row: RequestRow) => void;
 }
 
 export const open: readonly ApprovalStatus[] = ['pending', 'partially_signed'];
 
-/** What people do with approvals: sign, deny, cancel. Each is one transaction, in which everything is looked at again. */
+/**
+ * Decisions about approvals: sign, deny, cancel. Each is one transaction in which everything is
+ * checked again.
+ */
 export class Decisions {
   readonly #parts: DecisionParts;
 
@@ -49,7 +52,7 @@ export class Decisions {
     });
   }
 
-  /** By who asked for it, or an administrator, until it has begun. */
+  /** Cancels an approval that has not begun, for its requester or an administrator. */
   async cancel(id: string, principal: Principal): Promise<RequestRow> {
     const { tables, clock, settled, viewerOf } = this.#parts;
     const viewer = await viewerOf(principal);
@@ -123,7 +126,7 @@ export class Decisions {
   }
 }
 
-/** One that is not shown is one that there is not. */
+/** Returns an approval; one that the caller may not see counts as not found. */
 export async function required(
   store: ApprovalStore,
   id: string,

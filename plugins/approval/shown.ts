@@ -4,7 +4,7 @@ import { timestamp } from 'svc/sdk';
 
 import type { RequestRow, SignatureRow } from './tables.ts';
 
-/** As other rooms see it. */
+/** Converts a row for other plugins. */
 export const approvalOf = (row: RequestRow): Approval => ({
   id: row.id,
   status: row.status,
@@ -35,7 +35,10 @@ export const approvalOf = (row: RequestRow): Approval => ({
 
 const instant = (at: number | null): string | null => (at === null ? null : timestamp(at));
 
-/** As those see it who may read it: secrets hidden, which the digest that they sign covers all the same. */
+/**
+ * Converts a row for those who may read it: secrets are hidden, though the signed digest covers
+ * them.
+ */
 export const itemOf = (row: RequestRow) => ({
   visible: true,
   id: row.id,
@@ -68,7 +71,7 @@ export const itemOf = (row: RequestRow) => ({
   finished_at: instant(row.finished_at),
 });
 
-/** As everyone else sees it: that there is one, how it stands and until when. */
+/** Converts a row for everyone else: that it exists, its status and its expiry. */
 export const outlineOf = (row: RequestRow): ReturnType<typeof itemOf> => ({
   visible: false,
   id: row.id,

@@ -11,7 +11,10 @@ export interface SignerParts {
 
 const refused = (why: string): SvcError => errors.may_not_sign({ why });
 
-/** Who may decide. People who are signed in, as their accounts stand now: never a token, a plugin or a model. */
+/**
+ * Check of who may decide: signed-in people as their accounts are now; never a token, a plugin or a
+ * model.
+ */
 export class Signers {
   readonly #parts: SignerParts;
 
@@ -55,7 +58,10 @@ export class Signers {
   }
 }
 
-/** Who reads what a change would do: who asked for it, who could sign it, administrators and those who look after others' doings. */
+/**
+ * Returns whether a principal may read what a change would do: its requester, its possible signers,
+ * administrators and those who review others' approvals.
+ */
 export const mayRead = ({ id, kind, grants }: Principal, row: RequestRow): boolean =>
   grants.some((grant) => covers(grant, 'approval:sign') || covers(grant, 'approval:read')) ||
   ((kind === 'user' || kind === 'token') && isRequester(Number(id), row));

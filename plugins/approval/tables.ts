@@ -25,7 +25,7 @@ export interface RequestRow {
   status: ApprovalStatus;
   reason: string | null;
   evidence_id: string | null;
-  /** That has begun it. */
+  /** Process that has begun it. */
   process: string | null;
   created_at: number;
   expires_at: number;

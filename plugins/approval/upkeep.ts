@@ -19,13 +19,16 @@ export interface UpkeepParts {
   readonly log: Logger;
   readonly process: string;
   readonly settled: (row: RequestRow) => void;
-  /** Of one that was told of before. */
+  /** Called for an approval that was announced before. */
   readonly again: (row: RequestRow) => void;
   /** Signatures are awaited. */
   readonly tell: (row: RequestRow) => Promise<void>;
 }
 
-/** What happens to approvals by themselves: they expire, are told of again, and are unknown when svc ended while they ran. */
+/**
+ * Periodic work on approvals: they expire, are announced again, and become unknown if svc ended
+ * while they ran.
+ */
 export class Upkeep {
   readonly #parts: UpkeepParts;
 
@@ -33,7 +36,10 @@ export class Upkeep {
     this.#parts = parts;
   }
 
-  /** What an earlier process has begun and not finished may have run, or not: a person looks, and it is not tried again. */
+  /**
+   * Marks as unknown what an earlier process began and did not finish: it may have run or not, so a
+   * person has to check, and it is not retried.
+   */
   async markUnknown(): Promise<void> {
     const { tables, clock, log, process, settled } = this.#parts;
     const reason =
@@ -60,7 +66,10 @@ export class Upkeep {
     }
   }
 
-  /** Ends what has expired, and tells again of what is approved and not begun: its room, or its device, may have been away. */
+  /**
+   * Ends what has expired, and announces again what is approved and not begun: its plugin, or its
+   * device, may have been unavailable.
+   */
   async sweep(): Promise<void> {
     const { tables, clock, settled, again, tell } = this.#parts;
     for (const row of await new ApprovalStore(tables.read).standing([
@@ -95,7 +104,10 @@ export interface TellingParts {
   readonly log: Logger;
 }
 
-/** Tells channels that signatures are awaited, with the way to them: nothing is ever signed by a link. */
+/**
+ * Notifies channels that signatures are awaited, with a link to the page: nothing is ever signed by
+ * a link.
+ */
 export class Telling {
   readonly #parts: TellingParts;
 
@@ -103,7 +115,10 @@ export class Telling {
     this.#parts = parts;
   }
 
-  /** Told again, it is said once: what a crash or a missing room has kept back comes with the next sweep. */
+  /**
+   * Sends the notification once, however often it is called: what a crash or a missing plugin
+   * prevented is sent by the next sweep.
+   */
   async tell(row: RequestRow): Promise<void> {
     const { notices, settings, log } = this.#parts;
     const channels = settings.get<readonly number[]>('approval.channel_ids');

@@ -1,6 +1,6 @@
 import { type ApiClient, Failure, printable } from 'svc/cli';
 
-/** A change that waits, as whoever signs must see it. */
+/** Pending change, as a signer must see it. */
 export interface Approval {
   readonly id: string;
   readonly status: string;
