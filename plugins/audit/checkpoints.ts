@@ -33,8 +33,8 @@ export class Checkpoints {
   }
 
   /**
-   * Signs the last row that this process has seen, unless it is signed already; before the first row, that there is none. One
-   * after another, for they share the end of the file.
+   * Signs the last row that this process has seen, unless it is signed already; before the first
+   * row, that there is none. Runs one at a time, since calls share the end of the file.
    */
   sign(): Promise<void> {
     const signing = this.#turn.then(() => this.#signEnd());
@@ -50,7 +50,10 @@ export class Checkpoints {
     }
   }
 
-  /** Whether the trail is too old to have nothing signed: a trail that was wiped does not get a new beginning. */
+  /**
+   * Returns whether the trail is too old to have nothing signed: a wiped trail does not get a new
+   * beginning.
+   */
   isOverdue(known: readonly Checkpoint[], anchors: readonly Anchor[]): boolean {
     const { clock, keys } = this.#parts;
     return known.length === 0 && anchors.length === 0 && clock.now() - keys.since > graceMs;

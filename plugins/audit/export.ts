@@ -58,7 +58,7 @@ const csvLine = (row: Shown): string =>
     .map((cell) => csvCell(cell(row)))
     .join(',')}\r\n`;
 
-/** A spreadsheet takes a cell that begins like a formula for one; the apostrophe makes it text. */
+/** Escapes a cell; a leading apostrophe keeps spreadsheets from reading one as a formula. */
 function csvCell(value: string | number | null): string {
   const text = value === null ? '' : String(value);
   const safe = typeof value !== 'number' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;

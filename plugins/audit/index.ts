@@ -16,7 +16,10 @@ import { unguarded, Verification } from './verification.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
-/** By then a row is committed or rolled back, as a rule; rows that come meanwhile share one look. */
+/**
+ * Delay after which a row is normally committed or rolled back; rows that arrive meanwhile share
+ * one look.
+ */
 const settledMs = 200;
 
 export default definePlugin({

@@ -12,7 +12,7 @@ import { type Clock, type Ids, type Logger, messageOf, type Secrets } from 'svc/
 import type { Store } from './store.ts';
 import type { KeyRow } from './tables.ts';
 
-/** What is signed: what it is about, then its facts. */
+/** Statement to be signed: its subject, then its facts. */
 export type Statement = readonly (string | number)[];
 
 export interface KeyParts {
@@ -46,8 +46,9 @@ export class Keys {
   }
 
   /**
-   * Opens the keys, and makes one at the first start. When the newest cannot be opened – the master key is lost –
-   * a new one goes on from the last hash: auditing must not stop, and what the old one bound shows as not verifiable.
+   * Opens the keys, and creates one at the first start. If the newest cannot be opened because the
+   * master key is lost, a new one continues from the last hash: auditing must not stop, and what
+   * the old one signed shows as not verifiable.
    */
   static async open({ store, secrets, ids, clock, log }: KeyParts): Promise<Keys> {
     const opened = new Map<number, Opened>();

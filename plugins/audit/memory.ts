@@ -2,7 +2,9 @@ import { endOf } from './anchors.ts';
 import { genesis, type Link } from './chain.ts';
 import type { Store } from './store.ts';
 
-/** How far this process has seen the trail on disk; what is cut off later cannot make it forget. */
+/**
+ * Record of how far this process has seen the trail on disk, which a later truncation cannot undo.
+ */
 export class Memory {
   readonly #store: Store;
   #seen = genesis;
@@ -27,7 +29,7 @@ export class Memory {
     return this.#seen;
   }
 
-  /** Only retention takes the row that was seen, and leaves an anchor. */
+  /** Returns whether a seen row was archived: only retention removes it, and leaves an anchor. */
   async #isArchived(seq: number): Promise<boolean> {
     return endOf(await this.#store.anchors()).seq >= seq;
   }

@@ -2,7 +2,7 @@ import { type AuditRecord, timestamp } from 'svc/sdk';
 
 import type { Row } from './tables.ts';
 
-/** What a row says, in the order in which its canonical JSON names it. */
+/** Fields of a row, in the order of its canonical JSON. */
 export interface Entry {
   readonly occurred_at: number;
   readonly actor: {
@@ -70,7 +70,9 @@ export function shown({ seq, record, prev_hash, hash }: Row): Shown {
   return { id: seq, occurred_at: timestamp(occurred_at), ...entry, prev_hash, hash };
 }
 
-/** Whoever breaks a row in the database must not break the pages that show it. */
+/**
+ * Parses a record; a row that was corrupted in the database must not break the pages that show it.
+ */
 function entryOf(record: string): Entry {
   try {
     const { actor, ...entry } = JSON.parse(record) as Entry;

@@ -24,19 +24,20 @@ export interface RetentionParts {
 }
 
 const day = 24 * 60 * 60_000;
-/** One archive, one anchor and one write take no more than this. */
+/** Max rows of one archive, one anchor and one write. */
 const mostAtOnce = 10_000;
 const rowsAtOnce = 500;
 
 /**
- * Moves rows that are too old into archives, oldest first. It begins when a whole day of them has come together,
- * so that there is an archive a day and not one an hour. The last row always stays: the chain goes on from it.
+ * Moves expired rows into archives, oldest first. It waits until a whole day of them has
+ * accumulated, so that there is one archive a day. The last row always stays: the chain continues
+ * from it.
  */
 export function retention(parts: RetentionParts): (signal: AbortSignal) => Promise<void> {
   const { store, keys, clock, log, dataDir, days } = parts;
   const folder = join(dataDir, 'archive');
 
-  /** Archives one prefix; false when there is none. */
+  /** Archives one prefix; returns false if there is none. */
   async function archiveOldest(cutoff: number): Promise<boolean> {
     const from = endOf(await store.anchors());
     const { last } = await store.span();
@@ -79,7 +80,10 @@ async function archive(
   await forgetUnfinished(folder, from.seq + 1);
   let last = from;
 
-  /** An anchor vouches for what it replaces, so nothing is archived that does not hold. */
+  /**
+   * Yields the rows as lines. An anchor vouches for what it replaces, so nothing is archived that
+   * fails verification.
+   */
   async function* lines(): AsyncGenerator<string> {
     while (last.seq < upTo) {
       const rows = await store.rows({
@@ -108,7 +112,10 @@ async function archive(
   return last;
 }
 
-/** What a crash left: a draft, or an archive whose rows were not removed yet and are archived anew. */
+/**
+ * Deletes what a crash left: a draft, or an archive whose rows were not removed yet and are
+ * archived again.
+ */
 async function forgetUnfinished(folder: string, first: number): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name === 'unfinished' || name.startsWith(`${first}-`)) {

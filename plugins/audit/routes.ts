@@ -85,7 +85,7 @@ interface Known {
 }
 
 const mostKnown = 100;
-/** Beyond this, walking through an index again is quicker than through the rows. */
+/** Number of new rows above which walking the index again is faster than walking the rows. */
 const mostNew = 5_000;
 
 /**

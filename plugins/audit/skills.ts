@@ -23,7 +23,7 @@ const openAreas =
 /** Rows looked through at most, for those that the asker may see. */
 const mostRead = 2_000;
 
-/** What was changed here: the first question about anything that has begun to fail. */
+/** Skills that list recent changes: the first question when anything begins to fail. */
 export const changeSkills = (store: Store, clock: Clock): readonly ToolSkill[] => [
   toolSkill({
     scope: 'manager',
@@ -89,7 +89,7 @@ function isChange({ action, changes: change }: Shown): boolean {
   return action !== 'skill:execute' || kind === 'mutating' || kind === 'dangerous';
 }
 
-/** The trail for other rooms, a stretch at a time. */
+/** Returns the trail for other plugins, one range at a time. */
 export const entriesOf = (store: Store): AuditEntries => ({
   async after(seq, limit) {
     const rows = (await store.next(seq, limit)).map(shown);

@@ -15,7 +15,7 @@ type Trail = Kysely<AuditTables>;
 type Condition = RawBuilder<SqlBool>;
 
 const columns = ['seq', 'key_id', 'record', 'prev_hash', 'hash'] as const;
-/** What 001-init.sql puts before the tables. */
+/** Triggers that 001-init.sql creates on the tables. */
 const guards = [
   'audit_log_gapless',
   'audit_log_fixed',
@@ -94,7 +94,7 @@ export class Store {
     return rows;
   }
 
-  /** How many fit up to `upTo`: a walk through one index, which has all it takes. */
+  /** Counts matching rows up to `upTo`: walks one index, which contains everything needed. */
   count(filter: Filter, upTo: number): Promise<number> {
     return this.#counted(sql`indexed by ${sql.raw(leadOf(filter, filter.without !== undefined))}`, [
       ...conditionsOf(filter),
@@ -102,7 +102,7 @@ export class Store {
     ]);
   }
 
-  /** How many fit in a stretch: a walk through its rows. */
+  /** Counts matching rows in a range: walks its rows. */
   countIn(filter: Filter, { after, upTo }: Stretch): Promise<number> {
     return this.#counted(sql`not indexed`, [
       sql<SqlBool>`seq > ${after}`,
@@ -218,7 +218,9 @@ export class Store {
   }
 }
 
-/** The end of the chain; it is never removed, so there is none only before the first row. */
+/**
+ * Returns the end of the chain; it is never removed, so there is none only before the first row.
+ */
 async function lastOf(tx: Trail): Promise<Link> {
   return (
     (await tx

@@ -9,7 +9,7 @@ export interface Row {
   readonly hash: string;
 }
 
-/** What was true of the last row at a moment. */
+/** State of the last row at a moment. */
 export interface Checkpoint {
   readonly seq: number;
   readonly hash: string;
@@ -18,7 +18,7 @@ export interface Checkpoint {
   readonly signature: string;
 }
 
-/** What stands for rows that were archived and removed. */
+/** Anchor that replaces archived and removed rows. */
 export interface Anchor {
   readonly from_seq: number;
   readonly to_seq: number;

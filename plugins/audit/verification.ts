@@ -9,7 +9,7 @@ import type { Pause } from './pace.ts';
 import { beforeAll, type Store } from './store.ts';
 import type { Anchor, Checkpoint } from './tables.ts';
 
-/** What came of following the chain from its first row to its last. */
+/** Result of verifying the chain from its first row to its last. */
 export interface Verdict {
   readonly ok: boolean;
   /** Rows that are as they were written. */
@@ -166,7 +166,7 @@ function contradiction(
 const nothingSigned =
   'the trail is older than an hour, yet has neither a checkpoint nor an anchor: they were removed, and the rows they vouched for may be. Compare it with a backup';
 
-/** What is wrong when triggers are gone; undefined when none is. */
+/** Returns the break if triggers are missing; undefined if none is. */
 export const unguarded = (missing: readonly string[]): Break | undefined =>
   missing.length === 0
     ? undefined
