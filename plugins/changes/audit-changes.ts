@@ -11,7 +11,7 @@ const place = 'audit';
 const areas =
   /^(?:agent|alert|alert-rule|channel|notification-channel|dashboard|device|edge|monitor|pack|packs|plugin|recording|setting|skill|topology)s?\b/;
 const notOf = new Set(['incident', 'silence', 'change']);
-/** How people say it. */
+/** Verbs for actions. */
 const made: Readonly<Record<string, string>> = {
   create: 'created',
   update: 'changed',
@@ -19,7 +19,10 @@ const made: Readonly<Record<string, string>> = {
 };
 const harmless = /:(?:reveal|test|preview)$/;
 
-/** Follows the audit trail by its numbers, from where it stood last time: what was changed while svc or this room was away comes later, once. */
+/**
+ * Follows the audit trail by row number, from the last position: changes made while svc or this
+ * plugin was down appear later, once.
+ */
 export class AuditChanges {
   readonly #entries: Handle<AuditEntries>;
   readonly #feed: Feed;

@@ -44,7 +44,7 @@ const ChangeQuery = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 200, description: 'part of the summary' })),
 });
 
-/** What may be posted; the rest svc finds out by itself. */
+/** Kinds that may be posted; svc detects the others itself. */
 const posted = [
   'deploy',
   'config',
@@ -146,7 +146,7 @@ export const changeRoutes = (
   }),
 ];
 
-/** Who sees some devices alone tells of these. */
+/** Throws unless a user with access to some devices posts about one of these. */
 function assertOfSeen(deviceId: number | undefined, seen: SeenDevices): void {
   if (seen === undefined) {
     return;

@@ -67,7 +67,10 @@ export class ChangeStore {
     return row && changeOf(row);
   }
 
-  /** Who sees some devices alone is told of what is of these: what names none may be of any. */
+  /**
+   * Returns a page; a user with access to some devices sees changes of these: what names no device
+   * may concern any.
+   */
   async page(
     filter: ChangeFilter,
     { limit, after }: PageRequest,

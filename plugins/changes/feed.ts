@@ -7,14 +7,14 @@ import { type ChangeFilter, ChangeStore, type ChangeTables } from './change-stor
 export interface FeedParts {
   readonly tables: Tables<ChangeTables>;
   readonly clock: Clock;
-  /** After the commit. */
+  /** Called after the commit. */
   readonly noted: (change: Change) => void;
 }
 
 const longestSummary = 500;
 const longestLabel = 200;
 
-/** What changed, each change once, on disk before it is told of. */
+/** Feed of changes, each stored once, before it is announced. */
 export class Feed implements ChangeFeed {
   readonly #parts: FeedParts;
   readonly #read: ChangeStore;
@@ -36,13 +36,16 @@ export class Feed implements ChangeFeed {
     await this.put([draft], new Map());
   }
 
-  /** The change as it stands in the feed, which it was told before, or is now. */
+  /** Stores a change unless it exists, and returns it as it is in the feed. */
   async post(draft: ChangeDraft): Promise<Change> {
     await this.note(draft);
     return (await this.#read.byRef(draft.ref))!;
   }
 
-  /** Changes and what was seen of the things they are of, in one transaction: neither a change is lost, nor one told twice. */
+  /**
+   * Stores changes together with the observed state of their subjects, in one transaction: no
+   * change is lost or reported twice.
+   */
   async put(drafts: readonly ChangeDraft[], seen: ReadonlyMap<string, string>): Promise<void> {
     const { tables, clock, noted } = this.#parts;
     const now = clock.now();
