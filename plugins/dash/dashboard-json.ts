@@ -4,7 +4,7 @@ import type { DashboardView } from 'svc/contracts/monitor';
 
 import { logsUid, metricsUid } from './data-sources.ts';
 
-/** By it a dashboard that svc wrote is known in Grafana. */
+/** Tag by which a dashboard of svc is recognized in Grafana. */
 export const ownTag = 'svc';
 
 const units: Readonly<Record<string, string>> = {

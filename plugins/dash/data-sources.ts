@@ -1,4 +1,4 @@
-/** As Grafana takes it, but for the token. */
+/** Data source as Grafana accepts it, except for the token. */
 export interface DataSource {
   readonly uid: string;
   readonly name: string;

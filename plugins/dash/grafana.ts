@@ -12,7 +12,10 @@ import { errors } from './errors.ts';
 
 const oldest = '9.0';
 
-/** Asked for its health, which everybody may see, then for its organization, which shows whether the credentials count. */
+/**
+ * Probe of Grafana: its health, which is public, then its organization, which shows whether the
+ * credentials are valid.
+ */
 export const grafanaProduct: Product = {
   name: 'Grafana',
   oldest,
@@ -31,14 +34,14 @@ export const grafanaProduct: Product = {
 export interface GrafanaAnswer {
   readonly status: number;
   readonly json: Readonly<Record<string, unknown>>;
-  /** Where an array was answered. */
+  /** Items, if the answer was an array. */
   readonly list: readonly Readonly<Record<string, unknown>>[];
 }
 
 const mostBytes = 16 * 1024 * 1024;
 const callMs = 15_000;
 
-/** What Grafana refused: one object could not be written, and the pass goes on. */
+/** Error for an object that Grafana refused; the pass continues. */
 export class Refused extends Error {}
 
 /** Calls the API of one Grafana. */

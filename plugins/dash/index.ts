@@ -156,7 +156,7 @@ function syncRoute(
   });
 }
 
-/** What Grafana is to have, by what serves at the moment. */
+/** Returns what Grafana should have, given the running plugins. */
 function wishes(ctx: PluginContext): (order: SyncOrder) => Promise<Wish> {
   const { settings, services } = ctx;
   const { publicUrl } = services.use(BuildInfo);

@@ -15,13 +15,13 @@ export interface DashTables {
 
 export interface Written {
   readonly uid: string;
-  /** Of what was written, secrets among it. */
+  /** Digest of what was written, including secrets. */
   readonly digest: string;
-  /** That Grafana gave it. */
+  /** Version assigned by Grafana. */
   readonly version: number;
 }
 
-/** What was written into one Grafana. */
+/** Record of what was written into one Grafana. */
 export class Shelf {
   readonly #tables: Tables<DashTables>;
   readonly #target: string;

@@ -25,7 +25,7 @@ export interface Wish {
   readonly folder: string;
   /** Shown by the data sources when they ask us. */
   readonly token: string;
-  /** Also what people changed there. */
+  /** True to overwrite even what people changed there. */
   readonly overwrite: boolean;
   readonly dryRun: boolean;
 }
@@ -154,7 +154,7 @@ export class Sync {
     }
   }
 
-  /** Whether Grafana reaches us through it; versions that cannot say so say nothing. */
+  /** Returns whether Grafana reaches us through it; empty for versions that cannot tell. */
   async #health(path: string): Promise<string> {
     const { status, json } = await this.#grafana.call(
       'GET',
@@ -269,7 +269,9 @@ export class Sync {
     }
   }
 
-  /** What is there stays as it is; undefined: it is to be written. */
+  /**
+   * Returns the result if the existing object stays as it is; undefined if it has to be written.
+   */
   #settled(
     there: Json,
     meta: Json,
@@ -338,7 +340,7 @@ const digestOf = (value: unknown): string =>
 
 const withoutName = ({ name: _, ...rest }: DataSource): object => rest;
 
-/** Whether everything of `part` stands in `whole`, which may say more. */
+/** Returns whether `whole` contains everything in `part`. */
 function isWithin(part: unknown, whole: unknown): boolean {
   if (typeof part !== 'object' || part === null) {
     return part === whole;
