@@ -17,7 +17,7 @@ export interface Newcomer {
   readonly host: HostInfo;
 }
 
-/** What an introduction comes to. */
+/** Outcome of an introduction. */
 export type Decision =
   | {
       readonly kind: 'conflict';
@@ -26,7 +26,10 @@ export type Decision =
       readonly rival: number | null;
       readonly reason: string;
     }
-  /** `taken`: a person or an enrolment said so, whoever had it before. */
+  /**
+   * Binding to a device; `taken` if a person or an enrolment decided so, whichever edge had it
+   * before.
+   */
   | { readonly kind: 'bind'; readonly device: DeviceRow; readonly taken: boolean }
   | { readonly kind: 'create' };
 
@@ -122,7 +125,7 @@ function doubtOf(
   return `device ${id} is known by the identity that this machine says, and nothing proves that it is the same`;
 }
 
-/** Whether everything is on disk already as the newcomer says it. */
+/** Returns whether everything is already stored as the newcomer states it. */
 export const isSettled = (
   decision: Decision,
   own: EdgeRow | undefined,
@@ -141,7 +144,7 @@ export const isSettled = (
       own.rival_device_id === null &&
       Object.keys(newsOf(newcomer, decision.device)).length === 0);
 
-/** What of the newcomer the device does not know yet. */
+/** Returns the parts of the newcomer that the device does not have yet. */
 export function newsOf(
   { machine, key, fingerprint, host }: Newcomer,
   device: DeviceRow,
@@ -159,7 +162,7 @@ export function newsOf(
   );
 }
 
-/** With what a person does about it. */
+/** Returns the answer to an edge, including the remedy. */
 export const answerTo = (
   { edgeId }: Newcomer,
   { device, rival, reason }: Extract<Decision, { kind: 'conflict' }>,

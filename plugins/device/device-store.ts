@@ -11,7 +11,7 @@ export interface DeviceFilter {
   readonly tags: readonly { readonly key: string; readonly value?: string | undefined }[];
   readonly roles: readonly string[];
   readonly online?: boolean | undefined;
-  /** Those of them that the asker sees. */
+  /** Limits to devices that the asker sees. */
   readonly scope?: DeviceScope | undefined;
 }
 
@@ -150,7 +150,7 @@ export class DeviceStore {
   }
 }
 
-/** A list of any length as one parameter. */
+/** Builds a list of any length as one parameter. */
 export const among = (values: Iterable<number>) =>
   sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;
 

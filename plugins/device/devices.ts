@@ -22,7 +22,7 @@ import type { DevicePatch } from './schema.ts';
 import { type ShownDevice, shownDevice, type ShownEdge, shownEdge } from './shown.ts';
 import type { DeviceDb, DeviceRow, DeviceTables } from './tables.ts';
 
-/** What a change needs to know of the call that asks for it. */
+/** Context of a change, from the call that requests it. */
 type By = Pick<Call, 'requireMatch' | 'note' | 'principal'>;
 
 /** Edges as far as devices show them. */
@@ -32,7 +32,7 @@ export interface DevicesParts {
   readonly tables: Tables<DeviceTables>;
   readonly scopes: ScopeSource;
   readonly fleet: EdgePresence;
-  /** What other plugins know of devices. */
+  /** Details from other plugins. */
   readonly details: Pick<OpenPoint<DeviceDetailSource>, 'list'>;
   readonly clock: Clock;
   readonly events: DeviceEvents;
@@ -255,7 +255,7 @@ export class Devices {
     return selectors === undefined ? undefined : this.#scopes.of(selectors);
   }
 
-  /** One that the asker does not see is one that there is not. */
+  /** Returns a device; one outside the asker's scope counts as not found. */
   async #found(asker: Principal, id: number, db: DeviceDb): Promise<DeviceRow> {
     const scope = await this.#scopeOf(asker);
     const row = scope?.ids.has(id) === false ? undefined : await new DeviceStore(db).find(id);

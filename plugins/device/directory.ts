@@ -22,7 +22,7 @@ export interface DirectoryParts {
 type Conflict = Extract<Decision, { kind: 'conflict' }>;
 type Binding = Exclude<Decision, Conflict>;
 
-/** What was written, and what is said about it once that is committed. */
+/** Result of a write, with the events to emit once it is committed. */
 interface Settled {
   readonly bound: Bound;
   readonly announce: () => void;
@@ -211,7 +211,7 @@ const entryOf = (row: DeviceRow): DeviceEntry => ({
   roles: rolesOf(row),
 });
 
-/** What an agent says of itself is an outsider's word. */
+/** Checks the introduction, since an agent's report is untrusted. */
 function checked({
   edge_id: edgeId,
   machine_uuid: machine,

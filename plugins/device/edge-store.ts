@@ -8,11 +8,11 @@ export const edgeStore = (db: DeviceDb) => ({
   find: (edgeId: number): Promise<EdgeRow | undefined> =>
     db.selectFrom('device_edges').selectAll().where('edge_id', '=', edgeId).executeTakeFirst(),
 
-  /** Those that watch the device. */
+  /** Returns the edges that watch the device. */
   watching: (deviceId: number): Promise<EdgeRow[]> => watching(db, [deviceId]),
   watchingAny: (deviceIds: readonly number[]): Promise<EdgeRow[]> => watching(db, deviceIds),
 
-  /** Those that watch it and those that claim to. */
+  /** Returns the edges that watch the device, and those that claim to. */
   around(deviceId: number, page: PageRequest): Promise<Page<EdgeRow>> {
     const there = db
       .selectFrom('device_edges')
@@ -25,7 +25,7 @@ export const edgeStore = (db: DeviceDb) => ({
     await db.replaceInto('device_edges').values(row).execute();
   },
 
-  /** Only this edge watches the device from now on. */
+  /** Makes this edge the only one that watches the device. */
   async leaveTo(deviceId: number, edgeId: number): Promise<void> {
     await db
       .deleteFrom('device_edges')

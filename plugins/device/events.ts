@@ -3,12 +3,12 @@ import type { PluginContext } from 'svc/sdk';
 
 type Bus = Pick<PluginContext['events'], 'emit'>;
 
-/** What the other plugins hear of devices, after the commit. */
+/** Events about devices for other plugins, emitted after the commit. */
 export class DeviceEvents {
   readonly #bus: Bus;
   readonly #before: () => void;
 
-  /** `before`: called before each of them is told, so that who hears of it asks anew. */
+  /** Takes a callback `before` each event, so that its recipients query fresh state. */
   constructor(bus: Bus, before: () => void) {
     this.#bus = bus;
     this.#before = before;

@@ -9,7 +9,7 @@ export const machineStore = (db: DeviceDb) => ({
   byKey: (key: string): Promise<DeviceRow | undefined> =>
     db.selectFrom('device_devices').selectAll().where('machine_key', '=', key).executeTakeFirst(),
 
-  /** Whatever of this identity other devices have is that of one device from now on. */
+  /** Removes this identity from other devices: it now belongs to a single one. */
   async forgetMachine({
     uuid,
     key,

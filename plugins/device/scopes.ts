@@ -45,7 +45,7 @@ export class Scopes implements ScopeSource {
   }
 }
 
-/** Terms with commas between them: `tag`, `tag=value` or `role:name`, all of which must hold. */
+/** Parses comma-separated terms: `tag`, `tag=value` or `role:name`, all of which must hold. */
 function filterOf(selector: string): DeviceFilter {
   const terms = selector.split(',');
   const roles = terms.flatMap((term) =>

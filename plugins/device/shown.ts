@@ -9,7 +9,7 @@ import type { DeviceRow, EdgeRow } from './tables.ts';
 export type ShownDevice = Static<typeof DeviceItem>;
 export type ShownEdge = Static<typeof DeviceEdge>;
 
-/** What of a device is not in its row. */
+/** State of a device that is not in its row. */
 export interface Surroundings {
   readonly online: boolean;
   readonly lastSeenAt: number;

@@ -21,7 +21,7 @@ const List = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 30 }),
 });
 
-/** What agents and people ask of devices. */
+/** Skills by which agents and people query devices. */
 export const deviceSkills = (devices: Devices): readonly ToolSkill[] => [
   toolSkill({
     ...common,
