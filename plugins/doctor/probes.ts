@@ -23,8 +23,9 @@ const Probe = Type.Object({
 });
 
 /**
- * Whether what stands before svc lets streams and sockets through can only be tried from outside, where no token should be sent: whoever may
- * asks for a probe, and the probe opens an echo for a minute, and nothing else.
+ * Probes of the proxy in front of svc. Only from outside can it be tested whether streams and
+ * sockets pass, and no token should be sent there: a permitted user requests a probe, which opens
+ * an echo for a minute, and nothing else.
  */
 export class Probes {
   readonly #clock: Clock;
