@@ -3,7 +3,7 @@ import type { Contribution } from 'svc/sdk';
 
 import { DropIn, type DropInStatus } from './drop-in.ts';
 
-/** What is known of the files that plugins carry. */
+/** Set of files that plugins carry. */
 export class CarriedFileSet {
   readonly #contributed: () => readonly Contribution<CarriedFile>[];
   #files: ReadonlyMap<string, DropIn> = new Map();
@@ -12,7 +12,7 @@ export class CarriedFileSet {
     this.#contributed = contributed;
   }
 
-  /** In the order of their plugins, so that a reload of one does not change who has a name. */
+  /** Files sorted by plugin, so that reloading one does not change who owns a name. */
   get files(): Iterable<DropIn> {
     return this.#files.values();
   }

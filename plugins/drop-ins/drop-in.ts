@@ -16,12 +16,12 @@ export interface DropInStatus {
 }
 
 export interface DropInOrigin extends Pick<DropInStatus, 'kind' | 'file'> {
-  /** What it is called as long as its header is not known: the file's name without `.md`, or the folder's. */
+  /** Name until its header is known: the file's name without `.md`, or the folder's. */
   readonly name: string;
   readonly source: Persona['source'];
 }
 
-/** What is known of one file: its last good version, and what is wrong with it now. */
+/** State of one file: its last good version, and its current error. */
 export class DropIn {
   readonly #origin: DropInOrigin;
   #stamp: string | undefined;

@@ -55,7 +55,7 @@ export class DropIns {
     this.#log = log;
   }
 
-  /** Reads everything anew. */
+  /** Reloads everything. */
   load(): Promise<void> {
     return this.refresh(this.#roots);
   }
@@ -81,7 +81,7 @@ export class DropIns {
     return [...this.#carried.list(), ...this.#folders.flatMap((folder) => folder.list())];
   }
 
-  /** Ends the work at hand; nothing is read or published afterwards. */
+  /** Ends current work; nothing is read or published afterwards. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.allSettled([this.#running, this.#next]);

@@ -8,12 +8,13 @@ export interface DropInEntries {
   readonly skills: readonly PromptSkill[];
 }
 
-/** Who serves which name, keyed as a conflict points at it: `/personas/<name>`, `/skills/<key>`. */
+/** Owner of each name, keyed by its conflict path: `/personas/<name>`, `/skills/<key>`. */
 export type NameClaims = Map<string, DropIn>;
 
 /**
- * Gives each name to the first root that uses it, and within a folder to the file that has it already, else to the first; the
- * others say who has it. A file that is put beside another one never takes its name.
+ * Assigns each name to the first root that uses it, and within a folder to the file that already
+ * has it, else to the first; the others report the owner. A file added later never takes another
+ * one's name.
  */
 export function claimNames(roots: readonly Iterable<DropIn>[], before: NameClaims): NameClaims {
   const claims: NameClaims = new Map();

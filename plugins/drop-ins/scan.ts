@@ -11,14 +11,14 @@ export interface DropInRoot {
 
 export interface FoundFile {
   readonly file: string;
-  /** What it is called as long as its header is not known: the file's name without `.md`, or the folder's. */
+  /** Name until its header is known: the file's name without `.md`, or the folder's. */
   readonly name: string;
   /** Differs whenever the content may. */
   readonly stamp: string;
 }
 
 export interface Scan {
-  /** In the order of their names; undefined when the folder cannot be read at the moment. */
+  /** Files sorted by name; undefined if the folder cannot be read at the moment. */
   readonly found: readonly FoundFile[] | undefined;
   readonly problem: string | undefined;
 }

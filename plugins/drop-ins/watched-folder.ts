@@ -7,7 +7,7 @@ import { type DropInRoot, scan } from './scan.ts';
 
 const maxBytes = 64 * 1024;
 
-/** What is known of one folder of personas or skills. */
+/** State of one folder of personas or skills. */
 export class WatchedFolder {
   readonly #root: DropInRoot;
   #files: ReadonlyMap<string, DropIn> = new Map();
@@ -17,12 +17,12 @@ export class WatchedFolder {
     this.#root = root;
   }
 
-  /** In the order of their names. */
+  /** Files sorted by name. */
   get files(): Iterable<DropIn> {
     return this.#files.values();
   }
 
-  /** Whether a hint points at this folder, at something below it, or at a folder that it stands in. */
+  /** Returns whether a hint refers to this folder, something below it, or one of its parents. */
   concerns(path: string): boolean {
     return `${path}${sep}`.startsWith(`${this.#root.path}${sep}`);
   }
