@@ -4,10 +4,12 @@ import { messageOf, type Settings } from 'svc/sdk';
 
 type Target = NonNullable<GateQuestion['target']>;
 
-/** What settings say of arguments and of the device that a call is about. */
+/** Policy in settings about the arguments and the target device of a call. */
 export class ArgumentPolicy {
   readonly #settings: Pick<Settings, 'get'>;
-  /** By the list they were compiled from, which is another object when the setting has changed. */
+  /**
+   * Compiled patterns by the list they came from, which is a new object after the setting changes.
+   */
   readonly #compiled = new WeakMap<readonly string[], readonly RE2JS[] | string>();
 
   constructor(settings: Pick<Settings, 'get'>) {

@@ -24,10 +24,10 @@ export interface GateParts {
   readonly packs?: Pick<PackCeilings, 'refusal' | 'hostRefusal'>;
 }
 
-/** As models and MCP clients know a tool: who denies one may have read its name there. */
+/** Returns the name by which models and MCP clients know a tool: a deny rule may use it. */
 const plainName = (key: string): string => key.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 60);
 
-/** Who asks, as the accounts of this moment have it. */
+/** Current account of the caller. */
 interface Standing {
   readonly role: string;
   /** Selectors of their organizations, as text; undefined: they see all devices. */
@@ -35,7 +35,7 @@ interface Standing {
   readonly holds: (action: string) => boolean;
 }
 
-/** What each mode of a persona lets through. */
+/** Skill classes that each permission mode of a persona allows. */
 const classesOf: Readonly<Record<PermissionMode, readonly SkillClass[]>> = {
   'read-only': ['safe'],
   'mutating-with-confirm': ['safe', 'mutating'],
@@ -151,7 +151,7 @@ function devicesRefusal(
       );
 }
 
-/** By its fields, and by those of whom it works for. */
+/** Returns a refusal by the persona's fields, or by those of the persona it works for. */
 function personaRefusal(
   persona: GatedPersona | undefined,
   tool: GatedTool,
@@ -183,7 +183,7 @@ function actionsFor({ tool: { class: kind, source, key } }: GateQuestion): reado
   return source === 'edge' ? ['device:read', `skill:${key}`] : [];
 }
 
-/** Who may only read, whatever role and persona allow. */
+/** Returns the ceiling of callers who may only read, whatever role and persona allow. */
 function ceilingOf(
   { origin, principal: { kind } }: GateQuestion,
   role: string,
