@@ -87,7 +87,7 @@ const summary = (status: PluginStatus): Static<typeof PluginSummary> => ({
   generation: status.generation ?? null,
 });
 
-/** The last change did not come up; what served before goes on. */
+/** Describes a failed reload, during which the previous generation keeps running. */
 const failedChange = ({ lastAttempt, generation }: PluginStatus): string | undefined =>
   lastAttempt && !lastAttempt.ok
     ? `the last change failed in ${lastAttempt.stage}: ${lastAttempt.cause}; generation ${generation} still serves`
