@@ -80,7 +80,7 @@ const accountRoutes = (users: Users): readonly RouteDeclaration[] => [
   }),
 ];
 
-/** What ends or changes what the sessions of a user may do. */
+/** Routes that end or limit the sessions of a user. */
 const standingRoutes = (users: Users): readonly RouteDeclaration[] => [
   route({
     method: 'PATCH',

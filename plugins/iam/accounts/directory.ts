@@ -19,7 +19,7 @@ export interface DirectoryParts {
   readonly clock: Clock;
 }
 
-/** What other plugins may know of people. */
+/** Creates the directory through which other plugins query people. */
 export const createDirectory = ({
   tables,
   people,

@@ -23,7 +23,10 @@ export interface FirstAdminParts {
   readonly log: Logger;
 }
 
-/** Nobody asked over the network: the start itself did what the operator's environment says. */
+/**
+ * Principal of the start itself, which applies the operator's environment without a network
+ * request.
+ */
 const start: Principal = Object.freeze({
   kind: 'system',
   id: 'start',

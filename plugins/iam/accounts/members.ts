@@ -21,7 +21,7 @@ export interface MembersParts {
 
 const defaultMostOrgsOfUser = 100;
 
-/** Who belongs where. Memory of the member follows each change. */
+/** Memberships. The in-memory copy of the member is updated after each change. */
 export class Members {
   readonly #parts: MembersParts;
 
@@ -112,7 +112,10 @@ async function assertSeen(db: Iam, actor: Principal, org: number): Promise<void>
   }
 }
 
-/** Who leaves an organization that carries a selector may see more than its members do, so none of those lets anybody out. */
+/**
+ * Throws unless the actor may widen access: leaving an organization with a selector may reveal more
+ * devices, so its own admins cannot remove anybody.
+ */
 async function assertMayWiden(tx: Iam, actor: Principal, org: number): Promise<void> {
   const { name, device_selector: selector } =
     (await new OrgStore(tx).find(actor, org)) ?? missingOrg(org);

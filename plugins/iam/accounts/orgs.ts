@@ -24,7 +24,7 @@ export interface OrgsParts {
 
 const defaultMostOrgs = 1_000;
 
-/** Organizations: a forest in which names are unique and none is its own ancestor. */
+/** Organizations: a forest with unique names and no cycles. */
 export class Orgs {
   readonly #parts: OrgsParts;
 
@@ -105,7 +105,7 @@ export class Orgs {
     }
   }
 
-  /** Its members only lose this membership. */
+  /** Deletes an organization; its members only lose this membership. */
   async remove(by: By, id: number): Promise<void> {
     const { tables, people } = this.#parts;
     const left = await tables.write(async (tx) => {

@@ -97,7 +97,10 @@ export class Roles {
     });
   }
 
-  /** Actions that are there no more, such as `greeter:read` and `greeter:*` of the area `greeter`: who brings that name again finds no role that grants them. */
+  /**
+   * Removes the actions of a deleted area, such as `greeter:read` and `greeter:*`: another area
+   * that takes that name finds no role that grants them.
+   */
   forgetArea(area: string): Promise<void> {
     return this.#following(async (tx) => {
       const store = new RoleStore(tx);
@@ -154,7 +157,10 @@ function assertCustom(name: string, policy: Policy): void {
   }
 }
 
-/** What a membership adds counts in its organization only, while a role counts everywhere; and a token holds less than its role. */
+/**
+ * Throws unless the actor holds these grants: a membership counts in its organization only, while a
+ * role counts everywhere; and a token holds less than its role.
+ */
 function assertHeld(policy: Policy, actor: Principal, grants: readonly string[]): void {
   const ofRole = policy.grantsOf(actor.role);
   const beyond = grants.find(

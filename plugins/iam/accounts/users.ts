@@ -144,7 +144,10 @@ export class Users {
     });
   }
 
-  /** For a person who has proven otherwise who they are, and does not know the password. */
+  /**
+   * Sets the password of a person who has proven their identity otherwise, without knowing the old
+   * one.
+   */
   async replacePassword(
     { id, version }: { readonly id: number; readonly version: number },
     password: string,
@@ -228,7 +231,7 @@ export class Users {
   }
 }
 
-/** Who has lost the password is nobody yet. */
+/** Principal of a person who has lost the password, and is not authenticated yet. */
 const restoring: Principal = Object.freeze({
   kind: 'system',
   id: 'password-reset',

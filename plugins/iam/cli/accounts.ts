@@ -20,7 +20,7 @@ export interface User {
   readonly last_login_at: string | null;
 }
 
-/** Who asks, as `GET /api/v1/me` tells it. */
+/** Caller as in `GET /api/v1/me`. */
 export interface Caller {
   /** `operator` is nobody's account. */
   readonly kind: string;
@@ -72,7 +72,7 @@ export async function newPassword(call: Call, questions: Questions): Promise<New
   return { password, generated: false };
 }
 
-/** For the document of a result, which holds a password only when nobody else knows it. */
+/** Returns the password for a result's document, only if nobody else knows it. */
 export const shownPassword = ({
   password,
   generated,

@@ -3,7 +3,7 @@ import { errors } from './errors.ts';
 const shape = /^[^\s@\p{C}]{1,64}@[^\s@.\p{C}]{1,63}(\.[^\s@.\p{C}]{1,63})*$/u;
 const longest = 254;
 
-/** How an e-mail is kept and compared. */
+/** Normalizes an e-mail for storage and comparison. */
 export const normalEmail = (text: string): string => text.trim().normalize('NFC').toLowerCase();
 
 /** The e-mail in `text`, or a sentence about what is wrong with it. Whether mail arrives there is not asked. */

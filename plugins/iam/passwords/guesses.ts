@@ -14,7 +14,10 @@ export class Guesses {
     this.#wrong = new SlidingCounter({ limit: mostWrong, windowMs, clock, mostKeys: mostAccounts });
   }
 
-  /** Whether a guess at the password of this account is right; throws rate_limited, without asking, after too many that were not. */
+  /**
+   * Returns whether a guess at the password of this account is right; throws rate_limited, without
+   * checking, after too many wrong ones.
+   */
   async check(id: number, isRight: () => Promise<boolean>): Promise<boolean> {
     const account = String(id);
     const waitMs = this.#wrong.waitMs(account);

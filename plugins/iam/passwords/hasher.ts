@@ -51,7 +51,10 @@ export class Hasher {
     return `$scrypt$ln=${ln},r=${r},p=${p}$${unpadded(salt)}$${unpadded(key)}`;
   }
 
-  /** Whether `hash` was made from `password`. Without a hash the answer is no, at the same cost. */
+  /**
+   * Returns whether `hash` was made from `password`. Without a hash it returns false, at the same
+   * cost.
+   */
   async verify(hash: string | undefined, password: string): Promise<boolean> {
     const known = hash === undefined ? undefined : parse(hash);
     const { cost, salt, key } = known ?? this.#decoy;
@@ -61,7 +64,7 @@ export class Hasher {
     return timingSafeEqual(derived, key) && known !== undefined && !isTooLong(password);
   }
 
-  /** Whether a hash was made more cheaply than hashes are made today. */
+  /** Returns whether a hash was made with lower cost than today's. */
   isDated(hash: string): boolean {
     const made = parse(hash)?.cost;
     return (

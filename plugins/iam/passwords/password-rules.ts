@@ -1,7 +1,10 @@
 import { normalEmail } from './email.ts';
 import { errors } from './errors.ts';
 
-/** Counted in characters as people count them; length is the only rule that makes passwords better. */
+/**
+ * Min length, counted in characters as people count them; length is the only rule that improves
+ * passwords.
+ */
 export const shortestPassword = 10;
 export const longestPassword = 256;
 

@@ -5,7 +5,7 @@ import type { OrgRole } from '../store/tables.ts';
 /** Stands for everything; only the role `admin` grants it, so that admins are exactly those who hold the role. */
 export const everything = '*';
 
-/** What being a member adds to what one's role grants, in that organization. */
+/** Grants that a membership adds to those of the role, within that organization. */
 export const orgRoleGrants: Readonly<Record<OrgRole, readonly string[]>> = {
   org_admin: ['member:manage'],
   member: [],

@@ -28,7 +28,7 @@ export class People {
     this.#parts = parts;
   }
 
-  /** Who may act at this moment: neither deleted nor disabled. */
+  /** Returns the person if they may act at this moment: neither deleted nor disabled. */
   live(id: number): Person | undefined {
     const person = this.find(id);
     return person?.status === 'active' ? person : undefined;

@@ -1,7 +1,7 @@
 import type { RoleRow } from '../store/role-store.ts';
 import { InTurn } from './in-turn.ts';
 
-/** What the built-in roles grant, by name. */
+/** Grants of the built-in roles, by name. */
 export type Seeds = Readonly<Record<BuiltinRole, readonly string[]>>;
 export type BuiltinRole = (typeof builtinRoles)[number];
 export const builtinRoles = ['admin', 'user', 'viewer'] as const;
@@ -23,7 +23,7 @@ const descriptions: Readonly<Record<BuiltinRole, string>> = {
 
 const none: readonly string[] = Object.freeze([]);
 
-/** What each role grants at this moment, in memory. */
+/** Grants of each role at this moment, in memory. */
 export class Policy {
   readonly #readRoles: () => Promise<readonly RoleRow[]>;
   readonly #turns = new InTurn();

@@ -83,7 +83,7 @@ export class MemberStore {
     ).total;
   }
 
-  /** Where a user belongs, as `/me` shows it. */
+  /** Returns the memberships of a user, as `/me` shows them. */
   ofUser(actor: Principal, user: number) {
     return this.#db
       .selectFrom('iam_members')

@@ -3,11 +3,11 @@ import type { Iam, OrgRole, UserStatus } from './tables.ts';
 export interface Membership {
   readonly org_id: number;
   readonly role: OrgRole;
-  /** Of the organization: which devices its members see. */
+  /** Device selector of the organization, which limits what its members see. */
   readonly device_selector: string | null;
 }
 
-/** What memory holds of one account. */
+/** Account as held in memory. */
 export interface Account {
   readonly id: number;
   readonly email: string;
@@ -18,7 +18,10 @@ export interface Account {
   readonly memberships: readonly Membership[];
 }
 
-/** What svc itself must know of everybody: for its memory, for signing in, and for rows that name people. No route reads here. */
+/**
+ * Internal access to accounts: for the in-memory copy, for signing in, and for rows that name
+ * people. No route reads from here.
+ */
 export class PeopleStore {
   readonly #db: Iam;
 
@@ -84,7 +87,7 @@ export class PeopleStore {
       .executeTakeFirst();
   }
 
-  /** Also of deleted accounts. */
+  /** Returns the name, also of a deleted account. */
   nameOf(id: number) {
     return this.#db
       .selectFrom('iam_users')

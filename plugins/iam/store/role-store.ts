@@ -9,7 +9,7 @@ export interface RoleRow extends Omit<Stored, 'grants'> {
   readonly grants: readonly string[];
 }
 
-/** Custom roles; svc has them in common, so whoever may read roles sees all of them. */
+/** Custom roles, common to all of svc: whoever may read roles sees all of them. */
 export class RoleStore {
   readonly #db: Iam;
 

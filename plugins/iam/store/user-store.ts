@@ -86,7 +86,7 @@ export class UserStore {
       .executeTakeFirst();
   }
 
-  /** For whoever changes the password; compared and replaced, never shown. */
+  /** Returns the hash for changing the password; it is compared and replaced, never shown. */
   async hashOf(actor: Principal, id: number): Promise<string | undefined> {
     const found = await this.#db
       .selectFrom('iam_users')
