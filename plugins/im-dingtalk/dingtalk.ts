@@ -31,7 +31,10 @@ type Json = Readonly<Record<string, unknown>>;
 const usualEndpoint = 'https://api.dingtalk.com';
 const refused: ImReceived = { outcome: 'refused' };
 
-/** Robots of DingTalk apps: app_id is the AppKey, which is the code of the robot as well, and the secret signs callbacks, too. */
+/**
+ * Platform for robots of DingTalk apps: app_id is the AppKey, which is also the code of the robot,
+ * and the secret signs callbacks too.
+ */
 export function dingtalk(ports: CallPorts): ImPlatform {
   const calls = new Calls(ports);
   const seen = new ProofsSeen();
@@ -94,8 +97,8 @@ export function dingtalk(ports: CallPorts): ImPlatform {
 }
 
 /**
- * The signature covers the time alone and not the body: it is taken for one message only, so that whoever has seen one cannot put
- * other words under it.
+ * Receives a callback. The signature covers the time alone, not the body: it is accepted for one
+ * message only, so that whoever has seen one cannot attach other text to it.
  */
 function receive(
   app: ImApp,
@@ -117,7 +120,7 @@ function receive(
   return { outcome: 'events', events: eventsOf(payload) };
 }
 
-/** A message to the robot: a direct one, or one that mentions it, because no other is told. */
+/** Returns the events of a payload; the robot gets direct messages and those that mention it. */
 function eventsOf(payload: Json): readonly ImEvent[] {
   const [key, conversation, staff] = ['msgId', 'conversationId', 'senderStaffId'].map((name) =>
     textOf(payload[name]),
