@@ -3,7 +3,7 @@ import { jsonObject, objectOf, textOf } from 'svc/im';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What a payload of either version tells; undefined where it is of another app. */
+/** Returns the events of a payload of either version; undefined if it is for another app. */
 export function eventsOf(appId: string, payload: Json): readonly ImEvent[] | undefined {
   const [header, event] = [objectOf(payload['header']), objectOf(payload['event'])];
   const isSecond = payload['schema'] === '2.0';
@@ -25,7 +25,7 @@ export function eventsOf(appId: string, payload: Json): readonly ImEvent[] | und
     : [found];
 }
 
-/** Of people, never of apps; in groups only where the bot is mentioned. */
+/** Returns a message by a person, never by an app; in groups only if the bot is mentioned. */
 function written(key: string, event: Json): ImEvent | undefined {
   const [sender, message] = [objectOf(event['sender']), objectOf(event['message'])];
   const [chat, id, root] = ['chat_id', 'message_id', 'root_id'].map((name) =>
@@ -98,7 +98,7 @@ function pressed(key: string, event: Json): ImEvent {
   };
 }
 
-/** The bot in front is taken away, others get their names. */
+/** Removes a leading mention of the bot, and replaces other mentions by names. */
 function unmentioned(text: string, names: readonly (readonly [string, string])[]): string {
   const [first] = names;
   const rest =

@@ -40,7 +40,10 @@ const refused: ImReceived = { outcome: 'refused' };
 const expired = new Set(['99991661', '99991663', '99991664', '99991668']);
 const passing = new Set(['230020', '99991400', '11232', '-1', '1500', '2200', '232009']);
 
-/** Apps of Feishu and, with its endpoint, of Lark. Callbacks are sealed and signed with the encrypt key, without which none is taken. */
+/**
+ * Platform for apps of Feishu and, with its endpoint, of Lark. Callbacks are encrypted and signed
+ * with the encrypt key, without which none is accepted.
+ */
 export function feishu(ports: CallPorts): ImPlatform {
   const calls = new Calls(ports);
   const api: Api = async (app, method, path, json) => await asApp(calls, app, method, path, json);

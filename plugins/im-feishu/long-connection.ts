@@ -15,7 +15,7 @@ export interface LongConnectionParts {
 
 const control = 0;
 const data = 1;
-/** It lets go of who is silent for two minutes. */
+/** Ping interval; the server closes connections that are silent for two minutes. */
 const pingEveryMs = 90_000;
 const maxParts = 32;
 const maxOpen = 64;
