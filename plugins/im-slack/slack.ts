@@ -38,7 +38,7 @@ const passing = new Set([
   'request_timeout',
   'team_added_to_org',
 ]);
-/** So many messages are looked through for one that may have been sent before a crash. */
+/** Max messages searched for one that may have been sent before a crash. */
 const lookedThrough = 50;
 
 /** Apps of Slack: the secret is the bot's token, the key the signing secret, the verify token the one of the app's sockets. */
@@ -142,7 +142,7 @@ function receive(app: ImApp, { method, headers, body, now }: ImCallback): ImRece
 const ofApp = (payload: Json, { app_id: id }: ImApp): boolean =>
   textOf(payload['api_app_id']) === id;
 
-/** What a callback, or an envelope of a socket, tells. */
+/** Returns the events of a callback, or of a socket's envelope. */
 function eventsOf(app: ImApp, payload: Json, kind: string): readonly ImEvent[] {
   if (!ofApp(payload, app)) {
     return [];
@@ -248,7 +248,7 @@ function pressed(payload: Json): ImEvent | undefined {
   };
 }
 
-/** Without the mention of the bot in front; `!ack` is `/ack`, which Slack keeps for itself. */
+/** Removes a leading mention of the bot; `!ack` becomes `/ack`, which Slack reserves. */
 const plainText = (text: string): string =>
   text
     .replace(/^\s*<@[A-Z0-9]+(?:\|[^>]*)?>\s*[,:]?\s*/, '')
@@ -261,7 +261,7 @@ const plainText = (text: string): string =>
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Little markdown of models to that of Slack. */
+/** Converts the simple markdown of models to that of Slack. */
 const mrkdwn = (text: string): string =>
   escaped(text)
     .replaceAll(/\*\*([^*\n]+)\*\*/g, '*$1*')

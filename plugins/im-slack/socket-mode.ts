@@ -15,7 +15,10 @@ export interface SocketModeParts {
   ) => readonly ImEvent[];
 }
 
-/** One socket of Slack until it ends. Nothing is replayed on it, so an envelope is acknowledged once its events are on disk, and not before. */
+/**
+ * Runs one Slack socket until it ends. Nothing is replayed on it, so an envelope is acknowledged
+ * only once its events are on disk.
+ */
 export async function socketMode({
   calls,
   app,
