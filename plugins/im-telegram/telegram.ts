@@ -211,7 +211,7 @@ function placeOf(
 const nameOf = (from: Json): string =>
   textOf(from['username']) || textOf(from['first_name']) || textOf(from['id']);
 
-/** Without the bot that a command or a mention in front names. */
+/** Removes the bot named in a leading command or mention. */
 const spoken = (text: string): string =>
   text.replace(/^(\/[a-z_]+)@\w+/i, '$1').replace(/^@\w+bot\b[,:]?\s*/i, '');
 
