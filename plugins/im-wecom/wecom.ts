@@ -96,7 +96,10 @@ function receive(app: ImApp, { method, query, body, now }: ImCallback): ImReceiv
     : refused;
 }
 
-/** 16 random bytes, the length, the message, and for whom it is: another corporation's opens to nothing. */
+/**
+ * Decrypts 16 random bytes, the length, the message, and its recipient; undefined for one of
+ * another corporation.
+ */
 function unsealed(app: ImApp, sealed: string): string | undefined {
   const key = Buffer.from(`${app.encrypt_key}=`, 'base64');
   const plain = opened(key, key.subarray(0, 16), Buffer.from(sealed, 'base64'), 32);
