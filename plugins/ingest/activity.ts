@@ -1,10 +1,10 @@
 import type { IngestActivityContract, LastPushes, Signal } from 'svc/contracts/ingest';
 
-/** Edges that are remembered; the one that was quiet longest makes room. */
+/** Max edges stored; the one that was idle longest is dropped. */
 const maxEdges = 10_000;
 const nothing: LastPushes = Object.freeze({});
 
-/** Remembers when each edge was heard of. */
+/** Times of the last push of each edge. */
 export class Activity implements IngestActivityContract {
   readonly #edges = new Map<string, Partial<Record<Signal, number>>>();
 

@@ -1,6 +1,6 @@
 import { errors } from './errors.ts';
 
-/** How HTTP names what stores unpack, and how they name it. */
+/** Encodings that stores decompress, by their HTTP name. */
 const known: Readonly<Record<string, string>> = {
   gzip: 'gzip',
   'x-gzip': 'gzip',

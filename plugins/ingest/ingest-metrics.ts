@@ -2,7 +2,7 @@ import type { Signal } from 'svc/contracts/ingest';
 import type { PushAnswer } from 'svc/contracts/metricsdb';
 import { isSvcError, type Metrics } from 'svc/sdk';
 
-/** What came of one push. */
+/** Outcome of one push. */
 type Outcome = 'accepted' | 'partial' | 'refused' | 'limited' | 'unavailable' | 'failed';
 
 /** Edges that have a series of their own; there is a service for all the others. */

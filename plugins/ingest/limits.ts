@@ -2,7 +2,7 @@ import type { Settings } from 'svc/sdk';
 
 const mebibyte = 1024 * 1024;
 
-/** Of one body as it is sent, whatever the settings say. */
+/** Max size of one body as sent, whatever the settings say. */
 export const maxBodyBytes = 16 * mebibyte;
 
 const burstSeconds = 4;
@@ -12,7 +12,7 @@ export interface Flow {
   readonly burst: number;
 }
 
-/** What may come in, as the settings say at this moment. */
+/** Limits of intake, from the current settings. */
 export interface PushLimits {
   readonly bytesInFlight: number;
   readonly bytesInFlightOfOne: number;

@@ -16,14 +16,14 @@ import { pushRoute } from './push-route.ts';
 import { demandBody, type Pusher, type PushStore } from './push.ts';
 import type { Stores } from './stores.ts';
 
-/** What the reply calls the count of what was refused. */
+/** Field of the reply that counts what was refused. */
 const counted: Readonly<Record<Signal, string>> = {
   metrics: 'rejectedDataPoints',
   logs: 'rejectedLogRecords',
   traces: 'rejectedSpans',
 };
 
-/** Where exporters look for it: at the root, and where Loki and Prometheus have it below their base address. */
+/** Paths that exporters use: at the root, and below the base addresses of Loki and Prometheus. */
 const paths: readonly (readonly [path: string, signal: Signal])[] = [
   ['/v1/metrics', 'metrics'],
   ['/v1/logs', 'logs'],
@@ -35,7 +35,10 @@ const paths: readonly (readonly [path: string, signal: Signal])[] = [
 
 const nothing = { accepted: 0, rejected: 0, reasons: [] };
 
-/** OTLP over HTTP, in protobuf and in JSON; what is refused of an export is told in a successful reply. */
+/**
+ * Routes for OTLP over HTTP, in protobuf and JSON; refused parts of an export are reported in a
+ * successful reply.
+ */
 export const otlpRoutes = (
   gate: PushGate,
   push: Pusher,

@@ -17,7 +17,7 @@ interface Sender {
   inFlight: number;
 }
 
-/** Senders that are remembered; the one that was quiet longest makes room. */
+/** Max senders stored; the one that was idle longest is dropped. */
 const maxSenders = 10_000;
 
 /**

@@ -20,10 +20,13 @@ export interface PushRoute {
   readonly handle: (call: PushCall) => Promise<string | Uint8Array | void>;
 }
 
-/** Longer than a store takes at most, so that its own words are heard. */
+/** Time limit, longer than that of any store, so that the store's own error arrives. */
 const timeoutMs = 60_000;
 
-/** What all ways in have in common: who may, how much, and that a push is counted instead of audited. */
+/**
+ * Builds a push route with what all of them share: permissions, limits, and counting pushes instead
+ * of auditing them.
+ */
 export const pushRoute = (gate: PushGate, route: PushRoute): RouteDeclaration =>
   byteRoute({
     ...route,

@@ -20,7 +20,7 @@ export interface PushStore<F extends string> {
   ): Promise<PushAnswer>;
 }
 
-/** What a push brings, whichever way it came. */
+/** Push from any route. */
 export type PushCall = Pick<
   Call<unknown, unknown, Uint8Array>,
   'principal' | 'headers' | 'body' | 'signal' | 'setHeader'
@@ -30,7 +30,7 @@ export interface Push<F extends string> {
   readonly signal: Signal;
   readonly store: Handle<PushStore<F>>;
   readonly format: F;
-  /** As the store names it. */
+  /** Encoding as the store names it. */
   readonly encoding: string | undefined;
 }
 
@@ -75,8 +75,9 @@ export function createPusher({
 }
 
 /**
- * Only an edge speaks for a device. Of everybody else nothing is known, and what they say of themselves is taken away:
- * stores of metrics and logs are told so by an empty stamp, the one of traces never believes a sender.
+ * Returns the stamp of a push. Only an edge speaks for a device. About any other sender nothing is
+ * known, and its claims are removed: an empty stamp tells the stores of metrics and logs so; that
+ * of traces never trusts a sender.
  */
 function stampOf({ kind, id, device }: Principal, signal: Signal): Stamp {
   const [edge_id, device_id] = kind === 'edge' ? [id, device] : [undefined, undefined];

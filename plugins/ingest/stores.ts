@@ -3,7 +3,7 @@ import { MetricsIngest } from 'svc/contracts/metricsdb';
 import { TraceIngest } from 'svc/contracts/traces';
 import type { Handle, PluginContext } from 'svc/sdk';
 
-/** The stores of the three signals, each of which may be away. */
+/** Stores of the three signals, any of which may be missing. */
 export interface Stores {
   readonly metrics: Handle<MetricsIngest>;
   readonly logs: Handle<LogIngest>;

@@ -11,7 +11,10 @@ import {
 
 import { errors } from './errors.ts';
 
-/** For a proxy in front of stores of somebody's own: whether this request may push, and whose it is. Answered from memory. */
+/**
+ * Returns a route for a proxy in front of external stores: whether this request may push, and as
+ * whom. Answered from memory.
+ */
 export const verifyRoute = (authenticator: Handle<AuthenticatorContract>): RouteDeclaration =>
   byteRoute({
     method: 'GET',

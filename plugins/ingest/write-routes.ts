@@ -9,7 +9,10 @@ import { demandBody, type PushCall, type Pusher } from './push.ts';
 
 const produces = 'text/plain; charset=utf-8';
 
-/** What senders of metrics speak besides OTLP: Prometheus remote write in both versions, and its text format. */
+/**
+ * Routes for protocols of metrics besides OTLP: Prometheus remote write in both versions, and its
+ * text format.
+ */
 export const writeRoutes = (
   gate: PushGate,
   push: Pusher,
@@ -73,7 +76,7 @@ const writtenHeaders = (samples: number, exemplars: number): Readonly<Record<str
   'x-prometheus-remote-write-exemplars-written': String(exemplars),
 });
 
-/** Of a request that is refused as a whole nothing is written, and the sender is told that, too. */
+/** Reports zero written samples for a request that is refused as a whole. */
 const counted = (pushing: Promise<PushAnswer>): Promise<PushAnswer> =>
   pushing.catch((error: unknown) => {
     throw isSvcError(error) && error.code === 'invalid_argument'
@@ -86,7 +89,10 @@ const counted = (pushing: Promise<PushAnswer>): Promise<PushAnswer> =>
       : error;
   });
 
-/** Samples that cannot be stored are told as a 400, which senders do not repeat; the others of the same push are stored. */
+/**
+ * Answers a push. Samples that cannot be stored yield a 400, which senders do not retry; the others
+ * of the same push are stored.
+ */
 function answer(
   call: PushCall,
   { accepted, rejected, reasons, exemplars = 0 }: PushAnswer,
