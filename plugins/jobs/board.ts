@@ -20,7 +20,7 @@ export interface OwnedJob extends JobView {
 
 type Source = Contribution<JobSource>;
 
-/** The jobs of all plugins as one list. */
+/** Jobs of all plugins as one list. */
 export class Board {
   readonly #sources: Pick<OpenPoint<JobSource>, 'list'>;
   readonly #log: Logger;
@@ -30,7 +30,10 @@ export class Board {
     this.#log = log;
   }
 
-  /** Newest first: each source is asked for a page of its own, of which the newest are taken. */
+  /**
+   * Returns a page, newest first: each source is asked for a page of its own, of which the newest
+   * are taken.
+   */
   async page(
     { plugin, ...filter }: BoardFilter,
     { limit, after }: PageRequest,
