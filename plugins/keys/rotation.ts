@@ -2,7 +2,7 @@ import { type Logger, type MasterKeys, messageOf } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 
-/** What a new master key came to. */
+/** Result of a master key rotation. */
 export interface Rotated {
   readonly kid: string;
   readonly resealed: number;
@@ -32,7 +32,7 @@ export class Rotation {
     });
   }
 
-  /** Goes on where an earlier process was stopped. */
+  /** Resumes a rotation that an earlier process did not finish. */
   async resume(): Promise<void> {
     try {
       const done = await this.#alone(async () =>
