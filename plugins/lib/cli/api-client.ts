@@ -106,7 +106,7 @@ interface Question {
   readonly body: object | undefined;
 }
 
-/** Sends a question. Not by fetch, which refuses a list of ports on which svc may well be told to listen. */
+/** Sends a request. Not by fetch, which refuses a list of ports on which svc may well listen. */
 function answer(
   url: URL,
   { method, token, program, withinMs, body }: Question,

@@ -7,7 +7,7 @@ import { currentProfile, defaultProfile, findProfile } from './profiles.ts';
 import type { RunningSvc } from './running.ts';
 import type { Shell } from './shell.ts';
 
-/** Which svc a command speaks to, and as whom. */
+/** Options for which svc a command talks to, and as whom. */
 export const clientOptions: Readonly<Record<'profile' | 'url' | 'token' | 'insecure', Option>> = {
   profile: { value: 'name', about: 'as the account that "svc login --profile <name>" signed in' },
   url: { value: 'url', about: 'the svc at this address, together with --token' },
@@ -19,8 +19,8 @@ export const clientOptions: Readonly<Record<'profile' | 'url' | 'token' | 'insec
 };
 
 /**
- * Speaks as whoever was named, else as the profile that was signed in without a name, else as the operator
- * of the data folder. Naming the data folder means its operator.
+ * Opens a client as the named profile, else as the default profile that is signed in, else as the
+ * operator of the data folder. Naming the data folder means its operator.
  */
 export async function openClient(call: Call, shell: Shell): Promise<ApiClient> {
   const [profile, url, token] = [call.value('profile'), call.value('url'), call.value('token')];
@@ -55,7 +55,10 @@ export async function localSvc(shell: Shell): Promise<RunningSvc> {
   return running;
 }
 
-/** As the profile without a name, where no data folder was named; one that the environment names must be of the same svc. */
+/**
+ * Returns whether the default profile applies, which requires that no data folder was named; one
+ * from the environment must belong to the same svc.
+ */
 async function isSignedIn(call: Call, shell: Shell): Promise<boolean> {
   const profile = call.has('data') ? undefined : findProfile(defaultProfile, call.environment);
   const folder = call.environment['SVC_DATA_DIR'];
@@ -71,7 +74,7 @@ async function isSignedIn(call: Call, shell: Shell): Promise<boolean> {
   return true;
 }
 
-/** Whether the words of the command mean a data folder of this machine, and no svc serves it at the moment. */
+/** Returns whether the command refers to a local data folder that no svc serves at the moment. */
 export async function isIdleFolder(call: Call, shell: Shell): Promise<boolean> {
   const named = ['profile', 'url', 'token'].some((option) => call.has(option));
   return !named && !(await isSignedIn(call, shell)) && (await shell.running()) === undefined;

@@ -7,7 +7,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Option {
   readonly about: string;
-  /** What the value is, as the usage line shows it; absent: a switch. */
+  /** Placeholder of the value in the usage line; absent for a switch. */
   readonly value?: string;
   /** One letter that stands for it. */
   readonly short?: string;
@@ -15,16 +15,16 @@ export interface Option {
 
 /** One thing that svc can be asked to do. */
 export interface Command {
-  /** What follows the name: `<id>` must be given, `[dir]` may be. */
+  /** Operands after the name: `<id>` is required, `[dir]` optional. */
   readonly operands: readonly string[];
   readonly options: Readonly<Record<string, Option>>;
-  /** What the summary of the catalogue leaves out. */
+  /** Details that the summary of the catalogue leaves out. */
   readonly about: string;
   readonly example: string;
   run(call: Call, shell: Shell): Promise<Result>;
 }
 
-/** How a command was called, checked against what it declares. */
+/** Invocation of a command, checked against its declaration. */
 export interface Call {
   /** A required operand, by its place. */
   operand(index: number): string;
@@ -36,7 +36,7 @@ export interface Call {
   readonly environment: Environment;
 }
 
-/** What a command has to say: one document for scripts, the same as text for people. */
+/** Result of a command: one document for scripts, and the same as text for people. */
 export interface Result {
   readonly data: unknown;
   text(paint: Paint): string;

@@ -4,13 +4,13 @@ import { asFailure, type ExitCode, type Failure, usageFailure } from './failure.
 import { printable } from './layout.ts';
 import { paintFor } from './paint.ts';
 
-/** What is to be run: a command by its name, and what was typed besides that. */
+/** Command to run: its name, and the remaining arguments. */
 export interface Chosen {
   readonly name: string;
   readonly command: Pick<Command, 'operands' | 'options'>;
   readonly run: (call: Call) => Promise<Result>;
   readonly rest: readonly string[];
-  /** What `--help` shows. */
+  /** Returns what `--help` shows. */
   readonly page: () => Promise<Result>;
 }
 

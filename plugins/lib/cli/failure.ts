@@ -1,6 +1,6 @@
 import { type ErrorCode, isSvcError, messageOf } from 'svc/sdk';
 
-/** What a script may rely on; `svc help` prints this table. */
+/** Exit codes that scripts may rely on; `svc help` prints this table. */
 export const exitCodes = {
   0: 'done',
   1: 'failed, or found a problem',
@@ -37,7 +37,7 @@ export const usageFailure = (message: string): Failure =>
 export const unreachable = (message: string, cause?: unknown): Failure =>
   new Failure(3, 'unavailable', message, { cause });
 
-/** Whatever was thrown, as a failure; an error nobody foresaw is told in its own words. */
+/** Converts anything thrown to a failure; an unexpected error keeps its message. */
 export function asFailure(error: unknown): Failure {
   if (error instanceof Failure) {
     return error;

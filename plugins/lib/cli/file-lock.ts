@@ -5,7 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { SvcError } from 'svc/sdk';
 
-/** Nobody works that long under a lock: whoever has one of this age was stopped, or its pid is somebody else's by now. */
+/**
+ * Age of an abandoned lock: nobody holds one that long, so its owner was stopped, or its pid was
+ * reused.
+ */
 const abandonedMs = 30_000;
 const patienceMs = 45_000;
 

@@ -28,7 +28,7 @@ export interface Profile {
   readonly expires_at: string;
 }
 
-/** What a svc answers to whoever it lets in. */
+/** Answer of svc to a successful sign-in. */
 export interface SignedIn {
   readonly access_token: string;
   readonly refresh_token: string;
@@ -37,7 +37,10 @@ export interface SignedIn {
 }
 
 export const defaultProfile = 'default';
-/** So much before its end an access token is replaced, for the command that uses it takes time, too. */
+/**
+ * Time before its expiry at which an access token is replaced, since the command that uses it takes
+ * time too.
+ */
 const marginMs = 30_000;
 /** Others wait for the lock meanwhile. */
 const refreshWithinMs = 15_000;
@@ -121,7 +124,7 @@ async function refreshed(
   }
 }
 
-/** How a command line names this profile. */
+/** Returns the flag by which a command line selects this profile. */
 export const flagOf = (name: string): string =>
   name === defaultProfile ? '' : ` --profile ${name}`;
 

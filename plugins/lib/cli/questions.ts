@@ -7,7 +7,10 @@ import { Failure, usageFailure } from './failure.ts';
 export interface Questions {
   readonly atTerminal: boolean;
   ask(what: string): Promise<string>;
-  /** What is typed is not shown. Passwords come this way only: arguments can be read by every user of a machine. */
+  /**
+   * Asks without echo. Passwords are entered only this way: arguments can be read by every user of
+   * a machine.
+   */
   askHidden(what: string): Promise<string>;
   /** All lines that are left of what is piped in, such as a certificate; a line at a terminal. */
   askWhole(what: string): Promise<string>;
@@ -15,7 +18,7 @@ export interface Questions {
 
 export interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-  /** Not standard output, which may go into a file. */
+  /** Stream for prompts; not standard output, which may be redirected to a file. */
   readonly output: NodeJS.WritableStream;
 }
 

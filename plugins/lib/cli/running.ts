@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where a svc that serves can be reached, for commands on the same machine. */
+/** Address of a running svc, for commands on the same machine. */
 export interface RunningSvc {
   readonly pid: number;
   readonly url: string;

@@ -3,7 +3,9 @@ import type { ApiClient, Reachable } from './api-client.ts';
 import type { ExitCode } from './failure.ts';
 import type { RunningSvc } from './running.ts';
 
-/** What the program that runs a command does for it, in the data folder that was named in the call. */
+/**
+ * Services that the running program provides to a command, for the data folder named in the call.
+ */
 export interface Shell {
   /** Version of the svc whose command this is. */
   readonly version: string;
