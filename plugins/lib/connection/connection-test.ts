@@ -31,16 +31,16 @@ export interface ConnectionOutcome {
   readonly detail: string;
 }
 
-/** Where a product is said to be. */
+/** Address of a product. */
 export interface ConnectionAddress {
-  /** Without the slash at its end. */
+  /** URL without a trailing slash. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly tls?: OutboundRequest['tls'];
   readonly reach?: OutboundRequest['reach'];
 }
 
-/** What an answer told of a product. */
+/** Information about a product from its answer. */
 export interface Told {
   readonly version?: string;
   readonly isTooOld?: boolean;
@@ -65,7 +65,7 @@ export interface Product {
   readonly questions: readonly ProductQuestion[];
   /** Why it does not accept the credentials, where its status says something else. */
   readonly refusal?: (status: number, text: string) => string | undefined;
-  /** What helps where TLS fails, for what is no HTTP. */
+  /** Remedy for TLS failures of protocols other than HTTP. */
   readonly tlsRemedy?: string;
 }
 
@@ -267,7 +267,7 @@ export function failureOf(
   };
 }
 
-/** Whether the version is known, and before `oldest`. */
+/** Returns whether the version is known, and older than `oldest`. */
 export function isBefore(version: string | undefined, oldest: string): boolean {
   const found = /^v?(\d+)\.(\d+)/.exec(version ?? '');
   const [major = 0, minor = 0] = oldest.split('.').map(Number);

@@ -43,7 +43,7 @@ export const loki: Product = {
   ],
 };
 
-/** Before 2.0 it has no TraceQL. */
+/** Tempo; versions before 2.0 have no TraceQL. */
 export const tempo: Product = {
   name: 'Tempo',
   oldest: '2.0',

@@ -115,7 +115,7 @@ function tlsOf({ ca = '', cert = '', key = '', insecure = false }: Trial): {
   return Object.keys(tls).length > 0 ? { tls } : {};
 }
 
-/** Before there is an address to ask. */
+/** Outcome if there is no address to test yet. */
 const notConfigured = (setting: string): ConnectionOutcome => ({
   ok: false,
   code: 'not_configured',
@@ -128,9 +128,9 @@ export interface ProductTest
   readonly product: Product;
   /** The setting that leads to it. */
   readonly setting: string;
-  /** What is set; undefined where this process does it itself. */
+  /** Returns the configured target; undefined if this process is the store. */
   readonly set: () => Trial | undefined;
-  /** Asked where this process does it itself. */
+  /** Examines the store of this process. */
   readonly own?: () => Promise<{
     readonly driver: string;
     readonly ok: boolean;
