@@ -4,23 +4,24 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 export interface BelievedClockRules {
-  /** What this clock said last, before the process started; undefined when it never ran. */
+  /** Last time of this clock before the process started; undefined if it never ran. */
   readonly lastSeen: number | undefined;
-  /** A jump of no more than this is taken over at once. */
+  /** Max jump that is accepted immediately. */
   readonly toleranceMs: number;
-  /** How long a greater jump must last to be believed; default an hour. */
+  /** Time for which a larger jump must last to be accepted; default an hour. */
   readonly doubtMs?: number;
 }
 
 /**
- * The wall clock as far as it can be believed, for what cannot be undone: deleting what is old, ending what has expired. When the
- * clock jumps, or stands elsewhere at a start than it can, time goes on from what was last seen; after an hour the clock is right.
+ * Wall clock as far as it can be trusted, for what cannot be undone: deleting old data, ending what
+ * has expired. If the clock jumps, or is wrong at a start, time continues from the last trusted
+ * value; after an hour the clock is right.
  */
 export class BelievedClock implements Clock {
   readonly #clock: Clock;
   readonly #toleranceMs: number;
   readonly #doubtMs: number;
-  /** A moment of which both times are known. */
+  /** Wall part of a moment at which both times are known. */
   #wall: number;
   #steady: number;
   #doubtedSince: number | undefined;

@@ -1,11 +1,11 @@
 export interface GateRules {
   /** Pieces of work that run at the same time. */
   readonly atOnce: number;
-  /** More that may wait for their turn. */
+  /** Max tasks that may wait for their turn. */
   readonly waiting: number;
-  /** What one more than that is refused with. */
+  /** Returns the error for a task beyond that. */
   readonly full: (load: { readonly running: number; readonly waiting: number }) => Error;
-  /** What work fails with whose signal aborts before its turn. */
+  /** Returns the error for work whose signal aborts before its turn. */
   readonly canceled?: () => Error;
 }
 

@@ -3,7 +3,7 @@ import { messageOf } from 'svc/sdk';
 export interface DueWorkParts {
   /** Does all that is due at its beginning, or throws. */
   readonly work: (signal: AbortSignal) => Promise<void>;
-  /** Told before it is tried again. */
+  /** Called before it is retried. */
   readonly failed: (error: unknown, cause: string) => void;
   readonly retryMs: number;
   /** Calls once, after so many milliseconds. */
@@ -21,18 +21,18 @@ export class DueWork {
     this.#parts = parts;
   }
 
-  /** Of the last time; null: it went well. */
+  /** Error of the last run; null if it succeeded. */
   get lastError(): string | null {
     return this.#lastError;
   }
 
-  /** There is more to do; while it is at work it goes on to it afterwards. */
+  /** Schedules a run; one that is in progress is followed by another. */
   due(): void {
     this.#isDue = true;
     this.#wake?.();
   }
 
-  /** Until the plugin leaves. */
+  /** Runs until the plugin stops. */
   async run(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.#wake?.());
     while (!signal.aborted) {

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 /** Requests that wait have their turn. */
 export const nextTurn = (): Promise<void> => setImmediate();
 
-/** So many before requests have their turn. */
+/** Max items before requests get their turn. */
 const maxAtOnce = 200;
 
 /** Does the same with each, in their order: a storm of them holds no request up. */
@@ -17,7 +17,7 @@ function* stepsOf<T>(all: Iterable<T>, work: (one: T) => void): Generator<void, 
   }
 }
 
-/** What long work comes to, whose steps are small: requests have their turn between them. */
+/** Runs long work in small steps, between which requests get their turn. */
 export async function stepwise<R>(work: Generator<void, R>): Promise<R> {
   for (let steps = 1; ; steps++) {
     const { done, value } = work.next();

@@ -3,11 +3,11 @@ import { isIPv6 } from 'node:net';
 import type { Clock } from 'svc/sdk';
 
 export interface CounterRules {
-  /** So many in any window; one more has to wait. */
+  /** Max count in any window; one more has to wait. */
   readonly limit: number;
   readonly windowMs: number;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Keys that are watched at once; the one that was counted longest ago makes room. */
+  /** Max keys watched; the one that was counted longest ago is dropped. */
   readonly mostKeys?: number;
 }
 
@@ -17,20 +17,20 @@ interface Count {
   readonly pending: number;
 }
 
-/** How long to wait for what is under way. */
+/** Time to wait for attempts in progress. */
 const pendingMs = 1_000;
 
 /** Counts by key what happened within a window that ends now. */
 export class SlidingCounter {
   readonly #rules: CounterRules;
-  /** In the order of the last change. */
+  /** Counts, least recently changed first. */
   readonly #counts = new Map<string, Count>();
 
   constructor(rules: CounterRules) {
     this.#rules = rules;
   }
 
-  /** How long this key must wait; 0 when it may go on now. */
+  /** Returns how long this key must wait; 0 if it may proceed. */
   waitMs(key: string): number {
     const { limit, windowMs, clock } = this.#rules;
     const times = this.#recent(key);
