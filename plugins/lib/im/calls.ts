@@ -13,12 +13,15 @@ export interface CallPorts {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** What a platform did not do. `retry`: it may do it later, no sooner than `after_ms` where it says so itself. */
+/**
+ * Refusal by a platform. `retry`: it may succeed later, no sooner than `after_ms` if the platform
+ * says so.
+ */
 export interface CallRefusal {
   readonly result: 'retry' | 'failed';
   readonly reason: string;
   readonly after_ms?: number;
-  /** Of the platform, as it wrote it. */
+  /** Code of the platform, as it wrote it. */
   readonly code: string;
   /** The request may have been carried out all the same. */
   readonly unclear: boolean;
@@ -63,7 +66,7 @@ interface KeptToken {
   until: number;
 }
 
-/** Calls of one room to the API of its platform. */
+/** Calls of one plugin to the API of its platform. */
 export class Calls {
   readonly #ports: CallPorts;
   readonly #tokens = new Map<string, KeptToken>();
@@ -172,7 +175,7 @@ function refusalOf(error: unknown): CallRefusal {
   };
 }
 
-/** As seconds or as a date. */
+/** Parses seconds or a date. */
 function retryAfterMs(text: string | undefined, now: number): number | undefined {
   if (text === undefined || text.trim() === '') {
     return undefined;

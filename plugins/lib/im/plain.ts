@@ -18,7 +18,10 @@ export const unmarked = (text: string): string =>
       : found.replaceAll(/./g, (mark) => lookAlikes[mark]!),
   );
 
-/** For platforms whose markdown knows no escapes: what would begin a tag, a link, a list or emphasis is broken; names stay as they are. */
+/**
+ * Neutralizes markdown for platforms without escapes: what would begin a tag, a link, a list or
+ * emphasis is broken; names stay as they are.
+ */
 export const markdown = (text: string): string =>
   unmarked(withoutMentions(text))
     .replaceAll('<', '＜')
@@ -28,7 +31,7 @@ export const markdown = (text: string): string =>
 
 export interface Fitting {
   readonly most: number;
-  /** Where the rest is to be read; empty: nowhere. */
+  /** Link to the full text; empty if there is none. */
   readonly link: string;
   readonly escape?: (line: string) => string;
   /** An address stays one. */
@@ -37,10 +40,16 @@ export interface Fitting {
 
 const same = (text: string): string => text;
 
-/** Short lines stand whole beside a long one; no line is cut to less than this for the sake of others. */
+/**
+ * Min bytes of a line before it is truncated in favour of others, so that short lines stay complete
+ * next to a long one.
+ */
 const leastLine = 240;
 
-/** As much of the lines as fits into `most` bytes, escaped: the longest lines are cut first, then the last ones. What is cut says so and leads on. */
+/**
+ * Fits the lines into `most` bytes, escaped: the longest lines are truncated first, then the last
+ * ones dropped. The truncation is marked, with a link.
+ */
 export function fitted(
   lines: readonly string[],
   { most, link, escape = same, escapeLink = same }: Fitting,
@@ -71,7 +80,7 @@ export function fitted(
   return [...kept, rest].join('\n');
 }
 
-/** The size to which the longest are to be cut so that all of them have room. */
+/** Returns the size to which the longest are truncated so that all of them fit. */
 function fairShare(sizes: readonly number[], room: number): number {
   let left = room;
   for (const [at, size] of sizes.toSorted((a, b) => a - b).entries()) {

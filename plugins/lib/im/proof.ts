@@ -1,6 +1,9 @@
 import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Whether two secrets are the same, in a time that tells nothing of either, not even its length. */
+/**
+ * Returns whether two secrets are equal, in a time that reveals nothing about either, not even its
+ * length.
+ */
 export const sameSecret = (given: string, own: string): boolean =>
   timingSafeEqual(
     createHash('sha256').update(given).digest(),
@@ -21,7 +24,10 @@ export const sha1Hex = (...parts: readonly (string | Uint8Array)[]): string =>
 
 const windowMs = 5 * 60_000;
 
-/** Whether a time that a platform has written is within five minutes of ours, on either side; text that is no time is not. */
+/**
+ * Returns whether a platform's time is within five minutes of ours, on either side; false for an
+ * invalid time.
+ */
 export function isFresh(ms: number, now: number, within = windowMs): boolean {
   return Number.isFinite(ms) && Math.abs(now - ms) <= within;
 }
@@ -64,7 +70,7 @@ export class ProofsSeen {
   /** Oldest first. */
   readonly #seen = new Map<string, { readonly content: string; readonly at: number }>();
 
-  /** Whether the proof was not shown for another content before. */
+  /** Returns whether the proof was not used for different content before. */
   isFirst(proof: string, content: string, now: number): boolean {
     this.#forget(now);
     const earlier = this.#seen.get(proof);
@@ -75,7 +81,10 @@ export class ProofsSeen {
     return true;
   }
 
-  /** The oldest go, too, when there are too many: whoever has that many proofs has the secret. */
+  /**
+   * Drops expired proofs; also the oldest, if there are too many: whoever has that many proofs has
+   * the secret.
+   */
   #forget(now: number): void {
     for (const [proof, { at }] of this.#seen) {
       if (now - at < keptMs && this.#seen.size < maxKept) {

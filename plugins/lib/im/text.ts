@@ -1,12 +1,15 @@
 const zeroWidth = '\u200b';
 
-/** What a platform would take for a call to people is broken by an invisible character. */
+/** Breaks mentions, which a platform would deliver to people, by an invisible character. */
 export const withoutMentions = (text: string): string =>
   text
     .replaceAll(/(^|[^\p{L}\p{N}])@(?=[\p{L}\p{N}_])/gu, `$1@${zeroWidth}`)
     .replaceAll(/<(?=\/?(?:at\b|@|!|#))/gi, `<${zeroWidth}`);
 
-/** An image would be fetched by whoever reads the message, and tell a stranger so: its words stay, its address goes. */
+/**
+ * Replaces images by their text: the client of every reader would fetch them, and reveal that to a
+ * stranger.
+ */
 export const withoutImages = (text: string): string =>
   text
     .replaceAll(

@@ -24,7 +24,7 @@ const maxWaiting = 1_000;
 const handshakeMs = 15_000;
 const pingEveryMs = 20_000;
 
-/** Dials a WebSocket at an address that was checked like that of any other request. */
+/** Dials a WebSocket at an address that is checked like that of any other request. */
 export async function dialSocket(
   ports: DialPorts,
   url: string,
@@ -67,7 +67,10 @@ const fixedLookup =
       ? done(null, [{ address, family: isIP(address) }])
       : done(null, address, isIP(address));
 
-/** One connection whose messages are taken one by one; a peer that is silent, or sends faster than it is read, is let go. */
+/**
+ * Connection whose messages are taken one by one; a peer that is silent, or sends faster than it is
+ * read, is disconnected.
+ */
 class Dialled implements DialledSocket {
   readonly #socket: WebSocket;
   readonly #ready: (string | Uint8Array)[] = [];
