@@ -11,14 +11,17 @@ export interface EndingsParts {
   readonly table: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** In [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly ended: Counter;
 }
 
 type Tried = Pick<Running, 'row' | 'queue'>;
 
-/** Writes down how tries ended. Each write is of one lease: when another has the job by now, it throws LeaseLost and changes nothing. */
+/**
+ * Records how attempts ended. Each write belongs to one lease: if another lease has the job by now,
+ * it throws LeaseLost and changes nothing.
+ */
 export class Endings {
   readonly #parts: EndingsParts;
 
@@ -132,7 +135,7 @@ export class Endings {
     ended.add(1, { queue: queue.name, state });
   }
 
-  /** Its process or generation ended in the middle of it. */
+  /** Records that its process or generation ended in the middle of it. */
   async abandoned({ row, queue }: Tried): Promise<void> {
     if (row.cancel === 1) {
       return await this.#fail({ row, queue }, 'cancelled', new Cancelled().message);
@@ -159,7 +162,7 @@ export class Endings {
     });
   }
 
-  /** It waited beyond its deadline. */
+  /** Records that it waited beyond its deadline. */
   async expired({ row, queue }: Tried): Promise<void> {
     const { write, table, ended } = this.#parts;
     const cause = row.error ?? 'it did not begin before its deadline';

@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 
 import type { JobRow, JobState } from './table.ts';
 
-/** What is new of a job; everything else is as it is at first. */
+/** Columns of a new job; all others have their defaults. */
 export type NewRow = Pick<
   JobRow,
   | 'id'
@@ -25,7 +25,7 @@ export interface JobFilter {
   readonly state?: JobState | undefined;
 }
 
-/** Where a page begins: below this job in the order of creation. */
+/** Start of a page: after this job in the order of creation. */
 export interface JobPosition {
   readonly created_at: number;
   readonly id: string;
@@ -83,7 +83,7 @@ export class JobRows {
     return rows[0];
   }
 
-  /** How many wait, counted no further than `max`. */
+  /** Counts waiting jobs, up to `max`. */
   async waiting(queue: string, max: number): Promise<number> {
     const { rows } = await sql<{ count: number }>`
       select count(*) as count from (select 1 from ${this.#table} where queue = ${queue} and state = 'waiting' limit ${max})`.execute(
@@ -170,7 +170,7 @@ export class JobRows {
     );
   }
 
-  /** Whether the lease still had the job, and the job waits again. */
+  /** Makes the job wait again; returns whether the lease still held it. */
   async putBack(
     { seq, epoch }: Lease,
     {
@@ -188,7 +188,10 @@ export class JobRows {
     return numAffectedRows > 0n;
   }
 
-  /** Whether the lease still had the job. One that is wanted once more waits again instead. */
+  /**
+   * Ends the job; returns whether the lease still held it. One that was requested again waits again
+   * instead.
+   */
   async settle(
     { seq, epoch }: Lease,
     state: 'done' | 'parked',
@@ -212,7 +215,7 @@ export class JobRows {
     return numAffectedRows > 0n;
   }
 
-  /** Whether the lease still had the job, which ends without having been done. */
+  /** Ends the job as failed; returns whether the lease still held it. */
   async fail(
     { seq, epoch }: Lease,
     state: 'failed' | 'cancelled',
@@ -259,7 +262,7 @@ export class JobRows {
     return rows[0];
   }
 
-  /** Those that were parked wait again; one that runs is done once more. By id, by key, or all of a queue. */
+  /** Makes parked jobs wait again; a running one is repeated. By id, by key, or all of a queue. */
   async wake(
     queue: string,
     which: { readonly id: string } | { readonly key: string } | undefined,
@@ -280,8 +283,8 @@ export class JobRows {
   }
 
   /**
-   * Leases that their owners cannot end any more: of a process that is gone, or run out. A lease further ahead than any can be is of a
-   * clock that went back.
+   * Returns leases that their owners cannot end any more: of a process that is gone, or expired. A
+   * lease too far in the future stems from a clock that was set back.
    */
   async abandoned(process: string, now: number, leaseMs: number): Promise<readonly Abandoned[]> {
     const { rows } = await sql<Abandoned>`
@@ -299,7 +302,7 @@ export class JobRows {
     return rows[0];
   }
 
-  /** Those that wait beyond their deadline. */
+  /** Returns jobs that wait beyond their deadline. */
   async overdue(now: number): Promise<readonly JobRow[]> {
     const { rows } = await sql<JobRow>`
       select * from ${this.#table} where state = 'waiting' and deadline_at <= ${now} limit 500`.execute(

@@ -7,14 +7,14 @@ import { type JobSource, JobSources, type JobView } from './source.ts';
 import type { JobRow } from './table.ts';
 import { Worker } from './worker.ts';
 
-/** What a plugin says of a job that it enqueues. */
+/** Job to enqueue. */
 export interface NewJob<Payload> {
   readonly payload: Payload;
-  /** Given, it is the id of the job. */
+  /** Id of the job, if given. */
   readonly id?: string;
   /** One job a key: a second one is not added while there is the first. */
   readonly key?: string;
-  /** Where the key is taken: that job is done once more, and no later than this one would be. */
+  /** Repeats the job that has the key, if any, no later than this one would run. */
   readonly again?: boolean;
   /** Jobs of a lane run one after another, in the order in which they were added. */
   readonly lane?: string;
@@ -59,7 +59,7 @@ export class Jobs<T> implements JobSource {
   readonly #worker: Worker;
   readonly #rows: JobRows;
 
-  /** In `activate`; the jobs run from commit on. */
+  /** Creates the jobs in `activate`; they run from commit on. */
   constructor(ctx: JobsContext, { tables, process, table }: JobsParts<T>) {
     const { id, clock, ids, log, scope, metrics, events } = ctx;
     this.#ctx = ctx;
@@ -124,12 +124,12 @@ export class Jobs<T> implements JobSource {
     await new JobRows(tx, this.#table).withdraw(name, key);
   }
 
-  /** Whether any job of a queue waits or runs, as the transaction sees it. */
+  /** Returns whether any job of a queue waits or runs, as the transaction sees it. */
   hasOpen(tx: Kysely<T>, name: string): Promise<boolean> {
     return new JobRows(tx, this.#table).hasOpen(name);
   }
 
-  /** Those that were parked go on; one that runs is done once more. All of a queue, or one. */
+  /** Resumes parked jobs; a running one is repeated. All of a queue, or one. */
   async wake(
     name: string,
     which?: { readonly id: string } | { readonly key: string },
@@ -157,7 +157,9 @@ export class Jobs<T> implements JobSource {
     return row && this.#shown(row);
   }
 
-  /** Ends a job that waits, in the transaction that tells its owner; one that runs is told to stop. */
+  /**
+   * Ends a waiting job, in the transaction that informs its owner; a running one is asked to stop.
+   */
   async cancel(id: string, by: string): Promise<JobView> {
     const { clock } = this.#ctx;
     const row = await this.#tables.write(async (tx) => {

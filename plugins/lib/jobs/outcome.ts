@@ -4,7 +4,7 @@ import { SvcError } from 'svc/sdk';
 export class TryLater extends Error {
   /** Undefined: as the back-off says. */
   readonly afterMs: number | undefined;
-  /** Whether the try counts towards the tries that its queue allows. */
+  /** True if the attempt counts towards the max of its queue. */
   readonly counts: boolean;
 
   constructor(

@@ -14,7 +14,7 @@ export interface Job<Payload = unknown, Tables = unknown> {
   readonly signal: AbortSignal;
   /** Runs `work` in a transaction in which the lease is known to hold; throws LeaseLost otherwise. */
   write<R>(work: (tx: Kysely<Tables>) => Promise<R>): Promise<R>;
-  /** What people see of long work. Written at most once a second. */
+  /** Reports progress of long work to people. Stored at most once a second. */
   progress(progress: JobProgress): void;
 }
 
@@ -25,11 +25,11 @@ export interface JobProgress {
   readonly note?: string | undefined;
 }
 
-/** How a try ended well. */
+/** Successful end of an attempt. */
 export interface Ending<Tables> {
   /** parked: waits until it is woken, and holds up nobody meanwhile. Default: done. */
   readonly state?: 'done' | 'parked' | undefined;
-  /** Written in the transaction that ends the try: both are done, or neither is. */
+  /** Runs in the transaction that ends the attempt, so both happen or neither. */
   readonly write?: ((tx: Kysely<Tables>) => Promise<unknown>) | undefined;
 }
 
@@ -37,7 +37,7 @@ export type Work<Payload, Tables> = (
   job: Job<Payload, Tables>,
 ) => Promise<Ending<Tables> | undefined | void>;
 
-/** What a queue may be told; every number may also be a function, asked each time. */
+/** Options of a queue; every number may also be a function, called each time. */
 export interface QueueOptions<Payload = unknown, Tables = unknown> {
   readonly work: Work<Payload, Tables>;
   /** Jobs that run side by side. Default 4. */
@@ -54,22 +54,22 @@ export interface QueueOptions<Payload = unknown, Tables = unknown> {
   /** The first wait between tries, which doubles, with jitter. Default 1 s. */
   readonly backoffMs?: number;
   readonly maxBackoffMs?: number;
-  /** How long after it was enqueued a job may still begin; default: for ever. */
+  /** Time after it was enqueued within which a job may begin; default: unlimited. */
   readonly deadlineMs?: number;
   /** Jobs that may wait; one more is refused. Default: any number. */
   readonly maxWaiting?: number | (() => number);
   readonly order?: 'oldest' | 'newest';
-  /** How long done jobs are kept to be looked at. Default: not at all. */
+  /** Time for which done jobs are kept for display. Default: not at all. */
   readonly keepMs?: number;
-  /** How long jobs that failed or were cancelled are kept. Default 30 days. */
+  /** Time for which failed or cancelled jobs are kept. Default 30 days. */
   readonly keepFailedMs?: number;
   /** until-removed: a key is not free again before its job is removed, so that what is repeated finds it taken. Default until-ended. */
   readonly keys?: 'until-ended' | 'until-removed';
   /** False: people may not cancel its jobs. */
   readonly cancellable?: boolean;
-  /** What people call a job. Default: the name of the queue. */
+  /** Returns the title of a job. Default: the name of the queue. */
   readonly title?: (payload: Payload) => string;
-  /** In the transaction that ends a job which was not done. */
+  /** Called in the transaction that ends a job unsuccessfully. */
   readonly onFailed?: (tx: Kysely<Tables>, job: FailedJob<Payload>) => Promise<void>;
 }
 
@@ -86,7 +86,7 @@ const dayMs = 86_400_000;
 // oxlint-disable-next-line typescript/no-explicit-any -- queues of one table differ in what their jobs carry
 export type AnyQueueOptions = QueueOptions<any, any>;
 
-/** How the jobs of one name are done. */
+/** Queue of jobs of one name, with how they are done. */
 export class Queue {
   readonly name: string;
   readonly work: Work<unknown, unknown>;

@@ -15,7 +15,7 @@ export interface RunningParts {
 
 const progressEveryMs = 1_000;
 
-/** One try under one lease. Every write of it is fenced by the epoch of the lease. */
+/** Attempt under one lease. Every write is fenced by the epoch of the lease. */
 export class Running {
   readonly row: JobRow;
   readonly queue: Queue;

@@ -21,11 +21,11 @@ export interface JobView {
     readonly note: string;
   } | null;
   readonly error: string | null;
-  /** Whether it can be cancelled now. */
+  /** True if it can be cancelled now. */
   readonly cancellable: boolean;
 }
 
-/** Jobs of one plugin, as they are listed and cancelled beside those of others. */
+/** Jobs of one plugin, listed and cancelled together with those of others. */
 export interface JobSource {
   /** Newest first, below a position. */
   page(
@@ -35,7 +35,7 @@ export interface JobSource {
   ): Promise<readonly JobView[]>;
   count(filter: JobFilter): Promise<number>;
   find(id: string): Promise<JobView | undefined>;
-  /** Resolves with the job as it then is: one that runs is told to stop, and has not ended yet. */
+  /** Cancels a job and resolves with it; a running one is asked to stop, and has not ended yet. */
   cancel(id: string, by: string): Promise<JobView>;
 }
 

@@ -11,9 +11,9 @@ export interface WorkerParts extends EndingsParts {
   readonly read: AnyDb;
   readonly queues: ReadonlyMap<string, Queue>;
   readonly scope: Pick<Scope, 'timeout' | 'signal'>;
-  /** Of the process; leases of another one are those of one that has ended. */
+  /** Id of the process; leases of any other belong to one that has ended. */
   readonly process: string;
-  /** This generation of this process, as `process.generation`. */
+  /** Generation of this process, as `process.generation`. */
   readonly owner: string;
   /** Tells the next generation, if there is one, that this one has put something down. */
   readonly left: () => void;
@@ -21,9 +21,9 @@ export interface WorkerParts extends EndingsParts {
 
 const leaseMs = 30_000;
 const heartbeatMs = 10_000;
-/** What comes by no write of this generation is found by then. */
+/** Max time until jobs are noticed that no write of this generation announced. */
 const longestRestMs = 5_000;
-/** What waits for its time is looked at so often, since the wall clock may jump. */
+/** Interval of checking jobs that wait for their time, since the wall clock may jump. */
 const lookMs = 1_000;
 const retryMs = 1_000;
 /** A job is enqueued in a transaction that is about to commit; it is looked for at these distances. */
@@ -36,7 +36,7 @@ export class Worker {
   readonly #parts: WorkerParts;
   readonly #rows: JobRows;
   readonly #endings: Endings;
-  /** By the number of the job. */
+  /** Running attempts by job number. */
   readonly #running = new Map<number, Running>();
   readonly #ends = new Set<Promise<void>>();
   /** Ends that could not be written yet; their leases are held until they are. */
@@ -72,7 +72,10 @@ export class Worker {
     this.#running.get(seq)?.cancel();
   }
 
-  /** Until this generation leaves; what is under way is put back then, for the next one to go on with. */
+  /**
+   * Runs until this generation stops; attempts in progress are then put back, for the next one to
+   * continue.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const leave = (): void => {
       this.#running.forEach((running) => running.leave());
