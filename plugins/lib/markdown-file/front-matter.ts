@@ -6,7 +6,7 @@ import { parsePlainYaml } from './plain-yaml.ts';
 export interface FrontMatter {
   /** Frozen at every depth, and shared with nobody. */
   readonly header: Readonly<Record<string, unknown>>;
-  /** What follows the closing line, byte for byte. */
+  /** Text after the closing line, byte for byte. */
   readonly body: string;
 }
 

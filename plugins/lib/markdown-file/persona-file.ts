@@ -19,7 +19,7 @@ export function readPersona(
   return Object.freeze({ ...known, unknown: others, body, source: where.source ?? 'disk' });
 }
 
-/** The same from a header that somebody wrote as an object; `body` stands beside it. */
+/** Reads a persona from a header given as an object; `body` is separate. */
 export function personaOf(
   header: Readonly<Record<string, unknown>>,
   body: string,

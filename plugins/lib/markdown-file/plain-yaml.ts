@@ -80,7 +80,10 @@ function* tokensOf(source: string): Generator<CST.Token> {
   yield* parser.end();
 }
 
-/** Before composing, which recurses: V8 ends the whole process when a pattern is compiled on a nearly full stack. */
+/**
+ * Checks the depth before composing, which recurses: V8 aborts the process if a pattern is compiled
+ * on a nearly full stack.
+ */
 function checkDepth(tokens: readonly CST.Token[]): void {
   const open = tokens.map((token) => ({ token, depth: 0 }));
   for (let next = open.pop(); next; next = open.pop()) {
