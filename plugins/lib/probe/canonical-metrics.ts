@@ -1,4 +1,4 @@
-/** What every machine is asked for, under names that rules, snapshots and dashboards share. */
+/** Metrics collected on every host, under names that rules, snapshots and dashboards share. */
 export const canonicalMetrics = [
   'node_cpu_usage_percent',
   'node_memory_used_percent',

@@ -16,14 +16,17 @@ export interface MetricShipping {
   ship(parcel: MetricParcel): Promise<void>;
 }
 
-/** Where remote write is taken, and what it is. */
+/** Path and format of remote write. */
 const remoteWrite = {
   path: '/api/v1/write',
   contentType: 'application/x-protobuf',
   contentEncoding: 'snappy',
 } as const;
 
-/** Hands bodies to the uplink. A buffer that is full is no fault of this plugin: what does not fit is gone, and that is told once. */
+/**
+ * Delivery of bodies to the uplink. A full buffer is no fault of this plugin: what does not fit is
+ * lost, and that is reported once.
+ */
 export class Delivery {
   readonly #shipping: MetricShipping;
   readonly #from: string;

@@ -32,7 +32,7 @@ export function parseGlob(text: string): readonly Glob[] {
   );
 }
 
-/** Whether the pattern matches a whole path, whose names must hold no `..`. */
+/** Returns whether the pattern matches a whole path, whose names must not contain `..`. */
 export function matchesPath(glob: Glob, path: string): boolean {
   const names = path.split('/').filter((name) => name !== '');
   // Which names the pattern may have consumed so far: work grows with their product, never beyond.

@@ -1,4 +1,4 @@
-/** What a machine says of itself. */
+/** Information that a host reports about itself. */
 export interface HostInfo {
   readonly hostname?: string;
   readonly os?: string;
@@ -15,7 +15,10 @@ const texts = ['hostname', 'os', 'os_version', 'arch', 'kernel_version', 'ip_add
 const counts = ['cpu_count', 'mem_total_bytes', 'disk_total_bytes'] as const;
 const longest = 255;
 
-/** What of a machine's own words is kept and shown; the rest is left out, for it is an outsider's word. */
+/**
+ * Returns the permitted part of a host's report; the rest is dropped, since the report is
+ * untrusted.
+ */
 export function readHostInfo(told: unknown): HostInfo {
   const known = new Map<string, unknown>(
     typeof told === 'object' && told !== null ? Object.entries(told) : [],

@@ -14,11 +14,11 @@ export interface WriteBody {
 }
 
 export interface MetricBatchOptions {
-  /** Of samples that bring none, in milliseconds since the epoch. */
+  /** Default time of samples, in milliseconds since the epoch. */
   readonly time: number;
-  /** On every series that has no label of that name itself. */
+  /** Labels added to every series that does not have one of that name. */
   readonly labels?: LabelPairs;
-  /** Of a request before it is packed; a longer one is cut into several. */
+  /** Max size of a request before compression; a larger one is split. */
   readonly maxBytes?: number;
 }
 

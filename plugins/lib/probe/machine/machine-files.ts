@@ -9,7 +9,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** How a file that is not there, not ours to read, or gone meanwhile (a process that ended, a device that was taken out) fails. */
+/**
+ * Error codes of files that do not exist, may not be read, or disappeared meanwhile (a process that
+ * ended, a removed device).
+ */
 export const absentCodes: ReadonlySet<string> = new Set([
   'ENOENT',
   'ENOTDIR',
@@ -43,19 +46,22 @@ export class MachineFiles {
     return this.root === '/' ? path : join(this.root, path);
   }
 
-  /** Undefined when it is absent; throws when it cannot be told, such as for want of file descriptors. */
+  /**
+   * Reads a file as text; undefined if it is absent; throws if that is unknown, as when file
+   * descriptors run out.
+   */
   text(path: string, maxBytes = largest): string | undefined {
     const size = this.#read(path, maxBytes);
     return size === undefined ? undefined : this.#bytes.toString('utf8', 0, size);
   }
 
-  /** As it stands in the file, in memory of its own. */
+  /** Reads a file as it is, into separate memory. */
   bytes(path: string, maxBytes = largest): Uint8Array | undefined {
     const size = this.#read(path, maxBytes);
     return size === undefined ? undefined : Uint8Array.prototype.slice.call(this.#bytes, 0, size);
   }
 
-  /** The first word as a number; undefined when there is none. */
+  /** Returns the first word as a number; undefined if there is none. */
   number(path: string): number | undefined {
     const text = this.text(path, 256)?.trim();
     const value = text === undefined || text === '' ? NaN : Number(text.split(/\s/, 1)[0]);
@@ -66,7 +72,7 @@ export class MachineFiles {
     return present(() => readdirSync(this.path(path)));
   }
 
-  /** How many entries a folder has, without a name kept; `most` when there are more. */
+  /** Counts the entries of a folder without keeping names; returns `most` if there are more. */
   count(path: string, most: number): number | undefined {
     return present(() => {
       const folder = opendirSync(this.path(path), { bufferSize: 256 });

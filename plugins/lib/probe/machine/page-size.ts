@@ -3,7 +3,10 @@ import type { MachineFiles } from './machine-files.ts';
 const pageSizeTag = 6n;
 const usual = 4_096;
 
-/** What the kernel told this process when it began: pairs of a tag and a value, as wide as an address. */
+/**
+ * Returns the page size from the auxiliary vector: pairs of a tag and a value, as wide as an
+ * address.
+ */
 export function pageSizeOf(files: MachineFiles): number {
   const bytes = files.bytes('/proc/self/auxv', 4_096);
   if (bytes === undefined) {

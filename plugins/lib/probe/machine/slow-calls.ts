@@ -1,7 +1,10 @@
 /** Runs `work` after `ms`; calling what it returns takes that back. */
 export type After = (ms: number, work: () => void) => () => void;
 
-/** What came of a call: its value, its error, or that it did not come back (`stuck`), or that nothing was free to make it (`busy`). */
+/**
+ * Outcome of a call: its value, its error, or that it did not return (`stuck`), or that nothing was
+ * free to make it (`busy`).
+ */
 export type CallOutcome<T> =
   | { readonly state: 'done'; readonly value: T }
   | { readonly state: 'failed'; readonly error: unknown }
@@ -22,7 +25,7 @@ export class SlowCalls {
   readonly #options: SlowCallsOptions;
   readonly #stuck = new Set<string>();
   #held = 0;
-  /** Those who wait for a slot; true: it is theirs. */
+  /** Waiters for a slot, called with true once they have it. */
   readonly #waiting: ((slot: boolean) => void)[] = [];
 
   constructor(options: SlowCallsOptions) {
@@ -48,7 +51,7 @@ export class SlowCalls {
     return this.#watched(key, call);
   }
 
-  /** Waits for a slot no longer than a call may take: by then whoever holds it hangs. */
+  /** Waits for a slot no longer than a call may take: after that its holder hangs. */
   async #slot(): Promise<boolean> {
     if (this.#held < this.#options.slots) {
       this.#held++;

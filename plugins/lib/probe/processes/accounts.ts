@@ -18,7 +18,7 @@ export function accountsOf(files: MachineFiles): ReadonlyMap<number, string> {
   return names;
 }
 
-/** With whose rights a process acts. */
+/** Returns the user with whose permissions a process acts. */
 export function userOf(
   files: MachineFiles,
   accounts: ReadonlyMap<number, string>,

@@ -6,12 +6,13 @@ import { type After, SlowCalls } from '../machine/slow-calls.ts';
 const longest = 16 * 1024;
 const deadlineMs = 1_000;
 
-/** The first bytes of a file, no more than `most`. */
+/** Reads the first bytes of a file, up to `most`. */
 export type ReadStart = (path: string, most: number) => Promise<Buffer>;
 
 /**
- * The arguments of processes, which lie in the memory of each: reading them may wait for as long as that memory is locked, so it is
- * done beside, one at a time, and a process that does not let us look is left alone until it does.
+ * Arguments of processes, which are in the memory of each: reading them may block for as long as
+ * that memory is locked, so it happens in the background, one at a time, and a process that does
+ * not respond is left alone until it does.
  */
 export class CommandLines {
   readonly #files: MachineFiles;
@@ -24,7 +25,9 @@ export class CommandLines {
     this.#read = read;
   }
 
-  /** None for threads of the kernel, for the dead, and for what ended meanwhile. */
+  /**
+   * Returns the arguments; none for kernel threads, dead processes, and those that ended meanwhile.
+   */
   async of(pid: number): Promise<readonly string[]> {
     const outcome = await this.#calls.run(String(pid), () =>
       this.#read(this.#files.path(`/proc/${pid}/cmdline`), longest),

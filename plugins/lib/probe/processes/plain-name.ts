@@ -1,3 +1,5 @@
-/** What a process calls itself, as it may be shown: no character that moves a cursor or ends a line. */
+/**
+ * Returns a process name that is safe to show: without characters that move a cursor or end a line.
+ */
 export const plainName = (name: string): string =>
   name.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');

@@ -1,4 +1,4 @@
-/** What /proc/PID/stat says: times in hundredths of a second, memory as it stands there. */
+/** Content of /proc/PID/stat: times in hundredths of a second, memory as given there. */
 export interface ProcessStat {
   readonly pid: number;
   readonly name: string;
@@ -10,7 +10,7 @@ export interface ProcessStat {
   readonly userTime: number;
   readonly systemTime: number;
   readonly threads: number;
-  /** Since the machine started; with the pid it names a process for good. */
+  /** Start time since boot; together with the pid it identifies a process permanently. */
   readonly startTime: number;
   readonly virtualBytes: number;
   readonly residentPages: number;
@@ -50,9 +50,15 @@ export function parseProcessStat(text: string): ProcessStat | undefined {
   };
 }
 
-/** Threads of the kernel descend from the second process, which is one. */
+/**
+ * Returns whether a process is a kernel thread: those descend from the second process, which is
+ * one.
+ */
 export const isKernelThread = ({ pid, ppid }: ProcessStat): boolean => pid === 2 || ppid === 2;
 
-/** Whether two readings of one pid are of one process, and not of another that was given its number. */
+/**
+ * Returns whether two readings of one pid belong to the same process, and not to another that
+ * reused the pid.
+ */
 export const isSame = (a: ProcessStat, b: ProcessStat): boolean =>
   a.pid === b.pid && a.startTime === b.startTime;

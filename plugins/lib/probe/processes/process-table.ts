@@ -11,11 +11,11 @@ export interface Scan {
   readonly processes: ReadonlyMap<number, ProcessStat>;
 }
 
-/** After this many the event loop gets a turn: a machine may have thousands. */
+/** Processes after which the event loop gets a turn: a host may have thousands. */
 const turn = 200;
 const maxProcesses = 32_768;
 
-/** Reads every process. Those that end meanwhile are not there, which is no error. */
+/** Reads every process. Those that end meanwhile are absent, which is no error. */
 export async function scanProcesses(
   files: MachineFiles,
   clock: { now(): number; monotonic(): number },

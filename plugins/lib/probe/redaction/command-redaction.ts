@@ -9,7 +9,7 @@ import {
 
 const assignment = /^-{0,2}[\w.-]+=/;
 const option = /^--?[a-zA-Z][\w.-]*$/;
-/** Options that ask for a secret, or say where it comes from: what follows them is none. */
+/** Options that prompt for a secret, or name its source: what follows them is none. */
 const switches =
   /^--?(?:no|ask|with|without|prompt|disable|enable|skip|allow|show|require|use)-|-(?:stdin|prompt|command|cmd|env|fd)$/;
 const isPath = /^(?:\.{0,2}|~)\/|\.(?:pem|key|crt|cer|p12|pfx|jks|json|pub|txt)$/;
@@ -88,7 +88,7 @@ class CommandRedaction {
     return at === -1 ? this.#text(value) : `${value.slice(0, at + 1)}${hidden}`;
   }
 
-  /** What stands before the name of the program: assignments, a wrapper with its options. */
+  /** Redacts what precedes the name of the program: assignments, a wrapper with its options. */
   #beforeProgram(arg: string): string {
     if (arg.startsWith('-') && this.#wrapper !== undefined) {
       const valued =
@@ -268,7 +268,10 @@ function optionOf(
 const readsSecret =
   /\bsudo\b.*\s(?:-\w*S|--stdin)\b|\b(?:ch|smb)?passwd\b|-stdin\b|passphrase-fd|\bcryptsetup\b|--with-token|\bkinit\b|pass(?:in)? stdin/;
 
-/** What a shell is to run, in one argument: each of its commands by itself, and what an echo hands to one that reads a secret. */
+/**
+ * Redacts a shell script in one argument: each of its commands separately, and what an echo pipes
+ * into one that reads a secret.
+ */
 function redactScript(script: string, depth: number): string {
   const parts = script.match(scriptParts) ?? [];
   const shown = [...parts];

@@ -81,11 +81,11 @@ const mayHaveShape =
 const replaced = (text: string, patterns: typeof shapes): string =>
   patterns.reduce((safe, [shape, replacement]) => safe.replace(shape, replacement), text);
 
-/** Without what is a secret by its shape alone. */
+/** Redacts secrets that are recognized by their shape alone. */
 export const redactShapes = (text: string): string =>
   mayHaveShape.test(text) ? replaced(text, shapes) : text;
 
-/** Without what is a secret by its shape, or as an argument of a command, wherever it came from. */
+/** Redacts secrets by shape, or as an argument of a command, wherever the text came from. */
 export const redactText = (text: string): string =>
   mayHaveShape.test(text) ? replaced(replaced(text, shapes), commands) : text;
 

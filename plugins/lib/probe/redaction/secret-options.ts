@@ -1,10 +1,12 @@
-/** Where the arguments of a program carry a secret. Lists of options are parted by blanks. */
+/** Positions of secrets in the arguments of a program. Lists of options are separated by spaces. */
 export interface SecretOptions {
   /** The value is a secret, in the next argument or in the same one. */
   readonly secret?: string;
-  /** Only the next argument is a secret: in the same one the letters mean another option. */
+  /**
+   * Options whose next argument is a secret: in the same argument the letters mean another option.
+   */
   readonly apart?: string;
-  /** Only what follows in the same argument is a secret: alone it asks for one. */
+  /** Options whose secret follows in the same argument: alone they prompt for one. */
   readonly joined?: string;
   /** The value names a user (or a key) and, behind the sign, the secret. */
   readonly pair?: string;
@@ -18,7 +20,7 @@ export interface SecretOptions {
   readonly bare?: string;
   /** The argument that follows one like this is a secret. */
   readonly behind?: RegExp;
-  /** What follows the match in an operand is a secret. */
+  /** Matches what precedes a secret in an operand. */
   readonly login?: RegExp;
   /** The last argument is a secret, where an option with this letter stands before it; an empty one says always. */
   readonly last?: string;
@@ -153,11 +155,11 @@ for (const [programs, ...options] of rows) {
   }
 }
 
-/** What is known of a program, most exact first; nothing of most. */
+/** Returns what is known of a program, most specific first; undefined for most. */
 export const secretOptionsOf = (program: string): readonly SecretOptions[] | undefined =>
   exact.get(program) ?? families.find(([start]) => program.startsWith(start))?.[1];
 
-/** Before a command in a script; elsewhere ordinary words, as in `docker exec`. */
+/** Words before a command in a script; elsewhere ordinary words, as in `docker exec`. */
 const shellWords = 'exec command builtin eval if then else elif do while until ! {';
 
 /** Programs that run another one: the options that take the next argument, and how many operands stand before that other. */
@@ -205,7 +207,7 @@ export const carriers: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Whether a word behind the arguments of a carrier begins another command. */
+/** Returns whether a word after the arguments of a wrapper begins another command. */
 export const isKnownProgram = (program: string): boolean =>
   secretOptionsOf(program) !== undefined ||
   carriers.has(program) ||
