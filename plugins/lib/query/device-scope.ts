@@ -2,7 +2,7 @@ import { defineService, type Handle, type MaybePromise, type Principal, SvcError
 
 import { askerOf } from './run/asker.ts';
 
-/** What every store stamps its data with, and is asked by. */
+/** Matcher of the label that every store adds to its data, and by which it is queried. */
 export interface DeviceMatcher {
   readonly name: 'device_id';
   readonly op: '=~';
@@ -12,7 +12,7 @@ export interface DeviceMatcher {
 /** The devices that somebody sees. */
 export interface DeviceScope {
   readonly ids: ReadonlySet<number>;
-  /** For stores: in every selector of a question. */
+  /** Matchers that stores add to every selector of a query. */
   readonly enforce: readonly DeviceMatcher[];
 }
 
@@ -44,7 +44,10 @@ export async function scopeOf(
   return await source.get().of(selectors);
 }
 
-/** Undefined: all devices. A reader takes it as an argument that it cannot do without, so that nobody forgets to say whose data is read. */
+/**
+ * Visible devices; undefined means all. A required argument of every reader, so that none can omit
+ * whose data is read.
+ */
 export type SeenDevices = DeviceScope | undefined;
 
 export type SeenBy = (principal: Pick<Principal, 'selectors'>) => Promise<SeenDevices>;
@@ -63,10 +66,10 @@ export const deviceScope = (ids: Iterable<number>): DeviceScope => {
   };
 };
 
-/** For SQL: the ids as a JSON list of texts, as tables of other areas hold them. */
+/** Returns the ids as a JSON list of texts for SQL, as tables of other areas store them. */
 export const idTexts = ({ ids }: DeviceScope): string => JSON.stringify([...ids].map(String));
 
-/** Who asks a store, and what it may answer from. */
+/** Asker of a store, with the scope of the answer. */
 export interface Asking {
   readonly asker: string | undefined;
   readonly enforce?: readonly DeviceMatcher[];

@@ -10,7 +10,7 @@ const year = 365 * day;
 const form = /^(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/;
 const units = [year, week, day, hour, minute, second, 1];
 
-/** What the services this follows hold as nanoseconds in 64 bits. */
+/** Max duration of the services that this follows: nanoseconds in 64 bits. */
 const longest = 9_223_372_036_854;
 
 /** `1h30m`, `500ms`, `2w`, `0`: units from large to small, each at most once. In milliseconds. */
@@ -81,7 +81,7 @@ export function readGoDuration(text: string): number | undefined {
   return total > 2 ** 63 ? undefined : text.startsWith('-') ? -total : total;
 }
 
-/** What Go says of a text that is no duration. */
+/** Returns Go's complaint about a text that is not a duration. */
 export function goDurationComplaint(text: string): string {
   const quoted = JSON.stringify(text);
   const number =
@@ -97,7 +97,7 @@ export function goDurationComplaint(text: string): string {
     : `time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}`;
 }
 
-/** As `readGoDuration`, for texts that must be one. */
+/** Parses a duration like `readGoDuration`, and throws if it is invalid. */
 export function parseGoDuration(text: string): number {
   const ns = readGoDuration(text);
   if (ns === undefined) {
@@ -130,7 +130,7 @@ export const askedWindow = {
 
 const longestMs = 31 * 86_400_000;
 
-/** In milliseconds. */
+/** Returns the window in milliseconds. */
 export function windowAsked(
   { last = '1h', until }: AskedWindow,
   now: number,

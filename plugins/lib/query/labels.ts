@@ -18,7 +18,10 @@ export function labelsOf(pairs: Iterable<readonly [string, string]>): Labels {
   return flatOf(values);
 }
 
-/** The same of what stands beside a log line, where a label without a value is still there. */
+/**
+ * Builds labels like `labelsOf` for the metadata of a log line, where a label with an empty value
+ * still exists.
+ */
 export const labelsWithEmpty = (pairs: Iterable<readonly [string, string]>): Labels =>
   flatOf(new Map(pairs));
 
@@ -43,7 +46,10 @@ export function labelsKey(labels: Labels): string {
   return labels.join('\0');
 }
 
-/** The value of a label, or '' when it is absent, which is the same in every query language here. */
+/**
+ * Returns the value of a label, or '' if it is absent, which is equivalent in every query language
+ * here.
+ */
 export function labelValue(labels: Labels, name: string): string {
   for (let i = 0; i < labels.length; i += 2) {
     if (labels[i] === name) {
@@ -53,7 +59,10 @@ export function labelValue(labels: Labels, name: string): string {
   return '';
 }
 
-/** For answers; without a prototype, so that a label named `__proto__` is a label. */
+/**
+ * Returns labels as a record for answers; without a prototype, so that a label named `__proto__` is
+ * a label.
+ */
 export function labelsRecord(labels: Labels): Record<string, string> {
   const record = Object.create(null) as Record<string, string>;
   for (let i = 0; i < labels.length; i += 2) {
@@ -62,7 +71,7 @@ export function labelsRecord(labels: Labels): Record<string, string> {
   return record;
 }
 
-/** With one label set, or taken away when the value is empty. */
+/** Returns labels with one set, or removed if the value is empty. */
 export function withLabel(labels: Labels, name: string, value: string): Labels {
   const flat: string[] = [];
   let placed = value === '';

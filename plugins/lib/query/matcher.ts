@@ -8,7 +8,7 @@ export interface Matcher {
   readonly op: MatchOp;
   readonly value: string;
   matches(value: string): boolean;
-  /** Of `=~` and `!~`: anchored at both ends. */
+  /** Pattern of `=~` and `!~`: anchored at both ends. */
   readonly pattern?: Pattern;
 }
 

@@ -1,6 +1,6 @@
 import { messageOf, type PluginContext, type ThreadHandle } from 'svc/sdk';
 
-/** Sends changed settings to a store's thread at once, and to one that was started anew. */
+/** Sends changed settings to a store's thread immediately, and to one that was restarted. */
 export function keepSettled(
   { settings, scope, log }: PluginContext,
   thread: ThreadHandle,

@@ -117,7 +117,7 @@ export class JsonBytes {
     return this.raw(']');
   }
 
-  /** What was written, without a copy: the writer is not used again. */
+  /** Returns the output without a copy; the writer must not be used afterwards. */
   finish(): Uint8Array<ArrayBuffer> {
     const { buffer } = this.#bytes;
     const bytes = new Uint8Array(buffer as ArrayBuffer, 0, this.#length);
@@ -127,7 +127,7 @@ export class JsonBytes {
     return bytes;
   }
 
-  /** What stands between the values of points: `[1.5,"` and then `,[2,"`. */
+  /** Returns the text between the values of points: `[1.5,"` and then `,[2,"`. */
   #stampsOf(times: Float64Array): Stamps {
     if (this.#stamps !== undefined && sameNumbers(this.#stamps.times, times)) {
       return this.#stamps;
@@ -170,7 +170,7 @@ export class JsonBytes {
     return this;
   }
 
-  /** Text of ASCII in one pass; else nothing is written. */
+  /** Writes ASCII text in one pass; writes nothing if it is anything else. */
   #quoted(text: string): boolean {
     const { length } = text;
     if (length > longestPass) {
@@ -199,7 +199,10 @@ export class JsonBytes {
     return true;
   }
 
-  /** Short text of ASCII, where a loop is faster than a call into the runtime; else nothing is written. */
+  /**
+   * Writes short ASCII text, for which a loop is faster than a call into the runtime; writes
+   * nothing if it is anything else.
+   */
   #plain(text: string): boolean {
     const { length } = text;
     if (length > longestLoop) {

@@ -17,7 +17,7 @@ const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const hexadecimal = /^([+-]?)0[xX]([0-9a-fA-F]*)\.?([0-9a-fA-F]*)[pP]([+-]?\d+)$/;
 const special = /^([+-]?)(?:(inf|infinity)|nan)$/i;
 
-/** The number that a text of Go's syntax stands for; undefined when it is none, or when it is too large for one. */
+/** Parses a number in Go's syntax; undefined if it is invalid, or too large. */
 export function parseFloatGo(text: string): number | undefined {
   const digits = text.includes('_') ? withoutUnderscores(text) : text;
   if (digits === undefined) {

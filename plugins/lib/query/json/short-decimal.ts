@@ -7,12 +7,18 @@ const powers = Float64Array.from({ length: 23 }, (_, power) => Number(`1e${power
 const splitter = 2 ** 27 + 1;
 const highs = powers.map((power) => splitter * power - (splitter * power - power));
 const lows = powers.map((power, at) => power - highs[at]!);
-/** What lies further apart than this is told apart by the arithmetic below, which errs by less than 1e-7. */
+/**
+ * Distance above which values are distinguished by the arithmetic below, whose error is less than
+ * 1e-7.
+ */
 const doubt = 1e-6;
 const least = 1e-6;
 const most = 1e15;
 
-/** By binary exponent, as it stands in the bits: half the distance to the next double, and the decimal exponent of the smallest such number. */
+/**
+ * Half the distance to the next double and the decimal exponent of the smallest such number, by
+ * biased binary exponent.
+ */
 const halfSteps = Float64Array.from(
   { length: 2_047 },
   (_, exponent) => 2 ** (exponent - 1_023 - 53),
@@ -26,11 +32,13 @@ const asHalves = new Uint32Array(asNumber.buffer);
 const high = new Uint8Array(Float64Array.of(1).buffer)[7] === 0x3f ? 1 : 0;
 
 /**
- * Writes the shortest decimal that reads as `value`, of several the nearest, and answers where it ends; -1, and nothing is
- * written, where an exponent or more exact arithmetic is needed. `bytes` has room for 26.
+ * Writes the shortest decimal that reads as `value`, of several the nearest, and returns the end
+ * position; -1, with nothing written, if an exponent or more exact arithmetic is needed. `bytes`
+ * needs capacity for 26.
  *
- * The value times a power of ten that leaves 17 digits before the point is known exactly as the sum of two doubles. A
- * decimal reads as the value when it lies nearer to that product than half the distance between doubles.
+ * The value times a power of ten that leaves 17 digits before the point is known exactly as the sum
+ * of two doubles. A decimal reads as the value if it lies nearer to that product than half the
+ * distance between doubles.
  */
 export function writeShortDecimal(bytes: Uint8Array, at: number, value: number): number {
   const magnitude = value < 0 ? -value : value;
@@ -91,7 +99,10 @@ export function writeShortDecimal(bytes: Uint8Array, at: number, value: number):
   return writeDigits(bytes, end, upper | 0, digits | 0, decimal);
 }
 
-/** The multiple of `unit` next to `lower` if it is within reach, -1 if none is, -2 in doubt. */
+/**
+ * Returns the multiple of `unit` next to `lower` if it is within reach, -1 if there is none, -2 if
+ * in doubt.
+ */
 function nearest(lower: number, unit: number, reach: number): number {
   const scaled = lower / unit;
   const below = Math.floor(scaled);

@@ -47,7 +47,10 @@ export function escapeOf(letter: string): CharSet | undefined {
   return letter === letter.toLowerCase() ? set : complement(set);
 }
 
-/** Whether folding could make it larger; a set of no letters, or of all but some that are none, stays as it is. */
+/**
+ * Returns whether folding could enlarge it; a set of no letters, or of all characters except some
+ * that are none, stays as it is.
+ */
 export const hasCase = (set: CharSet): boolean =>
   ((set.others ? complement(set) : set).ascii & letters) !== 0n;
 
@@ -76,7 +79,7 @@ export function classOf(text: string): CharSet | undefined {
   return body === '' ? undefined : negated ? complement(set) : set;
 }
 
-/** As a class of the runtime's expressions. */
+/** Returns the set as a character class of the runtime's expressions. */
 export function classText({ ascii, others }: CharSet): string {
   let text = '';
   for (let code = 0; code < 128; code++) {

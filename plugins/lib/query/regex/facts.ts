@@ -2,7 +2,7 @@ import { globTest, type Piece } from './glob.ts';
 import { type NativePattern, nativePattern } from './native.ts';
 import { type Node, readSyntax } from './syntax.ts';
 
-/** What is known about a pattern without running it. */
+/** Facts about a pattern, known without running it. */
 export interface Facts {
   /** About how many instructions its program has. */
   readonly size: number;
@@ -42,7 +42,10 @@ export function factsOf(
   };
 }
 
-/** Of a text that is not understood: every repetition counts as if it held all of the others. */
+/**
+ * Returns the size of a pattern that cannot be parsed: every repetition counts as if it contained
+ * all others.
+ */
 function sizeByText(text: string): number {
   let size = text.length;
   for (const [, min, max] of text.matchAll(/\{(\d{1,4})(?:,(\d{1,4})?)?\}/g)) {
@@ -72,7 +75,7 @@ function sizeOf(node: Node): number {
   }
 }
 
-/** Every way through the pattern, where all of them can be told as texts and gaps. */
+/** Returns every path through the pattern, if all of them can be expressed as texts and gaps. */
 function branchesOf(node: Node): Piece[][] | undefined {
   switch (node.kind) {
     case 'text':

@@ -8,9 +8,9 @@ export type Piece =
 /** One way through a pattern: texts in order, with gaps between them. */
 interface Glob {
   readonly texts: readonly string[];
-  /** How much stands at least before each text, and behind the last. */
+  /** Min characters before each text, and after the last. */
   readonly gaps: readonly number[];
-  /** Whether the first text begins the subject and the last one ends it. */
+  /** True if the first text starts the subject; below, if the last one ends it. */
   readonly start: boolean;
   readonly end: boolean;
 }
@@ -20,10 +20,13 @@ export interface GlobTest {
   readonly test: (subject: string) => boolean | undefined;
 }
 
-/** More are faster in one pass of the engine. */
+/** Max globs; more are faster in one pass of the engine. */
 const maxGlobs = 32;
 
-/** Decides by searching for texts, which is many times faster than any engine; undefined where that is not all there is. */
+/**
+ * Returns a test that searches for texts, which is many times faster than any engine; undefined if
+ * that does not suffice.
+ */
 export function globTest(
   branches: readonly (readonly Piece[])[],
   anchored: boolean,
@@ -135,7 +138,7 @@ function settled(
   };
 }
 
-/** Without gaps, and with nothing said about the ends that is not said of all. */
+/** Returns the texts if there are no gaps, and all globs have the same anchors. */
 function literalsOf(globs: readonly Glob[], anchored: boolean): ReadonlySet<string> | undefined {
   const plain = globs.every(
     ({ texts, gaps, start, end }) =>
@@ -164,7 +167,10 @@ function single(glob: Glob): (subject: string) => boolean {
   return (subject) => matches(glob, subject);
 }
 
-/** The earliest place for each text leaves the most room for the next, so one pass decides. */
+/**
+ * Returns whether a glob matches. The earliest position of each text leaves the most for the next,
+ * so one pass decides.
+ */
 function matches({ texts, gaps, start, end }: Glob, subject: string): boolean {
   const count = texts.length;
   if (count === 0) {

@@ -1,10 +1,10 @@
 import { anything, areDisjoint, type CharSet, classText, complement, setOf } from './char-set.ts';
 import type { Node } from './syntax.ts';
 
-/** The same pattern for the runtime's own engine, which is ten times as fast, and goes back and tries again. */
+/** Pattern for the runtime's own engine, which is ten times as fast, but backtracks. */
 export interface NativePattern {
   readonly expression: RegExp;
-  /** Whether its work on this subject is bounded, whatever the subject holds. */
+  /** Returns whether its work on this subject is bounded, whatever the subject contains. */
   isQuick(subject: string): boolean;
 }
 
@@ -18,7 +18,7 @@ interface Step {
 interface Written {
   readonly text: string;
   readonly steps: readonly (Step | 'begin' | 'end')[];
-  /** In how many ways its bounded parts can go. */
+  /** Number of ways in which its bounded parts can match. */
   readonly ways: number;
   readonly unbounded: boolean;
   readonly mayBeEmpty: boolean;
@@ -30,14 +30,14 @@ const maxOpen = 2;
 /** About a tenth of a millisecond. */
 const maxWork = 2 ** 17;
 
-/** What the runtime remembers of the places it could go back to is bounded, too. */
+/** Max length of a subject: the runtime's memory for backtracking is bounded, too. */
 const longestSubject = 1_000_000;
 
 /**
- * Only for patterns in which nothing is repeated but single characters: there both engines find the same match, with the
- * same groups. A repetition without an end is harmless when the character before it and the one behind it cannot be part
- * of it: then no two ways through the pattern run over the same place. Others count as open, and each multiplies the work
- * by the length of the subject.
+ * Converts a pattern in which only single characters are repeated: there both engines find the same
+ * match, with the same groups. An unbounded repetition is harmless if the characters before and
+ * after it cannot be part of it: then no two paths through the pattern cover the same position.
+ * Others count as open, and each multiplies the work by the length of the subject.
  */
 export function nativePattern(root: Node, anchored: boolean): NativePattern | undefined {
   const written = write(
@@ -144,7 +144,7 @@ function inOrder(parts: readonly Node[]): Written | undefined {
   };
 }
 
-/** To what stands beside it, an alternative is a character that could be any. */
+/** Step that stands for an alternative: to its neighbours it could be any character. */
 const unclear: Step = { set: anything, min: 0, max: 1 };
 
 function oneOfThem(parts: readonly Node[]): Written | undefined {
@@ -201,7 +201,7 @@ function repeated({
     : undefined;
 }
 
-/** How many repetitions without an end have a neighbour that could be part of them. */
+/** Returns the number of unbounded repetitions with a neighbour that could be part of them. */
 function openRepetitions(steps: readonly (Step | 'begin' | 'end')[]): number {
   let open = 0;
   steps.forEach((step, i) => {

@@ -5,7 +5,7 @@ import { errors } from './errors.ts';
 import { type Facts, factsOf } from './facts.ts';
 import { type WordList, wordList } from './words.ts';
 
-/** What was matched, then its groups; undefined for a group that took no part. */
+/** Match, followed by its groups; undefined for a group that did not participate. */
 export type Groups = (string | undefined)[];
 
 /** A regular expression of RE2's syntax: its time grows with the text alone, whatever its author wrote. */
@@ -13,7 +13,7 @@ export interface Pattern {
   readonly text: string;
   test(subject: string): boolean;
   exec(subject: string): Groups | undefined;
-  /** By number; [0] is the whole match and has no name. */
+  /** Group names by number; [0] is the whole match and has none. */
   readonly groupNames: readonly (string | undefined)[];
   /** All there is to the pattern: it matches one of these (anchored), or what contains one of these (not anchored). */
   readonly literals?: ReadonlySet<string>;
@@ -30,14 +30,14 @@ export interface Pattern {
 export interface RegexOptions {
   /** The whole subject must match, not a part of it. */
   readonly anchored?: boolean;
-  /** Without regard to upper and lower case. */
+  /** True to ignore case. */
   readonly fold?: boolean;
   /** `.` matches a newline, too. */
   readonly dotAll?: boolean;
 }
 
 const longestText = 4096;
-/** Of a list of words. */
+/** Max length of a list of words. */
 const longestList = 64 * 1024;
 
 /** A longer program could hold the thread for seconds on one long line. */

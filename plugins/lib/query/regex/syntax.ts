@@ -1,8 +1,8 @@
 import { type CharSet, classOf, escapeOf, hasCase } from './char-set.ts';
 
 /**
- * A reading of RE2's syntax that is only good for reasoning: what the engine would refuse may get through here, and what
- * is not understood is `undefined`, about which nothing is claimed.
+ * Syntax tree of RE2's syntax, for reasoning only: what the engine would refuse may pass here, and
+ * what is not understood is `undefined`, about which nothing is claimed.
  */
 export type Node =
   | { readonly kind: 'text'; readonly text: string; readonly fold: boolean }
@@ -222,7 +222,7 @@ class SyntaxReader {
     throw notUnderstood;
   }
 
-  /** `\Q…\E`; a repetition behind it is of the last character only. */
+  /** Parses `\Q…\E`; a repetition after it applies to the last character only. */
   #quoted(flags: Flags): readonly Node[] {
     const end = this.#text.indexOf('\\E', this.#at);
     const quoted = this.#text.slice(this.#at + 2, end < 0 ? undefined : end);

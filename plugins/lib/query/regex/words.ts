@@ -1,10 +1,10 @@
 /** A list of words, such as a dashboard makes of the hosts that are chosen. It is looked up: its length costs nothing. */
 export interface WordList {
-  /** All that matches, where it can be told. */
+  /** Complete set of matching texts, if it is known. */
   readonly literals: ReadonlySet<string> | undefined;
   readonly hasGroup: boolean;
   test(subject: string): boolean;
-  /** What the brackets take of a subject that matches. */
+  /** Returns what the brackets capture of a matching subject. */
   inBrackets(subject: string): string;
 }
 
@@ -15,7 +15,7 @@ interface Shape {
   readonly words: Set<string>;
 }
 
-/** Each is looked up by itself. */
+/** Max shapes; each is looked up separately. */
 const maxShapes = 512;
 const longestWords = 1024 * 1024;
 

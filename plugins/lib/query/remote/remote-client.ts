@@ -9,28 +9,28 @@ import { queryError } from '../run/query-error.ts';
 import { errors } from './errors.ts';
 import type { RemoteSettings } from './remote-settings.ts';
 
-/** How errors name the other server and the settings that lead to it. */
+/** Names of the other server, and of the settings that lead to it, for errors. */
 export interface RemoteServer {
-  /** Before the keys of the settings: `logs`. */
+  /** Prefix of the settings' keys: `logs`. */
   readonly plugin: string;
   /** `the log store`. */
   readonly name: string;
-  /** What the server is or speaks like: `Loki`. */
+  /** Product that the server is or is compatible with: `Loki`. */
   readonly product: string;
-  /** What to look at when a path is not known there. */
+  /** Settings to check if a path is unknown there. */
   readonly addresses: string;
 }
 
 export interface RemoteCall {
   readonly path: string;
-  /** Of the server, unless it is another than the one for questions. */
+  /** Base URL of the server, if it differs from that of queries. */
   readonly base?: string;
   readonly search?: URLSearchParams;
   /** Parameters that may be long: they go as a form. */
   readonly form?: URLSearchParams;
   readonly body?: { readonly type: string; readonly bytes: Uint8Array };
   readonly accept?: string;
-  /** Beyond those that every call has. */
+  /** Headers beyond those of every call. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -39,7 +39,7 @@ export interface RemoteCall {
 const maxAnswerBytes = 64 * 1024 * 1024;
 const longestReason = 1_000;
 
-/** Calls the server of the settings; an answer that is none becomes an error that says what to do. */
+/** Client of the configured server; an invalid answer becomes an error that says what to do. */
 export class RemoteClient {
   readonly #fetch: PluginContext['fetch'];
   readonly #server: RemoteServer;
@@ -108,7 +108,7 @@ export class RemoteClient {
     );
   }
 
-  /** The asker's own mistakes are told as such; everything else is the other server's. */
+  /** Returns the error: the caller's own mistakes as such; anything else is the other server's. */
   #refusal(reply: OutboundReply): SvcError {
     const { status, headers, url } = reply;
     const { plugin, name, addresses } = this.#server;

@@ -1,6 +1,6 @@
 import type { Settings } from 'svc/sdk';
 
-/** How to reach the server that keeps the data instead of the store of this process. */
+/** Connection to the server that stores the data instead of this process. */
 export interface RemoteSettings {
   readonly url: string;
   readonly user: string;
@@ -10,7 +10,7 @@ export interface RemoteSettings {
   readonly insecure: boolean;
 }
 
-/** Who keeps the data of a plugin, by its settings. */
+/** Returns which driver stores the data of a plugin, by its settings. */
 export function driverOf(settings: Settings, plugin: string): 'embedded' | 'remote' {
   const driver = settings.get<'auto' | 'embedded' | 'remote'>(`${plugin}.driver`);
   return driver !== 'auto'
@@ -29,6 +29,6 @@ export const remoteSettings = (settings: Settings, plugin: string): RemoteSettin
   insecure: settings.get<boolean>(`${plugin}.remote_insecure`),
 });
 
-/** Without the slashes at its end, so that paths can be put behind it. */
+/** Returns the address without trailing slashes, so that paths can be appended. */
 export const addressOf = (settings: Settings, key: string): string =>
   settings.get<string>(key).replace(/\/+$/, '');

@@ -4,7 +4,7 @@ import { queryError } from './query-error.ts';
 import type { QueryTurn } from './query-turn.ts';
 
 export interface AdmissionRules {
-  /** Queries of people that are worked on at a time, beside first ones. */
+  /** Max concurrent queries of people, besides first ones. */
   readonly atOnce: number;
 }
 
@@ -50,7 +50,7 @@ export class AdmissionQueue {
     return [...this.#lines.values()].reduce((sum, line) => sum + line.length, 0);
   }
 
-  /** Resolves when the query may begin; whoever enters leaves. */
+  /** Resolves when the query may begin; whoever enters must leave. */
   async enter(turn: QueryTurn): Promise<void> {
     if (turn.signal.aborted) {
       throw left();

@@ -10,11 +10,11 @@ export class Asker {
   readonly key: string | undefined;
   /** Queries of it that have arrived and not ended. */
   present = 0;
-  /** Those of them that have begun. */
+  /** Number of those that have begun. */
   running = 0;
-  /** In the order of all beginnings, the last one of it. */
+  /** Position of its last beginning among all beginnings. */
   beganLast = 0;
-  /** What one query of it computes, as the last few did. */
+  /** Typical computing time of its queries, from the last few. */
   usualMs = 0;
   #recentMs = 0;
   #at = 0;
@@ -40,7 +40,7 @@ export class Asker {
     this.#at = now;
   }
 
-  /** What a query that has ended took in all. */
+  /** Records the total time of a query that has ended. */
   learn(ms: number): void {
     this.usualMs = this.usualMs === 0 ? ms : this.usualMs + (ms - this.usualMs) / 4;
   }

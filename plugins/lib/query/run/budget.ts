@@ -4,7 +4,9 @@ import { Asker } from './asker.ts';
 import { queryError } from './query-error.ts';
 import { QueryTurn } from './query-turn.ts';
 
-/** What one question may cost. Whoever reads or computes for it charges here, and stops when this throws. */
+/**
+ * Budget of one query. Whatever reads or computes for it charges here, and stops when this throws.
+ */
 export interface Budget {
   readonly signal: AbortSignal;
   /** Charges samples, lines or spans that are held or looked at. */
@@ -15,26 +17,32 @@ export interface Budget {
   progress(share: number): void;
   /** Charges bytes that are read or held. */
   bytes(count: number): void;
-  /** To be called in every long loop: gives the event loop and other queries a turn when this one has held it for 8 ms. */
+  /**
+   * Yields to the event loop and other queries once this one has run for 8 ms; call it in every
+   * long loop.
+   */
   breathe(): Promise<void> | undefined;
   /** Throws when the asker has gone or the time is up. */
   check(): void;
   readonly spent: { readonly samples: number; readonly bytes: number };
-  /** What the answer must say beside its result, such as what could not be read; the same is said once. */
+  /** Adds a remark to the answer, such as what could not be read; duplicates appear once. */
   warn(text: string): void;
   readonly warnings: readonly string[];
 }
 
 export interface BudgetOptions {
   readonly timeoutMs: number;
-  /** Of computing, waiting not counted. */
+  /** Max computing time, waiting excluded. */
   readonly cpuMs?: number;
   readonly maxSamples?: number;
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
   /** Milliseconds that never jump; by default those of the machine. */
   readonly now?: () => number;
-  /** How this query takes turns with others; by itself it gives the event loop one turn between two slices. */
+  /**
+   * Slices by which this query takes turns with others; by default it yields once between two
+   * slices.
+   */
   readonly slices?: Slices;
 }
 
@@ -45,9 +53,12 @@ interface Slices {
 }
 
 const maxWarnings = 10;
-/** How often each sample that may be read may be gone over, on average. */
+/** Average number of passes over each sample that is allowed for. */
 const maxForeseen = 15;
-/** So much of a limit is used up before its end is foretold, and only what would be so many times the limit is refused. */
+/**
+ * Share of a limit from which on its end is predicted; below, the multiple of the limit that is
+ * refused.
+ */
 const foretoldFrom = 0.1;
 const maxForetold = 2;
 const sliceMs = 8;
@@ -196,7 +207,7 @@ function foretell(
   }
 }
 
-/** Work that no other query competes with, such as that of a compaction. */
+/** Returns slices of work that competes with no other query, such as a compaction. */
 function alone(signal: AbortSignal, at: number, timeoutMs: number): Slices {
   const turn = new QueryTurn(new Asker(undefined), signal, { arrivedAt: at, timeoutMs });
   turn.begin(at);

@@ -4,7 +4,7 @@ type Breath = Pick<Budget, 'breathe'>;
 
 /** Items between two looks at the clock. */
 const stretch = 256;
-/** What is sorted in one go. */
+/** Max items sorted at once. */
 const shortRun = 2_048;
 
 /** Visits each item; a list of any length lets others have their turn meanwhile. */
@@ -24,7 +24,7 @@ export async function eachOf<T>(
   }
 }
 
-/** As `toSorted`, in runs that are merged, so that others have their turn meanwhile. */
+/** Sorts like `toSorted`, in runs that are merged, so that others get their turn meanwhile. */
 export async function sortedList<T>(
   items: readonly T[],
   compare: (a: T, b: T) => number,
@@ -99,7 +99,7 @@ async function mergeRuns(
   }
 }
 
-/** In the order of typed arrays: -0 before 0, NaN behind everything. */
+/** Compares in the order of typed arrays: -0 before 0, NaN last. */
 const isBefore = (a: number, b: number): boolean =>
   a < b ||
   (a === b

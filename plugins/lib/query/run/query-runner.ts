@@ -4,18 +4,18 @@ import { type Budget, budget } from './budget.ts';
 import { QueryTurn } from './query-turn.ts';
 import { QueryTurns } from './query-turns.ts';
 
-/** What each query of a store may use up, and how many of them run at a time. */
+/** Limits of each query of a store, and of how many run at a time. */
 export interface RunnerLimits {
-  /** From its arrival to its end, waiting included. */
+  /** Time limit from its arrival to its end, waiting included. */
   readonly timeoutMs: number;
-  /** Of computing, for a query of a person; unlimited where it is absent. */
+  /** Max computing time of a query by a person; unlimited if absent. */
   readonly cpuMs?: number;
   readonly maxSamples?: number;
   readonly maxBytes?: number;
   readonly atOnce?: number;
 }
 
-/** Who asks, and for how much less than the limits. */
+/** Asker of a query, with limits below the general ones. */
 export interface QueryCall {
   readonly signal: AbortSignal;
   /** A person or a token by kind and id; absent for the product itself. */
@@ -27,7 +27,7 @@ export interface QueryCall {
 export interface QueryLoad {
   readonly running: number;
   readonly waiting: number;
-  /** Since the start. */
+  /** Number of queries since the start. */
   readonly asked: number;
 }
 

@@ -31,7 +31,7 @@ export class QueryTurn {
     return this.#sliceAt;
   }
 
-  /** In slices that have ended. */
+  /** Computing time of slices that have ended. */
   get computedMs(): number {
     return this.#doneMs;
   }

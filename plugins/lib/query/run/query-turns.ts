@@ -32,7 +32,10 @@ export class QueryTurns {
     this.#onTurn = onTurn;
   }
 
-  /** Resolves with the next slice of this query; one that is over is let go at once, to say so. */
+  /**
+   * Resolves with the next slice of this query; one that is over resolves immediately, to report
+   * that.
+   */
   next(turn: QueryTurn): Promise<void> {
     return new Promise((go) => {
       this.#ready.push({ turn, go });
