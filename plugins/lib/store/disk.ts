@@ -6,11 +6,11 @@ import { errors } from './errors.ts';
 import { placeOf } from './wal/wal-files.ts';
 
 export interface DiskLimits {
-  /** Below this share of the disk nothing is written; default 0.05. */
+  /** Free share of the disk below which nothing is written; default 0.05. */
   readonly minFreeShare?: number;
-  /** Below this nothing is written; default 256 MiB. */
+  /** Free bytes below which nothing is written; default 256 MiB. */
   readonly minFreeBytes?: number;
-  /** How long an answer of the disk is believed; default 1 000. */
+  /** Time for which the disk's answer is cached; default 1 000. */
   readonly everyMs?: number;
   /** Milliseconds that never jump. */
   readonly now?: () => number;
@@ -19,7 +19,7 @@ export interface DiskLimits {
 }
 
 export interface DiskSpace {
-  /** Why nothing may be written at this moment; reading goes on. */
+  /** Returns why nothing may be written at this moment; reading continues. */
   refusal(): string | undefined;
   /** Throws `unavailable`, with a time to try again, while there is a refusal. */
   assertWritable(): void;
@@ -27,7 +27,9 @@ export interface DiskSpace {
 
 const mebibyte = 1024 * 1024;
 
-/** Refuses writes before the disk is full, and takes them again by itself when a tenth more than the least is free. */
+/**
+ * Refuses writes before the disk is full, and resumes once a tenth more than the minimum is free.
+ */
 export function diskSpace(folder: string, limits: DiskLimits = {}): DiskSpace {
   const {
     minFreeShare = 0.05,

@@ -1,13 +1,13 @@
-/** One bound of a store and how much of it is used. */
+/** Bound of a store, and how much of it is used. */
 export interface Bound {
   readonly used: number;
-  /** Undefined: there is none. */
+  /** Max; undefined if unlimited. */
   readonly most: number | undefined;
-  /** What it bounds: `bytes of blocks`, `series`. */
+  /** Subject of the bound: `bytes of blocks`, `series`. */
   readonly what: string;
   /** The setting that says how many. */
   readonly setting: string;
-  /** What happens beyond it. */
+  /** Effect of exceeding it. */
   readonly beyond: string;
 }
 
@@ -27,7 +27,10 @@ export interface StoreDiagnosis {
 const nearly = 0.9;
 const maxNamed = 3;
 
-/** What a store says to a doctor: whether it takes and keeps what it is given, whether all of it can be read, and how near its bounds it is. */
+/**
+ * Diagnoses a store: whether it accepts and keeps data, whether all of it can be read, and how near
+ * its bounds it is.
+ */
 export function examinedStore({ damage, trouble, bounds }: StoreState): StoreDiagnosis {
   const bounded = bounds.flatMap(({ most, ...bound }) =>
     most === undefined ? [] : [{ ...bound, most }],
@@ -67,7 +70,10 @@ export function examinedStore({ damage, trouble, bounds }: StoreState): StoreDia
   };
 }
 
-/** A store elsewhere, or one that gives no answer: all that can be told is whether it answers. */
+/**
+ * Diagnoses an external store, or one that gives no answer: all that is known is whether it
+ * answers.
+ */
 export const examinedAnswer = (
   { ok, detail }: { readonly ok: boolean; readonly detail?: string | undefined },
   setting: string,

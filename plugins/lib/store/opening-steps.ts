@@ -1,10 +1,10 @@
-/** How long a store took to open, step by step: fields of the line of the log that tells of it. */
+/** Durations of the steps of opening a store: fields of the log line that reports them. */
 export class OpeningSteps {
   readonly #began = performance.now();
   readonly #fields: Record<string, number> = {};
   #last = this.#began;
 
-  /** To be called when a step has ended; the next one begins. */
+  /** Ends a step; the next one begins. */
   end(step: string): void {
     const now = performance.now();
     this.#fields[`${step}_ms`] = Math.round(now - this.#last);

@@ -34,7 +34,7 @@ interface Section {
   readonly sum: number;
 }
 
-/** The file has its name only when all of it is on disk. A name is used once. */
+/** Writes a block. The file gets its name only once all of it is on disk. A name is used once. */
 export async function writeBlock(
   folder: string,
   name: string,
@@ -132,7 +132,10 @@ export interface BlockFile {
   close(): void;
 }
 
-/** What a block that does not hold what was written throws; `damagedBlock` is the path, also across threads. */
+/**
+ * Error of a block that does not contain what was written; `damagedBlock` is the path, also across
+ * threads.
+ */
 export type DamagedBlock = SvcError & {
   readonly damagedBlock: string;
   readonly section: number | undefined;
@@ -174,7 +177,7 @@ export function openBlock(path: string, cache?: SectionCache): BlockFile {
     }
   }
 
-  /** With an unpacker, what it answers is valid until that is used again. */
+  /** Loads a section. With an unpacker, the result is valid until that is used again. */
   function load(index: number, unpacker?: Unpacker): Uint8Array {
     const { offset, stored, raw, codec, sum } = sectionAt(index);
     const bytes = unpacker?.room(stored) ?? Buffer.allocUnsafeSlow(stored);
@@ -275,7 +278,7 @@ function sectionsOf(index: Uint8Array): Section[] {
   return sections;
 }
 
-/** As `readAll`; an error of the disk is damage, too. */
+/** Reads like `readAll`; a disk error counts as damage, too. */
 function isRead(
   descriptor: number,
   into: Uint8Array,
@@ -289,7 +292,7 @@ function isRead(
   }
 }
 
-/** Whether the file has that many bytes there. */
+/** Reads bytes; returns whether the file has that many there. */
 function readAll(descriptor: number, into: Uint8Array, position: number): boolean {
   for (let filled = 0; filled < into.length;) {
     const count = readSync(descriptor, into, filled, into.length - filled, position + filled);

@@ -7,7 +7,7 @@ export interface BlockRow {
   readonly id: number;
   /** Name within the folder of the blocks. */
   readonly file: string;
-  /** What kind of block it is, such as 0 for raw data and others for rollups. */
+  /** Kind of the block, such as 0 for raw data and others for rollups. */
   readonly level: number;
   /** Times in milliseconds, both inclusive. */
   readonly mint: number;
@@ -35,13 +35,13 @@ export interface BlockTable {
     rows: readonly NewBlock[],
     also?: (added: readonly BlockRow[]) => void,
   ): readonly BlockRow[];
-  /** By time; those that touch the range, both ends inclusive. */
+  /** Lists blocks by time; those that overlap the range, both ends inclusive. */
   list(range?: {
     readonly mint: number;
     readonly maxt: number;
     readonly level?: number;
   }): readonly BlockRow[];
-  /** Whether it was not marked yet. */
+  /** Marks a block as damaged; returns whether it was not marked yet. */
   markDamaged(id: number, cause: string): boolean;
   markSound(id: number): void;
   causeOf(id: number): string | undefined;
@@ -86,7 +86,7 @@ export function blockTable(db: Database.Database, folder: string): BlockTable {
   const put = (row: NewBlock): BlockRow => insert.get({ ...row, meta: row.meta ?? '{}' })!;
   const take = (ids: readonly number[]): BlockRow[] => ids.flatMap((id) => erase.get(id) ?? []);
 
-  /** Only after the commit: a row that comes back after a crash has its file. */
+  /** Deletes files. Only after the commit: a row that comes back after a crash has its file. */
   function unlink(rows: readonly BlockRow[]): void {
     for (const { file } of rows) {
       rmSync(join(folder, file), { force: true });

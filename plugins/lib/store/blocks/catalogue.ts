@@ -21,11 +21,11 @@ import { errors } from './errors.ts';
 export interface Catalogue {
   readonly db: Database.Database;
   readonly blocks: BlockTable;
-  /** What is gone besides blocks. */
+  /** Losses other than blocks. */
   readonly losses: LossTable;
-  /** What the wall clock said last, while it was believed. */
+  /** Last trusted time of the wall clock. */
   readonly lastSeen: { get(): number | undefined; set(time: number): void };
-  /** Where the files of the blocks lie. */
+  /** Folder of the block files. */
   readonly blocksFolder: string;
   close(): void;
 }
@@ -42,12 +42,12 @@ export interface LossTable {
   /** A part that is known already keeps what was said of it first. */
   add(loss: Loss): void;
   list(): readonly Loss[];
-  /** Of those that end before this time nothing is said any more. */
+  /** Drops losses that end before this time. */
   forget(before: number): void;
 }
 
 export interface CatalogueOptions {
-  /** Default `blocks` beside the catalogue. */
+  /** Folder of blocks; default `blocks` next to the catalogue. */
   readonly blocksFolder?: string;
   readonly log?: Logger;
   /** The addon as a file of its own, for a binary that has no `node_modules`. */
@@ -66,8 +66,8 @@ const settings = [
 ];
 
 /**
- * What is known about the blocks of one store, and whatever else its schema holds: one text of SQL per version, applied
- * in order, each once. Files and rows are brought into agreement.
+ * Opens the catalogue of one store's blocks, with whatever else its schema holds: one SQL text per
+ * version, applied in order, each once. Files and rows are reconciled.
  */
 export function openCatalogue(
   path: string,
@@ -113,7 +113,7 @@ function openDatabase(path: string, { nativeBinding }: CatalogueOptions): Databa
   }
 }
 
-/** Not one of the versions: these are counted by the stores. */
+/** Creates the table of losses. Not one of the versions, which are numbered by the stores. */
 function lossTable(db: Database.Database): LossTable {
   db.exec(
     'create table if not exists losses (part text primary key, cause text not null, mint real not null, maxt real not null) strict, without rowid',
@@ -216,6 +216,9 @@ function agree({ blocks, losses, folder, isNew, log }: Agreeing): void {
   }
 }
 
-/** Nothing in a block is from a later time than that of its file, as far as clocks were right. */
+/**
+ * Returns the newest file time: nothing in a block is later than that of its file, as far as clocks
+ * were right.
+ */
 const newestIn = (folder: string): number =>
   Math.max(...readdirSync(folder).map((name) => statSync(join(folder, name)).mtimeMs));

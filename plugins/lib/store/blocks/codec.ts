@@ -2,7 +2,7 @@ import * as zlib from 'node:zlib';
 
 import { errors } from './errors.ts';
 
-/** Written into blocks: never renumber. */
+/** Codecs by number; written into blocks, so never renumber. */
 export const codecs = { none: 0, brotli: 1, zstd: 2 } as const;
 
 const runtime = zlib as {

@@ -11,13 +11,14 @@ import type { Catalogue } from './catalogue.ts';
 const hourMs = 3_600_000;
 
 /**
- * What a store cannot read at the moment. Damage is what a read met, not a verdict: every question tries again, so what is
- * repaired or put back counts from the next question on, and its mark goes with the next look.
+ * Damage that a store has at the moment. It is what a read encountered, not a verdict: every query
+ * tries again, so what is repaired or restored counts from the next query on, and its mark
+ * disappears at the next look.
  */
 export class DamageBook {
   readonly #catalogue: Catalogue;
   readonly #log: Logger;
-  /** How a damaged file looked when it was last read through, and when that was. */
+  /** Fingerprint of each damaged file when it was last read in full, with the time. */
   readonly #looks = new Map<number, { readonly look: string; readonly at: number }>();
 
   constructor(catalogue: Catalogue, log: Logger) {
@@ -87,7 +88,7 @@ export class DamageBook {
     };
   }
 
-  /** Lets go of lost records, of blocks whose file is gone, and of damaged ones that are made again. */
+  /** Drops lost records, blocks whose file is gone, and damaged ones that are rebuilt. */
   async mend(isMadeAgain: (row: BlockRow) => boolean): Promise<StoreReport> {
     const { blocks, blocksFolder, losses } = this.#catalogue;
     await this.check();
@@ -136,21 +137,24 @@ export class DamageBook {
   }
 }
 
-/** What a look at all of a store found. */
+/** Result of examining a whole store. */
 export interface StoreReport {
   readonly blocks: number;
   readonly bytes: number;
-  /** What cannot be read, as sentences. */
+  /** Descriptions of what cannot be read. */
   readonly damage: readonly string[];
-  /** What `mend` took out of the store. */
+  /** Descriptions of what `mend` removed from the store. */
   readonly removed: readonly string[];
 }
 
-/** What an operator has done to a store. */
+/** Maintenance of a store by an operator. */
 export interface StoreCare {
   /** Reads every block through; marks what is damaged, and takes back what is whole again. */
   check(): Promise<StoreReport>;
-  /** After a check: removes what is made again by itself, and lets go of what is gone for good, so that answers stop telling of it. */
+  /**
+   * Removes, after a check, what is rebuilt anyway, and accepts what is lost for good, so that
+   * answers stop reporting it.
+   */
   mend(): Promise<StoreReport>;
 }
 

@@ -15,8 +15,8 @@ const dayMs = 86_400_000;
 const noteEveryMs = 60_000;
 
 /**
- * By which time blocks of a store grow old: by the newest of them, for a clock that runs ahead must not delete everything. While
- * the clock is doubted nothing grows old at all.
+ * Clock by which blocks of a store expire: never ahead of the newest of them, so that a clock that
+ * runs ahead does not delete everything. While the clock is not trusted nothing expires at all.
  */
 export class RetentionClock {
   readonly #catalogue: Catalogue;
@@ -45,7 +45,10 @@ export class RetentionClock {
     );
   }
 
-  /** The time that ages are counted to, the newest sample or line at the latest. -Infinity: nothing is old. */
+  /**
+   * Returns the time that ages are counted from, at most that of the newest sample or line.
+   * -Infinity means nothing expires.
+   */
   time(newest: number): number {
     const { isDoubted } = this.#clock;
     if (isDoubted !== this.#isDoubted) {

@@ -11,13 +11,13 @@ export interface SectionCache {
     lend: () => Uint8Array,
     isWanted: (section: Uint8Array) => boolean,
   ): Uint8Array | undefined;
-  /** Lets go of what belongs to one block. */
+  /** Drops what belongs to one block. */
   forget(path: string): void;
   readonly bytes: number;
 }
 
 export function sectionCache(maxBytes: number): SectionCache {
-  /** In the order of their use. */
+  /** Entries, least recently used first. */
   const entries = new Map<string, Uint8Array>();
   const indexes = new Map<string, Set<number>>();
   let bytes = 0;

@@ -2,12 +2,13 @@ import { codecs, decompress } from './codec.ts';
 
 const largestKept = 4 * 1024 * 1024;
 const sparePacked = 64 * 1024;
-/** What is smaller may lie in memory that the runtime shares among many. */
+/** Min size of a buffer with its own memory; smaller ones may share the runtime's pool. */
 const smallestOwn = Math.max(16 * 1024, Buffer.poolSize / 2);
 
 /**
- * Unpacks one section after another. A search through many sections lets go of nearly all of them at once: their memory is
- * given back here and then, for otherwise the collector works as long as the search does.
+ * Unpacker of one section after another. A search through many sections drops nearly all of them at
+ * once: their memory is returned here and then, as the collector would otherwise work as long as
+ * the search does.
  */
 export class Unpacker {
   readonly #nobody = new MessageChannel().port1;
@@ -18,7 +19,7 @@ export class Unpacker {
     this.#nobody.close();
   }
 
-  /** For what is going to be unpacked: so many bytes, which are valid until they are asked for again. */
+  /** Returns a buffer to unpack into, of this size; valid until the next request. */
   room(length: number): Buffer {
     if (length > largestKept) {
       return Buffer.allocUnsafeSlow(length);
@@ -29,7 +30,9 @@ export class Unpacker {
     return this.#packed.subarray(0, length);
   }
 
-  /** As `decompress`, and valid only until the next one; whoever keeps it copies it. */
+  /**
+   * Unpacks like `decompress`; the result is valid only until the next call, so copy it to keep it.
+   */
   unpack(codec: number, bytes: Uint8Array, rawLength: number): Uint8Array {
     this.close();
     const raw = decompress(codec, bytes, rawLength);

@@ -20,7 +20,7 @@ export class ByteWriter {
     return this.#length;
   }
 
-  /** Forgets what was written and keeps the memory. */
+  /** Clears the output and keeps the memory. */
   reset(): void {
     this.#length = 0;
   }
@@ -93,7 +93,7 @@ export class ByteWriter {
     this.#length += length;
   }
 
-  /** Many at once, from 0 to 2^32-1 each: a column costs one look at the room there is. */
+  /** Writes many values, from 0 to 2^32-1 each: a column needs one capacity check. */
   uvarints(values: Uint32Array): void {
     this.#reserve(values.length * 5);
     const bytes = this.#bytes;
@@ -149,7 +149,7 @@ export class ByteWriter {
     this.#view.setUint32(at, value, true);
   }
 
-  /** What was written, without a copy. */
+  /** Returns the output without a copy. */
   take(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -294,8 +294,9 @@ export class ByteReader {
 const truncated = (): SvcError => errors.cut_short();
 
 /**
- * The memory of these bytes, as the `transfer` of a call to a thread wants it: instead of being copied they move, and whoever had
- * them has them no more. Nothing where others may have a part of that memory, as it is with small buffers of node.
+ * Returns the memory of these bytes for the `transfer` of a call to a thread: it moves instead of
+ * being copied, and its previous owner loses it. Empty if others may share that memory, as with
+ * small buffers of Node.
  */
 export const memoryOf = ({ buffer, byteLength }: Uint8Array): ArrayBuffer[] =>
   buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];

@@ -4,12 +4,15 @@ import { type SvcError } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 
-/** What a body may grow to. */
+/** Limit of an unpacked body. */
 export interface InflateLimit {
   readonly maxBytes: number;
 }
 
-/** What a body may grow to that does not say its size, or says less than it has, as one of several parts does. */
+/**
+ * Limit of a body that does not state its size, or states less than it has, like one with several
+ * parts.
+ */
 const maxUnsaid = 1_048_576;
 /** Telemetry grows ten to a hundred times; a large body that grows more is made to fill the memory. */
 const maxGrowth = 250;

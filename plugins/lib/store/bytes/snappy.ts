@@ -51,7 +51,7 @@ function preamble(input: Uint8Array): { length: number; start: number } {
   throw corrupt();
 }
 
-/** What may be written behind the end. */
+/** Bytes that may be written past the end. */
 const slack = 4;
 
 /** Reads past the end of the input as `undefined`, which every check below refuses. */
@@ -143,5 +143,5 @@ function littleEndian(input: Uint8Array, at: number, width: number): number {
   return value;
 }
 
-/** One body; whoever packs many keeps what `snappyBlock` gives. */
+/** Compresses one body; to compress many, keep the function that `snappyBlock` returns. */
 export const snappyEncode = (input: Uint8Array): Uint8Array => snappyBlock()(input);

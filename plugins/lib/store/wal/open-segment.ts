@@ -41,7 +41,7 @@ export class OpenSegment {
     return this.#file.write([segmentHeader(this.number)], 0);
   }
 
-  /** On disk when it resolves. */
+  /** Appends frames; they are on disk when it resolves. */
   async append(frames: readonly Uint8Array[]): Promise<void> {
     const written = sizeOf(frames);
     await this.#file.write(frames, this.#size);
@@ -65,8 +65,9 @@ export class OpenSegment {
   }
 
   /**
-   * After a failed write or sync nobody knows what the file holds behind the last acknowledged record, and a second
-   * sync could lie: that part is cut away. Tells whether the segment is gone, because it held no record.
+   * Abandons the segment after a failed write or sync: nobody knows what the file contains after
+   * the last acknowledged record, and a second sync could lie, so that part is truncated. Returns
+   * whether the segment is gone, because it held no record.
    */
   async abandon(): Promise<boolean> {
     await this.#cutBack();
@@ -95,7 +96,9 @@ export class OpenSegment {
     return this.#attempt('wal.close_failed', 'could not close the WAL segment', this.#file.close());
   }
 
-  /** A step after which the log goes on either way: replay copes with what it leaves behind. */
+  /**
+   * Runs a step after which the log continues either way: replay copes with what it leaves behind.
+   */
   async #attempt(event: MessageCode, message: string, step: Promise<void>): Promise<void> {
     try {
       await step;

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** What the log does to files: a place where tests put a full disk. */
+/** File operations of the log, replaceable by tests that simulate a full disk. */
 export interface WalFiles {
   /** A new file, whose name survives a power cut when this resolves. */
   create(path: string): Promise<WalFile>;
@@ -10,7 +10,7 @@ export interface WalFiles {
 export interface WalFile {
   /** All of it or an error; without a copy. */
   write(parts: readonly Uint8Array[], position: number): Promise<void>;
-  /** What was written survives a power cut when this resolves. */
+  /** Syncs the file: what was written survives a power cut when this resolves. */
   sync(): Promise<void>;
   truncate(size: number): Promise<void>;
   close(): Promise<void>;
@@ -39,10 +39,10 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Where a store lies, for people who need not know where the data folder is. */
+/** Returns the short path of a store, for people who need not know where the data folder is. */
 export const placeOf = (folder: string): string => folder.split(/[\\/]/).slice(-2).join('/');
 
-/** More vectors than this the kernel does not take at once. */
+/** Max vectors that the kernel accepts at once. */
 const maxVectors = 1_000;
 
 function walFile(handle: FileHandle): WalFile {

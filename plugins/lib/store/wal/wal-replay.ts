@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Logger, messageOf } from 'svc/sdk';
 import { frameBytes, readSegment, seal, segmentName } from './wal-segment.ts';
 
-/** A segment of which some records could not be read. */
+/** Damage of a segment of which some records could not be read. */
 export interface WalDamage {
   /** The name of its file. */
   readonly segment: string;
@@ -15,7 +15,7 @@ export interface ReplayedSegment {
   readonly records: number;
   readonly tornBytes: number;
   readonly damage: readonly WalDamage[];
-  /** Of the file now; 0 when nothing was in it and it is gone. */
+  /** Size of the file now; 0 if nothing was in it and it is gone. */
   readonly size: number;
 }
 

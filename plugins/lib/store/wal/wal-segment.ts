@@ -70,16 +70,16 @@ export interface Gap {
 }
 
 export interface SegmentEnd {
-  /** Where the last whole record ends. */
+  /** End of the last whole record. */
   readonly goodBytes: number;
   readonly fileBytes: number;
   readonly records: number;
   readonly gaps: readonly Gap[];
-  /** How it ended: in order, without its seal, or in the middle of the last write. */
+  /** End of the segment: in order, without its seal, or in the middle of the last write. */
   readonly how: 'sealed' | 'open' | 'torn';
 }
 
-/** Gives every whole record to `each`, in order; behind one that is not it goes on with the next. */
+/** Passes every whole record to `each`, in order; skips damaged ones. */
 export async function readSegment(
   path: string,
   segment: number,
@@ -163,8 +163,9 @@ async function isWholeBehind(window: Window, at: number): Promise<boolean> {
 }
 
 /**
- * Where it goes on behind a bad record. What a crash cut short has nothing whole behind it, for what was written later was
- * not there yet: then there is no such place, and the rest was never acknowledged.
+ * Returns where the next whole record begins after a bad one. What a crash truncated has nothing
+ * whole after it, since later records were not written yet: then it is undefined, and the rest was
+ * never acknowledged.
  */
 async function nextWhole(window: Window, from: number): Promise<number | undefined> {
   // Where only the content is bad, its length still tells where the next record is.
@@ -197,7 +198,10 @@ async function endsWithSeal(window: Window): Promise<boolean> {
 const largestFound = 1024 * 1024;
 const searchWork = 1024 * 1024 * 1024;
 
-/** Where the length itself is bad, the next record may begin anywhere. What is looked at is bounded. */
+/**
+ * Searches for the next record at any position, as needed if the length itself is bad. The search
+ * is bounded.
+ */
 async function recordBehind(window: Window, from: number): Promise<number | undefined> {
   const last = window.size - frameBytes;
   let work = 0;

@@ -12,7 +12,10 @@ export interface WalOptions {
   readonly log: Logger;
   /** A segment that has grown past this is followed by a new one. Default 64 MiB. */
   readonly segmentBytes?: number;
-  /** Past this in all segments together nothing is taken until some are dropped. Default 4 GiB. */
+  /**
+   * Max size of all segments together, beyond which nothing is accepted until some are dropped.
+   * Default 4 GiB.
+   */
   readonly maxBytes?: number;
   readonly files?: WalFiles;
 }
@@ -20,7 +23,7 @@ export interface WalOptions {
 export interface WalReplay {
   readonly records: number;
   readonly segments: number;
-  /** Bytes of writes that a crash cut short and that nobody was told of; they are cut away. */
+  /** Bytes of writes that a crash truncated and that were never acknowledged; they are removed. */
   readonly tornBytes: number;
 }
 
@@ -39,7 +42,7 @@ interface Cut {
 
 const mebibyte = 1024 * 1024;
 
-/** So much may wait for the disk; past it the sender is told to wait instead. */
+/** Max bytes that wait for the disk; beyond it the sender is told to wait instead. */
 const largestQueue = 128 * mebibyte;
 const largestBatch = 16 * mebibyte;
 const retryAfterSeconds = 5;
@@ -93,17 +96,17 @@ export class Wal {
     return this.#bytes;
   }
 
-  /** Where the last record went, or the next one goes. */
+  /** Segment of the last record, or of the next one. */
   get segment(): number {
     return this.#current?.number ?? this.#next;
   }
 
-  /** What replay could not read. */
+  /** Damage that replay found. */
   get damage(): readonly WalDamage[] {
     return this.#damage;
   }
 
-  /** Before the first append: all whole records, oldest first; those that are damaged are left out. */
+  /** Replays all whole records before the first append, oldest first; damaged ones are skipped. */
   async replay(
     each: (record: Buffer, segment: number) => void | Promise<void>,
   ): Promise<WalReplay> {
@@ -269,7 +272,7 @@ export class Wal {
     }
   }
 
-  /** The segment of a failed write takes no more; the next append begins another file. */
+  /** Abandons the segment of a failed write; the next append starts another file. */
   async #abandon(error: unknown): Promise<SvcError> {
     const { folder, log } = this.#place;
     const failed = this.#current;

@@ -114,7 +114,7 @@ export function anyValueFromJson(json: unknown, depth = 0): AnyValue {
   return undefined;
 }
 
-/** Of the key `boolValue`. */
+/** Reads the value of the key `boolValue`. */
 export function jsonBoolean(value: unknown): boolean {
   if (typeof value !== 'boolean') {
     throw refused('boolValue is neither true nor false');
@@ -122,7 +122,7 @@ export function jsonBoolean(value: unknown): boolean {
   return value;
 }
 
-/** Of the key `intValue`: a number, or 64 bits as decimal text. */
+/** Reads the value of the key `intValue`: a number, or 64 bits as decimal text. */
 export function jsonWholeNumber(value: unknown): number | bigint {
   if (typeof value === 'number' && Number.isSafeInteger(value)) {
     return value;

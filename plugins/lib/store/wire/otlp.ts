@@ -146,7 +146,7 @@ export function anyValueText(value: AnyValue): string {
   }
 }
 
-/** What JSON can say about a value; objects without a prototype, so that any key is only a key. */
+/** Converts a value to plain JSON; objects have no prototype, so that any key is only a key. */
 export function plain(value: AnyValue, depth = 0): unknown {
   if (depth > deepestText) {
     throw errors.attribute_depth({ max: deepestText });

@@ -3,7 +3,7 @@ import { asBuffer } from 'svc/query';
 
 import { errors } from './errors.ts';
 
-/** How a field is stored; 3 and 4 are groups, which nothing here uses. */
+/** Encodings of a field; 3 and 4 are groups, which nothing here uses. */
 export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
 export const corrupt = (what: string): SvcError => errors.protobuf({ what });
@@ -16,7 +16,7 @@ export class ProtoCursor {
   protected readonly view: DataView;
   protected at: number;
   protected readonly end: number;
-  /** What `varint64()` read, both unsigned. */
+  /** Low half of what `varint64()` read; both halves are unsigned. */
   protected low = 0;
   protected high = 0;
 

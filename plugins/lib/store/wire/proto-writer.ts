@@ -103,13 +103,13 @@ export class ProtoWriter {
     return this.bytes(field, inner.take());
   }
 
-  /** Forgets what was written and keeps the memory. */
+  /** Clears the output and keeps the memory. */
   reset(): this {
     this.#bytes.reset();
     return this;
   }
 
-  /** What was written, without a copy. */
+  /** Returns the output without a copy. */
   finish(): Uint8Array {
     return this.#bytes.take();
   }

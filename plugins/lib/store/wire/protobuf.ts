@@ -48,7 +48,7 @@ export class ProtoReader extends ProtoCursor {
     return (value >>> 1) ^ -(value & 1);
   }
 
-  /** As a number: exact up to 2^53, the nearest one beyond. */
+  /** Reads a number: exact up to 2^53, the nearest one beyond. */
   uint64(): number {
     this.expect(wireTypes.varint);
     this.varint64();
@@ -61,7 +61,7 @@ export class ProtoReader extends ProtoCursor {
     return (this.high | 0) * 0x1_0000_0000 + this.low;
   }
 
-  /** As a number where that is exact, else as a bigint. */
+  /** Reads a number if that is exact, else a bigint. */
   int64Exact(): number | bigint {
     const near = this.int64();
     return Number.isSafeInteger(near)
@@ -93,7 +93,7 @@ export class ProtoReader extends ProtoCursor {
     return this.view.getFloat32(this.fixed(wireTypes.fixed32, 4), true);
   }
 
-  /** As a number: exact up to 2^53, the nearest one beyond. */
+  /** Reads a number: exact up to 2^53, the nearest one beyond. */
   fixed64(): number {
     const at = this.fixed(wireTypes.fixed64, 8);
     return this.view.getUint32(at + 4, true) * 0x1_0000_0000 + this.view.getUint32(at, true);
@@ -112,7 +112,10 @@ export class ProtoReader extends ProtoCursor {
     return this.view.getFloat64(this.fixed(wireTypes.fixed64, 8), true);
   }
 
-  /** Whether the double that comes now is the marker of a series that ended. Looks only: as a number it is any NaN. */
+  /**
+   * Returns whether the next double is the marker of an ended series. Does not consume it: as a
+   * number it is any NaN.
+   */
   staleNext(): boolean {
     const at = this.at;
     return (
