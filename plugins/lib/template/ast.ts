@@ -1,11 +1,11 @@
-/** Where something stands in the template: an offset; line and column are worked out only for a complaint. */
+/** Position in the template: an offset; line and column are computed only for an error. */
 export interface At {
   readonly at: number;
 }
 
 export type Literal = null | boolean | string | number | bigint;
 
-/** What a pipeline is made of. `chain` holds the fields read from it, outermost first. */
+/** Operand of a pipeline. `chain` holds the fields read from it, outermost first. */
 export type Operand = At &
   (
     | { readonly kind: 'dot'; readonly chain: readonly string[] }

@@ -3,7 +3,10 @@ import { sprintf } from './printf.ts';
 import { escapedHtml } from './quoting.ts';
 import { display, fieldOf, isRecord, isTrue, typeName } from './values.ts';
 
-/** What every template knows, whoever renders it. `and` and `or` are in render.ts, because they do not look at all their arguments. */
+/**
+ * Functions available to every template. `and` and `or` are in render.ts, because they do not
+ * evaluate all their arguments.
+ */
 export const builtins: ReadonlyMap<string, TemplateFunction> = new Map<string, TemplateFunction>([
   ['and', templateFunction(1, Infinity, (args) => args.at(-1))],
   ['or', templateFunction(1, Infinity, (args) => args.at(-1))],
@@ -48,7 +51,10 @@ function jsEscape(char: string): string {
     : `\\u${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** As a query of an address: a blank is a plus, and everything but letters, digits and `-_.~` is escaped. */
+/**
+ * Escapes a text for a query string: a space becomes a plus, and everything except letters, digits
+ * and `-_.~` is escaped.
+ */
 function urlQuery(text: string): string {
   return encodeURIComponent(Buffer.from(text).toString())
     .replaceAll('%20', '+')
@@ -106,7 +112,7 @@ function same(left: unknown, right: unknown): boolean {
   return a == b;
 }
 
-/** Not a number is neither less nor greater: both sides of it compare as false. */
+/** Compares two values; NaN is neither less nor greater: both comparisons are false. */
 function order(left: unknown, right: unknown): number {
   const a = basic(left);
   const b = basic(right);

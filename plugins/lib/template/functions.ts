@@ -1,9 +1,9 @@
 /**
- * A function a template may call. It gets plain values (see values.ts) and answers one; what it throws ends the rendering with its message.
- * `room` is how long a text it makes may be.
+ * Function that a template may call. It takes plain values (see values.ts) and returns one; an
+ * error ends the rendering with its message. `room` is the max length of its result.
  */
 export interface TemplateFunction {
-  /** How many arguments, at least and at most; the piped one counts. */
+  /** Min and max number of arguments; the piped one counts. */
   readonly takes: readonly [least: number, most: number];
   call(args: readonly unknown[], room: number): unknown;
 }

@@ -4,7 +4,7 @@ import { unquote, unquoteChar } from './quoting.ts';
 
 export type Token = {
   readonly at: number;
-  /** Whether white space stands before it: `.a .b` are two values, `.a.b` is one. */
+  /** True if white space precedes it: `.a .b` are two values, `.a.b` is one. */
   readonly spaced: boolean;
 } & (
   | {
@@ -49,7 +49,7 @@ export function tokens(source: string): Token[] {
   return found;
 }
 
-/** Reads one `{{ … }}` whose inside starts at `from`; answers where the text goes on. */
+/** Reads one `{{ … }}` whose inside starts at `from`; returns where the text continues. */
 function actionTokens(
   source: string,
   open: number,
@@ -93,7 +93,7 @@ function actionTokens(
   }
 }
 
-/** Where the text goes on after a `}}` or ` -}}` that stands here. */
+/** Returns where the text continues after a `}}` or ` -}}` at this position. */
 function closing(source: string, at: number): { end: number; trim: boolean } | undefined {
   if (source.startsWith('}}', at)) {
     return { end: at + 2, trim: false };

@@ -14,7 +14,7 @@ interface Flags {
   readonly zero: boolean;
 }
 
-/** Go's fmt.Sprintf over the values of a template. `room` bounds the text. */
+/** Implements Go's fmt.Sprintf for the values of a template. `room` bounds the result. */
 export function sprintf(format: string, args: readonly unknown[], room: number): string {
   let out = '';
   let from = 0;

@@ -13,13 +13,13 @@ const coded = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]
 
 export interface Escape {
   readonly value: number;
-  /** Whether the value is a byte; else it is a character. */
+  /** True if the value is a byte; otherwise it is a character. */
   readonly isByte: boolean;
-  /** Where the text goes on. */
+  /** Position at which the text continues. */
   readonly end: number;
 }
 
-/** What the escape stands for whose backslash stands here; undefined when it is none of Go's. */
+/** Returns the value of the escape whose backslash is here; undefined if Go has no such escape. */
 export function escapeAt(text: string, at: number, quote = '"'): Escape | undefined {
   const letter = text[at + 1] ?? '';
   const plain = letter === quote ? quote : letters.get(letter);
@@ -39,7 +39,9 @@ export function escapeAt(text: string, at: number, quote = '"'): Escape | undefi
   return isValid ? { value, isByte, end: at + whole.length } : undefined;
 }
 
-/** The bytes of the inside of a Go string between these quotes; undefined when an escape is none of Go's. */
+/**
+ * Returns the bytes inside a Go string between these quotes; undefined if Go has no such escape.
+ */
 export function unquoteBytes(inside: string, quote = '"'): Buffer | undefined {
   const parts: Buffer[] = [];
   let from = 0;

@@ -12,7 +12,9 @@ export interface RenderLimits {
   readonly steps: number;
 }
 
-/** What a list answers to its caller: `{{break}}` and `{{continue}}` go up to their `{{range}}`. */
+/**
+ * Result of a list to its caller: `{{break}}` and `{{continue}}` propagate up to their `{{range}}`.
+ */
 type Flow = 'next' | 'break' | 'continue';
 
 const charactersPerStep = 64;

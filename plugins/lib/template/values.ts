@@ -29,7 +29,7 @@ export function isRecord(
   return value instanceof Map || kind === null || kind === Object.prototype;
 }
 
-/** What the record holds under the name itself; never anything inherited, and never a function. */
+/** Returns the record's own value under the name; never an inherited one, and never a function. */
 export function fieldOf(
   record: Map<unknown, unknown> | Readonly<Record<string, unknown>>,
   name: string,
@@ -43,7 +43,7 @@ export function fieldOf(
   return typeof value === 'function' ? undefined : value;
 }
 
-/** In the order Go prints and ranges over maps: by key. */
+/** Returns the entries sorted by key, as Go prints and ranges over maps. */
 export function sortedEntries(
   record: Map<unknown, unknown> | Readonly<Record<string, unknown>>,
 ): [string, unknown][] {
