@@ -9,7 +9,9 @@ import { addressForm } from './mailer.ts';
 const mostRecipients = 50;
 const longestText = 100_000;
 
-/** Addresses of e-mail as a kind of channel. The server is that of the settings, so it has no secret. */
+/**
+ * Kind of channel for e-mail addresses. The server is that of the settings, so it has no secret.
+ */
 export const emailChannel = (sender: MailSender, log: Logger): DeliveringChannelType => ({
   title: 'E-mail',
   aliases: ['smtp', 'mail'],

@@ -93,7 +93,10 @@ const longestSubject = 250;
 /** Bytes of one encoded word, which has 75 characters at most. */
 const wordBytes = 45;
 
-/** What is no plain ASCII becomes encoded words, cut between characters (RFC 2047); line ends become blanks. */
+/**
+ * Encodes text that is not plain ASCII as encoded words, split between characters (RFC 2047); line
+ * ends become spaces.
+ */
 export function encodedWords(text: string): string {
   const line = text
     .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
@@ -117,7 +120,7 @@ export function encodedWords(text: string): string {
     .join('\r\n ');
 }
 
-/** A line that goes on begins with a blank. */
+/** Folds a line; continuation lines begin with a space. */
 const folded = (line: string): string => line.replaceAll(/(.{50,70}) (?=.)/g, '$1\r\n ');
 
 const token = (text: string): string => text.replaceAll(/[^\w.-]/g, '-').slice(0, 120);

@@ -159,11 +159,11 @@ export class Mailer implements MailSender {
   }
 }
 
-/** In the form in which other requests fail. */
+/** Converts an error to the form of other failed requests. */
 const asOutbound = (error: unknown): SvcError =>
   isSvcError(error) ? error : errors.connection({ cause: messageOf(error) }, { cause: error });
 
-/** What a server refused for good is another's matter than what it will take later. */
+/** Converts an error; a permanent refusal differs from a temporary one. */
 function troubleOf(error: unknown, host: string): SvcError {
   if (!(error instanceof SmtpRefusal)) {
     return errors.unreachable({ host, cause: messageOf(error) }, { cause: error });

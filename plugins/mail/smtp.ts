@@ -2,9 +2,9 @@ import { connect, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectSecure, type ConnectionOptions } from 'node:tls';
 
 export interface SmtpServer {
-  /** As it is called; certificates are held against it. */
+  /** Host name, which certificates are verified against. */
   readonly host: string;
-  /** What is connected to: checked. */
+  /** Checked address to connect to. */
   readonly address: string;
   readonly port: number;
   readonly security: 'starttls' | 'tls' | 'none';
@@ -12,11 +12,11 @@ export interface SmtpServer {
   readonly password: string;
   readonly ca: string;
   readonly insecure: boolean;
-  /** What this machine calls itself. */
+  /** Name of this host for the greeting. */
   readonly name: string;
 }
 
-/** What the server refused; `code` is its own. */
+/** Error for a refusal by the server; `code` is the server's. */
 export class SmtpRefusal extends Error {
   readonly code: number;
   readonly stage: 'connect' | 'starttls' | 'auth' | 'sender' | 'recipient' | 'data';
@@ -104,7 +104,7 @@ export class SmtpSession {
     return refused;
   }
 
-  /** The server is told, and not waited for. */
+  /** Closes the connection; the server is informed, but its answer not awaited. */
   close(): void {
     this.#signal.removeEventListener('abort', this.#stop);
     if (this.#trouble === undefined && this.#socket.writable) {
@@ -195,7 +195,7 @@ export class SmtpSession {
     return reply;
   }
 
-  /** `250-first` goes on, `250 last` ends. */
+  /** Reads a reply: `250-first` continues, `250 last` ends. */
   async #reply(): Promise<Reply> {
     const lines: string[] = [];
     for (;;) {
