@@ -12,7 +12,7 @@ export interface Part {
 
 const doc = (name: string, title: string): Chapter => ({ name, title, file: `docs/${name}.md` });
 
-/** In the order in which they are read: by who runs svc, by who works with it, by who builds on it. */
+/** Parts of the manual in reading order: for operators, users and developers. */
 export const parts: readonly Part[] = [
   {
     title: 'Begin',

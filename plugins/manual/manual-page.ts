@@ -29,7 +29,10 @@ header,nav{border:0;border-bottom:1px solid var(--line)}nav{display:none}nav:tar
 /** The page brings its one style sheet with it, shows pictures of its own, and asks its own search alone. */
 export const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
 
-/** One chapter between the list of all and the search; a page without script. `root` leads from its address to that of svc. */
+/**
+ * Renders one chapter between the table of contents and the search, without script. `root` leads
+ * from its address to that of svc.
+ */
 export const chapterPage = (name: string, { title, html }: Rendered, root: string): string =>
   from(root, page(title, name, '', html));
 

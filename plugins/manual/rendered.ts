@@ -48,7 +48,10 @@ export function rendered(file: string): Rendered {
   return { title: found[0]?.title ?? 'Manual', html, sections: sectionsOf(markdown, found) };
 }
 
-/** As in `docs/roles.md#users`: the page of that file; addresses of other servers as they are; of other files none. */
+/**
+ * Returns the address of a link such as `docs/roles.md#users`: the page of that file; addresses of
+ * other servers unchanged; undefined for other files.
+ */
 function addressOf(href: string): string | undefined {
   if (/^(?:https?:\/\/|#|\/docs\/)/.test(href)) {
     return href;
@@ -72,7 +75,7 @@ function idOf(text: string, ids: Map<string, number>): string {
   return times === 0 ? id : `${id}-${times}`;
 }
 
-/** Without its marks. */
+/** Removes markup. */
 const plain = (text: string): string => text.replaceAll(/[`*_]|\[([^\]]*)\]\([^)]*\)/g, '$1');
 
 function sectionsOf(

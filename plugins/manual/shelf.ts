@@ -5,7 +5,7 @@ import type { PluginDirectory } from 'svc/sdk';
 
 import { chapters } from './chapters.ts';
 
-/** Of the plugin that carries them in the single binary. */
+/** Plugin that carries the manual in the single binary. */
 const carrier = 'shipped-files';
 const picture = /^[a-z0-9-]{1,60}\.png$/;
 
