@@ -23,7 +23,10 @@ const maxPages = 20;
 const maxBytes = 8 * 1024 * 1024;
 const listMs = 15_000;
 
-/** One other MCP server: a session with it is opened when it is first needed, and anew when it has forgotten it. */
+/**
+ * Client of one other MCP server: opens a session when it is first needed, and again if the server
+ * has dropped it.
+ */
 export class McpClient {
   readonly #fetch: PluginContext['fetch'];
   readonly #address: McpAddress;

@@ -1,7 +1,7 @@
 /** One message of JSON-RPC 2.0. */
 export interface RpcRequest {
   readonly jsonrpc: '2.0';
-  /** Absent: a notification, which is not answered. */
+  /** Id of the request; absent for a notification, which is not answered. */
   readonly id?: string | number;
   readonly method: string;
   readonly params?: Readonly<Record<string, unknown>>;
@@ -15,7 +15,7 @@ export type RpcReply =
       readonly error: { readonly code: number; readonly message: string };
     };
 
-/** As the standard numbers them. */
+/** Error codes of the standard. */
 export const rpcCode = {
   parse: -32_700,
   invalidRequest: -32_600,
@@ -33,10 +33,13 @@ export class RpcError extends Error {
   }
 }
 
-/** As bodies of other routes may be. */
+/** Max nesting, the same as for bodies of other routes. */
 const deepest = 64;
 
-/** The message in a body; throws what its sender is told. A reply that a client sends is undefined: nothing here asks clients. */
+/**
+ * Parses the message in a body; throws the error for its sender. Undefined for a reply from a
+ * client, as nothing here queries clients.
+ */
 export function parseRpc(text: string): RpcRequest | undefined {
   let value: unknown;
   try {

@@ -10,9 +10,9 @@ export interface McpTables {
 
 export interface Judged {
   readonly class: SkillClass;
-  /** Its description or schema has changed since its class was given. */
+  /** True if its description or schema has changed since its class was assigned. */
   readonly changed: boolean;
-  /** Of all that it says of itself. */
+  /** Digest of everything that it declares. */
   readonly digest: string;
 }
 
@@ -26,7 +26,7 @@ export class SeenTools {
     this.#tables = tables;
   }
 
-  /** By name. A class that is new is given to the tool as it is now. */
+  /** Judges tools by name. A new class applies to the tool as it is now. */
   async judge(
     server: string,
     tools: readonly RemoteTool[],

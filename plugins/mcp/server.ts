@@ -77,7 +77,7 @@ export class McpServer {
     };
   }
 
-  /** What the gate would refuse is not listed. */
+  /** Lists tools, without those that the gate would refuse. */
   async #tools(principal: Principal): Promise<readonly (readonly [string, Tool])[]> {
     const { registry, gate } = this.#parts;
     return [...(await registry.shownTo(principal)).aliases()].filter(

@@ -12,7 +12,7 @@ import { McpClient, type RemoteTool } from './client.ts';
 import { errors } from './errors.ts';
 import type { Judged, SeenTools } from './seen-tools.ts';
 
-/** As the settings have it. */
+/** Server as configured. */
 export interface ServerEntry {
   readonly name: string;
   readonly url: string;
@@ -52,7 +52,7 @@ export interface ServerStatus {
 interface Known {
   readonly client: McpClient;
   readonly tools: readonly Tool[];
-  /** As the server calls them, by key. */
+  /** Names that the server uses, by key. */
   readonly names: ReadonlyMap<string, string>;
   readonly changed: readonly ChangedTool[];
   readonly left: readonly string[];
@@ -149,7 +149,7 @@ export class McpServers implements ToolSource {
     return [known.names.get(key)!, known];
   }
 
-  /** For the page of servers. */
+  /** Returns the status of servers, for their page. */
   status(): readonly ServerStatus[] {
     return this.#parts.entries().map(({ name, url, enabled }) => {
       const known = this.#known.get(name);
@@ -265,7 +265,10 @@ export class McpServers implements ToolSource {
   }
 }
 
-/** By their keys: of two names that come to one key, the first has it, so that a class never serves another tool. */
+/**
+ * Returns tools by key: if two names map to one key, the first has it, so that a class never
+ * applies to another tool.
+ */
 function distinct(
   entry: ServerEntry,
   found: readonly RemoteTool[],
