@@ -30,7 +30,7 @@ const question: ModelMessage = {
   role: 'user',
   text: 'Use the tool look_up for Paris and for Rome, both at once, and then say which is larger.',
 };
-/** Of a window that is examined; more would cost more than it tells. */
+/** Max tokens used to examine a window; more would cost more than it reveals. */
 const maxFilled = 12_000;
 const codeWord = 'TOURMALINE';
 
@@ -203,7 +203,10 @@ export class ModelDoctor implements Examination {
       : { check: 'results', ok: false, detail: parts.message };
   }
 
-  /** What does not fit, some servers cut off silently: a word at the very beginning tells. */
+  /**
+   * Tests the window. Some servers silently truncate what does not fit: a word at the very
+   * beginning reveals that.
+   */
   async #window(model: string, context: number, signal: AbortSignal): Promise<Finding> {
     const tokens = Math.min(maxFilled, Math.floor(context * 0.7));
     const filler = 'The quick brown fox jumps over the lazy dog. '.repeat(Math.floor(tokens / 11));

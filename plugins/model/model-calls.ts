@@ -20,7 +20,10 @@ export interface CallPorts {
 /** Tries at one model, the first included. */
 const tries = 4;
 const firstWaitMs = 500;
-/** Some providers do not know max_tokens; no tokenizer makes more of a token, but for rows of blanks. */
+/**
+ * Max characters per token, as some providers do not support max_tokens; no tokenizer exceeds it,
+ * except for runs of spaces.
+ */
 const maxCharactersAToken = 12;
 const slack = 4_000;
 /** A provider that asks for more is not waited for. */
@@ -155,7 +158,10 @@ export class ModelCalls implements Models {
   }
 }
 
-/** What one request comes to: what the provider says, else what was sent and what came of it. */
+/**
+ * Cost of one request: what the provider reports, otherwise an estimate from what was sent and
+ * received.
+ */
 class Bill {
   readonly #request: ModelRequest;
   readonly #held: Held;
@@ -218,7 +224,7 @@ class Bill {
   }
 }
 
-/** After these the provider may have worked all the same. */
+/** Errors after which the provider may still have done the work. */
 const doubtful: ReadonlySet<string> = new Set([
   'model.unanswered',
   'model.broken_stream',

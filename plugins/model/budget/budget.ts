@@ -10,15 +10,15 @@ export interface BudgetPorts {
   readonly settings: Pick<Settings, 'get'>;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Differs from that of every earlier process of this data folder. */
+  /** Id that differs from that of every earlier process of this data folder. */
   readonly process: number;
 }
 
-/** Room for one call, held until it is known what the call cost. */
+/** Reservation for one call, held until its cost is known. */
 export interface Held {
   /** Goes out with the request, so that a provider's own list can be compared. */
   readonly id: string;
-  /** What the answer may have: less than was asked for where a budget ends earlier. */
+  /** Max tokens of the answer: fewer than requested if a budget ends earlier. */
   readonly maxTokens: number;
   /** Once; undefined: the provider did nothing for it. */
   settle(usage: ModelUsage | undefined): Promise<void>;
@@ -27,18 +27,21 @@ export interface Held {
 interface Limit {
   readonly scope: Scope;
   readonly ref: string | undefined;
-  /** Of the day alone. */
+  /** True to count the day alone. */
   readonly daily: boolean;
   readonly setting: string;
   readonly what: string;
 }
 
-/** An answer with less room is no answer. */
+/** Min tokens of an answer; fewer make no answer. */
 const leastAnswer = 256;
 const dayMs = 24 * 60 * 60_000;
 const keepDays = 90;
 
-/** What models may cost: at run, session, persona and day, asked before each call in one transaction with its reservation. */
+/**
+ * Budgets of models: per run, session, persona and day, checked before each call in the same
+ * transaction as its reservation.
+ */
 export class Budget {
   readonly #ports: BudgetPorts;
 
@@ -146,7 +149,9 @@ export class Budget {
     };
   }
 
-  /** What personas have used that are there no more; what their models, runs and sessions have used still counts. */
+  /**
+   * Deletes the usage of deleted personas; that of their models, runs and sessions still counts.
+   */
   async forgetPersonas(names: readonly string[]): Promise<void> {
     if (names.length > 0) {
       await this.#ports.tables.write((tx) => new UsageStore(tx).forgetPersonas(names));
@@ -185,7 +190,7 @@ export class Budget {
   }
 }
 
-/** In the order in which they are asked. */
+/** Returns the limits in the order in which they are checked. */
 function limitsOf({ run, session, persona }: ModelRequest['budget']): readonly Limit[] {
   const all: readonly Limit[] = [
     { scope: 'run', ref: run, daily: false, setting: 'llm.run_token_limit', what: 'this run' },

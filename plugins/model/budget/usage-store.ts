@@ -11,7 +11,7 @@ export class UsageStore {
     this.#db = db;
   }
 
-  /** What a scope has used and reserved: of one day, or since its beginning. */
+  /** Returns what a scope has used and reserved: on one day, or in total. */
   async spent(scope: Scope, ref: string | undefined, day: string | undefined): Promise<number> {
     const used = await this.#db
       .selectFrom('model_usage')
@@ -37,7 +37,7 @@ export class UsageStore {
     await this.#db.insertInto('model_reservations').values(reservation).execute();
   }
 
-  /** Of other processes than this one. */
+  /** Returns reservations of other processes. */
   leftBy(process: number): Promise<Reservation[]> {
     return this.#db
       .selectFrom('model_reservations')

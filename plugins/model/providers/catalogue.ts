@@ -15,7 +15,7 @@ export interface Chosen {
 const setUp =
   'set a key such as llm.openai_api_key, or llm.ollama_base_url, and llm.default_model if another than its first model is wanted';
 
-/** Which models there are: by their ids, and which one is meant where none is named. */
+/** Catalogue of models, by id, with the default one. */
 export class ModelCatalogue {
   readonly #providers: () => readonly ModelProvider[];
   readonly #settings: Pick<Settings, 'get'>;
@@ -29,7 +29,7 @@ export class ModelCatalogue {
     return this.#providers();
   }
 
-  /** The model that serves where none is named; empty when there is none. */
+  /** Default model; empty if there is none. */
   get standard(): string {
     const named = this.#settings.get<string>('llm.default_model');
     if (named !== '') {
@@ -60,7 +60,9 @@ export class ModelCatalogue {
     return { id, provider, context: known?.context ?? 32_768 };
   }
 
-  /** What is asked in its place when it fails for good: only what the administrator lists. */
+  /**
+   * Returns the models to ask if this one fails for good: only those that the administrator lists.
+   */
   fallbacksOf(id: string): readonly Chosen[] {
     return this.#settings
       .get<readonly string[]>('llm.fallback_models')

@@ -18,7 +18,7 @@ export interface ProviderPlan {
   /** Empty: it is nowhere until the settings say where. */
   readonly baseUrl: string;
   readonly needsKey: boolean;
-  /** Shown until the provider itself has said which it has; the first one is used where none is named. */
+  /** Models shown until the provider itself has listed its own; the first one is the default. */
   readonly models: readonly string[];
 }
 
@@ -35,7 +35,7 @@ const maxModels = 500;
 const noChat =
   /embed|whisper|tts|audio|image|dall-e|moderation|realtime|transcribe|babbage|davinci|rerank|aqa|veo|imagen/i;
 
-/** One vendor, or one address, behind a protocol that this room speaks. */
+/** Provider: one vendor, or one address, behind a protocol that this plugin supports. */
 export class HttpProvider implements ModelProvider {
   readonly #plan: ProviderPlan;
   readonly #ports: ProviderPorts;
@@ -111,7 +111,7 @@ export class HttpProvider implements ModelProvider {
     );
   }
 
-  /** What was learned under other settings counts no more. */
+  /** Drops what was learned under other settings. */
   forget(): void {
     this.#listed = undefined;
     this.#askedAt = Number.NEGATIVE_INFINITY;
@@ -212,7 +212,7 @@ class ContentWait {
     this.#since = clock.monotonic();
   }
 
-  /** How long its reader took is not the provider's. */
+  /** Restarts the idle timer, since the reader's delay is not the provider's. */
   heard(): void {
     this.#since = this.#clock.monotonic();
   }
@@ -227,7 +227,10 @@ class ContentWait {
   }
 }
 
-/** The vendors that svc knows, and two that are wherever the administrator has them; in the order in which one is chosen where none is named. */
+/**
+ * Providers that svc knows, and two that run wherever the administrator has them; in the order of
+ * choosing the default.
+ */
 export const shippedProviders: readonly ProviderPlan[] = [
   {
     name: 'anthropic',

@@ -9,7 +9,7 @@ import type { Dialect } from './patterns.ts';
 const maxNames = 40;
 const lookMs = 3_000;
 
-/** What svc itself knows of queries: whether one can be read, and which metrics there are. */
+/** Knowledge of svc itself about queries: whether one parses, and which metrics exist. */
 export class Engines {
   readonly #checks: Readonly<Record<Dialect, Handle<{ check(query: string): Promise<unknown> }>>>;
   readonly #metrics: Handle<MetricsQueries>;
@@ -81,7 +81,7 @@ export class Engines {
   }
 }
 
-/** How many of the words stand in a name. */
+/** Counts the words that occur in a name. */
 const said = (name: string, words: readonly string[]): number =>
   words.filter((word) => name.includes(word)).length;
 

@@ -1,6 +1,6 @@
 export type Dialect = 'promql' | 'logql' | 'traceql';
 
-/** What is often asked, and how it is said in a query. */
+/** Pattern of a frequent question, with its query. */
 interface Pattern {
   /** One word of each group must stand in the question. */
   readonly words: readonly RegExp[];

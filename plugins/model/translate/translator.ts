@@ -10,7 +10,7 @@ export interface TranslateAsk {
   readonly principal: Principal;
   readonly dialect: Dialect;
   readonly prompt: string;
-  /** What the asker sees just now: names, an earlier query. */
+  /** Context that the asker sees: names, an earlier query. */
   readonly context?: Readonly<Record<string, unknown>>;
 }
 
@@ -18,7 +18,7 @@ export interface Translated {
   readonly query: string;
   readonly explanation: string;
   readonly dialect: Dialect;
-  /** Whether svc itself can read it; if not, the explanation says why. */
+  /** True if svc itself can parse it; if not, the explanation says why. */
   readonly valid: boolean;
 }
 
@@ -35,7 +35,10 @@ const system =
 const answerTokens = 1_500;
 const longestContext = 8_000;
 
-/** From words to a query that svc can read: by a model where there is one, else by patterns and the names of metrics. */
+/**
+ * Translator from words to a query that svc can parse: by a model if there is one, else by patterns
+ * and metric names.
+ */
 export class Translator {
   readonly #models: Models;
   readonly #engines: Engines;
@@ -74,7 +77,10 @@ export class Translator {
       : found;
   }
 
-  /** Twice at most: the second time it is told what was wrong with the first. */
+  /**
+   * Translates with a model, in at most two attempts: the second one includes the error of the
+   * first.
+   */
   async #byModel(
     ask: TranslateAsk,
     names: readonly string[],

@@ -42,7 +42,10 @@ const finishes: Readonly<Record<string, Finish>> = {
   refusal: 'filtered',
 };
 
-/** What is the same in every turn of a conversation is kept by the provider and costs a tenth. */
+/**
+ * Cache marker for what is the same in every turn of a conversation: the provider caches it, which
+ * costs a tenth.
+ */
 const kept = { cache_control: { type: 'ephemeral' } };
 
 /** The protocol of Anthropic: `POST …/messages`. */
@@ -140,7 +143,10 @@ function deltaParts(
   }
 }
 
-/** Two roles that take turns: results of tools are said by the user, all of one answer together; nothing is empty. */
+/**
+ * Returns alternating turns of two roles: tool results belong to the user, all of one answer
+ * together; none is empty.
+ */
 function turnsOf(messages: readonly ModelMessage[], ask: WireAsk): readonly object[] {
   const turns: { readonly role: 'user' | 'assistant'; readonly content: Block[] }[] = [];
   for (const message of messages) {

@@ -1,7 +1,7 @@
 import type { ModelPart } from 'svc/contracts/model';
 
 interface Piece {
-  /** Of the provider: tells its calls apart, and goes no further. */
+  /** Id assigned by the provider: distinguishes its calls, and is not passed on. */
   readonly id: string | undefined;
   readonly name: string;
   text: string;
@@ -10,7 +10,7 @@ interface Piece {
 /** Calls of tools, put together from the pieces in which they come. */
 export class CallPieces {
   readonly #calls: Piece[] = [];
-  /** By the place that the provider gives them. */
+  /** Calls by the index that the provider assigns. */
   readonly #places = new Map<number, number>();
   readonly #nameOf: (wire: string) => string;
 
@@ -22,7 +22,10 @@ export class CallPieces {
     return this.#calls.length > 0;
   }
 
-  /** What one piece comes to. Providers were seen to give two calls one place; a name and another id begin a new one. */
+  /**
+   * Adds one piece. Providers have been seen to give two calls the same index; a name and another
+   * id begin a new call.
+   */
   add(
     place: number | undefined,
     {
@@ -66,7 +69,7 @@ export class CallPieces {
   }
 }
 
-/** The JSON object that the text is; undefined when it is none. No text at all means no arguments. */
+/** Parses a JSON object; undefined if it is invalid. An empty text means no arguments. */
 function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   if (text.trim() === '') {
     return {};

@@ -6,7 +6,7 @@ export interface Sent {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: object;
-  /** How long the provider may be silent; there is no limit for the whole. */
+  /** Max time of silence of the provider; the total time is unlimited. */
   readonly idleMs: number;
   readonly signal: AbortSignal;
 }
@@ -59,11 +59,14 @@ export async function* exchange(
   }
 }
 
-/** Who asks a wrong address may get a page of the web, and be told that all is well. */
+/**
+ * Returns whether a reply is an answer: a wrong address may return a web page with a success
+ * status.
+ */
 const isAnswer = ({ status, headers }: Pick<OutboundReply, 'status' | 'headers'>): boolean =>
   status >= 200 && status < 300 && !(headers['content-type'] ?? '').startsWith('text/html');
 
-/** A provider's answer that is none. */
+/** Error for a provider's reply that is not an answer. */
 export class Refusal extends Error {
   readonly status: number;
   readonly headers: OutboundReply['headers'];
@@ -104,7 +107,7 @@ class Pipe {
     this.#came();
   }
 
-  /** Its reader is gone: what comes now is dropped. */
+  /** Drops what arrives from now on, because its reader is gone. */
   abandon(): void {
     this.#isAbandoned = true;
     this.#taken();

@@ -1,9 +1,9 @@
-/** In what a model differs from the rest. */
+/** Peculiarities of a model. */
 export interface Quirks {
   /** Tokens that question and answer may have together. */
   readonly context: number;
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
-  /** Whether it takes one; those that reason refuse it. */
+  /** True if it accepts one; reasoning models refuse it. */
   readonly temperature: boolean;
   /** Goes with every call of a tool in the history. */
   readonly callExtra?: object;

@@ -13,7 +13,10 @@ export interface Speaker {
   readonly urlSetting: string;
 }
 
-/** What kept a provider from answering, as one sentence; with `retryAfterSeconds` where another try may help. */
+/**
+ * Converts an error to one sentence about why a provider did not answer; with `retryAfterSeconds`
+ * if a retry may help.
+ */
 export function troubleOf(error: unknown, speaker: Speaker): SvcError {
   if (error instanceof Refusal) {
     return refusalOf(error, speaker);
@@ -90,7 +93,7 @@ function refusalOf(
   return errors.refused({ provider, status, said });
 }
 
-/** A date, or nothing at all, counts as one second. */
+/** Parses a delay in seconds; a date, or nothing at all, counts as one second. */
 const secondsIn = (retryAfter: string | undefined): number =>
   /^\d{1,6}(?:\.\d+)?$/.test(retryAfter?.trim() ?? '') ? Number(retryAfter) : 1;
 

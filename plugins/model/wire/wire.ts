@@ -8,7 +8,7 @@ export interface WireAsk extends Pick<
   ModelRequest,
   'messages' | 'tools' | 'maxTokens' | 'temperature'
 > {
-  /** Without the provider. */
+  /** Model id without the provider. */
   readonly model: string;
   readonly names: WireNames;
   readonly quirks: Quirks;
@@ -38,10 +38,10 @@ export class Silence extends Error {
   }
 }
 
-/** What a provider sent where an event was to be expected. */
+/** Error for something other than the expected event in a provider's stream. */
 export class BrokenStream extends Error {}
 
-/** Of the shape that its protocol promises, as far as a reader looks at it. */
+/** Parses an event, checking the shape that its protocol promises as far as a reader uses it. */
 export function parsedEvent<T extends object>(data: string): T {
   try {
     const value: unknown = JSON.parse(data);

@@ -42,7 +42,7 @@ const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   tool: ['role', 'content', 'tool_call_id'],
 };
 
-/** What a picky provider would refuse about this body; undefined when nothing. */
+/** Returns the reason why a strict provider would refuse this body; undefined if there is none. */
 export function complaintOf(body: unknown): string | undefined {
   if (!isRecord(body)) {
     return 'the body is no JSON object';

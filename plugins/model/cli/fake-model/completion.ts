@@ -14,7 +14,7 @@ interface Call {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** What is answered, before it is put on the wire. */
+/** Answer before it is encoded. */
 export interface Completion {
   readonly id: string;
   readonly model: string;

@@ -4,8 +4,8 @@ import type { Reply, Rule } from './script.ts';
 const shownChars = 600;
 
 /**
- * What the model says while no script is given: it does what it is told with `call NAME {…}`, reports what came of it, and
- * else says what it could call.
+ * Behaviour of the model without a script: it obeys `call NAME {…}`, reports the result, and
+ * otherwise says what it could call.
  */
 export const demo: readonly Rule[] = [
   { when: { last: '^\\s*call\\s+\\S+|\\bcall\\s+\\S+\\s*\\{' }, reply: calling },

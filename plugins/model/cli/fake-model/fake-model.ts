@@ -19,7 +19,7 @@ import { type Reply, type Rule, Script } from './script.ts';
 export interface FakeModelOptions {
   /** Default: the model of `demo.ts`. */
   readonly rules?: readonly Rule[];
-  /** Of every answer, besides what its rule says. */
+  /** Faults of every answer, in addition to those of its rule. */
   readonly misbehave?: readonly Misbehaviour[];
   /** Names under `GET /v1/models`; any name is answered. */
   readonly models?: readonly string[];
@@ -32,10 +32,12 @@ export interface FakeModelOptions {
 /** One request as it came, and what was made of it. */
 export interface Recorded {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** As it was parsed; of a request that is refused, too. */
+  /** Body as parsed; also of a refused request. */
   readonly body: ChatRequest;
   status: number;
-  /** What the model was made to do, even when the caller did not stay for the answer; absent for a refusal. */
+  /**
+   * Work that the model did, even if the caller did not stay for the answer; absent for a refusal.
+   */
   usage?: Usage;
 }
 
@@ -66,12 +68,12 @@ export class FakeModel {
     return model;
   }
 
-  /** What a client is given as its base URL. */
+  /** Base URL for clients. */
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
   }
 
-  /** Of all answers that were begun. */
+  /** Usage of all answers that were begun. */
   get usage(): Usage & { readonly requests: number } {
     const answered = this.requests.flatMap(({ usage }) => usage ?? []);
     const sum = (field: keyof Usage): number =>

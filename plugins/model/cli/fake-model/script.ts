@@ -5,13 +5,13 @@ import { isMisbehaviour, type Misbehaviour } from './misbehaviour.ts';
 
 /** When a rule holds; of several conditions all must. */
 export interface When {
-  /** How often the model has been asked in this conversation: 1 while no answer of it stands in the history. */
+  /** Turn of the conversation: 1 while the history contains no answer. */
   readonly turn?: number;
   /** A regular expression (RE2) that the last message must match, case ignored. */
   readonly last?: string;
   /** Tools that must be offered. */
   readonly tools?: readonly string[];
-  /** What the system text must contain. */
+  /** Text that the system prompt must contain. */
   readonly system?: string;
   readonly model?: string;
 }
@@ -31,7 +31,7 @@ export interface Reply {
   readonly finish_reason?: 'stop' | 'tool_calls' | 'length' | 'content_filter';
   /** Default: counted. */
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
-  /** In place of an answer. */
+  /** Error instead of an answer. */
   readonly error?: {
     readonly status: number;
     readonly message?: string;
@@ -45,7 +45,7 @@ export interface Reply {
 export interface Rule {
   readonly when?: When;
   readonly reply: Reply | ((request: ChatRequest) => Reply);
-  /** So many times, then the rule is passed over. */
+  /** Number of uses, after which the rule is skipped. */
   readonly times?: number;
 }
 
