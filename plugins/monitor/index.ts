@@ -55,7 +55,7 @@ export default definePlugin({
 
 const common = { scope: 'manager', class: 'safe', tier: 'specialty', devices: 'none' } as const;
 
-/** What agents and people ask of dashboards: what is drawn where, and by which query. */
+/** Skills by which agents and people query dashboards: what is drawn where, and by which query. */
 const dashboardSkills = (book: DashboardBook): readonly ToolSkill[] => [
   toolSkill({
     ...common,

@@ -1,6 +1,6 @@
 import { field, type Foreign, isObject, objects, text } from './json.ts';
 
-/** Whom a query asks: our stores, or one that is not known here. */
+/** Target of a query: our stores, or one that is not known here. */
 export type Datasource =
   | { readonly kind: 'metrics' | 'logs' | 'any' }
   | { readonly kind: 'other'; readonly name: string };

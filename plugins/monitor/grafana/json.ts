@@ -1,6 +1,6 @@
 import { wellFormed } from '../variables/query-text.ts';
 
-/** A foreign object: only its own fields, each of which may be anything. */
+/** Object from outside: only its own fields, each of which may be anything. */
 export type Foreign = Readonly<Record<string, unknown>>;
 
 export const isObject = (value: unknown): value is Foreign =>

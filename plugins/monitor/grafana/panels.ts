@@ -165,7 +165,7 @@ function positionOf(foreign: Foreign): Position {
   };
 }
 
-/** Side by side while each has room, else below one another. */
+/** Splits a position: side by side while each part is wide enough, else stacked. */
 function divided({ x, y, w, h }: Position, parts: number): readonly Position[] {
   const width = Math.floor(w / parts);
   return Array.from({ length: parts }, (_, index) =>

@@ -9,7 +9,7 @@ export interface LeftOut {
 
 export interface TakenPanel {
   readonly panel: PanelBody;
-  /** What of it was not taken. */
+  /** Parts that were not imported. */
   readonly notes: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export interface TakenVariable {
   readonly notes: readonly string[];
 }
 
-/** What a foreign dashboard came to. */
+/** Result of translating a foreign dashboard. */
 export interface Translation {
   readonly uid: string;
   readonly title: string;

@@ -6,7 +6,10 @@ import { panelsOf } from './panels.ts';
 import type { LeftOut, TakenPanel, Translation } from './report.ts';
 import { variablesOf } from './variables.ts';
 
-/** A dashboard as Grafana exports it (or as its API answers it) in our words. Nothing is left out without a reason. */
+/**
+ * Translates a dashboard, as Grafana exports it or its API returns it. Nothing is dropped without a
+ * reason.
+ */
 export function translate(given: Foreign): Translation {
   const dashboard = isObject(given['dashboard']) ? given['dashboard'] : given;
   if (!Array.isArray(dashboard['panels']) && !Array.isArray(dashboard['rows'])) {
@@ -38,7 +41,7 @@ export function translate(given: Foreign): Translation {
   };
 }
 
-/** What is not about panels. */
+/** Lists what is dropped outside panels. */
 function besides(dashboard: Foreign): LeftOut[] {
   const left: LeftOut[] = objects(field(dashboard, 'annotations', 'list'))
     .filter((annotation) => annotation['builtIn'] !== 1)
@@ -65,7 +68,7 @@ function besides(dashboard: Foreign): LeftOut[] {
   return left;
 }
 
-/** That of Grafana where it may be one here, else made from the title. */
+/** Returns Grafana's uid if it is valid here, else one made from the title. */
 function uidOf(uid: string, title: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/.test(uid)) {
     return uid;

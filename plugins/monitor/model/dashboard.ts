@@ -5,7 +5,7 @@ import type { Variable as VariableShape } from './schema.ts';
 
 export type Variable = Static<typeof VariableShape>;
 
-/** What brings the metrics whose names begin so. */
+/** Origin of the metrics with this name prefix. */
 export interface MetricOrigin {
   readonly prefix: string;
   readonly text: string;

@@ -6,7 +6,7 @@ import type { PanelType } from './schema.ts';
 import { assertAscending, type Threshold } from './thresholds.ts';
 import type { Unit } from './units.ts';
 
-/** What a panel is, wherever it comes from. */
+/** Fields of a panel, wherever it comes from. */
 export interface PanelBody {
   readonly title: string;
   readonly type: PanelType;

@@ -23,11 +23,13 @@ export const placeBelow = (others: readonly Position[]): Position => ({
   ...usual,
 });
 
-/** In reading order, with whatever would lie on another moved down until it does not. */
+/**
+ * Returns the panels in reading order, moving overlapping ones down until they no longer overlap.
+ */
 export function arranged<T extends { readonly position: Position }>(
   panels: readonly T[],
 ): readonly T[] {
-  /** How far down each column is taken. */
+  /** Occupied height of each column. */
   const floor = Array.from({ length: columns }, () => 0);
   return panels
     .toSorted((a, b) => inReadingOrder(a.position, b.position))

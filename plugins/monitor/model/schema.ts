@@ -165,7 +165,7 @@ export const DashboardFile = Type.Object(
   { additionalProperties: false },
 );
 
-/** What users have of a dashboard, as it stands in a file for svc export and apply. */
+/** User content of a dashboard, as in a file for svc export and apply. */
 const UsersDashboard = {
   title: Type.Union([Title, Type.Null()], {
     description: 'null of a dashboard that a plugin brings',

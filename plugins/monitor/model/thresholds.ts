@@ -4,7 +4,10 @@ import { errors } from './errors.ts';
 
 export type State = 'ok' | 'warning' | 'critical';
 
-/** From `value` on a figure is in `state`. Null stands for everything below the next step, which is ok without such a step. */
+/**
+ * Threshold: from `value` on a figure is in `state`. Null stands for everything below the next
+ * step, which is ok without such a step.
+ */
 export interface Threshold {
   readonly value: number | null;
   readonly state: State;

@@ -3,7 +3,7 @@ import { formatFloat } from 'svc/query';
 const bytes = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 const thousands = ['', ' k', ' M', ' G', ' T', ' P', ' E'];
 
-/** How a value of each unit reads. The keys are all the units there are. */
+/** Formats of values by unit. The keys are all the units there are. */
 const formats = {
   none: (value: number) => scaled(value, 1_000, thousands),
   percent: (value: number) => `${digits(value)} %`,

@@ -40,7 +40,7 @@ export type PanelData =
   | { readonly result_type: 'vector'; readonly result: VectorSample[] }
   | { readonly result_type: 'streams'; readonly result: Stream[] };
 
-/** What of an answer a panel shows. */
+/** Part of an answer that a panel shows. */
 export interface Shown {
   readonly data: PanelData;
   /** Series or lines beyond those shown. */

@@ -27,12 +27,12 @@ export interface Choices {
   readonly empty: ReadonlyMap<string, Variable>;
 }
 
-/** Given as a value, stands for all of them. */
+/** Value that stands for all of them. */
 export const all = '$__all';
 
 const mostValues = 500;
 const longestValue = 200;
-/** All values are spelled out as long as they leave room for the query around them. */
+/** Max length of all values spelled out, which leaves capacity for the surrounding query. */
 const longestAll = 2_000;
 
 export interface ChoiceParts {
@@ -42,7 +42,7 @@ export interface ChoiceParts {
   readonly log: Logger;
 }
 
-/** What every variable stands for. A query of one may use those before it. */
+/** Chooses the value of every variable. The query of one may use those before it. */
 export async function choose(
   variables: readonly Variable[],
   given: ReadonlyMap<string, readonly string[]>,
@@ -66,7 +66,10 @@ export async function choose(
   return { list, bindings, empty };
 }
 
-/** What Grafana's queries count on. A rate needs two samples, and one may come late: hence four intervals. */
+/**
+ * Returns the variables that Grafana's queries rely on. A rate needs two samples, and one may be
+ * late: hence four intervals.
+ */
 export function builtIn({
   window: { step, from, to },
   sampleInterval,

@@ -77,7 +77,7 @@ function sentence(
 const roundly = (ms: number): number =>
   ms < 60_000 ? Math.ceil(ms / 1_000) * 1_000 : Math.round(ms / 60_000) * 60_000;
 
-/** What brings the metrics of the product's own plugins; a prefix that does not end in _ is a whole name. */
+/** Origins of the metrics of built-in plugins; a prefix that does not end in _ is a whole name. */
 const builtInOrigins: readonly MetricOrigin[] = [
   {
     prefix: 'node_',
@@ -106,7 +106,7 @@ const builtInOrigins: readonly MetricOrigin[] = [
   { prefix: 'scrape_', text: 'a Prometheus that scrapes targets and writes here' },
 ];
 
-/** What a dashboard says of its own metrics goes first. */
+/** Returns the origin of a metric; what a dashboard declares takes precedence. */
 function originOf(metric: string, declared: readonly MetricOrigin[]): string | undefined {
   const longest = (origins: readonly MetricOrigin[]): string | undefined =>
     origins

@@ -61,7 +61,7 @@ function expanded(query: string, variables: readonly Variable[]): string {
   }
 }
 
-/** As much as may ever be chosen: what that does not break nothing breaks. */
+/** Returns the longest possible choice: a query that it does not break is safe with any other. */
 function sampleOf({ type, values = [], multi = false, all = false }: Variable): Binding {
   if (type === 'interval') {
     return { kind: 'plain', text: '5m' };

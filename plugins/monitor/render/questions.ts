@@ -22,7 +22,7 @@ export interface Stores {
 
 export interface Terms {
   readonly window: Window;
-  /** Who asks, and what may be answered to them. */
+  /** Asker, with what they may see. */
   readonly asking: Asking;
   /** Aborts at the deadline and when the client leaves. */
   readonly signal: AbortSignal;
@@ -35,7 +35,9 @@ const atOnce = 4;
 const waiting = 1_000;
 const mostSamples = 20_000_000;
 
-/** What the panels of one dashboard ask the stores. The same question is asked once, however many panels have it. */
+/**
+ * Queries of one dashboard's panels. Identical ones are sent once, however many panels share them.
+ */
 export class Questions {
   readonly #stores: Stores;
   readonly #terms: Terms;

@@ -31,7 +31,7 @@ export interface RenderParts {
 }
 
 const mostSeries = 50;
-/** Of all panels together, so that one dashboard cannot fill the memory or the line. */
+/** Max points of all panels together, so that one dashboard cannot exhaust memory or bandwidth. */
 const mostPoints = 240_000;
 
 /** A dashboard with its data: every panel is asked for at once, within one deadline. */
@@ -217,7 +217,10 @@ async function explained(
   return await explainMissing(query, { questions, window, origins });
 }
 
-/** Without a value the query cannot be asked; what the choice would come from is what is missing. */
+/**
+ * Explains an unset variable, without which the query cannot be sent: what is missing is the source
+ * of its choice.
+ */
 async function explainUnset(
   name: string,
   { dashboard: { sources: origins }, choices, questions, window }: Filling,

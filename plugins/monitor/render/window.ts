@@ -2,7 +2,10 @@ import { parseDuration } from 'svc/query';
 
 import { refuse } from '../model/panel.ts';
 
-/** In milliseconds. Start and end are multiples of the step, so that the same window asked for twice is the same. */
+/**
+ * Window in milliseconds. Start and end are multiples of the step, so that requesting the same
+ * window twice yields the same.
+ */
 export interface Window {
   readonly from: number;
   readonly to: number;
@@ -26,7 +29,7 @@ const nice = [
   43_200, 86_400,
 ].map((length) => length * second);
 
-/** The window asked for, with a step that gives a series no more than 600 points. */
+/** Returns the requested window, with a step that yields at most 600 points per series. */
 export function windowOf(
   { from: askedFrom, to: askedTo, step: askedStep }: AskedWindow,
   now: number,

@@ -86,7 +86,7 @@ export const dashboardRoutes = ({
   ...usersDashboardRoutes(panels),
 ];
 
-/** What users have put on dashboards, whole: as files that are carried to another svc. */
+/** Routes for everything that users have put on dashboards: files to carry to another svc. */
 const usersDashboardRoutes = (panels: Panels): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/monitor/dashboards',

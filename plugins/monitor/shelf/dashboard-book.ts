@@ -17,7 +17,7 @@ export interface DashboardEntry {
 }
 
 interface Broken {
-  /** Of its contribution, which no other has. */
+  /** Id of its contribution, which no other has. */
   readonly id: string;
   readonly uid: string;
   readonly source: string;
@@ -45,7 +45,7 @@ export class DashboardBook {
     this.#stored = new DashboardStore(read);
   }
 
-  /** By uid; those of plugins, broken ones too, and those that users made. */
+  /** Lists dashboards by uid: those of plugins, including broken ones, and those of users. */
   async list(): Promise<readonly DashboardEntry[]> {
     const { whole, broken } = this.#contributed();
     const [counts, stored] = await Promise.all([this.#panels.counts(), this.#stored.all()]);
@@ -92,7 +92,10 @@ export class DashboardBook {
     );
   }
 
-  /** With the panels that users added; throws not_found, or conflict for one that is broken. */
+  /**
+   * Returns a dashboard with the panels that users added; throws not_found, or conflict for a
+   * broken one.
+   */
   async get(uid: string): Promise<Dashboard> {
     const found = await this.find(uid);
     if (found !== undefined) {
@@ -105,7 +108,7 @@ export class DashboardBook {
     throw errors.no_dashboard({ uid });
   }
 
-  /** The same, or undefined when there is none. */
+  /** Returns the same, or undefined if there is none. */
   async find(uid: string): Promise<Dashboard | undefined> {
     const base = this.#contributed().whole.get(uid);
     const [added, stored] = await Promise.all([this.#panels.of(uid), this.#stored.find(uid)]);

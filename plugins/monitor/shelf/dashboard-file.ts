@@ -10,7 +10,7 @@ import { DashboardFile } from '../model/schema.ts';
 import { assertVariables } from '../variables/variable-rules.ts';
 
 const longest = 512 * 1_024;
-/** Not optimized: the schema is large, and few files are read with it. */
+/** Compiler options; not optimized, since the schema is large, and few files are read with it. */
 const options = {
   strict: false,
   meta: false,
@@ -20,7 +20,7 @@ const options = {
   code: { optimize: false },
 } as const;
 
-/** What a plugin contributed, as a dashboard or as the reason why it is none. */
+/** Contribution of a plugin: a dashboard, or the reason why it is invalid. */
 export type ReadDashboard =
   | { readonly dashboard: Dashboard }
   | { readonly problem: string; readonly uid?: string };
@@ -50,7 +50,7 @@ export class DashboardReader {
   }
 }
 
-/** Under which a broken one can be asked for, where it says so. */
+/** Returns the uid by which a broken dashboard can be requested, if it has one. */
 const uidOf = (content: unknown): { readonly uid?: string } => {
   const uid: unknown =
     typeof content === 'object' && content !== null && 'uid' in content ? content.uid : undefined;

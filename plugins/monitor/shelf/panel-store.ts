@@ -56,7 +56,7 @@ export class PanelStore {
     return { ...rest, items: items.map(panelOf) };
   }
 
-  /** In the order in which they were made. */
+  /** Returns panels in the order of creation. */
   async of(uid: string): Promise<readonly StoredPanel[]> {
     return (
       await this.#db
@@ -116,7 +116,7 @@ export class PanelStore {
     return Number(numDeletedRows);
   }
 
-  /** How many each dashboard has. */
+  /** Returns the number of panels of each dashboard. */
   async counts(): Promise<ReadonlyMap<string, number>> {
     const rows = await this.#db
       .selectFrom('monitor_panels')

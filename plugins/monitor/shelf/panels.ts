@@ -33,7 +33,7 @@ export interface UsersDashboard extends Omit<StoredDashboard, 'title'> {
   readonly panels: readonly PanelBody[];
 }
 
-/** Of one dashboard, besides those that its plugin brings. */
+/** Max panels of one dashboard, besides those of its plugin. */
 const mostOfOne = 100;
 const mostOfAll = 5_000;
 
@@ -140,7 +140,10 @@ export class Panels {
     });
   }
 
-  /** What users have of each dashboard, by uid: all of one they made, of one of a plugin the panels that they put there. */
+  /**
+   * Returns user content by dashboard uid: all of a user's dashboard, and the panels added to a
+   * plugin's.
+   */
   async whole(): Promise<readonly UsersDashboard[]> {
     const { tables, book } = this.#parts;
     const [store, stored] = [
@@ -158,7 +161,7 @@ export class Panels {
     );
   }
 
-  /** That in the place of what they had, in one step. */
+  /** Replaces the user content in one step. */
   async put(
     call: ChangeCall,
     uid: string,

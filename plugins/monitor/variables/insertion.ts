@@ -1,6 +1,6 @@
 import { escapedFor, escapedForRegex, stretchesOf } from './query-text.ts';
 
-/** What stands for a name in a query. */
+/** Value of a name in a query. */
 export type Binding =
   /** A number or a duration: may stand anywhere. */
   | { readonly kind: 'plain'; readonly text: string }
@@ -92,7 +92,7 @@ function inCode(
 }
 
 interface Place {
-  /** What the literal is compared with. */
+  /** Left side that the literal is compared with. */
   readonly compared: string | undefined;
   readonly open: boolean;
 }

@@ -2,7 +2,7 @@ import { errors } from '../model/errors.ts';
 import { type Bindings, insert } from './insertion.ts';
 
 export interface LabelValues {
-  /** Whose values; empty: those of every series that has the label. */
+  /** Selector of the series; empty means every series that has the label. */
   readonly selector: string;
   readonly label: string;
 }
