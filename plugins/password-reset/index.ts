@@ -10,7 +10,7 @@ import { type Letter, letters, Resets, type ResetTables } from './resets.ts';
 const personChanged: typeof PersonChanged = { kind: 'event', id: 'iam.person-changed' };
 
 const hourMs = 3_600_000;
-/** Until its link would be too old: a try every few minutes. */
+/** Max tries of sending, every few minutes, until its link would have expired. */
 const tries = 10;
 
 const earlierTopic = 'password-reset/letter';

@@ -50,7 +50,9 @@ const hourMs = 60 * 60_000;
 const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 const normal = (email: string): string => email.trim().normalize('NFC').toLowerCase();
 
-/** Forgotten passwords: whether an e-mail is of anybody is found out behind the answer. */
+/**
+ * Password resets: whether an e-mail belongs to anybody is determined after the answer was sent.
+ */
 export class Resets {
   readonly #parts: ResetParts;
   readonly #byEmail: SlidingCounter;
@@ -67,7 +69,7 @@ export class Resets {
     this.#tries = new SlidingCounter({ limit: 20, windowMs: 10 * 60_000, clock });
   }
 
-  /** On disk once it resolves, for addresses without an account, too. */
+  /** Accepts a request; it is on disk once this resolves, for addresses without an account, too. */
   async ask(typed: string, ip: string): Promise<void> {
     const { mail, tables, jobs, clock } = this.#parts;
     if (!mail.available || !mail.get().isSet) {
@@ -147,7 +149,10 @@ export class Resets {
     }
   }
 
-  /** A link to a mailbox that is no longer that of its account is over for good, also when it becomes that again. */
+  /**
+   * Invalidates links to a mailbox that is no longer that of its account, permanently, even if it
+   * becomes that again.
+   */
   async follow(userId: number): Promise<void> {
     const { tables, passwords } = this.#parts;
     const link = await tables.read
