@@ -7,7 +7,7 @@ import { checkedPrompt } from './initial-prompt.ts';
 
 const platformOf: Readonly<Record<string, string>> = { windows: 'win32', macos: 'darwin' };
 
-/** Of the registry of tools, what is asked here. */
+/** Part of the tool registry used here. */
 export interface KnownTools {
   aliases(): ReadonlyMap<string, { readonly key: string }>;
 }
@@ -18,7 +18,10 @@ export interface StrangeTool {
   readonly meant: string | undefined;
 }
 
-/** What a persona asks of this machine: `metadata.os`, and programs and settings of `metadata.requires`. */
+/**
+ * Requirements of personas on this host: `metadata.os`, and programs and settings of
+ * `metadata.requires`.
+ */
 export class Conditions {
   readonly #programs: Handle<ForeignPrograms>;
   readonly #board: SettingsBoard;

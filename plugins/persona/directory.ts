@@ -16,7 +16,7 @@ import { Router } from './router.ts';
 import type { Versions } from './versions.ts';
 
 export interface DirectoryPorts {
-  /** Of plugins and files; the same list until anything is published. */
+  /** Returns the personas of plugins and files; the same list until anything is published. */
   readonly published: () => readonly Contribution<Persona>[];
   readonly own: OwnPersonas;
   readonly versions: Versions;
@@ -59,7 +59,10 @@ export class Directory implements PersonaDirectory {
     return this.#all.get(name);
   }
 
-  /** Where a persona of this name comes from that no user has made, whether or not it is in the place of that. */
+  /**
+   * Returns the source of a persona of this name that is not a user's, whether or not a user's
+   * replaces it.
+   */
   published(name: string): Persona['source'] | undefined {
     return this.#ports.published().find(({ value }) => value.name === name)?.value.source;
   }
@@ -79,7 +82,7 @@ export class Directory implements PersonaDirectory {
     return { persona: first, why, clear, candidates };
   }
 
-  /** What is kept under names that no persona has any more: how often each changed. */
+  /** Deletes the change counts of names that no persona has any more. */
   async forget(names: readonly string[]): Promise<void> {
     await this.#ports.versions.forget(names.filter((name) => this.find(name) === undefined));
   }
@@ -150,7 +153,7 @@ export class Directory implements PersonaDirectory {
     });
   }
 
-  /** What somebody in the house wrote under the same name is not held back. */
+  /** Applies restraints; one that a local user wrote under the same name is not restrained. */
   #held(persona: Persona): { readonly persona: Persona; readonly unmet: readonly string[] } {
     const restraints = this.#ports.restraints
       .list()

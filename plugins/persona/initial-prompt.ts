@@ -3,7 +3,7 @@ import { compileTemplate, type Template } from 'svc/template';
 
 const limits = { output: 32 * 1024, steps: 20_000 };
 
-/** Throws invalid_argument with line and column when the template is none. */
+/** Checks the prompt; throws invalid_argument with line and column if the template is invalid. */
 export const checkedPrompt = ({
   initial_prompt: text,
 }: Pick<Persona, 'initial_prompt'>): Template => compileTemplate(text, { limits });

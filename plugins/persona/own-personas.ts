@@ -16,7 +16,7 @@ export interface OwnPersona {
 /** A header as a caller writes it, with the system prompt as `body`. */
 export type Draft = Readonly<Record<string, unknown>>;
 
-/** What callers read of a persona and may send back with it; it is not theirs to say. */
+/** Fields that callers read of a persona and may send back, but cannot set. */
 const notOfHeader: ReadonlySet<string> = new Set([
   'body',
   'source',

@@ -3,13 +3,13 @@ import type { Persona } from 'svc/sdk';
 
 interface Entry {
   readonly name: string;
-  /** How much each word counts in it, by the field it stands in. */
+  /** Weights of its words, by the field they occur in. */
   readonly weights: ReadonlyMap<string, number>;
   readonly length: number;
 }
 
 export interface Ranking extends Pick<Route, 'clear' | 'candidates'> {
-  /** Of the question, that made the first one first; the strongest first. */
+  /** Words of the question that ranked the first one first; strongest first. */
   readonly words: readonly string[];
 }
 
@@ -18,7 +18,7 @@ const saturation = 1.2;
 const lengthShare = 0.4;
 /** A word in the name says more than one in a description. */
 const fieldWeights = { name: 2.5, when_to_use: 1.5, description: 1 } as const;
-/** By how much the first one must lead. */
+/** Factor by which the first one must lead. */
 const margin = 1.15;
 const maxCandidates = 5;
 
@@ -26,7 +26,7 @@ const maxCandidates = 5;
 export class Router {
   readonly #entries: readonly Entry[];
   readonly #meanLength: number;
-  /** How rare a word is among the personas. */
+  /** Rarity of a word among the personas. */
   readonly #rarity: ReadonlyMap<string, number>;
 
   constructor(personas: readonly Pick<Persona, keyof typeof fieldWeights>[]) {
@@ -108,7 +108,7 @@ const stopWords: ReadonlySet<string> = new Set(
   ),
 );
 
-/** What a text is about: its words without endings, in their order. */
+/** Returns the stemmed words of a text, in order. */
 export const wordsOf = (text: string): readonly string[] => meaningful(text).map(stem);
 
 /** The same once each, with the word as it stood in the text. */

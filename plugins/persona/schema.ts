@@ -32,7 +32,7 @@ const header = {
 
 const body = { body: Text('the system prompt') };
 
-/** What a caller may write; other keys are kept as `unknown_fields`. */
+/** Fields that a caller may write; other keys are kept as `unknown_fields`. */
 export const NewPersona = Type.Object(
   {
     ...Type.Partial(Type.Object({ ...header, ...body, unknown_fields: Anything })).properties,
@@ -82,7 +82,7 @@ export const RouteAnswer = Type.Object({
   candidates: Type.Array(Type.Object({ name: Type.String(), score: Type.Number() })),
 });
 
-/** What is shown of a file that is none. */
+/** Placeholder shown for an invalid file. */
 export const noPersona: KnownPersona = {
   name: '',
   description: '',
@@ -104,7 +104,7 @@ export const noPersona: KnownPersona = {
   unmet: [],
 };
 
-/** What is known of a persona besides what it says itself. */
+/** Findings about a persona besides what it declares. */
 export interface PersonaFindings {
   /** When it is the one of a user that serves under the name. */
   readonly own: OwnPersona | undefined;

@@ -4,7 +4,7 @@ import type { Persona, Tables } from 'svc/sdk';
 
 import { personaStore, type PersonaTables, type VersionRow } from './store.ts';
 
-/** How often each persona has changed, over restarts. */
+/** Number of changes of each persona, kept across restarts. */
 export class Versions {
   readonly #tables: Tables<PersonaTables>;
   readonly #later: (save: () => Promise<void>) => void;
@@ -38,7 +38,7 @@ export class Versions {
     return row.version;
   }
 
-  /** The next persona of such a name begins anew. */
+  /** Deletes counts; the next persona of such a name starts at zero. */
   async forget(names: readonly string[]): Promise<void> {
     names.forEach((name) => (this.#known.delete(name), this.#unsaved.delete(name)));
     if (names.length > 0) {
