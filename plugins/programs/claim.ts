@@ -11,7 +11,7 @@ export interface Terms {
 }
 
 const usualStopMs = 10_000;
-/** Beyond its time to end, for a program that has to be killed. */
+/** Time beyond its stop time, for a program that has to be killed. */
 const killMs = 6_000;
 
 /** A program of one generation of a plugin: it begins at commit, or at once after that, and leaves with the scope of its owner. */
@@ -66,7 +66,7 @@ export class Claim implements ProgramHandle {
     await this.#release();
   }
 
-  /** The supervisor of before has left: this one goes on, once the process of that one has ended. */
+  /** Takes over from the previous supervisor, once its process has ended. */
   goOn(program: Program, forget: () => void): void {
     this.#program = program;
     this.#forget = forget;
@@ -77,7 +77,7 @@ export class Claim implements ProgramHandle {
     }
   }
 
-  /** Stops what runs for now; `next` names who goes on. */
+  /** Stops what runs for now; `next` is called for the successor. */
   async leave(next: () => void): Promise<void> {
     const program = this.#program;
     next();

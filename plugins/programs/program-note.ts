@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Logger, messageOf } from 'svc/sdk';
 
-/** Enough to know a process again: numbers of processes are given anew. */
+/** Data by which a process is recognized, as process ids are reused. */
 interface Note {
   readonly pid: number;
   /** When it was started, in ticks since the machine was. */

@@ -21,7 +21,7 @@ export interface ProgramParts {
   readonly clock: Clock;
   readonly restart: RestartPolicy;
   readonly random: () => number;
-  /** Where it lives, apart from the work that starts it. */
+  /** Async context apart from the work that starts it. */
   readonly apart: AsyncResource;
   /** Takes the place of its name; resolves once the program that had it has ended. */
   readonly turn: () => Promise<void>;
@@ -32,7 +32,7 @@ const usualStopMs = 10_000;
 const readyEveryMs = 100;
 const keptWords = 5;
 const lastWordsMs = 300;
-/** After this nothing but a broken kernel or disk keeps a killed process. */
+/** Time after which only a broken kernel or disk keeps a killed process alive. */
 const undyingMs = 5_000;
 
 /** One foreign program: its processes one after the other, until it is stopped. */

@@ -16,7 +16,7 @@ export interface RunParts {
   readonly cwd: string;
   /** File that says which process it is, by its number. */
   readonly note: (pid: number) => string;
-  /** What ends it besides a signal of its own. */
+  /** Signals that end it besides its own. */
   readonly ends: readonly AbortSignal[];
 }
 

@@ -19,11 +19,14 @@ import { endLeftovers } from './program-note.ts';
 import { runOnce } from './run-once.ts';
 
 export interface RunnerOptions {
-  /** Where it is written down which processes run, so that none outlives the service for long. */
+  /** Folder in which running processes are recorded, so that none outlives the service for long. */
   readonly folder: string;
   /** Folders where programs are found by name, as in the environment. */
   readonly path: string;
-  /** By owner and name, what resolves once the last program there has ended; shared by the generations of this plugin. */
+  /**
+   * Promises by owner and name that resolve once the last program there has ended; shared by the
+   * generations of this plugin.
+   */
   readonly places: Map<string, Promise<unknown>>;
   readonly random: () => number;
   readonly clock: Clock;
@@ -31,7 +34,7 @@ export interface RunnerOptions {
   readonly restart?: Partial<RestartPolicy>;
 }
 
-/** What one generation of this plugin is for the next one. */
+/** Interface of one generation of this plugin for the next. */
 export interface Runner extends ForeignPrograms {
   readonly places: Map<string, Promise<unknown>>;
   adopt(claim: Claim): void;
@@ -119,7 +122,7 @@ export class ProgramRunner implements Runner {
     }
   }
 
-  /** Another generation goes on with what runs, or nothing does. */
+  /** Hands running programs to another generation, or stops them. */
   async leave(successor: Pick<Runner, 'adopt'> | undefined): Promise<void> {
     this.#leaving.abort();
     const programs = [...this.#claims];
