@@ -4,7 +4,10 @@ export interface BacklogLimits<T> {
   readonly sizeOf: (item: T) => number;
 }
 
-/** What waits to be kept: bounded in number and size; when it is full the oldest makes room. */
+/**
+ * Backlog of what waits to be stored: bounded in number and size; when full, the oldest items are
+ * dropped.
+ */
 export class Backlog<T> {
   readonly #limits: BacklogLimits<T>;
   #items: T[] = [];
@@ -18,7 +21,7 @@ export class Backlog<T> {
     return this.#items.length;
   }
 
-  /** How many had to go for it. */
+  /** Adds an item; returns how many were dropped for it. */
   add(item: T): number {
     this.#items.push(item);
     this.#bytes += this.#limits.sizeOf(item);

@@ -40,7 +40,7 @@ export class Delivery {
     );
   }
 
-  /** Whether a batch of this signal is on its way. */
+  /** Returns whether a batch of this signal is in flight. */
   isDelivering(signal: Signal): boolean {
     return this.#busy.has(signal);
   }

@@ -12,7 +12,7 @@ export interface FeedParts<S, T> extends BacklogLimits<T> {
   readonly give: (store: S, items: readonly T[]) => Promise<PushAnswer>;
 }
 
-/** The way of one signal into its store. Rounds do not overlap, so that nothing is given twice. */
+/** Feed of one signal into its store. Rounds do not overlap, so that nothing is stored twice. */
 export class Feed<S, T> {
   readonly #parts: FeedParts<S, T>;
   readonly #waiting: Backlog<T>;
@@ -35,7 +35,7 @@ export class Feed<S, T> {
     return this.#round;
   }
 
-  /** Lets go of what waits. */
+  /** Drops what waits. */
   clear(): void {
     this.#waiting.take(this.#waiting.size);
   }

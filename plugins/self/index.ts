@@ -12,7 +12,7 @@ import { TraceFeed } from './trace-feed.ts';
 
 const scrapeMs = 15_000;
 const flushMs = 5_000;
-/** What the start itself has to tell should not have to wait for the first round. */
+/** Delay of the first round: what the start itself reports should not wait for a regular one. */
 const firstMs = 500;
 
 export default definePlugin({
@@ -64,7 +64,10 @@ interface Followed<T> {
   clear(): void;
 }
 
-/** Listens while its setting says so, and gives what it heard to the store in rounds, the last one when it leaves. */
+/**
+ * Collects while its setting is on, and passes the results to the store in rounds, the last one
+ * when it stops.
+ */
 function follow<T>(
   ctx: PluginContext,
   key: string,

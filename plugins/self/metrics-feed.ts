@@ -11,7 +11,10 @@ export interface MetricsFeedParts {
   readonly instance: string;
 }
 
-/** What a scrape of this process would see, as rows; a scrape that cannot be stored is lost, the next one says more. */
+/**
+ * Feed of this process's metrics as rows; a scrape that cannot be stored is lost, as the next one
+ * covers it.
+ */
 export class MetricsFeed {
   readonly #parts: MetricsFeedParts;
   readonly #labels: Readonly<Record<string, string>>;

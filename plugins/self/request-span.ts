@@ -13,7 +13,7 @@ export interface RequestSpan {
   readonly status: object;
 }
 
-/** Who all spans are of. */
+/** Source of all spans. */
 export interface SpanSource {
   readonly version: string;
   readonly instance: string;
@@ -23,7 +23,7 @@ const parentForm = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})
 
 export const newTraceId = (ids: Ids): string => ids.uuid().replaceAll('-', '');
 
-/** Where an id lies between 0 and 1; evenly spread over ids. */
+/** Returns the position of an id between 0 and 1; evenly distributed. */
 export const shareOf = (traceId: string): number =>
   Number.parseInt(traceId.slice(-8), 16) / 2 ** 32;
 
