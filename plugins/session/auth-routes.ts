@@ -141,7 +141,7 @@ const made =
   (id) =>
     call.note({ resourceType: 'user', resourceId: id });
 
-/** Whoever asked for the cookie never sees the refresh token. */
+/** Builds the reply; a client that uses the cookie never sees the refresh token. */
 function reply(
   call: Call,
   inCookie: boolean | undefined,

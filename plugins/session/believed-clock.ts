@@ -5,12 +5,13 @@ import { BelievedClock } from 'svc/flow';
 import { messageOf, type PluginContext } from 'svc/sdk';
 
 const everyMs = 60_000;
-/** A clock that is set by no more than this is followed at once. */
+/** Max adjustment of the clock that is accepted immediately. */
 const toleranceMs = 60_000;
 
 /**
- * By this clock sessions and tokens grow old: a wall clock that is wrong at a start, or is set while svc runs, must sign nobody
- * out. What it says is noted every minute, for the next start.
+ * Returns the clock by which sessions and tokens age: a wall clock that is wrong at a start, or is
+ * set while svc runs, must not sign anybody out. Its time is stored every minute, for the next
+ * start.
  */
 export function believedClock({
   clock,

@@ -20,12 +20,15 @@ export interface HousekeepingParts {
 
 const minute = 60_000;
 
-/** What has to happen without a request. */
+/** Starts background work. */
 export function startHousekeeping(
   { clock, events, log, scope }: PluginContext,
   { store, sessions, revocations, signingKeys, setupToken, uses }: HousekeepingParts,
 ): void {
-  /** What storage cannot take now is done next time; it must not count against the room that lets people in. */
+  /**
+   * Guards a task: a storage failure is retried at the next run, and does not count against the
+   * plugin that authenticates people.
+   */
   const chore = (label: string, work: () => Promise<void>) => async (): Promise<void> => {
     try {
       await work();

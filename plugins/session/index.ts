@@ -116,7 +116,7 @@ interface Offered {
   readonly setupToken: SetupToken;
 }
 
-/** What others find of it: services, routes, and what it adds to those of others. */
+/** Offers services, routes, and contributions to other plugins. */
 function offer(
   { services, extend, http, settings }: PluginContext,
   { authenticator, sessions, apiTokens, signIn, setupToken }: Offered,

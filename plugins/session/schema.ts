@@ -4,7 +4,9 @@ const Timestamp = Type.String({ format: 'date-time' });
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
-/** Only bounded: what is wrong with it must not be told apart from a wrong password. */
+/**
+ * Login with bounded fields only: a malformed one must be indistinguishable from a wrong password.
+ */
 const Login = {
   email: Type.String({ minLength: 1, maxLength: 320 }),
   password: Type.String({ minLength: 1, maxLength: 1024, format: 'password' }),
@@ -31,7 +33,7 @@ const Account = {
   ),
 };
 
-/** How a page asks for it: in a cookie that its scripts never see. */
+/** Option of pages: keep it in a cookie that scripts cannot read. */
 const Kept = {
   cookie: Type.Optional(
     Type.Boolean({

@@ -66,7 +66,10 @@ function daysOf(text = String(usualDays)): number {
   return days;
 }
 
-/** The route would take the operator's word for whom it acts; a person at the command line means themselves. */
+/**
+ * Throws unless the caller is a person: the route would accept an operator's statement of whom it
+ * acts for, while a person at the command line means themselves.
+ */
 async function assertPerson(client: ApiClient, call: Call): Promise<void> {
   if ((await client.get<{ readonly kind: string }>('/api/v1/me')).kind === 'operator') {
     const mend = `first sign in with "svc login"${call.has('data') ? ', and leave --data out' : ''}`;

@@ -2,7 +2,7 @@ import type { Call } from 'svc/sdk';
 
 import { digest } from '../store/digest.ts';
 
-/** Where a request comes from, as far as it can be told. */
+/** Origin of a request, as far as it is known. */
 export interface Client {
   readonly ip: string;
   readonly userAgent: string;

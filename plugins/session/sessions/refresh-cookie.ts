@@ -3,7 +3,9 @@ import type { Call } from 'svc/sdk';
 import { sessionMs } from '../store/lifetimes.ts';
 import { errors } from './errors.ts';
 
-/** Where a page keeps its refresh token: in a cookie that scripts cannot read and that other sites cannot have sent. */
+/**
+ * Cookie that holds a page's refresh token: scripts cannot read it and other sites cannot send it.
+ */
 export class RefreshCookie {
   readonly #call: Call;
   readonly #name: string;

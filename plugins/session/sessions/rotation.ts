@@ -19,7 +19,7 @@ export interface RotationParts {
   readonly ids: Ids;
 }
 
-/** What a refresh token was exchanged for. */
+/** Result of exchanging a refresh token. */
 export interface Rotated {
   readonly person: Person;
   readonly sessionId: string;

@@ -40,7 +40,7 @@ export interface SessionParts {
   readonly replayed: (sessionId: string, userId: number, ip: string) => void;
 }
 
-/** More at once do not come from one person's tabs. */
+/** Max concurrent sessions: more do not stem from one person's tabs. */
 const mostSessions = 100;
 
 /** Logins and what is refreshed from them, until they end. */
@@ -111,7 +111,10 @@ export class Sessions {
     await this.#endOne(ownId(actor), ownSession(actor));
   }
 
-  /** Ends every session of the caller; `ending` is told their number in the write, before its commit. */
+  /**
+   * Ends every session of the caller; `ending` is called with their number within the write, before
+   * its commit.
+   */
   async leaveAll(actor: Principal, ending: (sessions: number) => void): Promise<void> {
     const { store, clock, ended } = this.#parts;
     ownSession(actor);
@@ -132,7 +135,10 @@ export class Sessions {
     ending.forEach((session) => ended(session.id, session.user_id));
   }
 
-  /** Whoever has to free the space must be let in to look: for as long as an access token lasts, which needs no row. */
+  /**
+   * Signs in without the store: whoever has to free disk space must be let in to look, for the
+   * lifetime of an access token, which needs no row.
+   */
   #withoutStore(
     error: unknown,
     { id, email }: Person,
@@ -188,7 +194,7 @@ export class Sessions {
   }
 }
 
-/** Who can log out: a person in a session of their own. */
+/** Returns the session that can be logged out: that of a person, their own. */
 function ownSession({ kind, session }: Principal): string {
   if (kind !== 'user' || session === undefined) {
     throw errors.not_a_login();

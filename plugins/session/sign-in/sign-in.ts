@@ -77,7 +77,7 @@ export class SignIn {
   }
 }
 
-/** As accounts are found by it: one spelling more would be ten guesses more. */
+/** Normalizes an e-mail as accounts do: one more accepted spelling would allow ten more guesses. */
 const normal = (email: string): string => email.trim().normalize('NFC').toLowerCase();
 
 function wish({ email: typed, password, display_name: name }: NewAccount, role: string) {

@@ -3,18 +3,18 @@ import type { Clock } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 
-/** A login that is being tried; exactly one of its ends must be told. */
+/** Login attempt; exactly one of its outcomes must be reported. */
 export interface Attempt {
   succeeded(): void;
   failed(): void;
-  /** It was never decided. */
+  /** Reports that it was never decided. */
   dropped(): void;
 }
 
 const windowMs = 10 * 60_000;
-/** From one place: whoever guesses there must not shut the owner out everywhere. */
+/** Max failures from one place: whoever guesses there must not lock the owner out everywhere. */
 const failuresPerPlace = 10;
-/** From all places together. */
+/** Max failures from all places together. */
 const failuresPerEmail = 100;
 const mostFamiliar = 10_000;
 const failuresPerAddress = 50;
@@ -26,7 +26,7 @@ export class Throttle {
   readonly #emails: SlidingCounter;
   readonly #addresses: SlidingCounter;
   readonly #registrations: SlidingCounter;
-  /** E-mails and the places from which they signed in; the oldest makes room. */
+  /** E-mails with the places from which they signed in; the oldest is dropped. */
   readonly #familiar = new Set<string>();
 
   constructor(clock: Clock) {

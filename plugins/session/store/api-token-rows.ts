@@ -37,7 +37,7 @@ export class ApiTokenRows {
     );
   }
 
-  /** As with refresh tokens: who shows it is the actor. */
+  /** Finds a token; as with refresh tokens, whoever presents it is the actor. */
   find(hash: string): Promise<ApiTokenRow | undefined> {
     return this.#db
       .selectFrom('session_api_tokens')
@@ -55,7 +55,7 @@ export class ApiTokenRows {
       .executeTakeFirst();
   }
 
-  /** Those that name an action of the area. */
+  /** Returns tokens that name an action of the area. */
   async naming(area: string): Promise<readonly ApiTokenRow[]> {
     const rows = await this.#db
       .selectFrom('session_api_tokens')

@@ -1,6 +1,6 @@
 import { type Access, covers, type Principal } from 'svc/sdk';
 
-/** What both lists allow. */
+/** Returns the actions that both lists allow. */
 export function intersection(
   some: readonly string[],
   others: readonly string[],
@@ -12,7 +12,7 @@ export function intersection(
 
 export const holdsEverything = ({ grants }: Principal): boolean => grants.includes('*');
 
-/** What every person may by signing in, and an API token only where it was given that. */
+/** Action that every signed-in person has, and an API token only if it was granted. */
 export const reading = 'read:*';
 
 /** Reading of the areas that have something to read, as an action of API tokens: `read:device`. */
@@ -24,7 +24,7 @@ export const readingsOf = (
   ),
 ];
 
-/** Whoever gives a whole area gives the reading of it, too. */
+/** Adds read access to areas that are granted as a whole. */
 export const withReading = (actions: readonly string[]): readonly string[] => [
   ...actions,
   ...actions

@@ -3,13 +3,16 @@ import type { Principal } from 'svc/sdk';
 import { errors } from './errors.ts';
 import { holdsEverything } from './grants.ts';
 
-/** Whose sessions and tokens an actor may touch: one person's, or everyone's. */
+/** User whose sessions and tokens an actor may touch: one person, or everyone. */
 export type Reach = number | 'everyone';
 
 export const reachOf = (actor: Principal): Reach =>
   holdsEverything(actor) ? 'everyone' : ownId(actor);
 
-/** Whose list an actor asks for: their own unless they name another person, which is for administrators. */
+/**
+ * Returns whose list an actor requests: their own unless they name another person, which is for
+ * administrators.
+ */
 export function askedUser(actor: Principal, userId: number | undefined): number {
   const asked = userId ?? ownId(actor);
   const reach = reachOf(actor);

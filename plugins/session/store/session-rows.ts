@@ -45,7 +45,7 @@ export class SessionRows {
       .executeTakeFirst();
   }
 
-  /** Of the account, as the session of this actor began. */
+  /** Returns the version of the account when the session of this actor began. */
   async versionOf({ session = '' }: Principal): Promise<number> {
     const found = await this.#db
       .selectFrom('session_sessions')
@@ -95,7 +95,10 @@ export class SessionRows {
       .execute();
   }
 
-  /** Ends the sessions of a person that are not of this version of the account; all of them when there is none. */
+  /**
+   * Ends the sessions of a person that have another version of the account; all of them if there is
+   * none.
+   */
   endOutdated(userId: number, version: number | undefined, now: number): Promise<Ended[]> {
     return this.#ending(now)
       .where('user_id', '=', userId)

@@ -19,7 +19,7 @@ export interface ApiTokenRow {
   readonly hash: string;
   /** JSON array. */
   readonly actions: string;
-  /** Of the account when the token was made. */
+  /** Version of the account when the token was made. */
   readonly version: number;
   readonly created_at: number;
   readonly expires_at: number;

@@ -5,7 +5,7 @@ import type { Clock, Ids } from 'svc/sdk';
 import { accessTokenMs } from '../store/lifetimes.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
-/** What an access token says, in the order in which it says it. */
+/** Claims of an access token, in their order. */
 export interface Claims {
   readonly sub: string;
   readonly email: string;
@@ -83,7 +83,10 @@ export class AccessTokens {
   }
 }
 
-/** The library throws for whatever is wrong with a token; why does not matter, and must not be told. */
+/**
+ * Returns undefined for any invalid token, for which the library throws; the reason is irrelevant,
+ * and must not be revealed.
+ */
 function verified(verify: () => unknown): unknown {
   try {
     return verify();

@@ -25,7 +25,7 @@ export interface NewApiToken {
   readonly name: string;
   readonly actions: readonly string[];
   readonly expires_at: string;
-  /** For an operator, who has no account and makes tokens for others. */
+  /** User id, given by an operator, who has no account and makes tokens for others. */
   readonly user_id?: number;
 }
 
@@ -58,7 +58,7 @@ const mostRemembered = 10_000;
 export class ApiTokens {
   readonly #parts: ApiTokenParts;
   readonly #remembered = new Map<string, Known>();
-  /** Grows with each token that is forgotten: what was read before that must not be remembered after it. */
+  /** Counter of dropped tokens: what was read before an increment must not be cached after it. */
   #forgotten = 0;
 
   constructor(parts: ApiTokenParts) {
@@ -129,7 +129,10 @@ export class ApiTokens {
     this.#parts.ended(sessionOf(row.id), row.user_id);
   }
 
-  /** Actions that are there no more: who brings that name again finds no token that holds them. One that held nothing else ends. */
+  /**
+   * Removes the actions of a deleted area: another one that takes that name finds no token that
+   * holds them. A token that held nothing else ends.
+   */
   async forgetArea(area: string): Promise<void> {
     const changed = await this.#parts.store.write(async (rows) => {
       const naming = await rows.apiTokens.naming(area);
@@ -146,7 +149,7 @@ export class ApiTokens {
     changed.forEach(({ id }) => this.forget(sessionOf(id)));
   }
 
-  /** Who shows this token; without a wait when it was seen before. */
+  /** Returns the principal of this token; synchronously if it was seen before. */
   recognise(token: string): MaybePromise<Principal | undefined> {
     if (!form.test(token)) {
       return undefined;

@@ -22,7 +22,7 @@ export class Revocations {
     this.#ended.set(sessionId, this.#clock.now());
   }
 
-  /** Learns what ended before this generation, and forgets what has outlived its tokens. */
+  /** Loads what ended before this generation, and drops what has outlived its tokens. */
   async refresh(): Promise<void> {
     const since = this.#clock.now() - accessTokenMs;
     for (const { id, ended_at: at } of await this.#store.read.sessions.endedSince(since)) {

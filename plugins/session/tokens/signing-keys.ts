@@ -46,7 +46,7 @@ export class SigningKeys {
     return this.#byHeader.get(header);
   }
 
-  /** Makes a new key when the newest is old, and forgets those whose tokens have all expired. */
+  /** Creates a new key if the newest is old, and deletes those whose tokens have all expired. */
   async rotate(): Promise<void> {
     const { store, secrets, clock, ids } = this.#parts;
     const now = clock.now();

@@ -21,7 +21,7 @@ export class Vouched {
     return this.#verifier('ticket')?.recognise(value, shown);
   }
 
-  /** Whether a credential has the form of an edge's keys, `svc_ak_…:svc_sk_…`. */
+  /** Returns whether a credential has the form of an edge's keys, `svc_ak_…:svc_sk_…`. */
   isEdgeKey(credential: string): boolean {
     return edgeKey.test(credential);
   }
@@ -44,7 +44,10 @@ export class Vouched {
   }
 }
 
-/** What an edge may do follows from its being one, never from what its verifier says. */
+/**
+ * Returns the principal of an edge, whose permissions follow from its being one, never from what
+ * its verifier says.
+ */
 function edgePrincipal(edge: VerifiedEdge | undefined): Principal | undefined {
   if (edge?.disabled) {
     throw errors.edge_disabled({ edge: edge.edge_id });
