@@ -5,7 +5,7 @@ import { errors } from './errors.ts';
 
 const most = 10;
 
-/** How many secrets each principal may reveal: a stolen session must not empty svc in one go. */
+/** Limits on revealing secrets per principal: a stolen session must not empty svc at once. */
 export class RevealAllowance {
   readonly #reveals: SlidingCounter;
 

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 
-/** Any text: one that names no setting is answered with the nearest that does. */
+/** Address of any text: one that names no setting is answered with the nearest that does. */
 export const SettingAddress = Type.Object({
   category: Type.String({ maxLength: 80 }),
   key: Type.String({ maxLength: 80 }),

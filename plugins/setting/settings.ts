@@ -19,10 +19,10 @@ import type { StoredValues } from './stored-values.ts';
 import type { ValueText } from './value-text.ts';
 
 type Item = Static<typeof SettingItem>;
-/** What a change needs to know of the call that asks for it. */
+/** Context of a change, from the call that requests it. */
 type Change = Pick<Call, 'principal' | 'headers' | 'requireMatch' | 'note'>;
 
-/** What is in force in place of a setting as it is, or would be. */
+/** Returns what is in force instead of a setting as it is, or would be. */
 export type Launched = (state: SettingState) => Launch | undefined;
 
 export interface SettingParts {
@@ -33,7 +33,7 @@ export interface SettingParts {
   readonly text: ValueText;
   readonly clock: Clock;
   readonly allowance: RevealAllowance;
-  /** Told after the commit. */
+  /** Called after the commit. */
   readonly changed: (name: string) => void;
 }
 
@@ -50,7 +50,10 @@ export class SystemSettings {
     this.#parts = parts;
   }
 
-  /** What this caller may see: administrators everything, others what its declaration opens to them. */
+  /**
+   * Returns the settings that this caller may see: administrators everything, others what its
+   * declaration makes visible.
+   */
   list(actor: Principal): readonly Item[] {
     return this.#parts.board
       .list()
@@ -161,7 +164,10 @@ function assertUnchanged(change: Change, row: StoredRow | undefined): void {
   }
 }
 
-/** For the audit row: what a secret was and is, must not be readable there. */
+/**
+ * Records a change for the audit row, in which neither the old nor the new value of a secret is
+ * readable.
+ */
 function noteChange(change: Change, state: SettingState | undefined, value: unknown): void {
   const sensitive = state?.declaration.sensitive ?? true;
   change.note({
@@ -179,7 +185,10 @@ const signatureOf = ({ email, name, kind, id }: Principal): string =>
 const shownValue = (value: unknown, sensitive: boolean): unknown =>
   value === undefined ? null : sensitive && isSet(value) ? mask : value;
 
-/** Paths, addresses and whether a secret is set help an attacker, so nothing is open unless it is declared to be. */
+/**
+ * Returns whether a setting is visible. Paths, addresses and whether a secret is set help an
+ * attacker, so nothing is visible unless it is declared so.
+ */
 const maySee = ({ grants }: Principal, { visible, sensitive }: SettingDeclaration): boolean =>
   grants.includes('*') || (visible === 'any' && sensitive !== true);
 

@@ -15,7 +15,7 @@ export interface StoredRow {
   updated_by: string;
 }
 
-/** The rows as one write sees them. */
+/** Rows as one write sees them. */
 export interface SettingRows {
   find(name: SettingName): Promise<StoredRow | undefined>;
   put(row: StoredRow): Promise<void>;

@@ -4,7 +4,7 @@ import { nameOf } from './setting-name.ts';
 import type { SettingStore, StoredRow } from './store.ts';
 import type { ValueText } from './value-text.ts';
 
-/** What is stored for a key, in force or not. */
+/** Value stored for a key, in force or not. */
 export interface Stored {
   readonly updatedAt: number;
   readonly updatedBy: string;

@@ -3,7 +3,7 @@ import type { SealPlace, Secrets } from 'svc/sdk';
 import type { SettingName } from './setting-name.ts';
 import type { StoredRow } from './store.ts';
 
-/** How a value stands in its row: as JSON, sealed when it is a secret. */
+/** Encoding of a value in its row: as JSON, sealed if it is a secret. */
 export interface ValueText {
   write(name: SettingName, value: unknown, secret: boolean): Pick<StoredRow, 'value' | 'sealed'>;
   /** Throws when a sealed value does not open. */
