@@ -11,7 +11,7 @@ export interface EdgeToolParts {
   readonly skills: Handle<FleetSkills>;
   readonly fleet: Handle<EdgeFleet>;
   readonly log: Logger;
-  /** Has `catchUp` called within a second or so. */
+  /** Schedules a call of `catchUp` within a second or so. */
   readonly soon: () => void;
 }
 
@@ -19,12 +19,12 @@ const listsAtOnce = 20;
 const maxAsked = 3;
 const severity = ['safe', 'mutating', 'dangerous'] as const;
 
-/** What the edges of the fleet offer, all together, as they last said. */
+/** Tools that the edges of the fleet offer, combined, as last reported. */
 export class EdgeTools implements ToolSource {
   readonly #parts: EdgeToolParts;
   readonly #offered = new Map<number, readonly OfferedSkill[]>();
   readonly #unlisted = new Set<number>();
-  /** How often in a row each could not be listed. */
+  /** Number of consecutive failures to list each edge. */
   readonly #failures = new Map<number, number>();
   readonly #listeners = new Set<() => void>();
   #tools: readonly Tool[] = [];
@@ -37,7 +37,7 @@ export class EdgeTools implements ToolSource {
     return this.#tools;
   }
 
-  /** What is said of a tool is said by edges: by theirs, here. */
+  /** Returns the tools of edges on these devices, described as these edges describe them. */
   listFor({ ids }: DeviceScope): readonly Tool[] {
     const { fleet } = this.#parts;
     const isSeen = (edgeId: number): boolean => {
@@ -54,7 +54,7 @@ export class EdgeTools implements ToolSource {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Its tunnel is up: perhaps with another version, or another policy of its owner. */
+  /** Notes that its tunnel is up: perhaps with another version, or another policy of its owner. */
   note(edgeId: number): void {
     this.#failures.delete(edgeId);
     this.#unlisted.add(edgeId);

@@ -95,7 +95,10 @@ export class EvidenceStore {
     };
   }
 
-  /** Removes what is too old, then the oldest until the rest has room; resolves with how many that were. */
+  /**
+   * Deletes expired evidence, then the oldest until the rest fits; resolves with the number
+   * deleted.
+   */
   async tidy(): Promise<number> {
     const { tables, settings, clock } = this.#parts;
     const oldest = clock.now() - settings.get<number>('skill.evidence_days') * dayMs;
@@ -113,7 +116,7 @@ export class EvidenceStore {
     return gone.length;
   }
 
-  /** What tools have said that are there no more. */
+  /** Deletes the evidence of deleted tools. */
   async forget(tools: readonly string[]): Promise<void> {
     if (tools.length > 0) {
       await this.#remove(

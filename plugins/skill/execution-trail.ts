@@ -25,7 +25,10 @@ export interface ExecutionEnd {
   readonly duration_ms: number;
 }
 
-/** Writes executions down, where no other row is written of them: the route has one for a call by hand, the room of edges for what runs there. */
+/**
+ * Records executions that no other row covers: the route writes one for a manual call, the edge
+ * plugin for what runs there.
+ */
 export class ExecutionTrail {
   readonly #parts: TrailParts;
 

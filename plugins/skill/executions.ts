@@ -38,7 +38,10 @@ export class Executions implements SkillExecutor {
       : await runner.run(call);
   }
 
-  /** What was signed is run once; what cannot be reached stays approved, and is tried when it is told of again. */
+  /**
+   * Runs what was signed once; if its target is unreachable it stays approved, and is tried at the
+   * next announcement.
+   */
   async settle(id: string, signal: AbortSignal): Promise<void> {
     const { approvals, devices, log } = this.#parts;
     const book = approvals.get();
@@ -119,7 +122,10 @@ export class Executions implements SkillExecutor {
     return approval;
   }
 
-  /** As they stand now; undefined while accounts cannot be asked, or when the account is gone, which the gate says better. */
+  /**
+   * Returns the requester as the account is now; undefined if accounts cannot be queried, or the
+   * account is gone, which the gate reports better.
+   */
   #requester({ requested_by: { kind, id, name, role } }: Approval): Principal | undefined {
     if (kind === 'operator') {
       return { kind, id, name, role, grants: ['*'] };

@@ -78,7 +78,7 @@ const tool = (
   schema: schema as Tool['schema'],
 });
 
-/** Tools about tools: they see for whom they run, which those of other plugins need not. */
+/** Tools about tools: they see on whose behalf they run, which those of other plugins need not. */
 export class OwnTools {
   readonly #parts: OwnToolParts;
   readonly list: readonly Tool[] = [

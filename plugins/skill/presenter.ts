@@ -13,7 +13,7 @@ export interface Presented {
   readonly evidence: Evidence | undefined;
 }
 
-/** What of a result its caller is given. Nothing leaves a tool on another way. */
+/** Presenter of results to callers. Nothing leaves a tool by any other path. */
 export class Presenter {
   readonly #evidence: EvidenceStore;
 

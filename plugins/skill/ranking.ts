@@ -28,7 +28,10 @@ const heads: ReadonlyMap<string, string> = new Map(
   families.flatMap(([head, ...others]) => others.map((word) => [word, head!] as const)),
 );
 
-/** Those that fit a question in words best: by how rare the words are that they share, and how many of its words that are. Those that share none are left out. */
+/**
+ * Ranks tools by how well they match a question: by the rarity and number of shared words. Those
+ * that share none are dropped.
+ */
 export function ranked<T extends Ranked>(query: string, tools: readonly T[]): readonly T[] {
   const texts = tools.map((tool) => ({
     tool,
@@ -57,7 +60,7 @@ export function ranked<T extends Ranked>(query: string, tools: readonly T[]): re
     .map(({ tool }) => tool);
 }
 
-/** In lower case, without what an ending adds. */
+/** Returns the words in lower case, without endings. */
 const wordsOf = (text: string): ReadonlySet<string> =>
   new Set(
     text

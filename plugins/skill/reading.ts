@@ -18,9 +18,9 @@ export interface ReadAsk {
 export interface ReadAnswer {
   readonly lines: readonly string[];
   readonly total_lines: number;
-  /** That fit filter and range. */
+  /** Number of lines that match filter and range. */
   readonly matching: number;
-  /** Where to go on, as `from`. */
+  /** Position to continue at, as `from`. */
   readonly next: number | null;
 }
 
@@ -70,7 +70,7 @@ function linesOf(text: string): string[] {
   });
 }
 
-/** As many from the front as have room in JSON. */
+/** Returns as many from the front as fit in JSON. */
 function within(lines: readonly string[], bytes: number): string[] {
   let left = bytes;
   const end = lines.findIndex((line) => (left -= Buffer.byteLength(JSON.stringify(line)) + 1) < 0);

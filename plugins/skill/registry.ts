@@ -16,17 +16,17 @@ export interface RegistryParts {
   readonly catalogue: Pick<DeclaredCatalogue, 'skills'>;
   readonly sources: Pick<OpenPoint<ToolSource>, 'list'>;
   readonly scopes: Handle<ScopeSource>;
-  /** Of this room. */
+  /** Tools of this plugin. */
   readonly own: readonly Tool[];
 }
 
-/** How a tool is run: by this room, by the plugin that declared it, or by its source. */
+/** Runner of a tool: this plugin, the plugin that declared it, or its source. */
 export type Runnable =
   | { readonly by: 'room' }
   | { readonly by: 'plugin'; readonly skill: ToolSkill }
   | { readonly by: 'source'; readonly source: ToolSource };
 
-/** What there is, with how each of it is run. */
+/** List of tools, with how each is run. */
 export interface RunnableList extends SkillList {
   runnable(key: string): { readonly tool: Tool; readonly runnable: Runnable } | undefined;
 }
@@ -51,7 +51,10 @@ const classes: Readonly<Record<string, SkillClass>> = {
 export const classNamed = (name: string): SkillClass =>
   Object.hasOwn(classes, name) ? classes[name]! : 'dangerous';
 
-/** A key belongs to this room first, then to the host's table, then to the source that came first. */
+/**
+ * List in which a key belongs to this plugin first, then to the host's table, then to the earliest
+ * source.
+ */
 class List implements RunnableList {
   readonly #current: () => Edition;
 

@@ -59,7 +59,10 @@ export function guarded(value: unknown, depth = 0, isFieldTable = false): unknow
 const holdsValue = (item: unknown): boolean =>
   item !== null && typeof item !== 'number' && typeof item !== 'boolean';
 
-/** As configurations and logs write a secret: `password: x`, `TOKEN = x`, `'secret' => 'x'`, `<password>x<`, and hashes of passwords. */
+/**
+ * Patterns of secrets in configurations and logs: `password: x`, `TOKEN = x`, `'secret' => 'x'`,
+ * `<password>x<`, and password hashes.
+ */
 const written: readonly (readonly [RegExp, string])[] = [
   [
     /((?<![\w.-])\\?["']?[\w.-]{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)\\?["']?\s{0,3}(?:=>|[:=]|%3d)\s{0,3}\\?["']?)(?!\[redacted)[^\s"',;}\]]+/gi,
@@ -69,7 +72,7 @@ const written: readonly (readonly [RegExp, string])[] = [
   [/\$(?:1|2[aby]|5|6|y|argon2\w{1,2})\$[^\s:"']+/g, hidden],
 ];
 
-/** What is not seen goes first: it could part a secret in two. */
+/** Redacts a text; invisible characters are removed first, as they could split a secret. */
 export const guardedText = (text: string): string =>
   written.reduce(
     (safe, [shape, replacement]) => safe.replace(shape, replacement),

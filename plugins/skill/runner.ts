@@ -50,7 +50,7 @@ interface Prepared extends Omit<Execution, 'id'> {
 
 const [usualMs, maxMs] = [30_000, 600_000];
 const longestError = 4_000;
-/** The question was wrong, or may not be asked: told to the caller as it is. */
+/** Errors about a wrong or forbidden question, which are passed to the caller unchanged. */
 const refusals = new Set(['invalid_argument', 'forbidden', 'not_found']);
 
 export class Runner implements SkillRunner {

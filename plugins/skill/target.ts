@@ -7,11 +7,11 @@ import type { Handle } from 'svc/sdk';
 import { errors } from './errors.ts';
 import { guarded } from './result-guard.ts';
 
-/** Where a call runs. */
+/** Target of a call. */
 export interface Target {
   readonly shown: CallPlan['target'];
   readonly gated: GateQuestion['target'];
-  /** At this moment; undefined when it cannot be reached. */
+  /** Returns the edge at this moment; undefined if it cannot be reached. */
   readonly edge: () => Promise<number | undefined>;
 }
 
@@ -26,7 +26,10 @@ export interface TargetParts {
   readonly scopes: Handle<ScopeSource>;
 }
 
-/** The device that a call of an edge skill names, by its own number or by that of the edge that watches it; one that the caller does not see is not there. */
+/**
+ * Returns the device that a call of an edge skill names, by its own id or by that of the edge that
+ * watches it; one outside the caller's scope counts as not found.
+ */
 export async function targetOf(
   tool: Tool,
   call: ToolCall,
@@ -61,7 +64,10 @@ export async function targetOf(
   };
 }
 
-/** What will run and where, as people sign it: everybody who is signed in reads it, so secrets are hidden. */
+/**
+ * Renders what will run and where, as people sign it: every signed-in user can read it, so secrets
+ * are hidden.
+ */
 export function rendered(
   { key }: Tool,
   params: Readonly<Record<string, unknown>>,
