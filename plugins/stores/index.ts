@@ -14,7 +14,7 @@ const Report = Type.Object({
 const stores = ['metrics', 'logs', 'traces'] as const;
 const careMs = 31 * 60_000;
 
-/** By their ids: the rooms of the stores may be away. */
+/** Services by id: the plugins of the stores may be missing. */
 const careTokens = stores.map(
   (store) => [store, defineService<StoreCare>(`${store}.care`)] as const,
 );
