@@ -13,7 +13,7 @@ export interface MirrorParts {
 }
 
 const batch = 500;
-/** With more than that, one look at everything is cheaper to remember. */
+/** Max noted devices; beyond it, one full scan is cheaper. */
 const maxNoted = 10_000;
 
 /** Keeps one host node for each device, by its id. The directory is asked for what is true, whatever an event said. */
@@ -32,7 +32,7 @@ export class HostMirror {
     this.#log = log;
   }
 
-  /** This device has changed, in whatever way. */
+  /** Notes that this device has changed in some way. */
   note(deviceId: number): void {
     this.#noted.add(deviceId);
     if (this.#noted.size > maxNoted) {

@@ -100,7 +100,7 @@ export const nodesSeen = (db: TopologyDb, seen: SeenDevices) =>
     .selectFrom('topology_nodes')
     .$if(seen !== undefined, (query) => query.where('device_id', 'in', among(seen!.ids)));
 
-/** A list of any length as one parameter. */
+/** Builds a list of any length as one parameter. */
 export const among = (values: Iterable<number>) =>
   sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;
 

@@ -19,7 +19,7 @@ export interface NodeTypesParts {
 
 const maxTypes = 200;
 
-/** What kinds of things there are. A type never changes, so that what fitted it once fits it for good. */
+/** Types of nodes. A type never changes, so that what matched it once always does. */
 export class NodeTypes {
   readonly #tables: Tables<TopologyTables>;
   readonly #check: PropsCheck;

@@ -12,7 +12,7 @@ import { type ShownNode, shownNode } from './shown.ts';
 import type { NodeRow, NodeTypeRow, TopologyDb, TopologyTables } from './tables.ts';
 import { nodeTypeStore } from './type-store.ts';
 
-/** What a change needs to know of the call that asks for it. */
+/** Context of a change, from the call that requests it. */
 type By = Pick<Call, 'requireMatch' | 'note' | 'principal'>;
 
 export interface NodesParts {
@@ -24,7 +24,7 @@ export interface NodesParts {
 
 const maxNodes = 100_000;
 
-/** What there is, each of a type whose schema its props fit. */
+/** Nodes, each of a type whose schema its props match. */
 export class Nodes {
   readonly #tables: Tables<TopologyTables>;
   readonly #check: PropsCheck;
@@ -122,7 +122,7 @@ export class Nodes {
     });
   }
 
-  /** Of the host node of a device. */
+  /** Returns the blast radius of a device's host node. */
   async blastOfDevice(
     asker: Principal,
     deviceId: number,
@@ -160,7 +160,7 @@ export class Nodes {
   }
 }
 
-/** One that is not seen is one that there is not. */
+/** Returns a node; one outside the scope counts as not found. */
 async function found(id: number, db: TopologyDb, seen: SeenDevices): Promise<NodeRow> {
   const row = await nodeStore(db, seen).find(id);
   if (row === undefined) {

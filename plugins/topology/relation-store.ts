@@ -83,7 +83,10 @@ export const relationStore = (db: TopologyDb, seen: SeenDevices) => ({
       .execute();
   },
 
-  /** Where the failure of any of `from` spreads to in one step, each node once, by the oldest relation; none of `known`. */
+  /**
+   * Returns the nodes to which a failure of any of `from` spreads in one step, each once, by the
+   * oldest relation; none of `known`.
+   */
   async steps(from: readonly number[], known: Iterable<number>, limit: number): Promise<Step[]> {
     const way = (
       origin: 'src_id' | 'dst_id',

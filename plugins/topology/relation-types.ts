@@ -17,7 +17,7 @@ export interface RelationTypesParts {
 
 const maxTypes = 200;
 
-/** How things may hang together. */
+/** Types of relations between nodes. */
 export class RelationTypes {
   readonly #tables: Tables<TopologyTables>;
   readonly #clock: Clock;

@@ -29,7 +29,7 @@ export interface RelationsParts {
 
 const maxRelations = 300_000;
 
-/** What hangs together, and how. */
+/** Relations between nodes. */
 export class Relations {
   readonly #tables: Tables<TopologyTables>;
   readonly #clock: Clock;
@@ -87,7 +87,7 @@ export class Relations {
     });
   }
 
-  /** Its ends stay: between others it would be another relation. */
+  /** Updates a relation; its ends stay, since between others it would be another relation. */
   async update(
     by: By,
     id: number,
@@ -122,7 +122,7 @@ export class Relations {
   }
 }
 
-/** One that is not seen is one that there is not. */
+/** Returns a relation; one outside the scope counts as not found. */
 async function found(id: number, db: TopologyDb, seen: SeenDevices): Promise<RelationRow> {
   const row = await relationStore(db, seen).find(id);
   if (row === undefined) {

@@ -4,7 +4,7 @@ const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Timestamp = Type.String({ format: 'date-time' });
 const TypeName = Type.String({ pattern: '^[a-z][a-z0-9_-]{0,62}$', examples: ['database'] });
-/** One that is asked for: whatever it is, it may not be there. */
+/** Name in a request: whatever it is, it may not exist. */
 const AnyName = Type.String({ minLength: 1, maxLength: 63 });
 const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
 const Props = Type.Record(Type.String(), Type.Unknown(), {

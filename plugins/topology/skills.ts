@@ -21,7 +21,7 @@ const Blast = Type.Object({
   depth: Type.Integer({ minimum: 1, maximum: 10, default: 3 }),
 });
 
-/** What agents and people ask of the topology. */
+/** Skills by which agents and people query the topology. */
 export const topologySkills = (nodes: Nodes): readonly ToolSkill[] => [
   toolSkill({
     ...common,

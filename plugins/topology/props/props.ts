@@ -45,7 +45,7 @@ export class PropsCheck {
       }),
     },
   });
-  /** By text: two types may share one. */
+  /** Validators by schema text: two types may share one. */
   readonly #compiled = new Map<string, ValidateFunction>();
 
   /** Throws unless the schema is one that props can be held against. */

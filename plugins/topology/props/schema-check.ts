@@ -1,6 +1,6 @@
 import { errors } from './errors.ts';
 
-/** What stands below a keyword: a schema, a list of them, schemas by name, or a plain value. */
+/** Content of a keyword: a schema, a list of them, schemas by name, or a plain value. */
 const keywords: ReadonlyMap<string, 'schema' | 'schemas' | 'named' | 'value'> = new Map([
   ...named(
     'schema',
