@@ -1,4 +1,4 @@
-/** What people do not read. Its text is passed over up to its own end. */
+/** Elements that people do not read. Their text is skipped up to their end tag. */
 const unread = new Set([
   'script',
   'style',
@@ -51,7 +51,10 @@ export interface PageText {
   readonly text: string;
 }
 
-/** A page as a person would read it: one pass, whose time grows with the length of the page alone. Nothing of it is run or fetched. */
+/**
+ * Extracts the text of a page as a person would read it, in one pass whose time is linear in its
+ * length. Nothing of it is run or fetched.
+ */
 export function pageText(html: string): PageText {
   // Of its Latin letters alone: others may grow, and places in the one text are places in the other.
   const lower = html.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
@@ -104,7 +107,10 @@ function nameAt(lower: string, at: number): string {
   return /^[a-z]/.test(lower[from] ?? '') ? lower.slice(from, end) : '';
 }
 
-/** Behind the end of a tag; a quoted value may hold the sign that ends one. */
+/**
+ * Returns the position after the end of a tag; a quoted value may contain the character that ends
+ * one.
+ */
 function tagEnd(html: string, open: number): number {
   let quote = '';
   for (let at = open; at < html.length; at++) {
@@ -142,7 +148,7 @@ const decoded = (text: string): string =>
     },
   );
 
-/** Without what controls a terminal or turns the direction of text, and without empty lines. */
+/** Removes characters that control a terminal or change the direction of text, and empty lines. */
 const tidy = (text: string): string =>
   text
     .replaceAll(/[^\P{C}\n\t]/gu, '')

@@ -22,7 +22,7 @@ export interface SearchProvider {
   /** The list of results; undefined where this is no answer of the provider. */
   results(json: Readonly<Record<string, unknown>>): unknown;
   readonly snippet: 'content' | 'description';
-  /** What a refusal means that says nothing by its status. */
+  /** Returns the meaning of a refusal whose status does not reveal it. */
   refusal?(status: number, text: string): string | undefined;
 }
 
@@ -81,7 +81,10 @@ export const providers: Readonly<Record<'searxng' | 'tavily' | 'brave', SearchPr
 
 const longest = { title: 300, url: 2_000, snippet: 1_000 };
 
-/** What was found, without what is no page; undefined where the text is no answer of the provider. */
+/**
+ * Returns the results, without those that are not pages; undefined if the text is not an answer of
+ * the provider.
+ */
 export function foundIn(
   provider: SearchProvider,
   text: string,
@@ -103,7 +106,7 @@ export function foundIn(
     .slice(0, count);
 }
 
-/** How the connection to a provider is tested: by one small search. */
+/** Returns the test of the connection to a provider: one small search. */
 export function productOf(provider: SearchProvider, key: string): Product {
   const { path, ...request } = provider.request(key, 'svc', 1);
   const read = (text: string) => (foundIn(provider, text, 1) === undefined ? undefined : {});

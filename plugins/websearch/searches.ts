@@ -27,7 +27,7 @@ export interface PageRead {
   readonly url: string;
   readonly title: string;
   readonly text: string;
-  /** Where to go on; null at the end. */
+  /** Position to continue at; null at the end. */
   readonly next_offset: number | null;
 }
 
@@ -41,7 +41,7 @@ const maxRemembered = 5_000;
 const searchMs = 15_000;
 const pageMs = 20_000;
 const maxPageBytes = 2 * 1024 * 1024;
-/** Of a page in one answer: what a tool gives is not cut then. */
+/** Max characters of a page in one answer, so that a tool's result is not truncated. */
 const maxCharacters = 6_000;
 const readable = /^(?:text\/|application\/(?:xhtml\+xml|json|xml|[\w.-]+\+(?:json|xml)))/i;
 
@@ -55,7 +55,7 @@ export class Searches {
     this.#parts = parts;
   }
 
-  /** Undefined while none is set. */
+  /** Provider; undefined if none is set. */
   get provider(): (SearchProvider & { readonly id: string }) | undefined {
     const id = this.#parts.settings.get<'none' | keyof typeof known>('websearch.provider');
     return id === 'none' ? undefined : { ...this.#parts.providers[id], id };
