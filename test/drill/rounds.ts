@@ -1,3 +1,3 @@
-/** As many rounds as there is time for: few of them with all other tests, the rest where `.ci/run` asks for whole drills. */
-export const rounds = (few: number, whole: number): number =>
+/** As many rounds as there is time for: few of them with all other tests, the whole of them where `.ci/run` asks for drills. */
+export const rounds = <T>(few: T, whole: T): T =>
   process.env['SVC_TEST_DRILLS'] === 'whole' ? whole : few;

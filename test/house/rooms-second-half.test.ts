@@ -2,7 +2,8 @@ import 'reflect-metadata';
 
 import { describe } from 'node:test';
 
-import { halves, serveWithout } from './rooms.ts';
+import { rounds } from '../drill/rounds.ts';
+import { halves, serveWhileLeaving, serveWithout } from './rooms.ts';
 
 describe('a house from which a room of the second half is taken away', () =>
-  serveWithout(halves[1]));
+  rounds(serveWhileLeaving, serveWithout)(halves[1]));

@@ -38,45 +38,96 @@ function runsOn(id: string): readonly string[] {
 const ownRooms = ({ host }: RunningCore): ReturnType<RunningCore['host']['list']> =>
   host.list().filter(({ id }) => rooms.includes(id));
 
+/** Each of these rooms leaves a house that serves, and comes back: one house for all of them. */
+export function serveWhileLeaving(leaving: readonly string[]): void {
+  const { product, away, back } = ownProduct();
+  let house: RunningCore;
+  const opened: (() => Promise<void>)[] = [];
+  before(async () => {
+    house = await houseOf({ after: (close) => void opened.push(close) }, product);
+  });
+  after(async () => {
+    for (const close of opened) {
+      await close();
+    }
+  });
+  for (const room of leaving) {
+    test(`serves on when ${room} leaves, says what is missing, and takes the room back`, async () => {
+      const asked = new Set<string>();
+      away(room);
+      try {
+        await until(`${room} is gone`, () => ownRooms(house).every(({ id }) => id !== room));
+        await house.host.settled();
+        await assertServesOn(house, asked);
+      } finally {
+        back(room);
+      }
+      await untilWhole(house, room);
+      await everyRouteAnswers(house, asked);
+    });
+  }
+}
+
 /** Each of these rooms is missing at a start, and is put back while the house serves. */
 export function serveWithout(missing: readonly string[]): void {
-  // One copy of the product for all: what one start has compiled the next one finds.
+  const { product, away, back } = ownProduct();
+  for (const room of missing) {
+    test(`starts without ${room}, says what is missing, and takes the room in while it runs`, async (t) => {
+      away(room);
+      const house = await houseOf(t, product);
+      const asked = new Set<string>();
+      try {
+        await assertServesOn(house, asked);
+      } finally {
+        back(room);
+      }
+      await untilWhole(house, room);
+      await everyRouteAnswers(house, asked);
+    });
+  }
+}
+
+interface OwnProduct {
+  readonly product: string;
+  away(room: string): void;
+  back(room: string): void;
+}
+
+/** A copy of the product, whose rooms can be moved away. What one start has compiled the next one finds. */
+function ownProduct(): OwnProduct {
   const product = mkdtempSync(join(tmpdir(), 'svc-rooms-'));
-  const awayOf = (room: string): string => join(product, `away-${room}`);
   const placeOf = (room: string): string => join(product, 'plugins', room);
+  const awayOf = (room: string): string => join(product, `away-${room}`);
   before(() => {
     for (const folder of ['plugins', 'agents', 'skills', 'config', 'vault']) {
       cpSync(join(root, folder), join(product, folder), { recursive: true });
     }
   });
   after(() => rmSync(product, { recursive: true, force: true }));
-
-  for (const room of missing) {
-    test(`serves on without ${room}, says what is missing, and takes the room back while it runs`, async (t) => {
-      renameSync(placeOf(room), awayOf(room));
-      const house = await houseOf(t, product);
-      const asked = new Set<string>();
-      try {
-        const ready = await fetch(`${house.url}/readyz`);
-        assert.equal(ready.status, 200, await ready.text());
-        assertBlocked(house);
-        await assertOutages(house);
-        await everyRouteAnswers(house, asked);
-      } finally {
-        renameSync(awayOf(room), placeOf(room));
-      }
-      await until(
-        `${room} and all that need it are active again`,
-        () =>
-          ownRooms(house).length === rooms.length &&
-          ownRooms(house).every(({ state }) => state === 'active'),
-      );
-      await everyRouteAnswers(house, asked);
-    });
-  }
+  return {
+    product,
+    away: (room) => renameSync(placeOf(room), awayOf(room)),
+    back: (room) => renameSync(awayOf(room), placeOf(room)),
+  };
 }
 
-async function houseOf(t: TestContext, product: string): Promise<RunningCore> {
+async function assertServesOn(house: RunningCore, asked: Set<string>): Promise<void> {
+  const ready = await fetch(`${house.url}/readyz`);
+  assert.equal(ready.status, 200, await ready.text());
+  assertBlocked(house);
+  await assertOutages(house);
+  await everyRouteAnswers(house, asked);
+}
+
+const untilWhole = (house: RunningCore, room: string): Promise<void> =>
+  until(
+    `${room} and all that need it are active again`,
+    () =>
+      ownRooms(house).length === rooms.length &&
+      ownRooms(house).every(({ state }) => state === 'active'),
+  );
+
+async function houseOf(t: Pick<TestContext, 'after'>, product: string): Promise<RunningCore> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-rooms-data-'));
   let house: RunningCore | undefined = await boot({
     bundler: sourceBundler,
