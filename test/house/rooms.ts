@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test, type TestContext } from 'node:test';
+import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -40,16 +40,13 @@ const ownRooms = ({ host }: RunningCore): ReturnType<RunningCore['host']['list']
 
 /** Each of these rooms leaves a house that serves, and comes back: one house for all of them. */
 export function serveWhileLeaving(leaving: readonly string[]): void {
-  const { product, away, back } = ownProduct();
   let house: RunningCore;
-  const opened: (() => Promise<void>)[] = [];
+  let stop = (): Promise<void> => Promise.resolve();
+  // Hooks run in the order they were added: the house stops before its product goes.
+  after(() => stop());
+  const { product, away, back } = ownProduct();
   before(async () => {
-    house = await houseOf({ after: (close) => void opened.push(close) }, product);
-  });
-  after(async () => {
-    for (const close of opened) {
-      await close();
-    }
+    house = await houseOf((stopHouse) => (stop = stopHouse), product);
   });
   for (const room of leaving) {
     test(`serves on when ${room} leaves, says what is missing, and takes the room back`, async () => {
@@ -74,7 +71,7 @@ export function serveWithout(missing: readonly string[]): void {
   for (const room of missing) {
     test(`starts without ${room}, says what is missing, and takes the room in while it runs`, async (t) => {
       away(room);
-      const house = await houseOf(t, product);
+      const house = await houseOf((stop) => t.after(stop), product);
       const asked = new Set<string>();
       try {
         await assertServesOn(house, asked);
@@ -127,7 +124,10 @@ const untilWhole = (house: RunningCore, room: string): Promise<void> =>
       ownRooms(house).every(({ state }) => state === 'active'),
   );
 
-async function houseOf(t: Pick<TestContext, 'after'>, product: string): Promise<RunningCore> {
+async function houseOf(
+  atEnd: (stop: () => Promise<void>) => void,
+  product: string,
+): Promise<RunningCore> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-rooms-data-'));
   let house: RunningCore | undefined = await boot({
     bundler: sourceBundler,
@@ -137,7 +137,7 @@ async function houseOf(t: Pick<TestContext, 'after'>, product: string): Promise<
     writeLog: () => undefined,
     checkResponses: true,
   });
-  t.after(async () => {
+  atEnd(async () => {
     await house!.stop('the test has ended');
     // The runner keeps a test, and so this function, until the last one has ended.
     house = undefined;

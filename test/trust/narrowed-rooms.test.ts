@@ -6,7 +6,8 @@ import { areas, rowsOf } from './area.ts';
 import type { Answer } from './household.ts';
 import { knock } from './knock.ts';
 import { roomsStand, type Stand } from './rooms-stand.ts';
-import { beside, type Customer, type TwoCustomers } from './two-customers.ts';
+import { beside } from '../kit/beside.ts';
+import { type Customer, type TwoCustomers } from './two-customers.ts';
 
 /** Areas whose routes are asked here; those of the others in `narrowed-data.test.ts`. */
 const rooms = ['webshell', 'chat', 'skill', 'mcp', 'mention', 'knowledge', 'model'];
@@ -403,7 +404,7 @@ async function leftRun(all: Stand): Promise<void> {
     agent: 'scout',
   });
   const id = crypto.randomUUID();
-  await beside(all, (db) => {
+  await beside(all.house.dataDir, (db) => {
     const row = db.prepare('SELECT * FROM chat_runs WHERE id = ?').get(said.run_id) as Record<
       string,
       unknown

@@ -6,7 +6,8 @@ import { KnowledgeShelf } from 'svc/contracts/knowledge';
 import { type ChatRequest, textOf } from '../../plugins/model/cli/fake-model/chat-request.ts';
 import { FakeModel } from '../../plugins/model/cli/fake-model/fake-model.ts';
 import type { Rule } from '../../plugins/model/cli/fake-model/script.ts';
-import { beside, type Customer, twoCustomers, type TwoCustomers } from './two-customers.ts';
+import { beside } from '../kit/beside.ts';
+import { type Customer, twoCustomers, type TwoCustomers } from './two-customers.ts';
 
 /** What one customer has in these areas, beside its devices. */
 export interface Things {
@@ -81,7 +82,7 @@ async function thingsOf(
 ): Promise<Things> {
   const { house, at } = all;
   const fingerprint = `SHA256:${name.padEnd(43, 'x')}`;
-  const shell = await beside(all, (db) => {
+  const shell = await beside(all.house.dataDir, (db) => {
     db.prepare(
       `INSERT INTO webshell_host_keys (device_id, algorithm, fingerprint, trusted_at, trusted_by) VALUES (?, 'ssh-ed25519', ?, ?, 'first_use')`,
     ).run(device, fingerprint, at);

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-import Database from 'better-sqlite3';
 import { DeviceDirectory } from 'svc/contracts/device';
 import { LogIngest } from 'svc/contracts/logs';
 import { MetricsIngest } from 'svc/contracts/metricsdb';
 import { TraceIngest } from 'svc/contracts/traces';
 import type { TestHostOptions } from 'svc/testing';
 
+import { beside } from '../kit/beside.ts';
 import { type Answer, type Household, household, type SignedIn } from './household.ts';
 
 /** One of two organizations with a machine of its own, in every word of whose data its name stands. */
@@ -27,28 +26,6 @@ export interface TwoCustomers extends Household {
   readonly bravo: Customer;
   /** Milliseconds, when all was measured. */
   readonly at: number;
-}
-
-/** Writes beside the house, of which a write may wait for this very thread: whoever finds it locked lets go and tries again. */
-export async function beside<R>(
-  { house }: Pick<Household, 'house'>,
-  work: (db: Database.Database) => R,
-): Promise<R> {
-  const db = new Database(join(house.dataDir, 'svc.db'), { timeout: 0 });
-  try {
-    for (;;) {
-      try {
-        return db.transaction(() => work(db)).immediate();
-      } catch (error) {
-        if ((error as { code?: string }).code !== 'SQLITE_BUSY') {
-          throw error;
-        }
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
-    }
-  } finally {
-    db.close();
-  }
 }
 
 /** The whole product with two customers, and members who may do whatever is no administrator's. */
@@ -76,7 +53,7 @@ export async function twoCustomers(
     });
     const device = bound.device_id;
     // As its agent would be noted, once it has told which machine it is.
-    await beside(people, (db) =>
+    await beside(people.house.dataDir, (db) =>
       db.prepare('UPDATE edge_edges SET device_id = ? WHERE id = ?').run(device, edge),
     );
     assert.equal(

@@ -18,6 +18,8 @@ import {
 } from 'svc/sdk';
 import { startTestHost, type TestHost, type TestHostOptions, useNoLeaks } from 'svc/testing';
 
+import { beside } from '../../kit/beside.ts';
+
 /** A reply of any shape: that it has the expected one is what the assertion says. */
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Json = any;
@@ -50,7 +52,7 @@ export interface IamHouse {
   org(name: string, members?: Readonly<Record<number, string>>): Promise<Json>;
   /** The rows of a table, read beside the house. */
   rows(table: string): Json[];
-  sql(text: string, ...parameters: readonly unknown[]): void;
+  sql(text: string, ...parameters: readonly unknown[]): Promise<unknown>;
 }
 
 export const password = 'a long enough passphrase';
@@ -117,12 +119,12 @@ export async function iamHouse(
     }
     return answer.body;
   };
-  const beside = <T>(work: (db: Database.Database) => T): T => {
-    const db = new Database(join(house.dataDir, 'svc.db'));
+  const rows = (table: string): Json[] => {
+    const database = new Database(join(house.dataDir, 'svc.db'), { readonly: true });
     try {
-      return work(db);
+      return database.prepare(`select * from ${table}`).all() as Json[];
     } finally {
-      db.close();
+      database.close();
     }
   };
   return {
@@ -142,8 +144,9 @@ export async function iamHouse(
       }
       return org;
     },
-    rows: (table) => beside((db) => db.prepare(`select * from ${table}`).all()),
-    sql: (text, ...parameters) => void beside((db) => db.prepare(text).run(...parameters)),
+    rows,
+    sql: (text, ...parameters) =>
+      beside(house.dataDir, (database) => database.prepare(text).run(...parameters)),
   };
 }
 

@@ -13,7 +13,7 @@ describe('an account with a dated hash', () => {
     const { id, email } = await user('ann');
     const weak = new Hasher(ids, { ln: 14, r: 8, p: 1 });
     const dated = await weak.hash('an old passphrase');
-    sql('update iam_users set password_hash = ? where id = ?', dated, id);
+    await sql('update iam_users set password_hash = ? where id = ?', dated, id);
     const before = directory().live(id)!;
 
     assert.equal(await passwords().verify(email, 'a wrong passphrase'), undefined);
@@ -32,7 +32,7 @@ describe('an account with a dated hash', () => {
     const { ask, user, passwords, directory, sql } = await iamHouse(t);
     const { id, email } = await user('ann');
     const weak = new Hasher(ids, { ln: 14, r: 8, p: 1 });
-    sql(
+    await sql(
       'update iam_users set password_hash = ? where id = ?',
       await weak.hash('an old passphrase'),
       id,

@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import { Authenticator } from 'svc/sdk';
 
 import { forgedTokens, mint, signed, stealKey } from './forged.ts';
+import { beside } from '../../kit/beside.ts';
 import { sessionHouse } from './house.ts';
 
 const claimsOf = (token: string): Record<string, unknown> =>
@@ -154,9 +155,9 @@ test('keys are rotated after thirty days; the old one verifies until its last to
 test('a key that does not open any more is replaced, and people sign in as ever', async (t) => {
   const first = await sessionHouse(t);
   const { access_token: token } = await first.signIn('bob@example.org');
-  const database = new Database(`${first.house.dataDir}/svc.db`);
-  database.prepare(`update session_keys set sealed = 'v1.x.y.z.w'`).run();
-  database.close();
+  await beside(first.house.dataDir, (database) =>
+    database.prepare(`update session_keys set sealed = 'v1.x.y.z.w'`).run(),
+  );
   await first.house.reload('session');
   assert.equal(await first.statusOf(token), 401);
   const { access_token: fresh } = await first.signIn('bob@example.org');

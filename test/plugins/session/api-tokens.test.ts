@@ -10,6 +10,7 @@ import type { Principal } from 'svc/sdk';
 import { holds } from '../../../core/auth/index.ts';
 import { digest } from '../../../plugins/session/store/digest.ts';
 import { intersection } from '../../../plugins/session/store/grants.ts';
+import { beside } from '../../kit/beside.ts';
 import { type SessionHouse, sessionHouse } from './house.ts';
 import { people } from './people.ts';
 
@@ -262,14 +263,14 @@ test('a token from before versions were remembered holds while nothing has chang
   const house = await sessionHouse(t);
   house.people.change(3, { status: 'active' });
   const tokens = [2, 3].map((owner) => ({ owner, token: `svc_pat_${String(owner).repeat(43)}` }));
-  const database = new Database(`${house.house.dataDir}/svc.db`);
-  const insert = database.prepare(
-    `insert into session_api_tokens (user_id, name, hash, actions, created_at, expires_at) values (?, 'old', ?, '["read:lamp"]', 0, ?)`,
-  );
-  for (const { owner, token } of tokens) {
-    insert.run(owner, digest(token), house.clock.now() + day);
-  }
-  database.close();
+  await beside(house.house.dataDir, (database) => {
+    const insert = database.prepare(
+      `insert into session_api_tokens (user_id, name, hash, actions, created_at, expires_at) values (?, 'old', ?, '["read:lamp"]', 0, ?)`,
+    );
+    for (const { owner, token } of tokens) {
+      insert.run(owner, digest(token), house.clock.now() + day);
+    }
+  });
   assert.deepEqual(await Promise.all(tokens.map(({ token }) => house.statusOf(token))), [200, 401]);
 });
 

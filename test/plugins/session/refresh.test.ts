@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import Database from 'better-sqlite3';
 
+import { beside } from '../../kit/beside.ts';
 import { sessionHouse } from './house.ts';
 
 const day = 24 * 60 * 60_000;
@@ -146,12 +147,12 @@ test('a session from before its tokens had anything in common goes on, and has i
   const { signIn, refresh, statusOf, clock, house } = await sessionHouse(t);
   const { refresh_token: first } = await signIn('bob@example.org');
   const old = `svc_rt_${'o'.repeat(43)}`;
-  const database = new Database(`${house.dataDir}/svc.db`);
-  database.prepare('update session_sessions set family = null').run();
-  database
-    .prepare('update session_refresh_tokens set hash = ?')
-    .run(createHash('sha256').update(old).digest('base64url'));
-  database.close();
+  await beside(house.dataDir, (database) => {
+    database.prepare('update session_sessions set family = null').run();
+    database
+      .prepare('update session_refresh_tokens set hash = ?')
+      .run(createHash('sha256').update(old).digest('base64url'));
+  });
   assert.equal((await refresh(first)).status, 401);
 
   let newest = await refresh(old);

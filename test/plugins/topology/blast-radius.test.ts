@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 
-import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { TopologyGraph } from 'svc/contracts/topology';
 
+import { beside } from '../../kit/beside.ts';
 import { topologyHouse } from './house.ts';
 
 test('what fails with a node follows the direction of each kind of relation, and no further than asked', async (t) => {
@@ -190,12 +189,12 @@ test('the blast radius is what a walk along every way says, in any graph', async
 test('a radius of very many nodes is cut off, and says so', async (t) => {
   const { house, ask, node } = await topologyHouse(t);
   const centre = await node('centre', 'database');
-  const db = new Database(join(house.dataDir, 'svc.db'));
-  db.exec(`
+  await beside(house.dataDir, (database) =>
+    database.exec(`
     with recursive n(i) as (values (1) union all select i + 1 from n where i < 1001)
     insert into topology_nodes (type, name, props, tags, created_at, updated_at) select 'app', 'app ' || i, '{}', '{}', 1, 1 from n;
-    insert into topology_relations (type, src_id, dst_id, props, created_at) select 'depends_on', id, ${centre}, '{}', 1 from topology_nodes where type = 'app'`);
-  db.close();
+    insert into topology_relations (type, src_id, dst_id, props, created_at) select 'depends_on', id, ${centre}, '{}', 1 from topology_nodes where type = 'app'`),
+  );
   const { body } = await ask('GET', `/nodes/${centre}/blast-radius?depth=1`);
   assert.deepEqual([body.reached.length, body.complete], [1_000, false]);
 });
