@@ -12,37 +12,42 @@ export interface Part {
 
 const doc = (name: string, title: string): Chapter => ({ name, title, file: `docs/${name}.md` });
 
-/** Parts of the manual in reading order: for operators, users and developers. */
+/** Parts of the manual in reading order: first steps, tasks, explanations, reference, extensions. */
 export const parts: readonly Part[] = [
   {
     title: 'Begin',
     chapters: [
-      { name: 'start', title: 'What it is, and the first minute', file: 'README.md' },
-      doc('serving', 'Install and reach it'),
-      doc('concepts', 'Concepts in pictures'),
+      { name: 'start', title: 'What svc is', file: 'README.md' },
+      doc('first-hour', 'The first hour'),
+      doc('glossary', 'Concepts and glossary'),
     ],
   },
   {
-    title: 'Operate',
+    title: 'Run it',
     chapters: [
-      doc('console-use', 'The console'),
+      doc('install', 'Install and reach it'),
+      doc('upgrading', 'Upgrade and roll back'),
+      doc('config-files', 'Configuration'),
       doc('roles', 'Users, roles, organizations'),
-      doc('alerts', 'Alerts of your own'),
-      doc('alert-sources', 'Alerts of others'),
-      doc('back-ends', 'Stores elsewhere'),
-      doc('config-files', 'Configuration in files'),
-      doc('sizing', 'How large a box'),
-      doc('upgrading', 'Upgrade and downgrade'),
     ],
   },
   {
-    title: 'Ask and act',
+    title: 'Use it',
     chapters: [
-      doc('agents', 'Agents'),
-      doc('investigation', 'Investigations'),
-      doc('knowledge', 'Knowledge'),
-      doc('chat-platforms', 'Chat platforms'),
-      doc('marketplace', 'The marketplace'),
+      doc('console', 'The console'),
+      doc('alerts', 'Alerts'),
+      doc('agents', 'Agents and knowledge'),
+      doc('telemetry', 'Metrics, logs and traces'),
+      doc('integrations', 'E-mail, chat, Grafana, models'),
+    ],
+  },
+  {
+    title: 'Understand it',
+    chapters: [
+      doc('promises', 'Promises and limits'),
+      doc('sizing', 'How large a box'),
+      doc('investigation', 'How a cause is found'),
+      { name: 'security', title: 'Security', file: 'SECURITY.md' },
     ],
   },
   {
@@ -50,17 +55,14 @@ export const parts: readonly Part[] = [
     chapters: [
       doc('commands', 'Commands'),
       { name: 'settings', title: 'Settings' },
-      { name: 'security', title: 'Security', file: 'SECURITY.md' },
-      doc('promises', 'What is promised, and what is not'),
       { name: 'changes', title: 'Changes', file: 'CHANGELOG.md' },
     ],
   },
   {
-    title: 'Build',
+    title: 'Extend it',
     chapters: [
       doc('plugins', 'Plugins'),
       doc('packs', 'Packs'),
-      doc('console', 'Pages of the console'),
       doc('architecture', 'Architecture'),
       doc('api-report', 'The contract of plugins'),
       doc('dependencies', 'Dependencies'),

@@ -6,13 +6,14 @@ import { test } from 'node:test';
 import { ask, confirmOf, startMarket } from '../plugins/marketplace/market.ts';
 import { scratch, svc } from './launcher.ts';
 
-const page = readFileSync(new URL('../../docs/marketplace.md', import.meta.url), 'utf8');
-/** The commands of the page that need no running svc, in their order. */
-const commands = [...page.matchAll(/^svc (pack .+?)(?:\s+#.*)?$/gm)].map(([, words]) =>
+const page = readFileSync(new URL('../../docs/packs.md', import.meta.url), 'utf8');
+const [publishing] = page.split('\n## ').filter((section) => section.startsWith('Publish a pack'));
+/** The commands of that section that need no running svc, in their order. */
+const commands = [...publishing!.matchAll(/^svc (pack .+?)(?:\s+#.*)?$/gm)].map(([, words]) =>
   words!.trim().split(/\s+/),
 );
 
-test('the page on publishing leads from nothing to an installed, signed pack', async (t) => {
+test('the section on publishing leads from nothing to an installed, signed pack', async (t) => {
   const cwd = scratch(t);
   assert.deepEqual(
     commands.map(([, verb]) => verb),

@@ -15,7 +15,7 @@ import { assertClean, openBrowser, openView, signIn } from './browser.ts';
 const password = 'correct horse';
 const email = 'ada@example.org';
 
-/** As docs/serving.md says it. */
+/** As docs/install.md says it. */
 const config = (folder: string, port: number, upstream: string): string => `
 daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
 events { worker_connections 64; }
@@ -142,9 +142,9 @@ test(
     await page.goto(`${root}/ui/explore?q=svc_process_uptime_seconds`);
     await page.locator('.plot canvas').first().waitFor();
     await page.goto(`${root}/docs`);
-    await page.getByRole('link', { name: 'Concepts in pictures' }).click();
+    await page.getByRole('link', { name: 'Concepts and glossary' }).click();
     await page.locator('main img').first().waitFor();
-    assert.equal(page.url(), `${root}/docs/concepts`);
+    assert.equal(page.url(), `${root}/docs/glossary`);
     assert.ok(
       await page.evaluate<boolean>(
         "[...document.querySelectorAll('[href], [src]')].every((one) => new URL(one.href ?? one.src).pathname.startsWith('/svc/') || !(one.href ?? one.src).startsWith(location.origin))",

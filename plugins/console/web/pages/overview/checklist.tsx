@@ -183,7 +183,7 @@ export function AddHost({ label = text.hostButton }: { readonly label?: string }
       <Copyable value={lines.script_command ?? lines.install_command} />
       {lines.advice && (
         <p class="soft">
-          {lines.advice}. <a href={below('/docs/serving#other-hosts')}>{text.manual}</a>
+          {lines.advice}. <a href={below('/docs/install#other-hosts')}>{text.manual}</a>
         </p>
       )}
     </>
