@@ -7,7 +7,10 @@ import { messageOf } from 'svc/sdk';
 type Scalar = string | number | boolean | undefined;
 export type Row = Readonly<Record<string, Scalar>>;
 
-/** What a bench or drill found: figures by name, and rows of them where there are several cases. `ok: false` and throwing fail the command. */
+/**
+ * Result of a bench or drill: figures by name, and rows of them for several cases. `ok: false` and
+ * throwing fail the command.
+ */
 export interface Outcome {
   readonly ok?: boolean;
   readonly [name: string]: Scalar | readonly Row[];
@@ -59,7 +62,10 @@ export async function exercise(
   }
 }
 
-/** Files that export `run`; what stands beside them belongs to them. Read, not imported: some do their work when loaded. */
+/**
+ * Returns files that export `run`; the files next to them belong to them. Read, not imported: some
+ * do their work when loaded.
+ */
 function namesIn(folder: string): string[] {
   return readdirSync(folder)
     .filter(
@@ -84,7 +90,10 @@ function optionsFrom(flags: readonly string[]): Row {
   return options;
 }
 
-/** What the parameter list of `run` takes apart, so that a misspelt option does not pass for obeyed. */
+/**
+ * Returns the options in the parameter list of `run`, so that a misspelt one does not pass
+ * silently.
+ */
 function optionNames(source: string): ReadonlySet<string> {
   const [, list = ''] =
     /^export (?:async function|const) run\b[^{(]*\(\{([^}]*)\}/m.exec(source) ?? [];

@@ -29,7 +29,7 @@ export class KeptProgram {
     return this.#said;
   }
 
-  /** Forgets what was said so far. */
+  /** Drops the output so far. */
   hush(): void {
     this.#said = '';
   }
@@ -49,7 +49,7 @@ export class KeptProgram {
     }
   }
 
-  /** What serves now is gone, and comes again. */
+  /** Kills the serving process, which is started again. */
   kill(): void {
     this.#child?.kill('SIGKILL');
   }
@@ -115,8 +115,9 @@ export class KeptProgram {
 }
 
 /**
- * What a process loads first (NODE_OPTIONS) to die at one of the steps by which a program is replaced: before or after the `step`th name
- * beside it that is given, moved or removed. The plan is gone once it has been carried out.
+ * Returns a script that a process loads first (NODE_OPTIONS) to die at a step of replacing a
+ * program: before or after the `step`th name next to it is given, moved or removed. The plan is
+ * deleted once it has been carried out.
  */
 export function killPlan(
   folder: string,

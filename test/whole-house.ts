@@ -12,7 +12,10 @@ export interface WholeHouseOptions {
   /** A product folder; what stands in the checkout otherwise, as `npm start` serves it. */
   readonly product?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** How long a start may take; three minutes where nothing is said, since a machine may have ten times more to do than it can. */
+  /**
+   * Time limit of a start; three minutes by default, since a machine may have ten times more to do
+   * than it can.
+   */
   readonly startMs?: number;
   /** Options of node itself. */
   readonly execArgv?: readonly string[];
@@ -24,10 +27,10 @@ export interface WholeHouse {
   /** The operator's: may do everything. */
   readonly token: string;
   readonly pid: number;
-  /** From the start of the process until /readyz said yes. */
+  /** Time from the start of the process until /readyz succeeded. */
   readonly readyMs: number;
   output(): string;
-  /** As the operator, unless `init` brings an Authorization header of its own. */
+  /** Requests as the operator, unless `init` brings an Authorization header of its own. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** Resolves when the process is gone. */
   end(signal?: NodeJS.Signals): Promise<void>;
@@ -132,11 +135,11 @@ const fetcher =
     return fetch(url + path, { ...init, headers });
   };
 
-/** What all threads of a process have used so far. */
+/** Returns the CPU time of all threads of a process so far. */
 export const cpuSeconds = (pid: number): number =>
   readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + threadCpuSeconds(pid, thread), 0);
 
-/** What one thread has used; the main one has the number of its process. */
+/** Returns the CPU time of one thread; the main one has the number of its process. */
 export function threadCpuSeconds(pid: number, thread: string | number): number {
   const fields = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')
     .split(') ')[1]!

@@ -14,18 +14,19 @@ import { HandClock } from '../plugins/alert/engine-house.ts';
 
 interface Cycle {
   readonly wallMs: number;
-  /** Of all threads. */
+  /** CPU time of all threads. */
   readonly cpuMs: number;
   readonly apiP99Ms: number;
 }
 
-/** Of all threads, while so many rules are evaluated twice a minute. */
+/** Limit of CPU time of all threads, while this many rules are evaluated twice a minute. */
 const judged = { rules: 5_000, cpuSecondsPerMinute: 5 };
 
 /**
- * One rule for each of so many devices, evaluated over one cycle of 30 s by a real house with the real metrics store, while
- * every device pushes and somebody asks the API; then thousands of incidents at once, until a channel has been told of all.
- * And as many recording rules, in a house of their own.
+ * Evaluates one rule for each device over one cycle of 30 s in a real host with the real metrics
+ * store, while every device pushes and somebody uses the API; then raises thousands of incidents at
+ * once, until a channel has been notified of all. Repeats it with as many recording rules, in a
+ * host of their own.
  */
 export async function run({
   rules = 10_000,
@@ -136,7 +137,7 @@ export async function run({
   }
 }
 
-/** So many recording rules, a hundred to a group, each over a series of its own. */
+/** Evaluates recording rules, a hundred to a group, each over a series of its own. */
 async function recordingCycle(
   t: { readonly after: (end: () => void | Promise<void>) => void },
   count: number,
@@ -182,7 +183,7 @@ const recordingOf = (device: number): readonly string[] => [
   `        expr: bench_load{device_id="${device}"} * 2`,
 ];
 
-/** What became of notices so far. */
+/** Returns the outcomes of notices so far. */
 async function outcomes(
   house: TestHost,
 ): Promise<{ sent: number; failed: number; folded: number; all: number }> {
@@ -197,7 +198,10 @@ async function outcomes(
   return { sent, failed, folded, all: sent + failed + folded };
 }
 
-/** Thirty ticks, a second apart by the clock of the house, with a push of all devices before every tenth. */
+/**
+ * Runs thirty ticks, a second apart by the host's clock, with a push of all devices before every
+ * tenth.
+ */
 async function cycle(
   house: TestHost,
   clock: HandClock,

@@ -18,7 +18,10 @@ const verbs = ['create', 'update', 'delete', 'enable', 'rotate-secret', 'ack', '
 const start = Date.parse('2026-01-01T00:00:00Z');
 const minute = 60_000;
 
-/** Row `n` of a trail as a busy house has it: one account does half of everything, few calls fail. */
+/**
+ * Returns row `n` of the trail of a busy installation: one account does half of everything, few
+ * calls fail.
+ */
 function nth(n: number): string {
   const mixed = (n * 2_654_435_761) >>> 0;
   const person = mixed % 2 === 0 ? 1 : mixed % 200;
@@ -134,7 +137,7 @@ export async function run({
   }
 }
 
-/** Writes the trail as the house would have, but a million rows at once; the chain is as good as any. */
+/** Writes the trail as svc would have, but a million rows at once; the chain is as good as any. */
 function fill(dataDir: string, rows: number): number {
   const began = performance.now();
   const database = new Database(join(dataDir, 'svc.db'));

@@ -19,7 +19,10 @@ const mostMicros = 10;
 /** Known and unknown e-mails may differ by so much. */
 const mostDifference = 0.05;
 
-/** What it costs a request to be known and let in, and whether a login tells by its time which e-mails exist. */
+/**
+ * Measures what it costs to authenticate and authorize a request, and whether the time of a login
+ * reveals which e-mails exist.
+ */
 export async function run({
   requests = 200_000,
   rounds = 8,
@@ -140,7 +143,10 @@ async function wholeRequests(
   return { 'public request, µs': median(open), 'guarded request, µs': median(guarded) };
 }
 
-/** How much the mean time of a wrong password differs between an e-mail that exists and one that does not. */
+/**
+ * Returns the difference of the mean time of a wrong password between an e-mail that exists and one
+ * that does not.
+ */
 async function timingOfEmails(logins: number): Promise<number | undefined> {
   if (!existsSync(fileURLToPath(new URL('../../plugins/iam/index.ts', import.meta.url)))) {
     return undefined;

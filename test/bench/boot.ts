@@ -11,7 +11,7 @@ const launcher = fileURLToPath(new URL('../../bin/svc', import.meta.url));
 const built = fileURLToPath(new URL('../../dist/svc', import.meta.url));
 const marking = fileURLToPath(new URL('./boot-marks.mjs', import.meta.url));
 const goals = { sourceMs: 1_000, binaryMs: 500, idleMb: 180, idleCpuPercent: 1 };
-/** Until what begins behind the first requests is done. */
+/** Time until the work after the first requests is done. */
 const settleMs = 15_000;
 
 interface Mark {
@@ -21,7 +21,10 @@ interface Mark {
 }
 
 interface Boot {
-  /** From the start of the process until /readyz answered 200; the CPU of all its threads until then. */
+  /**
+   * Time from the start of the process until /readyz answered 200; below, the CPU of all its
+   * threads until then.
+   */
   readonly readyMs: number;
   readonly cpuMs: number;
   readonly marks: readonly Mark[];
@@ -85,7 +88,7 @@ function figures(name: string, boots: readonly Boot[]): Row {
 const middle = (boots: readonly Boot[], pick: (boot: Boot) => number): Boot =>
   [...boots].sort((a, b) => pick(a) - pick(b))[Math.floor(boots.length / 2)]!;
 
-/** What each step took, by the clock and of the CPU; threads work beside it. */
+/** Returns the duration of each step, by the clock and by CPU; threads work in parallel. */
 function stepsOf({ marks, readyMs, cpuMs }: Boot): Row[] {
   const all = [...marks, { step: 'first answer', atMs: readyMs, cpuMs }];
   return all.map(({ step, atMs, cpuMs: cpu }, index) => {
@@ -182,7 +185,7 @@ async function untilReady(dataDir: string, pid: number, goesOn: () => boolean): 
   throw new Error('not ready');
 }
 
-/** What each plugin took, by the stages of its start in milliseconds, the dearest first. */
+/** Returns the start time of each plugin, by stage in milliseconds, slowest first. */
 async function pluginRows(url: string, dataDir: string): Promise<Row[]> {
   const headers = {
     authorization: `Bearer ${readFileSync(join(dataDir, 'keys', 'operator.token'), 'utf8').trim()}`,

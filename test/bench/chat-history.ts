@@ -13,7 +13,10 @@ import { directory, persona, registry, say, ScriptedRunner } from '../plugins/ch
 const goalMs = 30;
 const day = 86_400_000;
 
-/** How long lists and histories take among many sessions, and what one more message costs in a session that has become long. */
+/**
+ * Measures the time of lists and histories among many sessions, and of one more message in a
+ * session that has become long.
+ */
 export async function run({
   sessions = 10_000,
   messages = 200,
@@ -141,7 +144,7 @@ async function cost(kit: TestHost, session: string, turns: number): Promise<numb
   return Math.round(all[Math.floor(all.length / 2)]! * 10) / 10;
 }
 
-/** Rows as the room writes them; what they say is as long as people and models are. */
+/** Writes rows as the plugin does; their texts are as long as those of people and models. */
 function fill(
   file: string,
   {
@@ -182,7 +185,7 @@ function fill(
 
 interface Times {
   readonly wall: number[];
-  /** Of this process: what a busy machine adds is not in it. */
+  /** CPU time of this process, which excludes what a busy machine adds. */
   readonly cpu: number[];
 }
 

@@ -12,7 +12,7 @@ import type { Outcome, Row } from '../exercise.ts';
 const child = fileURLToPath(new URL('./chat-child.ts', import.meta.url));
 const mostAddedMs = 50;
 const mebibyte = 2 ** 20;
-/** How much more may be in use after the last round than after the first, once what is not needed is collected. */
+/** Max growth of memory from the first round to the last, after garbage collection. */
 const mostKept = 10 * mebibyte;
 
 interface Usage extends NodeJS.MemoryUsage {
@@ -20,8 +20,8 @@ interface Usage extends NodeJS.MemoryUsage {
 }
 
 /**
- * How much later a token reaches its reader than the model has said it, with many streams at once, of which some are never read;
- * round after round in the same sessions, so that what is kept shows as growth.
+ * Measures the delay of a token from model to reader, with many concurrent streams, of which some
+ * are never read; round after round in the same sessions, so that leaks show as growth.
  */
 export async function run({
   streams = 1_000,

@@ -59,7 +59,7 @@ const places = ['berlin', 'lisbon', 'osaka', 'quito', 'nairobi'];
 export const hostName = (number: number): string =>
   `${places[number % places.length]!}-web-${String(number).padStart(6, '0')}`;
 
-/** More series than are let in by default, where a fleet is that large. */
+/** Raises the limit of series, for a fleet that large. */
 export async function letIn(house: WholeHouse, series: number): Promise<void> {
   const answer = await house.fetch('/api/v1/system-settings/metricsdb/max_series', {
     method: 'PUT',
@@ -71,7 +71,7 @@ export async function letIn(house: WholeHouse, series: number): Promise<void> {
   }
 }
 
-/** What every device measures at this moment, and one more series for each of so many incidents. */
+/** Pushes what every device measures at this moment, and one more series for each incident. */
 export async function pushFigures(
   house: WholeHouse,
   devices: number,
@@ -93,7 +93,7 @@ export async function pushFigures(
   await push(house, [...lines, ...hot]);
 }
 
-/** So many lines of a chart with so many points each, up to now. */
+/** Pushes this many lines of a chart with this many points each, up to now. */
 export async function pushLines(
   house: WholeHouse,
   { lines, points, stepMs }: Lines,

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 
 import type { Row } from '../exercise.ts';
 
-/** What a browser counts from a key or a click to the picture that answers it, in steps of 8 ms. */
+/** Script that measures from a key or a click to the resulting paint, in steps of 8 ms. */
 const watch = `(() => {
   globalThis.slowest = 0;
   new PerformanceObserver((list) => list.getEntries().forEach(({ interactionId, duration }) => interactionId && (globalThis.slowest = Math.max(globalThis.slowest, duration))))
@@ -11,9 +11,9 @@ const watch = `(() => {
 
 export interface Interaction extends Row {
   readonly interaction: string;
-  /** From the key or the click until the page was painted anew. */
+  /** Time from the key or the click to the next paint. */
   readonly paint_ms: number;
-  /** Until what svc answered to it is on the page, as seen from outside. */
+  /** Time until the answer of svc is on the page, as seen from outside. */
   readonly answered_ms: number;
 }
 

@@ -18,14 +18,14 @@ const email = 'ada@example.org';
 /** A page of a fleet that is ten times too large is measured, too. */
 const longestMs = 180_000;
 
-/** What the page promises. */
+/** Goals of the page. */
 const goals = { firstPageKib: 60, paintMs: 100 };
 
 interface Visit extends Row {
   readonly devices: number;
   readonly page: string;
   readonly visit: 'first' | 'again';
-  /** Of the document, scripts and styles alone, packed as they came, without the heads of answers. */
+  /** Compressed size of the document, scripts and styles alone, without response headers. */
   readonly code_kib: number;
   readonly kib: number;
   readonly requests: number;

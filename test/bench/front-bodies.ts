@@ -21,7 +21,10 @@ export interface Rates {
   readonly spans: number;
 }
 
-/** How often each host is scraped: more often than in earnest, so that the fleet need not be as large as the rate. */
+/**
+ * Interval of scraping each host: shorter than in production, so that the fleet need not be as
+ * large as the rate.
+ */
 const scrapeMs = 500;
 
 const write = {
@@ -29,7 +32,10 @@ const write = {
   headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' },
 };
 
-/** What comes in within `seconds`, for each signal in the order in which it is sent; the first second of it is what a server that has just started sees. */
+/**
+ * Returns what arrives within `seconds`, for each signal in sending order; the first second is what
+ * a server that has just started gets.
+ */
 export function parcels(
   { samples, lines, spans }: Rates,
   seconds: number,

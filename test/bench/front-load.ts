@@ -86,7 +86,7 @@ async function send(url: string, list: readonly Parcel[], seconds: number): Prom
   };
 }
 
-/** Resolves when it is acknowledged, with how often it was told to come back. */
+/** Pushes until it is acknowledged; resolves with the number of retries requested. */
 async function deliver(url: string, parcel: Parcel): Promise<number> {
   for (let tries = 0; ; tries++) {
     const { status, retryAfter, text } = await post(url, parcel);

@@ -4,7 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { messageOf } from 'svc/sdk';
 
-/** Whoever asks, of `npm run bench front`: in a process of its own that does nothing else, so that it never makes an answer wait that has come. */
+/**
+ * Order to the prober of `npm run bench front`: a separate process that does nothing else, so that
+ * it never delays an answer that has arrived.
+ */
 
 export interface ProbeOrder {
   readonly url: string;
@@ -17,7 +20,7 @@ export interface Probed {
   readonly p99: number;
   readonly slowest: number;
   readonly count: number;
-  /** How long this process was ready to run and had no core. */
+  /** Time in which this process was ready to run and had no core. */
   readonly waitedMs: number;
 }
 

@@ -18,9 +18,10 @@ import type { Probed, ProbeOrder } from './front-probe.ts';
 const seeded = ['overview', 'device', 'manager', 'alerts'];
 
 /**
- * Everything comes in at once and the heaviest dashboard is open: how long do cheap routes take? The server, the senders and
- * whoever asks are three processes. On a machine whose cores are all taken the wall time of an answer is that of waiting for
- * a core; how late the server's own event loop ran, and how long its main thread and whoever asks waited for a core, tells
+ * Measures the latency of cheap routes while everything is pushed at once and the heaviest
+ * dashboard is open. The server, the senders and the prober are three processes. On a machine
+ * without idle cores the wall time of an answer is that of waiting for a core; the lag of the
+ * server's own event loop, and the time that its main thread and the prober waited for a core, tell
  * the two apart.
  */
 export async function run({
@@ -130,7 +131,7 @@ export async function run({
   }
 }
 
-/** Behind the server's thread of requests, before its work. */
+/** Niceness of senders, below the server's request thread. */
 const sendersStandBack = 10;
 
 /** Another process of this bench. */
@@ -168,7 +169,7 @@ async function heaviestOf(house: WholeHouse): Promise<{ path: string; ms: number
   return found.sort((a, b) => b.ms - a.ms)[0]!;
 }
 
-/** How late the event loop of the server ran, by its own account, second by second. */
+/** Returns the event loop lag of the server, by its own report, second by second. */
 async function watchLoop(
   house: WholeHouse,
   seconds: number,
@@ -215,7 +216,7 @@ function cpuOf(pid: number): { all: number; threads: ReadonlyMap<number, number>
   return { all: [...threads.values()].reduce((sum, used) => sum + used, 0), threads };
 }
 
-/** How long the main thread of a process was ready to run and had no core. */
+/** Returns the time in which the main thread of a process was ready to run and had no core. */
 const waitedMs = (pid: number): number =>
   Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
 

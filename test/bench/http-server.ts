@@ -145,7 +145,7 @@ const devices = listRoute({
     listDevices(page.limit, (page.after?.[0] as number | undefined) ?? Number.MAX_SAFE_INTEGER),
 });
 
-/** As many routes as the whole product has, so that finding one is not free. */
+/** Returns as many routes as the whole product has, so that finding one has its real cost. */
 const neighbours = (): RouteDeclaration[] =>
   Array.from({ length: 160 }, (_, index) =>
     route({

@@ -4,7 +4,7 @@ import { imHouse } from '../plugins/imbridge/office.ts';
 
 const [model] = process.argv.slice(2) as [string];
 
-/** The rooms of chat platforms as they ship, for the bench to ask how it fares. */
+/** Host with the shipped plugins of chat platforms, whose load the bench queries. */
 const { house } = await imHouse(
   { after: () => undefined },
   { model, environment: { SVC_IM_MOST_WAITING: '1000000' } },

@@ -13,7 +13,10 @@ const child = fileURLToPath(new URL('./im-child.ts', import.meta.url));
 const goalMs = 100;
 const mebibyte = 2 ** 20;
 
-/** How soon a platform is told that its message is taken, at a steady rate, and whether each message is answered in the end. */
+/**
+ * Measures how soon a platform gets the acknowledgement of its message, at a steady rate, and
+ * whether each message is answered in the end.
+ */
 export async function run({
   rate = 500,
   seconds = 60,

@@ -7,7 +7,10 @@ import { startTestHost } from 'svc/testing';
 import { seeded } from 'svc/seeded';
 import { pretendDevices } from '../plugins/investigate/pretend-devices.ts';
 
-/** The real house, in a process of its own: what it costs can be read off the process. Who its hosts are, and their past, it makes up itself. */
+/**
+ * Real host in a separate process, whose cost can be read off the process. It invents its hosts and
+ * their history.
+ */
 const [count, hours, bad] = process.argv.slice(2).map(Number) as [number, number, number];
 const minute = 60_000;
 const { devices, directory } = pretendDevices(count);
@@ -37,7 +40,7 @@ await house.json('/api/v1/system-settings/metricsdb/max_series', {
   body: JSON.stringify({ value: 400_000 }),
 });
 const random = seeded('fleet', 1);
-/** What rules and checks look at; the one host breaks when it is told to. */
+/** Data for rules and checks; one host breaks on command. */
 let brokenFrom = Infinity;
 const vitals = (id: number, time: number): SampleRow[] => {
   const isBad = id === bad && time >= brokenFrom;

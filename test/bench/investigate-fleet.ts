@@ -14,8 +14,9 @@ const everyMs = 15_000;
 const ticksPerSecond = 100;
 
 /**
- * A fleet that pushes all it has through the door of the product, every fifteen seconds, while incidents of it are investigated:
- * how long one takes, and how much of a core the house spends then on top of what taking the samples costs.
+ * Measures investigations of a fleet that pushes everything through the product's API, every
+ * fifteen seconds: how long one takes, and how much of a core svc uses in addition to receiving
+ * samples.
  */
 export async function run({
   hosts = 500,
@@ -210,7 +211,10 @@ class Load {
   }
 }
 
-/** Each host needs the two after it: a tree, of which an investigation looks at as many nodes as it may. */
+/**
+ * Draws a topology in which each host needs the two after it: a tree, of which an investigation
+ * looks at as many nodes as it may.
+ */
 async function draw(house: House, hosts: number): Promise<void> {
   let nodes = new Map<string, number>();
   for (let tries = 0; tries < 600 && nodes.size < hosts; tries += 1) {
@@ -259,7 +263,9 @@ async function fired(house: House): Promise<number> {
   throw new Error('the alert has not fired');
 }
 
-/** From the start by a person, or by the alert for the first, to the report. */
+/**
+ * Runs one investigation, from its start by a person, or by the alert for the first, to the report.
+ */
 async function one(
   house: House,
   {

@@ -47,7 +47,10 @@ export async function run({
   return { ok: cases.every((row) => row['right cause'] === true), rounds, sizes: cases };
 }
 
-/** More of the same around the incident: copies of the fleet in which nothing happens, and copies of each series with other names. */
+/**
+ * Enlarges a snapshot: copies of the fleet in which nothing happens, and copies of each series with
+ * other names.
+ */
 function grown(snapshot: Snapshot, nodes: number, series: number): Snapshot {
   const quietLength = Math.floor(snapshot.series[0]!.values.length / 2);
   const calm = (one: Series): Series => ({

@@ -18,7 +18,10 @@ interface Question {
   readonly question: string;
 }
 
-/** Words of the vault put together anew, each as often as there, and rare ones that nobody wrote; always the same ones. */
+/**
+ * Generator of texts from the vault's words, with the same frequencies, and of rare ones that
+ * nobody wrote; deterministic.
+ */
 class Texts {
   readonly #words: readonly string[];
   #seed = 1;
@@ -72,7 +75,9 @@ class Texts {
   }
 }
 
-/** Searches one after the other while the index is made anew; `--chunks 1000000` is ten times as much. */
+/**
+ * Searches one after the other while the index is rebuilt; `--chunks 1000000` is ten times as much.
+ */
 export async function run({
   chunks = 100_000,
   searches = 1_000,

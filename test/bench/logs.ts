@@ -22,9 +22,10 @@ const now = (): number => endMs;
 const megabyte = 1e6;
 
 /**
- * Lines taken per second of processor time, bytes they come to on disk, how fast they are searched, and memory with ten
- * times as many. The goals are for an idle box: rates are checked after they were scaled by what a reference load in the
- * same run tells of this one, taking in by JSON.parse and searching by unpacking; the measured ones stand beside them.
+ * Measures lines ingested per second of CPU time, their size on disk, search speed, and memory with
+ * ten times as many. The goals are for an idle machine: rates are checked after scaling by a
+ * reference load in the same run, ingest by JSON.parse and search by unpacking; the measured ones
+ * are shown next to them.
  */
 export async function run({
   thousands = 200,
@@ -75,7 +76,10 @@ export async function run({
   }
 }
 
-/** Push bodies of 500 lines, eight at a time, until all of it is in blocks. They are made in another process, and reading them is not counted. */
+/**
+ * Pushes bodies of 500 lines, eight at a time, until all of it is in blocks. They are made in
+ * another process, and reading them is not counted.
+ */
 async function ingest(
   store: LogStore,
   count: number,
@@ -143,7 +147,7 @@ function* bodiesIn(path: string): Generator<Buffer[]> {
   }
 }
 
-/** As the lines of one stream stand in a chunk. */
+/** Sample of lines as one stream has them in a chunk. */
 const sample = ((): Buffer => {
   const maker = lineMaker(7);
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 import { ProtoWriter, snappyEncode } from 'svc/store';
 
-/** How one series of a host behaves from scrape to scrape. */
+/** Behaviour of one series of a host from scrape to scrape. */
 type Behaviour = (state: number, random: () => number) => number;
 
 interface Kind {
@@ -294,7 +294,7 @@ function host(names: ReturnType<Names>, random: () => number): Host {
   return { phase: Math.floor(random() * 14_000), labels, values: Float64Array.from(starts), next };
 }
 
-/** Written by hand: a generator that is slower than what it measures would measure itself. */
+/** Writes scrapes by hand: a generator slower than what it measures would measure itself. */
 function scrapes(hosts: readonly Host[], at: number, random: () => number): Uint8Array {
   const out = Buffer.alloc(
     hosts.reduce(

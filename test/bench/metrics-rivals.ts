@@ -11,7 +11,7 @@ import { build } from 'esbuild';
 
 import { youngMb } from '../../core/isolate/threads.ts';
 
-/** New objects have as much room as in the thread of the plugin. */
+/** Flag that gives new objects as much memory as in the plugin's thread. */
 const asInThread = `--max-semi-space-size=${youngMb / 3}`;
 const child = fileURLToPath(new URL('./metrics-child.ts', import.meta.url));
 
@@ -31,7 +31,10 @@ export interface OwnEngine extends Engine {
   again(): Promise<number>;
 }
 
-/** As it is shipped: one text of JavaScript, without the compiler that a checkout runs with. */
+/**
+ * Starts our engine as it is shipped: one JavaScript text, without the compiler that a checkout
+ * runs with.
+ */
 export async function startOurs(folder: string): Promise<OwnEngine> {
   const program = join(folder, 'child.cjs');
   await build({

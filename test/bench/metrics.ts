@@ -30,7 +30,7 @@ interface Found {
   readonly instantMs: number;
 }
 
-/** How full a head can be: what a window of two hours and late samples make. */
+/** Span that fills a head: a window of two hours plus late samples. */
 const fullMs = 2 * hour + 10 * 60_000 - scrapeMs;
 const readyWithinS = 5;
 const instantWithinMs = 10;
@@ -227,7 +227,7 @@ async function settledSize(engine: Engine, samples: number): Promise<number | un
   return undefined;
 }
 
-/** After some that do not count: a server that runs for months is warm. */
+/** Returns the median time after uncounted warm-up runs: a server that runs for months is warm. */
 async function median(
   times: number,
   before: number,

@@ -1,8 +1,9 @@
 import { compress, decompress } from 'svc/store';
 
 /**
- * What the processor did on an idle box when the goals were set: reading JSON push bodies of 500 log lines, and packing and
- * unpacking 256 KiB of log lines with brotli at its fastest; all in MB a second of processor time.
+ * Rates of the processor of an idle machine when the goals were set: parsing JSON push bodies of
+ * 500 log lines, and packing and unpacking 256 KiB of log lines with brotli at its fastest; all in
+ * MB per second of CPU time.
  */
 const onIdleBox = { parse: 490, pack: 390, unpack: 450 } as const;
 type Load = keyof typeof onIdleBox;
@@ -39,12 +40,17 @@ export class ReferenceLoad {
     return this.#bytes[load] / 1e6 / this.#seconds[load];
   }
 
-  /** How much a figure measured here is to be multiplied by to compare it with a goal for an idle box. */
+  /**
+   * Returns the factor that makes a figure measured here comparable with a goal for an idle
+   * machine.
+   */
   factor(load: Load): number {
     return onIdleBox[load] / this.rate(load);
   }
 
-  /** For the output: measured and idle, so that whoever reads a calibrated figure can undo it. */
+  /**
+   * Row of the output: measured and idle rates, so that readers of a calibrated figure can undo it.
+   */
   get row(): Readonly<Record<string, string | number>> {
     const line = (load: Load): string =>
       `${Math.round(this.rate(load))} here, ${onIdleBox[load]} on the idle box`;

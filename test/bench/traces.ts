@@ -13,7 +13,10 @@ import { noCall, quiet } from '../plugins/traces/store-house.ts';
 import { cpuSeconds, ReferenceLoad } from './reference-load.ts';
 
 setFlagsFromString('--expose-gc');
-/** What the making of the bodies left behind is not the store's. Once only: a forced collection also throws compiled code away. */
+/**
+ * Collects the garbage of making the bodies, which is not the store's. Only once: a forced
+ * collection also discards compiled code.
+ */
 const collectGarbage = runInNewContext('gc') as () => void;
 
 const services = [
@@ -247,7 +250,7 @@ function bodiesIn(bytes: Buffer, lengths: readonly number[]): Buffer[] {
   return lengths.map((length) => bytes.subarray(at, (at += length)));
 }
 
-/** As a sender does: when it is told to wait, it waits. */
+/** Pushes as a sender does: when told to wait, it waits. */
 async function pushPatiently(
   methods: { push(input: { format: 'otlp-proto'; body: Uint8Array }): Promise<unknown> },
   body: Uint8Array,

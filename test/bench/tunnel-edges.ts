@@ -2,7 +2,10 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 
 import { type Credentials, keysOf } from 'svc/tunnel';
 
-/** What both processes of the bench need and know: the time, and the keys of every edge, which follow from its number. */
+/**
+ * Clock shared by both processes of the bench; below, the keys of every edge, which follow from its
+ * number.
+ */
 export const bareClock = { now: () => Date.now(), monotonic: () => performance.now() };
 export const bareIds = {
   uuid: () => randomUUID(),

@@ -22,7 +22,7 @@ export interface ManagerFigures {
   readonly rssMb: number;
   readonly cpuMs: number;
   readonly events: number;
-  /** Since the last time it was asked. */
+  /** Event loop lag since the last query. */
   readonly loopP99Ms: number;
 }
 

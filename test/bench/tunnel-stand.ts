@@ -53,7 +53,7 @@ const bootMs = 120_000;
 const sayMs = 10_000;
 const begun = performance.now();
 
-/** How far it is, to whoever waits. */
+/** Prints the progress. */
 export const say = (text: string): void =>
   console.error(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(5)} s  ${text}`);
 
@@ -164,7 +164,10 @@ export class Manager {
     return (response.status === 204 ? undefined : await response.json()) as T;
   }
 
-  /** As somebody who opens the page now: on a connection of its own, which stands in line with those of all edges. */
+  /**
+   * Requests like a person who opens the page now: on a connection of its own, which queues with
+   * those of all edges.
+   */
   async askAnew(path: string): Promise<void> {
     const token = readFileSync(join(this.#dataDir, 'keys', 'operator.token'), 'utf8').trim();
     const asked = request(this.url + path, {
@@ -269,7 +272,7 @@ export class Simulator {
     return (Number(fields[11]) + Number(fields[12])) * jiffyMs;
   }
 
-  /** Until what it tells is as it should be. */
+  /** Polls until the report meets a condition. */
   async until(what: string, holds: (told: Told) => boolean, withinMs: number): Promise<Told> {
     let saidAt = performance.now();
     for (const deadline = performance.now() + withinMs; ; await pause(100)) {
@@ -292,7 +295,7 @@ export class Simulator {
     }
   }
 
-  /** As a person ends it; resolves with its summary. */
+  /** Stops it as a person would; resolves with its summary. */
   async end(): Promise<Told | undefined> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) {
       const ended = new Promise((resolve) => this.#child.once('close', resolve));

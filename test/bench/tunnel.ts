@@ -9,7 +9,7 @@ import {
   withStand,
 } from './tunnel-stand.ts';
 
-/** How long edges are awaited after a restart, at most; only then whoever did not come is told to be offline. */
+/** Max time that edges are awaited after a restart; only then missing ones are reported offline. */
 const awaitedMs = 65_000;
 const intervalSeconds = 15;
 const enrolMs = 900_000;

@@ -133,7 +133,7 @@ export async function run({
 interface Usage {
   readonly rssMb: number;
   readonly cpu: { readonly user: number };
-  /** Since the last time it was asked. */
+  /** Event loop lag since the last query. */
   readonly loopP99: number;
 }
 
@@ -143,7 +143,7 @@ async function printedBy(sessions: string, token: string): Promise<number> {
   return ((await answer.json()) as { items: { bytes_out: number }[] }).items[0]!.bytes_out;
 }
 
-/** What the service says next; one that has ended says nothing more. */
+/** Returns the next message of the service; undefined once it has ended. */
 async function told(child: ChildProcess): Promise<unknown> {
   const ended = new AbortController();
   const end = (): void => ended.abort(new Error('the service has ended'));
@@ -184,7 +184,7 @@ const page = Buffer.alloc(
   'drwxr-xr-x  2 root root  4096 Nov 22 07:10 a folder, as a listing shows it\n',
 );
 
-/** What `cat` prints, told apart from what the terminal says itself by where it begins. */
+/** Checks what `cat` prints, separated from the terminal's own output by where it begins. */
 async function transfer(
   shell: Terminal,
   path: string,

@@ -12,7 +12,7 @@ import { startWholeHouse } from '../whole-house.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const compiled = join(root, 'node_modules/.cache/svc');
 
-/** Whether any state of the sources has what the engine made of this text. */
+/** Returns whether any state of the sources has the cached engine code of this text. */
 function isKept(filename: string): boolean {
   const name = `${createHash('sha256').update(filename).digest('hex').slice(0, 32)}.code`;
   return readdirSync(compiled).some((folder) => existsSync(join(compiled, folder, 'code', name)));

@@ -29,7 +29,7 @@ interface Serving {
   ended(): Promise<number | null>;
 }
 
-/** A product folder with the shipped `host` room and one plugin of the test. */
+/** Starts a product folder with the shipped `host` plugin and one plugin of the test. */
 function serving(
   t: TestContext,
   environment: Record<string, string> = {},

@@ -43,7 +43,7 @@ function installation(t: TestContext): {
   };
 }
 
-/** As if the files had been left alone for a while when the bundle was begun. */
+/** Time as if the files had been unchanged for a while when the bundle was begun. */
 const later = (): number => Date.now() + 10_000;
 
 test('a bundle is kept by what it was made of: content counts, times do not', (t) => {

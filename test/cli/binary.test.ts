@@ -41,7 +41,7 @@ async function answers(here: Serving, path: string): Promise<unknown> {
   }
 }
 
-/** What runs on edges alone is carried, and left alone here. */
+/** Returns whether a plugin runs here; those for edges alone are carried, and ignored. */
 function runsHere(id: string): boolean {
   const manifest = join(projectRoot, 'plugins', id, 'plugin.json');
   const { runs_on: runsOn } = (

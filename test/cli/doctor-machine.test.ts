@@ -13,7 +13,7 @@ import { startNginx } from '../plugins/ingest/nginx.ts';
 import { authorityOf, type Files } from './doctor-certificates.ts';
 import { projectRoot, scratch, serving, svc } from './launcher.ts';
 
-/** What the doctor says, run by another program before it where that is given. */
+/** Returns the doctor's report, optionally run through another program. */
 async function examined(
   data: string,
   env: Record<string, string> = {},

@@ -281,7 +281,7 @@ interface Shown {
   }[];
 }
 
-/** What the manager shows of the plugins of edge 1 while it is there. */
+/** Returns what the manager shows of the plugins of edge 1 while it is connected. */
 async function statusWhile(options: Partial<SimOptions>): Promise<Shown> {
   let shown: Shown['plugins'] = [];
   await fleet(options, async ({ connected }) => {

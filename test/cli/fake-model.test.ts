@@ -28,7 +28,7 @@ async function fake(t: TestContext, options: FakeModelOptions = {}) {
   return { model, ask };
 }
 
-/** As it came; what is in it, each test looks at itself. */
+/** Parses a response; each test checks its content. */
 const json = async (response: Promise<Response>) => JSON.parse(await (await response).text());
 
 interface CallDelta {
@@ -43,7 +43,7 @@ interface Delta {
   readonly tool_calls?: readonly CallDelta[];
 }
 
-/** What a stream said, put together as a client does. */
+/** Assembles the content of a stream as a client does. */
 async function streamed(response: Response) {
   const frames = (await response.text()).split('\n\n').filter((frame) => frame !== '');
   assert.equal(frames.pop(), 'data: [DONE]');

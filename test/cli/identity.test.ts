@@ -51,7 +51,7 @@ function desk(t: TestContext) {
     login: ({ email, password }: typeof ann, ...args: string[]) =>
       call(['login', '--email', email, ...args], { stdin: `${password}\n` }),
     profiles: () => JSON.parse(readFileSync(file, 'utf8')) as Record<string, Profile>,
-    /** As if so much time had passed that the access token is not good any more. */
+    /** Simulates that enough time has passed for the access token to expire. */
     expire(name = 'default') {
       const profiles = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Profile>;
       const stale = {
@@ -360,7 +360,7 @@ test('the operator of the machine makes the first administrator, who signs in an
   });
 });
 
-/** What was typed, and what the one sentence must say. */
+/** Command lines, with the error sentence expected. */
 const refused: readonly [args: string[], sentence: RegExp][] = [
   [
     ['login', '--url', 'http://svc.example.org', '--email', ann.email],

@@ -30,9 +30,9 @@ export interface CallOptions {
   readonly root?: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** What is piped in. */
+  /** Text piped in. */
   readonly stdin?: string;
-  /** What is started instead of the launcher of `root`. */
+  /** Program to start instead of the launcher of `root`. */
   readonly program?: readonly [command: string, ...args: string[]];
 }
 
@@ -53,13 +53,13 @@ export interface Serving {
   readonly pid: number;
   readonly token: string;
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** What it has said so far. */
+  /** Returns the output so far. */
   said(): string;
   /** Asks it to end and resolves with its exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** A house that serves `dataDir` on a free port, until the test ends. */
+/** Starts a host for `dataDir` on a free port, until the test ends. */
 export async function serving(
   t: TestContext,
   dataDir: string,
@@ -111,7 +111,7 @@ async function runFile(
   throw new Error(`svc did not serve in time: ${said()}`);
 }
 
-/** What serves for a test: a folder made before it is removed before it, too, unless it is waited for. */
+/** Processes of a test: its folders are removed first unless their end is awaited. */
 const servants = new WeakMap<TestContext, readonly (() => Promise<unknown>)[]>();
 
 /** A folder of its own, gone when the test ends, and after all that serve in it. */
@@ -175,7 +175,7 @@ function start(
   return child;
 }
 
-/** Nothing of the machine's own svc, and nothing of the test run around. */
+/** Returns an environment without the machine's own svc, and without the surrounding test run. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(

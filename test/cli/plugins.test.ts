@@ -15,7 +15,7 @@ interface Shown {
   readonly dependents: readonly string[];
 }
 
-/** Two areas, one of which needs what the other offers. */
+/** Creates two areas, one of which needs what the other offers. */
 function lampAndReader(root: string): void {
   const manifest = (id: string, more: object): string =>
     JSON.stringify({

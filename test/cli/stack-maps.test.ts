@@ -57,7 +57,7 @@ before(async () => {
   writeFileSync(texts, JSON.stringify(made));
 });
 
-/** As a bundle is kept: its map in a file beside it. */
+/** Saves code as a bundle is kept: with its map in a separate file. */
 function mapApart(code: string, generation: number): string {
   const { text, map } = splitMap(code);
   const file = join(folder, `${generation}.map`);

@@ -65,7 +65,7 @@ function neverReady(root: string): void {
   writeFileSync(file, readFileSync(file, 'utf8').replace('address.port = await', waits));
 }
 
-/** Is ready, and ends soon after. */
+/** Makes it become ready, and end soon after. */
 function endsSoon(root: string): void {
   const file = join(root, 'core/boot/boot.ts');
   const ends =
@@ -396,7 +396,7 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-/** A server that has a version and what stands beside it. */
+/** Starts a server that offers a version and the files next to it. */
 async function shop(file: string): Promise<{ port: number; close: () => void }> {
   const server = createServer(({ url = '' }, response) => {
     const ending = url.slice('/svc-2.0.0'.length);

@@ -65,7 +65,7 @@ test('svc version says which one it is, to people and to scripts', async () => {
   });
 });
 
-/** What was typed, and what the one sentence must say. */
+/** Command lines, with the error sentence expected. */
 const misspelt: readonly [args: string[], sentence: RegExp][] = [
   [['sreve'], /there is no command "sreve"; did you mean "serve"\?/],
   [['plguin', 'list'], /there is no command "plguin"; did you mean "plugin"\?/],

@@ -21,7 +21,7 @@ import { scratch, type Serving, serving, svc } from './launcher.ts';
 
 const product = { version: '1.0.0', root: '' };
 
-/** Sends numbers to the three stores until it is told to end; what a store has acknowledged is counted. */
+/** Sends numbers to the three stores until stopped, counting what was acknowledged. */
 function load(house: Serving) {
   const sent = { metrics: 0, logs: 0, traces: 0 };
   let ends = false;

@@ -6,13 +6,13 @@ import { test } from 'node:test';
 import { arrows, libraries, pluginPackages, trusted } from '../house/boundaries.ts';
 import { projectRoot } from '../house/source.ts';
 
-/** What a walk from the socket to the row may cost at most; a change that shortens it lowers this, too. */
+/** Max files on the way from the socket to the row; a change that shortens it lowers this, too. */
 const mostFilesToRow = 20;
 
 const read = (path: string): string => readFileSync(join(projectRoot, path), 'utf8');
 const page = read('docs/architecture.md');
 
-/** What a reader types or gets names files that are only made by it. */
+/** Matches sessions of a reader; the files they mention exist only through them. */
 const sessions = /^```(?:sh|ts)\n[^]*?^```$/gm;
 
 const pathsIn = (text: string): readonly string[] => [

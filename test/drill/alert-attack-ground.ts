@@ -18,7 +18,7 @@ interface Entry {
 /** One thing that one message said. */
 export interface Said {
   readonly at: number;
-  /** Of the message: the same one told again has the same. */
+  /** Key of the message: a retry has the same. */
   readonly key: string;
   readonly channel: string;
   readonly rule: string;
@@ -27,22 +27,25 @@ export interface Said {
   readonly round: number;
 }
 
-/** What a receiver does with a message once it has it: answers, or whatever an attacker may think of. */
+/** Reaction of a receiver to a message: it answers, or does whatever an attacker may think of. */
 export type Mood = (answer: () => void) => void;
 
 const pushMs = 500;
-/** So long a message may be on its way, and an evaluation behind. */
+/** Time that a message may be in transit, and an evaluation behind. */
 const graceMs = 25_000;
 
-/** Series that burn or do not, by scene and unit, who is told of them, and whether what is told was so. */
+/**
+ * Series that breach or not, by scene and unit, the notifications about them, and whether those
+ * were true.
+ */
 export class Ground {
   readonly said: Said[] = [];
   readonly faults: string[] = [];
-  /** What one scene has the receiver do. */
+  /** Reaction of the receiver in each scene. */
   readonly moods = new Map<string, Mood>();
   /** Scenes whose source is away. */
   readonly away = new Set<string>();
-  /** More labels of the series of a scene. */
+  /** Additional labels of the series of a scene. */
   readonly churn = new Map<string, () => string>();
   messages = 0;
   house: WholeHouse | undefined;
@@ -88,7 +91,7 @@ export class Ground {
     this.#truth.set(series, [...(this.#truth.get(series) ?? []), { at: Date.now(), burns }]);
   }
 
-  /** What a channel was told of a rule, each thing once. */
+  /** Returns the notifications of a channel about a rule, without duplicates. */
   told(channel: string, rule: string): readonly string[] {
     const seen = new Set<string>();
     return this.said
@@ -153,7 +156,7 @@ export class Ground {
     }
   }
 
-  /** Whether it was so at any moment just before. */
+  /** Returns whether it was so at any moment just before. */
   #wasSo(series: string, burns: boolean, at: number): boolean {
     const changes = this.#truth.get(series) ?? [];
     return changes.some(

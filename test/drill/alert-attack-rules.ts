@@ -43,7 +43,10 @@ export async function rulesThatAreEdited(scene: Scene): Promise<void> {
     .forEach(() => ground.faults.push('edited: RESOLVED was said of what burned'));
 }
 
-/** It fires muted, its source goes, the silence ends: nothing is told to be over, and what burns is told, at the latest once its source is back. */
+/**
+ * Tests a silence that ends in an outage: it fires muted, its source disappears, the silence ends.
+ * No end is sent, and the firing is sent at the latest once its source is back.
+ */
 export async function aSilenceThatEndsInAnOutage(scene: Scene): Promise<void> {
   const { ground, faked } = scene;
   const told = (): readonly string[] => ground.told('outage', 'attack_outage');
@@ -69,7 +72,10 @@ export async function aSilenceThatEndsInAnOutage(scene: Scene): Promise<void> {
   ground.expect('outage', told(), ['firing 1.1', 'resolved 1.1']);
 }
 
-/** Two rules that measure the same with the same labels: the warning keeps quiet while the critical one burns, and is told when that one goes. */
+/**
+ * Tests two rules that measure the same with the same labels: the warning is inhibited while the
+ * critical one fires, and sent when that one ends.
+ */
 export async function equalLabels(scene: Scene): Promise<void> {
   const { ground, faked } = scene;
   const { id } = await begin(scene, 'equal', { labels: { service: 'shop' } });
@@ -165,7 +171,7 @@ export async function overlappingSilences(scene: Scene): Promise<void> {
 // Of the five minutes that a series counts they must not be more than a rule may have instances.
 const mostUnits = 100;
 
-/** A hundred series of one incident whose labels change every few seconds, while it burns on. */
+/** Tests a hundred series of one incident whose labels change every few seconds while it fires. */
 export async function churningSeries({ ground, faked }: Scene): Promise<void> {
   const of = (event: string): number =>
     ground.said.filter(({ channel, event: said }) => channel === 'churn' && said === event).length;

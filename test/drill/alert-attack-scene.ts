@@ -34,7 +34,7 @@ export const channelOf = (ground: Ground, scene: string, more: object = {}) => (
   ...more,
 });
 
-/** A rule and a channel of one scene, and one unit that burns and has been told. */
+/** Creates a rule and a channel of one scene, with one unit that fires and has been notified. */
 export async function begin(
   { ground, faked }: Scene,
   scene: string,

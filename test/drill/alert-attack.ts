@@ -79,7 +79,7 @@ const together: readonly (readonly [string, (scene: Scene) => Promise<void>])[] 
   ['channels', channelsThatChange],
 ];
 
-/** It says yes after half a minute, when nobody waits any more. */
+/** Answers after half a minute, when nobody waits any more. */
 async function lateReceiver(scene: Scene): Promise<void> {
   const { ground } = scene;
   ground.moods.set('late', (answer) => void setTimeout(answer, 30_000));
@@ -93,7 +93,10 @@ async function lateReceiver(scene: Scene): Promise<void> {
     .forEach((times) => ground.faults.push(`late: one message came ${times} times`));
 }
 
-/** What waits when a channel is moved, disabled and enabled, or deleted and made anew, comes once. */
+/**
+ * Checks that what waits when a channel is moved, disabled and enabled, or deleted and created
+ * again, arrives once.
+ */
 async function channelsThatChange({ ground, faked }: Scene): Promise<void> {
   const dead = 'http://127.0.0.1:9/dead';
   const path = '/api/v1/notification-channels';
@@ -138,7 +141,7 @@ async function channelsThatChange({ ground, faked }: Scene): Promise<void> {
   );
 }
 
-/** The receiver has the message, and the house is killed before it knows that. */
+/** Kills svc when the receiver has the message, and svc does not know yet. */
 async function killed(scene: Scene, kills: number): Promise<void> {
   const { ground, faked } = scene;
   const rule = 'attack_kills';
@@ -176,7 +179,10 @@ async function killed(scene: Scene, kills: number): Promise<void> {
   );
 }
 
-/** By an hour and a part of a second, forth and back, while one unit burns, one is well, and each step one changes. */
+/**
+ * Steps the clock by an hour and a fraction of a second, forth and back, while one unit fires, one
+ * is well, and each step changes one.
+ */
 async function steppingClock(scene: Scene, steps: number): Promise<void> {
   const { ground, faked } = scene;
   await begin(scene, 'clock');

@@ -12,7 +12,7 @@ const environment = {
   SVC_NOTIFY_WEBHOOK_URL: hook,
 };
 
-/** A house in a storm, until it is killed; a calm one tells when nothing is left to do. */
+/** Host in a storm, until it is killed; a calm one reports when nothing is left to do. */
 const house = await startTestHost(
   { after: () => undefined },
   {

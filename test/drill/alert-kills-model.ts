@@ -3,7 +3,10 @@ import type { InstantAnswer, MetricsQueries } from 'svc/contracts/metricsdb';
 const devices = 20;
 const waveMs = 3_000;
 
-/** A store in which every few seconds another third of the devices is hot, for each rule others; in the calm none is. */
+/**
+ * Returns a store in which every few seconds another third of the devices is hot, different for
+ * each rule; in calm mode none is.
+ */
 export function stormStore(calm: boolean): MetricsQueries {
   const none = { type: 'matrix' as const, labels: [], times: [], values: [], warnings: [] };
   return {

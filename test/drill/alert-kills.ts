@@ -21,13 +21,16 @@ interface Told {
   readonly incident: { readonly id: number; readonly event_count: number };
 }
 
-/** What came in at the hook: alone or in digests, each with the key of its delivery. */
+/** Message at the webhook: alone or in digests, each with the key of its delivery. */
 interface Heard {
   readonly keys: string[];
   readonly told: Told[];
 }
 
-/** Kills a house in the middle of storms of incidents, again and again: every firing and every end is told of once. */
+/**
+ * Kills svc in the middle of storms of incidents, again and again: every firing and every end is
+ * notified once.
+ */
 export async function run({ kills = 100 }: { readonly kills?: number } = {}): Promise<Outcome> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-alert-kills-'));
   const heard: Heard = { keys: [], told: [] };
@@ -146,7 +149,10 @@ async function allEvents(ask: Ask, id: number): Promise<readonly Row[]> {
   return rows;
 }
 
-/** Of one incident nothing later comes before something earlier, except that the same may come again after a kill. */
+/**
+ * Asserts that of one incident nothing earlier follows something later, except for repetitions
+ * after a kill.
+ */
 function assertOrder(told: readonly Told[]): void {
   const places = new Map<number, number>();
   for (const { event, incident } of told) {

@@ -20,8 +20,8 @@ export const grouping = {
 };
 
 /**
- * How far apart both may be: a message waits for the next interval of its group, the evaluations of both lie apart by one, and
- * an end is told after the second evaluation that finds it.
+ * Max time difference: a message waits for the next interval of its group, the evaluations of both
+ * differ by up to one, and an end is sent after the second evaluation that finds it.
  */
 const slackMs = 20_000 + 3 * 5_000;
 
@@ -61,12 +61,12 @@ interface OurEntry {
   readonly rule: { readonly name: string };
 }
 
-/** What a receiver was told, as it came in. */
+/** Messages of a receiver in order of arrival. */
 export class Heard {
   readonly url: string;
   readonly told: Told[] = [];
   messages = 0;
-  /** Of ours: what burns, by the name of its alert. */
+  /** Our firing units by the name of their alert. */
   readonly #burning = new Map<string, Set<number>>();
 
   private constructor(url: string) {
@@ -133,7 +133,7 @@ export class Heard {
   }
 }
 
-/** From the message that says a group burns to the one that says it no longer does. */
+/** Period from the message that a group fires to the one that it no longer does. */
 interface Spell {
   readonly group: string;
   readonly from: number;
@@ -156,7 +156,10 @@ function spellsOf(told: readonly Told[]): readonly Spell[] {
   return spells;
 }
 
-/** Second by second: what one receiver takes for burning, the other must take for it within the slack. */
+/**
+ * Compares second by second: what one receiver considers firing, the other must as well, within the
+ * slack.
+ */
 function agreement(
   mine: readonly Spell[],
   yours: readonly Spell[],
@@ -180,7 +183,10 @@ function agreement(
   return { ...counts, apart };
 }
 
-/** The same groups, burning at the same times, and said again as often while nothing changes. */
+/**
+ * Compares groups: the same ones firing at the same times, with the same repeats while nothing
+ * changes.
+ */
 export function comparedGroups(
   ours: Heard,
   theirs: Heard,

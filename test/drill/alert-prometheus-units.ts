@@ -8,11 +8,14 @@ export interface Ends {
   after(end: () => unknown): void;
 }
 
-/** How long a value stays: some evaluations, so that neither side can miss one. */
+/** Time that a value stays: several evaluations, so that neither side can miss one. */
 export const holdMs = 20_000;
 export const units = 12;
 
-/** Values that wander and stay for a while, counters that begin anew, units that are gone for a while, and runs of which each is a series of its own. */
+/**
+ * Starts an exporter of values that wander and stay for a while, counters that reset, units that
+ * disappear for a while, and runs that are a series each.
+ */
 export async function exporter(t: Ends): Promise<string> {
   const random = numbers(7);
   const values = Array.from({ length: units }, () =>

@@ -17,7 +17,10 @@ import { type Ends, exporter, holdMs, units } from './alert-prometheus-units.ts'
 
 const evaluationMs = 5_000;
 
-/** A rule file as one would import it: plain series, rates, groups, absence, labels that are templates, series that come and go. */
+/**
+ * Rule file to be imported: plain series, rates, groups, absence, templated labels, series that
+ * come and go.
+ */
 const rules = [
   { alert: 'AtOnce', expr: 'temperature > 50' },
   {
@@ -46,9 +49,10 @@ const rules = [
 type Cells = ReadonlyMap<string, ReadonlySet<number>>;
 
 /**
- * A real Prometheus scrapes, evaluates, and writes what it has scraped to a real house, which has imported the same rule file
- * as it is: for each alert the same label sets must fire at the same evaluations. It also alerts a real Alertmanager, which
- * has the grouping of the house's channel: each receiver must be told the same groups at the same times.
+ * Compares alerting with Prometheus: a real one scrapes, evaluates, and writes its samples to svc,
+ * which has imported the same rule file: for each alert the same label sets must fire at the same
+ * evaluations. It also alerts a real Alertmanager with the same grouping as our channel: both
+ * receivers must get the same groups at the same times.
  */
 export async function run({ seconds = 240 }: { readonly seconds?: number } = {}): Promise<Outcome> {
   const [program, manager] = [findPeer('prometheus'), findPeer('prometheus-alertmanager')];

@@ -19,22 +19,22 @@ type Body = (Entry | { readonly incident: null }) & {
   readonly omitted?: number;
 };
 
-/** What one message said of one rule in one direction. */
+/** Content of one message about one rule in one direction. */
 export interface Said {
   readonly event: string;
   readonly rule: string;
   readonly at: number;
   readonly link: string;
-  /** By name. */
+  /** Units by name. */
   readonly units: readonly string[];
   /** All of them, those that are not named included. */
   readonly count: number;
 }
 
-/** Counts the messages about a storm, and whom each of them names. */
+/** Receiver that counts the messages about a storm, and the units in each. */
 export class StormReceiver {
   readonly said: Said[] = [];
-  /** Where it listens. */
+  /** Address at which it listens. */
   hook = '';
 
   async listen(t: Ends): Promise<this> {
@@ -55,7 +55,10 @@ export class StormReceiver {
     return this;
   }
 
-  /** What was said of a rule in one direction; a resolve of one group is one of all its instances. */
+  /**
+   * Returns the messages about a rule in one direction; a resolve of one group is one of all its
+   * instances.
+   */
   of(rule: string, event: 'firing' | 'resolved'): readonly Said[] {
     return this.said.filter((one) => one.rule === rule && one.event === event);
   }

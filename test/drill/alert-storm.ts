@@ -12,7 +12,7 @@ const mostMs = 60_000;
 const mostMessages = 20;
 const mostReadMs = 100;
 const pushMs = 5_000;
-/** Beyond what is allowed, to see how late it was. */
+/** Time limit beyond what is allowed, to see how late it was. */
 const patienceMs = 150_000;
 
 /** Each instance an incident of its own, and all of them in one. */
@@ -23,8 +23,9 @@ const rules = [
 const reads = ['/api/v1/alerts/incidents?limit=50', '/api/v1/devices?limit=20'];
 
 /**
- * The real server with one rule over thousands of instances that all begin to burn at once, and later are all well at once:
- * everybody is told of each of them within a minute, in few messages, and others read meanwhile as ever. `rule`: that one alone.
+ * Measures a storm at the real server: one rule over thousands of instances that all fire at once,
+ * and later recover at once. Every instance is notified within a minute, in few messages, and
+ * readers are not slowed down. `rule`: that one alone.
  */
 export async function run({
   instances = 10_000,
@@ -138,7 +139,7 @@ async function play(
 const latencyOf = (readers: readonly Reader[]): Row =>
   Object.fromEntries(readers.map((one) => one.take()));
 
-/** When its instances began to fire, or were found to be well; they are of one evaluation. */
+/** Returns when its instances began to fire, or to be well; all are from one evaluation. */
 async function changedAt(
   house: WholeHouse,
   rule: string,
@@ -160,7 +161,7 @@ interface Telling {
   readonly messages: number;
   readonly named: number;
   readonly linked: number;
-  /** What is wrong; empty: nothing. */
+  /** Failure; empty if there is none. */
   readonly why: string;
 }
 
@@ -226,7 +227,7 @@ class Reader {
     this.#reading = this.#read(house, token);
   }
 
-  /** Since it was asked last. */
+  /** Returns the figures since the last call. */
   take(): readonly [name: string, p99: number] {
     const times = this.#times.toSorted((a, b) => a - b);
     this.#times = [];

@@ -21,7 +21,9 @@ interface Incident {
   readonly stale_since: string | null;
 }
 
-/** A real agent whose host burns goes away for longer than a rule looks back, and comes back. */
+/**
+ * Disconnects a real agent whose host fires for longer than a rule looks back, and reconnects it.
+ */
 export async function edgeAway(
   { t, world, faked, faketime }: Stage,
   seconds: number,
@@ -102,7 +104,7 @@ export async function edgeAway(
   }
 }
 
-/** A house whose metrics live in a server elsewhere, which goes away for longer than a rule looks back. */
+/** Takes down the external metrics server of a host for longer than a rule looks back. */
 export async function storeAway({ t, world, faketime }: Stage, seconds: number): Promise<void> {
   const prometheus = findPeer('prometheus');
   if (prometheus === undefined) {

@@ -81,7 +81,7 @@ export class FakedHouse {
     await this.house?.end(signal);
   }
 
-  /** The wall clock of the house alone: whatever else there is keeps its time. */
+  /** Steps the wall clock of svc alone; everything else keeps its time. */
   stepClock(seconds: number): void {
     this.#set(this.#offsetSeconds + seconds);
   }
@@ -100,7 +100,7 @@ export class FakedHouse {
     }
   }
 
-  /** Whether cycles of the evaluator go on, none of whose rules fails. */
+  /** Returns whether the evaluator keeps running, without failing rules. */
   async isEvaluating(when: string): Promise<boolean> {
     const info = () =>
       this.get<{
@@ -127,7 +127,7 @@ export class FakedHouse {
     return false;
   }
 
-  /** How far its clock is from ours. */
+  /** Offset of its clock from ours. */
   get offsetSeconds(): number {
     return this.#offsetSeconds;
   }

@@ -14,23 +14,23 @@ interface Notice {
   readonly rule: { readonly rule_key: string };
 }
 
-/** Of one unit: whether it burns in truth, and what the receiver was told of it last. */
+/** True state of one unit, with the last notification about it. */
 interface Unit {
   burns: boolean;
   told: 'firing' | 'resolved' | 'nothing';
-  /** Where that stands in the order of all that is told of it. */
+  /** Position of that among all notifications about it. */
   place: number;
 }
 
 export const ruleKey = 'truth';
-/** Each of its runs is a series of its own, and one of them always burns. */
+/** Unit whose runs are a series each, one of which always fires. */
 const churning = 9;
 const runMs = 4_000;
 const pushMs = 500;
 
 /**
- * Units that burn or do not, what they send, and what a receiver is told of them. No unit changes before the receiver knows
- * how it is, so that whatever is told otherwise is false.
+ * World of units that fire or not, what they send, and the notifications about them. No unit
+ * changes before the receiver knows its state, so any other notification is false.
  */
 export class World {
   readonly units = new Map<string, Unit>(
@@ -41,13 +41,13 @@ export class World {
   );
   readonly faults: string[] = [];
   readonly counts = { firings: 0, resolves: 0, messages: 0 };
-  /** How far the clocks of the senders are from that of this process. */
+  /** Offset of the senders' clocks from that of this process. */
   offsetMs = 0;
   isMuted = false;
   house: WholeHouse | undefined;
-  /** Where it listens. */
+  /** Address at which it listens. */
   hook = '';
-  /** Of other rules, by key and event. */
+  /** Notifications of other rules, by key and event. */
   readonly others: string[] = [];
   readonly #keys = new Set<string>();
 
@@ -83,7 +83,7 @@ export class World {
     return this;
   }
 
-  /** Changes one unit of which the receiver knows how it is; the number picks it. */
+  /** Changes one unit whose state the receiver knows; the number picks it. */
   flip(number: number): void {
     const known = [...this.units].filter(([id, unit]) => id !== String(churning) && isKnown(unit));
     const [, unit] = known[number % Math.max(1, known.length)] ?? [];
@@ -92,7 +92,7 @@ export class World {
     }
   }
 
-  /** Waits until the receiver knows of every unit how it is; notes what it was never told. */
+  /** Waits until the receiver knows the state of every unit; records what was never sent. */
   async isTold(when: string, withinMs: number): Promise<void> {
     const until = performance.now() + withinMs;
     while (![...this.units.values()].every(isKnown)) {

@@ -24,14 +24,15 @@ export interface Stage {
   readonly world: World;
   readonly faked: FakedHouse;
   readonly faketime: string;
-  /** How long a wrong clock stays, and how late senders come back. */
+  /** Time that a wrong clock lasts, and that senders come back late. */
   readonly holdMs: number;
 }
 
 /**
- * The real server with a wall clock that steps, that is killed, and that is away for an hour; with senders, an edge and a store
- * that go away: no RESOLVED is told of what burns, and no firing is lost. `away`: seconds for which an edge and a store are gone,
- * 0: neither is tried; `only`: a part of the names of scenarios that are played besides the first.
+ * Tests the real server with a stepping wall clock, kills, and an hour of downtime, with senders,
+ * an edge and a store that disappear: no RESOLVED is sent for what fires, and no firing is lost.
+ * `away`: seconds for which an edge and a store are gone, 0 tries neither; `only`: part of the
+ * names of scenarios to play besides the first.
  */
 export async function run({
   kills = 50,
@@ -115,7 +116,10 @@ const scenes = ({
       ]),
 ];
 
-/** The house is down while the time of all moves on, one unit recovers and another begins to burn; its senders are back later than it. */
+/**
+ * Stops svc while time passes, one unit recovers and another begins to fire; its senders are back
+ * later than it.
+ */
 async function outage(
   { world, faked, holdMs }: Stage,
   seconds: number,
@@ -144,7 +148,7 @@ async function killed({ world, faked }: Stage, kills: number): Promise<void> {
   }
 }
 
-/** Somebody sets the clock of the house, and mends it; its senders keep their time. */
+/** Sets the clock of svc wrong, and corrects it; its senders keep their time. */
 async function wrongClock({ world, faked, holdMs }: Stage, step: number): Promise<void> {
   faked.stepClock(step);
   await faked.isClock(world.offsetMs + step * 1_000);

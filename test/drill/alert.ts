@@ -1,7 +1,7 @@
 import type { Outcome } from '../exercise.ts';
 import { walk } from '../plugins/alert/random.ts';
 
-/** The alert engine against its model, for as many random operations as one likes; a failure names its seed. */
+/** Compares the alert engine with its model over random operations; a failure names its seed. */
 export async function run({
   operations = 100_000,
   seed = 1,

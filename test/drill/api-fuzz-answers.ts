@@ -55,7 +55,7 @@ export class Answers {
     this.#ajv.addSchema({ $id: 'svc:/document', components: document.components });
   }
 
-  /** In what the answer is not as the document says; undefined when it is. */
+  /** Returns how the answer differs from the document; undefined if it does not. */
   violation(
     operation: DocumentedOperation,
     { status, type, bytes, json }: Answer,

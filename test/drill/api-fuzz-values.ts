@@ -5,7 +5,10 @@ export interface Schema {
 
 export type Below = (bound: number) => number;
 
-/** What a word of a protocol looks like, where a schema cannot say it: most requests should get past the parser. */
+/**
+ * Valid words of protocols, where a schema cannot express them: most requests should get past the
+ * parser.
+ */
 const words: Readonly<Record<string, readonly string[]>> = {
   query: ['up', 'count(up)', '{job=~".+"}', 'sum(rate({job="a"}[1m]))', '{}', ')('],
   q: ['{}', 'a', '{ status = error }', '"'],

@@ -19,7 +19,10 @@ interface Target {
   readonly operation: DocumentedOperation;
 }
 
-/** Asked with ids that do not exist only: with a real one they would take away what the rest of the drill asks. */
+/**
+ * Routes called with non-existent ids only: a real one would delete what the rest of the drill
+ * uses.
+ */
 const neverReal = /^\/api\/v1\/(plugins|system-settings|packs|tokens|keys)\//;
 
 /** Every operation of the document, asked as it says and as it does not: each answer has to be one that the document knows. */

@@ -18,7 +18,10 @@ interface Known {
   readonly id: string;
 }
 
-/** Kills the room of approvals while two people sign what a third has asked for: each change is made once, or its approval says that nobody knows. */
+/**
+ * Kills the approval plugin while two people sign what a third has requested: each change is made
+ * once, or its approval says that its outcome is unknown.
+ */
 export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-approval-crash-'));
   const known: Known[] = [];

@@ -5,7 +5,10 @@ import { as, auditHouse, post } from '../plugins/audit/house.ts';
 const house = await auditHouse({ after() {} }, { dataDir: process.argv[2]! });
 const writers = 8;
 
-/** One call after another, each told to the parent once it is answered, until the process is killed. */
+/**
+ * Makes one call after another, reporting each answered one to the parent, until the process is
+ * killed.
+ */
 async function call(writer: number): Promise<never> {
   for (let turn = 0; ; turn++) {
     const requestId = `${process.pid}-${writer}-${turn}`;

@@ -14,7 +14,10 @@ import { auditHouse, inFile, verify } from '../plugins/audit/house.ts';
 
 const child = fileURLToPath(new URL('./audit-crash-child.ts', import.meta.url));
 
-/** Kills a house under audited calls at a random moment, again and again: the chain holds, and rows and changes agree. */
+/**
+ * Kills svc under audited calls at a random moment, again and again: the chain holds, and rows and
+ * changes agree.
+ */
 export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): Promise<Outcome> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-audit-crash-'));
   const answered = new Map<string, number>();

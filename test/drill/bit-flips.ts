@@ -28,8 +28,8 @@ interface Tally {
 }
 
 /**
- * Flips one bit after another in the files of each store: every answer is what it was, or says that it misses something; the
- * store goes on; and with the bit put back all is there again.
+ * Flips one bit after another in the files of each store: every answer is unchanged, or says that
+ * something is missing; the store keeps running; and with the bit restored everything is back.
  */
 export async function run({
   flips = 1_000,

@@ -19,7 +19,7 @@ const diskMb = 480;
 /** Something under svc that is not as it should be. */
 interface Ground {
   readonly name: string;
-  /** Before the start; `disk` is mounted at the folder that holds `data`. */
+  /** Damages the place before the start; `disk` is mounted at the folder that holds `data`. */
   readonly spoil: (place: Place) => void | Promise<void>;
   readonly launch?: (place: Place) => {
     readonly program?: readonly string[];

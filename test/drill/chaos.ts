@@ -80,7 +80,7 @@ export async function run({
   }
 }
 
-/** What happens to the house, while it is written to; returns once it is over. */
+/** Fault that happens to svc while it is written to; resolves once it is over. */
 type Misfortune = (chaos: Chaos, random: () => number, holdMs: number) => Promise<void>;
 
 const misfortunes = {
@@ -234,7 +234,7 @@ class Chaos {
     this.#ledger.signOut();
   }
 
-  /** It is ready, and takes each kind of write again. */
+  /** Waits until it is ready, and accepts each kind of write again. */
   async #isBack(): Promise<boolean> {
     for (
       const deadline = performance.now() + settleMs;
@@ -257,7 +257,7 @@ class Chaos {
     return false;
   }
 
-  /** To the last byte, by others. */
+  /** Fills the disk to the last byte from outside. */
   async fill(holdMs: number, andKill: boolean): Promise<void> {
     const filler = join(this.#disk, 'filler');
     const [descriptor, chunk] = [openSync(filler, 'a'), Buffer.alloc(mebibyte, 1)];
@@ -314,7 +314,7 @@ class Chaos {
     await gone;
   }
 
-  /** And back, as a clock that is set right. */
+  /** Steps the clock, and back, as if it were corrected. */
   async jump(seconds: number, holdMs: number): Promise<void> {
     this.#offset += seconds;
     this.#setClock();

@@ -7,7 +7,10 @@ import { skillHouse, tools } from '../plugins/skill/house.ts';
 const [folder, model] = process.argv.slice(2) as [string, string];
 const effects = openSync(join(folder, 'effects'), 'a');
 
-/** The rooms of agents as they ship, until this process is killed; what a tool does is one line on disk. */
+/**
+ * Host with the shipped plugins of agents, until this process is killed; the effect of a tool is
+ * one line on disk.
+ */
 const kit = await skillHouse(
   { after: () => undefined },
   {

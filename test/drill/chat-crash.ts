@@ -21,8 +21,8 @@ interface Asked {
 }
 
 /**
- * Kills a process whose agents change things that people approve, again and again: every run ends, and no change is made twice,
- * or told as made when it was not.
+ * Kills a process whose agents make changes that people approve, again and again: every run ends,
+ * and no change is made twice, or reported as made when it was not.
  */
 export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-chat-crash-'));

@@ -18,9 +18,10 @@ interface Tokens {
 }
 
 /**
- * The whole product under a clock of the drill's own, ± `jump` seconds at a start and ± an hour and a day while it serves: what was stored
- * is there afterwards, who was signed in still is, and rules are evaluated all the time. `hold`: seconds until it is looked
- * after a start, which is longer than the first tidying up takes to come; a quarter of them after a step.
+ * Tests the whole product under the drill's own clock, ± `jump` seconds at a start and ± an hour
+ * and a day while it runs: stored data remains, sessions stay valid, and rules are evaluated all
+ * the time. `hold`: seconds until the check after a start, longer than the first maintenance takes
+ * to run; a quarter of them after a step.
  */
 export async function run({
   hold = 40,
@@ -120,7 +121,7 @@ async function fill(faked: FakedHouse): Promise<{ readonly at: number }> {
   return { at };
 }
 
-/** Asked for by the time of the data, whatever the clock of the house says. */
+/** Counts by the time of the data, whatever the clock of svc says. */
 async function count(
   faked: FakedHouse,
   at: number,
@@ -155,7 +156,10 @@ async function signIn(faked: FakedHouse): Promise<{ tokens: Tokens; readonly pro
   return { tokens, program: token };
 }
 
-/** As a page does it: an access token that is over is exchanged, and the next one has to do. */
+/**
+ * Checks the session as a page does: an expired access token is exchanged, and the next one has to
+ * work.
+ */
 async function staysIn(
   faked: FakedHouse,
   session: { tokens: Tokens; readonly program: string },

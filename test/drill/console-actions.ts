@@ -23,13 +23,16 @@ import { Presses } from '../plugins/console/presses.ts';
 
 /** Pressed by tests of their own: those of a shell need a machine to open one on (`shell.test.ts`), those of the first start an empty svc. */
 const elsewhere = /^(?:shell|welcome): /;
-/** What svc refuses, or a reader is offered in vain, is said by the step that expects it. */
+/**
+ * Errors that a step expects and checks itself: refusals by svc, and things offered to a user in
+ * vain.
+ */
 const expected = /status of (?:40[049]|500)|ERR_INCOMPLETE|ERR_ABORTED/;
 
 interface Options {
-  /** A part of the names of steps, the others of which are not gone. */
+  /** Part of the names of the steps to run. */
   readonly only?: string;
-  /** Where a picture of each page is put on which a step failed. */
+  /** Folder for a picture of each page on which a step failed. */
   readonly folder?: string;
 }
 
@@ -137,7 +140,10 @@ function neverSeen(all: ReadonlySet<string>): readonly string[] {
     );
 }
 
-/** What the buttons and forms of a page may say, as far as it stands in its words; what is put together is left to the eye of the page. */
+/**
+ * Returns the labels of a page's buttons and forms, as far as its texts contain them; composed ones
+ * are left to the page.
+ */
 function labelsIn(source: string): readonly string[] {
   const words = new Map(
     [...source.matchAll(/^ {2}(\w+): '((?:[^'\\]|\\.)*)',/gm)].map(([, key, text]) => [
@@ -157,7 +163,7 @@ function labelsIn(source: string): readonly string[] {
   );
 }
 
-/** What a button does may say more, such as that it is done; that is not its name. */
+/** Removes handlers: a button may show more text when it acts, which is not its name. */
 function withoutWork(source: string): string {
   const [head, ...rest] = source.split('onClick={');
   const parts = rest.map((text) => {

@@ -11,7 +11,7 @@ import { hostile } from '../plugins/console/hostile.ts';
 /** Windows that are open at once. */
 const windows = 2;
 
-/** What was found in one round of all pages. */
+/** Findings of one round through all pages. */
 interface Round {
   readonly shown: readonly {
     readonly page: string;

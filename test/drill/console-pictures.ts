@@ -130,7 +130,10 @@ async function picture(
   return { failures, pictures };
 }
 
-/** What people would have added by then: a panel of their own, and a question; answers with the page of that conversation. */
+/**
+ * Adds what people would have by then: a panel of their own, and a question; returns the page of
+ * that conversation.
+ */
 async function furnish({ url, email, password }: Demo): Promise<OnePage> {
   let authorization: Record<string, string> = {};
   const post = async <T>(path: string, body: object): Promise<T> => {
@@ -163,7 +166,7 @@ async function furnish({ url, email, password }: Demo): Promise<OnePage> {
   return { name: 'chat', address: `/ui/chat/${id}`, sign: /What is wrong/ };
 }
 
-/** `svc demo` on a port of its own, until its story has been told. */
+/** Starts `svc demo` on a free port, and waits until its story is over. */
 async function startDemo(): Promise<{ readonly demo: Demo; readonly end: () => Promise<void> }> {
   const child: ChildProcess = spawn(
     process.execPath,

@@ -6,7 +6,10 @@ import { perform, stateOf, writers } from './crash-model.ts';
 const storage = await openIn(process.argv[2]!);
 const found = await stateOf(storage);
 
-/** One write after another, each told to the parent once it is acknowledged, until the process is killed. */
+/**
+ * Makes one write after another, reporting each acknowledged one to the parent, until the process
+ * is killed.
+ */
 async function write(writer: number): Promise<never> {
   for (let operation = found.get(writer)!.operations + 1; ; operation++) {
     await perform(storage, writer, operation);

@@ -28,24 +28,27 @@ import type { Random } from './traces-differential-model.ts';
 export type Signal = 'metrics' | 'logs' | 'traces';
 
 export interface DrillQuestion {
-  /** Of traces: whether traces are searched, by a query or by tags, spans counted, or names or values of tags asked for. */
+  /**
+   * Kind of query for traces: search by a query or by tags, span counts, or names or values of
+   * tags.
+   */
   readonly kind?: 'search' | 'metrics' | 'tags' | 'names' | 'values';
   readonly query: string;
-  /** Of a search by tags. */
+  /** Min duration of a search by tags. */
   readonly minDuration?: string;
   readonly maxDuration?: string;
-  /** Of values: whose. */
+  /** Tag whose values are requested. */
   readonly tag?: string;
-  /** Of names and values: of the interface. */
+  /** Version of the interface for names and values. */
   readonly version?: 1 | 2;
-  /** Of metrics and logs: when. */
+  /** Time of a query of metrics and logs. */
   readonly time?: number;
 }
 
 /** A store under random questions, here or in a process of its own. */
 export interface DrillStore {
   push(body: Uint8Array): Promise<void>;
-  /** What it does by itself now and then: blocks, compaction. */
+  /** Performs its periodic work: blocks, compaction. */
   tend(atOnce: boolean): Promise<void>;
   ask(question: DrillQuestion): Promise<Map<string, number>>;
   end(): Promise<void>;
@@ -56,7 +59,7 @@ export const window = { start: startMs - 1_000, end: startMs + 3_600_000 };
 
 const span = { startMs: window.start, endMs: window.end };
 
-/** As the interface answers, but for the fields that every span has. */
+/** Returns tags as the interface does, except for the fields that every span has. */
 async function tagsOf(
   { tables }: TracesStore,
   { kind, query, tag = '', version = 1 }: DrillQuestion,
@@ -190,7 +193,7 @@ export interface ChildAnswer {
 
 const child = fileURLToPath(new URL('./differential-child.ts', import.meta.url));
 
-/** The same in a process that ends by a kill, a moment after it was told to write blocks. */
+/** Opens a store in a process that is killed a moment after it was told to write blocks. */
 export async function openKilled(
   signal: Signal,
   folder: string,

@@ -22,7 +22,10 @@ import { counted } from '../counted.ts';
 import { type Notes, notesMigration, openIn } from '../storage/folder.ts';
 
 const mebibyte = 1024 * 1024;
-/** More than the log may hold, so that giving it up is enough to fold the log in. */
+/**
+ * Size of the ballast: more than the log may hold, so that releasing it suffices to checkpoint the
+ * log.
+ */
 const ballastBytes = 6 * mebibyte;
 
 interface Tally {
@@ -128,7 +131,7 @@ async function fillAndFree(dataDir: string, guarded: boolean, tally: Tally): Pro
   }
 }
 
-/** What frees space has room for itself once the log is folded in, for which there is the ballast. */
+/** Frees space, which needs some itself to checkpoint the log: that is what the ballast is for. */
 async function reclaim(
   storage: Storage,
   work: Parameters<ReturnType<typeof storage.tables<Notes>>['write']>[0],
@@ -162,7 +165,7 @@ async function count(storage: Storage): Promise<number> {
   return total;
 }
 
-/** With the ballast to give up, it starts on a disk that others have filled to the last byte. */
+/** Starts on a disk that others have filled to the last byte, by releasing the ballast. */
 async function startOnFullDisk(dataDir: string, filler: string, disk: DiskLimits): Promise<void> {
   fillUp(filler);
   const storage = await openIn(dataDir, { disk });
@@ -172,7 +175,7 @@ async function startOnFullDisk(dataDir: string, filler: string, disk: DiskLimits
   rmSync(filler);
 }
 
-/** Writes until the disk takes no more, or until only `leave` bytes are left. */
+/** Writes until the disk is full, or until only `leave` bytes are left. */
 function fillUp(file: string, leave = 0): void {
   const chunk = Buffer.alloc(64 * 1024, 1);
   const descriptor = openSync(file, 'a');

@@ -12,7 +12,10 @@ const [folder, deadly] = process.argv.slice(2) as [string, string];
 const buffer = join(folder, 'buffer');
 let next = Math.max(0, ...(await readdir(buffer)).map(Number).filter(Number.isInteger)) + 1;
 
-/** As the buffer of an uplink: taken is what is on the disk. At some steps, at random, the process is killed. */
+/**
+ * Ships like the buffer of an uplink: accepted means on disk. At some steps, at random, the process
+ * is killed.
+ */
 async function ship({ body }: Parcel): Promise<void> {
   killPerhaps();
   const file = await open(join(buffer, 'new.part'), 'w');

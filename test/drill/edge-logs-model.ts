@@ -17,7 +17,10 @@ export const quiet = {
 export type Rotation = 'rename' | 'copy' | 'none';
 
 const generations = 50;
-/** A reader that is away for longer than the rotated files are kept has lost lines by the will of whoever rotates. */
+/**
+ * Min pause: a reader that is down for longer than rotated files are kept has lost lines by design
+ * of the rotation.
+ */
 const leastPauseMs = 500;
 
 /** A program that writes numbered lines, often in two goes, and has its file rotated as is usual. */
@@ -46,7 +49,7 @@ export class Writer {
     appendFileSync(this.path, text.slice(0, cut));
   }
 
-  /** Only between lines, as programs that reopen their file do it. */
+  /** Rotates only between lines, as programs that reopen their file do. */
   rotatePerhaps(): void {
     if (
       this.#rotation === 'none' ||

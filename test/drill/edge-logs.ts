@@ -14,7 +14,7 @@ import { Writer } from './edge-logs-model.ts';
 import { crashOptions } from './logs-crash-model.ts';
 
 const child = fileURLToPath(new URL('./edge-logs-child.ts', import.meta.url));
-/** How long nothing may come while something is missing. */
+/** Max time without a line while something is missing. */
 const patienceMs = 60_000;
 
 /**
@@ -103,7 +103,7 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) =
 class Agent {
   readonly #folder: string;
   #process: ChildProcess | undefined;
-  /** Its life begins when it reads: a machine that is busy takes longer to start it. */
+  /** True once it reads, when its lifetime begins: a busy machine takes longer to start it. */
   #reads = false;
   #ended: Promise<unknown> = Promise.resolve();
   kills = 0;
@@ -112,7 +112,7 @@ class Agent {
     this.#folder = folder;
   }
 
-  /** Unless it runs. */
+  /** Starts it unless it runs. */
   start(deadly: number): void {
     if (this.#process === undefined) {
       const running = spawn(
@@ -182,7 +182,7 @@ class Manager {
     this.#store = undefined;
   }
 
-  /** Whether there was anything. */
+  /** Takes lines; returns whether there were any. */
   async take(): Promise<boolean> {
     const before = this.#taken;
     const names = readdirSync(join(this.#folder, 'buffer')).filter((name) => /^\d+$/.test(name));

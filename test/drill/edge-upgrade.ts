@@ -8,13 +8,14 @@ import type { Outcome, Row } from '../exercise.ts';
 import { type BadPayload, badPayloads } from '../plugins/edge-upgrade/payloads.ts';
 import { agentProgram, pretender, rig } from '../plugins/edge-upgrade/rig.ts';
 
-/** Beyond what any of them takes. */
+/** Max steps, beyond what any of them takes. */
 const mostSteps = 40;
 
 /**
- * Each bad payload, and good ones, with a kill before and after each rename that an upgrade makes: an authenticated agent always
- * remains, the manager hears what became of the order, and nothing is left of what was refused. A kill of the
- * new version is one of its three starts, so a good one gets through.
+ * Tries each bad payload, and good ones, with a kill before and after each rename of an upgrade: an
+ * authenticated agent always remains, the manager learns the outcome of the order, and nothing is
+ * left of what was refused. A kill of the new version counts as one of its three starts, so a good
+ * one gets through.
  */
 export async function run({
   only = '',

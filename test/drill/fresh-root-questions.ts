@@ -1,6 +1,6 @@
-/** Bytes of an answer; a body makes it a POST. */
+/** Returns the bytes of an answer; a body makes it a POST. */
 export type Asked = (path: string, body?: string, type?: string) => Promise<Buffer>;
-/** By question. */
+/** Answers by question. */
 export type Answers = Readonly<Record<string, string>>;
 
 interface Subject {

@@ -10,18 +10,19 @@ import type { Outcome, Row } from '../exercise.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const buildMs = 600_000;
 const storyMs = 600_000;
-/** What Node is linked with, and nothing else: no shell, no user, no name server. */
+/** Libraries that Node is linked with, and nothing else: no shell, no user, no name server. */
 const libraries = ['libc6', 'libgcc-s1', 'libstdc++6'];
 
-/** What the story prints last. */
+/** Final output of the story. */
 export interface Told {
   readonly questions: readonly Row[];
   readonly steps: readonly Row[];
 }
 
 /**
- * A fresh root with nothing but the C library: the binary is copied there and run, with a first administrator, the agent in a second root, an
- * alert, its report and a backup, which is restored in a third root, where twenty questions are answered as before. There is no network.
+ * Runs the binary in a fresh root with nothing but the C library: with a first administrator, an
+ * agent in a second root, an alert, its report and a backup, which is restored in a third root,
+ * where twenty questions are answered as before. There is no network.
  */
 export async function run({
   binary = '',
@@ -70,7 +71,10 @@ function built(folder: string): string {
   return out;
 }
 
-/** `dpkg` says which files are of a package; only what is loaded by a program is taken. */
+/**
+ * Creates a root with the files that `dpkg` lists for the packages, limited to what a program
+ * loads.
+ */
 function freshRoot(folder: string, program: string): void {
   const files = execFileSync('dpkg', ['-L', ...libraries], { encoding: 'utf8' }).split('\n');
   for (const file of files.filter(
@@ -94,7 +98,10 @@ function freshRoot(folder: string, program: string): void {
   writeFileSync(join(folder, 'password'), 'a long enough passphrase\n', { mode: 0o600 });
 }
 
-/** In namespaces of its own: the loopback is all the network there is, and what is mounted goes with it. */
+/**
+ * Runs the story in separate namespaces: the loopback is the only network, and mounts disappear
+ * with it.
+ */
 async function story(folder: string): Promise<Told> {
   const script = fileURLToPath(new URL('fresh-root-story.ts', import.meta.url));
   const child = spawn(

@@ -30,7 +30,7 @@ interface Load {
 interface Room {
   readonly room: Parcel['signal'];
   readonly worst: readonly Load[];
-  /** What another person asks meanwhile. */
+  /** Load of another person meanwhile. */
   readonly small: Load;
   readonly pushes: readonly Parcel[];
 }
@@ -213,7 +213,7 @@ function roomsOf(nowMs: number): readonly Room[] {
   ];
 }
 
-/** Asks one after the other, without a pause but that of a refusal. */
+/** Requests continuously, pausing only when refused. */
 async function reader(
   house: WholeHouse,
   token: string,
@@ -256,7 +256,7 @@ async function pusher(
   return answers;
 }
 
-/** Starts of cycles as they are told of, and what failed in them. */
+/** Watches the reported starts of evaluation cycles, and their failures. */
 async function watchAlerts(house: WholeHouse, until: number): Promise<Row> {
   const cycles = new Map<
     string,
@@ -325,7 +325,7 @@ function p99(answers: readonly Answer[]): number {
 
 const connections = new Agent({ keepAlive: true });
 
-/** What it answers is read and thrown away. */
+/** Requests a path; the answer is read and discarded. */
 function ask(house: WholeHouse, token: string, { path, search }: Load): Promise<Answer> {
   return sent(`${house.url}${path}?${new URLSearchParams(search).toString()}`, {
     authorization: `Bearer ${token}`,

@@ -5,7 +5,7 @@ import { imHouse } from '../plugins/imbridge/office.ts';
 
 const [folder, model] = process.argv.slice(2) as [string, string];
 
-/** The rooms of chat platforms as they ship, until this process is killed. */
+/** Host with the shipped plugins of chat platforms, until this process is killed. */
 const { house } = await imHouse(
   { after: () => undefined },
   { model, dataDir: join(folder, 'data') },

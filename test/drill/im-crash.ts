@@ -30,9 +30,9 @@ type Provider = (typeof providers)[number];
 interface Asked {
   readonly tag: string;
   readonly provider: Provider;
-  /** As the platform sends it, each time it does. */
+  /** Signed callback, repeated by the platform unchanged. */
   readonly signed: ReturnType<typeof callback>;
-  /** How often, and whether the platform was told that it is taken. */
+  /** Number of deliveries; below, whether one was acknowledged. */
   sent: number;
   accepted: boolean;
 }

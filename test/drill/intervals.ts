@@ -13,7 +13,7 @@ import type { Outcome, Row } from '../exercise.ts';
 
 const child = fileURLToPath(new URL('./intervals-child.ts', import.meta.url));
 const usual = [1, 5, 15, 60];
-/** Of the samples that there should be. */
+/** Min share of the expected samples. */
 const leastShare = 0.99;
 
 /**
@@ -101,7 +101,7 @@ function judged(what: string, all: readonly number[], until: number): Row {
   };
 }
 
-/** Of two that follow each other too soon, the later one is that of the rhythm. */
+/** Drops the sample out of rhythm, of two that follow each other too soon. */
 const withoutSecondLook = (times: readonly number[], period: number): readonly number[] =>
   times
     .slice(1)

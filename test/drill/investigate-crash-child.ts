@@ -35,7 +35,7 @@ const incidentOf = (id: number): IncidentView =>
     first_fired_at: firedAt,
   }) as unknown as IncidentView;
 
-/** Incidents as the room of alerts has them: what is written into a timeline is on disk, and once for each firing. */
+/** Incidents like those of the alert plugin: timeline entries are on disk, once for each firing. */
 const incidents: Partial<Incidents> = {
   list: async () => Array.from({ length: Number(count) }, (_, at) => incidentOf(at + 1)),
   async get(id) {

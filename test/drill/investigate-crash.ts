@@ -12,7 +12,9 @@ import type { Outcome } from '../exercise.ts';
 
 const child = fileURLToPath(new URL('./investigate-crash-child.ts', import.meta.url));
 
-/** Between two writes of an investigation each: taken, asked, its report stored, the timeline told. */
+/**
+ * Points between two writes of an investigation: taken, queried, report stored, timeline written.
+ */
 const points = ['begun', 'asked', 'stored', 'told'] as const;
 
 interface Run {
@@ -20,7 +22,10 @@ interface Run {
   readonly status: string;
 }
 
-/** Kills a process at each point at which an investigation writes: after the next start each one ends, once, and its incident is told once. */
+/**
+ * Kills a process at each point at which an investigation writes: after the next start each one
+ * ends, once, and its incident gets one entry.
+ */
 export async function run({
   rounds = 3,
   incidents = 12,
@@ -81,7 +86,7 @@ export async function run({
   }
 }
 
-/** What never comes to the point, because nothing is left to do, is ended in the same way. */
+/** Ends a process that never reaches the point because nothing is left to do. */
 async function quiet(running: ChildProcess): Promise<[number, string]> {
   await pause(20_000, undefined, { ref: false });
   running.kill('SIGKILL');

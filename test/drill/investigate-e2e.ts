@@ -12,7 +12,7 @@ const shows: Readonly<Record<FaultKind, RegExp>> = {
   io: /disk|io/i,
 };
 
-/** What makes the dependencies known: people who draw them, or traces that pass through them. */
+/** Sources of dependencies: people who draw them, or traces that pass through them. */
 const ways = ['topology', 'traces'] as const;
 
 /**
@@ -91,7 +91,10 @@ async function one(seed: number, hosts: number, hours: number) {
   }
 }
 
-/** A rule on the host or the service where people come in, which is never the one that breaks. */
+/**
+ * Creates a rule on the host or the service that is the entry point, which is never the one that
+ * breaks.
+ */
 async function watch(house: FedHouse, way: (typeof ways)[number], kind: FaultKind): Promise<void> {
   const usual = {
     rule_key: 'suffers',

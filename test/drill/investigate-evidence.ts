@@ -3,9 +3,10 @@ import { hour, minute } from '../plugins/alert/engine-house.ts';
 import { fedHouse } from '../plugins/investigate/fed-house.ts';
 
 /**
- * Reports of one incident, made one after the other while it goes on, from stores that are written to all the time: afterwards
- * every piece of their evidence is asked again from its own text, and must have the digest that was stored: of the whole answer, or
- * of all of it up to where the report said that samples were on their way.
+ * Makes consecutive reports of one ongoing incident, from stores that are written to all the time:
+ * afterwards every piece of their evidence is queried again from its own text, and must have the
+ * stored digest: of the whole answer, or of all of it up to where the report said that samples were
+ * in flight.
  */
 export async function run({
   reports = 100,

@@ -5,7 +5,10 @@ import { openMill } from '../plugins/lib/jobs/mill.ts';
 import { openIn } from '../storage/folder.ts';
 import { laneOf } from './jobs-model.ts';
 
-/** Adds jobs, says when they are on disk, and does whatever waits; with `drain` until nothing is left. */
+/**
+ * Adds jobs, reports when they are on disk, and runs whatever waits; with `drain` until nothing is
+ * left.
+ */
 const [folder, first, count, mode] = process.argv.slice(2) as [string, string, string, string];
 const storage = await openIn(folder);
 const mill = await openMill(storage, { process: `${process.pid}-${Date.now()}` });

@@ -20,7 +20,10 @@ interface Written {
   readonly mark: string;
 }
 
-/** Kills a house while documents are written, uploaded and indexed anew: each that was acknowledged is there, whole, and found. */
+/**
+ * Kills svc while documents are written, uploaded and reindexed: each acknowledged one is there,
+ * complete, and found.
+ */
 export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): Promise<Outcome> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-knowledge-crash-'));
   const written: Written[] = [];
@@ -69,7 +72,10 @@ async function writeUntilKilled(dataDir: string, afterMs: number): Promise<Writt
   return written;
 }
 
-/** After the last kill: what was acknowledged is there and says all that was written; each document is found, at its beginning and at its end. */
+/**
+ * Checks after the last kill: what was acknowledged is there and complete; each document is found
+ * by its beginning and its end.
+ */
 async function examine(
   dataDir: string,
   written: readonly Written[],

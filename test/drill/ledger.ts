@@ -5,7 +5,7 @@ import { messageOf } from 'svc/sdk';
 import type { WholeHouse } from '../whole-house.ts';
 import { parcelOf, readBack, type Signal, signals } from './telemetry-crash-model.ts';
 
-/** Asks the house of the moment; throws or answers 5xx while there is none that serves. */
+/** Requests the current host; throws or returns 5xx while none is running. */
 export type Ask = (path: string, init?: RequestInit) => Promise<Response>;
 
 const email = 'drill@example.org';
@@ -13,7 +13,7 @@ const password = 'a long enough passphrase';
 const lanes = 5;
 const furnishMs = 120_000;
 
-/** How to start a house that is written to: it has an administrator, who signs in. */
+/** Environment of a host that is written to: it has an administrator, who signs in. */
 export const ledgerEnvironment = (passwordFile: string): Readonly<Record<string, string>> => ({
   SVC_ADMIN_EMAIL: email,
   SVC_ADMIN_PASSWORD_FILE: passwordFile,
@@ -26,7 +26,7 @@ export { password as ledgerPassword };
 
 interface Kept {
   readonly telemetry: Record<Signal, Set<number>>;
-  /** By their names. */
+  /** Edges by name. */
   readonly edges: Set<string>;
   readonly users: Set<string>;
   readonly incidents: Set<number>;
@@ -35,7 +35,10 @@ interface Kept {
   setting: number;
 }
 
-/** What was written to a house and answered with yes, of every kind there is; and what of it is there. */
+/**
+ * Record of everything written to svc and acknowledged, of every kind; with a check of what is
+ * there.
+ */
 export class Ledger {
   readonly #ask: Ask;
   readonly #epoch = Date.now() - 6 * 3_600_000;
@@ -51,7 +54,7 @@ export class Ledger {
   #setting = 0;
   /** Changes of the setting that were given up: each may yet be done, also after the next one. */
   readonly #givenUp = new Set<number>();
-  /** To the last change of the setting, for the report of a loss. */
+  /** Answer to the last change of the setting, for the report of a loss. */
   #answered = '';
   #session: number | undefined;
   #token: string | undefined;
@@ -102,7 +105,10 @@ export class Ledger {
     }
   }
 
-  /** One of each kind; who is dear, such as a user with a password, less often. An answer that was lost with its connection is none. */
+  /**
+   * Writes one of each kind; expensive ones, such as a user with a password, less often. A write
+   * whose answer was lost is not acknowledged.
+   */
   async write(): Promise<void> {
     const number = this.#number++;
     for (const signal of signals) {
@@ -218,12 +224,12 @@ export class Ledger {
     return this.#token;
   }
 
-  /** Forgets who is signed in: a clock may have gone on meanwhile. */
+  /** Drops the session: a clock may have advanced meanwhile. */
   signOut(): void {
     this.#token = undefined;
   }
 
-  /** What was acknowledged and is not there, by its kind and name. */
+  /** Returns what was acknowledged and is missing, by kind and name. */
   async lost(): Promise<readonly string[]> {
     const { telemetry, edges, users, incidents, messages } = this.#kept;
     const expected = {
@@ -323,7 +329,7 @@ export class Ledger {
     return this.#ask(path, { method: 'POST', headers: json, body: JSON.stringify(body) });
   }
 
-  /** What it answered; nothing where it refused, or was cut off in the middle of its answer. */
+  /** Returns the answer; undefined if it was refused, or truncated. */
   async #told<T>(path: string, init?: RequestInit): Promise<T | undefined> {
     const answer = await this.#tried(path, init);
     return answer?.ok === true
@@ -346,7 +352,7 @@ interface Items<T> {
 
 const json = { 'content-type': 'application/json' };
 
-/** Writes until it is told to end; resolves behind the last write. */
+/** Writes until stopped; resolves after the last write. */
 export function writing(ledger: Ledger, everyMs: number): { end(): Promise<void> } {
   let ended = false;
   const work = (async () => {

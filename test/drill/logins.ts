@@ -12,7 +12,10 @@ import { people, queued } from '../plugins/session/people.ts';
 const mostGrowthMb = 150;
 const mostDelayMs = 100;
 
-/** Many logins at the same moment: a bounded number of passwords is hashed, the rest is told to come back, and the house stays quick. */
+/**
+ * Sends many logins at once: a bounded number of passwords is hashed, the rest is told to come
+ * back, and svc stays responsive.
+ */
 export async function run({ logins = 200 }: Row = {}): Promise<Outcome> {
   const undo: (() => unknown)[] = [];
   const house = await startTestHost(
@@ -76,7 +79,7 @@ async function hashing(): Promise<Parameters<typeof startTestHost>[1]> {
   };
 }
 
-/** As dear as the real thing. */
+/** Hashes at the real cost. */
 const hashed = (passwords: PasswordsContract): PasswordsContract => ({
   async verify(email, password) {
     await new Promise((done) =>

@@ -6,7 +6,9 @@ import { crashOptions, lineOf, writers } from './logs-crash-model.ts';
 const [folder, ...begin] = process.argv.slice(2) as [string, ...string[]];
 const store = await openLogStore({ folder, ...crashOptions });
 
-/** One push after another, each told to the parent once it is acknowledged, until the process is killed. */
+/**
+ * Pushes continuously, reporting each acknowledged one to the parent, until the process is killed.
+ */
 async function write(writer: number): Promise<never> {
   for (let push = Number(begin[writer]) + 1; ; push++) {
     const values = [0, 1, 2].map((line) => lineOf(writer, push, line));

@@ -106,7 +106,7 @@ const quantile =
     );
   };
 
-/** Of the numbers that a label holds; in the order of time. */
+/** Folds over the numbers in a label, in order of time. */
 const unwrapped: readonly (readonly [text: (lines: string) => string, fold: Fold])[] = [
   [(lines) => `sum_over_time(${lines})`, sum],
   [(lines) => `avg_over_time(${lines})`, mean],
@@ -123,7 +123,7 @@ const unwrapped: readonly (readonly [text: (lines: string) => string, fold: Fold
   [(lines) => `quantile_over_time(0.5, ${lines})`, quantile(0.5)],
 ];
 
-/** Of the lines themselves. */
+/** Folds over the lines themselves. */
 const counting: readonly (readonly [name: string, value: (event: Event) => number, fold: Fold])[] =
   [
     ['count_over_time', () => 1, sum],

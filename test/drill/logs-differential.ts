@@ -17,12 +17,15 @@ import { numbers } from './seeded.ts';
 const firstMs = 1_795_190_000_000;
 const betweenMs = 2_000;
 const perPush = 200;
-/** After so many questions more lines are pushed; after so many rounds of it the store is opened anew. */
+/**
+ * Number of questions before more lines are pushed; below, of rounds before the store is reopened.
+ */
 const perRound = 100;
 
 /**
- * Random questions to a store of logs, while chunks and blocks are cut and merged, beside answers that are worked out without it; with
- * `kills`, the process of the store is killed every hundred.
+ * Sends random queries to a log store, while chunks and blocks are cut and merged, and compares
+ * with independently computed answers; with `kills`, the process of the store is killed every
+ * hundred.
  */
 export async function run({
   questions = 10_000,

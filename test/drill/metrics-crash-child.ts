@@ -6,7 +6,10 @@ let batch = 0;
 const store = await openIn(process.argv[2]!, () => timeOf(batch) + 60_000);
 batch = await batchesIn(store);
 
-/** One batch after the other, each told to the parent once it is acknowledged, until the process is killed. */
+/**
+ * Writes continuously, reporting each acknowledged batch to the parent, until the process is
+ * killed.
+ */
 for (; ; batch++) {
   const { rejected, reasons } = await store.write(rowsOf(batch));
   if (rejected > 0) {

@@ -2,7 +2,10 @@ import { budget, matcher } from 'svc/query';
 
 import { openMetricsStore, type MetricsStore } from '../../plugins/metricsdb/store/store.ts';
 
-/** Where the time of the drill begins; each batch is a step later, so that some hundred batches fill several blocks. */
+/**
+ * Start time of the drill; each batch is a step later, so that some hundred batches fill several
+ * blocks.
+ */
 const epoch = Date.UTC(2026, 0, 1);
 const stepMs = 45_000;
 const hosts = 40;
@@ -28,7 +31,7 @@ export const openIn = (
 
 export const timeOf = (batch: number): number => epoch + batch * stepMs;
 
-/** Some samples of a batch come late: their time lies before the last batch. */
+/** Returns the delay of a sample: some come late, with a time before the last batch. */
 const shiftOf = (batch: number, host: number): number =>
   (batch + host) % 7 === 0 ? -stepMs - 1 - host : host;
 

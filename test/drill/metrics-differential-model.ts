@@ -27,7 +27,10 @@ export const seriesOf: readonly Labels[] = hosts.flatMap((host, at): Labels[] =>
   ];
 });
 
-/** Values of one step by series: gauges wander, counters grow and begin anew now and then, some are missing for a while. */
+/**
+ * Returns values of one step by series: gauges wander, counters grow and reset now and then, some
+ * are missing for a while.
+ */
 export function samplesAt(
   step: number,
   values: Map<string, number>,
@@ -77,8 +80,9 @@ const overTime = [
 const counters = ['increase', 'rate', 'irate', 'delta', 'changes', 'resets'];
 
 /**
- * Expressions that Prometheus 2 and 3 mean the same by: times lie beside the samples, so that it does not matter which end of a window is open.
- * Left out are the functions that have changed between them: rate where the first value is near 0, `atan2` and `predict_linear` with `@`.
+ * Returns an expression with the same meaning in Prometheus 2 and 3: times lie between samples, so
+ * that it does not matter which end of a window is open. Functions that changed are excluded: rate
+ * where the first value is near 0, `atan2` and `predict_linear` with `@`.
  */
 export function questionFrom(random: Random): string {
   const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
@@ -122,7 +126,7 @@ export function questionFrom(random: Random): string {
   ])();
 }
 
-/** A set of labels as one text. */
+/** Formats labels as one text. */
 export const keyOf = (labels: Readonly<Record<string, string>>): string =>
   Object.keys(labels)
     .sort()

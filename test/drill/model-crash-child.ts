@@ -15,7 +15,10 @@ const house = await startTestHost({ after() {} }, { plugins: ['model'], dataDir,
 const models = house.service(ModelRuns);
 const callers = 6;
 
-/** One call after another, each told to the parent once it has ended, until the process is killed. */
+/**
+ * Makes one call after another, reporting each finished one to the parent, until the process is
+ * killed.
+ */
 async function call(caller: number): Promise<never> {
   for (let turn = 0; ; turn++) {
     const budget = {

@@ -17,7 +17,10 @@ import type { Outcome } from '../exercise.ts';
 
 const child = fileURLToPath(new URL('./model-crash-child.ts', import.meta.url));
 
-/** Kills a house in the middle of model calls, again and again: what it says was used is what the provider counted, to the token. */
+/**
+ * Kills svc in the middle of model calls, again and again: the usage it reports is what the
+ * provider counted, to the token.
+ */
 export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): Promise<Outcome> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-model-crash-'));
   const fake = await FakeModel.start({
@@ -26,7 +29,7 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
       { reply: ({ messages }) => ({ text: `seen: ${String(messages[0]!.content)}` }) },
     ],
   });
-  /** What each call could have cost that a kill cut off. */
+  /** Possible cost of each call that a kill interrupted. */
   const assumed = new Map<string, number>();
   let ended = 0;
   try {
@@ -70,7 +73,10 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
   }
 }
 
-/** What the provider counted for calls that were settled, and all that the others could have cost, but for those still open. */
+/**
+ * Returns what the provider counted for settled calls, plus the possible cost of the others, except
+ * those still open.
+ */
 function expected(
   fake: FakeModel,
   assumed: ReadonlyMap<string, number>,

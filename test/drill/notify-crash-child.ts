@@ -95,7 +95,10 @@ async function accept(...[incident, kind, more]: Parameters<typeof noticeOf>): P
   writeSync(1, `${notice.id} ${incident}\n`);
 }
 
-/** One incident after the other, now and then many at once; told to the parent as they are accepted. */
+/**
+ * Raises one incident after the other, sometimes many at once, reporting accepted ones to the
+ * parent.
+ */
 async function storm(): Promise<never> {
   for (let incident = Number(first); ;) {
     const many = Math.random() < 0.1 ? 12 : 1;

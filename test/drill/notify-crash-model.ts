@@ -14,7 +14,7 @@ export const fastClock = (origin: number): Clock => ({
   monotonic: () => performance.now() * speed,
 });
 
-/** The tables of the room, and those of whoever keeps its outcomes. */
+/** Creates the tables of the plugin, and those of the consumer of its outcomes. */
 export async function prepare(storage: Storage): Promise<void> {
   await storage.migrate('notify', migrations);
   await storage.declareSealed('notify', [

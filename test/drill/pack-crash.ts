@@ -10,7 +10,10 @@ import type { Outcome } from '../exercise.ts';
 
 const child = fileURLToPath(new URL('./pack-crash-child.ts', import.meta.url));
 
-/** What may be found after a kill behind each word of the child: what it had said, or what it was about to do. */
+/**
+ * States that may be found after a kill, by the child's last message: the one it had reported, or
+ * the one it was about to reach.
+ */
 const afterwards: Readonly<Record<string, readonly string[]>> = {
   begin: ['none', '1.0.0'],
   installed: ['1.0.0', '2.0.0'],
@@ -19,7 +22,10 @@ const afterwards: Readonly<Record<string, readonly string[]>> = {
   end: ['none'],
 };
 
-/** Kills a house before each of its writes while it installs, updates, goes back and takes away: the next start has the old or the new. */
+/**
+ * Kills svc before each of its writes while it installs, updates, rolls back and uninstalls: the
+ * next start has the old or the new.
+ */
 export async function run({
   from = 1,
   step = 1,

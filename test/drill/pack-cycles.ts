@@ -41,7 +41,10 @@ const wheel = (version: string): Texts => ({
   'index.js': `import { definePack } from 'svc/sdk'; export default definePack({ routes: { 'GET /api/v1/wheel': () => ({ version: '${version}' }) } });`,
 });
 
-/** Installs, updates, rolls back and takes away a pack of texts, while a pack with code is updated under its own callers. */
+/**
+ * Installs, updates, rolls back and uninstalls a text pack, while a pack with code is updated under
+ * its own callers.
+ */
 export async function run({
   cycles = 300,
   guns = 4,

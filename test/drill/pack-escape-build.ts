@@ -229,7 +229,7 @@ const folders: readonly (readonly [string, Folder])[] = [
   ['json outside', shows(`import k from "R.map";`)],
 ];
 
-/** What a pack gets out of its own build: the text that is made of it, or what it is told. */
+/** Attempts during a pack's own build: their output, or the error. */
 export const buildTries = (ground: Ground): readonly Try[] =>
   folders.map(([name, folder], index) => ({
     stage: 'build',

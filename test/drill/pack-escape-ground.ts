@@ -9,18 +9,24 @@ import { join } from 'node:path';
 export interface Try {
   readonly stage: 'build' | 'load' | 'run';
   readonly name: string;
-  /** What the pack was told or made; anything of the ground in it is an escape. */
+  /** Returns what the pack was told or made; anything from outside in it is an escape. */
   attempt(): Promise<string>;
 }
 
-/** In what a secret file holds and is called, in the environment, and in what a try says that got what it should not. */
+/**
+ * Marker in the content and name of a secret file, in the environment, and in the result of an
+ * attempt that succeeded.
+ */
 export const loot = 'LOOT-7f3a9c';
 
-/** The outside that packs try to reach: a secret beside their folders, doors to knock at, a place to write to. */
+/**
+ * Outside that packs try to reach: a secret next to their folders, ports to connect to, a place to
+ * write to.
+ */
 export class Ground {
   readonly home = realpathSync(mkdtempSync(join(tmpdir(), 'svc-pack-escape-')));
   readonly secret = join(this.home, 'keys', `${loot}.key`);
-  /** From the folder of a pack, two folders down. */
+  /** Path relative to the folder of a pack, which is two levels down. */
   readonly relative = `../../keys/${loot}.key`;
   readonly writable = join(this.home, 'writable');
   readonly pipe = join(this.home, 'door.sock');

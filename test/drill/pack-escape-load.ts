@@ -59,7 +59,7 @@ const manifests: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'the edge': { runs_on: ['manager', 'edge'] },
 };
 
-/** What a manifest gets that nobody has accepted, and what a word for one thing gets for another. */
+/** Attempts by manifests that nobody has accepted, and by ones accepted for something else. */
 export async function loadTries(
   ground: Ground,
 ): Promise<{ readonly tries: readonly Try[]; readonly end: () => Promise<void> }> {
@@ -164,7 +164,7 @@ function dropIn(packs: string): void {
   cpSync(join(packs, 'late', 'index.ts'), join(packs, 'late', 'other.ts'));
 }
 
-/** What is to be seen of a pack that was not accepted: its state, what its paths answer, what it printed, what it changed. */
+/** Returns the traces of an unaccepted pack: its state, answers of its paths, output, changes. */
 async function left(house: TestHost, id: string): Promise<string> {
   const { state, effects } = house.host.explain(id);
   const answers = await Promise.all(

@@ -11,8 +11,9 @@ import type { Child } from '../../plugins/packs/process/child-options.ts';
 import { type Ground, loot, type Try } from './pack-escape-ground.ts';
 
 /**
- * Bodies of functions in a pack. One that returns `got` has what it was after; `secret`, `own` (its folder), `out` (a file to write),
- * `port`, `udp`, `pipe` and `host` (a process id) are told to it. Failing is what they should do.
+ * Function bodies in a pack. One that returns `got` has succeeded; `secret`, `own` (its folder),
+ * `out` (a file to write), `port`, `udp`, `pipe` and `host` (a process id) are given to it. Failing
+ * is what they should do.
  */
 const bodies: Readonly<Record<string, string>> = {
   readFileSync: `return fs.readFileSync(secret, 'utf8')`,
@@ -151,7 +152,7 @@ const bodies: Readonly<Record<string, string>> = {
   'another program': `process.execve('/bin/true', ['true'], {}); return got`,
 };
 
-/** What a pack gets out of the process it runs in. */
+/** Attempts by a pack from its own process. */
 export async function runTries(
   ground: Ground,
 ): Promise<{ readonly tries: readonly Try[]; readonly end: () => Promise<void> }> {
@@ -219,7 +220,7 @@ async function startedChild(own: string, routes: string, cacheDir: string): Prom
   return child;
 }
 
-/** What it was told, with what stands behind a refusal. */
+/** Returns the result, including the cause of a refusal. */
 async function asked(child: Child, name: string): Promise<string> {
   try {
     return String(await child.call('route', { key: name, call: {} }, { timeoutMs: 20_000 }));

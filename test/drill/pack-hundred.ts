@@ -17,7 +17,10 @@ const pack = (id: string) => ({
   'index.js': `import { definePack } from 'svc/sdk'; export default definePack({ routes: { 'GET /api/v1/${id}': () => ({ id: '${id}', pid: process.pid }) } });`,
 });
 
-/** Many packs with code in one house: what they cost while nobody asks them, how long the next start takes, and the first call. */
+/**
+ * Installs many packs with code in one host: measures their idle cost, the time of the next start,
+ * and of the first call.
+ */
 export async function run({ packs = 100 }: { readonly packs?: number } = {}): Promise<Outcome> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-pack-hundred-'));
   const ids = Array.from({ length: packs }, (_, index) => `many-${index}`);
@@ -89,7 +92,7 @@ async function processesOf(house: House): Promise<number> {
   return items.filter(({ process }) => process !== null && process.pid !== null).length;
 }
 
-/** Of svc itself. */
+/** Memory of svc itself. */
 const residentMb = (): number =>
   Math.round(
     Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1'))![1]) / 1024,

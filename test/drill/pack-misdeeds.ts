@@ -6,7 +6,10 @@ import { ask, manifest, startMarket, uploadConfirmed } from '../plugins/marketpl
 
 type House = Awaited<ReturnType<typeof startMarket>>;
 
-/** What a pack does on purpose, and the one word for how that ends: of its process, or of the answer. */
+/**
+ * Deliberate misbehaviour of a pack, with the word for its outcome: of its process, or of the
+ * answer.
+ */
 interface Misdeed {
   readonly does: string;
   readonly code: string;
@@ -145,7 +148,7 @@ export async function run({
   }
 }
 
-/** How it ended, in a word: of the process where that is over, else of the answer. */
+/** Returns the outcome in a word: of the process if that has ended, else of the answer. */
 async function endOf(house: House, id: string): Promise<string> {
   const reply = await house.fetch(`/api/v1/${id}`, {
     method: 'POST',
@@ -198,7 +201,7 @@ async function firedAt(
   return { times, failed };
 }
 
-/** How long one in a hundred took at least. */
+/** Returns the 99th percentile. */
 function p99Of(times: readonly number[]): number {
   const sorted = times.toSorted((a, b) => a - b);
   return Math.round((sorted[Math.floor(sorted.length * 0.99)] ?? 0) * 10) / 10;

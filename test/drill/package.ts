@@ -25,9 +25,10 @@ const longMs = 900_000;
 const patienceMs = 120_000;
 
 /**
- * The Debian package in a fresh Debian: installed by dpkg, run as its unit runs it, upgraded with what was changed in its settings kept,
- * removed with the data kept, purged with nothing left. `debian`: a folder with such a root, which is left as it was, or `this`: the system of this
- * machine under a layer that takes all changes; made by debootstrap otherwise, which needs a network.
+ * Tests the Debian package in a fresh Debian: installed by dpkg, run as its unit runs it, upgraded
+ * with changed settings kept, removed with the data kept, purged with nothing left. `debian`: a
+ * folder with such a root, which stays unchanged, or `this`: this machine's system under a layer
+ * that takes all changes; made by debootstrap otherwise, which needs a network.
  */
 export async function run({
   debian = '',
@@ -88,7 +89,7 @@ function freshDebian(fresh: string, from: string): void {
   }
 }
 
-/** What it changes is in memory, and gone with it. */
+/** Mounts a layer over this machine; changes are in memory, and disappear with it. */
 function overThisMachine(fresh: string, layer: string): void {
   [fresh, layer].forEach((folder) => mkdirSync(folder));
   execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', layer]);
@@ -110,7 +111,10 @@ function overThisMachine(fresh: string, layer: string): void {
   }
 }
 
-/** Of the same program, since it is the packaging that is tried; the second is a version later. */
+/**
+ * Builds two packages of the same program, since the packaging is tested; the second has a later
+ * version.
+ */
 async function twoPackages(folder: string, given: string): Promise<readonly string[]> {
   const binary = given === '' ? join(folder, 'svc') : given;
   if (given === '') {
@@ -144,7 +148,7 @@ class Machine {
     this.folder = folder;
   }
 
-  /** What a program of that root says; it must end well. */
+  /** Runs a program of that root and returns its output; it must succeed. */
   run(command: string, args: readonly string[], input = ''): string {
     const ran = spawnSync('chroot', [this.folder, command, ...args], {
       env: {
@@ -186,7 +190,7 @@ function installed(machine: Machine, file: string): void {
   assert.equal(machine.run('dpkg', ['--verify', 'svc']), '', 'every file is as it was packed');
 }
 
-/** As the unit says: that user, that folder. */
+/** Runs svc as in the unit: that user, that folder. */
 async function serves(machine: Machine): Promise<void> {
   const unit = readFileSync(machine.path('lib/systemd/system/svc.service'), 'utf8');
   const [, command = ''] = /^ExecStart=(.+)$/m.exec(unit) ?? [];
@@ -226,7 +230,7 @@ async function serves(machine: Machine): Promise<void> {
   assert.equal(await gone, 0, said.slice(-3_000));
 }
 
-/** What people changed in the settings stays, and so do their data. */
+/** Asserts that changed settings and data survive an upgrade. */
 function upgraded(machine: Machine, file: string): void {
   const [settings, data] = [machine.path('etc/svc/svc.env'), machine.path('var/lib/svc/svc.db')];
   writeFileSync(settings, `${readFileSync(settings, 'utf8')}SVC_LOG_LEVEL=warn\n`);

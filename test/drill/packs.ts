@@ -4,7 +4,10 @@ import { join, resolve } from 'node:path';
 import type { Outcome, Row } from '../exercise.ts';
 import { ask, confirmOf, startMarket } from '../plugins/marketplace/market.ts';
 
-/** Looks at, installs and takes away every pack of the marketplaces below a folder; one row for each. */
+/**
+ * Examines, installs and uninstalls every pack of the marketplaces below a folder; one row for
+ * each.
+ */
 export async function run({
   dir = '.',
   least = 0,

@@ -6,16 +6,19 @@ import type { Outcome, Row } from '../exercise.ts';
 import { without } from '../plugins/lib/rca/known.ts';
 
 interface Options {
-  /** Of each of: known faults, unseen ones, calm runs, withheld evidence. */
+  /** Seeds of each: known faults, unseen ones, calm runs, withheld evidence. */
   readonly seeds?: number;
-  /** Of known faults, with 20, 30 and 50 % of the topology unknown. */
+  /** Seeds of known faults with 20, 30 and 50 % of the topology unknown. */
   readonly dropped?: number;
-  /** Of which every piece of evidence is taken away once. */
+  /** Seeds of which every piece of evidence is removed once. */
   readonly monotone?: number;
   readonly from?: number;
 }
 
-/** What the investigator promises, on seeds that nothing was fitted to: how often it is right, cries wolf and guesses, and that less evidence never makes it surer. */
+/**
+ * Tests the promises of the investigator on seeds that nothing was fitted to: how often it is
+ * right, raises false alarms and guesses, and that less evidence never makes it more certain.
+ */
 export async function run({
   seeds = 500,
   dropped = 150,

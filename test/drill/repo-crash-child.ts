@@ -4,7 +4,7 @@ import { knowledgeHouse } from '../plugins/knowledge/house.ts';
 
 const [dataDir, authorities] = process.argv.slice(2) as [string, string];
 
-/** A house that reads repositories until it is killed. */
+/** Host that reads repositories until it is killed. */
 const { house } = await knowledgeHouse(
   { after: () => undefined },
   {

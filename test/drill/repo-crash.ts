@@ -23,8 +23,9 @@ export interface GitHouse {
 }
 
 /**
- * Kills a house that reads a repository, whose branch goes on all the time and has a long history, again and again: no document
- * is lost, each has the words of some commit, and in the end they are those of the newest one.
+ * Kills svc while it reads a repository with a long history, whose branch keeps advancing, again
+ * and again: no document is lost, each has the content of some commit, and in the end of the newest
+ * one.
  */
 export async function run({ rounds = 50, historyMb = 200, pages = 400 } = {}): Promise<Outcome> {
   const ends: (() => unknown)[] = [];
@@ -188,7 +189,7 @@ export async function settled(house: GitHouse, id?: number): Promise<Json> {
   }
 }
 
-/** A house in a process of its own. */
+/** Starts a host in a separate process. */
 export async function begin(
   folder: string,
   authorities: string,

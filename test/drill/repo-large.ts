@@ -14,8 +14,8 @@ const mebibyte = 1024 * 1024;
 const goals = { houseMb: 450, growthMb: 128, gitMb: 256 };
 
 /**
- * Reads a repository with a long history, and one with thousands of files, over a real SSH server: how much of them comes here,
- * and what memory the house and the gits that it runs take at most.
+ * Reads a repository with a long history, and one with thousands of files, over a real SSH server:
+ * measures the data transferred, and the peak memory of svc and its git processes.
  */
 export async function run({ historyMb = 200, files = 5_000 } = {}): Promise<Outcome> {
   const ends: (() => unknown)[] = [];
@@ -112,7 +112,10 @@ function longOnes(folder: string, historyMb: number, files: number): { readonly 
   return { many };
 }
 
-/** What the work took: seconds, the most memory of the house so far, and the most of the programs below it at one moment. */
+/**
+ * Returns the cost of the work: seconds, the peak memory of svc so far, and of its child processes
+ * at one moment.
+ */
 async function watched(
   house: GitHouse,
   work: () => Promise<Json>,

@@ -13,7 +13,7 @@ export const rotationMigration = {
         create table drill_pair (left text not null, right text not null, secret text, primary key (left, right)) strict, without rowid`,
 };
 
-/** As the plugin has it over a storage. */
+/** Creates a rotation like the plugin's, over a storage. */
 export const rotationOf = (storage: Storage): Rotation => new Rotation(storage.keys, silent);
 
 export const sealed = [

@@ -54,7 +54,10 @@ function pointsOf(steps: number, count: number): readonly number[] {
   );
 }
 
-/** The next start opens everything, goes on by itself, and the one after that has only one key. */
+/**
+ * Checks that the next start opens everything and continues, and that the one after it has only one
+ * key.
+ */
 async function recovered(dir: string, old: string, secrets: number, when: string): Promise<number> {
   let storage = await openIn(dir);
   const found = await openAll(storage);

@@ -25,7 +25,7 @@ const everyMs = 5_000;
 const startMs = 900_000;
 const mebibyte = 1024 * 1024;
 
-/** What grows although nothing but noise should; each by its own measure, over the whole of what was looked at. */
+/** Bounds of what must not grow beyond noise, over the whole observed time. */
 const bounds = { 'memory, MB': 24, 'open files': 12, threads: 2 } as const;
 /** Besides what is written: rows, their indexes and the trail of who did it. */
 const mostBytesPerRow = 8_192;
@@ -48,8 +48,9 @@ const reads = [
 ];
 
 /**
- * Hours with everything on: simulated hosts with metrics, logs and traces, alerts that fire and resolve, chat with the scripted model, reads. After
- * `warm` of them memory, open files and threads stay, and the database grows by what is written to it and no more.
+ * Runs for hours with everything on: simulated hosts with metrics, logs and traces, alerts that
+ * fire and resolve, chat with the scripted model, reads. After `warm` hours memory, open files and
+ * threads stay constant, and the database grows only by what is written to it.
  */
 export async function run({
   hours = 3,
@@ -170,7 +171,10 @@ function look(house: WholeHouse, dataDir: string, ledger: Ledger): Figures {
   };
 }
 
-/** Without blocks of the stores, of which each keeps so many open and no more; with those that are deleted and yet open. */
+/**
+ * Counts open files without store blocks, of which each keeps a bounded number open; includes those
+ * that are deleted and still open.
+ */
 function openFiles(pid: number): number {
   const folder = `/proc/${pid}/fd`;
   return readdirSync(folder).filter((name) => {
@@ -209,7 +213,7 @@ function judged(
   return { ok: good && figures.every(({ ok }) => ok === true), figures };
 }
 
-/** Of the straight line that lies nearest. */
+/** Returns the slope of the best-fitting line. */
 function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (values: readonly number[]): number =>
     values.reduce((sum, value) => sum + value, 0) / values.length;

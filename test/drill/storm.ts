@@ -11,7 +11,7 @@ import { say } from '../bench/tunnel-stand.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { startWholeHouse } from '../whole-house.ts';
 
-/** How long one that dials keeps a connection on which it says nothing. */
+/** Time for which one that connects keeps a silent connection. */
 const heldMs = 2_000;
 const askEveryMs = 100;
 const dialMs = 60_000;
@@ -31,15 +31,16 @@ const asking = `
 type End = 'let in' | 'told when to come back' | 'told nothing' | 'reset';
 
 /**
- * A fleet behind one address that obeys nothing: whoever is refused dials again at once, whoever is let in says nothing. None of them is
- * cut without an answer, and people from the same address are served meanwhile. Judges what is answered; how fast is a figure.
+ * Simulates a fleet behind one address that obeys nothing: refused edges reconnect immediately,
+ * admitted ones are silent. None is cut without an answer, and people from the same address are
+ * served meanwhile. Judges the answers; speed is only reported.
  */
 export async function run({ edges = 10_000, seconds = 60 }: Row = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-storm-'));
   const house = await startWholeHouse({ dataDir: join(folder, 'data') });
   const ends = new Map<End, number>();
   const waits: number[] = [];
-  /** What people got that is no answer to what they asked: a status, or 0 where the connection broke. */
+  /** Failed requests of people: a status, or 0 if the connection broke. */
   const unserved: number[] = [];
   try {
     const until = performance.now() + Number(seconds) * 1_000;

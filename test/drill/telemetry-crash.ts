@@ -31,8 +31,9 @@ const readyWithinMs = 5_000;
 const heardWithinMs = 60_000;
 
 /**
- * Kills the whole house while metrics, logs and traces come in by HTTP, again and again: after each start everything that was
- * acknowledged is answered by the query APIs. `fill` seconds of a fleet's data lie in memory before the first kill.
+ * Kills svc while metrics, logs and traces arrive by HTTP, again and again: after each start
+ * everything acknowledged is returned by the query APIs. `fill` seconds of a fleet's data are in
+ * memory before the first kill.
  */
 export async function run({
   rounds = 100,
@@ -105,7 +106,10 @@ async function demandAll(
   }
 }
 
-/** Two senders of each signal, each push told as soon as it is acknowledged, until the process is gone: `afterMs` after all were heard. */
+/**
+ * Pushes with two senders of each signal, reporting each acknowledged push, until the process is
+ * gone: `afterMs` after all were reported.
+ */
 async function pushUntilKilled(
   house: WholeHouse,
   ledger: Ledger,
@@ -155,7 +159,10 @@ async function pushUntilKilled(
   await ended;
 }
 
-/** What a fleet sends within some seconds, so that stores have something to read again when they start. */
+/**
+ * Pushes what a fleet sends within some seconds, so that stores have something to replay when they
+ * start.
+ */
 export async function fillUp(house: WholeHouse, seconds: number): Promise<void> {
   if (seconds === 0) {
     return;

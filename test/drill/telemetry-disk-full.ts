@@ -16,7 +16,10 @@ const mebibyte = 1024 * 1024;
 /** A little more than must be free for stores to take anything in. */
 const diskMiB = 450;
 
-/** Fills the disk under the whole house, first nearly and then to the last byte: reads live, pushes are told to come back, and it recovers alone. */
+/**
+ * Fills the disk under svc, first nearly and then to the last byte: reads work, pushes are told to
+ * come back, and it recovers by itself.
+ */
 export async function run({ rounds = 5 }: { readonly rounds?: number } = {}): Promise<Outcome> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-telemetry-full-'));
   try {

@@ -13,9 +13,9 @@ export interface Filled {
   readonly blocks: number;
   readonly blockBytes: number;
   readonly walBytes: number;
-  /** In the log and not yet in blocks, as bytes that the log needs for them. */
+  /** Bytes of the log that are not in blocks yet. */
   readonly pendingBytes: number;
-  /** Half of it is older. */
+  /** Median time of the data. */
   readonly middleMs: number;
 }
 

@@ -27,8 +27,9 @@ const plugins: Readonly<Record<Signal, string>> = {
 };
 
 /**
- * Kills the whole house amid pushes while each store has so many megabytes of blocks: how long until it is ready and all three
- * stores answer about what is old and about what was acknowledged last, and how much of the log is no longer needed.
+ * Kills svc amid pushes while each store has so many megabytes of blocks: measures the time until
+ * it is ready and all three stores return old data and what was acknowledged last, and how much of
+ * the log is no longer needed.
  */
 export async function run({
   megabytes = 1024,
@@ -118,7 +119,10 @@ export async function run({
   }
 }
 
-/** What a store has told of its opening: when it ended after the start of the process, and how long its steps took. */
+/**
+ * Returns a store's report on its opening: its end after the start of the process, and the
+ * durations of its steps.
+ */
 function stepsOf(output: string, signal: Signal, beganAt: number): Row {
   const line = output.split('\n').find((text) => text.includes(`"event":"${events[signal]}"`));
   assert.ok(line !== undefined, `${signal}: the store told of its opening`);
@@ -161,7 +165,7 @@ async function pushMarkers(house: WholeHouse, epoch: number): Promise<void> {
   }
 }
 
-/** What comes in at that moment is acknowledged or not; nobody asks for it. */
+/** Kills svc amid pushes, whose acknowledgement is irrelevant. */
 async function killAmidPushes(house: WholeHouse): Promise<void> {
   const made = parcels({ samples: 50_000, lines: 5_000, spans: 2_000 }, 1, Date.now());
   const sent = signals
@@ -183,7 +187,7 @@ async function killAmidPushes(house: WholeHouse): Promise<void> {
   await Promise.allSettled(sent);
 }
 
-/** Of the blocks and of what was acknowledged last. */
+/** Queries the blocks, and what was acknowledged last. */
 async function demandAnswers(
   house: WholeHouse,
   signal: Signal,

@@ -5,7 +5,10 @@ import { openIn, recordOf, replayed, writers } from './telemetry-wal-model.ts';
 const wal = await openIn(process.argv[2]!);
 const found = await replayed(wal);
 
-/** One record after another, each told to the parent once it is acknowledged, until the process is killed. */
+/**
+ * Writes one record after another, reporting each acknowledged one to the parent, until the process
+ * is killed.
+ */
 async function write(writer: number): Promise<never> {
   for (let operation = found.get(writer)! + 1; ; operation++) {
     if (operation % 97 === 0) {

@@ -18,7 +18,7 @@ export function recordOf(writer: number, operation: number): [Buffer, Buffer] {
   return [head, Buffer.alloc(1 + ((operation * 7919 + writer * 104_729) % 5_000), operation & 255)];
 }
 
-/** How many operations of each writer are there; each in its order, whole, and once. */
+/** Returns how many operations of each writer are there; each in order, complete, and once. */
 export async function replayed(wal: Wal): Promise<Map<number, number>> {
   const counts = new Map(writers.map((writer) => [writer, 0]));
   await wal.replay((record) => {

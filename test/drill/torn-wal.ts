@@ -18,7 +18,10 @@ const damages = {
   zero: (wal: Buffer, at: number) => Buffer.from(wal).fill(0, at, at + 512),
 };
 
-/** Cuts, garbles and blanks the log as a power cut may: every commit before the damage is there, in order, and nothing is corrupt. */
+/**
+ * Truncates, corrupts and zeroes the log as a power cut may: every commit before the damage is
+ * there, in order, and nothing is corrupt.
+ */
 export async function run({ rounds = 1_500 }: { readonly rounds?: number } = {}): Promise<Outcome> {
   const source = mkdtempSync(join(tmpdir(), 'svc-torn-'));
   const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'svc-torn-'));

@@ -14,7 +14,10 @@ const store = await openTracesStore({
 let next = Number(from);
 const writers = 8;
 
-/** One push after another, each told to the parent once it is acknowledged, until the process is killed. Every trace comes in two parts. */
+/**
+ * Pushes continuously, reporting each acknowledged one to the parent, until the process is killed.
+ * Every trace comes in two parts.
+ */
 async function write(): Promise<never> {
   for (;;) {
     const number = next++;

@@ -19,7 +19,10 @@ import { quiet } from '../plugins/traces/store-house.ts';
 
 const child = fileURLToPath(new URL('./traces-crash-child.ts', import.meta.url));
 
-/** Kills a store under pushes at a random moment, again and again: what was acknowledged is there, once; nothing is damaged. */
+/**
+ * Kills a store under pushes at a random moment, again and again: what was acknowledged is there,
+ * once; nothing is damaged.
+ */
 export async function run({ rounds = 40 }: { readonly rounds?: number } = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-traces-crash-'));
   /** Parts of each trace that were acknowledged. */

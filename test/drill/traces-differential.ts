@@ -14,8 +14,9 @@ const tracesPerPush = 40;
 const perRound = 100;
 
 /**
- * Random questions to a store of traces, a quarter of them by tags or for tags, while blocks are cut and merged and some spans come twice, beside answers that are worked out
- * without it; with `kills`, the process of the store is killed every hundred.
+ * Sends random queries to a trace store, a quarter of them by or for tags, while blocks are cut and
+ * merged and some spans are duplicates, and compares with independently computed answers; with
+ * `kills`, the process of the store is killed every hundred.
  */
 export async function run({
   questions = 10_000,
@@ -75,7 +76,7 @@ export async function run({
   }
 }
 
-/** A push now and then is repeated, as a sender does that has not heard of the answer. */
+/** Pushes spans, sometimes repeating a push like a sender that got no answer. */
 async function push(store: DrillStore, spans: Sketch[], random: Random): Promise<void> {
   const fresh = Array.from({ length: tracesPerPush }, () => traceFrom(random)).flat();
   for (const service of new Set(fresh.map((span) => span.service))) {

@@ -20,7 +20,7 @@ export function tagQuestionFrom(random: Random): TagQuestion {
   return kinds[random(kinds.length)]!(random);
 }
 
-/** All tags, and the durations, are of one span. */
+/** Returns a query whose tags and durations all belong to one span. */
 function tagsFrom(random: Random): TagQuestion {
   const [service, name, route] = [services[random(4)]!, names[random(5)]!, routes[random(4)]!];
   const [size, status, root] = [random(1_000), statuses[random(3)]!, services[random(4)]!];

@@ -8,15 +8,20 @@ import {
 } from '../bench/tunnel-stand.ts';
 import type { Outcome, Row } from '../exercise.ts';
 
-/** Longer than edges are awaited after a restart: whoever was forgotten is told to be offline by then. */
+/**
+ * Time longer than edges are awaited after a restart: missing ones are reported offline by then.
+ */
 const awaitedMs = 65_000;
-/** Of each step, on a machine that has other things to do: all of them together end within a quarter of an hour. */
+/**
+ * Time limit of each step on a busy machine: all of them together end within a quarter of an hour.
+ */
 const stepMs = 180_000;
 
 /**
- * A fleet at the real manager, as shipped, that drops connections and answers late on purpose: every edge enrols, gets a device and
- * is stored; every one is asked; the manager is killed, and all come back without one of them being told to be offline. Judges what
- * happened, not how fast: figures are those of `npm run bench tunnel`.
+ * Tests a fleet at the real manager, as shipped, that drops connections and answers late on
+ * purpose: every edge enrols, gets a device and is stored; every one is called; the manager is
+ * killed, and all come back without any being reported offline. Judges correctness, not speed:
+ * figures are those of `npm run bench tunnel`.
  */
 export async function run({
   count = 1_000,

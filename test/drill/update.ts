@@ -24,7 +24,7 @@ import type { WholeHouse } from '../whole-house.ts';
 import { parcelOf, readBack, type Signal, signals } from './telemetry-crash-model.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** More than there are names given, moved and removed beside the program. */
+/** Max steps, more than names are given, moved and removed next to the program. */
 const mostSteps = 24;
 
 /**
@@ -123,7 +123,7 @@ interface Round {
   readonly two: string;
   readonly kept: KeptProgram;
   readonly load: Load;
-  /** Of node, for the one that is to be killed. */
+  /** Node options of the process that is to be killed. */
   readonly options?: string;
   readonly killAfterMs?: number;
 }
@@ -170,7 +170,10 @@ async function round(
   };
 }
 
-/** What is on trial has held or given way. Where the update ended between the switch and the restart, it is started by whoever ends the old one. */
+/**
+ * Waits until the version on trial has passed or was rolled back. If the update ended between the
+ * switch and the restart, it is started by whoever ends the old one.
+ */
 async function settled(program: string, kept: KeptProgram): Promise<void> {
   let ended = false;
   for (const deadline = Date.now() + 60_000; ; await pause(100)) {
@@ -238,7 +241,7 @@ class Load {
     this.#ended = true;
   }
 
-  /** One of each kind; an answer that was lost with its connection is none. */
+  /** Writes one of each kind; a write whose answer was lost is not acknowledged. */
   async write(): Promise<void> {
     const number = this.#number++;
     for (const signal of signals) {

@@ -1,6 +1,6 @@
 /**
- * The tables of tests written in Go, as values: no more of the language than such tables need. `{name}` is a word, `{call, args}` a call,
- * `{fields}` a composite literal, whose fields may have keys.
+ * Value of a test table written in Go: no more of the language than such tables need. `{name}` is a
+ * word, `{call, args}` a call, `{fields}` a composite literal, whose fields may have keys.
  */
 export type GoValue =
   | string
@@ -56,7 +56,7 @@ class Reader {
     this.#at = at;
   }
 
-  /** Over `{ … }`, whatever is in it. */
+  /** Skips `{ … }` with any content. */
   skipBlock(): void {
     this.#blank();
     let depth = 0;

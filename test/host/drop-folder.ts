@@ -32,7 +32,9 @@ export const persona = (name: string, description = 'a test agent', more = ''): 
 export const skill = (name: string, description = 'teaches a test'): string =>
   `---\nname: ${name}\ndescription: ${description}\n---\n# ${name}\n`;
 
-/** What people are promised: a change shows within a second; a loaded test machine gets two. */
+/**
+ * Waits for the promised effect: a change shows within a second; a loaded test machine gets two.
+ */
 export async function shows(what: string, isSo: () => boolean): Promise<void> {
   const deadline = performance.now() + 2_000;
   while (!isSo()) {

@@ -1,6 +1,6 @@
 import { type Source, target } from './source.ts';
 
-/** Which room of core may import which; `*` is the composition root, which wires all of them. */
+/** Allowed imports between areas of core; `*` is the composition root, which wires all of them. */
 export const arrows: Readonly<Record<string, readonly string[]>> = {
   sdk: [],
   registry: ['sdk'],
@@ -36,7 +36,10 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   contracts: ['edge-protocol', 'native-histogram', 'probe', 'query', 'rca', 'store', 'tunnel'],
 };
 
-/** What a plugin may import by the name of the product: of core the contract and the far side of a thread, and every library. */
+/**
+ * Modules that a plugin may import by the name of the product: the contract and the far side of a
+ * thread of core, and every library.
+ */
 const pluginModules = [
   'svc/sdk',
   'svc/ssh',
@@ -46,10 +49,10 @@ const pluginModules = [
     .map((name) => `svc/${name}`),
 ];
 
-/** What an area shows to others, by the name of the area. */
+/** Matches the contract of an area. */
 const contract = /^svc\/contracts\/[a-z-]+$/;
 
-/** What a command of a plugin may import by the name of the product. */
+/** Modules that a plugin's command may import by the name of the product. */
 const commandModules = [...pluginModules, 'svc/cli'].filter(
   (name) => name !== 'svc/ssh' && name !== 'svc/thread',
 );
@@ -66,7 +69,7 @@ const libraryPackages = [
   'yaml',
 ];
 
-/** Packages a plugin may use beside the contract: they compute, and touch nothing. */
+/** Packages that a plugin may use besides the contract: they compute, and have no effects. */
 export const pluginPackages = [
   'typebox',
   'kysely',
@@ -79,7 +82,7 @@ export const pluginPackages = [
   'marked',
 ];
 
-/** Packages for browsers; what is loaded there meets nothing of the house but its public routes. */
+/** Packages for browsers; code there reaches only the public routes of svc. */
 export const browserPackages = ['preact', 'uplot', '@xterm/xterm', '@xterm/addon-fit'];
 
 /** Parts of node that start something which no scope owns, or reach around the context. */
@@ -94,7 +97,7 @@ export const trusted: Readonly<Record<string, readonly string[]>> = {
   packs: ['child_process', 'timers', 'v8'],
 };
 
-/** What a plugin says instead of reaching for the world; `part` of node is what one must be trusted with to say it all the same. */
+/** Replacements for direct effects in a plugin; `part` of node requires an explicit permission. */
 const pluginEffects: readonly {
   readonly form: RegExp;
   readonly part?: string;
@@ -172,7 +175,10 @@ const singleHomes: Readonly<
   },
 };
 
-/** Every import or effect that runs against the plan of the house, as a sentence that says where and what is allowed. */
+/**
+ * Returns every import or effect that violates the architecture, as a sentence that says where and
+ * what is allowed.
+ */
 export function trespasses(sources: readonly Source[]): string[] {
   return sources.flatMap((file) =>
     rules.flatMap((rule) => rule(file).map((what) => `${file.path}: ${what}`)),
@@ -243,7 +249,10 @@ const isOpenTo = (plugin: string, specifier: string): boolean => {
 const isTrusted = (plugin: string, part: string): boolean =>
   trusted[plugin]?.includes(part) === true;
 
-/** Runs in the process of whoever calls a command, which ends with it: no scope owns anything there, and no plugin is beside it. */
+/**
+ * Returns whether a file runs in the process of a command, which ends with it: no scope owns
+ * anything there, and no plugin is loaded.
+ */
 const isCommand = (path: string): boolean => /^plugins\/(?!lib\/)[^/]+\/cli\//.test(path);
 
 /** Runs in the restricted process of a pack and never in this one, so it may do there what it likes. */
@@ -514,7 +523,7 @@ const injectionIsExplicit: Rule = ({ path, code }) =>
       ]
     : [];
 
-/** Whether a constructor of a decorated class takes something that is not introduced by a decorator. */
+/** Returns whether a constructor of a decorated class takes an undecorated parameter. */
 function undecoratedParameter(code: string): boolean {
   return [...code.matchAll(/\bconstructor\s*\(/g)].some((match) => {
     let depth = 1;

@@ -20,7 +20,7 @@ interface DeclaredAt extends DeclaredError {
   readonly path: string;
 }
 
-/** Read as data, since a catalogue is nothing else. */
+/** Reads the errors as data, since a catalogue contains nothing else. */
 async function declaredErrors({ path }: Source): Promise<DeclaredAt[]> {
   const exported = await importSource(join(projectRoot, path));
   return Object.values(exported).flatMap((catalogue) =>

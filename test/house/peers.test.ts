@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { peer, peers } from '../peers.ts';
 import { projectRoot } from './source.ts';
 
-/** Looks for a peer where none is installed; answers with the reason of the skip. */
+/** Looks for a peer where none is installed; returns the reason of the skip. */
 function lookWithout(environment: Record<string, string>): string | undefined {
   const before = process.env;
   process.env = { PATH: '/nowhere', ...environment };

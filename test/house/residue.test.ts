@@ -49,7 +49,7 @@ describe('a plugin that comes and goes', () => {
   });
 });
 
-/** What the census calls the things that effects of these labels are. */
+/** Kinds in the census by labels of effects. */
 const kinds: readonly (readonly [RegExp, string])[] = [
   [/^settings$/, 'setting keys'],
   [/^watch setting/, 'setting watchers'],
@@ -62,7 +62,10 @@ const kinds: readonly (readonly [RegExp, string])[] = [
 const kindOf = (label: string): string =>
   kinds.find(([form]) => form.test(label))?.[1] ?? `nothing known for "${label}"`;
 
-/** Effects that only forget memory of the plugin's own; the collected generations of the other test cover them. */
+/**
+ * Effects that only release memory of the plugin itself; the collected generations of the other
+ * test cover them.
+ */
 const ownMemory = new Set([
   'ballast',
   'service container',
@@ -91,7 +94,10 @@ async function effectLabels(): Promise<string[]> {
   return [...new Set(labels)].filter((label) => !ownMemory.has(label));
 }
 
-/** Makes the scope forget the undo of one label, as a plugin would that bypasses it; a watch left open would keep the test itself from ending. */
+/**
+ * Makes the scope lose the undo of one label, like a plugin that bypasses it; a watch left open
+ * would keep the test itself from ending.
+ */
 function loseUndo(label: string): { lost(): boolean; restore(): void; makeUp(): Promise<void> } {
   const original = OwnedScope.prototype.defer;
   const forgotten: (() => unknown)[] = [];

@@ -22,10 +22,10 @@ import { watchFolders } from '../../bin/watcher/watch.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const rooms = readdirSync(join(root, 'plugins')).filter((id) => runsOn(id).includes('manager'));
 const half = Math.ceil(rooms.length / 2);
-/** In two test files, which run beside each other. */
+/** Plugins in two halves, for test files that run in parallel. */
 export const halves = [rooms.slice(0, half), rooms.slice(half)] as const;
 
-/** Rooms of the agent have a house of their own. */
+/** Returns the platforms of a plugin; those of the agent have a host of their own. */
 function runsOn(id: string): readonly string[] {
   const file = join(root, 'plugins', id, 'plugin.json');
   return existsSync(file)
@@ -146,7 +146,7 @@ async function houseOf(
   return house;
 }
 
-/** Whoever is not active lacks a service, and says which. */
+/** Asserts that each inactive plugin lacks a service, and says which. */
 function assertBlocked(house: RunningCore): void {
   for (const { id, state, cause } of ownRooms(house).filter(
     (plugin) => plugin.state !== 'active',

@@ -6,22 +6,22 @@ import { join, posix } from 'node:path';
 import project from '../../package.json' with { type: 'json' };
 import { projectRoot, type Source, target } from './source.ts';
 
-/** From which line on a function is long. */
+/** Lines from which on a function is long. */
 export const longFunction = 80;
-/** How many files stand side by side before a folder is flat. */
+/** Max files of a folder that is not flat. */
 const flatFolder = 20;
 
-/** The shape of the sources in figures, each of which may only fall. */
+/** Figures about the shape of the sources, each of which may only fall. */
 export interface Shape {
-  /** Words of code, comments left out, a string counted as one: the same at every print width. */
+  /** Words of code, without comments, a string counted as one: the same at every print width. */
   readonly coreWords: number;
-  /** Rooms of core that are lent whole to plugins, beside the contract. */
+  /** Areas of core that are libraries of plugins, besides the contract. */
   readonly coreLibraries: readonly string[];
-  /** Rooms, files and folders that import each other in a circle; types count. */
+  /** Areas, files and folders with circular imports; types count. */
   readonly roomCircles: readonly string[];
   readonly fileCircles: readonly string[];
   readonly folderCircles: readonly string[];
-  /** Pairs of rooms of which one imports the other. */
+  /** Number of pairs of areas of which one imports the other. */
   readonly roomArrows: number;
   /** Names of services, events and extension points that are defined a second time. */
   readonly namesTwice: readonly string[];
@@ -123,7 +123,7 @@ const places = (sources: readonly Source[], form: RegExp): string[] =>
 const roomOf = (path: string): string =>
   /^(?:plugins\/lib\/[^/]+|(?:core|plugins|bin)\/[^/]+(?=\/)|bin)/.exec(path)![0];
 
-/** Groups that can all be reached from each other, each as one line. */
+/** Returns strongly connected groups, each as one line. */
 function circles(arrows: readonly (readonly [from: string, to: string])[]): string[] {
   const next = new Map<string, Set<string>>();
   arrows
@@ -155,7 +155,7 @@ function circles(arrows: readonly (readonly [from: string, to: string])[]): stri
   return [...new Set(groups)];
 }
 
-/** As the linter counts them, comments and blank lines included. */
+/** Returns long functions as the linter counts them, comments and blank lines included. */
 function longFunctions(): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'svc-shape-'));
   try {

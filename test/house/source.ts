@@ -11,9 +11,9 @@ export interface Import {
   readonly typeOnly: boolean;
 }
 
-/** A source file, with its code told apart from what is only said in comments and strings. */
+/** Source file, with its code separated from comments and strings. */
 export interface Source {
-  /** From the project root. */
+  /** Path from the project root. */
   readonly path: string;
   readonly text: string;
   /** The text, same length and lines, with comments and the insides of strings and patterns blanked out. */
@@ -42,7 +42,7 @@ export function filesIn(folder: string): string[] {
     .sort();
 }
 
-/** Where a relative specifier leads, from the project root; undefined for a package. */
+/** Resolves a relative specifier to a path from the project root; undefined for a package. */
 export function target(from: string, specifier: string): string | undefined {
   return specifier.startsWith('.') ? posix.join(posix.dirname(from), specifier) : undefined;
 }
@@ -71,7 +71,7 @@ function importsOf(text: string, code: string): Import[] {
 const comment = /\/\/[^\n]*|\/\*[^]*?\*\/|#![^\n]*/y;
 const quoted = /'(?:\\[^]|[^'\\\n])*'|"(?:\\[^]|[^"\\\n])*"/y;
 const pattern = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\//y;
-/** From a backtick, or from the brace that ends a `${…}`, to the next of either. */
+/** Matches from a backtick, or from the brace that ends a `${…}`, to the next of either. */
 const template = /[`}](?:\\[^]|\$(?!\{)|[^`\\$])*(?:`|\$\{)/y;
 
 /** Blanks what is not code. Not a parser: it knows just enough to tell where strings, patterns and comments end. */

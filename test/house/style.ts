@@ -5,7 +5,7 @@ export const longFiles: Readonly<Record<string, string>> = {};
 
 export const longestFile = 400;
 export const longestReadme = 20;
-/** What stands at the top; hidden files and what git ignores aside. */
+/** Entries of the top folder, without hidden and ignored files. */
 export const topLevel = [
   'CHANGELOG.md',
   'CONTRIBUTING.md',
@@ -27,12 +27,12 @@ export const topLevel = [
   'tsconfig.json',
 ];
 
-/** Written in two halves, so that this file does not find itself. */
+/** Words of leftovers, written in two halves, so that this file does not match itself. */
 const leftovers = ['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X', 'HA' + 'CK'];
 const leftover = new RegExp(`\\b(?:${leftovers.join('|')})\\b`);
 const nameless = /(?:^|[/-])(?:utils?|helpers?|managers?|common|misc)(?=[./-]|$)/;
 
-/** What the style of the house forbids in one file, as sentences. */
+/** Returns the style violations of one file, as sentences. */
 export function blemishes({ path, text, code }: Source): string[] {
   const lines = text.split('\n').length - 1;
   const found = [
@@ -54,7 +54,10 @@ export function blemishes({ path, text, code }: Source): string[] {
     .map((complaint) => `${path}: ${complaint}`);
 }
 
-/** What is wrong with a room's README: it is read before the code, so it must be short enough to be read. */
+/**
+ * Returns what is wrong with a plugin's README: it is read before the code, so it must be short
+ * enough.
+ */
 export function readmeProblem(folder: string, text: string | undefined): string | undefined {
   if (text === undefined) {
     return `${folder}/README.md is missing; at most ${longestReadme} lines: what this is, what it owns, what must stay true`;

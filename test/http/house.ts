@@ -67,7 +67,7 @@ export class MemoryChanges implements ChangePort {
     return this.#witnesses.run(witness, work);
   }
 
-  /** What a plugin's own write does: its rows, then the witness, then all of it or nothing. */
+  /** Performs a plugin's own write: its rows, then the witness, then all of it or nothing. */
   async change(value: unknown): Promise<void> {
     const unit: Unit = { rows: [{ kind: 'change', value }] };
     const witness = this.#witnesses.getStore();

@@ -73,7 +73,7 @@ function files(t: TestContext, name: string): Files {
   return { cert, key, renew };
 }
 
-/** Whom a server says to be. */
+/** Returns the certificate subject of a server. */
 async function subjectOf(port: number): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
   await once(socket, 'secureConnect');

@@ -56,7 +56,7 @@ export function census({
   };
 }
 
-/** What has become more, as sentences; empty when nothing was left behind. */
+/** Returns what has grown, as sentences; empty if nothing leaked. */
 export const censusGrowth = (before: Census, after: Census): readonly string[] =>
   Object.entries(after).flatMap(([what, count]) => {
     const grown = count - (before[what] ?? 0);

@@ -18,11 +18,11 @@ export interface TestEdgeOptions {
   readonly services?: Readonly<Record<string, object>>;
   readonly environment?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
-  /** Kept by whoever names it; a fresh one, removed at the end, otherwise. */
+  /** Data folder kept by its owner; by default a fresh one, removed at the end. */
   readonly dataDir?: string;
 }
 
-/** The house of an agent, for the tests of a plugin that runs on edges. */
+/** Host of an agent, for the tests of a plugin that runs on edges. */
 export interface TestEdge {
   readonly dataDir: string;
   readonly host: PluginHost;
@@ -30,14 +30,14 @@ export interface TestEdge {
   /** Log lines so far. */
   readonly lines: readonly string[];
   service<T extends object>(token: ServiceToken<T>): T;
-  /** What plugins contribute to an extension point, as whoever opens it would see it. */
+  /** Returns the contributions of plugins to an extension point, as its owner sees them. */
   contributions<T>(point: { readonly id: string }): readonly T[];
   reload(id: string): Promise<unknown>;
   settled(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts the house of an edge with these plugins alone; it stops by itself when the test `t` ends. */
+/** Starts an agent's host with these plugins alone; it stops when the test `t` ends. */
 export async function startTestEdge(
   t: Pick<TestContext, 'after'>,
   options: TestEdgeOptions,

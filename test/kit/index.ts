@@ -27,17 +27,17 @@ export interface TestHostOptions {
   readonly packs?: readonly string[];
   /** Stand-ins for services whose plugins are left out, by service id. */
   readonly services?: Readonly<Record<string, object>>;
-  /** As in the environment: `{ SVC_LOG_LEVEL: 'debug' }`. */
+  /** Environment variables: `{ SVC_LOG_LEVEL: 'debug' }`. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
-  /** Kept by whoever names it; a fresh one, removed at the end, otherwise. */
+  /** Data folder kept by its owner; by default a fresh one, removed at the end. */
   readonly dataDir?: string;
   readonly watch?: boolean;
   /** Program and first arguments of the agent of this machine; default: it has none. */
   readonly agent?: readonly string[];
 }
 
-/** A real house on a loopback port with a real database, for the tests of a plugin. */
+/** Real host on a loopback port with a real database, for the tests of a plugin. */
 export interface TestHost {
   readonly url: string;
   readonly dataDir: string;
@@ -46,11 +46,14 @@ export interface TestHost {
   readonly host: PluginHost;
   readonly registry: Registry;
   census(): Census;
-  /** The census of this house before its first plugin. */
+  /** Census of this host before its first plugin. */
   readonly empty: Census;
   /** Log lines so far. */
   readonly lines: readonly string[];
-  /** Fetches a path of this house as the operator, unless `init` brings an Authorization header of its own. */
+  /**
+   * Fetches a path of this host as the operator, unless `init` brings an Authorization header of
+   * its own.
+   */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** The body of a successful JSON answer; throws with the answer otherwise. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the caller's assertion says
@@ -59,7 +62,10 @@ export interface TestHost {
   service<T extends object>(token: ServiceToken<T>): T;
   reload(id: string): Promise<unknown>;
   settled(): Promise<void>;
-  /** Looks at the house when the test ends, while it still serves; not when the test itself has stopped it. */
+  /**
+   * Examines the host when the test ends, while it still runs; not if the test itself has stopped
+   * it.
+   */
   atEnd(look: () => Promise<void>): void;
   stop(): Promise<void>;
 }
@@ -77,7 +83,7 @@ function emptyProduct(dataDir: string): string {
   return root;
 }
 
-/** Starts a house with these plugins alone; it stops by itself when the test `t` ends. */
+/** Starts a host with these plugins alone; it stops when the test `t` ends. */
 export async function startTestHost(
   t: Pick<TestContext, 'after'>,
   options: TestHostOptions,

@@ -1,14 +1,15 @@
 import crypto from 'node:crypto';
 
-/** As `currentCost` of plugins/iam, which tells why it is as dear. */
+/** Parameters of `currentCost` of plugins/iam, which explains its cost. */
 const dear = { N: 2 ** 15, r: 8, p: 3 } as const;
 const real = crypto.scrypt;
 
 let houses = 0;
 
 /**
- * Makes the hash of a password cost next to nothing while a house of a test is up; the cost it names stays. A third of a second each time
- * would be most of what the tests of accounts take; test/plugins/iam/hashing.test.ts, which starts no house, has the real one.
+ * Makes password hashes nearly free while a test host is up, though they state the real cost. A
+ * third of a second each would dominate the tests of accounts; test/plugins/iam/hashing.test.ts,
+ * which starts no host, has the real one.
  */
 export function quickPasswords(): { readonly end: () => void } {
   crypto.scrypt = quick;
@@ -16,7 +17,7 @@ export function quickPasswords(): { readonly end: () => void } {
   return { end: () => void (houses -= 1) };
 }
 
-/** Asks what house is up when it is called: whoever spies on it may put it back later. */
+/** Hashes by checking which host is up at the time of the call: a spy may restore it later. */
 const quick = ((...args: Parameters<typeof crypto.scrypt>) => {
   const [password, salt, length, options, done] = args;
   const isDear = options.N === dear.N && options.r === dear.r && options.p === dear.p;

@@ -15,7 +15,10 @@ export const packRootOf = (folder: string): PluginRoot => ({
 /** The checkout whose tests run. */
 export const testedRoot = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Where one plugin of a test lies: the id of a shipped one, or the absolute path of its folder. */
+/**
+ * Returns the location of a test's plugin: the id of a shipped one, or the absolute path of its
+ * folder.
+ */
 export function rootOf(plugin: string): PluginRoot {
   const folder = isAbsolute(plugin) ? plugin : join(testedRoot, 'plugins', plugin);
   if (!existsSync(join(folder, 'plugin.json'))) {

@@ -15,7 +15,9 @@ export interface TestThread extends ThreadHandle {
   close(): Promise<void>;
 }
 
-/** Runs a worker file in a thread without a house, for tests and benches; resolves once it is open. */
+/**
+ * Runs a worker file in a thread without a host, for tests and benches; resolves once it is open.
+ */
 export async function startThreadForTest(
   t: Pick<TestContext, 'after'> | undefined,
   file: string,

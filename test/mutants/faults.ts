@@ -5,11 +5,14 @@ export interface Fault {
   /** Stands in the file exactly once. */
   readonly find: string;
   readonly put: string;
-  /** Parts of paths, as `npm test` takes them: the room of the file and nothing else. */
+  /** Parts of paths, as `npm test` takes them: the plugin of the file and nothing else. */
   readonly tests: readonly string[];
 }
 
-/** One a room: each is a slip that somebody could make, and that types, lint and format let pass. */
+/**
+ * Faults, one per area: each is a slip that somebody could make, and that types, lint and format
+ * miss.
+ */
 export const faults: readonly Fault[] = [
   {
     file: 'core/auth/client-address.ts',

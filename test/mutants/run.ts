@@ -46,7 +46,10 @@ function main(parts: readonly string[]): number {
   }
 }
 
-/** Packages are the same; what is built and kept beside them is the copy's own, and goes with it. */
+/**
+ * Shares the packages; what is built and stored next to them is the copy's own, and deleted with
+ * it.
+ */
 function lendPackages(copy: string): void {
   const [from, to] = [root, copy].map((place) => join(place, 'node_modules')) as [string, string];
   mkdirSync(to);

@@ -14,7 +14,10 @@ import { placeBill } from '../../bin/dev/packaging/place-bill.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A product whose lockfile names these packages, of which some are installed with a manifest of their own. */
+/**
+ * Creates a product whose lockfile names these packages, of which some are installed with a
+ * manifest.
+ */
 function product(
   t: TestContext,
   lock: Readonly<Record<string, object>>,

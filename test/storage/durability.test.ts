@@ -80,7 +80,10 @@ test('no write is acknowledged before the fsync of its commit', (t) =>
     }
   }));
 
-/** What one line of the trace means here; a call that another thread interrupts counts when it resumes. */
+/**
+ * Returns the meaning of one line of the trace; a call that another thread interrupts counts when
+ * it resumes.
+ */
 function eventOf(line: string): 'written' | 'synced' | 'acknowledged' | undefined {
   if (/write\(1<[^>]*>, "acknowledged/.test(line)) {
     return 'acknowledged';

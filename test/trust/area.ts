@@ -3,28 +3,36 @@ import { fileURLToPath } from 'node:url';
 
 import { type Household, type SignedIn, shippedPlugins } from './household.ts';
 
-/** What one room serves, written down by hand from the specification: the tests of trust hold the room against it. */
+/**
+ * Routes of one plugin, written by hand from the specification: the trust tests compare the plugin
+ * with it.
+ */
 export interface Area {
   /**
-   * One route a line: method, path, who may. `public`, `known` (people and API tokens), `any` (the same; an API token by `read:<plugin>`), `admin`, `machine` (an edge) or an action
-   * such as `edge:create`; `admin|self` is also open to the person whose id stands in the path, `ingest:push|machine` to an edge. Then, unless
-   * only administrators, edges or everybody may: what members of an organization with a device selector get, `none` (nothing in it is of a
-   * device), `narrowed` (only what is of their devices) or `refused`.
+   * Routes, one a line: method, path, access. `public`, `known` (people and API tokens), `any` (the
+   * same; an API token by `read:<plugin>`), `admin`, `machine` (an edge) or an action such as
+   * `edge:create`; `admin|self` is also open to the person whose id is in the path,
+   * `ingest:push|machine` to an edge. Then, unless only administrators, edges or everybody may:
+   * what members of an organization with a device selector get, `none` (nothing in it belongs to a
+   * device), `narrowed` (only what belongs to their devices) or `refused`.
    */
   readonly routes: string;
   /** Collections whose ids belong to somebody: makes one for them. A collection is the word before the id in a path. */
   readonly owned?: Readonly<
     Record<string, (owner: Twin) => string | number | Promise<string | number>>
   >;
-  /** Collections that are the same for everybody in the house. */
+  /** Collections that are the same for everybody. */
   readonly houseWide?: readonly string[];
   /** The collection of ids in fields, parameters and queries that are named for it: `user_id` is one of `users`. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** For routes that take ids and a body, by `METHOD path`: a good body, with ids of one's own where it needs some. */
+  /**
+   * Valid bodies of routes that take ids and a body, by `METHOD path`, with the caller's own ids
+   * where needed.
+   */
   readonly bodies?: Readonly<Record<string, (own: Ids) => object>>;
 }
 
-/** What somebody owns, one of each collection. */
+/** Ids of what somebody owns, one of each collection. */
 export type Ids = Readonly<Record<string, string | number>>;
 
 /** Somebody with an organization of their own, who is in no other and may do whatever is no administrator's. */
@@ -39,7 +47,7 @@ export type Stance = 'none' | 'narrowed' | 'refused';
 export interface Row {
   readonly method: string;
   readonly path: string;
-  /** As written: `any`, `edge:create`, `admin|self`. */
+  /** Access as written: `any`, `edge:create`, `admin|self`. */
   readonly who: string;
   readonly stance: Stance | undefined;
   readonly plugin: string;
@@ -48,7 +56,7 @@ export interface Row {
 /** `core` serves some routes itself, and is no folder. */
 const rooms = ['core', ...shippedPlugins];
 
-/** The tables of every room; a room without one is a sentence in `missing`. */
+/** Returns the tables of every plugin; one without is a sentence in `missing`. */
 export async function areas(): Promise<{
   readonly all: ReadonlyMap<string, Area>;
   readonly missing: readonly string[];

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { createBackup } from '../../bin/upkeep/backup/backup.ts';
 import { type Household, household, password, shippedPlugins } from './household.ts';
 
-/** A room with secrets among its settings. */
+/** Plugin with secrets among its settings. */
 const torchFolder = fileURLToPath(new URL('../plugins/setting/torch', import.meta.url));
 
 /** Plants a secret in every place where one may be typed, and remembers what must not be found afterwards. */
@@ -157,7 +157,10 @@ async function plant({ house, ask, person }: Household): Promise<Map<string, str
   return planted;
 }
 
-/** Where these may stand: the description that a user typed is content, and the operator's token is in its own file. */
+/**
+ * Places where these may occur: the description that a user typed is content, and the operator's
+ * token is in its own file.
+ */
 const inPlace = new Map([
   ['the operator token', /keys\/operator\.token$/],
   ['key in a text', /svc\.db(-wal)?$/],
@@ -204,7 +207,7 @@ test('no secret that anybody typed or was given stands in a log line, a table, a
   );
 });
 
-/** A copy without the key, beside the data, so that it is searched with it. */
+/** Creates a backup without the key, next to the data, so that it is searched with it. */
 async function backUp(dataDir: string): Promise<void> {
   await createBackup(join(dataDir, 'backups', 'canaries'), {
     dataDir,

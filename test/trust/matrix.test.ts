@@ -14,13 +14,16 @@ interface Caller {
   readonly who: string;
   readonly authorization: string | undefined;
   readonly expects: (audience: string, plugin: string) => Expected;
-  /** Whose id they may use where a route is also for oneself. */
+  /** Id that they may use where a route is also for oneself. */
   readonly self?: number;
   /** Signs them in a second time, for what ends a session. */
   readonly again?: () => Promise<SignedIn>;
 }
 
-/** What decisions about roles say that a `user` may; a room that adds an area adds it there, and here. */
+/**
+ * Permissions of a `user` by the decisions about roles; a plugin that adds an area adds it there,
+ * and here.
+ */
 const ofUser = [
   'edge:*',
   'edge:plugin',
@@ -38,7 +41,10 @@ const nobody = (audience: string): Expected => (audience === 'public' ? 'open' :
 const machine = (audience: string): Expected =>
   audience === 'public' || /(^|\|)machine$/.test(audience) ? 'open' : 403;
 
-/** What somebody with these grants may do, written anew here: the test must not ask the code that it tests. */
+/**
+ * Returns what somebody with these grants may do, restated here: the test must not use the code
+ * that it tests.
+ */
 const holding =
   (...grants: readonly string[]) =>
   (audience: string): Expected => {
@@ -53,7 +59,10 @@ const holding =
       : 403;
   };
 
-/** A program reads where its token says so; whoever is signed in reads everywhere. */
+/**
+ * Returns whether reading is allowed: a program reads where its token says so; a signed-in person
+ * reads everywhere.
+ */
 const reading =
   (areas: readonly string[] | 'all', ...grants: readonly string[]) =>
   (audience: string, plugin: string): Expected =>
@@ -64,7 +73,7 @@ const reading =
       : holding(...grants)(audience);
 
 const everywhere = '*';
-/** Ends every session of whoever asks, so it is asked for last. */
+/** Path called last, since it ends every session of the caller. */
 const lastOfAll = '/api/v1/auth/logout-all';
 
 test('every route answers every kind of caller as the tables say', async (t) => {
@@ -252,7 +261,10 @@ async function adminElsewhere({ house, ask, person, signIn }: Household): Promis
   return await signIn(email);
 }
 
-/** A machine as the pipeline gets to know it, whichever room vouches for machines; one that claims everything on top of that. */
+/**
+ * Returns an edge as the pipeline sees it, whichever plugin vouches for it; one that claims
+ * everything on top of that.
+ */
 function edgeCredential({ house }: Household): string {
   const provider: AuthenticatorContract = house.service(Authenticator);
   const people = provider.authenticate.bind(provider);
@@ -264,7 +276,10 @@ function edgeCredential({ house }: Household): string {
   return `Basic ${Buffer.from('svc_ak_1:svc_sk_1').toString('base64')}`;
 }
 
-/** Two people whose roles are made anew for each guard: one holds it and nothing else, one everything else there is. */
+/**
+ * Creates two people whose roles are replaced for each guard: one holds it and nothing else, the
+ * other everything else.
+ */
 async function customCallers(
   people: Household,
 ): Promise<(guard: string, declared: readonly string[]) => Promise<Caller[]>> {
@@ -314,7 +329,10 @@ async function call(
     : await people.ask(row.method, path, token, takesBody ? '{}' : undefined);
 }
 
-/** Whether the pipeline, and not the handler, turned the caller away; protocols have envelopes of their own for the sentence. */
+/**
+ * Returns a refusal by the pipeline rather than the handler; protocols have envelopes of their own
+ * for the sentence.
+ */
 function refusal({ status, body, text }: Answer): 401 | 403 | undefined {
   const message = String(body?.message ?? body?.error ?? text).trimStart();
   if (

@@ -17,7 +17,7 @@ const rule = (key: string, more: object) => ({
   ...more,
 });
 
-/** What is of each customer, by their names; `shared` is of both. */
+/** Data of each customer, by name; `shared` belongs to both. */
 interface Known {
   readonly incident: number;
   readonly asked: number;
@@ -36,7 +36,10 @@ interface Scene {
   readonly between: number;
 }
 
-/** Two customers with incidents, silences, a topology, changes, approvals: the same of each, and some that are of both. */
+/**
+ * Creates two customers with incidents, silences, a topology, changes, approvals: the same for
+ * each, and some for both.
+ */
 async function scene(t: Parameters<typeof twoCustomers>[0]): Promise<Scene> {
   const all = await twoCustomers(t);
   const { house, ask, clock } = all;
@@ -144,7 +147,7 @@ async function scene(t: Parameters<typeof twoCustomers>[0]): Promise<Scene> {
   return { all, of, between, sharedSilence, shared: incidentOf('all_up', 'global') };
 }
 
-/** Those with `~` must answer with what is the asker's own, and not with nothing. */
+/** Returns questions; those with `~` must return what is the asker's own, and not nothing. */
 function questions(
   { all, of, shared }: Scene,
   own: Customer,
@@ -446,7 +449,7 @@ test('what happens to devices of others does not arrive in the stream of events'
     const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
     let read = '';
     return {
-      /** What has come so far, once this is among it. */
+      /** Resolves with the output so far, once it contains this. */
       async until(text: string): Promise<string> {
         while (!read.includes(text)) {
           const { value, done } = await reader.read();

@@ -5,7 +5,7 @@ import { type Customer, twoCustomers, type TwoCustomers } from './two-customers.
 
 const q = (query: string): string => encodeURIComponent(query);
 
-/** Ways through the three languages by which what is beside the selector could come along. */
+/** Returns queries in the three languages that try to include data beyond the selector. */
 function byways({ at }: TwoCustomers, own: Customer, other: Customer): string[] {
   const [start, end] = [at - 60_000, at + 60_000];
   const seconds = `start=${start / 1_000}&end=${end / 1_000}`;

@@ -20,14 +20,17 @@ interface Scene {
   readonly all: TwoCustomers;
   readonly app: ImApp;
   readonly incidents: Readonly<Record<Customer['name'] | 'shared', number>>;
-  /** Of the notice of each incident, in the group of both. */
+  /** Buttons of the notice of each incident, in the group of both. */
   readonly buttons: Readonly<Record<Customer['name'], readonly string[]>>;
   readonly approvals: Readonly<Record<Customer['name'], Approval>>;
   /** Says it to the bot alone, or presses a button, and returns what is answered. */
   answerTo(from: string, text: string, pressed?: boolean): Promise<string>;
 }
 
-/** By the customer whose member it is; `nobody` is linked to no account, and is let in by the app. */
+/**
+ * Sender by the customer whose member it is; `nobody` is linked to no account, and is admitted by
+ * the app.
+ */
 const sender = { acme: 'U1', bravo: 'U2', nobody: 'U3' } as const;
 
 async function fired({

@@ -94,7 +94,7 @@ async function everyRoute(all: Stand): Promise<void> {
     }
     return answer;
   };
-  /** What is not seen is answered as what never was. */
+  /** Asserts that what is out of scope is answered like what never existed. */
   const absent = async (
     own: Customer,
     route: string,

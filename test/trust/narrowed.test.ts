@@ -5,7 +5,7 @@ import { areas, rowsOf } from './area.ts';
 import { household } from './household.ts';
 import { knock } from './knock.ts';
 
-/** Ends the session of whoever asks. */
+/** Matches routes that end the caller's session. */
 const last = /\/logout(-all)?$/;
 
 test('every route answers members of an organization with a device selector as the tables say', async (t) => {

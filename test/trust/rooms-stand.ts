@@ -9,7 +9,7 @@ import type { Rule } from '../../plugins/model/cli/fake-model/script.ts';
 import { beside } from '../kit/beside.ts';
 import { type Customer, twoCustomers, type TwoCustomers } from './two-customers.ts';
 
-/** What one customer has in these areas, beside its devices. */
+/** Things of one customer in these areas, besides its devices. */
 export interface Things {
   readonly shell: number;
   readonly report: number;
@@ -23,7 +23,10 @@ export interface Stand extends TwoCustomers {
   readonly things: Readonly<Record<Customer['name'], Things>>;
 }
 
-/** A model that asks tools about the devices of the customer whom the message names, by every way that it is offered, and then says what it was told. */
+/**
+ * Returns a model that calls tools about the devices of the customer whom the message names, in
+ * every way it is offered, and then repeats the results.
+ */
 const nosy = (all: () => TwoCustomers): Rule => ({
   when: { last: 'Tell me all of ' },
   reply: (request: ChatRequest) => {

@@ -77,7 +77,7 @@ async function askWith(
   return await twin.ask(route.method, path, route.body === undefined ? undefined : body);
 }
 
-/** What an answer says, whichever id it was asked with. */
+/** Returns the text of an answer, independent of the id in the request. */
 function told({ status, body, text }: Answer, id: string | number): string {
   const { request_id: _its, message, ...rest } = (body ?? { text }) as Record<string, unknown>;
   const said =

@@ -16,7 +16,7 @@ import { watchFolders } from '../../bin/watcher/watch.ts';
 import type { WatchOptions } from '../../core/host/index.ts';
 import { dropFolder, listening, shows } from '../host/drop-folder.ts';
 
-/** Watches `roots` and keeps every path that was told, until `forget`. */
+/** Watches `roots` and records every reported path, until `forget`. */
 async function watching(
   t: TestContext,
   roots: readonly string[],

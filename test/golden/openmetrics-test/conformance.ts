@@ -60,7 +60,7 @@ function told(what: string, wrong: readonly (string | undefined)[]): void {
   bad.forEach((line) => console.log(`  ${line}`));
 }
 
-/** What is wrong with each sample that the test expects, beside those that were read in its place. */
+/** Compares each sample that the test expects with the one parsed; returns the differences. */
 function samplesOf(test: string): (string | undefined)[] {
   const body = functionBody(source, test);
   const input = [...body.matchAll(/input :?\+?= (`[^`]*`|"(?:\\.|[^"\\])*")/g)]

@@ -1,14 +1,14 @@
 import { read } from './reading.ts';
 
 export interface JudgedCases {
-  /** What is wrong with each, undefined where nothing is. */
+  /** Error of each text, undefined if there is none. */
   readonly taken: readonly (string | undefined)[];
   readonly refused: readonly (string | undefined)[];
   /** Texts that this reader refuses although it need not. */
   readonly semantic: readonly string[];
 }
 
-/** Where the list of texts that must be refused goes over from how they are written to what they mean. */
+/** Line from which on the list of refused texts is about meaning rather than syntax. */
 const fromHere = '# Exemplars on unallowed samples.';
 /** Prometheus reads these, and what is said of a metric twice or late does not harm it. */
 const alsoTaken = [

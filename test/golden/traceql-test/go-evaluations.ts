@@ -21,7 +21,7 @@ import { elements, named } from './go-trace.ts';
 export interface Judged {
   readonly table: string;
   readonly query: string;
-  /** What was wrong; absent when it passed. */
+  /** Failure; absent if it passed. */
   readonly wrong?: string;
   /** Why it was not asked for. */
   readonly reason?: string;
@@ -33,7 +33,7 @@ interface Case {
   readonly output: readonly GoValue[];
 }
 
-/** Of ast_execute_test.go: tables of queries with spansets that go in and come out. */
+/** Tables in ast_execute_test.go of queries with input and output spansets. */
 const evaluated = [
   'TestGroup',
   'TestCoalesce',
@@ -44,7 +44,7 @@ const evaluated = [
   'TestBinaryOperationsWorkAcrossNumberTypes',
   'TestArithmetic',
 ];
-/** With one span, that the query matches or does not. */
+/** Tests with one span, which the query matches or not. */
 const matched = ['TestSpansetFilter_matches', 'TestSpansetExistence'];
 
 /** The texts in the tables of parse_test.go that have an error. Those without one are only read there, and their types not looked at. */

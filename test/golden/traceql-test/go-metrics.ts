@@ -11,7 +11,10 @@ import { memorySource, spanOf } from '../../plugins/traces/spans.ts';
 import { functionBody } from '../go-literals.ts';
 import type { Judged } from './go-evaluations.ts';
 
-/** Of one series at one time; the whole answer has so many series where `series` is said. */
+/**
+ * Expected value of one series at one time; `series` is the number of series of the answer, if
+ * given.
+ */
 interface Wanted {
   readonly labels: readonly (readonly [key: string, value: string])[];
   readonly at: number;
@@ -167,7 +170,7 @@ function spansIn(body: string, names: Names): Span[] {
   return spans;
 }
 
-/** From series that are written out, and from what is asserted of single ones. */
+/** Returns expected values: from complete series, and from assertions about single ones. */
 function wantedIn(body: string, names: Names): Wanted[] {
   const wanted: Wanted[] = [];
   const all = (labels: Wanted['labels'], list: string): void =>

@@ -215,7 +215,7 @@ async function judgedTags(service: Service, source: string): Promise<Judged[]> {
   return judged;
 }
 
-/** Each condition is asked alone and beside another, and must say the same of the root. */
+/** Tests each condition alone and next to another; both must agree about the root. */
 async function judgedConditions(service: Service, source: string): Promise<Judged[]> {
   const table = 'traceQLExistence';
   const body = functionBody(source, table);

@@ -3,7 +3,7 @@ import { fieldsOf, type GoField, type GoValue, literalAt } from '../go-literals.
 /** The trace of tempodb's tests, and what they ask about it, out of their Go code. */
 export const traceId = 'abcd'.repeat(8);
 const terminals = '{ } ( ) = ~ ! < > & | ^';
-/** The spans of the tests are of 1970, which no store keeps: all times are moved. */
+/** Offset of all times: the spans of the tests are from 1970, which no store keeps. */
 export const shiftSeconds = 1_795_200_000 - 1_000;
 export const nanos = (value: number): string =>
   String(BigInt(shiftSeconds) * 1_000_000_000n + BigInt(value));
@@ -127,7 +127,9 @@ const spanId = (value: GoValue): string =>
 /** Names of the tests and their values, for one draw of their conditions. */
 type Known = (name: string) => unknown;
 
-/** What holds of each span and what does not, as the tests make it; `draw` says which of them is taken. */
+/**
+ * Returns conditions that hold or fail for each span, as the tests make them; `draw` selects one.
+ */
 export function conditionsOf(trace: readonly GoField[]): (draw: number) => Known {
   const spans: string[][] = [];
   const durations: number[] = [];

@@ -10,7 +10,9 @@ import { peer } from '../../peers.ts';
 import { settled } from '../imbridge/office.ts';
 import { listening, sourceHouse } from './house.ts';
 
-/** Debian's Alertmanager, which repeats itself every two seconds; answers how it is told of alerts. */
+/**
+ * Starts Debian's Alertmanager, which re-sends every two seconds; returns how to give it alerts.
+ */
 async function alertmanager(
   t: TestContext,
   program: string,

@@ -31,7 +31,10 @@ export interface SourceHouse {
   timeline(id: number): Promise<string[]>;
 }
 
-/** The rooms that take alerts of other systems, raise incidents and notify, with one channel that a test reads. */
+/**
+ * Starts a host with the plugins that accept external alerts, raise incidents and notify, with one
+ * channel that a test reads.
+ */
 export async function sourceHouse(
   t: Pick<TestContext, 'after'>,
   { ahead = 0, ...options }: { readonly dataDir?: string; readonly ahead?: number } = {},
@@ -127,7 +130,7 @@ export const pushOf = (...alerts: object[]) => ({
   alerts,
 });
 
-/** As Grafana signs a body. */
+/** Signs a body as Grafana does. */
 export const signature = (secret: string, body: string, atMs: number): Record<string, string> => {
   const time = String(Math.floor(atMs / 1_000));
   return {

@@ -11,7 +11,9 @@ async function engine(t: TestContext): Promise<Engine> {
   return made;
 }
 
-/** What was written since the last look: `name{state, key, device} value`, or `end` of it. */
+/**
+ * Returns what was written since the last call: `name{state, key, device} value`, or `end` of it.
+ */
 function looked(house: Engine): readonly string[] {
   return house.written.splice(0).map(({ labels, value, stale }: SampleRow) => {
     const what = labels['__name__'] === 'ALERTS' ? labels['alertstate'] : 'since';

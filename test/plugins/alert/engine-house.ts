@@ -40,8 +40,8 @@ export const hour = 60 * minute;
 export const interval = 30 * second;
 
 /**
- * A clock that stands until it is told to go; the wall can jump without time passing. As on a real machine, monotonic time
- * has fractions, and the wall is slewed against it by a few parts in a million.
+ * Manual clock; the wall can jump without time passing. As on a real machine, monotonic time has
+ * fractions, and the wall is slewed against it by a few parts in a million.
  */
 export class HandClock {
   #wall: number;
@@ -189,7 +189,7 @@ export class Engine {
   readonly book = new TestBook();
   readonly notices: Notice[] = [];
   readonly fired: string[] = [];
-  /** What was written of alerts. */
+  /** Samples written about alerts. */
   readonly written: SampleRow[] = [];
   /** Instead of taking what is written of alerts. */
   refuse: (() => Promise<never>) | undefined;
@@ -197,9 +197,9 @@ export class Engine {
   /** The rule whose notices cannot be stored. */
   poison: string | undefined;
   readonly asked: { readonly queries: readonly string[]; readonly time: number }[] = [];
-  /** By query; an error in the place of an answer. Queries that are not here have an empty answer. */
+  /** Answers by query, or an error. Other queries have an empty answer. */
   readonly answers = new Map<string, readonly Series[] | Error>();
-  /** Of times that the clock has yet to show. */
+  /** Answers for times that the clock has yet to reach. */
   readonly ahead = new Map<string, readonly Series[] | Error>();
   /** Devices whose edges are offline, and those that push nothing although nobody says so. */
   readonly offline = new Set<string>();
@@ -234,7 +234,7 @@ export class Engine {
     return this;
   }
 
-  /** As after a start of the process: nothing is known but what is on disk. */
+  /** Starts like a new process: nothing is known but what is on disk. */
   async start(): Promise<void> {
     const { clock } = this;
     const timeline = new Timeline(clock);
@@ -357,7 +357,7 @@ export class Engine {
     this.#unfollow = await this.evaluator.start();
   }
 
-  /** What the store says of edges, and of who pushes: all devices that it is asked for, but some. */
+  /** Returns the store's answer about edges and pushers: all requested devices except some. */
   #heard(query: string): readonly Series[] {
     const of = (devices: Iterable<string>): readonly Series[] =>
       Array.from(devices, (device) => ({ device_id: device, value: 1 }));
@@ -427,7 +427,7 @@ export class Engine {
   }
 }
 
-/** Those of the plugin, or the first few of them. */
+/** Returns the plugin's migrations, or the first few of them. */
 export function migrations(
   count = Infinity,
 ): readonly { readonly name: string; readonly sql: string }[] {

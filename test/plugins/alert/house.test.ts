@@ -23,7 +23,7 @@ interface Alerting {
   ): Promise<void>;
 }
 
-/** A house with the real metrics store, in whose time nothing happens by itself. */
+/** Starts a host with the real metrics store, in which time stands still until moved. */
 async function alerting(t: TestContext, clock = new HandClock()): Promise<Alerting> {
   const notices: Notice[] = [];
   const dispatcher = {

@@ -207,7 +207,9 @@ test('every kind of rule, over what an edge pushes: pending, firing, told, ackno
   );
 });
 
-/** What was pending before it fired, and fired until it was over, is in the metrics store, at the times that the timeline tells. */
+/**
+ * Asserts that the metrics store has the pending and firing periods at the times in the timeline.
+ */
 async function assertStages(house: TestHost, rule: string, items: readonly Row[]): Promise<void> {
   const at = (type: string): readonly number[] =>
     items.filter((row) => row.type === type).map(({ created_at: time }) => Date.parse(time));
@@ -263,7 +265,10 @@ interface Listed {
   readonly acknowledged_by: string | null;
 }
 
-/** A house with the whole way from the data plane to the platforms, in whose time nothing happens by itself. */
+/**
+ * Starts a host with everything from the data plane to the platforms, in which time stands still
+ * until moved.
+ */
 async function worldOf(t: TestContext, clock: HandClock) {
   const spans = await openService(t, {}, () => clock.now() + step);
   const house = await startTestHost(t, {
@@ -389,7 +394,7 @@ async function worldOf(t: TestContext, clock: HandClock) {
   };
 }
 
-/** What platforms have taken of one incident: the words before `warning: …`, in their order. */
+/** Returns the words before `warning: …` that platforms received about one incident, in order. */
 function titlesOf(
   { webhook, feishu, slack }: Readonly<Record<'webhook' | 'feishu' | 'slack', Platform>>,
   summary: string,
@@ -411,7 +416,10 @@ function titlesOf(
   });
 }
 
-/** What the edge pushes at one time: metrics as text, lines of a log, and spans. */
+/**
+ * Returns a function that pushes what the edge has at one time: metrics as text, log lines, and
+ * spans.
+ */
 function pushing(house: TestHost, spans: Awaited<ReturnType<typeof openService>>) {
   let good = 0;
   let all = 0;

@@ -1,6 +1,8 @@
 import { hour, interval, minute } from './engine-house.ts';
 
-/** What the rules of the model are: written down here once more, so that the engine cannot agree with itself alone. */
+/**
+ * Rules of the model: stated here independently, so that the engine cannot agree with itself alone.
+ */
 export interface ModelRule {
   readonly key: string;
   readonly severity: 'info' | 'warning' | 'critical';
@@ -36,12 +38,15 @@ interface Thing {
   until: number;
   fires: number[];
   events: string[];
-  /** What each gate has spoken up for. */
+  /** Decisions that each gate has announced. */
   spoken: Map<string, string>;
   dampedAt: number;
 }
 
-/** The alert engine as one would explain it: no database, no queries, no concurrency. One tick looks at every rule. */
+/**
+ * Model of the alert engine, as simple as possible: no database, no queries, no concurrency. One
+ * tick evaluates every rule.
+ */
 export class Model {
   readonly things: Thing[] = modelRules.flatMap((rule) =>
     devices.map((device) => ({
@@ -249,7 +254,7 @@ export class Model {
     }
   }
 
-  /** What a user does; false: refused. */
+  /** Applies a user's action; false if refused. */
   act(thing: Thing, act: 'ack' | 'silence' | 'unsilence' | 'resolve'): boolean {
     const { status } = thing;
     switch (act) {
@@ -291,7 +296,10 @@ export class Model {
     }
   }
 
-  /** Nobody looks from now on until the next tick; a jump makes slots come later, and a wall that is behind blind to the end of what fires. */
+  /**
+   * Jumps in time, without evaluation until the next tick; a jump delays slots, and a wall that is
+   * behind hides the end of what fires.
+   */
   jump(ms: number): void {
     this.drift += ms;
     if (ms !== 0) {

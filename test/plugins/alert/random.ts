@@ -23,7 +23,7 @@ export interface Walk {
   readonly jumps: number;
 }
 
-/** All rules share a slot, which is at the ticks of the walk: the model knows one time. */
+/** Text whose slot is at the ticks of the walk, shared by all rules: the model knows one time. */
 const onTheTick = Array.from({ length: 1_000 }, (_, at) => `measure ${at}`).find(
   (text) => phaseOf(text, interval) === 0,
 )!;

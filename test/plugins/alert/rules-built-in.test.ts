@@ -6,14 +6,14 @@ import type { SampleRow } from 'svc/contracts/metricsdb';
 import { rows, rulesHouse, StoppedClock } from './rules-house.ts';
 
 const minute = 60_000;
-/** How much of the past is stored. */
+/** Span of stored history. */
 const backMs = 240 * minute;
 
 type Of = (agoMs: number) => number | undefined;
 interface World {
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;
-  /** What a device, a pipeline or a target is like that the rule is about, and one that is well. */
+  /** Series of a device, pipeline or target that the rule is about; below, of one that is well. */
   readonly bad: Of;
   readonly good: Of;
 }
@@ -27,7 +27,7 @@ const perMinute =
   (ago) =>
     ((backMs - ago) / minute) * count;
 
-/** What each rule that comes with the product is about. */
+/** Worlds of each built-in rule. */
 const worlds: Readonly<Record<string, readonly World[]>> = {
   cpu_high: [
     {

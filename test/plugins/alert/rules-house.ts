@@ -12,7 +12,7 @@ export interface Answer {
   readonly body: any;
 }
 
-/** Stands still until it is told to go. */
+/** Clock that stands still until moved. */
 export class StoppedClock {
   #now: number;
   #passed = 0;
@@ -49,7 +49,7 @@ export interface RulesHouse {
   ): Promise<Answer>;
 }
 
-/** A house with rules and the stores that they ask, and nothing else. */
+/** Starts a host with rules and the stores that they query, and nothing else. */
 export async function rulesHouse(
   t: TestContext,
   options: {
@@ -91,7 +91,7 @@ export async function rulesHouse(
   };
 }
 
-/** A rule that is as short as one may be. */
+/** Returns a minimal rule. */
 export const draft = (more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => ({
   rule_key: 'cpu_busy',
   name: 'CPU is busy',

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { builtInRules } from '../../../plugins/alert/authoring/built-in-rules.ts';
 import { draft, rulesHouse } from './rules-house.ts';
 
-/** Without what only the service says. */
+/** Removes fields that only the service sets. */
 const sendable = (rule: Readonly<Record<string, unknown>>): object =>
   Object.fromEntries(
     Object.entries(rule).filter(

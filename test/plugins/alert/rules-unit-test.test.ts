@@ -382,7 +382,10 @@ function dice(seed: number): (sides: number) => number {
   };
 }
 
-/** Without samples exactly on the edge of a window, where the third major version of Prometheus counts otherwise than the second. */
+/**
+ * Expressions without samples exactly on the edge of a window, which Prometheus 3 counts
+ * differently from 2.
+ */
 const expressions = [
   'm > 2',
   'm{job="a"} <= 1',

@@ -15,7 +15,7 @@ import type { Plan } from '../../../plugins/alert/rule/rule.ts';
 import { ruleOf } from './engine-house.ts';
 
 const many = 2_000;
-/** So many pieces of other work are done at least while `many` are dealt with. */
+/** Min pieces of other work that are done while `many` are handled. */
 const leastTurns = 9;
 
 const rule = ruleOf({ id: 1, rule_key: 'hot', dimensions: ['unit'] });
@@ -48,7 +48,7 @@ const evaluation = (rows: ReturnType<typeof answerRows>['rows'], at: number) => 
   holdMs: 0,
 });
 
-/** What work came to, and how many pieces of other work were done meanwhile. */
+/** Returns the result of work, and how many pieces of other work were done meanwhile. */
 async function beside<R>(
   work: Promise<R>,
 ): Promise<{ readonly result: R; readonly turns: number }> {

@@ -22,7 +22,7 @@ export interface ApprovalHouse extends SkillHouse {
   readonly clock: { ahead: number };
   readonly personas: TestPersona[];
   book(): ApprovalBook;
-  /** As a run of a chat asks, in the name of anna, unless it says otherwise. */
+  /** Requests an approval like a chat run, on behalf of anna unless specified otherwise. */
   asked(more?: Partial<ApprovalAsk>): Promise<Approval>;
   sign(
     who: Parameters<SkillHouse['ask']>[0],

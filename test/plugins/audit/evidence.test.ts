@@ -15,7 +15,7 @@ describe('whoever gets hold of the database file and', () => {
   const undo: (() => unknown)[] = [];
   const scope = { after: (work: () => unknown) => void undo.unshift(work) };
 
-  /** Twelve rows, the last of which was signed when the house stopped. */
+  /** Creates twelve rows, the last of which was signed when the host stopped. */
   before(async () => {
     kept = folder(scope);
     const first = await auditHouse(scope, { dataDir: kept });

@@ -60,7 +60,7 @@ const people: Readonly<Record<string, Principal>> = {
   vera: { kind: 'user', id: '4', email: 'vera@example.org', role: 'viewer', grants: [] },
 };
 
-/** A house with the trail and a plugin to be witnessed; `anna` and `vera` are bearer tokens here. */
+/** Starts a host with the trail and a plugin to audit; `anna` and `vera` are bearer tokens here. */
 export function auditHouse(
   t: Pick<TestContext, 'after'>,
   options: Partial<TestHostOptions> = {},

@@ -15,7 +15,7 @@ export interface AgentHouse extends SkillHouse {
   // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the assertion says
   send(content: string, session?: string, agent?: string): Promise<any>;
   newSession(): Promise<string>;
-  /** Polls: a run goes on by itself once a person has decided. */
+  /** Polls: a run continues in the background once a person has decided. */
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
   ended(run: string, session?: string): Promise<any>;
 }
@@ -25,7 +25,10 @@ export interface AgentHouseOptions extends Partial<TestHostOptions> {
   readonly personas?: readonly KnownPersona[];
 }
 
-/** Gate, skills, approvals, models and chat as they ship, before a scripted model; anna asks, and changes are switched on. With the room of personas it has those that a test makes. */
+/**
+ * Starts gate, skills, approvals, models and chat as shipped, with a scripted model; anna asks, and
+ * changes are enabled. With the persona plugin it has those that a test makes.
+ */
 export async function agentHouse(
   t: Pick<TestContext, 'after'>,
   { rules, personas, ...options }: AgentHouseOptions,

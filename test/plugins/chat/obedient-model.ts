@@ -22,7 +22,7 @@ export class ObedientModel {
   }
 }
 
-/** What a reader with good will makes of a text: hidden letters seen, code undone. */
+/** Returns what a benevolent reader makes of a text: hidden letters visible, code decoded. */
 function readable(text: string): string {
   const tags = text.replaceAll(/[\u{e0020}-\u{e007e}]/gu, (letter) =>
     String.fromCodePoint(letter.codePointAt(0)! - 0xe0000),

@@ -6,7 +6,7 @@ import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
 const firstPageBytes = 60 * 1024;
 
-/** As it comes over the wire: fetch would unpack it. */
+/** Fetches without decompression, which fetch would do. */
 async function packed(
   house: TestHost,
   path: string,
@@ -33,7 +33,7 @@ async function packed(
   });
 }
 
-/** What a script loads before it runs. */
+/** Returns the modules that a script loads before it runs. */
 const staticImports = (text: string): readonly string[] =>
   [...text.matchAll(/(?:from|import)"\.\/([\w-]+\.js)"/g)].map(([, name]) => name!);
 

@@ -7,7 +7,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 
 import { peer } from '../../peers.ts';
 
-/** Nothing that talks to the world or draws on a screen. */
+/** Flags that disable anything that contacts the network or draws on a screen. */
 const flags = [
   ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
@@ -18,13 +18,15 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export interface View {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What the page complained about: errors of scripts, of the policy, of requests. */
+  /** Errors of the page: of scripts, of the policy, of requests. */
   readonly complaints: readonly string[];
   /** Takes a complaint back that the test has caused on purpose. */
   forgive(pattern: RegExp): void;
 }
 
-/** A Chromium that ends with the test; undefined (and the test is skipped) where there is none. */
+/**
+ * Opens a Chromium that ends with the test; undefined (and the test is skipped) if there is none.
+ */
 export async function openBrowser(
   t: Pick<TestContext, 'after' | 'skip'>,
 ): Promise<Browser | undefined> {
@@ -79,7 +81,10 @@ export async function openView(
   };
 }
 
-/** Barriers that axe finds, each as one line. It is brought in by the debugger, which the policy of the page does not bind. */
+/**
+ * Returns accessibility problems found by axe, each as one line. It is injected by the debugger,
+ * which the policy of the page does not bind.
+ */
 export async function barriers({ page, context }: View): Promise<readonly string[]> {
   const debug = await context.newCDPSession(page);
   const run = `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then(({ violations }) =>

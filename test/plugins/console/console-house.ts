@@ -11,7 +11,7 @@ import { startWholeHouse, type WholeHouse } from '../../whole-house.ts';
 import { openView, signIn, type View } from './browser.ts';
 import { simulator } from '../../simulator.ts';
 
-/** Whose page it is. */
+/** Account of the page's user. */
 export const account = { email: 'ada@example.org', password: 'correct horse' };
 
 /** A whole svc with one of everything that a page shows. */
@@ -29,7 +29,10 @@ export interface ConsoleHouseOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** What fails on the way takes everything with it: a test that has no house yet could not end one. */
+/**
+ * Starts a host for console tests; a failure on the way cleans up everything, as a test without a
+ * host cannot end one.
+ */
 export async function startConsoleHouse({
   hosts = 2,
   environment = {},

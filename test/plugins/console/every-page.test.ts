@@ -96,7 +96,7 @@ test('the first stop of Tab leads past the navigation', { timeout: 120_000 }, as
   return undefined;
 });
 
-/** How much of what was shown has moved by itself, as browsers count it. */
+/** Script that measures layout shifts, as browsers count them. */
 const watchShifts = `globalThis.shifts = 0;
 new PerformanceObserver((list) => list.getEntries().forEach(({ value, hadRecentInput }) => (shifts += hadRecentInput ? 0 : value)))
   .observe({ type: 'layout-shift', buffered: true });`;

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 
 export interface OnePage {
-  /** Also the name of its picture. */
+  /** Name, also of its picture. */
   readonly name: string;
   readonly address: string;
-  /** What is there once it has drawn. */
+  /** Text that is there once it has rendered. */
   readonly sign: string | RegExp;
 }
 
@@ -61,7 +61,7 @@ export const everyPage: readonly OnePage[] = [
   { name: 'nowhere', address: '/ui/nowhere', sign: 'There is no such page.' },
 ];
 
-/** Opens a page and waits until nothing of it is a skeleton any more. */
+/** Opens a page and waits until no skeletons are left. */
 export async function openPage(page: Page, url: string, one: OnePage): Promise<void> {
   await page.goto(url + one.address);
   await drawn(page, one.sign);

@@ -3,7 +3,10 @@ import type { Page } from 'playwright-core';
 import { hostile } from './hostile.ts';
 import { faultsOf } from './look.ts';
 
-/** What decides how a page is drawn, or where it leads next; all other text of an answer may have been written by strangers. */
+/**
+ * Fields that decide how a page is drawn, or where it leads next; all other text of an answer may
+ * have been written by strangers.
+ */
 const kept = [
   ...[
     'id',
@@ -53,13 +56,14 @@ const kept = [
   ...['operationId', '$ref', 'in', 'format', 'x-svc-access', 'x-svc-devices'],
 ];
 
-/** Whose names are written by strangers as well: one more of them is put in. */
+/** Objects whose keys are written by strangers as well: one more is added. */
 const namedByOthers = ['labels', 'annotations', 'tags', 'metric', 'stream', 'attributes', 'fields'];
 
 /**
- * For a page, before its own scripts: every text of every answer, and of every event that is streamed, becomes one of the hostile strings, another
- * one each time; `globalThis.shift` says which is the first, and `globalThis.refuses` makes every answer a refusal in such words. What a page
- * does with an address, a time or the name of a state is not what is looked at here.
+ * Script for a page, run before its own: every text of every answer, and of every streamed event,
+ * becomes one of the hostile strings, a different one each time; `globalThis.shift` selects the
+ * first, and `globalThis.refuses` makes every answer an error with such text. It does not test what
+ * a page does with an address, a time or the name of a state.
  */
 export const hostileAnswers = `(() => {
   const texts = ${JSON.stringify(hostile)};
@@ -120,13 +124,13 @@ export const hostileAnswers = `(() => {
   };
 })()`;
 
-/** Loads the page again: what it knows of answers it goes on showing, and refusals of the same would not be seen. */
+/** Reloads the page: it keeps showing known answers, which would hide refusals. */
 export async function forgetAnswers(page: Page): Promise<void> {
   await page.reload();
   await page.getByRole('button', { name: 'Search or jump to' }).waitFor();
 }
 
-/** What is wrong with a page that shows such texts, and how many of them it shows. */
+/** Returns what is wrong with a page that shows such texts, and how many it shows. */
 export async function lookedAt(
   page: Page,
 ): Promise<{ readonly faults: readonly string[]; readonly shown: number }> {

@@ -1,6 +1,9 @@
 import type { Page } from 'playwright-core';
 
-/** Where it is that a page is too wide: the innermost thing that reaches over the edge and that nothing around it cuts or scrolls, as a path of selectors. */
+/**
+ * Script that finds why a page is too wide: the innermost element that reaches over the edge and
+ * that no ancestor clips or scrolls, as a path of selectors.
+ */
 const widest = `const widest = () => {
   const edge = Math.min(innerWidth, document.querySelector('main').getBoundingClientRect().right) + 1;
   const rightOf = (node) => {
@@ -23,7 +26,10 @@ const widest = `const widest = () => {
   return found === undefined ? 'no element reaches over the edge' : pathTo(found).slice(-120) + ' ' + found.textContent.trim().slice(0, 24);
 };`;
 
-/** What axe does not look for: things wider than the window, a focus that is not seen, an order of tabs that is not that of the page. */
+/**
+ * Returns faults that axe does not detect: elements wider than the window, an invisible focus, a
+ * tab order that differs from that of the page.
+ */
 export const faultsOf = (page: Page): Promise<readonly string[]> =>
   page.evaluate<readonly string[]>(
     `(() => {

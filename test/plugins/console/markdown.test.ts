@@ -9,7 +9,7 @@ interface Shown {
   readonly props: { readonly children?: unknown };
 }
 
-/** By name alone: their types bring those of browsers into all tests. */
+/** Modules imported by name alone: their types would bring those of browsers into all tests. */
 const [preact, component] = [
   'preact',
   fileURLToPath(new URL('../../../plugins/console/web/kit/markdown.tsx', import.meta.url)),

@@ -11,7 +11,7 @@ import { everyPage, goToPage } from './every-page.ts';
 const password = 'a long enough passphrase';
 const member = 'mia@example.org';
 
-/** What is of each customer; both have the same. */
+/** Data of each customer; both have the same. */
 interface Customer {
   readonly device: number;
   readonly incident: number;

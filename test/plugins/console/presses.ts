@@ -27,7 +27,7 @@ const watch = `(() => {
   addEventListener('click', ({ target }) => tell('pressed', target.closest('button')), true);
 })()`;
 
-/** What buttons of the console say that is told from data: each is one button, whatever it is about. */
+/** Patterns of button texts that contain data: each counts as one button. */
 const oneOfMany: readonly (readonly [RegExp, string])[] = [
   [/^[a-z]+: (Close|Copy|Copied|Try again|Show more)$/, 'any: $1'],
   [/: Copied$/, ': Copy'],
@@ -48,7 +48,7 @@ export class Presses {
   readonly seen = new Set<string>();
   readonly pressed = new Set<string>();
 
-  /** Before the page is opened. */
+  /** Starts recording, before the page is opened. */
   async follow(page: Page): Promise<void> {
     await page.exposeFunction('tellButton', (kind: 'seen' | 'pressed', key: string) => {
       this[kind].add(told(key));

@@ -30,7 +30,7 @@ const view = (uid: string, more: Partial<DashboardView> = {}): DashboardView => 
 interface Stand {
   readonly house: TestHost;
   readonly grafana: FakeGrafana;
-  /** What monitor has; replaced by tests. */
+  /** Dashboards of monitor; replaced by tests. */
   views: DashboardView[];
   sync(order?: object): Promise<{
     ok: boolean;

@@ -5,7 +5,7 @@ import { type Bound, DeviceDirectory, type Introduction } from 'svc/contracts/de
 import type { EdgeEntry } from 'svc/contracts/edge';
 import { startTestHost, type TestHostOptions } from 'svc/testing';
 
-/** Stands in for the room of the edges. */
+/** Creates a stand-in for the edge plugin. */
 export function fleetOf() {
   const up = new Set<number>();
   const known = new Map<

@@ -8,7 +8,7 @@ import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
 import { persona } from '../../host/drop-folder.ts';
 
-/** A house with a folder of personas, and a plugin that carries some. */
+/** Starts a host with a folder of personas, and a plugin that carries some. */
 async function houseWithFiles(
   t: TestContext,
 ): Promise<{ house: TestHost; folder: string; forest: string }> {

@@ -81,7 +81,7 @@ export function keyOf(labels: readonly (readonly [string, string])[]): string {
   return rest.length === 0 ? `${name}` : `${name}{${rest.join(',')}}`;
 }
 
-/** What a plugin logs, for a look. */
+/** Creates a logger whose lines can be inspected. */
 export function logbook(): Logger & { readonly lines: string[] } {
   const lines: string[] = [];
   const write = (fields: object, message: string): void =>
@@ -104,7 +104,7 @@ export function timers(): {
   };
 }
 
-/** A machine made of files, or this one; time goes on by `step` milliseconds with each measurement. */
+/** Machine made of files, or this one; each measurement advances time by `step` milliseconds. */
 export class Box {
   readonly machine: Machine;
   readonly spec: HostSpec;

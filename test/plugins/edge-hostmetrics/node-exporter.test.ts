@@ -16,7 +16,10 @@ const own =
 /** Names of later releases of the exporter than Debian's. */
 const newer = /^node_netstat_TcpExt_TCP(?:OFOQueue|RcvQDrop)$/;
 
-/** Of their collectors, not of the machine; or of a family that they read over another interface than files. */
+/**
+ * Metrics of their collectors, not of the machine; or of a family that they read over another
+ * interface than files.
+ */
 const theirs = /^node_(?:scrape_collector|textfile|exporter|network_receive_nohandler)/;
 
 test(
@@ -86,7 +89,7 @@ test(
   },
 );
 
-/** Without the labels that we add to each series. */
+/** Removes the labels that we add to each series. */
 function bare(key: string): string {
   const brace = key.indexOf('{');
   const labels = key

@@ -19,7 +19,7 @@ const read = (text: string, openMetrics = false, maxSeries = 100) => [
   ...readExposition(text, { maxSeries, openMetrics }),
 ];
 
-/** Asks a real server; what the house's own way out does besides is its own matter. */
+/** Requests a real server, without what the host's outbound gateway adds. */
 const asked: OutboundRequest[] = [];
 async function ask(url: string, request: OutboundRequest): Promise<OutboundReply> {
   asked.push(request);

@@ -43,7 +43,10 @@ type Wish = Partial<Omit<LogSpec, 'files' | 'journal'>> & {
   readonly journal?: Partial<JournalSpec>;
 };
 
-/** A folder of logs and the reader of them, which can be killed and started again. Its clock only moves when it is told to. */
+/**
+ * Folder of logs with their reader, which can be killed and restarted. Its clock only moves when
+ * told to.
+ */
 export class Machine {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-edge-logs-')));
   readonly logsFolder = join(this.folder, 'var');
@@ -79,7 +82,7 @@ export class Machine {
     appendFileSync(this.path(name), text);
   }
 
-  /** As after a kill: nothing of the process before is closed or written down. */
+  /** Starts as after a kill: nothing of the previous process is closed or stored. */
   async start(wish: Wish = {}): Promise<void> {
     await this.#kill();
     const spec = specOf({

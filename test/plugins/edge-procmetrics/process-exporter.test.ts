@@ -16,7 +16,10 @@ import { Watch } from '../../../plugins/edge-procmetrics/watch.ts';
 import { peer } from '../../peers.ts';
 import { decoded, keyOf, specOf } from '../edge-hostmetrics/box.ts';
 
-/** Of what lies in the memory of each process, or of each thread; and reads that the exporter takes for its first from later on. */
+/**
+ * Metrics from the memory of each process, or of each thread; and reads that the exporter starts
+ * counting later.
+ */
 const theirs = /proportional|_thread_|threads_wchan/;
 
 test(

@@ -70,7 +70,7 @@ export interface SkilledEdge {
   ): Promise<SkillAnswer>;
 }
 
-/** The house of an agent with the skills alone, asked as the tunnel would ask. */
+/** Starts an agent's host with the skills alone, called like through the tunnel. */
 export async function skilledEdge(
   t: TestContext,
   policy: { current(): Policy },

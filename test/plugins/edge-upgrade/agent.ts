@@ -33,7 +33,7 @@ if (args.includes('--self-test')) {
   );
 }
 
-/** As it is, or one that looks elsewhere for its manager. */
+/** Returns the folder as it is, or a copy with another manager's address. */
 function folder(given: string, manager: string | undefined): string {
   if (manager === undefined) {
     return given;

@@ -51,7 +51,7 @@ export class Launched {
     this.#ended = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
   }
 
-  /** Of the launcher itself; its agent is left behind by SIGKILL. */
+  /** Ends the launcher itself; SIGKILL leaves its agent running. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     this.#process?.kill(signal);
     return await this.#ended;

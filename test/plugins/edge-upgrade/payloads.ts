@@ -8,7 +8,7 @@ export interface BadPayload {
   readonly make: (offer: Offer) => UpgradeOrder;
   readonly reason: RegExp;
   readonly state?: 'rolled_back';
-  /** In the folder of versions. */
+  /** Remaining entries of the folder of versions. */
   readonly leaves?: readonly string[];
 }
 

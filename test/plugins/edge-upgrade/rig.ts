@@ -19,7 +19,7 @@ const agentFile = fileURLToPath(new URL('./agent.ts', import.meta.url));
 export const agentProgram = (version: string, before = ''): string =>
   `#!/bin/sh\n${before}\nAGENT_VERSION=${version} TSX_TSCONFIG_PATH=${root}tsconfig.json exec ${process.execPath} --import ${tsx} ${agentFile} "$@"\n`;
 
-/** One that passes its self-test without being the agent. */
+/** Script that passes its self-test without being the agent. */
 export const pretender = (version: string, serving: string): string =>
   `#!/bin/sh\ncase "$*" in *--self-test*) echo '{"version":"${version}"}';; *) ${serving};; esac\n`;
 
@@ -27,7 +27,7 @@ export interface RigOptions {
   readonly installed?: string;
   readonly trialSeconds?: number;
   readonly policy?: string;
-  /** Where the data folder is made. */
+  /** Parent of the data folder. */
   readonly within?: string;
 }
 
@@ -37,7 +37,7 @@ const releaseKey = keys.publicKey
   .subarray(-32)
   .toString('base64');
 
-/** A manager's far side, and an agent 1.0.0 that its launcher keeps: orders, kills, and what comes of them. */
+/** Simulates a manager, and an agent 1.0.0 under its launcher: orders, kills, and their outcome. */
 export async function rig(t: Pick<TestContext, 'after'>, options: RigOptions = {}) {
   const dataDir = mkdtempSync(join(options.within ?? tmpdir(), 'svc-up-'));
   const manager = await startManager(t as TestContext);
@@ -125,7 +125,7 @@ export async function rig(t: Pick<TestContext, 'after'>, options: RigOptions = {
       return { state: state as string, error: error as string | undefined };
     },
 
-    /** The agent that serves now is of this version, and answers. */
+    /** Waits until the serving agent has this version, and answers. */
     async serves(version: string): Promise<void> {
       const versionNow = () =>
         (
@@ -161,7 +161,7 @@ export async function rig(t: Pick<TestContext, 'after'>, options: RigOptions = {
       return pid;
     },
 
-    /** How far the agent has written down that it is. */
+    /** Returns the agent's stored state. */
     state: (): string =>
       String(
         (JSON.parse(launched.file('plugins/edge-upgrade/job.json') ?? '{}') as { state?: string })

@@ -40,7 +40,7 @@ async function openBuffer(t: TestContext, { folder = '', maxBytes = 64 * 1024 * 
   });
   const put = (lane: Lane, text: string): Promise<void> =>
     buffer.put(lane, { to: '/x', type: 'text/plain', items: 1 }, Buffer.from(text), true);
-  /** What leaves, until nothing does. */
+  /** Returns what leaves, until nothing does. */
   const drain = async (lane: Lane, replay = true): Promise<string[]> => {
     const left: string[] = [];
     for (let next = await buffer.next(lane, replay); next; next = await buffer.next(lane, replay)) {

@@ -12,7 +12,7 @@ const log = {
   error: () => undefined,
 };
 
-/** A manager whose clock is behind by so much, and what it is told. */
+/** Simulates a manager whose clock is behind, and records what it is sent. */
 function world(behindMs: number) {
   const time = {
     wall: 1_790_000_000_000,

@@ -74,7 +74,7 @@ export async function startManager(t: TestContext) {
       return {};
     },
   };
-  /** As the edge shows itself in requests, this one has shown nothing. */
+  /** Push of an edge that has not introduced itself in a request. */
   const push = {
     handle({ to, body }: { to: string; body: string }) {
       const text = Buffer.from(body, 'base64').toString();
@@ -184,7 +184,7 @@ export async function startManager(t: TestContext) {
       await until('an edge is connected', () => session?.live === true);
       return session!;
     },
-    /** As a process that is killed leaves its connections. */
+    /** Terminates connections like a killed process. */
     vanish: () => sockets.clients.forEach((client) => client.terminate()),
     events: (event: string) =>
       told.filter((one) => one.event === event).map(({ payload }) => payload),

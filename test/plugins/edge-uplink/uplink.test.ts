@@ -19,7 +19,7 @@ const hash = 'a'.repeat(64);
 const otherHash = 'b'.repeat(64);
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'svc-uplink-'));
-/** After what serves in it has stopped: hooks run in the order they were added. */
+/** Removes a folder after what serves in it has stopped: hooks run in the order they were added. */
 const remove = (t: TestContext, made: string): void =>
   t.after(() => rmSync(made, { recursive: true, force: true }));
 

@@ -54,7 +54,7 @@ async function daemon(
   return folder;
 }
 
-/** The manager below `/svc/`, beside what else that host serves. */
+/** Puts the manager below `/svc/`, next to what else that host serves. */
 async function behindNginx(
   t: TestContext,
   program: string,

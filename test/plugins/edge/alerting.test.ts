@@ -15,7 +15,10 @@ import { edgeHouse, freshMachine, type Keys, until } from './house.ts';
 
 const stepMs = 10_000;
 
-/** A manager with stores and rules, in whose time nothing happens by itself; its edges live in the same time. */
+/**
+ * Starts a manager with stores and rules, in which time stands still until moved; its edges live in
+ * the same time.
+ */
 async function watching(t: TestContext, dataDir: string, clock: HandClock) {
   const services = {
     'notify.dispatcher': {
@@ -41,7 +44,10 @@ async function watching(t: TestContext, dataDir: string, clock: HandClock) {
         await house.service(AlertEvaluator).tick();
       }
     },
-    /** They go, a moment after what was said of them last: the series has one value a moment. From now on the time passes in which they are away. */
+    /**
+     * Disconnects machines, a moment after their last report: the series has one value per moment.
+     * From then on their absence lasts.
+     */
     async lose(
       machines: readonly {
         readonly keys: { readonly id: number };

@@ -35,14 +35,14 @@ export interface SimulatedOptions {
   readonly caps?: readonly string[];
   readonly purpose?: 'serve' | 'probe';
   readonly configHash?: string;
-  /** What its clock says. */
-  /** Its clock, where it says what that shows. */
+  /** Text of its clock. */
+  /** Clock, if it reports its time. */
   readonly now?: () => number;
   readonly methods?: Readonly<Record<string, TunnelMethod>>;
   readonly services?: Readonly<Record<string, TunnelService>>;
   /** Default: none, commands run as often as they come. */
   readonly journal?: IdempotencyJournal;
-  /** Of a moment; default 20 s. */
+  /** Interval of pings; default 20 s. */
   readonly pingMs?: number;
 }
 

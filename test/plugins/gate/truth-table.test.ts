@@ -11,7 +11,7 @@ import { Gate } from '../../../plugins/gate/gate.ts';
 const roles = ['admin', 'user', 'viewer', 'on-call', 'reader'] as const;
 type Role = (typeof roles)[number];
 
-/** As decided for the three roles that ship; two custom ones hold only one tool, or looking at devices. */
+/** Grants of the three shipped roles; two custom ones hold only one tool, or reading devices. */
 const grantsOf: Readonly<Record<Role, readonly string[]>> = {
   admin: ['*'],
   user: [
@@ -35,7 +35,7 @@ interface Case {
   readonly who: 'user' | 'token' | 'operator' | 'system' | 'plugin' | 'edge' | 'anonymous';
   readonly role: Role;
   readonly account: 'active' | 'disabled' | 'deleted';
-  /** Of the token: everything, or nothing. */
+  /** Grants of the token: everything, or nothing. */
   readonly tokenHolds: boolean;
   readonly allow: 'empty' | 'named' | 'others';
   readonly deny: boolean;

@@ -37,7 +37,7 @@ interface Started {
   stop(): Promise<void>;
 }
 
-/** A product with this one room, started as the command line does it: its environment is checked. */
+/** Starts a product with this one plugin as the command line does: its environment is checked. */
 async function start(
   t: TestContext,
   dir: string,

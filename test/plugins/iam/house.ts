@@ -30,7 +30,10 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-/** Asks for somebody: the operator, or whoever a stand-in for the room of sessions lets in. */
+/**
+ * Requests on behalf of somebody: the operator, or whoever a stand-in for the session plugin
+ * admits.
+ */
 export type Ask = (
   method: string,
   path: string,
@@ -43,14 +46,14 @@ export interface IamHouse {
   readonly audit: Trail;
   directory(): DirectoryContract;
   passwords(): PasswordsContract;
-  /** As the operator. */
+  /** Requests as the operator. */
   readonly ask: Ask;
   as(person: { readonly id: number }): Ask;
-  /** As an API token of the person, which holds only `grants`. */
+  /** Requests as an API token of the person, which holds only `grants`. */
   asToken(person: { readonly id: number }, ...grants: readonly string[]): Ask;
   user(name: string, role?: string): Promise<Json>;
   org(name: string, members?: Readonly<Record<number, string>>): Promise<Json>;
-  /** The rows of a table, read beside the house. */
+  /** Returns the rows of a table, read directly. */
   rows(table: string): Json[];
   sql(text: string, ...parameters: readonly unknown[]): Promise<unknown>;
 }
@@ -63,7 +66,10 @@ export interface Trail extends AuditTrailContract {
   before: () => Promise<void>;
 }
 
-/** The real room in a real house. Who asks is told by a stand-in for the room of sessions, which knows people by their id alone. */
+/**
+ * Starts the real plugin in a real host. A stand-in for the session plugin identifies people by
+ * their id alone.
+ */
 export async function iamHouse(
   t: Pick<TestContext, 'after'>,
   options: Partial<TestHostOptions> = {},
@@ -167,6 +173,6 @@ export const principalOf = (
 export const idsOf = ({ body }: Answer): readonly number[] =>
   body.items.map((item: Json) => item.id);
 
-/** In order, for answers to requests that raced. */
+/** Returns statuses sorted, for answers to requests that raced. */
 export const statusesOf = (answers: readonly Answer[]): readonly number[] =>
   answers.map(({ status }) => status).sort((a, b) => a - b);

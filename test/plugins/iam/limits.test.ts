@@ -25,7 +25,10 @@ const ids = { uuid: () => '', token: (bytes = 32) => randomBytes(bytes).toString
 const root: Principal = { kind: 'operator', id: 'operator', role: 'admin', grants: ['*'] };
 const by = { principal: root, requireMatch: () => undefined, note: () => undefined };
 
-/** The domain of the room on a real file, with ends that a test can reach and hashes that cost nothing. */
+/**
+ * Creates the domain of the plugin on a real file, with parts that a test can reach and hashes that
+ * cost nothing.
+ */
 async function room(dir: string) {
   const storage = await openIn(dir);
   await storage.migrate('iam', migrations);

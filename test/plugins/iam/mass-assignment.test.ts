@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import { iamHouse, type IamHouse, type Json } from './house.ts';
 
-/** Every column of every table of the room, with what an attacker would like to find in it. */
+/** Every column of every table of the plugin, with what an attacker would like to find in it. */
 const attacker: Readonly<Record<string, unknown>> = {
   id: 666,
   email: 'mallory@example.org',

@@ -18,7 +18,7 @@ export interface FakePlatform {
   readonly standing: Standing[];
   /** Requests, as `POST /path`. */
   readonly asked: string[];
-  /** What goes wrong with the next requests: each is taken once. */
+  /** Faults of the next requests: each occurs once. */
   readonly mischief: Mischief[];
   close(): Promise<void>;
 }

@@ -25,7 +25,7 @@ const readers: Readonly<Record<Provider, Reader>> = {
   dingtalk: withoutTokens,
   wecom: plainReader,
 };
-/** What stands there, with what Slack shows of it in blocks. */
+/** Returns the shown text, including Slack's blocks. */
 const shown = ({ text, raw }: Standing): string => {
   const [block] = (raw['blocks'] ?? []) as { text?: { text: string } }[];
   return [text, block?.text?.text ?? ''].join('\n');

@@ -6,7 +6,7 @@ import { MetricsIngest } from 'svc/contracts/metricsdb';
 
 import { type ImApp, type ImOffice, imOffice, settled } from './office.ts';
 
-/** The real rooms of alerts and notifications, and one incident that burns. */
+/** Starts the real alert and notification plugins, with one firing incident. */
 async function burning(
   t: TestContext,
 ): Promise<{ readonly office: ImOffice; readonly pass: (heat: number) => Promise<void> }> {
@@ -51,7 +51,7 @@ async function channel(office: ImOffice, app: ImApp, conversation: string): Prom
   assert.equal(status, 201, JSON.stringify(body));
 }
 
-/** A notice in a room of Slack, where vera is U1, and its buttons. */
+/** Sends a notice to a Slack channel, where vera is U1, with its buttons. */
 async function told(t: TestContext) {
   const { office, pass } = await burning(t);
   const app = await office.connect('slack', { allow_from: ['*'] });

@@ -16,7 +16,7 @@ interface Waiting {
 }
 
 const refusal = /may not do this|linked account|approval:sign|told to linked accounts/;
-/** Each role that people have here, and one that was taken away meanwhile. */
+/** Roles that people have here, and one that was deleted meanwhile. */
 const roles = [
   { who: 'anna', role: 'user' },
   { who: 'bob', role: 'admin' },
@@ -26,7 +26,7 @@ const roles = [
 
 let asked = 0;
 
-/** What is said under one message, which Feishu names. */
+/** Returns the reply to one message, which Feishu names. */
 async function answer(
   office: ImOffice,
   app: ImApp,
@@ -71,7 +71,10 @@ test('every command in a chat, by every role: what the API refuses is refused th
       .items[0] as Waiting;
     return { id, args_sha256, approve: approve!, deny: deny! };
   };
-  /** How each declared command is typed, and the body of the request that does the same. One that is declared and not here fails. */
+  /**
+   * Declared commands as typed, with the body of the equivalent request. One that is declared and
+   * missing here fails.
+   */
   const typed: Readonly<
     Record<string, (approval: Waiting) => { readonly text: string; readonly body?: object }>
   > = {
@@ -147,7 +150,7 @@ test('every command in a chat, by every role: what the API refuses is refused th
   );
 });
 
-/** One incident that burns. */
+/** Raises one incident that fires. */
 async function burning(office: ImOffice): Promise<number> {
   const rule = {
     rule_key: 'test_hot',

@@ -349,7 +349,10 @@ export interface ImOffice extends SkillHouse {
   now(): number;
 }
 
-/** The rooms of chat platforms with agents and approvals as they ship; who people are and what the model says is the caller's. */
+/**
+ * Starts the plugins of chat platforms with agents and approvals as shipped; people and the model's
+ * answers are the caller's.
+ */
 export async function imHouse(
   t: Pick<TestContext, 'after'>,
   options: {

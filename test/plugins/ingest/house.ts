@@ -5,7 +5,7 @@ import type { PushAnswer, Stamp } from 'svc/contracts/metricsdb';
 import type { VerifiedEdge } from 'svc/contracts/session';
 import { startTestHost, type TestHost, type TestHostOptions, useNoLeaks } from 'svc/testing';
 
-/** What came to a store. */
+/** Request received by a store. */
 export interface Received {
   readonly store: 'metrics' | 'logs' | 'traces';
   readonly format: string;
@@ -14,7 +14,7 @@ export interface Received {
   readonly stamp: Stamp;
 }
 
-/** Stores that keep nothing, and answer as they are told. */
+/** Stores that keep nothing, and answer as configured. */
 export interface Stores {
   readonly received: Received[];
   answer: () => PushAnswer | Promise<PushAnswer>;

@@ -10,7 +10,7 @@ import { peer } from '../../peers.ts';
 import { basic, ingestHouse, type IngestHouse, seven } from './house.ts';
 import { freePort } from './nginx.ts';
 
-/** Runs a Prometheus that watches itself and writes what it sees to `house`. */
+/** Runs a Prometheus that scrapes itself and writes to `house`. */
 async function startPrometheus(
   t: TestContext,
   program: string,

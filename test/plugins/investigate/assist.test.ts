@@ -24,7 +24,7 @@ interface Digest {
 const digestIn = (text: string): Digest =>
   JSON.parse(/<digest>\n(.*)\n<\/digest>/s.exec(text)![1]!) as Digest;
 
-/** A model that answers as it is told, and counts how often it was asked. */
+/** Creates a model that answers as configured, and counts its calls. */
 function pretendModel(...says: readonly Say[]): {
   readonly services: Record<string, object>;
   readonly asked: ModelRequest[];

@@ -24,7 +24,7 @@ const flat =
   (value: number): Shape =>
   () =>
     value;
-/** Of a counter: so much more with each step of 15 s. */
+/** Returns a counter that grows by this much with each step of 15 s. */
 const grows =
   (by: number): Shape =>
   (step) =>
@@ -32,7 +32,7 @@ const grows =
 const root = { mountpoint: '/', fstype: 'ext4', device: 'sda1' };
 const total = 240;
 
-/** For each check what a host measures that it complains of, and what one of which it does not. */
+/** Measures of a host that each check complains about, and of one that it does not. */
 const examples: Readonly<Record<string, Example['series']>> = {
   disk_full: [['node_filesystem_used_percent', root, flat(99), flat(50)]],
   days_to_full: [['node_filesystem_avail_bytes', root, (step) => 1e9 - step * 4e6, flat(1e9)]],

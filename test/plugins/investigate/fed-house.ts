@@ -43,16 +43,19 @@ interface FedOptions {
   readonly requestsPerMinute?: number;
   readonly logsPerSecond?: number;
   readonly metrics?: SimOptions['metrics'];
-  /** Whether requests leave spans; they are served all the same. */
+  /** True if requests leave spans; they are served in any case. */
   readonly traced?: boolean;
   readonly fault?: { readonly kind: FaultKind; readonly host: number; readonly after: number };
 }
 
-/** A house whose hosts are simulated edges: enrolled, known as devices, and heard through the doors of the product. */
+/**
+ * Host whose devices are simulated edges: enrolled, known as devices, and pushing through the
+ * product's API.
+ */
 export interface FedHouse extends TestHost {
   readonly clock: HandClock;
   readonly application: Application;
-  /** By the numbers of the hosts. */
+  /** Devices by the numbers of the hosts. */
   readonly devices: ReadonlyMap<number, { readonly id: number; readonly hostname: string }>;
   /** Time passes; what hosts measure, log and serve meanwhile is pushed as agents push it. */
   pass(ms: number, stepMs?: number): Promise<void>;
@@ -64,7 +67,7 @@ export interface FedHouse extends TestHost {
     labels: Readonly<Record<string, string>>,
     age?: number,
   ): Promise<void>;
-  /** People write down who depends on whom. */
+  /** Enters the dependencies in the topology. */
   drawTopology(): Promise<void>;
   /** The one incident of a rule, or of this device, once it is there. */
   fired(rule: string, host?: number): Promise<number>;
@@ -135,7 +138,10 @@ export async function fedHouse(
     };
   });
   const over = new AbortController().signal;
-  /** Pushes first, and the evaluator looks in the step of the clock: by its own tick it would ask while time goes on, past its deadlines. */
+  /**
+   * Advances time: pushes first, and evaluates within the step of the clock, as its own tick would
+   * query while time advances, past its deadlines.
+   */
   const go = async (ms: number): Promise<void> => {
     const to = clock.now() + ms;
     await Promise.all(
@@ -247,7 +253,10 @@ export async function fedHouse(
   });
 }
 
-/** Each host enrols, connects once and says what it is, so that it is a device; their time is that of the machine, and they leave. */
+/**
+ * Enrols each host and reports it once, so that it becomes a device; they use real time, and
+ * disconnect.
+ */
 async function introduce(
   house: TestHost,
   told: SimOptions,
@@ -311,7 +320,7 @@ async function drawTopology(
   }
 }
 
-/** The topology mirrors devices by itself, a moment later. */
+/** Waits for the topology, which mirrors devices a moment later. */
 async function hostNodes(house: TestHost, count: number): Promise<ReadonlyMap<string, number>> {
   for (let tries = 0; tries < 500; tries += 1) {
     const { items } = await house.json<{

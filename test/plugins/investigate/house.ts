@@ -12,7 +12,7 @@ import { pretendDevices } from './pretend-devices.ts';
 
 export type Vitals = Readonly<Record<string, number>>;
 
-/** What a host measures at a time: usual values with noise, bent by whatever is wrong with it. */
+/** Values that a host measures at a time: usual ones with noise, changed by its fault. */
 export type Fault = (device: number, at: number, usual: Vitals) => Vitals;
 
 export interface InvestigateHouse extends TestHost {
@@ -37,7 +37,9 @@ export const post = (body: object = {}): RequestInit => ({
 export const hot: (device: number) => Fault = (bad) => (device, _at, usual) =>
   device === bad ? { ...usual, node_cpu_usage_percent: 98, node_load1: 30 } : usual;
 
-/** A fleet of hosts in a house with the real stores of signals, in whose time nothing happens by itself. */
+/**
+ * Starts a fleet of hosts with the real stores of signals, in which time stands still until moved.
+ */
 export async function investigateHouse(
   t: Pick<TestContext, 'after'>,
   {

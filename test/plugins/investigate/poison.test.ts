@@ -4,7 +4,10 @@ import { test } from 'node:test';
 import { markdownOf, type Report, textOf } from '../../../plugins/investigate/report/markdown.ts';
 import { notStarted } from '../../../plugins/investigate/shown.ts';
 
-/** What those write who can name a device, send a line or set a label, and want more than to be read. */
+/**
+ * Texts of an attacker who can name a device, send a line or set a label, and wants more than to be
+ * read.
+ */
 const poisons: readonly string[] = [
   '\u001b[31mred\u001b[0m\u001b]8;;https://evil.example\u0007click\u001b]8;;\u0007',
   'left \u202e\u2066thgir\u2069 zero\u200bwidth \u061c\u200f',
@@ -100,7 +103,10 @@ function poisoned(poison: string): Report {
 /** Signs that steer a terminal, or the order in which a line is read. */
 const steering = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** What a reader of markdown takes for more than words: without what is escaped, and without blocks of code. */
+/**
+ * Returns what a markdown reader takes for more than words: without what is escaped, and without
+ * code blocks.
+ */
 function marksIn(markdown: string): string {
   const prose = markdown.replaceAll(/\n {2}(`{3,})\n[^]*?\n {2}\1(?=\n)/g, '');
   return prose.replaceAll(/\\[!-/:-@[-`{-~]/g, '').replaceAll(/\]\(\/ui\/[\w/?=&.%-]*\)/g, ']');

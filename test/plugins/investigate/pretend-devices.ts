@@ -1,4 +1,4 @@
-/** Hosts as the room of devices would know them, and that room as others ask it. */
+/** Creates hosts as the device plugin would know them, with its service. */
 export function pretendDevices(count: number) {
   const devices = Array.from({ length: count }, (_, at) => ({
     id: at + 1,

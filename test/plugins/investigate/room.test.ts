@@ -154,7 +154,7 @@ test('an incident that burns on without a cause is looked at twice more, and wha
     conditions: [{ expr: 'node_load1{device_id="4"} > 0' }],
   });
   const quiet: Fault = (_device, _at, usual) => usual;
-  /** While one is under way the clock must not run away from it: its deadlines would pass. */
+  /** Waits until none is running: meanwhile the clock must not run past its deadlines. */
   const idle = () => {
     let looks = 0;
     return until(async () => {
@@ -187,7 +187,7 @@ test('an incident that burns on without a cause is looked at twice more, and wha
         `/api/v1/alerts/incidents/${incident}/events?type=ai_initial_diagnosis`,
       )
     ).items;
-  /** Timers are those of the machine: a start of the room looks for what is due, as they do. */
+  /** Waits in real time: a start of the plugin looks for what is due, as timers do. */
   const passed = async (ms: number) => {
     await idle();
     await house.pass(ms, hot(3), 60_000);
@@ -229,7 +229,10 @@ test('a cause that is only suspected is looked at again where a source was too s
   const incident = await first.fired('load', (_device, _at, usual) => usual);
   const { id } = await first.report(incident);
   await first.stop();
-  /** How often the incident was looked at, two minutes after a start before which the report lacked a source for this reason. */
+  /**
+   * Returns the number of investigations of an incident, two minutes after a start before which the
+   * report lacked a source for this reason.
+   */
   const looks = async (reason: string): Promise<number> => {
     const database = new Database(join(dataDir, 'svc.db'));
     const report = {

@@ -3,7 +3,7 @@ import { deflateRawSync } from 'node:zlib';
 export interface ZipEntry {
   readonly name: string;
   readonly content: string | Buffer;
-  /** What the list says of it, where that is not the truth. */
+  /** Size in the list, if it is not the true one. */
   readonly size?: number;
   readonly flags?: number;
 }

@@ -92,7 +92,7 @@ export class Origin {
     writeFileSync(join(this.folder, path), text);
   }
 
-  /** A commit of one tree whose entries are what they are told to be, however odd. */
+  /** Creates a commit of one tree with the given entries, however odd. */
   commitTree(entries: readonly Entry[], branch = 'main'): string {
     return this.head(this.tree(entries), branch);
   }
@@ -134,9 +134,9 @@ export class Origin {
 export interface GitServer {
   readonly url: (name: string) => string;
   readonly origin: (name: string) => Origin;
-  /** What a house that reads from it is started with. */
+  /** Environment of a host that reads from it. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What the body of each of its repositories holds besides the address. */
+  /** Returns the body of each of its repositories besides the address. */
   readonly access: (house: Pick<KnowledgeHouse, 'ask'>) => Promise<object>;
 }
 

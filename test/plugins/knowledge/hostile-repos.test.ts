@@ -24,7 +24,7 @@ const file = (
 ): { mode: string; name: string; content: string } => ({ mode: '100644', name, content });
 const pointer =
   'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n';
-/** Made by whoever runs what a repository brings along. */
+/** File that exists if something in a repository was executed. */
 const trap = join(tmpdir(), `svc-trap-${process.pid}`);
 
 /** A tree that lists itself twenty times over: small to send, endless to unfold. */

@@ -51,7 +51,7 @@ export interface KnowledgeHouse {
   paths(query: string, more?: string, as?: string): Promise<string[]>;
 }
 
-/** A house with this room alone, where anna, bert and vera are known by their names. */
+/** Starts a host with this plugin alone, where anna, bert and vera are known by name. */
 export async function knowledgeHouse(
   t: Pick<TestContext, 'after'>,
   options: Partial<TestHostOptions> = {},

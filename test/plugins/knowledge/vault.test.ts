@@ -11,7 +11,7 @@ interface Question {
   readonly question: string;
   /** Paths below vault/, and how right each is. */
   readonly answers: Readonly<Record<string, number>>;
-  /** Not looked at while the ranking was tuned. */
+  /** True for questions that were not used for tuning the ranking. */
   readonly held_back: boolean;
 }
 
@@ -161,7 +161,7 @@ describe('the vault', () => {
   });
 });
 
-/** How good an order is against the best one, from 0 to 1. */
+/** Returns the quality of an order relative to the best one, from 0 to 1. */
 function discounted(found: readonly string[], answers: Question['answers']): number {
   const sum = (grades: readonly number[]): number =>
     grades

@@ -7,7 +7,7 @@ import { type Json, knowledgeHouse } from './house.ts';
 
 interface FakeModels {
   readonly url: string;
-  /** How each request is answered; default: with vectors. */
+  /** Behaviour on each request; default: with vectors. */
   behave: 'well' | 'fails' | 'lies';
   readonly asked: {
     readonly path: string;

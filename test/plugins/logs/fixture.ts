@@ -26,11 +26,11 @@ export interface OpenedStore {
   readonly folder: string;
   /** Moves the clock. */
   readonly clock: { now: number };
-  /** Closes it and opens it anew. */
+  /** Reopens the store. */
   again(options?: Partial<LogStoreOptions>): Promise<LogStore>;
 }
 
-/** A store in a folder of its own, which is gone when the test ends. */
+/** Opens a store in a temporary folder, which is deleted when the test ends. */
 export async function openStore(
   t: Pick<TestContext, 'after'>,
   options: Partial<LogStoreOptions> = {},

@@ -69,7 +69,7 @@ async function plain(ask: Promise<Told>): Promise<Told> {
   return answer;
 }
 
-/** Asks something small for another person again and again while `work` goes on. */
+/** Repeats a small request of another person while `work` runs. */
 async function served<T>({ house }: LogsHouse, work: Promise<T>): Promise<T> {
   let done = false;
   const ends = work.finally(() => (done = true));

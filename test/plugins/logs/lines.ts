@@ -1,4 +1,7 @@
-/** Made-up log lines of four kinds in 40 streams, about 156 bytes each; the same for the same seed. */
+/**
+ * Returns a generator of log lines of four kinds in 40 streams, about 156 bytes each; deterministic
+ * by seed.
+ */
 export function lineMaker(seed = 1): {
   next(): { stream: number; line: string };
   readonly streams: readonly Readonly<Record<string, string>>[];

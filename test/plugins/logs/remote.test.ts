@@ -38,7 +38,7 @@ interface Heard {
   readonly body: string;
 }
 
-/** A server that answers as it is told and remembers what it was asked. */
+/** Starts a server that answers as configured and records its requests. */
 async function peer(
   t: TestContext,
   answer: (heard: Heard, reply: ServerResponse) => void,

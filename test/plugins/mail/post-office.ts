@@ -60,7 +60,7 @@ export async function postOffice(t: Pick<TestContext, 'after'>, more: SMTPServer
   return { taken, quirks, port: (server.server.address() as AddressInfo).port };
 }
 
-/** Of each part, as a reader decodes it. */
+/** Returns each part, decoded as a reader does. */
 export const decoded = (text: string): string[] =>
   [...text.matchAll(/base64\r\n\r\n([\w+/=\r\n]+)/g)].map(([, body]) =>
     Buffer.from(body!, 'base64').toString(),

@@ -15,7 +15,7 @@ import { manifest, rooms, startMarket, uploadConfirmed } from '../marketplace/ma
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const docs = join(root, 'docs');
 
-/** A house whose product folder has the texts of this one. */
+/** Starts a host whose product folder has the texts of this one. */
 async function manual(t: TestContext, ...plugins: readonly string[]): Promise<TestHost> {
   const house = await startTestHost(t, { plugins: ['manual', ...plugins] });
   for (const name of ['README.md', 'SECURITY.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'docs']) {

@@ -37,7 +37,7 @@ export function contentsOf(dataDir: string): ReadonlySet<string> {
   return found;
 }
 
-/** What came, as `+ …`, and what went, as `- …`. */
+/** Returns what was added, as `+ …`, and what was removed, as `- …`. */
 export const differences = (
   before: ReadonlySet<string>,
   after: ReadonlySet<string>,

@@ -11,7 +11,7 @@ type Kind = 'commit' | 'tree' | 'blob' | 'delta';
 interface Part {
   readonly kind: Kind;
   readonly data: Buffer;
-  /** Of a delta: the name of what it changes. */
+  /** Name of the base of a delta. */
   readonly base?: string;
 }
 

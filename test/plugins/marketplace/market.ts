@@ -12,7 +12,10 @@ import { startTestHost, type TestHost, type TestHostOptions } from 'svc/testing'
 
 export type Texts = Readonly<Record<string, string | Uint8Array>>;
 
-/** What a room of packs needs around it: those who read personas and skills, and those who say what they may do. */
+/**
+ * Plugins that marketplace needs around it: readers of personas and skills, and those that grant
+ * permissions.
+ */
 export const rooms = [
   'marketplace',
   'packs',
@@ -87,7 +90,7 @@ export interface TarEntry {
   /** One letter of tar: 0 file, 5 folder, 2 symbolic link… */
   readonly kind?: string;
   readonly link?: string;
-  /** What the header says, where it lies. */
+  /** Size in the header, if it lies. */
   readonly size?: number | string;
   readonly sum?: number;
 }

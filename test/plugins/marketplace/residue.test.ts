@@ -31,7 +31,10 @@ import {
 import { wholePack } from './whole-pack.ts';
 
 const password = 'a long enough passphrase';
-/** What people did is no trace of a pack: the trail, the feed that is made of it, what they signed, what their models cost. */
+/**
+ * Records of what people did, which are no trace of a pack: the trail, the feed made from it, what
+ * they signed, the cost of their models.
+ */
 const records = /^[+-] row (?:audit|changes|approval|model)_/;
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {

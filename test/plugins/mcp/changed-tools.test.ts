@@ -20,7 +20,7 @@ const wipe = (more: object = {}) => ({
 });
 
 interface McpHouse extends SkillHouse {
-  /** Has the server asked for its tools again, with these classes. */
+  /** Makes svc query the server's tools again, with these classes. */
   classed(classes?: Readonly<Record<string, string>>): Promise<void>;
   classOf(tool: string): Promise<string | undefined>;
   status(): Promise<{

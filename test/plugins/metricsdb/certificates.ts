@@ -1,4 +1,7 @@
-/** Made for these tests: an authority, and a server and a client that it vouches for. They open nothing. */
+/**
+ * Certificates for these tests: an authority, and a server and a client that it signed. They open
+ * nothing.
+ */
 export const authority = `-----BEGIN CERTIFICATE-----
 MIIBiTCCAS+gAwIBAgIUV25x8AzCX9RZaxNL/+t7aI7qvBQwCgYIKoZIzj0EAwIw
 GTEXMBUGA1UEAwwOdGVzdCBhdXRob3JpdHkwIBcNMjYxMTIxMjIwMzQ4WhgPMjEy

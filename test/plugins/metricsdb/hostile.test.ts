@@ -18,7 +18,7 @@ async function told(ask: Promise<Answered>): Promise<Answered> {
   return answer;
 }
 
-/** Asks something small for another person again and again while `work` goes on. */
+/** Repeats a small request of another person while `work` runs. */
 async function served<T>({ queries }: MetricsHouse, work: Promise<T>): Promise<T> {
   let done = false;
   const ends = work.finally(() => (done = true));

@@ -29,7 +29,7 @@ export interface MetricsHouse {
 
 type Parameters = Readonly<Record<string, string | number | readonly string[]>>;
 
-/** A house with the metrics store and settings, and nothing else. */
+/** Starts a host with the metrics store and settings, and nothing else. */
 export async function metricsHouse(
   t: TestContext,
   options: {

@@ -11,7 +11,7 @@ import { metricsHouse, type MetricsHouse, rows, until } from './house.ts';
 
 const up = { __name__: 'up', instance: 'a', job: 'node' };
 
-/** Everything the API offers, against whoever keeps the samples. */
+/** Tests the whole API against any driver. */
 async function answersLikeAnyOther({ ingest, queries, get, call }: MetricsHouse): Promise<void> {
   const end = Math.floor(Date.now() / 1000) * 1000 - 5_000;
   const at = end / 1000;

@@ -86,7 +86,7 @@ test('scripts run against a server by remote write and the query API, moved to o
   }
 });
 
-/** As much of a server as the scripts need, over a store that is never emptied. */
+/** Starts as much of a server as the scripts need, over a store that is never emptied. */
 async function server(t?: {
   after(work: () => void): void;
 }): Promise<{ query: string; write: string }> {

@@ -27,7 +27,7 @@ type Reply = {
   readonly delayMs?: number;
 };
 
-/** A server that answers as it is told and remembers what it was asked. */
+/** Starts a server that answers as configured and records its requests. */
 async function upstream(
   t: TestContext,
   answer: (seen: Seen) => Reply,
@@ -346,7 +346,7 @@ interface Sent {
   readonly samples: readonly (readonly [time: number, bits: bigint])[];
 }
 
-/** What is in a body of remote write. */
+/** Decodes a body of remote write. */
 function unpacked(body: Buffer): Sent[] {
   const request = new ProtoReader(snappyDecode(body, { maxBytes: 1e7 }));
   const series: Sent[] = [];

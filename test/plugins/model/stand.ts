@@ -21,7 +21,7 @@ export interface Stand {
   ask(request?: Partial<ModelRequest>): Promise<ModelPart[]>;
 }
 
-/** A house whose models are one scripted one. */
+/** Starts a host whose only model is a scripted one. */
 export async function modelStand(
   t: TestContext,
   options: FakeModelOptions = {},

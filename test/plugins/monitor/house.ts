@@ -27,7 +27,7 @@ const person = (id: string, grants: readonly string[]): Principal => ({
 
 export const people = {
   ada: person('ada', ['*']),
-  /** May change panels. */
+  /** Person who may change panels. */
   mo: person('mo', ['monitor:*']),
   vera: person('vera', []),
 } as const;
@@ -47,7 +47,7 @@ export interface MonitorHouse {
   panel(uid: string, title: string, query?: string): Promise<Json>;
 }
 
-/** The real room in a real house; stand-ins for accounts and trail. */
+/** Starts the real plugin in a real host, with stand-ins for accounts and trail. */
 export async function monitorHouse(
   t: Pick<TestContext, 'after'>,
   options: Partial<TestHostOptions> = {},

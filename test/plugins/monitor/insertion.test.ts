@@ -17,7 +17,7 @@ const texts = (...values: string[]): ReadonlyMap<string, Binding> =>
 const plain = (text: string): ReadonlyMap<string, Binding> =>
   new Map([['v', { kind: 'plain', text }]]);
 
-/** What anybody might type into an address: quotes, brackets, escapes, whole queries. */
+/** Texts that anybody might type into an address: quotes, brackets, escapes, whole queries. */
 const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.string({
@@ -190,7 +190,7 @@ describe('a value that somebody gives for a variable', () => {
   });
 });
 
-/** As LogQL prints a line filter. */
+/** Formats a line filter as LogQL prints it. */
 const printedLine = (text: string): string =>
   /\|= ("[^]*"|`[^]*`) \| level/.exec(
     printExpr(parseLogQl(`{a="b"} |= ${JSON.stringify(text)} | level="x"`)),

@@ -31,7 +31,7 @@ export const matrix = (
 export interface StandIns {
   readonly asked: Asked[];
   readonly services: Readonly<Record<string, object>>;
-  /** What a range query answers. */
+  /** Answers range queries. */
   range: (query: string, options: QueryOptions | undefined) => Promise<MatrixAnswer & Notes>;
   series: (selector: string) => Promise<readonly LabelRecord[]>;
 }

@@ -19,7 +19,7 @@ const path = '/api/v1/notification-channels';
 const packFolder = fileURLToPath(new URL('./mattermost', import.meta.url));
 const loopback = { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8' };
 
-/** Stands in for the alert room. */
+/** Creates a stand-in for the alert plugin. */
 function alertRoom() {
   const recorded: Outcome[] = [];
   const pins = new Map<number, string[]>();

@@ -5,7 +5,7 @@ import { json, type Quirk } from './fakes/platform.ts';
 import { startWecom, wecomPath } from './fakes/robots.ts';
 import { noticeOf, openOffice, testClock } from './office.ts';
 
-/** A WeCom robot beside incidents whose last hour is known. */
+/** Starts a WeCom robot with incidents whose last hour is known. */
 async function meet(t: TestContext, ...known: readonly number[]) {
   const clock = testClock();
   const office = await openOffice(t, { clock, timeoutMs: 300 });

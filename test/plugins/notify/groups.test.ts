@@ -11,7 +11,7 @@ import type { Platform, Received } from './fakes/platform.ts';
 import { startReceiver } from './fakes/receiver.ts';
 import { noticeOf, type Office, openOffice, testClock } from './office.ts';
 
-/** As a channel is that says nothing of groups. */
+/** Grouping of a channel that configures none. */
 const usual = { group_by: ['rule_key'], group_wait: '10s', group_interval: '1m' };
 
 const toldOf = ({ body }: Received): string =>
@@ -453,7 +453,7 @@ test('while nothing is due the queue is not written to; what is due goes in its 
   let writes = 0;
   const { write } = office.tables;
   Object.assign(office.tables, { write: (work: never) => ((writes += 1), write(work)) });
-  /** Looks five times a second, as the room does. */
+  /** Checks five times a second, as the plugin does. */
   const look = async (seconds: number, isQuiet: boolean): Promise<void> => {
     for (let looks = 0; looks < seconds * 5; looks += 1) {
       office.clock.advance(200);

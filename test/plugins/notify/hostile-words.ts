@@ -4,7 +4,7 @@ import { noticeOf } from './office.ts';
 
 const escape = '\u001b';
 
-/** What an attacker, or a careless person, gives a rule, a label, a host or an annotation as its text. */
+/** Texts that an attacker, or a careless person, gives a rule, a label, a host or an annotation. */
 export const hostileWords: Readonly<Record<string, string>> = {
   'HTML that runs': '<script>alert(1)</script><img src=x onerror=alert(1)>',
   'HTML that looks': '<b>bold</b> <a href="https://evil.example">click</a> <h1>Big</h1>',
@@ -69,7 +69,7 @@ export const hostileWords: Readonly<Record<string, string>> = {
   'many lines': 'line\n'.repeat(5_000),
 };
 
-/** Where strangers write. */
+/** Places where strangers write. */
 export const places = [
   'the name of the rule',
   'a label',
@@ -78,7 +78,7 @@ export const places = [
 ] as const;
 export type Place = (typeof places)[number];
 
-/** Of a host whose name is not a part of it. */
+/** Returns a notice about a host whose name does not contain the text. */
 export const hostileNotice = (id: number, place: Place, words: string): Notice =>
   noticeOf(id, 'firing', {
     incident: {

@@ -59,11 +59,11 @@ const leaves = (value: unknown): string[] =>
     : typeof value === 'object' && value !== null
       ? Object.values(value).flatMap(leaves)
       : [];
-/** Of a program, what it may show; the incident beside it is as it is. */
+/** Returns the texts that a program's message may show; the incident next to it is unchanged. */
 const forPeople = ({ body: { title, facts, steps, text } }: Received): string[] =>
   leaves([title, facts, steps, text]);
 
-/** Links of ours lead to the incident that is told. */
+/** Reader without our links, which lead to the reported incident. */
 const withoutNumbers: Reader = (text) =>
   markdownReader(text).map((found) => found.replace(/(svc\.example\/incidents\/)\d+/, '$1'));
 
@@ -160,7 +160,7 @@ async function open(t: Start) {
     });
   }
   let id = 0;
-  /** What each platform was sent of one notice, all of which it must have taken. */
+  /** Sends one notice and returns what each platform got, all of which must have accepted it. */
   const told = async (place: Place, words: string): Promise<ReadonlyMap<string, Received>> => {
     office.hosts.splice(0, 1, {
       id: 7,

@@ -6,7 +6,7 @@ import type { Notice } from 'svc/contracts/notify';
 import { startReceiver } from './fakes/receiver.ts';
 import { noticeOf, openOffice } from './office.ts';
 
-/** A channel that gathers all, and was told of the incidents 1 and 2. */
+/** Starts a channel that groups everything, and was notified of the incidents 1 and 2. */
 async function gathered(t: TestContext) {
   const office = await openOffice(t);
   const platform = await startReceiver(t);

@@ -120,7 +120,7 @@ async function bodyOf(type: string, message: ChannelMessage): Promise<unknown> {
   return { ...mail, ...(picture && { picture: 'docs/messages/chart.png' }) };
 }
 
-/** What goes after a message by itself; the bytes are those of the picture beside it. */
+/** Returns the second request of a message; the bytes are those of the adjacent picture. */
 function enclosureOf(type: string, message: ChannelMessage): object | undefined {
   const { body } = shippedTypes[type]?.enclosure?.(message, addresses[type]!) ?? {};
   const bytes = Buffer.from(message.chart?.png() ?? []);
@@ -130,7 +130,7 @@ function enclosureOf(type: string, message: ChannelMessage): object | undefined 
   return known === undefined ? undefined : JSON.parse(known);
 }
 
-/** What a person who is woken asks, and where in the text it is answered. */
+/** Questions of a person who is woken, with where the text answers them. */
 const questions: Readonly<Record<string, RegExp>> = {
   what: /\[FIRING\] critical: \/var of db-3 is 97 % full/,
   'which host': /db-3 \(10\.0\.0\.7\)/,
@@ -145,7 +145,7 @@ const questions: Readonly<Record<string, RegExp>> = {
   'where to look': /https:\/\/svc\.example\.org\/p\/1/,
 };
 
-/** `SVC_WRITE_SNAPSHOTS=1` writes them anew. */
+/** Compares with a snapshot; `SVC_WRITE_SNAPSHOTS=1` writes it. */
 function shown(name: string, said: string | Uint8Array): Buffer {
   const file = fileURLToPath(new URL(`../../../docs/messages/${name}`, import.meta.url));
   if (process.env['SVC_WRITE_SNAPSHOTS'] === '1') {

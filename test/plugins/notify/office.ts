@@ -55,7 +55,7 @@ export const shipped: ChannelTypeRegistry = {
 export interface TestClock {
   now(): number;
   monotonic(): number;
-  /** Both clocks go on. */
+  /** Advances both clocks. */
   advance(ms: number): void;
   /** The wall clock is set. */
   jump(ms: number): void;
@@ -83,7 +83,7 @@ export interface OfficeOptions {
   readonly timeoutMs?: number;
   readonly allow?: readonly string[];
   readonly random?: () => number;
-  /** Whether incidents are investigated; how far that is stands in `looked`. */
+  /** True if incidents are investigated; `looked` has the progress. */
   readonly investigates?: boolean;
   /** Instead of those that ship. */
   readonly types?: ChannelTypeRegistry;
@@ -91,7 +91,10 @@ export interface OfficeOptions {
 
 let offices = 0;
 
-/** Each incident by itself, as soon as it can be sent: for tests that are about what comes after grouping. */
+/**
+ * Grouping that sends each incident separately and immediately: for tests of what comes after
+ * grouping.
+ */
 export const atOnce = {
   group_by: ['...'],
   group_wait: '0s',
@@ -122,7 +125,7 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
   const log: Logger = { debug: note, info: note, warn: note, error: note };
   const ids = { uuid: () => crypto.randomUUID(), token: () => 'token' };
   const recorded: Outcome[] = [];
-  /** What could not be sent so far. */
+  /** Outcomes that could not be sent so far. */
   const delayed: Outcome[] = [];
   const announced: Outcome[] = [];
   const pins = new Map<number, string[]>();
@@ -250,7 +253,7 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
     addresses,
     source,
     dispatcher,
-    /** While down, outcomes wait. */
+    /** Sets whether the source is up; while down, outcomes wait. */
     setSource: (up: boolean) => void (sourceUp = up),
     refuse: (when: ((outcome: Outcome) => boolean) | undefined) => void (state.refuse = when),
     channel: async (
@@ -271,7 +274,7 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
       await sender.settled();
       await publisher.publish();
     },
-    /** Goes on in steps until nothing is queued; fails the test by `most` when something stays. */
+    /** Advances in steps until nothing is queued; fails the test after `most` steps. */
     async drain(stepMs = 1_000, most = 5_000): Promise<void> {
       for (let step = 0; step < most; step += 1) {
         await this.turn();
@@ -295,7 +298,7 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
 
 let notices = 0;
 
-/** A notice as the alert room would write it. */
+/** Returns a notice as the alert plugin would write it. */
 export function noticeOf(
   incident: number,
   kind: Notice['kind'] = 'firing',

@@ -59,7 +59,7 @@ async function pageHouse(t: TestContext) {
     }
     return new URL(platform.taken.at(-1)!.body.link).pathname;
   };
-  /** As a browser that has never signed in. */
+  /** Opens a page like a browser that has never signed in. */
   const open = async (path: string) => {
     const answer = await fetch(house.url + path);
     return { status: answer.status, headers: answer.headers, html: await answer.text() };
@@ -159,7 +159,7 @@ test('the link of a digest opens a page that names everything in it, each with i
 
 test('all that a message only counts is reached from its link, with its labels: incidents of a digest, instances of an incident', async (t) => {
   const { backgrounds, instances, linkTo, open } = await pageHouse(t);
-  /** Labels on all pages, each of which leads to the next. */
+  /** Returns labels over all pages, following the link to the next. */
   const reached = async (path: string, name: string): Promise<string[]> => {
     const found: string[] = [];
     for (let next: string | undefined = path; next !== undefined;) {

@@ -1,7 +1,10 @@
-/** What a platform would make of a text besides words: each thing by what it is. */
+/** Function that finds what a platform would make of a text besides words, each by its kind. */
 export type Reader = (text: string) => readonly string[];
 
-/** In no text of a message may stand what calls people, turns a text around, or is half a character. */
+/**
+ * Returns the first problem in a message's text: a mention, a change of direction, a lone
+ * surrogate.
+ */
 export function troubleIn(text: string): string | undefined {
   const troubles: readonly (readonly [string, RegExp])[] = [
     ['it calls people', /(?<![\p{L}\p{N}])@(?=[\p{L}\p{N}])|<(?:!|@|#)|<\/?at\b/iu],
@@ -61,7 +64,7 @@ export const htmlReader: Reader = (text) => [
 
 export const plainReader: Reader = () => [];
 
-/** What is there beyond what is allowed to be. */
+/** Returns what exceeds the allowed. */
 export function beyond(found: readonly string[], allowed: readonly string[]): readonly string[] {
   const left = [...allowed];
   return found.filter((one) => {

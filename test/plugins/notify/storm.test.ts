@@ -33,7 +33,7 @@ interface Heard {
   readonly incident: { readonly id: number; readonly event_count: number };
 }
 
-/** Of what is told of one incident: what comes later has a greater one. */
+/** Returns the position of a notification of one incident: later ones are greater. */
 const placeOf = (firing: number, event: string): number =>
   firing * 2 + (event === 'resolved' ? 1 : 0);
 const inOrder = (places: ReadonlyMap<number, number>) => [...places].toSorted(([a], [b]) => a - b);
@@ -68,7 +68,7 @@ for (let seed = 1; seed <= 6; seed += 1) {
       ids.push((await office.channel(draft)).id);
     }
     const enabled = new Set(ids);
-    /** What must have an end: notice and channel. */
+    /** Deliveries that must end: notice and channel. */
     const expected = new Set<string>();
     const incidents = new Map<
       number,

@@ -38,7 +38,7 @@ interface Shown {
   readonly refused: string | null;
 }
 
-/** The pack `lamp`: a manifest and files beside it. */
+/** Creates the pack `lamp`: a manifest with files. */
 function lamp(
   manifest: object = asked,
   files: Readonly<Record<string, string>> = { 'index.ts': answering('{ lit: true }') },

@@ -30,7 +30,7 @@ const home = mkdtempSync(join(tmpdir(), 'svc-isolate-'));
 const folder = join(home, 'pack with space');
 mkdirSync(folder);
 writeFileSync(join(folder, 'own.txt'), 'mine');
-/** As the host compiles it. */
+/** Program as the host compiles it. */
 const { code: program } = await bundleThread(
   fileURLToPath(new URL('../../../plugins/packs/pack-worker.ts', import.meta.url)),
   'packs',

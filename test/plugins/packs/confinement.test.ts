@@ -31,7 +31,7 @@ const look = `
     kill: tried(() => process.kill(Number(host), 0)), networks: Object.keys(require('node:os').networkInterfaces()),
   }));`;
 
-/** Without the permission model: what is seen here is held by the system alone. */
+/** Runs without the permission model: what is visible here is restricted by the system alone. */
 function seenFrom(confinement: Confinement, as: readonly string[] = []): Record<string, unknown> {
   const home = realpathSync(mkdtempSync(join(onDisk(), 'svc-held-')));
   chmodSync(home, 0o777);

@@ -54,7 +54,7 @@ function packOf(
   return folder;
 }
 
-/** In `plugins`, so that nobody has to accept it. */
+/** Starts a host with the pack in `plugins`, so that nobody has to accept it. */
 async function houseWith(t: TestContext, folder: string): Promise<TestHost> {
   const house = await startTestHost(t, { plugins: ['packs', folder] });
   useNoLeaks(t, house);

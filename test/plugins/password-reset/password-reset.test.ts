@@ -11,7 +11,9 @@ import { decoded, postOffice, type Taken } from '../mail/post-office.ts';
 const [old, next] = ['a long enough passphrase', 'another long passphrase'];
 const minute = 60_000;
 
-/** The real rooms of people, sessions and e-mail, and a real SMTP server that speaks STARTTLS. */
+/**
+ * Starts the real plugins of accounts, sessions and e-mail, and a real SMTP server with STARTTLS.
+ */
 async function house(t: TestContext, more: Readonly<Record<string, string>> = {}) {
   const office = await postOffice(t);
   const clock = { ahead: 0 };

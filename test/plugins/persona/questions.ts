@@ -1,4 +1,7 @@
-/** What operators ask, ten for each persona: written down as people say it, before any persona was tuned to it. */
+/**
+ * Questions of operators, ten for each persona: written as people ask, before any persona was tuned
+ * to it.
+ */
 export const questions: Readonly<Record<string, readonly string[]>> = {
   coordinator: [
     'how is the fleet doing?',

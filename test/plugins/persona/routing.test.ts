@@ -16,7 +16,7 @@ const asked = Object.entries(questions).flatMap(([persona, texts]) =>
   texts.map((text) => ({ persona, text })),
 );
 
-/** What was not routed as labelled; the persona that answers where none stands out is the coordinator. */
+/** Returns questions that were not routed as labelled; the fallback persona is the coordinator. */
 function missed(router: Router): readonly string[] {
   return asked.flatMap(({ persona, text }) => {
     const { clear, candidates } = router.rank(text);

@@ -39,7 +39,7 @@ interface Workshop {
 
 interface TestProgram {
   readonly handle: ProgramHandle;
-  /** What its owner owns. */
+  /** Scope of its owner. */
   readonly scope: OwnedScope;
   begin(): void;
 }

@@ -16,7 +16,7 @@ export interface Span {
   }[];
 }
 
-/** Stores that remember what the house told them, and fail when they are told to. */
+/** Creates stores that record what svc sent, and fail on demand. */
 export function listeningStores() {
   const heard = {
     rows: [] as SampleRow[][],

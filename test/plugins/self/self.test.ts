@@ -18,7 +18,7 @@ async function until(what: string, holds: () => boolean | Promise<boolean>): Pro
 const talkative = { SVC_LOG_LEVEL: 'debug' };
 let spoken = 0;
 
-/** Makes the house say something, which its lines have this name in. */
+/** Makes svc log something, which contains this name. */
 async function speak(house: TestHost): Promise<string> {
   const name = `spoken-${++spoken}`;
   await (await house.fetch('/nowhere', { headers: { 'x-request-id': name } })).arrayBuffer();

@@ -22,7 +22,7 @@ interface Household {
   login(email: string, password: string): Promise<Answer<Pair>>;
 }
 
-/** Both rooms of identity as they ship, with nobody in them. */
+/** Starts both identity plugins as shipped, without accounts. */
 async function household(t: TestContext): Promise<Household> {
   const audit = trail();
   const house = await startTestHost(t, {

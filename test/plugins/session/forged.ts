@@ -16,7 +16,7 @@ export interface RealKey {
   readonly key: KeyObject;
 }
 
-/** The key that the house signs with, taken the way a burglar with the whole disk would. */
+/** Returns svc's signing key, taken like a burglar with the whole disk would. */
 export function stealKey(dataDir: string): RealKey {
   const database = new Database(`${dataDir}/svc.db`, { readonly: true });
   const { kid, sealed } = database

@@ -43,7 +43,10 @@ export interface SessionHouse {
   statusOf(token: string): Promise<number>;
 }
 
-/** The real room in a real house, with stand-ins for the accounts and the trail. Starts with an administrator, a user and a viewer. */
+/**
+ * Starts the real plugin in a real host, with stand-ins for the accounts and the trail. Starts with
+ * an administrator, a user and a viewer.
+ */
 export async function sessionHouse(
   t: TestContext,
   {

@@ -15,7 +15,7 @@ export function movableClock(start = Date.UTC(2026, 0, 2, 3, 4, 5)): MovableCloc
   };
 }
 
-/** Accounts in memory, as the rooms of sessions see them through the contract. */
+/** Accounts in memory, as the session plugins see them through the contract. */
 export interface People {
   readonly directory: DirectoryContract;
   readonly passwords: PasswordsContract;

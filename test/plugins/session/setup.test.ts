@@ -20,7 +20,7 @@ const setUp = ({ ask }: SessionHouse, token: string, more: object = {}) =>
     body: { token, email: 'root@example.org', password: 'correct horse', ...more },
   });
 
-/** What the start banner would say. */
+/** Returns the text of the start banner. */
 const bannerOf = ({ house }: SessionHouse): (string | undefined)[] =>
   [...house.registry.current.contributions.values()]
     .filter(({ value }) => value.point === Banner.id)

@@ -11,7 +11,7 @@ import { lampFolder, sessionHouse } from './house.ts';
 
 const fleetFolder = fileURLToPath(new URL('../../fixtures/edge-fleet', import.meta.url));
 const keys = 'svc_ak_seven:svc_sk_seven';
-/** What an edge is answered where only people may look; a stranger gets 401. */
+/** Status for an edge where only people may look; a stranger gets 401. */
 const known = 403;
 
 /** Notes what it is shown, and says of one edge more than an edge may be. */

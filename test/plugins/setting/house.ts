@@ -28,7 +28,7 @@ export interface SettingHouse {
   ): Promise<Answer>;
   set(name: string, value: unknown, ifMatch?: string): Promise<Answer>;
   item(name: string, as?: keyof typeof people): Promise<Json>;
-  /** Everything that left the house in replies, log lines and audit rows. */
+  /** Returns everything that left svc in replies, log lines and audit rows. */
   everythingSaid(): string;
 }
 
@@ -56,7 +56,10 @@ const signedInMsAgo: Readonly<Record<string, number>> = { old: 5 * 60_000 + 1_00
 export const addressOf = (name: string): string =>
   `/api/v1/system-settings/${name.replace('.', '/')}`;
 
-/** The real room in a real house with a room that watches its settings; stand-ins for accounts and trail. */
+/**
+ * Starts the real plugin in a real host with a plugin that watches its settings; stand-ins for
+ * accounts and trail.
+ */
 export async function settingHouse(
   t: TestContext,
   options: Partial<TestHostOptions> = {},

@@ -15,7 +15,7 @@ const canary = 'sk-canary-5f1d';
 const folders: string[] = [];
 after(() => folders.forEach((dir) => rmSync(dir, { recursive: true, force: true })));
 
-/** For houses that come one after the other. */
+/** Returns a data folder for consecutive hosts. */
 function folder(): string {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-setting-'));
   folders.push(dataDir);

@@ -1,6 +1,6 @@
 import type { ListedTool } from '../mcp/changing-server.ts';
 
-/** What tools of other products are about; some are near to what svc has itself. */
+/** Topics of tools of other products; some are close to those of svc. */
 const products: Readonly<Record<string, readonly string[]>> = {
   GitHub: ['issue', 'pull request', 'commit', 'branch', 'release', 'workflow run'],
   Jira: ['ticket', 'sprint', 'board', 'comment', 'worklog', 'project'],

@@ -32,7 +32,7 @@ export interface SkillHouse {
   readonly people: Staff;
   readonly rows: AuditRecord[];
   readonly done: { readonly tool: string; readonly params: unknown }[];
-  /** What the sample tools come to. */
+  /** Effect of the sample tools. */
   effect: (tool: string, params: unknown, signal: AbortSignal) => unknown;
   ask(
     who: Name | `token of ${Name}` | 'operator',
@@ -45,7 +45,9 @@ export interface SkillHouse {
   allowWrites(on?: boolean): Promise<void>;
 }
 
-/** The real rooms of gate and skill with people, a trail and tools that a test can see. */
+/**
+ * Starts the real gate and skill plugins with people, a trail and tools that a test can inspect.
+ */
 export async function skillHouse(
   t: Pick<TestContext, 'after'>,
   options: Partial<TestHostOptions> = {},

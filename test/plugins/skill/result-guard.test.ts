@@ -16,7 +16,7 @@ const upper = fc.string({
   maxLength: 16,
 });
 
-/** A secret by itself, and how it stands in a text. */
+/** Secrets alone, with how they occur in a text. */
 const planted: fc.Arbitrary<{ secret: string; text: string }> = fc.oneof(
   letters.map((one) => ({ secret: one, text: `svc_pat_${one}` })),
   letters.map((one) => ({ secret: one, text: `ghp_${one}` })),

@@ -23,7 +23,7 @@ const rooms = [
   'changes',
 ];
 
-/** As a model asks, in its own words, and the tool that should come first. */
+/** Questions as a model asks, in its own words, with the tool that should come first. */
 const asked: readonly (readonly [question: string, key: string])[] = [
   ['evaluate a PromQL query right now', 'metrics_query'],
   ['value of a metric over the last hour, with its maximum', 'metrics_range'],

@@ -52,7 +52,7 @@ const asked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '/tempo/api/metrics/query': { ...spans, q: '{ } | rate()' },
 };
 
-/** Those that say nothing of what is held. */
+/** Routes that reveal nothing of the stored data. */
 const others = /\/(?:format_query|metadata|buildinfo|runtimeinfo|flags|tsdb|healthy|ready|echo)$/;
 
 /** Pushed apart, so that each is a record of its own in the log of its store. */

@@ -52,7 +52,7 @@ async function told(house: TestHost, path: string, init?: RequestInit): Promise<
   };
 }
 
-/** By GET and as the form that Grafana posts; both say the same. */
+/** Requests by GET and by the form that Grafana posts; both have the same answer. */
 async function asked(
   house: TestHost,
   path: string,

@@ -199,7 +199,10 @@ test('a radius of very many nodes is cut off, and says so', async (t) => {
   assert.deepEqual([body.reached.length, body.complete], [1_000, false]);
 });
 
-/** By relaxing every way as often as there are nodes; the slow and certain method. */
+/**
+ * Computes distances by relaxing every edge as often as there are nodes; the slow and certain
+ * method.
+ */
 function everyWay(root: number, ways: readonly (readonly [number, number])[]): Map<number, number> {
   const distances = new Map([[root, 0]]);
   for (let round = 0; round < 10; round += 1) {

@@ -29,7 +29,7 @@ const skipped = new Set(
 );
 const window = { start: expected.start * 1000, end: expected.end * 1000 };
 
-/** Where the spans lie when they are asked for must make no difference. */
+/** Layouts of spans in the store, which must make no difference. */
 const layouts: Readonly<Record<string, (service: Service) => Promise<void>>> = {
   'in the head': async ({ methods }) => {
     for (const trace of input.traces) {

@@ -53,7 +53,7 @@ async function plain(ask: Promise<Told>): Promise<Told> {
   return answer;
 }
 
-/** Asks something small for another person again and again while `work` goes on. */
+/** Repeats a small request of another person while `work` runs. */
 async function served<T>({ house }: TracesHouse, work: Promise<T>): Promise<T> {
   let done = false;
   const ends = work.finally(() => (done = true));
@@ -67,7 +67,7 @@ async function served<T>({ house }: TracesHouse, work: Promise<T>): Promise<T> {
   return await ends;
 }
 
-/** So many traces of so many spans, each span a child of the one before. */
+/** Returns traces with spans, each span a child of the previous one. */
 function chains(traces: number, spans: number, from = 100): Sent[] {
   return Array.from({ length: traces * spans }, (_, at) => {
     const [trace, span] = [Math.floor(at / spans), at % spans];

@@ -6,7 +6,7 @@ import { startTestHost, type TestHost, type TestHostOptions, useNoLeaks } from '
 
 import { bodyOf, type Plain, type Sent, startMs } from './bodies.ts';
 
-/** A house with this plugin alone, a little after the spans of `bodies.ts`. */
+/** Starts a host with this plugin alone, a little after the spans of `bodies.ts`. */
 export async function openHouse(
   t: TestContext,
   options: Partial<TestHostOptions> & { readonly now?: number } = {},

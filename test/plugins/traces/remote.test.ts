@@ -20,7 +20,7 @@ const enforce = [{ name: 'device_id', op: '=', value: '8' }] as const;
 const id = traceId(0xabc);
 const seconds = { start: `${startMs / 1_000 - 3_590}`, end: `${startMs / 1_000 + 10}` };
 
-/** A house with this address and these settings of its traces. */
+/** Starts a host with this address and these settings of its traces. */
 async function houseAsking(t: TestContext, url: string, traces?: object): Promise<TestHost> {
   const environment = { SVC_TRACESTORE_URL: url, SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' };
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-traces-remote-'));
@@ -39,7 +39,7 @@ interface Heard {
   readonly body: Buffer;
 }
 
-/** A server that answers as it is told and remembers what it was asked. */
+/** Starts a server that answers as configured and records its requests. */
 async function peer(
   t: TestContext,
   answer: (heard: Heard, reply: ServerResponse) => void,
@@ -342,5 +342,5 @@ test('pushes are admitted here and go on to it, stamped, and what it refuses is 
   await assert.rejects(push(), { code: 'upstream_error' });
 });
 
-/** Without a prototype or with one, it is the same. */
+/** Normalizes objects with and without a prototype. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

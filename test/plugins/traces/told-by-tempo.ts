@@ -1,8 +1,9 @@
 import type { Loose } from './store-house.ts';
 
 /**
- * What the recorded answer holds of all values of `span.http.method` where service and status were asked for, too (docs/adr/0025): in the
- * order of trace ids the first span with the value and the status decides for all, and only it is asked for its service.
+ * Returns Tempo's recorded answer with all values of `span.http.method` filtered by service and
+ * status (docs/adr/0025): in the order of trace ids the first span with the value and the status
+ * decides for all, and only that one is checked for its service.
  */
 export function toldByTempo(
   traces: readonly Loose[],

@@ -23,7 +23,10 @@ const whole = JSON.stringify({
   acks: true,
 });
 
-/** Nothing that a browser would say: cut, doubled, altered, nested, huge or not text at all. */
+/**
+ * Returns a frame that no browser would send: truncated, doubled, altered, nested, huge or not text
+ * at all.
+ */
 function wrongFrame(roll: (sides: number) => number): string | Buffer {
   const at = roll(whole.length - 1) + 1;
   const value = [null, -1, Number.MAX_VALUE, [], {}, 'x'.repeat(70_000), { __proto__: 1 }, true][

@@ -6,7 +6,7 @@ import type { Socket } from 'svc/sdk';
 
 import { Input } from '../../../plugins/webshell/shell/input.ts';
 
-/** A browser of which is only known whether it has to wait. */
+/** Creates a browser that only records whether it has to wait. */
 function browser(): Socket & { waits: boolean } {
   const socket = {
     waits: false,

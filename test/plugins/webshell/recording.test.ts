@@ -21,7 +21,7 @@ import { until } from './house.ts';
 
 const key = Buffer.alloc(32, 7);
 const clock = { now: () => 1_700_000_000_000, monotonic: () => performance.now() };
-/** By hand: what is written is asked for by flush. */
+/** Timer that never fires: a test flushes by itself. */
 const after = () => {};
 const counted = () => ({ bytesIn: 3, bytesOut: 70_000 });
 const size = { counted, cols: 80, rows: 24, term: 'xterm', title: 'root@host' };

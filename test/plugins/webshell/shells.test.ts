@@ -13,7 +13,7 @@ function stand() {
     number,
     { status: string; grants: string[]; version: number; selectors?: string[] }
   >([1, 2].map((id) => [id, { status: 'active', grants: ['webshell'], version: 1 }]));
-  /** Of the customer acme. */
+  /** Devices of the customer acme. */
   const fleet = new Set([1]);
   const scopes = { of: () => Promise.resolve({ ids: fleet, enforce: [] }) };
   const authority = new Authority({ live: (id) => people.get(id) as never }, {

@@ -16,7 +16,10 @@ export interface Sshd {
   rekey(): Promise<void>;
 }
 
-/** Debian's own SSH server on a high port, with a folder of its own; undefined where there is none. */
+/**
+ * Starts Debian's own SSH server on a high port, with a folder of its own; undefined if there is
+ * none.
+ */
 export async function startSshd(t: Pick<TestContext, 'after' | 'skip'>): Promise<Sshd | undefined> {
   const program = peer(t, 'sshd');
   if (program === undefined) {

@@ -9,17 +9,17 @@ export interface OpenOptions {
   readonly ticket?: string;
   readonly bearer?: string;
   readonly origin?: string;
-  /** The first frame, or what an open frame has besides the usual; none is sent without. */
+  /** First frame, or what an open frame has besides the defaults; if absent, none is sent. */
   readonly first?: object;
-  /** Of this machine, from which it comes. */
+  /** Local address to connect from. */
   readonly localAddress?: string;
-  /** After the path. */
+  /** Query after the path. */
   readonly query?: string;
   /** Tells how far it has come, as a browser does. */
   readonly acks?: boolean;
 }
 
-/** What was said instead of an upgrade. */
+/** Error for an answer other than an upgrade. */
 export class Refused extends Error {
   readonly status: number;
   readonly body: { error?: string; message?: string };

@@ -6,7 +6,7 @@ import type { TicketVerifier } from 'svc/contracts/session';
 import { type OpenOptions, Refused } from './terminal.ts';
 import { shellHouse, until } from './house.ts';
 
-/** Nothing listens there: whoever gets as far as an upgrade is only told so in a frame. */
+/** Port where nothing listens: whoever gets as far as an upgrade learns that in a frame. */
 const nowhere = 9;
 
 test('who may open a shell is decided before the upgrade', async (t: TestContext) => {

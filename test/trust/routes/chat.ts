@@ -6,7 +6,7 @@ async function session({ ask }: Twin): Promise<string> {
   return ((await ask('POST', sessions, {})).body as { id: string }).id;
 }
 
-/** Without a model a run ends at once, and is a run all the same. */
+/** Starts a run, which ends immediately without a model, and is a run all the same. */
 async function run(owner: Twin): Promise<string> {
   const id = await session(owner);
   await owner.ask('POST', `${sessions}/${id}/messages/stream`, { content: 'Hello?' });

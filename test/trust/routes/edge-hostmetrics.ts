@@ -1,4 +1,4 @@
 import type { Area } from '../area.ts';
 
-/** It runs on edges, and serves no routes there. */
+/** Area of a plugin for edges, which serves no routes there. */
 export const area: Area = { routes: '' };

@@ -1,4 +1,4 @@
 import type { Area } from '../area.ts';
 
-/** It runs on edges, and serves no routes at all. */
+/** Area of a plugin for edges, which serves no routes. */
 export const area: Area = { routes: '' };

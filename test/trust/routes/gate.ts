@@ -1,4 +1,4 @@
 import type { Area } from '../area.ts';
 
-/** It answers other rooms, and serves no routes. */
+/** Area of a plugin that serves other plugins, without routes. */
 export const area: Area = { routes: '' };

@@ -1,4 +1,4 @@
 import type { Area } from '../area.ts';
 
-/** It runs programs for other plugins, and serves no routes. */
+/** Area of a plugin that runs programs for other plugins, without routes. */
 export const area: Area = { routes: '' };

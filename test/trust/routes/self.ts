@@ -1,4 +1,4 @@
 import type { Area } from '../area.ts';
 
-/** It only watches. */
+/** Area of a plugin that only watches. */
 export const area: Area = { routes: '' };

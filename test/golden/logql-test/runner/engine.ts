@@ -22,7 +22,9 @@ export type Answer =
 /** 2026-01-01, as in Loki's own runner. */
 const epoch = Date.UTC(2026, 0, 1);
 
-/** Where time 0 lies, so that a range begins at a multiple of its step, as its answer does. */
+/**
+ * Returns the time of 0, such that a range begins at a multiple of its step, as its answer does.
+ */
 function baseOf({ at }: Eval): number {
   if ('instant' in at) {
     return epoch;

@@ -14,7 +14,7 @@ import type { Pair } from './script.ts';
 
 export interface Judged {
   readonly name: string;
-  /** What was wrong; absent when it passed. */
+  /** Failure; absent if it passed. */
   readonly wrong?: string;
 }
 
@@ -125,7 +125,7 @@ function parserCases(
   });
 }
 
-/** What a query that groups or unwraps asks for: the labels it names. */
+/** Returns the labels that a query which groups or unwraps needs. */
 function hinted(hints: GoValue | undefined): { wanted?: ReadonlySet<string> } {
   if (typeof hints !== 'object' || !('args' in hints)) {
     return {};
@@ -284,7 +284,7 @@ function firstText(value: GoValue): string {
   return typeof value === 'object' && 'args' in value ? firstText(value.args[0]!) : '';
 }
 
-/** What Loki's tests of its formatter hold for a line. */
+/** Line width of Loki's formatter tests. */
 const width = 20;
 
 /** The cases of Loki's own tests of `format_query`. */

@@ -3,7 +3,7 @@ import { labelsKey } from 'svc/query';
 import { type Answer, flat, type Points } from './engine.ts';
 import type { Eval } from './script.ts';
 
-/** What an answer differs in from what is expected, or nothing. */
+/** Returns the difference between an answer and the expected one, or undefined. */
 export function difference({ expected, at }: Eval, answer: Answer): string | undefined {
   if (answer.type === 'scalar') {
     return expected.kind === 'scalar' && same(expected.value, answer.value)

@@ -27,7 +27,7 @@ const shownValues = (values: readonly (number | NativeHistogram)[]): string =>
 
 const shown = (labels: Labels): string => JSON.stringify(labelsRecord(labels));
 
-/** What an answer differs in from what is expected, or nothing. */
+/** Returns the difference between an answer and the expected one, or undefined. */
 export function difference(expected: Eval, answer: Answer): string | undefined {
   if (answer.type === 'string') {
     return answer.value === (expected.text ?? '')
@@ -133,7 +133,7 @@ function isAsExpected(expected: number | HistogramItem, actual: number | NativeH
   );
 }
 
-/** What the remarks beside an answer differ in. */
+/** Returns the difference between the remarks of an answer and the expected ones. */
 export function differenceOfRemarks(
   expected: Eval,
   { warnings, infos }: Answer,

@@ -17,7 +17,7 @@ export type Answer = { readonly warnings: readonly string[]; readonly infos: rea
   | { readonly type: 'vector' | 'matrix'; readonly series: readonly Points[] }
 );
 
-/** What a script is run against. */
+/** Engine that a script runs against. */
 export interface Engine {
   clear(): Promise<void>;
   load(stepMs: number, series: readonly SeriesLine[]): Promise<void>;
@@ -25,7 +25,7 @@ export interface Engine {
   range(query: string, start: number, end: number, step: number): Promise<Answer>;
   /** Why a question cannot be asked here. */
   unsupported?(query: string): string | undefined;
-  /** Whether series can hold native histograms. */
+  /** True if series can hold native histograms. */
   readonly histograms?: boolean;
 }
 

@@ -15,7 +15,7 @@ type Sample = Exclude<Item, undefined>;
 
 interface Stored {
   readonly labels: Labels;
-  /** In the order of time; the last one to be written at a time counts. */
+  /** Samples in order of time; the last one written at a time counts. */
   readonly samples: Map<number, Sample>;
 }
 
@@ -93,7 +93,7 @@ function frozen({ labels, samples }: Stored): Series & { readonly stale: Uint8Ar
   };
 }
 
-/** With the hints that a store gives them. */
+/** Returns histograms with the hints that a store gives them. */
 function histogramsOf(samples: readonly Sample[]): readonly (NativeHistogram | undefined)[] {
   let before: NativeHistogram | undefined;
   return samples.map((sample) => {

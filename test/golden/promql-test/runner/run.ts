@@ -52,7 +52,7 @@ export async function runScript(text: string, engine: Engine): Promise<Outcome[]
   return outcomes;
 }
 
-/** What a question needs that stores of numbers do not have. */
+/** Returns what a question needs that stores of numbers do not have. */
 function unsupported(
   { expr, series }: Eval,
   loads: readonly Load[],

@@ -3,7 +3,7 @@ import { type Labels, labelsOf } from 'svc/query';
 
 import { parse } from '../../../../plugins/metricsdb/promql/index.ts';
 
-/** A native histogram, and whether its text says how it goes on from the one before. */
+/** Native histogram, with whether its text says how it continues from the previous one. */
 export interface HistogramItem {
   readonly histogram: NativeHistogram;
   readonly hinted: boolean;
@@ -30,7 +30,7 @@ export function readSeriesLine(line: string): SeriesLine {
   return { labels, histogram, items: splitValues(rest).flatMap(readItem) };
 }
 
-/** Behind the name and its braces; a brace in quotes is none. */
+/** Returns the position after the name and its braces; a quoted brace does not count. */
 function metricEnd(line: string): number {
   let quote = '';
   let depth = 0;

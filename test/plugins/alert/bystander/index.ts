@@ -3,7 +3,7 @@ import { NotificationFinished } from 'svc/contracts/notify';
 import { definePlugin, route } from 'svc/sdk';
 import { Type } from 'typebox';
 
-/** Tells what it has heard, one line for each event, by incident. */
+/** Plugin that records events, one line each, by incident. */
 export default definePlugin({
   activate(ctx) {
     const heard: { incident: number; line: string }[] = [];

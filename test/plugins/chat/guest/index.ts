@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 
 const usage = { input_tokens: 10, output_tokens: 5, cached_tokens: 0, estimated: false };
 
-/** A vendor of models that calls the guest's own tool and repeats what it was told. */
+/** Provider that calls the guest's own tool and repeats the result. */
 async function* answer({ messages, model, tools }: ProviderRequest): AsyncGenerator<ModelPart> {
   const last = messages.at(-1)!;
   if (last.role !== 'tool') {

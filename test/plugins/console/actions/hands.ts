@@ -2,16 +2,16 @@ import type { Locator, Page } from 'playwright-core';
 
 import type { Presses } from '../presses.ts';
 
-/** What a step is given: the page, and the real svc behind it. */
+/** Context of a step: the page, and the real svc behind it. */
 export interface Hands {
   readonly page: Page;
   readonly url: string;
   readonly presses: Presses;
-  /** As the operator; answers with what svc said. */
+  /** Requests as the operator; returns the answer. */
   ask<T = { id: number }>(method: string, path: string, body?: object): Promise<T>;
 }
 
-/** Where buttons are looked for: in the dialog that is open, on the page otherwise. */
+/** Returns where buttons are searched: in the open dialog, otherwise on the page. */
 const place = (page: Page, where: 'main' | 'dialog'): Locator =>
   page.locator(where === 'main' ? 'main' : 'dialog[open]');
 

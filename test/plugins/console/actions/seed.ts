@@ -24,7 +24,7 @@ interface Seeding {
   readonly hook: string;
 }
 
-/** What has to have happened before some buttons are there at all. */
+/** Creates the state that some buttons require to appear. */
 export async function seed(seeding: Seeding): Promise<void> {
   await claims(seeding);
   await stranger(seeding);
@@ -100,7 +100,7 @@ async function stranger({ house, ask }: Seeding): Promise<void> {
   }
 }
 
-/** One that was installed in a first version and then in a second. */
+/** Installs a pack in a first version and then in a second. */
 async function pack({ ask, folder }: Seeding): Promise<void> {
   const root = join(folder, 'two-versions');
   mkdirSync(join(root, 'skills/look'), { recursive: true });

@@ -37,7 +37,9 @@ function changed(frame: Buffer, change: (bytes: Buffer) => void): Buffer {
 }
 
 const good = request(3, { m: 'm', dl: 10 });
-/** From an edge that has proved itself; with the codes that its connection may end with. */
+/**
+ * Violations by an edge that has authenticated; with the codes that its connection may end with.
+ */
 const violations: readonly (readonly [what: string, message: string | Buffer, code: number])[] = [
   ['a text message', 'hello', 4400],
   ['reserved bits', changed(good, (bytes) => (bytes[3] = 1)), 4400],
@@ -58,7 +60,7 @@ const violations: readonly (readonly [what: string, message: string | Buffer, co
   ['noise', randomBytes(200), 4400],
 ];
 
-/** From somebody who has proved nothing. */
+/** Violations by an unauthenticated client. */
 const strangers: readonly (readonly [what: string, message: string | Buffer, code: number])[] = [
   ['a text message', 'hello', 4400],
   [

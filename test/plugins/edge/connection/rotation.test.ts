@@ -24,7 +24,7 @@ const rotating = (take: (secret: string) => Promise<void>): Record<string, Tunne
   },
 });
 
-/** What a manager finds that was killed now and starts again. */
+/** Copies what a manager that is killed now finds at its next start. */
 function killedHere(t: TestContext, dataDir: string): string {
   const copy = mkdtempSync(join(tmpdir(), 'svc-edge-killed-'));
   t.after(() => rmSync(copy, { recursive: true, force: true }));

@@ -8,7 +8,7 @@ import { edgeHouse, type Keys, machine, until } from '../house.ts';
 
 const newKey = (): MachineKey => machineKeyOf(makeMachineKey());
 
-/** What of the victim its attacker has. */
+/** Credentials of the victim that its attacker has. */
 interface Loot {
   readonly own: Keys & { readonly id: number };
   readonly victim: Keys & { readonly id: number };
@@ -18,7 +18,9 @@ interface Loot {
 
 interface Attack {
   readonly name: string;
-  /** With the keys of which edge it comes, from which machine, and with which key. */
+  /**
+   * Origin of a connection: the keys of which edge, from which machine, and with which machine key.
+   */
   readonly with: 'own' | 'victim';
   readonly machine: 'victim' | 'own' | 'fresh' | 'in capitals';
   readonly key: 'none' | 'own' | 'fresh' | 'forged';
@@ -46,10 +48,10 @@ const forged = ({ publicKey }: MachineKey, with_: MachineKey): MachineKey => ({
   sign: (transcript) => with_.sign(transcript),
 });
 
-/** With letters, which may be written in capitals. */
+/** Returns a UUID with letters, which may be capitalized. */
 const lettered = (n: number): string => `abcdefab-cdef-4bcd-8def-${String(n).padStart(12, '0')}`;
 
-/** Of the n-th attack. */
+/** Returns the UUID of the n-th attack. */
 const uuidOf = (from: Attack['machine'], n: number): string => {
   const [victim, own, fresh] = [lettered(10 * n), lettered(10 * n + 1), lettered(10 * n + 2)];
   return { victim, own, fresh, 'in capitals': victim.toUpperCase() }[from];

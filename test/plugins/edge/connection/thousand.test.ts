@@ -76,7 +76,7 @@ test('a thousand edges come, are all asked, lose their manager without a word, a
   assert.equal((await back.ask('GET', '/edges?status=offline')).body.total, 0);
 });
 
-/** So many at a time as the manager lets prove themselves. */
+/** Runs as many at a time as the manager lets authenticate. */
 async function inLots<T>(
   items: readonly T[],
   work: (item: T, index: number) => Promise<void>,

@@ -24,7 +24,7 @@ interface Ran {
   readonly said: string;
 }
 
-/** What a host gets in place of svc: it tells how it was called. */
+/** Stand-in for svc on a host: it records how it was called. */
 const program = '#!/bin/sh\nprintf "%s\\n" "$SVC_EDGE_TOKEN" "$@" >"$0.called"\n';
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 

@@ -11,7 +11,7 @@ const by = (asker: string | undefined, more: Partial<QueryCall> = {}): QueryCall
   ...more,
 });
 
-/** Work that ends when it is told to. */
+/** Work that ends when told to. */
 class Held {
   readonly begun: string[] = [];
   readonly #ends = new Map<string, () => void>();

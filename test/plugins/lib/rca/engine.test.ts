@@ -12,7 +12,10 @@ const fresh = (count: number): readonly number[] =>
 
 const ranking = ({ hypotheses }: Findings): readonly string[] => hypotheses.map(({ node }) => node);
 
-/** The same incident in the first minutes of its symptom: nothing is known of how that was before. */
+/**
+ * Returns the same incident in the first minutes of its symptom: nothing is known of the time
+ * before.
+ */
 function unheard(snapshot: Snapshot): Snapshot {
   const { fired_at: firedAt, node, kind } = snapshot.symptom;
   return {
@@ -32,7 +35,7 @@ function unheard(snapshot: Snapshot): Snapshot {
   };
 }
 
-/** What must not change when names, places and times do. */
+/** Returns what must not change when names, places and times do. */
 const gist = (
   { verdict, confidence, hypotheses, propagation }: Findings,
   name: (id: string) => string = (id) => id,

@@ -9,7 +9,7 @@ import {
 
 const made = new Map<string, Case>();
 
-/** An incident of which the cause is known; made once for all tests of a file. */
+/** Returns an incident with a known cause; made once for all tests of a file. */
 export function known(
   seed: number,
   suite: Suite = 'known',

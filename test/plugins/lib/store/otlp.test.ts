@@ -24,7 +24,7 @@ import {
 const whole = (value: bigint): number | bigint =>
   Number.isSafeInteger(Number(value)) ? Number(value) : value;
 
-/** What a sender may say, as itself, in protobuf, and in JSON. */
+/** Value of a sender, as itself, in protobuf, and in JSON. */
 type Said = {
   readonly value: AnyValue;
   readonly proto: (message: ProtoWriter) => void;

@@ -38,7 +38,7 @@ async function contents(folder: string): Promise<{
 
 const filesIn = (folder: string): string[] => readdirSync(folder).sort();
 
-/** Stops without a word, as a killed process does: nothing is sealed. */
+/** Stops like a killed process: nothing is sealed. */
 async function abandoned(folder: string, texts: readonly string[]): Promise<Wal> {
   const wal = await openWal({ folder, log: listener() });
   for (const text of texts) {
@@ -256,7 +256,7 @@ describe('the log of a store', () => {
   });
 });
 
-/** A disk with room for so many bytes: what does not fit is written in part, and fails. */
+/** Creates a disk with limited capacity: what does not fit is written partially, and fails. */
 function diskOf(room: { left: number; broken?: 'sync' | 'truncate' | 'close' }): WalFiles {
   const full = (): Error => Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
   return {

@@ -6,9 +6,9 @@ export interface ChaosProxy {
   readonly port: number;
   /** Pieces are cut to at most so many bytes; 0 leaves them whole. */
   fragment: number;
-  /** Before each piece goes on. */
+  /** Delay before each piece is forwarded. */
   delayMs: number;
-  /** While true the connection is there and nothing goes through, either way. */
+  /** True to block traffic both ways on an open connection. */
   dead: boolean;
   /** Ends every connection with a reset. */
   reset(): void;

@@ -32,7 +32,7 @@ const hello = {
 
 interface World {
   readonly proxy: ChaosProxy;
-  /** How often each command ran. */
+  /** Number of runs of each command. */
   readonly runs: Map<string, number>;
   /** A fresh connection through the proxy, proved on both sides. */
   meet(): Promise<{ manager: TunnelSession; edge: TunnelSession }>;

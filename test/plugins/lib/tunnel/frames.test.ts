@@ -24,7 +24,7 @@ function changed(frame: Buffer, change: (bytes: Buffer) => void): Buffer {
 const good = request(3, { m: 'm', dl: 10 });
 const deep = `{"m":"m","dl":10,"p":${'['.repeat(40)}${']'.repeat(40)}}`;
 
-/** What the manager may be sent by an edge that does not keep to the protocol. */
+/** Messages that an edge may send in violation of the protocol. */
 const violations: Readonly<Record<string, string | Buffer>> = {
   'a text message': 'hello',
   'nothing at all': Buffer.alloc(0),

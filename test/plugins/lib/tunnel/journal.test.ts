@@ -18,7 +18,7 @@ interface Desk {
   readonly file: string;
   readonly pass: (ms: number) => void;
   readonly troubles: unknown[];
-  /** As after a start of the agent. */
+  /** Opens the journal as after a start of the agent. */
   open(keep?: number): Promise<IdempotencyJournal>;
 }
 

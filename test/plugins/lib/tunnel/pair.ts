@@ -38,7 +38,7 @@ export function logBook(): LogBook {
   return { lines, debug: line, info: line, warn: line, error: line };
 }
 
-/** A clock that only moves when it is told to, and the sweeper that goes by it. */
+/** Creates a clock that only moves when told to, with its sweeper. */
 export function handClock(): { sweeper: Sweeper; pass: (ms: number) => void; clock: Clock } {
   let now = 1_000;
   const clock: Clock = { now: () => 1_790_000_000_000 + now, monotonic: () => now };
@@ -55,7 +55,7 @@ export function handClock(): { sweeper: Sweeper; pass: (ms: number) => void; clo
   };
 }
 
-/** A sweeper that runs by itself until the test ends. */
+/** Creates a sweeper that runs until the test ends. */
 export function realSweeper(t: Pick<TestContext, 'after'>): Sweeper {
   const sweeper = openSweeper(realClock, (error) => {
     throw error;
@@ -68,7 +68,7 @@ export function realSweeper(t: Pick<TestContext, 'after'>): Sweeper {
 /** One end of a connection in memory, that can be made to stand still. */
 export class MemoryTransport implements MessageTransport {
   other!: MemoryTransport;
-  /** While true nothing of what is sent is taken. */
+  /** True to accept nothing of what is sent. */
   stalled = false;
   closed: { code: number; reason: string } | undefined;
   readonly sent: Uint8Array[] = [];
@@ -201,11 +201,11 @@ export function memorySides(options: SidesOptions = {}): Sides & {
 export interface Listener {
   readonly port: number;
   readonly url: string;
-  /** What has connected, in order. */
+  /** Returns connections, in order. */
   accept(): Promise<WebSocketTransport>;
 }
 
-/** A WebSocket server as the house opens one. */
+/** Opens a WebSocket server as svc does. */
 export async function listen(t: Pick<TestContext, 'after'>): Promise<Listener> {
   const server = new WebSocketServer({
     host: '127.0.0.1',

@@ -17,7 +17,7 @@ interface Answer {
 interface Body {
   readonly data: {
     readonly resultType: string;
-    /** Of each kind of answer its own fields. */
+    /** Expected answers; each kind has its own fields. */
     readonly result: readonly Answer[];
   };
 }
@@ -123,8 +123,9 @@ async function page(
 }
 
 /**
- * How Loki puts a page together that takes more than one hour: each hour by itself, until there are enough lines; then one of each
- * stream in turn, whichever is newer. Nobody should be shown that, see docs/adr/0023; but the recorded answers consist of it.
+ * Assembles a page like Loki does for more than one hour: each hour separately, until there are
+ * enough lines; then one of each stream in turn, whichever is newer. Nobody should be shown that,
+ * see docs/adr/0023; but the recorded answers consist of it.
  */
 async function pageInTurns(check: Check): Promise<Stream[]> {
   const [start, end] = [BigInt(expected.start_ns), BigInt(expected.end_ns)];

@@ -16,7 +16,7 @@ export interface MemorySource extends LogSource {
     line: string,
     metadata?: Iterable<readonly [string, string]>,
   ): void;
-  /** How the last select was asked. */
+  /** Options of each select. */
   readonly asked: SelectOptions[];
   entriesRead: number;
 }

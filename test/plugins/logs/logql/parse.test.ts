@@ -199,7 +199,7 @@ for (const [query, type, text] of printed) {
   });
 }
 
-/** In lines of 20 characters. */
+/** Broken queries in lines of 20 characters. */
 const broken: [query: string, text: string][] = [
   ['{a="b"} | json', '{a="b"} | json'],
   ['{app="a",b="c"} |json x="y", z|x="y"', '{app="a", b="c"}\n  | json x="y",z="z"\n  | x="y"'],

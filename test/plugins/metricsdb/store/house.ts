@@ -85,7 +85,7 @@ export function matchers(name: string, ...others: readonly string[]): Matcher[] 
 
 export type Point = readonly [time: number, value: number | 'stale'];
 
-/** What a select finds, as plain points by label text. */
+/** Returns the result of a select, as plain points by label text. */
 export async function pointsOf(
   store: MetricsStore,
   conditions: readonly Matcher[],

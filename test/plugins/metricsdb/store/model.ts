@@ -12,7 +12,7 @@ export function dice(seed: number): (limit: number) => number {
   };
 }
 
-/** What a store must hold: for each series its samples by time, the first one of a time. */
+/** Expected content of a store: samples of each series by time, the first one of a time. */
 export class Model {
   readonly series = new Map<string, Map<number, number | 'stale'>>();
 
@@ -58,5 +58,8 @@ export class Model {
   }
 }
 
-/** The value of a sample is told by its series and time, so that it can be checked without having been noted. */
+/**
+ * Returns the value of a sample, which follows from its series and time, so that it can be checked
+ * without being recorded.
+ */
 export const valueAt = (host: number, time: number): number => ((time / 1_000) % 977) + host / 4;

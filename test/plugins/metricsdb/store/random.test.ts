@@ -63,7 +63,7 @@ async function live(t: Parameters<typeof storeHouse>[0], seed: number): Promise<
   await model.compare(house.store, `seed ${seed}, after the last restart`);
 }
 
-/** As a sender does: again, while it is told to wait. */
+/** Pushes as a sender does: again, while it is told to wait. */
 async function insist({ store }: StoreHouse, body: Uint8Array): Promise<void> {
   for (;;) {
     try {

@@ -61,7 +61,7 @@ async function ask(
   };
 }
 
-/** The same store, which is told nothing of what could be left out. */
+/** Wraps the store without hints of what could be omitted. */
 const whole = (store: MetricsStore): SeriesSource => {
   const source = store.source();
   return {
@@ -83,7 +83,10 @@ async function compare({ store }: StoreHouse, about: string): Promise<void> {
   }
 }
 
-/** Days of samples of a counter that falls now and then and a gauge that does as it likes, with gaps, markers and values that are none. */
+/**
+ * Writes days of samples of a counter that drops now and then and a random gauge, with gaps,
+ * markers and NaN.
+ */
 async function live(house: StoreHouse, seed: number): Promise<void> {
   const roll = dice(seed);
   const counters = [0, 0, 0];

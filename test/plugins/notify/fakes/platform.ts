@@ -18,14 +18,14 @@ export interface Reply {
   readonly body?: string;
 }
 
-/** What a platform does now and then instead of answering. */
+/** Occasional misbehaviour of a platform instead of an answer. */
 export type Quirk = Reply | 'slow' | 'silent' | 'reset' | 'redirect' | 'huge' | 'hang up';
 
 export interface Platform {
   readonly url: string;
   /** Whatever came, taken or not. */
   readonly requests: Received[];
-  /** What the platform has taken. */
+  /** Messages that the platform has accepted. */
   readonly taken: Received[];
   /** The same, and those whose answer broke off after a head that said 200. */
   readonly agreed: Received[];

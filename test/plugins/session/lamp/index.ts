@@ -2,7 +2,7 @@ import { SessionEnded, SessionReplayed } from 'svc/contracts/session';
 import { definePlugin, route } from 'svc/sdk';
 import { Type } from 'typebox';
 
-/** Guards one route in each way, and tells what it has heard. */
+/** Plugin that guards one route in each way, and reports what it got. */
 export default definePlugin({
   activate(ctx) {
     const heard: { type: string; event: unknown }[] = [];

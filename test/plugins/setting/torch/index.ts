@@ -2,7 +2,7 @@ import { SettingChanged } from 'svc/contracts/setting';
 import { definePlugin, route } from 'svc/sdk';
 import { Type } from 'typebox';
 
-/** Tells what it found when it came up, what it heard since, and what it reads now. */
+/** Plugin that reports its settings at the start, the changes since, and the current values. */
 export default definePlugin({
   activate(ctx) {
     const keys = ['torch.brightness', 'torch.api_key', 'torch.built_in', 'torch.colors'];
