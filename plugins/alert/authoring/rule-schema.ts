@@ -8,7 +8,7 @@ const oneOf = <const T extends string>(values: readonly T[], more: object = {}) 
 
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Timestamp = Type.String({ format: 'date-time' });
-/** Any text that names a label in Prometheus, such as `http.method`. */
+/** Label names as Prometheus allows them, such as `http.method`. */
 const labelName = '^\\P{Cc}{1,100}$';
 const Texts = (name: string, longest: number, most: number, description: string) =>
   Type.Unsafe<Record<string, string>>({

@@ -86,7 +86,7 @@ export class AlertSeries {
     this.#parts = parts;
   }
 
-  /** After the commit of what was found. */
+  /** Updates the series, after the commit of the findings. */
   async update({ rule, slot, at }: Standing): Promise<void> {
     const { instances, live } = this.#parts.ledger;
     const before = this.#written.get(rule.id);

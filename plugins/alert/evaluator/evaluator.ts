@@ -120,7 +120,7 @@ export class Evaluator {
     [...this.#rules.values()].forEach(({ rule, lastOk }) => this.#schedule(rule, lastOk));
   }
 
-  /** May be gone through more than once. */
+  /** Rules with their schedules; can be iterated more than once. */
   get rules(): Iterable<ScheduledRule> {
     return { [Symbol.iterator]: () => this.#rules.values() };
   }

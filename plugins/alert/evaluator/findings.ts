@@ -44,7 +44,7 @@ export interface Finding {
    * was absent.
    */
   readonly ending?: ResolveReason | undefined;
-  /** Called with how many label sets had to be left out. */
+  /** Called with the number of label sets that had to be left out. */
   readonly leftOut: (count: number) => void;
 }
 

@@ -140,7 +140,10 @@ function raise(group: string, draft: Draft): void {
   }
 }
 
-/** After a start: rules may have changed while this did not run, and an incident whose rule is gone must not stay open. */
+/**
+ * Reconciles after a start: rules may have changed meanwhile, and an incident whose rule is gone
+ * must not stay open.
+ */
 export function reconcile(book: RuleBook, { ledger, now }: ChangeParts): Promise<void> {
   return ledger.transact((draft) => {
     const at = now();

@@ -25,7 +25,10 @@ export interface InfoParts {
 }
 
 const mostListed = 20;
-/** More than the rules that come with the product: all of them fail together when a store is gone. */
+/**
+ * Max failing rules listed; more than the built-in ones, all of which fail together when a store is
+ * down.
+ */
 const mostFaulty = 100;
 
 export const runtimeRoutes = (parts: InfoParts): readonly RouteDeclaration[] => [
@@ -92,7 +95,7 @@ export function runtimeInfo({
   };
 }
 
-/** So often in a row is no hiccup. */
+/** Consecutive failures from which on it is no hiccup. */
 const mostFailures = 3;
 
 /**
@@ -115,7 +118,7 @@ export function evaluatorHealth({ rules, failing }: Evaluator): HealthReport {
 
 type Failing = Static<typeof RuntimeInfo>['failing'][number];
 
-/** Under the number of no rule. */
+/** Returns the failing background work, under an id that no rule has. */
 const failingWork = ({ failing }: Evaluator): readonly Failing[] =>
   [...failing].map(({ what, error, failures, since }) => ({
     rule_id: 0,

@@ -28,7 +28,7 @@ export interface IncidentRouteParts {
   readonly store: IncidentStore;
   readonly instances: InstanceReader;
   readonly why: Why;
-  /** In-memory state with the latest readings. */
+  /** Ledger with the instances in memory and their latest readings. */
   readonly ledger: { instancesOf(group: string): ReadonlyMap<string, Instance> };
   readonly seenBy: SeenBy;
 }

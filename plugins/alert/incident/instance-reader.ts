@@ -17,14 +17,14 @@ export type ShownInstance = Static<typeof InstanceItem>;
 
 export interface InstanceReaderParts {
   readonly tables: Tables<IncidentTables>;
-  /** In-memory state with the latest readings. */
+  /** Ledger with the instances in memory and their latest readings. */
   readonly ledger: { instancesOf(group: string): ReadonlyMap<string, Instance> };
   /** Returns the instances of a rule whose source is silent. */
   readonly staleOf: (ruleId: number) => Stale;
   readonly silencedBy: (one: Mutable) => { readonly id: number } | undefined;
 }
 
-/** So long one that has left its incident stays listed. */
+/** Time for which an instance that has left its incident stays listed. */
 const listedMs = 86_400_000;
 
 /** The instances of an incident as readers see them. */

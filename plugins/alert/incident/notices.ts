@@ -53,7 +53,10 @@ const earlierTopic = 'alert/notice';
 /** A notice waits for the plugin that sends it as long as it takes to bring that one back: some weeks, at a try every few minutes. */
 const tries = 10_000;
 
-/** More go as jobs: the transaction of a storm has no time for all channels that these are for. */
+/**
+ * Max notices sent within the transaction; more go as jobs, since the transaction of a storm has no
+ * time for all of their channels.
+ */
 const maxAtOnce = 100;
 
 /**

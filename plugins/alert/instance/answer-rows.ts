@@ -29,7 +29,7 @@ export interface AnswerFrame {
 
 type Series = Pick<Sample, 'labels' | 'value' | 'histogram'>;
 
-/** More series than this of one answer are not looked at. */
+/** Max series of one answer that are examined. */
 export const mostSeries = 20_000;
 
 /**
@@ -74,7 +74,7 @@ function* reading(
 
 export const isFolded = ({ join, legs }: Plan): boolean => join === 'all' && legs.length > 1;
 
-/** More alerts than the rule says are not taken for what they say. */
+/** Returns the error of a rule with more alerts than its limit, which are then not trusted. */
 export function excessOf({ limit }: Rule, found: readonly AnswerRows[]): Error | undefined {
   const count = limit === 0 ? 0 : new Set(found.flatMap(({ rows }) => [...rows.keys()])).size;
   return count > limit ? errors.rule_limit({ count, max: limit }) : undefined;

@@ -48,7 +48,7 @@ export interface Instance extends Pick<Row, 'key' | 'group' | 'scopeId' | 'devic
   readonly startedAt: number;
   /** The first evaluation that found it clear, as long as that does not end it. */
   readonly clearedAt: number | null;
-  /** Whether channels have been notified that it fires. */
+  /** True if channels have been notified that it fires. */
   readonly notified: boolean;
   readonly reading: Reading;
 }
@@ -67,7 +67,7 @@ export interface Evaluation {
   /** Steady time of the slot, and the same by the wall. */
   readonly at: number;
   readonly slot: number;
-  /** Whether the last successful evaluation is recent enough for this one to continue from it. */
+  /** True if the last successful evaluation is recent enough for this one to continue from it. */
   readonly continuous: boolean;
   /**
    * Part of the time since then in which nothing was evaluated, which does not count; default 0.

@@ -44,7 +44,10 @@ export type Stale = ReadonlyMap<string, StaleMoment>;
 export class StaleInstances {
   readonly #byRule = new Map<number, Stale>();
   readonly #began: Moment;
-  /** So long nothing counts as clear: a wall clock that was set back makes rules look at what they have seen before. */
+  /**
+   * Time during which nothing counts as clear: a wall clock that was set back makes rules query
+   * what they have seen before.
+   */
   readonly #blindMs: number;
 
   constructor(

@@ -150,7 +150,7 @@ function momentOf(
   };
 }
 
-/** More values than this are not looked at by one preview. */
+/** Max values that one preview examines. */
 export const mostValues = 2_000_000;
 
 export function assertManageable(values: number): void {

@@ -35,11 +35,13 @@ export interface Rule {
   /** 0: the evaluator's own. */
   readonly interval_seconds: number;
   /**
-   * How long an alert keeps firing after its condition cleared; empty means until a second
+   * Time for which an alert keeps firing after its condition cleared; empty means until a second
    * evaluation finds it clear.
    */
   readonly keep_firing_for: string;
-  /** More alerts than this are an error of the evaluation, which changes nothing then; 0: no such limit. */
+  /**
+   * Max alerts; more are an error of the evaluation, which then changes nothing. 0 means unlimited.
+   */
   readonly limit: number;
   readonly created_by: string;
   readonly created_at: string;
@@ -51,7 +53,7 @@ export interface Plan {
   readonly join: 'all' | 'any';
   readonly legs: readonly Leg[];
   /**
-   * How long a cleared alert keeps firing; undefined means until a second evaluation finds it
+   * Time for which a cleared alert keeps firing; undefined means until a second evaluation finds it
    * clear.
    */
   readonly keepMs?: number;
@@ -77,7 +79,7 @@ export interface Leg {
    * the bound but do not meet them.
    */
   readonly floors?: { readonly needs: string; readonly heldBack: string };
-  /** How long it must breach without a break; 0 means immediately. */
+  /** Time for which it must breach without a break; 0 means immediately. */
   readonly forMs: number;
 }
 
@@ -87,7 +89,7 @@ export interface RuleBook {
   /** Disabled ones too. */
   readonly total: number;
   get(id: number): Rule | undefined;
-  /** Called after the commit. */
+  /** Registers a listener that is called after each commit. */
   onChange(listener: (change: RuleChange) => void): () => void;
   /** Names of the rules, disabled ones too, that pin the channel. */
   pinning(channelId: number): readonly string[];

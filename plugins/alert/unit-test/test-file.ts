@@ -11,7 +11,7 @@ export interface TestFile {
   readonly intervalMs: number;
   /** Names of groups that are evaluated in this order. */
   readonly order: readonly string[];
-  /** Whether a difference in the last place of a value is tolerated. */
+  /** True if a difference in the last place of a value is tolerated. */
   readonly fuzzy: boolean;
   readonly tests: readonly TestGroup[];
 }

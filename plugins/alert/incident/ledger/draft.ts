@@ -25,7 +25,7 @@ export interface DraftNotice {
   readonly key: string;
   readonly kind: Notice['kind'];
   readonly incident: Incident;
-  /** Whether channels were already sent this firing, and it has since grown or got worse. */
+  /** True if channels were already sent this firing, and it has since grown or got worse. */
   readonly again: boolean;
   /** Firing instances that are not muted, at the time of the draft. */
   readonly burning: readonly Instance[];
@@ -90,7 +90,7 @@ export class Draft {
     }
   }
 
-  /** Only what is held: a rule is evaluated once in a transaction. */
+  /** Returns committed instances only: a rule is evaluated once in a transaction. */
   instancesOf(ruleId: number): ReadonlyMap<string, Instance> {
     return this.#held.instances.byRule.get(ruleId) ?? none;
   }

@@ -182,7 +182,10 @@ export class Ledger {
     return row && incidentOf(row);
   }
 
-  /** After channels were sent the end of incidents: what was notified before it holds no later firing back. */
+  /**
+   * Ends cooldowns after channels were sent the end of incidents: what was notified before delays
+   * no later firing.
+   */
   endCooldown(ids: readonly number[]): Promise<void> {
     return this.transact(async (draft) => {
       const live = ids.flatMap((id) => this.#live.get(this.#ids.get(id) ?? '') ?? []);

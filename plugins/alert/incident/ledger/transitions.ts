@@ -81,10 +81,12 @@ export interface Membership {
   readonly firing: number;
 }
 
-/** So many are named in the timeline. */
+/** Max instances named in the timeline. */
 const mostNamed = 20;
 
-/** While it lasts some of its instances have begun to fire, or have ceased to. */
+/**
+ * Returns the step of an incident during which some of its instances have begun or ceased to fire.
+ */
 export function change(
   known: Incident,
   firing: Firing,
