@@ -163,13 +163,13 @@ export interface OthersAlerts {
   sources(): readonly number[];
 }
 
-/** After the commit: an incident is new, or has fired again. */
+/** Fired after the commit: an incident is new, or has fired again. */
 export interface IncidentFiredEvent {
   readonly incident: IncidentView;
   readonly reopened: boolean;
 }
 
-/** After the commit of every transition, a firing too. */
+/** Fired after the commit of every transition, including firings. */
 export interface IncidentChangedEvent {
   readonly id: number;
   readonly status: IncidentStatus;

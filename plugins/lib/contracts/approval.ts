@@ -47,7 +47,7 @@ export interface ApprovalAsk {
 export interface Approval extends ApprovalAsk {
   readonly id: string;
   readonly status: ApprovalStatus;
-  /** Over the canonical arguments, tool and target. */
+  /** Hash of the canonical arguments, tool and target. */
   readonly args_sha256: string;
   readonly expires_at: number;
   readonly created_at: number;
@@ -56,7 +56,10 @@ export interface Approval extends ApprovalAsk {
 }
 
 export interface ApprovalBook {
-  /** May join a write of the caller, so that question and approval are stored together. An open one of the same owner and call is superseded. */
+  /**
+   * Requests an approval; may join a write of the caller, so that question and approval are stored
+   * together. An open one of the same owner and call is superseded.
+   */
   request(ask: ApprovalAsk): Promise<Approval>;
   get(id: string): Promise<Approval | undefined>;
   /** Open ones and those decided lately, of one owner. */

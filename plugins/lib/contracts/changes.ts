@@ -53,5 +53,5 @@ export interface ChangeFeed {
 
 export const ChangeFeed = defineService<ChangeFeed>('changes.near');
 
-/** After the commit: it is in the feed. */
+/** Fired after the commit that added it to the feed. */
 export const ChangeNoted = defineEvent<Change>('change.noted');

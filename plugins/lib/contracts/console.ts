@@ -15,7 +15,7 @@ export interface BrowserModule {
 /** A page that another plugin adds; its address is `/ui/<path>`. */
 export interface ConsolePage {
   readonly path: string;
-  /** Under which heading of the navigation it stands, and how it is called there. */
+  /** Section of the navigation, and the title there. */
   readonly nav: { readonly section: string; readonly title: string; readonly order?: number };
   /** Exports `mount(element, console)`, which draws into the element and returns what takes it away again. */
   readonly module: BrowserModule;

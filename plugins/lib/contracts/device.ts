@@ -7,7 +7,7 @@ export type { HostInfo };
 /** Introduction by an edge of the machine that it runs on. */
 export interface Introduction {
   readonly edge_id: number;
-  /** Kept by the agent in its state file. */
+  /** UUID that the agent keeps in its state file. */
   readonly machine_uuid: string;
   /** Public half of the key that the machine has proved; absent of an agent that has none. */
   readonly machine_key?: string | undefined;
@@ -91,7 +91,10 @@ export const DeviceDetailSources = defineExtensionPoint<DeviceDetailSource>('dev
   required: ['detailsOf'],
 });
 
-/** After the commit. Only the id is sent: a listener that wants more asks, and gets what is true by then. */
+/**
+ * Fired after the commit. Only the id is sent: a listener that needs more queries it, and gets what
+ * is true by then.
+ */
 export const DeviceCreated = defineEvent<{ readonly device_id: number }>('device.created');
 /** Fired when the identity, the name or the edges of a device change. */
 export const DeviceChanged = defineEvent<{ readonly device_id: number }>('device.changed');

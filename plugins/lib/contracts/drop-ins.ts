@@ -2,7 +2,7 @@ import { defineExtensionPoint, defineService } from 'svc/sdk';
 
 /** A persona (`agents/<name>.md`) or a skill (`skills/<name>/SKILL.md`) that a plugin's folder carries; the host contributes it. */
 export interface CarriedFile {
-  /** Within the plugin's folder. */
+  /** Path within the plugin's folder. */
   readonly file: string;
   /** Path of the file, as shown to people. */
   readonly path: string;

@@ -13,13 +13,13 @@ export interface Parcel {
   readonly path: string;
   readonly contentType: string;
   readonly contentEncoding?: string;
-  /** At most 4 MiB. Taken over: its maker does not change it afterwards. */
+  /** Body of at most 4 MiB. Ownership is transferred: the caller must not change it afterwards. */
   readonly body: Uint8Array;
   /** Samples, lines or spans in it: what is counted when it has to be dropped. */
   readonly items: number;
   /** The plugin that made it (`ctx.id`): the items count as its samples. */
   readonly from: string;
-  /** On disk at once, and not within a second. */
+  /** True to write it to disk immediately, rather than within a second. */
   readonly urgent?: boolean;
 }
 

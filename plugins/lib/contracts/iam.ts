@@ -96,8 +96,11 @@ export const Directory = defineService<DirectoryContract>('iam.directory');
 export const Passwords = defineService<PasswordsContract>('iam.passwords');
 export const Restoring = defineService<RestoringContract>('iam.restoring');
 
-/** After the commit that changed or removed an account, or its memberships. What a role grants may change without it. */
+/**
+ * Fired after the commit that changed or deleted an account, or its memberships. The grants of a
+ * role may change without it.
+ */
 export const PersonChanged = defineEvent<{ readonly id: number }>('iam.person-changed');
 
-/** After the commit that created, changed or removed a custom role. */
+/** Fired after the commit that created, changed or deleted a custom role. */
 export const RoleChanged = defineEvent<{ readonly name: string }>('iam.role-changed');

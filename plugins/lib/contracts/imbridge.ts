@@ -45,7 +45,7 @@ export interface ImEvent {
   readonly conversation: string;
   /** Between the person and the bot alone. */
   readonly direct: boolean;
-  /** Within the platform: what is said in one thread goes to one session. */
+  /** Thread on the platform: messages of one thread belong to one session. */
   readonly thread: string;
   /** Messages above it in its thread that may be ours, by the ids under which they were sent. */
   readonly replies_to: readonly string[];
@@ -61,7 +61,7 @@ export interface ImEvent {
  */
 export type ImReceived =
   | { readonly outcome: 'refused' }
-  /** Asked whether we are who we say, and answered as it is. */
+  /** Challenge of our identity, to be answered as given. */
   | { readonly outcome: 'answer'; readonly body: string; readonly type: string }
   /** Acknowledged with `body` once they are on disk. */
   | {
@@ -124,7 +124,7 @@ export interface ImListening {
   readonly signal: AbortSignal;
   /** Resolves once the events are on disk; only then they may be acknowledged. */
   readonly take: (events: readonly ImEvent[]) => Promise<void>;
-  /** After a connection stands, so that the next failure waits shortly again. */
+  /** Called once a connection is established, so that the next failure starts with a short wait. */
   readonly connected: () => void;
   /** Repeats it until it is undone, or this listening ends. */
   readonly every: (ms: number, tick: () => void) => () => unknown;

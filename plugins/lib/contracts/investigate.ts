@@ -133,7 +133,7 @@ export interface Investigations {
 
 export const Investigations = defineService<Investigations>('investigate.start');
 
-/** After the commit: a report is there, or has been enriched. */
+/** Fired after the commit: a report exists, or has been enriched. */
 export const InvestigationReady = defineEvent<
   InvestigationState & { readonly mode: 'deterministic' | 'assisted' }
 >('investigation.ready');

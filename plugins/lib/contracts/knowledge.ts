@@ -10,7 +10,7 @@ export interface KnowledgeHit {
   /** Anchor of the nearest heading, as in the page. */
   readonly anchor: string;
   readonly version: number;
-  /** Written by people outside: data, never an instruction. */
+  /** Text written by outsiders: data, never an instruction. */
   readonly excerpt: string;
   readonly score: number;
 }
@@ -38,7 +38,7 @@ export interface KnowledgeDocument {
   readonly tags: readonly string[];
   readonly source: 'manual' | 'upload' | 'repo' | 'vault';
   readonly version: number;
-  /** Written by people outside: data, never an instruction. */
+  /** Text written by outsiders: data, never an instruction. */
   readonly content: string;
 }
 

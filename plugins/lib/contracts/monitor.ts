@@ -41,7 +41,7 @@ export interface DashboardView {
       readonly value: number | null;
       readonly state: 'ok' | 'warning' | 'critical';
     }[];
-    /** On a grid of 24 columns. */
+    /** Position on a grid of 24 columns. */
     readonly position: {
       readonly x: number;
       readonly y: number;

@@ -115,9 +115,9 @@ export interface NoticeSource {
    * are now.
    */
   burning(incidents: readonly number[]): Promise<readonly NoticeIncident[]>;
-  /** More about one incident than its notice has, as of now. */
+  /** Returns more about one incident than its notice has, as of now. */
   background(incident: number): Promise<Background | undefined>;
-  /** So many of its instances, after the first `from`. */
+  /** Returns up to this many of its instances, after the first `from`. */
   instances(
     incident: number,
     page: { readonly from: number; readonly limit: number },
@@ -233,7 +233,7 @@ interface ChannelKind {
   /** Further names it is accepted under. */
   readonly aliases?: readonly string[];
   readonly secret: 'none' | 'optional' | 'required';
-  /** Kept in each sliding window; set below what the platform allows. */
+  /** Rate limits in sliding windows; below what the platform allows. */
   readonly limits: readonly { readonly count: number; readonly per_ms: number }[];
   /** Throws invalid_argument, without repeating a secret, unless this may be an address of the platform. */
   check(address: ChannelAddress): void;

@@ -11,7 +11,7 @@ export interface ProgramOptions {
   readonly args: (given: { readonly port: number }) => readonly string[];
   /** All of its environment; nothing of the service's own. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Asked until it says yes; default: a process that runs is ready. */
+  /** Polled until it returns true; default: a running process is ready. */
   readonly ready?: (given: { readonly port: number }, signal: AbortSignal) => MaybePromise<boolean>;
   /** Takes what it prints instead of the log; it prints no further until that has resolved. Throwing ends it, to be started again. */
   readonly output?: (chunk: Uint8Array) => MaybePromise<void>;
@@ -39,11 +39,11 @@ export interface ProgramHandle {
 export interface RunOptions {
   /** All of its environment; nothing of the service's own. */
   readonly env?: Readonly<Record<string, string>>;
-  /** After this it is killed, with what it has started. */
+  /** Time limit, after which it is killed, with its child processes. */
   readonly timeoutMs: number;
-  /** Given to it as its standard input; default: none. */
+  /** Standard input; default: none. */
   readonly input?: Uint8Array;
-  /** Kept of what it prints; when it prints more it is killed. */
+  /** Max output; a process that prints more is killed. */
   readonly maxBytes: number;
   readonly signal?: AbortSignal;
 }

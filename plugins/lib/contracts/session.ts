@@ -6,7 +6,10 @@ import {
   type Principal,
 } from 'svc/sdk';
 
-/** After the commit that ended a session or removed an API token: whatever is still open on its account should close. */
+/**
+ * Fired after the commit that ended a session or deleted an API token: whatever is still open on
+ * its account should close.
+ */
 export const SessionEnded = defineEvent<{ readonly session_id: string; readonly user_id: number }>(
   'session.ended',
 );

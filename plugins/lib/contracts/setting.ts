@@ -1,6 +1,9 @@
 import { defineEvent, defineExtensionPoint, type SettingState } from 'svc/sdk';
 
-/** After the commit that set or removed a stored value; the value itself is read from the settings. */
+/**
+ * Fired after the commit that set or removed a stored value; the value itself is read from the
+ * settings.
+ */
 export const SettingChanged = defineEvent<{ readonly key: string }>('setting.changed');
 
 /**

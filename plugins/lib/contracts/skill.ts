@@ -153,7 +153,7 @@ export interface ToolSource {
       readonly timeoutMs: number;
       readonly signal: AbortSignal;
       readonly idempotencyKey: string | undefined;
-      /** Under which it runs, where its class takes one. */
+      /** Approval under which it runs, if its class requires one. */
       readonly approval: string | undefined;
       readonly class: SkillClass;
     },
