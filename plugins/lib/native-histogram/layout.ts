@@ -78,7 +78,10 @@ export interface Aligned {
   readonly reconciled: boolean;
 }
 
-/** Both in the buckets that they share; undefined for exponential buckets and custom ones, which share none. */
+/**
+ * Converts both to the buckets that they share; undefined for exponential and custom ones, which
+ * share none.
+ */
 export function aligned(a: NativeHistogram, b: NativeHistogram): Aligned | undefined {
   if (isCustom(a) !== isCustom(b)) {
     return undefined;
