@@ -57,7 +57,7 @@ const levels: ReadonlyMap<string, string> = new Map([
   ['fatal', 'fatal'],
 ]);
 
-/** Only the beginning of a line is read for its level: a long line names it early or not at all. */
+/** Max bytes of a line that are read for its level: a long line names it early or not at all. */
 const readFor = 2048;
 const inJson = /"(?:level|lvl|severity|severity_text)"\s{0,8}:\s{0,8}"([A-Za-z]{1,16})"/i;
 const inLogfmt = /(?:^|[\s,])(?:level|lvl|severity)="?([A-Za-z]{1,16})/i;

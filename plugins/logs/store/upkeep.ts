@@ -32,7 +32,7 @@ export interface UpkeepParts {
   readonly monotonic: (() => number) | undefined;
 }
 
-/** After a block could not be written. */
+/** Pause after a block could not be written. */
 const pauseMs = 5_000;
 
 /** Keeps memory, log and blocks within their limits. */
@@ -57,7 +57,7 @@ export class Upkeep {
     await this.#relieve(this.#pinnedBelow);
   }
 
-  /** While the log is read back: how much of it there is says nothing yet. */
+  /** Frees memory while the log is replayed, when its size says nothing yet. */
   async relieveMemory(): Promise<void> {
     await this.#relieve(0);
   }
@@ -126,7 +126,7 @@ export class Upkeep {
     await this.#running;
   }
 
-  /** Unless something runs already; then it is waited for instead. */
+  /** Runs work exclusively; if something runs already, waits for that instead. */
   #alone(work: () => Promise<void>): Promise<void> {
     this.#running ??= work()
       .catch((error: unknown) => {

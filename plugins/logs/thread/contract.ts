@@ -80,7 +80,7 @@ export interface TailInput {
   readonly query: string;
   /** Time that a line waits for older ones. */
   readonly delayMs: number;
-  /** So many of the newest lines since `start` come first. */
+  /** Max newest lines since `start` that come first. */
   readonly limit: number;
   readonly start: number;
   readonly asker?: string | undefined;

@@ -6,7 +6,7 @@ const maxPlaces = 400;
 /** A number by its decimal digits: 0.1 + 0.2 is 0.3. What is not finite stays a float. */
 export class Decimal {
   readonly #digits: bigint;
-  /** So many of the digits stand behind the point. */
+  /** Number of decimal places. */
   readonly #places: number;
   readonly #float: number | undefined;
 

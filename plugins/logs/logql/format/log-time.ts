@@ -74,7 +74,7 @@ const dayMs = 86_400_000;
 const two = (value: number): string => String(value).padStart(2, '0');
 const month = (date: Date): string => months[date.getUTCMonth()]!;
 const weekday = (date: Date): string => days[date.getUTCDay()]!;
-/** Counted from the last day of the year before. */
+/** Returns the day of the year. */
 const yearDay = (date: Date): number =>
   Math.round((date.getTime() - new Date(date).setUTCMonth(0, 0)) / dayMs);
 const halfDayHour = (date: Date): number => date.getUTCHours() % 12 || 12;

@@ -5,7 +5,7 @@ export type StageRun = (work: WorkingLine) => boolean;
 
 /** Context of a stage besides the line. */
 export interface StageContext {
-  /** Only these labels are ever asked for after this stage; undefined when all may be. */
+  /** Labels that later stages may read; undefined if any. */
   readonly wanted: ReadonlySet<string> | undefined;
   /** Milliseconds since 1970, for templates. */
   readonly now: () => number;

@@ -9,7 +9,7 @@ export const errorLabel = '__error__';
 export const errorDetailsLabel = '__error_details__';
 const extractedSuffix = '_extracted';
 
-/** More labels than this on one line are not parsed out of it. */
+/** Max labels parsed out of one line. */
 const maxLabels = 512;
 
 /** One line on its way through the stages: its text, its labels, and what went wrong with it. Made once, used for all lines of a query. */
@@ -42,7 +42,7 @@ export class WorkingLine {
     this.#count = 0;
   }
 
-  /** Most lines are filtered by their text alone; labels are laid out only when somebody asks for one. */
+  /** Unpacks labels on demand: most lines are filtered by their text alone. */
   #load(): void {
     this.#loaded = true;
     const base = this.#base;

@@ -115,7 +115,7 @@ export class FieldReader {
     }
   }
 
-  /** Under which name the value is kept; undefined when nobody asks for it. */
+  /** Returns the name under which the value is kept; undefined if it is not needed. */
   #label(name: string): string | undefined {
     const wanted = this.#wanted;
     const asked = this.#asked;

@@ -111,7 +111,7 @@ export function valueEnd(text: string, at: number, depth = 0): number {
   }
 }
 
-/** Behind a number or a word; what a number may look like is not asked too closely. */
+/** Returns the position after a number or a word; numbers are not validated. */
 export function scalarEnd(text: string, at: number): number {
   let i = at;
   let numeric = true;

@@ -173,7 +173,7 @@ function numberToken(
   return made('BYTES', text.length, text, bytes);
 }
 
-/** Both ways of writing one are known: `1d12h` and `1.5h`. In nanoseconds. */
+/** Parses a duration in nanoseconds, in either notation: `1d12h` and `1.5h`. */
 export function durationOf(text: string): number | undefined {
   const go = readGoDuration(text);
   if (go !== undefined) {

@@ -42,7 +42,7 @@ export class HeadMemory {
     return found;
   }
 
-  /** Nobody may look at it any more. */
+  /** Returns memory; nobody may use it any more. */
   giveLines(lines: Buffer): void {
     this.#keep(this.#lines, lines.length, lines, lines.length);
   }

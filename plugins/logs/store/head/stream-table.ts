@@ -10,7 +10,7 @@ export interface SealedChunk {
   readonly number: number;
   readonly stream: Stream;
   readonly packed: Compressed;
-  /** Before it was packed. */
+  /** Length before compression. */
   readonly rawLength: number;
   readonly count: number;
   readonly lineBytes: number;

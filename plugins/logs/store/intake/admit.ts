@@ -146,7 +146,7 @@ const instant = (ms: number): string =>
     ? new Date(ms).toISOString().replace('.000Z', 'Z')
     : `${ms} ms`;
 
-/** Also makes what is no UTF-8 readable: the bytes of a line are text from here on. */
+/** Copies lines, replacing invalid UTF-8: the bytes of a line are text from here on. */
 function copied(
   pushed: Batch,
   parts: readonly LevelledPart[],

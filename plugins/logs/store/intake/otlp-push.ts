@@ -174,7 +174,7 @@ function addFromProto(
 
 const nothing = new Uint8Array(0);
 const never: Nanos = { ms: 0, ns: 0 };
-/** Within how many messages a record stands. */
+/** Number of messages in which a record is nested. */
 const recordDepth = 3;
 
 /** The bytes of a text, which most bodies are, as they stand there; anything else becomes text. */

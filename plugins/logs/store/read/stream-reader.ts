@@ -9,7 +9,7 @@ const batchLines = 1_024;
 const batchBytes = 512 * 1024;
 
 export interface ReaderOptions extends Asked {
-  /** Before a chunk is read and between batches. */
+  /** Called before a chunk is read and between batches. */
   readonly pause: () => Promise<void> | undefined;
   /** The worst time that is still wanted. */
   readonly bound: () => Nanos | undefined;

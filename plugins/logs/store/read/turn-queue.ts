@@ -10,7 +10,7 @@ export class TurnQueue<R extends { readonly edge: number | undefined }> {
     this.#sign = backward ? -1 : 1;
   }
 
-  /** Unless it is at its end. */
+  /** Adds a reader, unless it is at its end. */
   add(reader: R): void {
     if (reader.edge === undefined) {
       return;
