@@ -79,7 +79,10 @@ function launched(driver: Driver) {
 
 const longestCredential = 8_192;
 
-/** Asked by a proxy before it lets a browser through to a dashboard: no body, only whether somebody is signed in. */
+/**
+ * Returns a route for a proxy that protects a dashboard: no body, only whether somebody is signed
+ * in.
+ */
 export const authProbe = (authenticator: Handle<AuthenticatorContract>): RouteDeclaration =>
   byteRoute({
     method: 'GET',

@@ -203,7 +203,7 @@ export class LaunchedFile {
     this.#path = join(folder, 'launched.json');
   }
 
-  /** Nothing when the file is missing or says nothing that can be used. */
+  /** Reads the file; empty if it is missing or invalid. */
   read(): Launched {
     try {
       const { driver, retention } = JSON.parse(readFileSync(this.#path, 'utf8')) as Record<

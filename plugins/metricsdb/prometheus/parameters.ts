@@ -93,7 +93,7 @@ export class Parameters {
     return this.text(name) === '' ? undefined : this.duration(name);
   }
 
-  /** Most entries of an answer; undefined for all. */
+  /** Returns the max entries of an answer; undefined for all. */
   limit(name = 'limit'): number | undefined {
     const text = this.text(name);
     if (text === '') {

@@ -275,7 +275,10 @@ function within(run: Run, vector: RangeVector, samples: Samples, end: number): S
   return extended(window, samples, vector.edges);
 }
 
-/** Only an outermost sort or choice of the largest or smallest gives an order. */
+/**
+ * Returns whether an answer is ordered: only by an outermost sort or choice of the largest or
+ * smallest.
+ */
 function isOrdered(expr: Expr): boolean {
   const inner = withoutParens(expr);
   return inner.node === 'call'

@@ -19,7 +19,7 @@ export type Expr =
 export interface NumberLiteral extends Span {
   readonly node: 'number';
   readonly value: number;
-  /** Written as a duration: `5m` is 300. */
+  /** True if it was written as a duration: `5m` is 300. */
   readonly duration: boolean;
 }
 
@@ -58,7 +58,7 @@ export type Edges = 'anchored' | 'smoothed';
 
 export interface VectorSelector extends Span, Placement {
   readonly node: 'selector';
-  /** Written outside the braces; '' when it was not. */
+  /** Name written before the braces; '' if there is none. */
   readonly name: string;
   /** `__name__` among them. */
   readonly matchers: readonly Matcher[];

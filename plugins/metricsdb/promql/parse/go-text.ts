@@ -78,7 +78,7 @@ function textOfBytes(bytes: Buffer): string {
         .replace(/[\x80-\xff]/g, (byte) => String.fromCharCode(0xdc00 + byte.charCodeAt(0)));
 }
 
-/** Any text can name a label, as long as there is one and it is Unicode. */
+/** Returns whether a text can name a label: any non-empty Unicode text can. */
 export const isLabelName = (name: string): boolean => name !== '' && !/\p{Surrogate}/u.test(name);
 
 /** Shortest digits without an exponent, however long that gets. */

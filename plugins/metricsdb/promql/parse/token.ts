@@ -59,7 +59,7 @@ export const preprocessors: ReadonlySet<string> = new Set([
   'min_of',
 ]);
 
-/** These words cannot name a metric without braces. */
+/** Words that cannot name a metric without braces. */
 export const neverMetrics: ReadonlySet<string> = new Set([
   'on',
   'ignoring',

@@ -39,7 +39,10 @@ export interface SelectHints {
   readonly step?: number;
   /** Milliseconds that one result looks back over. */
   readonly range?: number;
-  /** Only the newest sample of each series is looked at. `select` does not go by it: what it answers may be looked at more than once. */
+  /**
+   * True if only the newest sample of each series is needed. `select` ignores it: its answer may be
+   * read more than once.
+   */
   readonly newest?: boolean;
   /**
    * Windows of which only the first and last sample, the min, the max and the count are needed.

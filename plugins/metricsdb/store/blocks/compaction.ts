@@ -10,9 +10,12 @@ import { nextBlockName } from './catalogue-schema.ts';
 import { thinnedOf } from './rollup.ts';
 
 const dayMs = 24 * 3_600_000;
-/** So many blocks that begin in the same two hours are made one: what late and old samples leave behind. */
+/**
+ * Number of blocks with the same start window that are merged into one: the remains of late and old
+ * samples.
+ */
 const crowd = 4;
-/** More than this in one go would take the thread's attention for too long. */
+/** Max samples merged at once; more would block the thread for too long. */
 const maxSamples = 300_000_000;
 const maxBlocks = 32;
 

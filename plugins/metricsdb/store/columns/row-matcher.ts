@@ -19,7 +19,7 @@ interface Condition {
 export class RowMatcher {
   readonly #conditions: readonly Condition[];
   readonly #symbols: readonly string[];
-  /** Nothing can match: a condition wants a label that nothing has. */
+  /** True if nothing can match: a condition requires a label that nothing has. */
   readonly never: boolean;
 
   constructor(

@@ -85,7 +85,7 @@ export class Scratch {
 /** Reads what a `Scratch` wrote; never past the end. */
 export class Cursor {
   readonly bytes: Uint8Array;
-  /** Made when it is needed: it would cost more than most reads. */
+  /** View, created on demand: it would cost more than most reads. */
   #view: DataView | undefined;
   at: number;
   readonly end: number;

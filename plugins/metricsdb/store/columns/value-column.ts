@@ -9,7 +9,7 @@ const planes = 3;
 
 const maxPlaces = 12;
 const powers = Float64Array.from({ length: maxPlaces + 1 }, (_, places) => 10 ** places);
-/** So that a delta of deltas, zigzagged, is still a whole number that a double holds. */
+/** Max integer whose delta of deltas, zigzagged, is still exact in a double. */
 const largestWhole = 2 ** 50;
 
 /** Turns runs of values into few bytes, exactly: what comes out is what went in, sign of zero included. Owns scratch space; not re-entrant. */

@@ -25,7 +25,7 @@ interface Row {
   readonly time: number;
 }
 
-/** Kept in all, and of one series; the oldest go first. */
+/** Max exemplars in total, and below, of one series; the oldest are dropped first. */
 const maxKept = 50_000;
 const maxOfSeries = 200;
 /** Max characters of names and values together, as the exposition format allows. */

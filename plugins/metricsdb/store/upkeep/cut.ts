@@ -111,8 +111,9 @@ function appended(wal: Wal, ...parts: readonly Uint8Array[]): Promise<unknown> {
 }
 
 /**
- * While the log is read back: moves everything earlier than `boundary` into a block, and leaves the log as it is. After a
- * crash it is moved once more, which nobody notices: of samples with one time one is read.
+ * Spills the head while the log is replayed: moves everything before `boundary` into a block, and
+ * leaves the log unchanged. After a crash it is moved again without effect: of samples with the
+ * same time one is read.
  */
 export async function spillHead(
   parts: Pick<CutParts, 'head' | 'catalogue' | 'now'>,
