@@ -113,7 +113,7 @@ export const answered = {
   }),
 } as const;
 
-/** Both, of each question. */
+/** Parameters and answer of each endpoint. */
 export const spoken = {
   search: { query: asked.search, response: answered.search },
   tags: { query: asked.tags, response: answered.tags },

@@ -115,7 +115,7 @@ export class Reader {
   }
 }
 
-/** Some clients of metrics say `query`. */
+/** Returns the query; some clients of metrics name it `query`. */
 const demanded = (parameters: Parameters): string =>
   parameters.text('q') ?? parameters.text('query') ?? '';
 

@@ -19,7 +19,7 @@ export class Renumbering {
   }
 }
 
-/** So few rows are looked through faster than they are put into a map. */
+/** Number of rows up to which a scan is faster than building a map. */
 const fewRows = 24;
 
 /**

@@ -3,7 +3,7 @@ import type { ByteReader, ByteWriter } from 'svc/store';
 import type { Attribute, Value } from '../../traceql/spans/span.ts';
 import { errors } from './errors.ts';
 
-/** Written into blocks: never renumber. */
+/** Types by number; written into blocks, so never renumber. */
 const types = {
   string: 0,
   no: 1,

@@ -209,7 +209,7 @@ function rowTest(
     startMs[row]! + 1 + durations[row]! / 1e6 >= from;
 }
 
-/** Only the spans that fit, table by table. */
+/** Yields the matching spans only, table by table. */
 async function* matchingSpans(
   tables: SpanTables,
   window: SearchWindow,

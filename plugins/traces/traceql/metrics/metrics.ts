@@ -280,7 +280,7 @@ function labelsOf(
   }));
 }
 
-/** At each time the largest or smallest few; what is in none of them goes. */
+/** Keeps series that are among the largest or smallest few at any time. */
 function ranked(
   series: readonly MetricsSeries[],
   { function: name, count }: RankStage,

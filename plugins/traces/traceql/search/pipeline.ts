@@ -153,7 +153,7 @@ function compileScalar(expression: ScalarExpression): Scalar {
   }
 }
 
-/** Over the spans that have a number there; of none of them there is nothing to compare. */
+/** Returns an aggregate of the spans that have a number there; nil without any. */
 function aggregate(name: AggregateFunction, evaluate: Evaluate): Scalar {
   return (view, members) => {
     let type: 'int' | 'float' | 'duration' | undefined;

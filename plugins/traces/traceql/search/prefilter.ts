@@ -54,7 +54,10 @@ function ofSpanset(expression: SpansetExpression): SpanPrefilter | undefined {
   }
 }
 
-/** Any of them must hold of some span in the trace; one is enough to look for, and the rarest is the best. */
+/**
+ * Returns the most selective filter: all must hold of some span in the trace, so one suffices, and
+ * the rarest is the best.
+ */
 function best(filters: readonly (SpanPrefilter | undefined)[]): SpanPrefilter | undefined {
   return filters
     .filter((filter) => filter !== undefined)

@@ -6,7 +6,7 @@ import { scopeOf } from '../spans/source.ts';
 export interface TagSearch {
   /** Keys and values as logfmt: `service.name=checkout http.status_code=500 name="GET /"`. */
   readonly tags?: string;
-  /** Such as `50ms`. */
+  /** Min duration, such as `50ms`. */
   readonly minDuration?: string;
   readonly maxDuration?: string;
 }

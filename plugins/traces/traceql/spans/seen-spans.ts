@@ -28,7 +28,7 @@ export function senderOf({ resource }: Pick<Span, 'resource'>): Sender {
  * spans, two are taken for one another once in some hundred thousand questions.
  */
 export class SeenSpans {
-  /** Called with the bytes that are held more from now on. */
+  /** Called with the number of additional bytes held. */
   readonly #charge: (bytes: number) => void;
   #slots: Uint32Array;
   #count = 0;
