@@ -4,6 +4,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { programOf } from './program-of.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -63,7 +64,7 @@ export async function startWholeHouse({
   const program =
     product === undefined
       ? [join(root, 'bin/svc'), 'serve']
-      : ['--import', 'tsx', join(root, 'test/boot/serving-child.ts'), product];
+      : [...programOf(join(root, 'test/boot/serving-child.ts')), product];
   // Whoever is killed leaves the agent beside it, which is no part of what is measured.
   const alone = product === undefined ? { SVC_EDGE_LOCAL: 'false' } : {};
   // What a process that was killed has left behind.

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { Report } from '../../plugins/investigate/report/markdown.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { type Fleet, fleet, seriesPerHost } from './metrics-fleet.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./investigate-fleet-child.ts', import.meta.url));
 const everyMs = 15_000;
@@ -99,7 +100,7 @@ interface House {
 }
 
 async function start(args: readonly number[]): Promise<House> {
-  const running = spawn(process.execPath, ['--import', 'tsx', child, ...args.map(String)], {
+  const running = spawn(process.execPath, [...programOf(child), ...args.map(String)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const [line] = (await Promise.race([

@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { programOf } from '../program-of.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -56,7 +57,7 @@ function serving(
   let output = '';
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', join(root, 'test/boot/serving-child.ts'), product],
+    [...programOf(join(root, 'test/boot/serving-child.ts')), product],
     {
       cwd: root,
       env: {

@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 
 import type { Outcome } from '../exercise.ts';
 import { counted } from '../counted.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./alert-kills-child.ts', import.meta.url));
 const calmMs = 240_000;
@@ -190,7 +191,7 @@ async function house(
   hook: string,
   mood: 'storm' | 'calm',
 ): Promise<{ process: ChildProcess; url: string; token: string; ended: Promise<unknown> }> {
-  const started = spawn(process.execPath, ['--import', 'tsx', child, dir, hook, mood], {
+  const started = spawn(process.execPath, [...programOf(child), dir, hook, mood], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(started, 'exit');

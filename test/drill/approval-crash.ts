@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 import { counted } from '../counted.ts';
 import type { Outcome } from '../exercise.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./approval-crash-child.ts', import.meta.url));
 
@@ -64,7 +65,7 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
 async function start(
   folder: string,
 ): Promise<{ readonly url: string; readonly running: ChildProcess }> {
-  const running = spawn(process.execPath, ['--import', 'tsx', child, folder], {
+  const running = spawn(process.execPath, [...programOf(child), folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [url] = (await once(createInterface({ input: running.stdout }), 'line')) as [string];

@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import type { Outcome } from '../exercise.ts';
 import { counted } from '../counted.ts';
 import { auditHouse, inFile, verify } from '../plugins/audit/house.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./audit-crash-child.ts', import.meta.url));
 
@@ -45,7 +46,7 @@ async function callUntilKilled(
   afterMs: number,
   answered: Map<string, number>,
 ): Promise<void> {
-  const house = spawn(process.execPath, ['--import', 'tsx', child, dataDir], {
+  const house = spawn(process.execPath, [...programOf(child), dataDir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: house.stdout });

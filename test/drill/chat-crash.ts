@@ -12,6 +12,7 @@ import { FakeModel } from '../../plugins/model/cli/fake-model/fake-model.ts';
 import { textOf } from '../../plugins/model/cli/fake-model/chat-request.ts';
 import { counted } from '../counted.ts';
 import type { Outcome } from '../exercise.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./chat-crash-child.ts', import.meta.url));
 
@@ -81,7 +82,7 @@ async function start(
   folder: string,
   model: string,
 ): Promise<{ readonly url: string; readonly running: ChildProcess }> {
-  const running = spawn(process.execPath, ['--import', 'tsx', child, folder, model], {
+  const running = spawn(process.execPath, [...programOf(child), folder, model], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [url] = (await once(createInterface({ input: running.stdout }), 'line')) as [string];

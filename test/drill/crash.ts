@@ -14,6 +14,7 @@ import type { Outcome } from '../exercise.ts';
 import { counted } from '../counted.ts';
 import { expectedAfter, stateOf, writers } from './crash-model.ts';
 import { openIn } from '../storage/folder.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
 
@@ -70,7 +71,7 @@ async function writeUntilKilled(
   afterMs: number,
   acknowledged: Map<number, number>,
 ): Promise<void> {
-  const process_ = spawn(process.execPath, ['--import', 'tsx', child, dir], {
+  const process_ = spawn(process.execPath, [...programOf(child), dir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: process_.stdout });

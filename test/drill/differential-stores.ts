@@ -24,6 +24,7 @@ import { crashOptions } from './logs-crash-model.ts';
 import { openIn } from './metrics-crash-model.ts';
 import { keyOf } from './metrics-differential-model.ts';
 import type { Random } from './traces-differential-model.ts';
+import { programOf } from '../program-of.ts';
 
 export type Signal = 'metrics' | 'logs' | 'traces';
 
@@ -199,8 +200,9 @@ export async function openKilled(
   folder: string,
   random: Random,
 ): Promise<DrillStore> {
-  const process_ = fork(child, [signal, folder], {
-    execArgv: ['--import', 'tsx'],
+  const program = programOf(child);
+  const process_ = fork(program.at(-1)!, [signal, folder], {
+    execArgv: program.slice(0, -1),
     serialization: 'advanced',
   });
   const waiting = new Map<number, (answer: ChildAnswer) => void>();

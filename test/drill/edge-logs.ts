@@ -12,6 +12,7 @@ import { type LogStore, openLogStore } from '../../plugins/logs/store/store.ts';
 import type { Outcome } from '../exercise.ts';
 import { Writer } from './edge-logs-model.ts';
 import { crashOptions } from './logs-crash-model.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./edge-logs-child.ts', import.meta.url));
 /** Max time without a line while something is missing. */
@@ -115,11 +116,9 @@ class Agent {
   /** Starts it unless it runs. */
   start(deadly: number): void {
     if (this.#process === undefined) {
-      const running = spawn(
-        process.execPath,
-        ['--import', 'tsx', child, this.#folder, String(deadly)],
-        { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
-      );
+      const running = spawn(process.execPath, [...programOf(child), this.#folder, String(deadly)], {
+        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      });
       this.#process = running;
       this.#reads = false;
       running.once('message', () => (this.#reads = true));

@@ -21,6 +21,7 @@ import {
   secretsOf,
   startFake,
 } from '../plugins/imbridge/office.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./im-crash-child.ts', import.meta.url));
 const patienceMs = 90_000;
@@ -90,7 +91,7 @@ async function start(
   folder: string,
   model: string,
 ): Promise<{ readonly url: string; readonly running: ChildProcess; readonly token: string }> {
-  const running = spawn(process.execPath, ['--import', 'tsx', child, folder, model], {
+  const running = spawn(process.execPath, [...programOf(child), folder, model], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [url] = (await once(createInterface({ input: running.stdout }), 'line')) as [string];

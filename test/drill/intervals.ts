@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import type { Outcome, Row } from '../exercise.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./intervals-child.ts', import.meta.url));
 const usual = [1, 5, 15, 60];
@@ -34,7 +35,7 @@ export async function run({
   );
   const agent = spawn(
     process.execPath,
-    ['--import', 'tsx', child, folder, url, ...intervals.map(String)],
+    [...programOf(child), folder, url, ...intervals.map(String)],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   try {

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import type { Outcome } from '../exercise.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./investigate-crash-child.ts', import.meta.url));
 
@@ -101,7 +102,7 @@ async function start(
 ): Promise<{ readonly running: ChildProcess; readonly line: Promise<string> }> {
   const running = spawn(
     process.execPath,
-    ['--import', 'tsx', child, folder, String(incidents), point, String(calls)],
+    [...programOf(child), folder, String(incidents), point, String(calls)],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },

@@ -11,6 +11,7 @@ import { counted } from '../counted.ts';
 import type { Outcome } from '../exercise.ts';
 import { openMill } from '../plugins/lib/jobs/mill.ts';
 import { openIn } from '../storage/folder.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./jobs-child.ts', import.meta.url));
 
@@ -52,7 +53,7 @@ export async function run({
 }
 
 const start = (...args: readonly (string | number)[]): ChildProcess =>
-  spawn(process.execPath, ['--import', 'tsx', child, ...args.map(String)], {
+  spawn(process.execPath, [...programOf(child), ...args.map(String)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
 

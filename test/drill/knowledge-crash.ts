@@ -12,6 +12,7 @@ import { startTestHost } from 'svc/testing';
 
 import { counted } from '../counted.ts';
 import type { Outcome } from '../exercise.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./knowledge-crash-child.ts', import.meta.url));
 
@@ -51,7 +52,7 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
 }
 
 async function writeUntilKilled(dataDir: string, afterMs: number): Promise<Written[]> {
-  const house = spawn(process.execPath, ['--import', 'tsx', child, dataDir], {
+  const house = spawn(process.execPath, [...programOf(child), dataDir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: house.stdout });

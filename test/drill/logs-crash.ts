@@ -14,6 +14,7 @@ import { openLogStore } from '../../plugins/logs/store/store.ts';
 import type { Outcome } from '../exercise.ts';
 import { counted } from '../counted.ts';
 import { crashOptions, lineOf, writers } from './logs-crash-model.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./logs-crash-child.ts', import.meta.url));
 
@@ -93,7 +94,7 @@ async function writeUntilKilled(
 ): Promise<void> {
   const writing = spawn(
     process.execPath,
-    ['--import', 'tsx', child, folder, ...acknowledged.map(String)],
+    [...programOf(child), folder, ...acknowledged.map(String)],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const told = createInterface({ input: writing.stdout });

@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import type { Outcome } from '../exercise.ts';
 import { counted } from '../counted.ts';
 import { batchesIn, openIn } from './metrics-crash-model.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./metrics-crash-child.ts', import.meta.url));
 
@@ -56,7 +57,7 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
 
 /** The number of the last batch that was acknowledged. */
 async function writeUntilKilled(folder: string, afterMs: number): Promise<number> {
-  const process_ = spawn(process.execPath, ['--import', 'tsx', child, folder], {
+  const process_ = spawn(process.execPath, [...programOf(child), folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: process_.stdout });

@@ -14,6 +14,7 @@ import { startTestHost } from 'svc/testing';
 import { FakeModel } from '../../plugins/model/cli/fake-model/fake-model.ts';
 import { counted } from '../counted.ts';
 import type { Outcome } from '../exercise.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./model-crash-child.ts', import.meta.url));
 
@@ -96,7 +97,7 @@ function expected(
 }
 
 async function callUntilKilled(dataDir: string, url: string, afterMs: number): Promise<number> {
-  const house = spawn(process.execPath, ['--import', 'tsx', child, dataDir, url], {
+  const house = spawn(process.execPath, [...programOf(child), dataDir, url], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: house.stdout });

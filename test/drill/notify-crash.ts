@@ -15,6 +15,7 @@ import { startReceiver } from '../plugins/notify/fakes/receiver.ts';
 import { openOffice } from '../plugins/notify/office.ts';
 import { openIn } from '../storage/folder.ts';
 import { type LedgerTables, prepare } from './notify-crash-model.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./notify-crash-child.ts', import.meta.url));
 const quirks: readonly Quirk[] = [
@@ -72,7 +73,7 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
 }
 
 const start = (...args: readonly (string | number)[]): ChildProcess =>
-  spawn(process.execPath, ['--import', 'tsx', child, ...args.map(String)], {
+  spawn(process.execPath, [...programOf(child), ...args.map(String)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
 

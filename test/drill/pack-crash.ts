@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 import { counted } from '../counted.ts';
 import type { Outcome } from '../exercise.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./pack-crash-child.ts', import.meta.url));
 
@@ -44,7 +45,7 @@ export async function run({
     for (const round of counted(most, 'kills')) {
       const { stdout, stderr, signal } = spawnSync(
         process.execPath,
-        ['--import', 'tsx', child, dataDir, String(from + round * step)],
+        [...programOf(child), dataDir, String(from + round * step)],
         { encoding: 'utf8' },
       );
       const lines = stdout.trim().split('\n');

@@ -13,6 +13,7 @@ import { counted } from '../counted.ts';
 import type { Outcome } from '../exercise.ts';
 import { type Origin, startGitHttps } from '../plugins/knowledge/git-servers.ts';
 import type { Json } from '../plugins/knowledge/house.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./repo-crash-child.ts', import.meta.url));
 const mebibyte = 1024 * 1024;
@@ -195,7 +196,7 @@ export async function begin(
   authorities: string,
   scope: Pick<TestContext, 'after'>,
 ): Promise<GitHouse> {
-  const started = spawn(process.execPath, ['--import', 'tsx', child, folder, authorities], {
+  const started = spawn(process.execPath, [...programOf(child), folder, authorities], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   scope.after(() => void started.kill('SIGKILL'));

@@ -11,6 +11,7 @@ import { readKeys } from '../../core/storage/keys.ts';
 import type { Outcome } from '../exercise.ts';
 import { openIn } from '../storage/folder.ts';
 import { fill, newestKey, openAll, rotationOf } from './rotation-model.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./rotation-child.ts', import.meta.url));
 
@@ -95,7 +96,7 @@ async function rotate(
   dir: string,
   dieAt = 0,
 ): Promise<{ steps: number; resealed: number } | undefined> {
-  const process_ = spawn(process.execPath, ['--import', 'tsx', child, dir, String(dieAt)], {
+  const process_ = spawn(process.execPath, [...programOf(child), dir, String(dieAt)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';

@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import type { Outcome } from '../exercise.ts';
 import { counted } from '../counted.ts';
 import { openIn, replayed, writers } from './telemetry-wal-model.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./telemetry-wal-child.ts', import.meta.url));
 
@@ -57,7 +58,7 @@ async function writeUntilKilled(
   afterMs: number,
   acknowledged: Map<number, number>,
 ): Promise<void> {
-  const writing = spawn(process.execPath, ['--import', 'tsx', child, folder], {
+  const writing = spawn(process.execPath, [...programOf(child), folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: writing.stdout });

@@ -16,6 +16,7 @@ import { counted } from '../counted.ts';
 import type { Outcome } from '../exercise.ts';
 import { spanId, startMs, traceId } from '../plugins/traces/bodies.ts';
 import { quiet } from '../plugins/traces/store-house.ts';
+import { programOf } from '../program-of.ts';
 
 const child = fileURLToPath(new URL('./traces-crash-child.ts', import.meta.url));
 
@@ -100,7 +101,7 @@ async function pushUntilKilled(
   afterMs: number,
   told: Map<number, number>,
 ): Promise<number> {
-  const process_ = spawn(process.execPath, ['--import', 'tsx', child, folder, String(from)], {
+  const process_ = spawn(process.execPath, [...programOf(child), folder, String(from)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: process_.stdout });

@@ -14,6 +14,7 @@ import {
 import { peer } from '../peers.ts';
 import { addonFile } from '../addon.ts';
 import { inFolder, notesMigration, openIn } from './folder.ts';
+import { programOf } from '../program-of.ts';
 
 const writes = 200;
 
@@ -47,9 +48,7 @@ test('no write is acknowledged before the fsync of its commit', (t) =>
         '-o',
         trace,
         process.execPath,
-        '--import',
-        'tsx',
-        child,
+        ...programOf(child),
         join(dir, 'data'),
         String(writes),
       ],

@@ -8,13 +8,14 @@ import { fileURLToPath } from 'node:url';
 
 import { DataLock } from '../../core/storage/index.ts';
 import { inFolder } from './folder.ts';
+import { programOf } from '../program-of.ts';
 
 const now = (): number => Date.UTC(2026, 10, 20);
 const holder = fileURLToPath(new URL('./holding-child.ts', import.meta.url));
 
 test('a second process is refused at once and told which process holds the folder, and where it listens', () =>
   inFolder(async (dir) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', holder, dir], {
+    const child = spawn(process.execPath, [...programOf(holder), dir], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     try {

@@ -1,17 +1,5 @@
-import { pathToFileURL } from 'node:url';
-
+import { migrationsOfChild } from './child-migrations.ts';
 import { openIn, startWriter } from './folder.ts';
-
-export const migrationsOfChild = [
-  {
-    name: '001-init.sql',
-    sql: "create table notes_note (id integer primary key, text text not null) strict; create index notes_by_text on notes_note (text); insert into notes_note (text) values ('a'), ('b')",
-  },
-  {
-    name: '002-more.sql',
-    sql: "alter table notes_note add column author text not null default ''; update notes_note set author = 'nobody'",
-  },
-];
 
 /** Migrates a new folder, and kills itself right after the given message has gone to the writer. */
 async function migrate(dataDir: string, dieAt: number): Promise<void> {
@@ -36,6 +24,4 @@ async function migrate(dataDir: string, dieAt: number): Promise<void> {
   await storage.close();
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  await migrate(process.argv[2]!, Number(process.argv[3]));
-}
+await migrate(process.argv[2]!, Number(process.argv[3]));

@@ -11,7 +11,8 @@ import { sql } from 'kysely';
 
 import { loadMigrations } from '../../core/storage/index.ts';
 import { inFolder, openIn, startWriter, withStorage } from './folder.ts';
-import { migrationsOfChild } from './migrating-child.ts';
+import { migrationsOfChild } from './child-migrations.ts';
+import { programOf } from '../program-of.ts';
 
 const first = {
   name: '001-init.sql',
@@ -288,7 +289,7 @@ test('kill -9 during the migrations: the next start completes them to the same s
     const child = fileURLToPath(new URL('./migrating-child.ts', import.meta.url));
     const run = async (folder: string, dieAt: number): Promise<NodeJS.Signals | null> => {
       const [, signal] = (await once(
-        spawn(process.execPath, ['--import', 'tsx', child, folder, String(dieAt)], {
+        spawn(process.execPath, [...programOf(child), folder, String(dieAt)], {
           stdio: 'inherit',
         }),
         'exit',

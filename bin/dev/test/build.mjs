@@ -1,12 +1,15 @@
 // The tests as plain JavaScript, built anew for each run: reading product and tests through a loader costs each process over a second, this a fifth of one.
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Builds these files, paths from `root`, into `folder` and tells where each one went. What they share they share there as well. */
+/**
+ * Builds these files, paths from `root`, and the programs that tests start into `folder`, and tells where each file
+ * went. What they share they share there as well.
+ */
 export async function buildTests(root, files, folder) {
-  await built(root, files, { outdir: folder, plugins: [keepAddresses] });
+  await built(root, [...files, ...programs(root)], { outdir: folder, plugins: [keepAddresses] });
   // What stays outside is found as from the place beside the packages.
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   return new Map(files.map((file) => [file, join(folder, file.replace(/\.ts$/, '.mjs'))]));
@@ -16,6 +19,13 @@ export async function buildTests(root, files, folder) {
 export async function sourceGraph(root, files) {
   const { metafile } = await built(root, files, { write: false, metafile: true, outdir: root });
   return new Map(files.map((file) => [file, reached(file, metafile.inputs)]));
+}
+
+function programs(root) {
+  const folder = join(root, 'test');
+  return (existsSync(folder) ? readdirSync(folder, { recursive: true }) : [])
+    .filter((file) => file.endsWith('-child.ts') && !file.startsWith('bench/'))
+    .map((file) => join('test', file));
 }
 
 function reached(file, inputs) {

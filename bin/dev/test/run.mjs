@@ -15,6 +15,8 @@ const manyFiles = 50;
 const began = performance.now();
 const folder = mkdtempSync(join(tmpdir(), 'svc-tests-'));
 const built = await buildTests(resolve(''), files, folder);
+// Where a test finds the programs that it starts.
+process.env.SVC_TEST_BUILT = folder;
 const programs = new Map(rooms(files).map((room) => [roomProgram(folder, room, built), room]));
 const failures = [];
 const heardOf = new Set();
@@ -28,7 +30,8 @@ process.execArgv.push('--enable-source-maps');
 const forceExit = Number(process.versions.node.split('.')[0]) >= 22;
 const events = run({
   files: [...programs.keys()],
-  concurrency: availableParallelism(),
+  // A test waits for a third of its time: for a child, a clock, a peer.
+  concurrency: availableParallelism() + 1,
   timeout: Number(fileDeadlineMs),
   ...(forceExit && { forceExit }),
 });

@@ -7,6 +7,7 @@ export const coreSettings: Readonly<Record<string, SettingDeclaration>> = settin
 /** Names of the environment that the product knows besides settings. */
 export const otherEnvironment: ReadonlySet<string> = new Set([
   'SVC_ROLE',
+  'SVC_TEST_BUILT',
   'SVC_TEST_DISK',
   'SVC_TEST_DRILLS',
   'SVC_TEST_NETWORK',

@@ -19,6 +19,7 @@ import { DiskBuffer, type Lane } from '../../../plugins/edge-uplink/buffer/disk-
 import { Pace } from '../../../plugins/edge-uplink/pace.ts';
 import { retryAfter } from '../../../plugins/edge-uplink/push.ts';
 import { bench } from './buffer-bench.ts';
+import { programOf } from '../../program-of.ts';
 
 const child = fileURLToPath(new URL('buffer-child.ts', import.meta.url));
 
@@ -64,7 +65,7 @@ test('what was said to be durable survives a kill, and leaves in the order it ca
   for (let round = 0; round < 3; round++) {
     const writer = spawn(
       process.execPath,
-      ['--import', 'tsx', child, folder, String(acknowledged + 1_000)],
+      [...programOf(child), folder, String(acknowledged + 1_000)],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     let text = '';

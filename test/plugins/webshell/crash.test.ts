@@ -8,6 +8,7 @@ import { test } from 'node:test';
 
 import { shellHouse } from './house.ts';
 import { startSshd } from './sshd.ts';
+import { programOf } from '../../program-of.ts';
 
 test('a shell that was open when the service was killed is closed at the next start, with what was recorded of it', async (t) => {
   const sshd = await startSshd(t);
@@ -16,11 +17,10 @@ test('a shell that was open when the service was killed is closed at the next st
   }
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-shell-crash-'));
   const { port, user, privateKey } = sshd;
-  const child = fork(
-    join(import.meta.dirname, 'crash-child.ts'),
-    [JSON.stringify({ port, user, privateKey, dataDir })],
-    { execArgv: ['--import', 'tsx'] },
-  );
+  const program = programOf(join(import.meta.dirname, 'crash-child.ts'));
+  const child = fork(program.at(-1)!, [JSON.stringify({ port, user, privateKey, dataDir })], {
+    execArgv: program.slice(0, -1),
+  });
   t.after(() => child.kill('SIGKILL'));
   const [{ session }] = (await once(child, 'message')) as [{ session: number }];
   child.kill('SIGKILL');
