@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { errors } from './errors.ts';
 
-/** Where a request comes from, and which peers only pass requests on. */
+/** Resolver of the client's address, which knows the peers that only forward requests. */
 export class ClientAddress {
   readonly #proxies: BlockList | undefined;
 
@@ -26,7 +26,10 @@ export class ClientAddress {
     );
   }
 
-  /** The right-most hop that is not one of ours: everything left of it is the caller's own claim. */
+  /**
+   * Returns the right-most hop that is not a proxy of ours: everything left of it is the caller's
+   * own claim.
+   */
   #lastStranger(forwardedFor: string): string | undefined {
     const hop = forwardedFor
       .split(',')

@@ -6,10 +6,16 @@ interface Grants {
   readonly exact: ReadonlySet<string>;
 }
 
-/** By array identity: an authenticator that keeps its principals pays for compiling once. */
+/**
+ * Compiled grants by array identity: an authenticator that keeps its principals pays for compiling
+ * once.
+ */
 const compiled = new WeakMap<readonly string[], Grants>();
 
-/** Whether `principal` may pass a route of the plugin `area` declared with `access`; `acts`: it is no GET. What is not understood is refused. */
+/**
+ * Returns whether `principal` may call a route of the plugin `area` declared with `access`; `acts`
+ * means it is not a GET. Anything unknown is refused.
+ */
 export function allows(
   principal: Principal,
   access: Access,
@@ -39,7 +45,7 @@ export function allows(
   }
 }
 
-/** Whether the principal's grants cover `action`, whatever its kind. */
+/** Returns whether the principal's grants cover `action`, whatever its kind. */
 export function holds(principal: Principal, action: string): boolean {
   const { all, exact, areas } = grantsOf(principal);
   return all || exact.has(action) || areas.has(action.slice(0, Math.max(action.indexOf(':'), 0)));
@@ -53,7 +59,10 @@ const isGiven = (token: Principal, area: string, acts: boolean): boolean =>
   holds(token, `read:${area}`) ||
   (acts && token.grants.some((grant) => grant.startsWith(`${area}:`)));
 
-/** Only a signed-in user is themself: an API token is scoped by its grants and nothing else. */
+/**
+ * Returns whether a principal is that user: only a signed-in one is, as an API token is limited to
+ * its grants.
+ */
 const isSelf = ({ kind, id: own }: Principal, id: unknown): boolean =>
   kind === 'user' && (typeof id === 'string' || typeof id === 'number') && String(id) === own;
 

@@ -7,7 +7,7 @@ export const anonymous: Principal = Object.freeze({
   grants: Object.freeze([]),
 });
 
-/** Whoever can read the key folder of this machine. */
+/** Operator: whoever can read the key folder of this machine. */
 export const operator: Principal = Object.freeze({
   kind: 'operator',
   id: 'operator',

@@ -10,7 +10,7 @@ const longestName = 200;
 
 export const redacted = '••••';
 
-/** Blanks what looks like a secret inside a text; the rooms that know the shapes lend it. */
+/** Blanks what looks like a secret inside a text; provided by the modules that know the shapes. */
 export type HideSecrets = (text: string) => string;
 
 /** A bounded copy of `value` with everything blanked that is named like a secret, or that `hide` finds by its shape. */

@@ -1,7 +1,10 @@
 import type { ChangePort, IdempotencyStore } from '../http/index.ts';
 import type { Storage } from '../storage/index.ts';
 
-/** How the HTTP pipeline's audit rows and idempotency keys come into the change's own transaction. */
+/**
+ * Returns the port by which the HTTP pipeline's audit rows and idempotency keys join the change's
+ * own transaction.
+ */
 export function changePort(storage: Storage): ChangePort {
   return {
     witness: (witness, work) => storage.witness(witness, work),

@@ -11,10 +11,13 @@ interface Remembered {
   death?: { id: string; boots: number } | undefined;
 }
 
-/** As manifests have it. */
+/** Max length of an id, as in manifests. */
 const longestId = 41;
 
-/** The host's memory as one small JSON file, replaced by rename so that a kill leaves the old or the new one, and a marker beside it. */
+/**
+ * Stores the host's memory as one small JSON file, replaced by rename so that a kill leaves the old
+ * or the new one, with a marker next to it.
+ */
 export function memoryFile(dataDir: string): HostMemory {
   const file = join(dataDir, 'plugins.json');
   const marker = join(dataDir, 'plugins.activating');

@@ -4,8 +4,9 @@ import * as sdk from '../sdk/index.ts';
 import * as ssh from './ssh.ts';
 
 /**
- * What a manager lends to plugins: one instance for all, and all that a plugin of the single binary can import besides Node's
- * own modules. All but the contract is loaded when the first plugin asks for it.
+ * Modules that a manager shares with plugins: one instance for all, and all that a plugin of the
+ * single binary can import besides Node's own modules. All except the contract are loaded when the
+ * first plugin imports them.
  */
 const modules: Readonly<Record<(typeof lentNames)[number], object>> = {
   'svc/sdk': sdk,

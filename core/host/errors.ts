@@ -38,7 +38,7 @@ export const errors = defineErrors('host', {
   ],
 });
 
-/** Errors of the whole room. */
+/** Error catalogues of the host. */
 export const hostErrors: readonly ErrorCatalogue[] = [
   errors,
   codeErrors,

@@ -67,7 +67,10 @@ export class PluginHost {
     }
   }
 
-  /** Files have changed, or may have: everything they touch gets a new generation. The start reads them all by itself. */
+  /**
+   * Reloads plugins whose files have changed, or may have: each gets a new generation. The start
+   * reads them all anyway.
+   */
   async refresh(paths?: ReadonlySet<string>): Promise<void> {
     if (!this.#started) {
       return;
@@ -166,7 +169,7 @@ export class PluginHost {
     await this.#retirements.settled();
   }
 
-  /** Takes every room down, users before providers. */
+  /** Stops every plugin, users before providers. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#reconciling.idle();
@@ -180,7 +183,10 @@ export class PluginHost {
     }
   }
 
-  /** How timers and tasks of a generation run: on its account, errors struck, silent once it has ended. */
+  /**
+   * Returns the runner of a generation's timers and tasks: on its account, errors counted, silent
+   * once it has ended.
+   */
   #runner(generation: () => Generation): ScopeRunner {
     const guarded = async (label: string, run: () => Promise<void>): Promise<void> => {
       try {
@@ -235,7 +241,7 @@ export class PluginHost {
   }
 }
 
-/** What a reload came to, for whoever asked for it. */
+/** Returns the outcome of a reload. */
 function outcomeOf(record: PluginRecord, before: Attempt | undefined): Attempt {
   const attempt = record.lastAttempt;
   if (record.state === 'blocked' || !attempt || attempt === before) {

@@ -66,7 +66,10 @@ function isGone(need: ServiceNeed, gone: ReadonlySet<string>, snapshot: Snapshot
   );
 }
 
-/** Ids so that whoever uses a service comes before its provider: the order to take rooms down. */
+/**
+ * Returns ids such that each user of a service precedes its provider: the order of stopping
+ * plugins.
+ */
 export function usersFirst(ids: readonly string[], snapshot: Snapshot): readonly string[] {
   const wanted = new Set(ids);
   const order: string[] = [];

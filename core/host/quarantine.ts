@@ -49,7 +49,7 @@ export class Quarantine {
     return this.#memory.quarantined().get(id);
   }
 
-  /** Whether the plugin must stay down for now. */
+  /** Returns whether the plugin must stay down for now. */
   holds(id: string): boolean {
     return this.#memory.quarantined().has(id) && !this.#probation.has(id);
   }
@@ -70,7 +70,7 @@ export class Quarantine {
       .map(([id]) => id);
   }
 
-  /** Forgets the past of a plugin that was changed, reloaded by hand, or has behaved since. */
+  /** Clears the past of a plugin that was changed, reloaded by hand, or has behaved since. */
   release(record: PluginRecord): void {
     record.strikes = [];
     this.#probation.delete(record.id);

@@ -19,7 +19,7 @@ import type { Attempt, PluginRecord, Stage } from './record.ts';
 import { lentTo } from './code/shared.ts';
 import { verifyIntegrity } from './folder/verify-integrity.ts';
 
-/** What raising needs from the host around it. */
+/** Dependencies of raising a generation. */
 export interface Raising {
   readonly ports: HostPorts;
   runnerOf(generation: () => Generation): ScopeRunner;
@@ -37,7 +37,10 @@ export interface Raised {
   readonly draft: Draft | undefined;
 }
 
-/** Made outside of `raise`: what lives as long as the generation would keep all its variables, the text of the plugin among them. */
+/**
+ * Creates the error handler outside of `raise`: what lives as long as the generation would retain
+ * all its variables, including the plugin's text.
+ */
 const stumblingOf =
   (host: Raising, generation: Generation) =>
   (label: string, error: unknown): void =>
@@ -156,7 +159,7 @@ async function define(
   );
 }
 
-/** Those of a pack are for a database of its own. */
+/** Applies migrations; those of a pack are for a database of its own. */
 async function migrate(
   record: PluginRecord,
   manifest: PluginManifest,

@@ -15,7 +15,10 @@ export class Reconciler {
   readonly #quarantine: Quarantine;
   readonly #retirements: Retirements;
   readonly #raising: Raising;
-  /** While booting, each plugin is marked before it runs, so that a start that dies names its killer. */
+  /**
+   * True while booting: each plugin is marked before it runs, so that a start that dies names its
+   * cause.
+   */
   booting = true;
 
   constructor(
@@ -144,7 +147,10 @@ export class Reconciler {
     );
   }
 
-  /** The process of a pack belongs to the generation that started it: another one starts it anew. */
+  /**
+   * Restarts packs after their loader: the process of a pack belongs to the generation that started
+   * it.
+   */
   #followLoader(tried: Set<PluginRecord>): void {
     const loader = packLoaderIn(this.#ports.registry.current);
     for (const record of this.#roster.all.values()) {
@@ -223,7 +229,10 @@ export class Reconciler {
     }
   }
 
-  /** A change whose needs are not met waits while the generation before it serves on: whoever made it is told what for. */
+  /**
+   * Settles a change whose needs are not met: it waits while the previous generation keeps serving,
+   * and its author learns what for.
+   */
   #settleServing(record: PluginRecord, generation: number, waits: boolean): void {
     const { current } = this.#ports.registry;
     const unmet = waits

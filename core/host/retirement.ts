@@ -43,8 +43,8 @@ export class Retirements {
 }
 
 /**
- * Ends a generation that no snapshot shows any more: ordinary requests finish, streams are told half way,
- * then every effect is undone. Resolves with what could not be undone.
+ * Ends a generation that no snapshot contains any more: ordinary requests finish, streams are
+ * informed midway, then every effect is undone. Resolves with what could not be undone.
  */
 async function retire(
   generation: Generation,

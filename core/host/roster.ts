@@ -48,7 +48,7 @@ export class Roster {
     return gone;
   }
 
-  /** Those that want a new generation and may have one, in a fixed order. */
+  /** Returns those that need a new generation and may have one, in a fixed order. */
   waiting(): readonly PluginRecord[] {
     const wanting = [...this.#records.values()].filter(
       (record) => this.#mayServe(record) && record.stale,
@@ -60,14 +60,17 @@ export class Roster {
     );
   }
 
-  /** What callers of plugins that do not serve are told. */
+  /** Returns what callers of unavailable plugins are told. */
   outages(except?: string): readonly Outage[] {
     return [...this.#records.values()]
       .filter((record) => !record.serving && record.id !== except)
       .flatMap((record) => outagesOf(record, this.#quarantine.of(record.id), this.#ports.clock));
   }
 
-  /** Once: it lies there until somebody takes it away. A new version of svc may bring a room of that name, which is no reason not to start. */
+  /**
+   * Reports a duplicate, once: it stays until somebody removes it. A new version of svc may bring a
+   * plugin of that name, which is no reason not to start.
+   */
   #tell(first: PluginFolder, second: PluginFolder): void {
     if (!this.#told.has(second.path)) {
       this.#told.add(second.path);

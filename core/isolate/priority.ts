@@ -1,10 +1,12 @@
 import { constants, getPriority, setPriority } from 'node:os';
 
 /**
- * Where cores are scarce the thread that answers requests goes first (docs/adr/0019). Only Linux has a priority for each thread, on
- * others it would be that of the whole process; stepping back needs no right, and cannot be taken back without one.
+ * Niceness of background threads, so that the thread that answers requests goes first if cores are
+ * scarce (docs/adr/0019). Only Linux has a priority for each thread, elsewhere it would be that of
+ * the whole process; lowering it needs no privilege, and cannot be undone without one.
  *
- * The same for all that stand back: some hold locks of node for a moment, for which the first then waits until they had a core.
+ * The same for all of them: some hold locks of node for a moment, for which the first would then
+ * wait until they got a core.
  */
 const niceness = 10;
 

@@ -11,7 +11,7 @@ export class Ticket {
   readonly transfer: readonly ArrayBuffer[];
   readonly timeoutMs: number;
   readonly result: Promise<unknown>;
-  /** Told when the caller gives up; whoever has the ticket now. */
+  /** Called when the caller gives up, for the current holder of the ticket. */
   onGivenUp: () => void = () => undefined;
   readonly #settle: (outcome: Outcome) => void;
   #open = true;

@@ -21,19 +21,20 @@ interface Seat {
   readonly tenant: Tenant;
   run: ThreadRun | undefined;
   open: boolean;
-  /** On its way out: takes no further calls. */
+  /** True when it is leaving: it takes no further calls. */
   leaving: boolean;
   cause: string | undefined;
   retry: NodeJS.Timeout | undefined;
   retryAt: number;
-  /** Called once the thread is gone. */
+  /** Callbacks for when the thread is gone. */
   readonly onLeft: (() => void)[];
 }
 
 /**
- * Where the thread of one name of one plugin runs. Every generation is a tenant; the newest one that has begun has
- * the place, and gets it once its predecessor's thread is closed: two never run at once. When it leaves, whoever was
- * before it and is still there has its thread started again.
+ * Place in which the thread of one name of one plugin runs. Every generation is a tenant; the
+ * newest one that has begun has the place, and gets it once its predecessor's thread is closed: two
+ * never run at once. When it leaves, an earlier one that is still there has its thread started
+ * again.
  */
 export class ThreadPlace {
   readonly #own = new AsyncResource('svc.thread');
@@ -66,7 +67,7 @@ export class ThreadPlace {
     this.#settle();
   }
 
-  /** Its thread ends until it begins again; not while there are calls to answer. */
+  /** Ends its thread until it is needed again; not while there are calls to answer. */
   rest(tenant: Tenant): void {
     if (this.#waiting.size + (this.#seat?.run?.busy ?? 0) === 0) {
       tenant.begun = false;
@@ -143,7 +144,10 @@ export class ThreadPlace {
     return await ticket.result;
   }
 
-  /** To the thread that is open; a newcomer's calls never go to the thread of the one before it, but the other way round they do. */
+  /**
+   * Offers a call to the open thread; a newcomer's calls never go to its predecessor's thread, but
+   * the reverse is allowed.
+   */
   #offer(ticket: Ticket, tenant: Tenant): boolean {
     const seat = this.#seat;
     if (!seat?.open || seat.leaving || seat.run === undefined || !tenant.begun) {
@@ -165,7 +169,7 @@ export class ThreadPlace {
     );
   }
 
-  /** Who waits for a tenant that is gone is served by another one, if there is any. */
+  /** Passes waiters of a tenant that is gone to another one, if there is any. */
   #forsake(tenant: Tenant): void {
     for (const [ticket, whose] of this.#waiting) {
       if (whose === tenant && (!tenant.begun || this.#begun.length === 0)) {
@@ -269,9 +273,12 @@ export class ThreadPlace {
 /** One generation's right to a place, and what it holds of it. */
 export class Tenant implements ThreadHandle {
   readonly options: TenantOptions;
-  /** Its thread has opened for the first time; rejects with the reason when it ended instead. */
+  /**
+   * Resolves when its thread has opened for the first time; rejects with the reason if it ended
+   * instead.
+   */
   readonly ready: Promise<void>;
-  /** How long to wait after an end at `at` (monotonic) of a thread that ran so long. */
+  /** Returns how long to wait after an end at `at` (monotonic) of a thread that ran so long. */
   readonly nextPause: (at: number, ranMs: number) => number;
   readonly #place: ThreadPlace;
   readonly #listeners = new Set<(notice: ThreadNotice) => void>();
@@ -318,7 +325,7 @@ export class Tenant implements ThreadHandle {
     }
   }
 
-  /** One that runs for calls alone begins with the first one, once its generation serves. */
+  /** Starts a thread that runs for calls alone, at the first one, once its generation serves. */
   #wake(): void {
     if (this.options.idleMs !== undefined && this.state !== 'stopped') {
       this.#idle =

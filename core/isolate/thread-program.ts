@@ -1,9 +1,9 @@
 import { isAbsolute } from 'node:path';
 
 export interface ProgramOptions {
-  /** Where packages that stay outside of a bundle are looked for: the project's own folder. */
+  /** Folder from which external packages are resolved: that of the project. */
   readonly packagesFrom: string;
-  /** In the single binary: the SQLite package as one text, and the path of its addon. */
+  /** SQLite in the single binary: the package as one text, and the path of its addon. */
   readonly sqlite?: { readonly text: string; readonly nativeBinding: string };
 }
 

@@ -1,4 +1,4 @@
-/** What a thread repeats or puts off, until it closes. */
+/** Repeated and deferred work of a thread, until it closes. */
 export class Repeats {
   readonly #onError: (where: string, error: unknown) => void;
   readonly #running = new Set<Running>();

@@ -23,7 +23,7 @@ export interface RunOptions {
   /** Starts the worker itself. */
   readonly start: () => Worker;
   readonly heapMb: number;
-  /** How far the clock of svc is from the system's. */
+  /** Returns the offset of svc's clock from the system's. */
   readonly skewMs: () => number;
   readonly mapped: (stack: string) => string;
   readonly timing: ThreadTiming;
@@ -35,20 +35,20 @@ export interface RunOptions {
 export interface ThreadTiming {
   /** A thread may take this long to open: it may have a log to read. */
   readonly openMs: number;
-  /** How often it is asked whether it is there, and after what silence it counts as stuck. */
+  /** Interval of pings; below, the silence after which it counts as stuck. */
   readonly pingMs: number;
   readonly stuckMs: number;
 }
 
-/** What one generation wants to run in a place. */
+/** Thread that one generation wants to run in a place. */
 export interface TenantOptions extends Omit<RunOptions, 'onNotice'> {
-  /** How long the thread may take to close before it is ended. */
+  /** Time for the thread to close before it is ended. */
   readonly drainMs: number;
   readonly restart: RestartPolicy;
   readonly random: () => number;
-  /** It runs for calls alone, and ends when there was none for so long. */
+  /** Idle time after which a thread that runs for calls alone ends. */
   readonly idleMs?: number | undefined;
-  /** The thread ended by itself, and is started again. */
+  /** Called when the thread ended unexpectedly, and is restarted. */
   readonly onStumble: (cause: string) => void;
   /** Runs what listens to notices, on the plugin's account. */
   readonly deliver: (work: () => void) => void;

@@ -15,7 +15,7 @@ import {
 } from './thread-wire.ts';
 
 export interface ThreadSetup {
-  /** What the plugin gave to `ctx.threads.start`. */
+  /** Value that the plugin passed to `ctx.threads.start`. */
   readonly data: unknown;
   /** The log of the plugin. */
   readonly log: Logger;
@@ -25,7 +25,10 @@ export interface ThreadSetup {
   notify(kind: string, value: unknown, transfer?: readonly ArrayBuffer[]): void;
   /** Milliseconds since the epoch, by the clock of svc. */
   now(): number;
-  /** Repeats `work` until the thread closes; it never overlaps itself. An error is logged, and told as the notice `error`. */
+  /**
+   * Repeats `work` until the thread closes; runs never overlap. An error is logged, and sent as the
+   * notice `error`.
+   */
   every(ms: number, work: (signal: AbortSignal) => unknown): () => void;
   /** Runs `work` once, unless the thread closes before. */
   after(ms: number, work: (signal: AbortSignal) => unknown): () => void;
@@ -50,7 +53,10 @@ export function transferred<T extends object>(value: T, parts: readonly ArrayBuf
   return value;
 }
 
-/** What node cuts out of the memory that all its small buffers share cannot move: a newer one throws, an older one copies. */
+/**
+ * Returns whether a view has its own memory: what node slices from the pool shared by small buffers
+ * cannot move; newer versions throw, older ones copy.
+ */
 const hasItsOwnMemory = ({ buffer, byteLength }: ArrayBufferView): boolean =>
   byteLength === buffer.byteLength || byteLength > Buffer.poolSize / 2;
 

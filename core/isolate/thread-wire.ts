@@ -9,13 +9,16 @@ import {
   SvcError,
 } from '../sdk/index.ts';
 
-/** What a thread is started with. */
+/** Data that a thread is started with. */
 export interface ThreadStart {
   readonly data: unknown;
   readonly skewMs: number;
 }
 
-/** What the host says. `skewMs` is how far its clock is from the system's: a test may have set it. */
+/**
+ * Message of the host. `skewMs` is the offset of its clock from the system's: a test may have set
+ * it.
+ */
 export type ToThread =
   | {
       readonly t: 'call';
@@ -31,7 +34,7 @@ export type ToThread =
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** What goes one way, and is counted so that a host that is slow is not buried. */
+/** One-way message, counted so that a slow host is not overwhelmed. */
 export type Told =
   | { readonly t: 'notice'; readonly kind: string; readonly value: unknown }
   | {
@@ -41,7 +44,7 @@ export type Told =
       readonly message: string;
     };
 
-/** What the thread says. */
+/** Message of the thread. */
 export type FromThread =
   | Told
   | { readonly t: 'opened' }
@@ -57,7 +60,7 @@ export type FromThread =
 
 /** One-way messages that may be on their way at once; further ones are dropped, and counted. */
 export const maxUnheard = 10_000;
-/** The host says how many it has heard each time it has heard so many. */
+/** Number of messages after which the host confirms receipt. */
 export const heardEvery = 500;
 
 /** An error on its way between threads; structured clones lose its class and its own fields. */

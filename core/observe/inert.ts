@@ -1,6 +1,6 @@
 /**
- * Characters that a terminal obeys or that hide what stands beside them: C0 and C1 controls, delete,
- * line and paragraph separators, bidirectional and zero-width marks.
+ * Matches characters that a terminal obeys or that hide their neighbours: C0 and C1 controls,
+ * delete, line and paragraph separators, bidirectional and zero-width marks.
  */
 // oxlint-disable-next-line no-control-regex -- these are the very characters to find
 const active = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;

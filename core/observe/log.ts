@@ -13,7 +13,7 @@ export interface LogOptions {
   readonly format: 'pretty' | 'json';
   /** Gets every finished line with its end; default: standard output. */
   readonly write?: (line: string) => void;
-  /** Of pretty lines; default: when standard output is a terminal and `NO_COLOR` is unset. */
+  /** Colours of pretty lines; default: if standard output is a terminal and `NO_COLOR` is unset. */
   readonly colour?: boolean;
   readonly clock: Clock;
   /** Gets every line besides, when it wants lines. */
@@ -30,7 +30,10 @@ const reserved = new Set(['time', 'level', 'component', 'message']);
 export class Logs {
   readonly #output: { write(line: string): unknown; flushSync(): void };
   readonly #root: ReturnType<typeof pino>;
-  /** Whose line is being written: the writer below is called before the call that logs returns. */
+  /**
+   * Level and component of the line being written: the writer below is called before the logging
+   * call returns.
+   */
   #spoken: { readonly level: LogLevel; readonly component: string } = {
     level: 'info',
     component: '',
@@ -85,7 +88,7 @@ export class Logs {
     return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
   }
 
-  /** From the next line on, for every logger ever made. */
+  /** Sets the level from the next line on, for every logger ever made. */
   setLevel(next: LogLevel): void {
     this.#root.level = next;
   }

@@ -5,7 +5,7 @@ import type { SelfLine, SelfObservation, SelfRequest } from '../sdk/index.ts';
 /** Lines of the start, before any listener can be there: kept for the first one. */
 const mostEarly = 256;
 
-/** Who watches the service itself. While there is no listener, an event costs one look at a number. */
+/** Observers of the service itself. While there is no listener, an event costs one comparison. */
 export class Observers implements Pick<SelfObservation, 'onLine' | 'onRequest' | 'unobserved'> {
   readonly #onError: (error: unknown) => void;
   readonly #unobserved = new AsyncLocalStorage<true>();
@@ -26,7 +26,7 @@ export class Observers implements Pick<SelfObservation, 'onLine' | 'onRequest' |
     return this.#requests.size > 0;
   }
 
-  /** How many watch, for the census. */
+  /** Number of observers, for the census. */
   get size(): number {
     return this.#lines.size + this.#requests.size;
   }

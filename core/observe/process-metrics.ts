@@ -7,7 +7,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 const openFiles = '/proc/self/fd';
 const lookMs = 100;
 
-/** What the process costs, read at each scrape. Returns the undo. */
+/** Registers the metrics of the process, read at each scrape. Returns the undo. */
 export function addProcessMetrics(registry: Registry): () => void {
   const registers = [registry];
   const read = (name: string, help: string, value: () => number | Promise<number>): void => {

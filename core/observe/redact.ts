@@ -25,7 +25,10 @@ export function redactText(text: string): string {
   return text.length > maxText ? `${safe.slice(0, maxText)}… (${text.length} characters)` : safe;
 }
 
-/** Whether a value under this name is a secret, however the name is spelt (`apiKey`, `X-Api-Key`, `api_key`). */
+/**
+ * Returns whether a value under this name is a secret, however the name is spelt (`apiKey`,
+ * `X-Api-Key`, `api_key`).
+ */
 export function isSecretName(name: string): boolean {
   const letters = name.slice(0, 200).replace(/[^a-z0-9]/gi, '');
   return secretName.test(letters) && !harmlessName.test(letters);
@@ -89,7 +92,7 @@ const secretShapes: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** What every shape above contains a part of: one quick look clears most text. */
+/** Matches a part of every shape above: one quick test clears most text. */
 const suspicious =
   /passw|passphrase|pwd|secret|token|api[-_]?key|\bx-|private|encrypt|credential|auth|cookie|-----|bearer|basic|:\/\/|eyJ|svc[_.]|sk-|gh[opsur]_|github_pat|glpat|xapp|AIza|xox|bot\d|\d:|hook|[?&]/i;
 
@@ -162,11 +165,17 @@ function copyParts(value: object, walk: Walk): unknown {
     : copyEntries(Object.entries(value), walk);
 }
 
-/** By the name first: to look at the global loads all of fetch, which is a tenth of what an agent may weigh. */
+/**
+ * Returns whether a value is Headers, by name first: using the global loads all of fetch, which is
+ * a tenth of an agent's allowed memory.
+ */
 const isHeaders = (value: object): value is Headers =>
   value.constructor?.name === 'Headers' && value instanceof Headers;
 
-/** What tells an error's story; own fields of foreign errors (undici's `socket`, an HTTP client's `config`) come along, redacted. */
+/**
+ * Returns the relevant parts of an error; own fields of foreign errors (undici's `socket`, an HTTP
+ * client's `config`) are included, redacted.
+ */
 function errorParts(error: Error): [string, unknown][] {
   const told = new Set(['name', 'message', 'stack', 'cause', 'errors']);
   const parts: [string, unknown][] = [

@@ -45,7 +45,10 @@ export function contains({ base, bits }: Network, address: Address): boolean {
   return rest === 0 || (base[whole]! ^ address[whole]!) >> (8 - rest) === 0;
 }
 
-/** Where a translating address really leads: the IPv4 address inside NAT64, 6to4, SIIT and the old compatible form. */
+/**
+ * Returns the real target of a translating address: the IPv4 address inside NAT64, 6to4, SIIT and
+ * the old compatible form.
+ */
 export function inner(address: Address): Address {
   if (
     contains(nat64, address) ||

@@ -9,7 +9,10 @@ import {
 } from './address.ts';
 import { errors } from './errors.ts';
 
-/** Who may be reached: `configured` is the internet and what the setting lists; `loopback` this machine, for a peer that a plugin runs itself. */
+/**
+ * Reach of a request: `configured` is the internet and what the setting lists; `loopback` this
+ * machine, for a peer that a plugin runs itself.
+ */
 export type Reach = 'configured' | 'loopback';
 
 type Kinds = readonly (readonly [string, Network])[];
@@ -32,7 +35,7 @@ const never: Kinds = [
   ...all('the broadcast address', '255.255.255.255'),
 ];
 
-/** Only where the setting lists them. */
+/** Networks that the setting must list explicitly. */
 const near: Kinds = [
   ...all('this machine', '127.0.0.0/8', '::1'),
   ...all(

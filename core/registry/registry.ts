@@ -27,7 +27,7 @@ export class Registry {
     return this.#current;
   }
 
-  /** The snapshot that the running unit of work sees: its pin, or the newest where nothing is pinned. */
+  /** Snapshot that the running unit of work sees: its pin, or the newest if nothing is pinned. */
   get seen(): Snapshot {
     return currentPin()?.snapshot ?? this.#current;
   }
@@ -43,7 +43,7 @@ export class Registry {
     return next;
   }
 
-  /** Told synchronously after each publication. */
+  /** Called synchronously after each publication. */
   onPublish(listener: (next: Snapshot, previous: Snapshot) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

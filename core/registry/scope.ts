@@ -10,7 +10,9 @@ import {
 } from '../sdk/index.ts';
 import { errors } from './errors.ts';
 
-/** How a scope runs code that the clock starts: pinned, on the owner's account, errors struck. */
+/**
+ * Runner of code that the clock starts in a scope: pinned, on the owner's account, errors counted.
+ */
 export interface ScopeRunner {
   /** Short work with one view of the snapshot. */
   tick(label: string, work: () => MaybePromise<void>): Promise<void>;
@@ -32,7 +34,10 @@ interface Effect {
 }
 
 const undoDeadlineMs = 5_000;
-/** What the clock starts belongs to nobody's request: it must not run in the context of the one that set it. */
+/**
+ * Context of what the clock starts, which belongs to no request: it must not run in the context of
+ * the one that set it.
+ */
 const apart = new AsyncResource('svc.scope');
 /** One for all: every shot that has been fired ends with it, and an error costs its stack. */
 const isOver = errors.timer_unset();
@@ -42,7 +47,7 @@ let occupants = 0;
 
 /** Timers of all scopes that are set and have not fired, for the census. */
 export const scopeTimers = (): number => pendingTimers;
-/** What has begun in a scope and has not ended. */
+/** Returns the number of unfinished tasks in scopes. */
 export const scopeOccupants = (): number => occupants;
 
 /** The labelled effects of one generation. */

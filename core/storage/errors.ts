@@ -100,5 +100,5 @@ export const errors = defineErrors('storage', {
   ],
 });
 
-/** Errors of the whole room. */
+/** Error catalogues of the storage. */
 export const storageErrors: readonly ErrorCatalogue[] = [errors, diskErrors, sqliteErrors];

@@ -8,7 +8,7 @@ import type { Writer } from './writer.ts';
 export interface GroupLimits {
   /** Deadline of one unit; default 5 000. */
   readonly unitMs?: number;
-  /** How long a unit may wait for its turn; default 10 000. */
+  /** Time that a unit may wait for its turn; default 10 000. */
   readonly waitMs?: number;
   /** A group commits at the latest when it is this old (default 5), or as old as the last commit was long: a slow disk is asked less often … */
   readonly groupMs?: number;
@@ -21,24 +21,25 @@ export interface GroupLimits {
 export interface Entry {
   /** Deadline of this unit instead of the common one. */
   readonly unitMs?: number;
-  /** Its statements may take as long as they need. */
+  /** True if its statements may take as long as they need. */
   readonly patient?: boolean;
 }
 
 interface Waiting extends Entry {
-  /** In the context of whoever asked for it. */
+  /** Runs in the caller's context. */
   readonly perform: (unit: Unit) => Promise<unknown>;
   readonly since: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Whoever came first waits no longer than this for those who came after. */
+/** Max time that the first of a group waits for later ones. */
 const longestGroupMs = 50;
 
 /**
- * Writers share commits: units run one after another in one transaction, which is committed when nobody waits or the group is old enough.
- * Nobody hears of success before that commit's fsync; who arrives meanwhile forms the next group.
+ * Writers that share commits: units run one after another in one transaction, which is committed
+ * when nobody waits or the group is old enough. Success is reported only after that commit's fsync;
+ * units that arrive meanwhile form the next group.
  */
 export class Groups {
   readonly #writer: Writer;
@@ -148,7 +149,10 @@ export class Groups {
     }
   }
 
-  /** Those whose work succeeded, and what tells them so once it is committed. */
+  /**
+   * Runs the units; returns those that succeeded, with the functions that report it once it is
+   * committed.
+   */
   async #runMembers(): Promise<{
     readonly members: readonly Waiting[];
     readonly acknowledge: readonly (() => void)[];
@@ -179,7 +183,7 @@ export class Groups {
     return { members, acknowledge };
   }
 
-  /** One unit with its deadline; work that goes on after it finds its transaction closed. */
+  /** Runs one unit with its deadline; work that continues after it finds its transaction closed. */
   async #runUnit({ perform, unitMs, patient }: Waiting): Promise<unknown> {
     const unit = new Unit(this.#writer, { patient: patient ?? false });
     const deadlineMs = unitMs ?? this.#limits.unitMs;

@@ -16,10 +16,13 @@ export class KeyRing {
   readonly #masters = new Map<string, Buffer>();
   readonly #derived = new Map<string, KeyObject>();
   #newest = '';
-  /** The data folder keeps the newest key; otherwise whoever starts svc gives it. */
+  /** True if the data folder keeps the newest key; otherwise whoever starts svc provides it. */
   readonly isOwn: boolean;
 
-  /** `sealed`: there is data already, some of which a key that is gone has sealed. */
+  /**
+   * Opens the keys; `sealed` means that there is data already, some of it sealed with a key that
+   * may be lost.
+   */
   constructor(dataDir: string, given: readonly string[] = [], sealed = false) {
     this.#dataDir = dataDir;
     this.isOwn = given.length === 0;
@@ -127,6 +130,9 @@ function parseKey(text: string, origin: string): Buffer {
   return key;
 }
 
-/** From the key itself, so that a key from the environment has the same id on every machine. */
+/**
+ * Derives the id from the key itself, so that a key from the environment has the same id on every
+ * machine.
+ */
 const idOf = (key: Buffer): string =>
   createHash('sha256').update('svc key id').update(key).digest('hex').slice(0, 8);

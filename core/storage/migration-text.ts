@@ -20,7 +20,10 @@ export interface Script {
   readonly statements: readonly SqlStatement[];
 }
 
-/** Of one that only adds, as its name promises: the version before goes on with what it has made. */
+/**
+ * Returns whether a migration only adds, as its name promises: the previous version can use the
+ * result.
+ */
 export const onlyAdds = (name: string): boolean => /^\d{3}-add-/.test(name);
 
 /** The migrations of a folder, in order; none when there is no such folder. */
@@ -33,7 +36,10 @@ export function loadMigrations(dir: string): Migration[] {
   }
 }
 
-/** Reads migrations but for the statements of those that are `applied`, refusing what would hurt the version that still runs beside the new one. */
+/**
+ * Parses migrations except the statements of those `applied`, refusing what would break the
+ * previous version, which still runs next to the new one.
+ */
 export function scripts(owner: string, migrations: readonly Migration[], applied = 0): Script[] {
   return migrations.map(({ name, sql }, index) => {
     const number = index + 1;

@@ -1,6 +1,6 @@
 import type { Outcome } from './sqlite/statements.ts';
 
-/** What the writer's thread is given when it starts. */
+/** Data that the writer's thread starts with. */
 export interface WriterData {
   readonly file: string;
   readonly nativeBinding?: string | undefined;
@@ -18,7 +18,7 @@ export type Request =
   | { readonly kind: 'commit' }
   /** Gives emptied pages and the log's space back to the disk; only between groups. */
   | { readonly kind: 'trim' }
-  /** Answered after the last checkpoint; the thread ends by itself. */
+  /** Close, answered after the last checkpoint; the thread then ends. */
   | { readonly kind: 'close' };
 
 export interface StepOrder {

@@ -65,7 +65,9 @@ export class Seals implements Secrets {
     }
   }
 
-  /** As JSON, because joined text could make two places look the same. */
+  /**
+   * Binds a value to its place as JSON, because joined text could make two places look the same.
+   */
   #bond({ table, row, column }: SealPlace, kid: string): Buffer {
     return Buffer.from(JSON.stringify([this.#pluginId, table, row, column, kid]));
   }

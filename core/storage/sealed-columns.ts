@@ -13,7 +13,9 @@ export interface SealedColumn {
   readonly row: readonly string[];
 }
 
-/** Where every plugin seals that ever served here, whether it still does or not. */
+/**
+ * Columns in which every plugin that ever served here seals secrets, whether it still does or not.
+ */
 export class SealedColumns {
   readonly #core: Tables<CoreTables>;
   readonly #connection: Connection;

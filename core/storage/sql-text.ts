@@ -1,7 +1,7 @@
 export interface Token {
   /** `word` is bare; `name` and `string` were quoted, and either may name a table in SQLite. */
   readonly kind: 'word' | 'name' | 'string' | 'other';
-  /** Without quotes; words and names in lower case, as SQLite compares them. */
+  /** Text without quotes; words and names in lower case, as SQLite compares them. */
   readonly text: string;
   readonly start: number;
   readonly end: number;

@@ -40,16 +40,16 @@ export interface StorageOptions {
   readonly appVersion: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Runs `writer-worker.ts`, which stands beside this file. */
+  /** Runs `writer-worker.ts`, which is next to this file. */
   readonly startWriter: (workerData: unknown) => Worker;
   readonly safeguard?: Safeguard | undefined;
   /** The SQLite addon as a file, for the single binary. */
   readonly nativeBinding?: string | undefined;
-  /** The tables of the host; default: the folder beside this file. */
+  /** Migrations of the host's tables; default: the folder next to this file. */
   readonly coreMigrations?: readonly Migration[];
   /** Keys that seal secrets, newest last, on top of those in the data folder. */
   readonly secretKeys?: readonly string[];
-  /** Where this process listens, for a second one that is refused. */
+  /** Address at which this process listens, for a second one that is refused. */
   readonly address?: string;
   readonly forceNetworkFolder?: boolean;
   readonly writes?: GroupLimits & { readonly stallMs?: number };
@@ -222,13 +222,13 @@ export class Storage {
     return this.#parts.guard.refusal ?? this.#parts.writer.down;
   }
 
-  /** Whether commits get through. */
+  /** Reports whether commits succeed. */
   health(): HealthReport {
     const detail = this.#parts.writer.down;
     return { ok: detail === undefined, ...(detail !== undefined && { detail }) };
   }
 
-  /** Whether there is room for them. */
+  /** Reports whether there is space for them. */
   disk(): HealthReport {
     const { refusal, warning } = this.#parts.guard;
     const detail = refusal ?? warning;

@@ -13,11 +13,11 @@ export interface Witness {
   undone?(): void;
 }
 
-/** What the code that runs now finds itself in. */
+/** Surroundings of the running code. */
 export interface Surroundings {
   /** The write that a further write joins. */
   readonly unit?: Unit;
-  /** Has the last word in every outermost write. */
+  /** Witness that has the last word in every outermost write. */
   readonly witness?: Witness;
   /** Frees space, hence is let through when the disk is nearly full. */
   readonly reclaiming?: boolean;
@@ -118,7 +118,10 @@ export class Unit {
     }
   }
 
-  /** What a caller from outside of the unit inside this one has to wait for. Nothing may be awaited between its last answer and the act. */
+  /**
+   * Returns what a caller outside the inner unit has to wait for. Nothing may be awaited between
+   * its last answer and the act.
+   */
   #inTheWay(): Promise<unknown> | undefined {
     return this.#child === undefined || isInside(this.#child.unit) ? undefined : this.#child.done;
   }

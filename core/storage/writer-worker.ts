@@ -64,7 +64,10 @@ function answer(request: Request): Outcome {
   return { rows: [] };
 }
 
-/** In small steps, each folded into the file at once: on a full disk the log must not grow by what is freed. */
+/**
+ * Trims in small steps, each checkpointed at once: on a full disk the log must not grow by what is
+ * freed.
+ */
 function trim(): void {
   connection.pragma('wal_checkpoint(TRUNCATE)');
   for (
@@ -77,7 +80,7 @@ function trim(): void {
   }
 }
 
-/** Without it a statement after a lost transaction would commit on its own. */
+/** Throws if the transaction was lost: a further statement would commit on its own. */
 function assertOpen(): void {
   if (doom !== undefined) {
     throw doom;

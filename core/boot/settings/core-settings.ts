@@ -1,7 +1,7 @@
 import settings from '../../../config/core-settings.json' with { type: 'json' };
 import type { SettingDeclaration } from '../../sdk/index.ts';
 
-/** What svc itself can be told. Areas declare theirs in their manifests. */
+/** Settings of svc itself. Areas declare theirs in their manifests. */
 export const coreSettings: Readonly<Record<string, SettingDeclaration>> = settings;
 
 /** Names of the environment that the product knows besides settings. */

@@ -6,7 +6,10 @@ import { errors } from './errors.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the environment says of a setting, in the type that it is declared with; undefined when it says nothing. */
+/**
+ * Function that returns a setting's value from the environment, in its declared type; undefined if
+ * unset.
+ */
 export type EnvironmentLayer = (declaration: SettingDeclaration) => unknown;
 
 /** `SVC_NAME`, or the content of the file that `SVC_NAME_FILE` names; read once, because such a file may be gone later. */

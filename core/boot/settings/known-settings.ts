@@ -9,7 +9,10 @@ export type KnownSettings = Readonly<Record<string, string>>;
 
 const fileOf = (dataDir: string): string => join(dataDir, 'known-settings.json');
 
-/** What plugins that this data folder has met declared: a setting of one that is away is no typo. */
+/**
+ * Reads the declarations of plugins that this data folder has met: a setting of a missing one is no
+ * typo.
+ */
 export function readKnownSettings(dataDir: string): KnownSettings {
   try {
     return JSON.parse(readFileSync(fileOf(dataDir), 'utf8')) as KnownSettings;

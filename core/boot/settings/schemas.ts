@@ -20,10 +20,13 @@ const linear = Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateR
 });
 
 const plain = new Ajv({ ...options, code: { ...options.code, regExp: linear } });
-/** Only schemas of the product fill in defaults: those of manifests. */
+/** Checker that fills in defaults; only for schemas of the product: those of manifests. */
 const filling = new Ajv({ ...options, useDefaults: true });
 
-/** By its text: a reload brings most schemas again as they were, and compiling one takes longer than all its checks. */
+/**
+ * Checks by schema text: a reload brings most schemas again unchanged, and compiling one takes
+ * longer than all its checks.
+ */
 const known = new Map<string, ValidateFunction>();
 const mostKnown = 1_000;
 

@@ -35,7 +35,10 @@ export class Settings implements SettingsBoard {
   readonly #shipped: ReadonlyMap<string, unknown>;
   /** Holds nothing that does not fit what is declared. */
   readonly #database = new Map<string, unknown>();
-  /** Who declared a key last has the say; whoever did before has it again when that one is withdrawn. */
+  /**
+   * Declarations of each key: the last one applies, and the previous one again when that is
+   * withdrawn.
+   */
   readonly #declared = new Map<string, readonly Declared[]>();
   readonly #watchers = new Set<{
     key: string;
@@ -241,7 +244,7 @@ export class Settings implements SettingsBoard {
     }
   }
 
-  /** A password that is the name beside it is no password, and the shape of neither can tell. */
+  /** Throws if a password equals the user name, which the shape of neither can tell. */
   #assertDiffers(
     key: string,
     declaration: SettingDeclaration,

@@ -16,7 +16,7 @@ export interface Bundle {
 export interface Bundler {
   plugin(entry: string, manifest: PluginManifest): Promise<Bundle>;
   thread(entry: string, manifest: PluginManifest): Promise<Bundle>;
-  /** Of the files in the folder of a pack, and of nothing else. */
+  /** Bundles files in the folder of a pack, and nothing else. */
   pack(folder: PluginFolder, manifest: PluginManifest & { entry: string }): Promise<Bundle>;
   /** Takes its source map off a text that is about to run, and keeps it for the stacks that name `filename`. */
   withoutMap(code: string, filename: string): string;
@@ -41,7 +41,7 @@ export type ThreadProgram = Pick<Bundle, 'code' | 'filename'>;
 /** Texts of the plugin's threads, by the name of their file without its ending; those that are built are read when one is asked for. */
 export type ThreadPrograms = Pick<ReadonlyMap<string, ThreadProgram>, 'get' | 'keys'>;
 
-/** A file whose program runs in a thread of its own; it lies beside the manifest. */
+/** Matches files whose program runs in a separate thread; they are next to the manifest. */
 const workerFile = /^([^/]+-worker)\.ts$/;
 const builtWorkerFile = /^([^/]+-worker)\.cjs$/;
 

@@ -1,4 +1,7 @@
-/** What hosts lend to plugins, each by its own table of modules; everything else a plugin uses is bundled into it. */
+/**
+ * Modules that hosts share with plugins, each by its own table; everything else a plugin uses is
+ * bundled into it.
+ */
 export const lentNames = [
   'svc/sdk',
   'svc/ssh',
@@ -23,7 +26,10 @@ const isLater = (
   module: object | undefined,
 ): module is { readonly [later]: () => Promise<object> } => module !== undefined && later in module;
 
-/** What is lent to this one text, which loads at once: of the modules that come later, those that it requires. */
+/**
+ * Returns the modules shared with this text, which loads at once: of those that are loaded lazily,
+ * only the ones it requires.
+ */
 export async function lentTo(code: string, shared: SharedModules): Promise<SharedModules> {
   const lent = new Map([...shared].filter(([, module]) => !isLater(module)));
   for (const [, name] of code.matchAll(/\brequire\(["']([^"'\n]+)["']\)/g)) {

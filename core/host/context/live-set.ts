@@ -19,7 +19,7 @@ export class DraftLiveSet implements LiveSet {
   readonly #registry: Registry;
   readonly #label: string;
   readonly #own: Own;
-  /** What the last replacement could not have. */
+  /** Names that the last replacement could not get. */
   #refused: readonly Name[] = [];
 
   constructor(draft: Draft, registry: Registry, label: string, own: Own) {
@@ -68,7 +68,10 @@ export class DraftLiveSet implements LiveSet {
     return this.#own(`watch names of ${this.#label}`, undo);
   }
 
-  /** Which plugin holds a name in such a way that it cannot be had; a generation before this one makes room. */
+  /**
+   * Returns the plugin that holds a name so that it cannot be taken; an earlier generation of the
+   * same plugin gives way.
+   */
   #ownerOf({ table, key }: Name): string | undefined {
     const own = this.#draft.generation.pluginId;
     const owner = this.#registry.current[table].get(key)?.owner.pluginId;

@@ -9,7 +9,7 @@ import { threadName, type ThreadProgram, type ThreadPrograms } from '../code/com
 import { errors } from './errors.ts';
 import type { HostPorts, PluginThread } from './ports.ts';
 
-/** What the threads of a generation are made from, and whom their errors go to. */
+/** Supply of a generation's threads, with the owner of their errors. */
 export interface ThreadSupply {
   readonly programs: ThreadPrograms;
   stumbled(label: string, error: unknown): void;
@@ -17,7 +17,7 @@ export interface ThreadSupply {
 
 const usualHeapMb = 512;
 const longestHeapMb = 16_384;
-/** Beyond its time to close, for a thread that has to be ended. */
+/** Time beyond its closing time, for a thread that has to be ended. */
 const endMs = 5_000;
 
 /** The threads that one generation has declared. */

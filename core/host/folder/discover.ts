@@ -10,7 +10,7 @@ export interface PluginRoot {
   readonly only?: readonly string[];
 }
 
-/** Where plugins are looked for: what the binary carries, then roots on disk, in order. */
+/** Sources of plugins: contents of the binary, then roots on disk, in order. */
 export interface PluginSources {
   readonly embedded: readonly PluginFolder[];
   readonly roots: readonly PluginRoot[];

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { errors } from './errors.ts';
 
-/** Where a plugin's files come from: a folder on disk, or texts inside the single binary. */
+/** Files of a plugin: a folder on disk, or texts inside the single binary. */
 export interface PluginFolder {
   readonly id: string;
   /** Folder name or `embedded:<id>`; printed in causes and stacks. */

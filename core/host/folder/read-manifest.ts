@@ -19,11 +19,16 @@ export type ReadManifest = (folder: PluginFolder) => PluginManifest;
 
 const packLoaderNeed = { service: PackLoader.id, range: '^1.0.0' };
 
-/** Such code runs where the plugin that loads packs lets it. */
+/**
+ * Returns whether a manifest has pack code, which runs where the plugin that loads packs lets it.
+ */
 const hasPackCode = ({ kind, entry }: PluginManifest): boolean =>
   kind === 'pack' && entry !== undefined;
 
-/** Of a pack from the data folder; personas, skills and dashboards are data, which their readers check. */
+/**
+ * Returns whether a pack from the data folder requests permissions; personas, skills and dashboards
+ * are data, which their readers check.
+ */
 const asksForRights = (
   { kind, contributes, settings, actions, mounts }: PluginManifest,
   { origin }: PluginFolder,
@@ -134,7 +139,10 @@ export function sentence(error: Misfit): string {
   }
 }
 
-/** What to do about a field that is not known: at the top, the known one that was most likely meant. */
+/**
+ * Returns the remedy for an unknown field: at the top level, the known one that was most likely
+ * meant.
+ */
 function meant({ instancePath, params }: Misfit): string {
   const guess =
     instancePath === ''

@@ -17,7 +17,10 @@ const answerMs = 10_000;
 const longestCredential = 8_192;
 const ticketProtocol = 'svc.ticket.';
 
-/** What the caller shows: a bearer token, `id:secret` of Basic, or the ticket that a browser's WebSocket offers as a subprotocol. */
+/**
+ * Reads the credential of a request: a bearer token, `id:secret` of Basic, or the ticket that a
+ * browser's WebSocket offers as a subprotocol.
+ */
 export function readCredential({ req, ip, upgrade, target }: Exchange): Credential | undefined {
   const { authorization } = req.headers;
   const path = target?.path ?? '';
@@ -40,7 +43,7 @@ export function readCredential({ req, ip, upgrade, target }: Exchange): Credenti
     : { scheme: 'ticket', value: ticket.slice(ticketProtocol.length), ip, path };
 }
 
-/** Who shows this credential, as the given snapshot knows them; an unknown caller is anonymous. */
+/** Identifies the bearer of a credential by the given snapshot; an unknown caller is anonymous. */
 export function identify(
   front: Front,
   snapshot: Snapshot,

@@ -10,7 +10,7 @@ import { errors } from './errors.ts';
 import { stream } from './stream.ts';
 import { writeOrWait } from './write.ts';
 
-/** Before which a client should not be back; the next generation or process is up by then. */
+/** Min delay before a client reconnects; the next generation or process is up by then. */
 const comeBack = 'retry: 1000\n\n';
 
 /** Runs a handler that answers with a stream of events, for as long as its client may and wants to listen. */

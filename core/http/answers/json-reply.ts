@@ -79,7 +79,10 @@ function written(
 const textOf = ({ buffer, byteOffset, byteLength }: FinishedJson): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
 
-/** Under test, a reply that breaks its own declaration is an error and not a surprise for the client. */
+/**
+ * Checks a reply under test: one that breaks its own declaration is an error rather than a surprise
+ * for the client.
+ */
 function checked(
   exchange: Exchange,
   { declaration, shapes, key }: CompiledRoute,

@@ -238,7 +238,7 @@ function onRetirement(signal: AbortSignal, work: () => void): () => void {
   return () => void all.delete(work);
 }
 
-/** A close frame has room for 123 bytes of text. */
+/** Truncates a reason: a close frame holds 123 bytes of text. */
 function reason(text: string): string {
   const bytes = Buffer.from(text);
   return bytes.length <= 123

@@ -46,7 +46,10 @@ export async function openSocket(
   runSocket(exchange, served, call, ws);
 }
 
-/** For so long others are told at a door what one was told there; of so many addresses at the same time. */
+/**
+ * Time for which a refusal is repeated to others at the same door, and the max number of addresses
+ * at the same time.
+ */
 const [heldMs, mostHeld] = [50, 10_000];
 
 function hold(

@@ -10,8 +10,9 @@ import { errors } from './errors.ts';
 export type Ending = 'done' | 'gone' | 'retired' | 'closing' | 'expired';
 
 /**
- * Delivers what a handler's stream yields until it is done or has to stop: its client left, its plugin retires, the service closes, or the
- * caller's authority ended. The snapshot it began in is let go; only the generation that serves it is held.
+ * Delivers what a handler's stream yields until it is done or has to stop: its client left, its
+ * plugin retires, the service closes, or the caller's authority ended. The snapshot it began in is
+ * released; only the generation that serves it is held.
  */
 export async function stream<T>(
   exchange: Exchange,

@@ -1,8 +1,8 @@
 import type { Exchange } from '../exchange/exchange.ts';
 
 /**
- * Writes a piece of a streamed answer and waits until the client has room for the next. False: the client
- * is gone, also when it left its data unread for too long and was cut.
+ * Writes a piece of a streamed answer and waits until the client can take the next. False if the
+ * client is gone, also if it left its data unread for too long and was cut.
  */
 export function writeOrWait(
   { res, req, front }: Exchange,

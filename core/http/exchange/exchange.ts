@@ -19,14 +19,14 @@ import type { Served, Wording } from '../routes/route-table.ts';
 /** A connection that asks to become something else. */
 export interface UpgradeRequest {
   readonly socket: Duplex;
-  /** What the client sent after its request. */
+  /** Bytes that the client sent after its request. */
   readonly head: Buffer;
   readonly isWebSocket: boolean;
   /** The subprotocols it offers. */
   readonly protocols: readonly string[];
 }
 
-/** What is counted when the client left before its answer. */
+/** Status counted if the client left before its answer. */
 const clientGone = 499;
 
 /** One request on its way through the pipeline; each stage leaves here what the next ones need. */
@@ -41,7 +41,7 @@ export class Exchange implements ObservedRequest {
   snapshot: Snapshot | undefined;
   target: Target | undefined;
   served: Served | undefined;
-  /** Of the protocol that the path belongs to, where no route was found. */
+  /** Wording of the path's protocol, also if no route was found. */
   wording: Wording;
   ip = '';
   credential: Credential | undefined;
@@ -50,16 +50,16 @@ export class Exchange implements ObservedRequest {
   /** The body as it came, while it may still have to be compared with an earlier request's. */
   rawBody: Buffer | undefined;
   bodyRead = false;
-  /** Of a body that its route let in. */
+  /** Quota of a body that its route admitted. */
   bodyQuota: BodyQuota | undefined;
   /** Set by the handler, in place of the route's. */
   status: number | undefined;
   note: AuditNote | undefined;
   /** The handler's own headers, name and value in turn. */
   headers: string[] | undefined;
-  /** Its caller was told that it failed, so nothing more may change on its account. */
+  /** True once its caller was told that it failed, so nothing more may change on its account. */
   abandoned = false;
-  /** Its connection has become a socket, which goes on after the request. */
+  /** True once its connection has become a socket, which outlives the request. */
   upgraded = false;
   #reported = false;
   #abort: AbortController | undefined;
@@ -104,7 +104,7 @@ export class Exchange implements ObservedRequest {
     return this.req.socket.destroyed;
   }
 
-  /** Made when it is first read: most handlers never do. */
+  /** Abort signal, made when it is first read: most handlers never do. */
   get signal(): AbortSignal {
     if (!this.#abort) {
       const abort = new AbortController();
@@ -130,7 +130,7 @@ export class Exchange implements ObservedRequest {
     this.#abort?.abort(reason);
   }
 
-  /** What a handler has set, by its lower-case name. */
+  /** Returns a header that the handler has set, by its lower-case name. */
   header(name: string): string | undefined {
     return this.headers?.find((_, index, all) => index % 2 === 1 && all[index - 1] === name);
   }
@@ -149,7 +149,10 @@ export class Exchange implements ObservedRequest {
     }
   }
 
-  /** From here on this call sees each snapshot as it comes, and keeps only what it holds itself. */
+  /**
+   * Leaves the snapshot: from here on this call sees each one as it comes, and holds only what it
+   * needs.
+   */
   leaveSnapshot(): void {
     if (this.snapshot) {
       this.front.registry.leases.unpin(this.snapshot);
@@ -166,7 +169,7 @@ export class Exchange implements ObservedRequest {
     }
   }
 
-  /** Lets go of everything this call listened to. */
+  /** Releases everything this call listened to. */
   end(): void {
     const { bodyQuota } = this;
     this.bodyQuota = undefined;

@@ -26,7 +26,10 @@ export class KeepAlive {
     this.#everyMs = everyMs;
   }
 
-  /** Until the returned function is called. `silent`: the protocol of the route pings by itself, so only floods are cut. */
+  /**
+   * Watches a socket until the returned function is called. `silent`: the protocol of the route
+   * pings itself, so only floods are cut.
+   */
   watch(ws: WebSocket, silent: boolean): () => void {
     const watched: Watched = { ws, missed: 0, pings: 0 };
     ws.on('ping', () => {

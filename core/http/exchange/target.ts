@@ -7,7 +7,7 @@ const plain = /^[A-Za-z0-9\-_~!$&'()*+,=:@/.]*$/;
 // oxlint-disable-next-line no-control-regex
 const forbidden = /%2f|%5c|%7f|%[01][0-9a-f]|[\\\u0000-\u0020\u007f-\uffff]/i;
 
-/** Where a request goes: its path in the one spelling that is accepted, and what follows the question mark. */
+/** Target of a request: its path in the only accepted spelling, and the query. */
 export interface Target {
   readonly segments: readonly string[];
   readonly path: string;
@@ -52,7 +52,10 @@ function decode(segment: string): string {
   }
 }
 
-/** Also `..;x`: some servers in front drop what follows the semicolon. */
+/**
+ * Returns whether a segment is a dot segment, including `..;x`: some proxies drop what follows the
+ * semicolon.
+ */
 const isDotSegment = (segment: string): boolean => /^\.{1,2}(;|$)/.test(segment);
 
 /** The query as an object without a prototype; a name that comes twice is a list. */

@@ -155,7 +155,7 @@ const inTime = (answer: PromiseLike<unknown>, ms: number): Promise<unknown> =>
 const late = (ms: number): SvcError =>
   errors.handler_late({ seconds: ms / 1000 }, { retryAfterSeconds: 5 });
 
-/** Only socket routes get a live one, and they do not run here. */
+/** Placeholder socket: only socket routes get a live one, and they do not run here. */
 const noSocket = undefined as unknown as Socket;
 
 export const isThenable = (value: unknown): value is PromiseLike<unknown> =>

@@ -98,7 +98,10 @@ const answering = {
   socket: openSocket,
 };
 
-/** Two servers on one connection must not disagree about whom a request is for. */
+/**
+ * Requires a Host header: two servers on one connection must not disagree about whom a request is
+ * for.
+ */
 function requireHost({ req }: Exchange): void {
   if (req.headers.host === undefined && req.httpVersion === '1.1') {
     throw errors.no_host();
@@ -129,7 +132,10 @@ function match(exchange: Exchange, table: RouteTable): Served | undefined {
   return undefined;
 }
 
-/** A promise only when the authenticator has to look somewhere: most know their callers by heart. */
+/**
+ * Authenticates the caller; returns a promise only if the authenticator has to query something:
+ * most answer from cache.
+ */
 function authenticate(exchange: Exchange): Promise<void> | undefined {
   const credential = readCredential(exchange);
   if (credential === undefined) {
@@ -145,7 +151,10 @@ function authenticate(exchange: Exchange): Promise<void> | undefined {
   return undefined;
 }
 
-/** On a connection too many of its address: whoever stands behind it with a fleet of machines is served, and they come back later. */
+/**
+ * Restricts a connection beyond the limit of its address to people: they are served even behind a
+ * fleet's address, and machines come back later.
+ */
 function peopleOnly(exchange: Exchange): void {
   const { principal, upgrade, front } = exchange;
   exchange.setHeader('connection', 'close');
@@ -169,7 +178,10 @@ async function refuse(exchange: Exchange, error: unknown): Promise<void> {
 const isDenial = (error: unknown): boolean =>
   isSvcError(error) && (error.code === 'forbidden' || error.code === 'unauthorized');
 
-/** What stands in an address ends in logs and histories; so a client that opens a WebSocket that way is refused at once. */
+/**
+ * Refuses credentials in an address, which ends up in logs and histories; a client that opens a
+ * WebSocket that way is refused at once.
+ */
 function refuseOpenSecret({ upgrade, target }: Exchange): void {
   if (
     upgrade?.isWebSocket &&

@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 import { errors } from './errors.ts';
 
-/** Of a resource with a version: the instant at which somebody changed it last, and all that is shown, for its state changes by itself. */
+/**
+ * Returns the tag of a reply; for a versioned resource the instant of its last change by a person,
+ * plus everything shown, since its state changes on its own.
+ */
 export function replyTag(body: unknown, text = ''): string | undefined {
   const updated =
     typeof body === 'object' && body !== null
@@ -12,7 +15,10 @@ export function replyTag(body: unknown, text = ''): string | undefined {
     : undefined;
 }
 
-/** Whether a header such as `"a", W/"b"` or `*` names `tag`. Proxies that compress weaken tags, so `W/` is looked through. */
+/**
+ * Returns whether a header such as `"a", W/"b"` or `*` names `tag`. Compressing proxies weaken
+ * tags, so `W/` is ignored.
+ */
 export function namesTag(header: string, tag: string): boolean {
   return header.split(',').some((entry) => {
     const candidate = entry.trim();
@@ -20,7 +26,10 @@ export function namesTag(header: string, tag: string): boolean {
   });
 }
 
-/** Of a tag only the instant counts here: that its state is another by now does not undo what a person has read. */
+/**
+ * Throws unless the header matches. Only the instant in a tag counts here: a change of state does
+ * not undo what a person has read.
+ */
 export function requireMatch(
   ifMatch: string | undefined,
   resource: { readonly updated_at: string },

@@ -3,7 +3,7 @@ import { withHeaders } from './security-headers.ts';
 
 export const jsonType = 'application/json; charset=utf-8';
 
-/** How long a client that still sends a refused body may go on before its connection ends. */
+/** Time for which a client may keep sending a refused body before its connection ends. */
 const lingerMs = 2_000;
 
 /** Writes a whole answer in one go. */
@@ -50,7 +50,7 @@ export function head(exchange: Exchange): string[] {
   return headers;
 }
 
-/** Whether the request announces a body. */
+/** Returns whether the request announces a body. */
 export function hasBody({ req }: Exchange): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = req.headers;
   return encoding !== undefined || (length !== undefined && length !== '0');

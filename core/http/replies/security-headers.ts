@@ -1,6 +1,7 @@
 /**
- * On every reply, name and value in turn. An API answer is never a page: nothing in it may load, run,
- * be framed or be cached. A route that does serve a page replaces single headers by its own.
+ * Headers of every reply, names and values alternating. An API answer is never a page: nothing in
+ * it may load, run, be framed or be cached. A route that does serve a page overrides single
+ * headers.
  */
 export const securityHeaders: readonly string[] = Object.freeze(
   Object.entries({

@@ -23,7 +23,7 @@ const ofEach = [
 ] as const;
 const withBody = ['maxBodyBytes', 'timeoutMs'] as const;
 
-/** What a declaration of each kind may say. */
+/** Fields allowed in a declaration of each kind. */
 const keysOf: Readonly<Record<RouteDeclaration['kind'], readonly (keyof RouteDeclaration)[]>> = {
   json: [...ofEach, ...withBody, 'body', 'response', 'status', 'unwritten', 'ifMatch'],
   list: [...ofEach, 'timeoutMs', 'items'],

@@ -20,7 +20,7 @@ export interface CompiledRoute {
   readonly shapes: RouteShapes;
 }
 
-/** A route as one snapshot serves it. */
+/** Route as one snapshot serves it. */
 export interface Served {
   readonly route: CompiledRoute;
   readonly pin: Pin;
@@ -36,7 +36,7 @@ interface Branch {
 
 export interface RouteTable {
   readonly methods: ReadonlyMap<Method, Branch>;
-  /** Of plugins that are down, the longest mount first. */
+  /** Outages of plugins that are down, the longest mount first. */
   readonly outages: readonly { readonly outage: Outage; readonly mount: readonly string[] }[];
 }
 
@@ -83,7 +83,10 @@ export function allowedMethods(table: RouteTable, segments: readonly string[]): 
       : methods;
 }
 
-/** How errors are worded near `segments`: the way of a protocol that all known paths there belong to. */
+/**
+ * Returns the wording of errors near `segments`: that of a protocol to which all known paths there
+ * belong.
+ */
 export function wordingNear({ methods }: RouteTable, segments: readonly string[]): Wording {
   let branch = methods.get('GET');
   for (let at = 0; branch?.literals.has(segments[at]!); at += 1) {

@@ -10,7 +10,10 @@ import { securityHeaders } from '../replies/security-headers.ts';
 /** Node hangs the answer to a request onto its connection. */
 type Busy = Socket & { readonly _httpMessage?: ServerResponse | null };
 
-/** Bounds how many connections there are, and how many of them come from one address: beyond it they may ask, and are told when to come back, while some are left for others. */
+/**
+ * Limits connections in total and per address: beyond it they may send requests, and are told when
+ * to come back, while some are reserved for others.
+ */
 export function limitConnections(server: Server | TlsServer, front: Front): void {
   const { addresses, limits, connections, counted, crowded } = front;
   const perAddress = new Map<string, number>();
@@ -52,10 +55,13 @@ export function limitConnections(server: Server | TlsServer, front: Front): void
   });
 }
 
-/** Beyond this a head is long, such as one with the text of a query in its address. */
+/** Size above which a head is long, such as one with the text of a query in its address. */
 const usualHeadBytes = 16 * 1024;
 
-/** Ends the connections whose long heads do not fit beside those of older ones; a head is held while it arrives and until its request is answered. */
+/**
+ * Ends connections whose long heads do not fit next to older ones; a head is held while it arrives
+ * and until its request is answered.
+ */
 function boundHeads({ connections, limits }: Front): void {
   let held = 0;
   for (const [socket, before] of connections) {
@@ -77,7 +83,7 @@ export function closeSilent({ connections, crowded }: Front): void {
     .forEach((socket) => socket.destroy());
 }
 
-/** What the parser refuses is answered in our own words, too. */
+/** Answers what the parser refuses in our own format, too. */
 export function answerMalformed(server: Server | TlsServer): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const [status, message] = malformed.get(error.code) ?? [
@@ -121,7 +127,10 @@ export function isHeld(
   return (isTooMany || door !== undefined) && answerBusy(front, socket, door?.seconds ?? 2, delay);
 }
 
-/** So many a second are told at once. The others wait for their answer: the only wait that is kept by those who obey nothing. */
+/**
+ * Max answers per second that are sent immediately. The others are delayed: the only wait that
+ * works on clients who obey nothing.
+ */
 const [toldAtOnce, heldBackMs] = [200, 8_000];
 
 function answerBusy(front: Front, socket: Duplex, seconds: number, delay: number): true {

@@ -24,7 +24,7 @@ import { followCertificate, readCertificate } from './tls.ts';
 const headerBytes = 3 * 64 * 1024 + 16 * 1024;
 /** Longer than proxies keep theirs, so that it is never we who close under a request that is on its way. */
 const idleMs = 75_000;
-/** How long a connection must be quiet before a closing server ends it. */
+/** Idle time after which a closing server ends a connection. */
 const quietMs = 150;
 /** Connections that wait to be accepted: a fleet comes back in one moment, and a client that does not fit tries again after seconds. */
 const backlog = 4_096;
@@ -113,7 +113,7 @@ export class HttpServer {
     return await listenOn(this.#server, host, port, 'SVC_HTTP_ADDR');
   }
 
-  /** Of those who come with TLS. */
+  /** Port for TLS. */
   get tlsPort(): number | undefined {
     return (this.#tls?.server.address() as { port: number } | null | undefined)?.port;
   }

@@ -6,7 +6,7 @@ import { type Logger, messageOf } from '../../sdk/index.ts';
 import type { TlsOptions } from '../exchange/ports.ts';
 import { errors } from './errors.ts';
 
-/** What the files hold; throws where they are not a certificate and its key. */
+/** Reads the certificate; throws if the files are not a certificate and its key. */
 export function readCertificate({
   cert,
   key,

@@ -13,7 +13,7 @@ export function markClean(dataDir: string, at: string): void {
   writeDurably(mark(dataDir), `${at}\n`);
 }
 
-/** Recovers the log of the last run, and looks at every page when that run did not end by itself. */
+/** Recovers the log of the last run, and checks every page if that run did not end cleanly. */
 export function recover(dataDir: string, file: string, options: ConnectOptions): void {
   const clean = takeMark(dataDir) || !existsSync(file);
   let problems: string[] = [];
@@ -36,7 +36,7 @@ export function recover(dataDir: string, file: string, options: ConnectOptions):
   }
 }
 
-/** Tells whether the last run ended by itself; this one has not, until it says so. */
+/** Returns whether the last run ended cleanly, and clears the mark until this one does. */
 function takeMark(dataDir: string): boolean {
   const clean = existsSync(mark(dataDir));
   rmSync(mark(dataDir), { force: true });

@@ -6,7 +6,7 @@ import { type Logger, messageOf } from '../../sdk/index.ts';
 import { Reserve } from './reserve.ts';
 
 export interface DiskLimits {
-  /** Below this nothing is written; default 256 MiB. */
+  /** Free bytes below which nothing is written; default 256 MiB. */
   readonly readOnlyBelowBytes?: number;
   /** Below this, or below a tenth of the disk, health says so; default 2 GiB. */
   readonly lowBelowBytes?: number;
@@ -14,7 +14,7 @@ export interface DiskLimits {
   readonly ballastBytes?: number;
   /** Space kept in reserve for a start that meets a full disk; default 8 MiB. */
   readonly startReserveBytes?: number;
-  /** How often the disk is looked at; default 5 000. */
+  /** Interval of checking the disk; default 5 000. */
   readonly everyMs?: number;
 }
 
@@ -34,7 +34,7 @@ export function makeRoomToStart(dataDir: string): void {
   }
 }
 
-/** Watches the space under the data folder: stops writing in time, and goes on by itself. */
+/** Guard of the space under the data folder: stops writing in time, and resumes by itself. */
 export class DiskGuard {
   readonly #dataDir: string;
   readonly #limits: Required<DiskLimits>;
@@ -49,7 +49,7 @@ export class DiskGuard {
   #looking: Promise<void> | undefined;
   #stopped = false;
 
-  /** Has looked once when it resolves. */
+  /** Opens a guard; it has checked once when this resolves. */
   static async open(
     dataDir: string,
     limits: DiskLimits,
@@ -83,7 +83,7 @@ export class DiskGuard {
     return this.#refusal;
   }
 
-  /** What health adds while writing still goes on. */
+  /** Warning for health while writing is still possible. */
   get warning(): string | undefined {
     return this.#warning;
   }
@@ -175,7 +175,10 @@ export class DiskGuard {
     await this.#layStartReserve(wanted);
   }
 
-  /** Written where it cannot be set aside: a disk may fill while nobody looks, before the next start. */
+  /**
+   * Writes the reserve of the next start if it cannot be allocated: a disk may fill unnoticed
+   * before that.
+   */
   async #layStartReserve(wanted: () => boolean): Promise<void> {
     if (!(await this.#startReserve.allocate())) {
       await this.#startReserve.write(wanted);

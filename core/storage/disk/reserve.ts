@@ -8,7 +8,7 @@ const mebibyte = 1024 * 1024;
 /** An allocation takes milliseconds; a disk that hangs must not keep the next look waiting for ever. */
 const allocationMs = 10_000;
 
-/** Space of a disk that a file keeps from everybody else, to be given up when there is none left. */
+/** Reserve of disk space that a file occupies, to be released when there is none left. */
 export class Reserve {
   readonly #file: string;
   readonly #bytes: number;
@@ -20,8 +20,9 @@ export class Reserve {
   }
 
   /**
-   * Has the file system set the space aside, which writes none of it, and tells whether it did. Node has no call for that, the program has:
-   * where there is neither program nor such a file system it is false, is not asked again, and the space can only be written.
+   * Allocates the space without writing it; returns whether that worked. Node has no call for that,
+   * a program does: without the program or a suitable file system it returns false, is not tried
+   * again, and the space can only be written.
    */
   async allocate(): Promise<boolean> {
     if (this.#refused || this.#isLaid()) {

@@ -27,8 +27,8 @@ const settings = [
 ];
 
 /**
- * What an acknowledged write rests on: the log is synced at each commit, and is never left to grow.
- * Emptied pages can be given back to the disk; that is settled when the file is made.
+ * Settings that acknowledged writes rely on: the log is synced at each commit, and never left to
+ * grow. Emptied pages can be returned to the disk; that is decided when the file is made.
  */
 const writerSettings = [
   'auto_vacuum = INCREMENTAL',
@@ -60,7 +60,7 @@ export function connectWriter(file: string, options: ConnectOptions = {}): Conne
   return connection;
 }
 
-/** Before SQLite makes it: the log beside a database takes over its mode. */
+/** Creates the file before SQLite does: the log next to a database takes over its mode. */
 function keepPrivate(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
   chmodSync(file, 0o600);

@@ -14,7 +14,7 @@ import type { Outcome } from './statements.ts';
 
 export type Run = (sql: string, parameters: readonly unknown[]) => Outcome | Promise<Outcome>;
 
-/** Where queries go: each on its own, or — for reading — several over one unchanging view. */
+/** Line of queries: each separately, or — for reading — several over one unchanging view. */
 export interface Line {
   readonly run: Run;
   view?(): { readonly run: Run; end(): void };

@@ -8,7 +8,7 @@ export interface ReaderLimits {
   readonly views?: number;
   /** An open view keeps the log from being trimmed, hence its deadline; default 5 000. */
   readonly viewMs?: number;
-  /** Told of every failure of the store itself. */
+  /** Called with every failure of the store itself. */
   readonly onFailure?: (code: string) => void;
 }
 
@@ -17,7 +17,7 @@ interface Pooled {
   readonly execute: Execute;
 }
 
-/** Read connections on the main thread: a query runs at once, whoever is writing. */
+/** Read connections on the main thread: a query runs immediately, whoever is writing. */
 export class Readers {
   readonly #open: () => Pooled;
   readonly #limits: Required<Omit<ReaderLimits, 'onFailure'>>;

@@ -2,7 +2,7 @@ import type { Statement } from 'better-sqlite3';
 
 import type { Connection } from './connection.ts';
 
-/** What one statement gave; the same on a read connection and across the writer's thread. */
+/** Result of one statement; the same on a read connection and across the writer's thread. */
 export interface Outcome {
   readonly rows: readonly unknown[];
   readonly changes?: number;
@@ -11,7 +11,9 @@ export interface Outcome {
 
 export type Execute = (sql: string, parameters: readonly unknown[]) => Outcome;
 
-/** Runs statements on `connection`, each text prepared once; the least recently used make room. */
+/**
+ * Runs statements on `connection`, each text prepared once; the least recently used are dropped.
+ */
 export function executor(connection: Connection, limit = 512): Execute {
   const prepared = new Map<string, Statement>();
 
