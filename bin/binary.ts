@@ -7,7 +7,10 @@ import { CodeCache } from './product/code-cache.mjs';
 import { carried } from './product/carried.ts';
 import { programAsset } from './product/contents.ts';
 
-/** What the single binary starts with: one of its two programs, or in the role `child` the file that its host names, as node would. */
+/**
+ * Starts one of the two programs of the single binary, or in the role `child` the file that its
+ * host names, as node would.
+ */
 function main(): void {
   const args = process.argv.slice(2);
   if (process.env['SVC_ROLE'] === 'child') {

@@ -26,7 +26,9 @@ await ensureInstalled().catch((error) => {
 
 await start();
 
-/** In a function, so that a text of ten megabytes is not kept by the module. */
+/**
+ * Starts the program; in a function, so that a text of ten megabytes is not retained by the module.
+ */
 async function start() {
   const { compiled, text } = await program();
   if (text !== undefined) {
@@ -53,7 +55,10 @@ async function start() {
   }
 }
 
-/** Another start may forget the folder between the look and the reading: then it is made again. */
+/**
+ * Loads the program; if another start deletes the folder between the check and the reading, it is
+ * compiled again.
+ */
 async function program(tries = 3) {
   const compiled = await compiledHost(root, agent ? 'edge' : 'svc');
   try {

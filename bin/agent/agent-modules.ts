@@ -3,7 +3,10 @@ import { threadSide } from '../../core/isolate/index.ts';
 import * as sdk from '../../core/sdk/index.ts';
 import { Ajv } from './small-ajv.ts';
 
-/** What the plugins of an agent are lent: little, because all of it would stay in the memory of every host of a fleet. */
+/**
+ * Modules shared with the plugins of an agent: few, because they would stay in the memory of every
+ * host of a fleet.
+ */
 export const agentModules: SharedModules = new Map<string, object>([
   ['svc/sdk', sdk],
   ['svc/thread', threadSide],

@@ -2,10 +2,13 @@ import { existsSync } from 'node:fs';
 
 import type { Environment } from '../../core/boot/settings/settings.ts';
 
-/** Where an installed agent keeps what it keeps. */
+/** Data folder of an installed agent. */
 export const installedDir = '/var/lib/svc-edge';
 
-/** The environment with a data folder: the named one, that of the installed agent, or one of this working folder. */
+/**
+ * Returns the environment with a data folder: the named one, that of the installed agent, or one in
+ * the working folder.
+ */
 export function edgeEnvironment(
   environment: Environment,
 ): Environment & { readonly SVC_DATA_DIR: string } {

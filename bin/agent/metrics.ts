@@ -1,7 +1,7 @@
 import type { Own } from '../../core/host/index.ts';
 import type { Metrics, SelfSample } from '../../core/sdk/index.ts';
 
-/** The metrics of an edge: small, and told to nobody who does not ask through `core.self`. */
+/** Metrics of an edge: few, and visible only through `core.self`. */
 export interface EdgeMetrics {
   forPlugin(pluginId: string, own: Own): Metrics;
   samples(): readonly SelfSample[];

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { proxyFor } from 'svc/tunnel';
 import type { Environment } from '../../core/boot/settings/settings.ts';
 
-/** HTTPS_PROXY and its like, as the setting of the uplink: for the manager that this machine is enrolled with, unless that setting is given. */
+/**
+ * Maps HTTPS_PROXY and similar variables to the setting of the uplink, for the manager that this
+ * host is enrolled with, unless that setting is given.
+ */
 export function proxyEnvironment(environment: Environment): Environment {
   const file = join(environment['SVC_DATA_DIR'] ?? '', 'edge.json');
   const { manager } = existsSync(file) ? managerIn(readFileSync(file, 'utf8')) : {};

@@ -1,7 +1,10 @@
 import type { Schemas } from '../../core/host/index.ts';
 import { type Misfit, misfits, type Schema } from './schemas.ts';
 
-/** What plugins of an agent are lent as `ajv`: a twentieth of the size of that package, and of what it can. */
+/**
+ * Replacement of `ajv` for plugins of an agent: a twentieth of that package's size, with as many
+ * features.
+ */
 export class Ajv {
   /** Plugins that are lent the package find the class where that has it. */
   static readonly Ajv = Ajv;

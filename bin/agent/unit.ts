@@ -1,6 +1,6 @@
 import { quoted } from '../serve/service/systemd.ts';
 
-/** What runs the agent. */
+/** Options of the unit that runs the agent. */
 export interface UnitOptions {
   /** Program and its arguments; absolute. */
   readonly command: readonly string[];

@@ -6,7 +6,10 @@ import type { BuildOptions, OutputFile, Plugin } from 'esbuild';
 
 import type { BundleSources } from './esbuild.ts';
 
-/** What `import page from 'browser:./web/main.tsx'` gives a plugin: files for a browser, by names that tell their content. */
+/**
+ * Result of `import page from 'browser:./web/main.tsx'` in a plugin: files for a browser, with
+ * names derived from their content.
+ */
 interface BrowserAssets {
   readonly entry: string;
   /** The style sheet of the entry, if it imports any. */
@@ -24,7 +27,7 @@ interface BrowserFile {
 
 const scheme = 'browser:';
 
-/** How code for browsers is read, whatever stands in the folder of the plugin. */
+/** Options for reading browser code, whatever is in the folder of the plugin. */
 const languages: BuildOptions = {
   format: 'esm',
   platform: 'browser',
@@ -87,7 +90,7 @@ const packagesOf = (root: string): Plugin => ({
   },
 });
 
-/** With patience where it is done once for many machines. */
+/** Compresses a file; thoroughly if it is done once for many machines. */
 async function packed({ path, contents }: OutputFile, patient: boolean): Promise<BrowserFile> {
   const params = { [constants.BROTLI_PARAM_QUALITY]: patient ? 11 : 6 };
   const [zipped, brotli] = await Promise.all([

@@ -86,7 +86,7 @@ export function keepBundle(
   }
 }
 
-/** What the text was made of; undefined when any of it may have changed since it was read. */
+/** Returns the inputs of a text; undefined if any may have changed since it was read. */
 function inputsOf(
   { root }: BundleSources,
   inputs: readonly string[],
@@ -113,7 +113,10 @@ function inputsOf(
   }
 }
 
-/** Its map lies beside it: that is more than half of it, and only a stack reads it. Whether the folder took them. */
+/**
+ * Writes a bundle; returns whether the folder accepted it. Its map is a separate file: it is more
+ * than half of the size, and only stacks read it.
+ */
 function writeBundle(
   folder: string,
   key: string,
@@ -155,7 +158,7 @@ function dropOldMaps(folder: string, file: string): void {
     .forEach(discard);
 }
 
-/** Whether the folder took it: it may be read-only, or full. */
+/** Writes a file; returns whether the folder accepted it: it may be read-only, or full. */
 function write(folder: string, file: string, text: string | Buffer): boolean {
   const draft = `${file}.${process.pid}`;
   try {
@@ -187,7 +190,10 @@ const lockName = 'package-lock.json';
 const fileOf = (folder: string, key: string): string =>
   join(folder, `${sha256(key).slice(0, 32)}.bundle`);
 
-/** By its times, at a tenth of the cost of reading; by its content when those differ, as after a fresh checkout. */
+/**
+ * Returns whether an input is unchanged: by its times, at a tenth of the cost of reading; by its
+ * content if those differ, as after a fresh checkout.
+ */
 function isUnchanged({ path, stamp, sha256: hash }: Input): boolean {
   return stampOf(statSync(path)) === stamp || sha256(readFileSync(path)) === hash;
 }

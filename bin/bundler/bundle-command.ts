@@ -8,7 +8,7 @@ import type { BundleSources } from './esbuild.ts';
 /** Modules that the program lends a command: their classes are compared by identity, and it has them anyway. */
 export const lentToCommands: ReadonlySet<string> = new Set(['svc/sdk', 'svc/cli']);
 
-/** A command of an area as one CommonJS text, with the libraries and packages that it uses. */
+/** Bundles an area's command as one CommonJS text, with the libraries and packages that it uses. */
 export const bundleCommand = (entry: string, id: string, sources: BundleSources): Promise<Bundle> =>
   known(sources, ['command', resolve(entry), ...[...sources.modules].flat()], async () => {
     const { outputFiles, inputs } = await build(id, {

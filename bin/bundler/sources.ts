@@ -30,7 +30,7 @@ function eachOf(name: string, pattern: string): (readonly [name: string, file: s
     .map((file) => [name.replace('*', file.slice(0, -ending.length)), folder + file]);
 }
 
-/** How plugins of this installation are bundled. */
+/** Sources for bundling the plugins of this installation. */
 export const bundleSources: BundleSources = {
   lent: new Set(lentNames),
   modules,
@@ -38,7 +38,10 @@ export const bundleSources: BundleSources = {
   cacheDirs: [join(installation, 'node_modules', '.cache', 'svc-plugins')],
 };
 
-/** How commands of its areas are: kept beside the installation, or with this user where another one owns that. */
+/**
+ * Returns the sources for bundling commands: cached next to the installation, or in the user's
+ * cache if another user owns that.
+ */
 export function commandSources(): BundleSources {
   try {
     accessSync(join(installation, 'node_modules'), constants.W_OK);
@@ -60,7 +63,10 @@ function ownCommands(): readonly string[] {
   return [];
 }
 
-/** What `<data>` of one process adds: a cache where the installation belongs to another user, as that of an agent does. */
+/**
+ * Returns a bundler with an additional cache in `<data>`, for an installation that belongs to
+ * another user, like that of an agent.
+ */
 export function sourceBundler(cacheDir: string): Bundler {
   const sources = { ...bundleSources, cacheDirs: [...bundleSources.cacheDirs!, cacheDir] };
   return {

@@ -23,7 +23,10 @@ export async function offered(environment: Environment): Promise<Catalogue> {
   return new Catalogue([...Object.entries(builtIn), ...entries]);
 }
 
-/** Looked at lightly, so that one broken manifest hides its own commands only; the whole of it is checked when one is called. */
+/**
+ * Returns the entries of a plugin without a full check, so that one broken manifest hides its own
+ * commands only; the whole of it is checked when one is called.
+ */
 function entriesOf(folder: PluginFolder): readonly [words: string, entry: Entry][] {
   const entries = (point: string, load: Load): readonly [string, Entry][] =>
     Object.entries(summariesIn(folder, point)).map(([words, summary]) => [

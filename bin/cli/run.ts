@@ -18,7 +18,7 @@ export const run = (args: readonly string[], environment: Call['environment']): 
     };
   });
 
-/** What belongs to no plugin is found without looking at any. */
+/** Finds built-in commands without reading any plugin. */
 function quick(args: readonly string[]): Found | undefined {
   const found = new Catalogue(Object.entries(builtIn)).named(args);
   // `edge list` may be a plugin's, though `edge` is not.

@@ -19,14 +19,15 @@ import { smallProgram } from '../product/small-program.mjs';
 // An import would load all that it re-exports, web cryptography among it, into each agent.
 const { createHash } = process.getBuiltinModule('node:crypto');
 const fileOf = { svc: 'svc.cjs', edge: 'edge.mjs' };
-/** Of 20 MB each. */
+/** Max caches, of 20 MB each. */
 const mostKept = 8;
 const sources = ['bin', 'core', 'plugins/lib', 'config', 'package.json', 'package-lock.json'];
 
 /**
- * The host as a few files of plain JavaScript, made from the sources once and again after each change of them: it starts
- * in half the time that compiling file by file takes. Beside the packages, or with this user where only others may write there.
- * Undefined where nothing can be written at all: the caller has a slower way.
+ * Compiles the host to a few files of plain JavaScript, again after each change of the sources: it
+ * starts in half the time of compiling file by file. Stored next to the packages, or in the user's
+ * cache if only others may write there. Undefined if nothing can be written at all: the caller has
+ * a slower way.
  */
 export async function compiledHost(root, program = 'svc') {
   const name = fingerprint(root);
@@ -138,7 +139,10 @@ async function build(root, draft, folder) {
   await esbuild.stop();
 }
 
-/** A module goes on finding the files beside its source, wherever its code ends up. */
+/**
+ * Plugin that keeps `import.meta.url` at the source, so that a module finds the files next to it
+ * wherever its code ends up.
+ */
 const keepAddresses = {
   name: 'keep-addresses',
   setup(build) {
@@ -165,11 +169,11 @@ const threadsBelow = (folder) =>
         : [];
   });
 
-/** What stays outside is looked up from the project, not from the cache. */
+/** Code that resolves external modules from the project, not from the cache. */
 const requireFrom = (root, create) =>
   `require=${create}(${JSON.stringify(join(root, 'package.json'))});`;
 
-/** For whoever runs svc from here, whatever the mask of this one. */
+/** Makes a draft readable for every user who runs svc from here, whatever the umask. */
 function openToAll(draft) {
   for (const name of readdirSync(draft)) {
     chmodSync(join(draft, name), 0o644);
@@ -190,7 +194,7 @@ function place(draft, folder) {
   }
 }
 
-/** By this the folder counts as new; one that belongs to another user does so without. */
+/** Marks the folder as recently used; fails silently for one that belongs to another user. */
 function used(folder) {
   try {
     const now = new Date();

@@ -20,7 +20,10 @@ const settings = [
 ];
 const skipped = new Set(['node_modules', '.git', 'dist', 'data']);
 const code = /\.(?:tsx?|mts|mjs|js)$/;
-/** Speaks of other files than itself: of a JavaScript file beside it, or of all of them. */
+/**
+ * Returns whether a declaration describes other files than itself: a JavaScript file next to it, or
+ * all of them.
+ */
 const isAmbient = (path, text) =>
   /\.d\.m?ts$/.test(path) || /^\s*declare (?:global|module)\b/m.test(text);
 
@@ -68,7 +71,7 @@ function readFiles(root, folder = '') {
   });
 }
 
-/** By file, who imports it. */
+/** Returns the importers of each file. */
 function importersOf(root, texts) {
   const { exports = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const importers = new Map();
@@ -95,7 +98,7 @@ function reaching(changed, importers) {
   return [...reached];
 }
 
-/** One that cannot be read is as good as none: every file is linted. */
+/** Reads the record; without a readable one every file is linted. */
 function readRecord(record) {
   try {
     return JSON.parse(readFileSync(record, 'utf8'));

@@ -24,9 +24,10 @@ export function slimDown() {
 }
 
 /**
- * By default V8 lets garbage grow to three times what lives before it looks, where the machine has memory: svc shares the machine. At a
- * quarter the idle binary had some 10 MB less than at a half; with fifty hosts and readers a fifth took 6 % more CPU. Before the first text
- * is loaded, since what the engine has kept of texts is for the flags that it was made with.
+ * Limits heap growth. By default V8 lets garbage grow to three times the live size if the machine
+ * has memory, and svc shares the machine. At a quarter the idle binary had some 10 MB less than at
+ * a half; with fifty hosts and readers a fifth took 6 % more CPU. Call it before the first text is
+ * loaded, since the code cache is valid only for the flags that it was made with.
  */
 export function growSlowly() {
   setFlags('--heap-growing-percent=25');

@@ -16,7 +16,10 @@ export function cacheFolders() {
   ];
 }
 
-/** Of this user; undefined where the system knows none, as in a root without /etc/passwd. */
+/**
+ * Returns this user's home; undefined if the system knows no such user, as in a root without
+ * /etc/passwd.
+ */
 export function homeFolder() {
   try {
     return homedir();

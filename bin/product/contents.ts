@@ -1,10 +1,10 @@
-/** What the binary carries, by name. `contents.json` lists the others. */
+/** Contents of the binary, by name. `contents.json` lists the others. */
 export interface Contents {
   /** Plugin id → its files; asset `plugins/<id>/<file>`. */
   readonly plugins: Readonly<Record<string, readonly string[]>>;
   /** Programs of threads; asset `threads/<name>`. */
   readonly threads: readonly string[];
-  /** What must be a file to be of use, with its sha256; asset `files/<name>`. */
+  /** Assets that must be files to be usable, with their sha256; asset `files/<name>`. */
   readonly files: Readonly<Record<string, string>>;
   /** The public key that the versions after it are signed with, where it was built with one. */
   readonly releaseKey?: string | undefined;

@@ -5,7 +5,7 @@ import { carried } from './carried.ts';
 import { addonFile, pluginAsset, threadAsset } from './contents.ts';
 import { contents, unpackedRoot } from './unpacked.ts';
 
-/** What the single binary carries, as svc wants it. */
+/** Returns the product contained in the single binary. */
 export function embeddedProduct(version: string): Product {
   const { plugins, threads } = contents();
   const root = unpackedRoot();

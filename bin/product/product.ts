@@ -10,7 +10,7 @@ declare const SVC_THREADS: string | undefined;
 
 export const version = packageJson.version;
 
-/** What is being run: this checkout, or what the single binary carries. */
+/** Returns the product being run: this checkout, or the contents of the single binary. */
 export async function currentProduct(): Promise<Product> {
   if (isSea()) {
     const { embeddedProduct } = await import('./embedded.ts');

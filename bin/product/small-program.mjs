@@ -14,7 +14,10 @@ const leanBuiltins = {
   },
 };
 
-/** How the program of an edge is built, from source and for the single binary: its text stays in memory, and it is there for ever. */
+/**
+ * Build options of the edge's program, from source and for the single binary: its text stays in
+ * memory permanently.
+ */
 export const smallProgram = {
   // A tunnel sends no Blob, and the global loads the streams of the web.
   define: { Blob: 'undefined' },

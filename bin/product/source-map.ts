@@ -18,7 +18,10 @@ const digits = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const valueOf = Uint8Array.from({ length: 128 }, (_, code) => Math.max(0, digits.indexOf(code)));
 const [comma, semicolon] = [','.charCodeAt(0), ';'.charCodeAt(0)];
 
-/** Where each of these places comes from: the last segment at or before it. Reads the text of the map once and unfolds nothing. */
+/**
+ * Returns the origin of each of these positions: the last segment at or before it. Reads the text
+ * of the map once without expanding it.
+ */
 export function originsOf(
   { sources, mappings }: SourceMapText,
   places: readonly Place[],
@@ -60,7 +63,7 @@ class Segments {
     this.next();
   }
 
-  /** Whether this segment stands at or before a place. */
+  /** Returns whether this segment is at or before a position. */
   reaches(line: number, column: number): boolean {
     return (
       !this.#isOver && (this.#toLine < line || (this.#toLine === line && this.#toColumn <= column))

@@ -10,27 +10,28 @@ const place = /((?:(?:file:\/\/)?\/|embedded:)[^()\n]*?):(\d+):(\d+)(?=\)?$)/gm;
 /** A generation that failed leaves the one before serving. */
 const generations = 4;
 
-/** Of one text; the same few stacks come again. */
+/** Max cached origins of one text; the same few stacks recur. */
 const mostOrigins = 2_000;
 
 /**
- * Source maps of the texts that run. Node reads each as it compiles its text, which is a seventh of a start and 15 MB; most are
- * never asked for, so here a map is read when a stack names its text. It is not kept: unfolded, that of the program takes 55 MB.
+ * Source maps of running texts. Node parses each as it compiles its text, which takes a seventh of
+ * a start and 15 MB; most are never used, so here a map is read when a stack names its text. It is
+ * not cached: expanded, that of the program takes 55 MB.
  */
 class StackMaps {
   /** Maps of texts by the name that the text runs by: as they came with it, or the file that has it. */
   readonly #texts = new Map<string, Buffer | string>();
-  /** What was found, by text and place. */
+  /** Origins found, by text and position. */
   readonly #origins = new Map<string, Map<string, string | undefined>>();
 
-  /** From here on every stack of this thread names lines of the sources. */
+  /** Makes every further stack of this thread refer to lines of the sources. */
   install(): void {
     Error.prepareStackTrace = (error: Error, sites) =>
       // oxlint-disable-next-line typescript/no-base-to-string -- a call site writes itself as it stands in stacks
       this.mapped([headOf(error), ...sites.map((site) => `    at ${site.toString()}`)].join('\n'));
   }
 
-  /** The text without its map, which is kept; as it was where Node itself reads maps. */
+  /** Returns the text without its map, which is stored; unchanged if Node itself reads maps. */
   withoutMap(code: string, name: string): string {
     const { text, map } = process.sourceMapsEnabled
       ? { text: code, map: undefined }
@@ -101,7 +102,9 @@ function headOf(error: Error): string {
 const fileOf = (name: string): string =>
   name.startsWith('file:') ? fileURLToPath(name) : placeOf(name);
 
-/** What the single binary carries has no path; its threads name it as one. */
+/**
+ * Returns the path of a text: contents of the single binary have none, while its threads use one.
+ */
 const placeOf = (name: string): string => (isAbsolute(name) ? name : `/${name.replace(':', '/')}`);
 
 /** A file that is not there, or is no map any more, leaves the stack as it is. */
@@ -133,7 +136,7 @@ export function splitMap(code: string): {
     : { text: code, map: undefined };
 }
 
-/** How a text names the file of its map; Node reads it there, too. */
+/** Returns the comment by which a text names the file of its map; Node reads it there, too. */
 export const mapAt = (file: string): string => `${comment.slice(1)}${file}\n`;
 
 const sourceOf = (source: string, file: string): string =>

@@ -2,7 +2,10 @@ import { join } from 'node:path';
 
 import { installation } from '../../core/boot/settings/product.ts';
 
-/** For Node: a small young generation, no compilers and no threads for them, since an agent does little, for ever. */
+/**
+ * Flags for Node: a small young generation, no compilers and no threads for them, since an agent
+ * does little, permanently.
+ */
 const agentFlags = [
   '--max-semi-space-size=1',
   '--no-opt',

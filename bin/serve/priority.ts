@@ -7,8 +7,9 @@ import { lowered } from '../../core/isolate/index.ts';
 const tasks = '/proc/self/task';
 
 /**
- * Called on the first thread before any work is begun: notes the other threads there are, which are those of node that compile,
- * collect garbage and wait for files. They stand back when the function is called that this resolves with: a start needs them all.
+ * Records the other existing threads, which are Node's own for compiling, garbage collection and
+ * files; call it on the first thread before any work. Resolves with a function that lowers their
+ * priority: a start needs them all.
  */
 export async function standInFront(): Promise<() => void> {
   if (process.platform !== 'linux') {

@@ -14,7 +14,10 @@ export interface UnitOptions {
 
 const lineOf = (words: readonly string[]): string => words.map(quoted).join(' ');
 
-/** Only while an update is on trial: as root, since the user of the service may not write to its program. The version before judges the new one. */
+/**
+ * Returns the command that settles an update on trial; as root, since the user of the service may
+ * not write to its program. The previous version judges the new one.
+ */
 const settling = (program: string, dataDir: string): readonly string[] => [
   ...[
     '/bin/sh',
@@ -24,7 +27,10 @@ const settling = (program: string, dataDir: string): readonly string[] => [
   ...['sh', program, dataDir],
 ];
 
-/** What a service of this product may not do. MemoryDenyWriteExecute is left out, because it stops every program of Node. */
+/**
+ * Restrictions of a service. MemoryDenyWriteExecute is left out, because it breaks every program of
+ * Node.
+ */
 const confined = `UMask=0077
 NoNewPrivileges=true
 PrivateTmp=true
@@ -75,7 +81,10 @@ ${confined}
 WantedBy=multi-user.target
 `;
 
-/** A whole backup every night, the last seven of which stay; what has not changed takes no room twice. */
+/**
+ * Returns the units of a full backup every night, of which the last seven are kept; unchanged files
+ * take no extra space.
+ */
 export const backupUnitTexts = ({
   command,
   dataDir,

@@ -70,7 +70,7 @@ const formats: Readonly<Record<Format, (value: unknown) => string>> = {
   /** A text of several lines, such as a document. */
   lines: (value) => plain(value).trimEnd(),
   size: (value) => (typeof value === 'number' ? sizeOf(value) : ''),
-  /** Of milliseconds, or of stages that have some each. */
+  /** Formats milliseconds, or stages with some each. */
   duration: (value) =>
     value === null || value === undefined
       ? ''

@@ -1,6 +1,9 @@
 import type { PluginManifest } from '../../../core/sdk/index.ts';
 
-/** Where a plugin may be installed: code that came from elsewhere gets a process of its own, so only packs have two homes. */
+/**
+ * Returns where a plugin may be installed: code from elsewhere gets a separate process, so only
+ * packs have two options.
+ */
 export const placementOf = ({
   kind,
   entry,

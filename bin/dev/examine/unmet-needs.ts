@@ -13,7 +13,10 @@ interface Offer {
   readonly by: string;
 }
 
-/** The required services that neither core, nor a plugin of this svc or beside `path`, provides; as sentences. */
+/**
+ * Returns the required services that neither core, nor a plugin of this svc or next to `path`,
+ * provides; as sentences.
+ */
 export async function unmetNeeds(
   manifest: sdk.PluginManifest,
   path: string,

@@ -115,7 +115,10 @@ function addonPath(folder: string): string {
   return existsSync(brought) ? brought : join(folder, 'build', 'Release', 'better_sqlite3.node');
 }
 
-/** What is opened by path at run time: the addon, defaults, core's own migrations, playbooks, and what a new pack is made from. */
+/**
+ * Returns the files opened by path at run time: the addon, defaults, core's own migrations,
+ * playbooks, and the template of a new pack.
+ */
 function plainFiles(root: string): ReadonlyMap<string, Buffer> {
   const addon = addonPath(
     dirname(createRequire(join(root, 'package.json')).resolve('better-sqlite3/package.json')),

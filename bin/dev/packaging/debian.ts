@@ -9,7 +9,7 @@ export interface DebianPackage {
   /** The single binary. */
   readonly binary: string;
   readonly version: string;
-  /** As Node names it. */
+  /** Architecture as Node names it. */
   readonly arch: string;
   readonly licence: string;
   readonly out: string;
@@ -38,7 +38,10 @@ Description: watches a fleet of hosts
  ${dataDir}; "svc user create" makes the first administrator.
 `;
 
-/** On an upgrade the service is restarted by the new program, which makes a backup before it changes the data. */
+/**
+ * Maintainer scripts. On an upgrade the service is restarted by the new program, which makes a
+ * backup before it changes the data.
+ */
 const scripts = {
   postinst: `#!/bin/sh
 set -e

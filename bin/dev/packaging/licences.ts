@@ -1,6 +1,6 @@
 import type { Package } from './packages.ts';
 
-/** Under these a package may be shipped inside the product without a further look. */
+/** Licences under which a package may be shipped inside the product without a review. */
 export const acceptedLicences: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 
 /** One package that the product needs at run time, as the lockfile has it. */
 export interface Package {
-  /** Where it stands, which tells two versions of one package apart: `node_modules/ajv`. */
+  /** Path that distinguishes versions of one package: `node_modules/ajv`. */
   readonly path: string;
   readonly name: string;
   readonly version: string;
@@ -11,7 +11,7 @@ export interface Package {
   readonly licence: string | undefined;
   readonly integrity: string | undefined;
   readonly resolved: string | undefined;
-  /** Only for some machines, and nothing fails without it. */
+  /** True if it is only for some machines, and nothing fails without it. */
   readonly optional: boolean;
   /** Paths of the packages that it asks for itself. */
   readonly needs: readonly string[];
@@ -64,7 +64,10 @@ function packageOf(root: string, path: string, entry: LockEntry, lock: Lock): Pa
   };
 }
 
-/** What the package says of itself; one for another machine is not installed here, and the lockfile knows it too. */
+/**
+ * Returns the manifest of a package; one for another machine is not installed here, and taken from
+ * the lockfile.
+ */
 function manifestIn(
   folder: string,
 ):
@@ -89,7 +92,7 @@ function licenceChoice(licences: unknown): string | undefined {
   return texts.length === 0 || texts.includes(undefined) ? undefined : texts.join(' OR ');
 }
 
-/** As Node looks for them: in the nearest node_modules that has one. */
+/** Resolves dependencies as Node does: in the nearest node_modules that has one. */
 function needsOf(
   path: string,
   { dependencies, optionalDependencies }: LockEntry,

@@ -12,7 +12,7 @@ import type { PluginManifest } from '../../../core/sdk/index.ts';
 
 const builtEntry = 'index.cjs';
 
-/** What is only there to make the plugin, besides the sources that went into its bundle. */
+/** Matches files needed only to build the plugin, besides the sources that went into its bundle. */
 const workshop = /^(?:test|dist)\/|\.[cm]?tsx?$|^(?:package(?:-lock)?|tsconfig)\.json$/;
 
 /** A plugin's folder in the form that is installed: CommonJS texts, its data, hashes of everything. Same source, same bytes. */
@@ -68,7 +68,7 @@ async function programs(
   };
 }
 
-/** Commands of an area, each one text, which is loaded when it is called. */
+/** Bundles an area's commands, each as one text that is loaded when called. */
 async function commandTexts(
   folder: PluginFolder,
   manifest: PluginManifest,
@@ -91,7 +91,10 @@ const sourcesOf = (folder: PluginFolder, bundles: readonly Bundle[]): ReadonlySe
       .map((input) => relative(folder.path, input).replaceAll(sep, '/')),
   );
 
-/** What is built goes elsewhere, and the process of a pack has nothing to lend but the contract. */
+/**
+ * Returns the sources for a build: the result goes elsewhere, and the process of a pack shares
+ * nothing except the contract.
+ */
 export function sourcesFor(kind: PluginManifest['kind']): BundleSources {
   const { cacheDirs: _hereOnly, ...sources } = bundleSources;
   return { ...sources, portable: true, ...(kind === 'pack' && { lent: new Set(['svc/sdk']) }) };

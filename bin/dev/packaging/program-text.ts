@@ -5,12 +5,15 @@ import type { BuildOptions, Plugin } from 'esbuild';
 
 import { withBundler } from '../../bundler/esbuild.ts';
 
-/** Optional packages are asked for by name at run time: what is not in the binary must be absent, not found beside it. */
+/**
+ * Code that limits `require` to built-in modules: optional packages are requested by name at run
+ * time, and those not in the binary must be absent rather than found next to it.
+ */
 const builtinsOnly =
   'require=(r=>{const{isBuiltin}=r("node:module");return id=>{if(isBuiltin(id))return r(id);' +
   'const e=new Error("Cannot find module \'"+id+"\'");e.code="MODULE_NOT_FOUND";throw e}})(require);';
 
-/** A program and everything it imports, as one CommonJS text. */
+/** Bundles a program and everything it imports as one CommonJS text. */
 export async function programText(
   entry: string,
   root: string,
@@ -46,7 +49,10 @@ export async function programText(
   return outputFiles[0]!.text;
 }
 
-/** CommonJS has no `import.meta`; a module that asks where it stands is told where its files are unpacked. */
+/**
+ * Plugin that replaces `import.meta`, which CommonJS lacks, by the address where a module's files
+ * are unpacked.
+ */
 const addresses = (root: string): Plugin => ({
   name: 'addresses',
   setup(builder) {

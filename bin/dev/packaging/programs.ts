@@ -23,7 +23,7 @@ export async function programs(root: string): Promise<ReadonlyMap<string, Uint8A
 export const agentText = (root: string): Promise<string> =>
   programText('bin/edge.ts', root, smallProgram);
 
-/** What chooses between them. */
+/** Returns the program that chooses between them. */
 export async function entryText(root: string): Promise<string> {
   const entry = join(root, 'bin/binary.ts');
   const { outputFiles } = await withBundler(entry, ({ build }) =>

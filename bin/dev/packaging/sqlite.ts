@@ -1,2 +1,2 @@
-/** What a plugin's thread in the single binary gets for the package, which there is no file of. */
+/** Package for a plugin's thread in the single binary, which has no file of it. */
 export { default } from 'better-sqlite3';

@@ -15,7 +15,9 @@ export async function buildTests(root, files, folder) {
   return new Map(files.map((file) => [file, join(folder, file.replace(/\.ts$/, '.mjs'))]));
 }
 
-/** Of each of these files the files of the project that its code comes from, itself among them. */
+/**
+ * Returns, for each of these files, the project's files that its code comes from, including itself.
+ */
 export async function sourceGraph(root, files) {
   const { metafile } = await built(root, files, { write: false, metafile: true, outdir: root });
   return new Map(files.map((file) => [file, reached(file, metafile.inputs)]));
@@ -78,7 +80,10 @@ async function built(root, files, options) {
   return result;
 }
 
-/** A module goes on finding the files beside its source, wherever its code ends up. */
+/**
+ * Plugin that keeps `import.meta.url` at the source, so that a module finds the files next to it
+ * wherever its code ends up.
+ */
 const keepAddresses = {
   name: 'keep-addresses',
   setup(build) {

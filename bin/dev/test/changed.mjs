@@ -5,7 +5,10 @@ import { join } from 'node:path';
 
 import { sourceGraph } from './build.mjs';
 
-/** Those of `tests` that read a changed file: by an import, in a plugin that their house loads, or as the text that they are about. */
+/**
+ * Returns those of `tests` that read a changed file: by an import, in a plugin that their host
+ * loads, or as the text that they check.
+ */
 export async function changedTests(root, tests) {
   const changed = changedFiles(root);
   const plugins = readdirSync(join(root, 'plugins')).filter((id) =>
@@ -71,7 +74,7 @@ class Texts {
     this.#root = root;
   }
 
-  /** The plugins that a file names for the houses of its tests: `plugins: ['iam', …]`. */
+  /** Returns the plugins that a file names for the hosts of its tests: `plugins: ['iam', …]`. */
   loadedPlugins(file) {
     let ids = this.#known.get(file);
     if (ids === undefined) {

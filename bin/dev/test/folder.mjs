@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const memory = '/dev/shm';
-/** What a run of all tests holds at a time, with room to spare: containers often have 64 MB there. */
+/** Space needed by a run of all tests, with a margin: containers often have 64 MB there. */
 const neededBytes = 3 * 1024 ** 3;
 
-/** A fresh folder in memory, where the waits for a disk are none; where there is too little of it, or nothing there may be run, among the temporary ones. */
+/**
+ * Creates a folder in memory, without waits for a disk; among the temporary ones if that is too
+ * small, or nothing there may be executed.
+ */
 export function testFolder() {
   return mkdtempSync(join(memoryServes() ? memory : tmpdir(), 'svc-'));
 }

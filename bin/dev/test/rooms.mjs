@@ -3,7 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** The foundations are tested with a process to each file, some of it is about the process. */
+/**
+ * Returns whether files share a process. The foundations have one process per file, since some
+ * tests are about the process.
+ */
 const shares = (file) => file.startsWith('test/plugins/');
 const mostFiles = 10;
 
@@ -27,8 +30,9 @@ export function rooms(files) {
 }
 
 /**
- * Writes the program of a room into `folder`, with each file a suite that has its name: hooks of a file are its own, one that cannot
- * be loaded is a failed suite, and those after it count. `built`: where the code of a file lies.
+ * Writes the program of a group into `folder`, with each file as a suite of that name: hooks of a
+ * file are its own, one that cannot be loaded is a failed suite, and those after it count. `built`:
+ * where the code of a file is.
  */
 export function roomProgram(folder, room, built) {
   const entry = join(folder, `${room[0].replaceAll(/[^a-z0-9]+/g, '-')}.test.mjs`);

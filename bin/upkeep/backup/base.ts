@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type BackedUpFile, fingerprint, readManifest } from './manifest.ts';
 import { holdFile } from './snapshot.ts';
 
-/** An earlier backup, of which a new one takes by a second name what has not changed, so that it takes no room. */
+/** Earlier backup, whose unchanged files a new one hard-links, so that they take no space. */
 export class Base {
   readonly #dir: string;
   readonly #files: ReadonlyMap<string, BackedUpFile>;
@@ -16,12 +16,12 @@ export class Base {
     this.#files = new Map(readManifest(dir).files.map((file) => [file.name, file]));
   }
 
-  /** What is lost or rotten in it, as far as it was needed. */
+  /** Files found missing or corrupt, as far as they were needed. */
   get damaged(): readonly string[] {
     return [...this.#damaged];
   }
 
-  /** Of a file that was taken, so that it is read once only. */
+  /** Returns the fingerprint of a file that was taken, so that it is read once only. */
   fingerprintOf(name: string): Pick<BackedUpFile, 'sha256' | 'bytes'> | undefined {
     return this.#taken.get(name);
   }

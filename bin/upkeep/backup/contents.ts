@@ -3,7 +3,7 @@ import { join, sep } from 'node:path';
 
 /** The choices of an operator that stand in a file. */
 const settingsFile = 'svc.yaml';
-/** Of the telemetry stores, which may be left out because they are large. */
+/** Folders of the telemetry stores, which may be left out because they are large. */
 const telemetry: Readonly<Record<string, string>> = {
   'plugins/metricsdb': 'metrics',
   'plugins/logs': 'logs',
@@ -21,7 +21,7 @@ const named: Readonly<Record<string, string>> = {
 /** Names come from a file of unknown origin; no other ones are looked at. */
 const known = /^(?:svc\.db|svc\.yaml|secret\.key|secret\.key\.sealed|(?:plugins|packs)\/.+)$/;
 
-/** What a person calls that file of a backup. */
+/** Returns the readable name of a backup's file. */
 export function partOf(name: string): string {
   const [top, plugin] = name.split('/');
   return named[top!] ?? named[unitOf(name)] ?? (plugin === undefined ? 'key' : `plugin ${plugin}`);
@@ -29,7 +29,9 @@ export function partOf(name: string): string {
 
 export const isTelemetry = (part: string): boolean => Object.values(telemetry).includes(part);
 
-/** Whether a file may be called so in a backup: below a folder that is taken, and nowhere else. */
+/**
+ * Returns whether a backup may contain a file of this name: only below a folder that is backed up.
+ */
 export function isKnownName(name: unknown): name is string {
   return (
     typeof name === 'string' &&
@@ -39,15 +41,21 @@ export function isKnownName(name: unknown): name is string {
   );
 }
 
-/** What is copied, and put back, in one piece: the folder of a plugin, all packs, the settings file. */
+/**
+ * Returns the unit that is copied and restored as a whole: the folder of a plugin, all packs, the
+ * settings file.
+ */
 export const unitOf = (name: string): string =>
   name.startsWith('plugins/') ? name.split('/').slice(0, 2).join('/') : name.split('/')[0]!;
 
-/** Whether a restore may move what is called so. */
+/** Returns whether a restore may move something of this name. */
 export const isUnit = (name: unknown): boolean =>
   typeof name === 'string' && /^(?:svc\.yaml|packs|plugins\/\w[^/\\\0]*)$/.test(name);
 
-/** The units that are there; all else in the data folder is made anew by a start, or belongs to one machine. */
+/**
+ * Returns the existing units; everything else in the data folder is recreated by a start, or
+ * belongs to one machine.
+ */
 export function unitsOf(dataDir: string): readonly string[] {
   const is = (unit: string, kind: 'isDirectory' | 'isFile'): boolean =>
     lstatSync(join(dataDir, unit), { throwIfNoEntry: false })?.[kind]() === true;
@@ -60,7 +68,10 @@ export function unitsOf(dataDir: string): readonly string[] {
   return is(settingsFile, 'isFile') ? [settingsFile, ...folders] : folders;
 }
 
-/** The plain files below a unit, by their names in the backup; what a database keeps beside itself is not copied as a file. */
+/**
+ * Returns the plain files below a unit, by their names in the backup; auxiliary files of a database
+ * are not copied as files.
+ */
 export function filesOf(dataDir: string, unit: string): readonly string[] {
   const folder = join(dataDir, unit);
   if (unit === settingsFile) {

@@ -1,9 +1,9 @@
 import { connect, sqliteVersion } from '../../../core/storage/sqlite/connection.ts';
 
-/** What a look at every page and row of a database file finds. */
+/** Result of inspecting every page and row of a database file. */
 export interface Inspection {
   readonly sqlite: string;
-  /** Damage, in SQLite's words; empty when there is none. */
+  /** Damage, in SQLite's words; empty if there is none. */
   readonly problems: readonly string[];
   readonly tables: Readonly<Record<string, number>>;
 }

@@ -11,21 +11,21 @@ const point = 'config.files';
 
 /** One kind of things: each is a file, `<kind>/<key>.yaml`. */
 export interface Kind {
-  /** Of all of them. New ones are made there, too. */
+  /** Path of the list, where new ones are created, too. */
   readonly list: string;
-  /** Of one, such as `/api/v1/roles/{name}`. */
+  /** Path of one, such as `/api/v1/roles/{name}`. */
   readonly item: string;
-  /** What names it for people and in files, such as `{category}.{key}`. */
+  /** Template of its name for people and in files, such as `{category}.{key}`. */
   readonly key: string;
-  /** How one that is there is changed; `put` for new ones as well where `puts_new` is set. */
+  /** Method that changes an existing one; `put` also creates if `puts_new` is set. */
   readonly change: 'put' | 'patch';
   readonly puts_new?: boolean;
-  /** What a file has of it; `sent` of these, where it is not all. */
+  /** Fields in a file; `sent` if only some of them are sent. */
   readonly fields: readonly string[];
   readonly sent?: readonly string[];
-  /** Only those with these values are exported; null: without one. */
+  /** Values of the ones to export; null means without one. */
   readonly only?: Readonly<Record<string, unknown>>;
-  /** Those with these values are gone, or not of people: neither exported nor changed. */
+  /** Values of those that have ended, or were not made by people: neither exported nor changed. */
   readonly over?: Readonly<Record<string, string>>;
   /** A field with the time at which one ends: a file of one that has ended is passed over. */
   readonly until?: string;
@@ -48,7 +48,7 @@ export interface Kind {
 
 export type Thing = Readonly<Record<string, unknown>>;
 
-/** By name, those first that others refer to. */
+/** Returns the kinds by name, with those first that others refer to. */
 export async function kindsOf(environment: Environment): Promise<ReadonlyMap<string, Kind>> {
   const folders = discover(
     pluginSources(await currentProduct(), resolve(environment['SVC_DATA_DIR'] ?? 'data')),
@@ -75,7 +75,7 @@ export const filled = (
   encode: (text: string) => string = String,
 ): string => template.replaceAll(/\{(\w+)\}/g, (_, field: string) => encode(String(thing[field])));
 
-/** How svc is asked for a thing: the route, and with its parameters filled in the address. */
+/** Request for a thing: the route, and its address with the parameters filled in. */
 export interface Request {
   readonly method: 'post' | 'put' | 'patch';
   readonly route: string;
@@ -101,7 +101,7 @@ export function requestOf(kind: Kind, there: Thing | undefined, wanted: Thing): 
       };
 }
 
-/** All there are of a kind, but for those that are over. */
+/** Returns all of a kind, except ended ones. */
 export const listed = async (
   client: Pick<ApiClient, 'list'>,
   { list, over = {} }: Kind,
@@ -115,7 +115,10 @@ export const secretsOf = (
   thing: Thing,
 ): readonly string[] => (when === undefined || thing[when] === true ? secrets : []);
 
-/** Of no other variable is a file given the value: whoever may change files need not be who has the environment. */
+/**
+ * Prefix of variables whose value a file may use, and no other: whoever may change files need not
+ * have access to the environment.
+ */
 export const secretPrefix = 'APPLY_SECRET_';
 
 /** The variable from which a secret comes. */

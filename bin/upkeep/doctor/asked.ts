@@ -10,11 +10,11 @@ export interface Answer {
   readonly text: string;
   /** When each piece came, after the head. */
   readonly pieces: readonly { readonly atMs: number; readonly text: string }[];
-  /** Why the certificate would not be believed; undefined where it is, or where there is none. */
+  /** Reason why the certificate would not be trusted; undefined if it is, or if there is none. */
   readonly doubt: string | undefined;
 }
 
-/** What an address answers, whatever its certificate; nothing secret is sent to it. */
+/** Returns the answer of an address, whatever its certificate; nothing secret is sent to it. */
 export function answerOf(url: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = url.startsWith('https:') ? tlsRequest : plainRequest;

@@ -3,12 +3,15 @@ import { dirname, join } from 'node:path';
 
 import { syncPath, writeDurably } from '../../../core/storage/index.ts';
 
-/** The names beside a program that an update uses; all of one folder, so that each move is one rename. */
+/**
+ * Returns the names next to the program that an update uses; all in one folder, so that each move
+ * is one rename.
+ */
 export const besides = (program: string) => ({
   /** Fetched, checked and tried; until the switch. */
   next: `${program}.next`,
   previous: `${program}.previous`,
-  /** What the version before was, and since when it has been that. */
+  /** Card of the previous version, with the time since which it has been that. */
   previousCard: `${program}.previous.json`,
   record: `${program}.update.json`,
   key: `${program}.release-key`,
@@ -24,16 +27,19 @@ export interface UpdateRecord {
   readonly dataDir: string;
   readonly beganAt: number;
   readonly deadlineMs: number;
-  /** How long it must serve once it is ready. */
+  /** Time that it must serve once it is ready. */
   readonly holdMs: number;
-  /** How often the new version was started before it held. */
+  /** Number of starts of the new version before it held. */
   readonly starts: number;
   readonly reason?: string;
   /** A backup that takes the place of the data before the first start. */
   readonly restore?: string;
 }
 
-/** In the data folder, which svc may write where it may not write to its program: where the record is, and what became of it. */
+/**
+ * Mark in the data folder, which svc may write even if it may not write to its program: where the
+ * record is, and its outcome.
+ */
 export interface UpdateMark {
   readonly id: string;
   readonly program: string;
@@ -59,7 +65,7 @@ export const readMark = (dataDir: string): UpdateMark | undefined =>
 export const writeRecord = (program: string, record: UpdateRecord): void =>
   writeDurably(besides(program).record, JSON.stringify(record), 0o644);
 
-/** Also by root for the user of the folder, who goes on with it. */
+/** Writes the mark, also as root for the user of the folder, who continues with it. */
 export function writeMark(dataDir: string, mark: UpdateMark): void {
   writeDurably(markFile(dataDir), JSON.stringify(mark));
   if (process.getuid?.() === 0) {
@@ -73,7 +79,7 @@ export function removeRecord(program: string): void {
   syncPath(dirname(program));
 }
 
-/** What the record of a program is about lives in its file: the one that waits for the switch is there until that is made. */
+/** Returns whether the switch was made: until then the file of the waiting version exists. */
 export const isSwitched = (program: string): boolean => !existsSync(besides(program).next);
 
 export interface PreviousCard {
@@ -85,7 +91,10 @@ export interface PreviousCard {
 export const readPreviousCard = (program: string): PreviousCard | undefined =>
   read<PreviousCard>(besides(program).previousCard);
 
-/** A file that is only ever written whole; one that is not there, or of another time, is none. */
+/**
+ * Reads a file that is always written atomically; undefined if it is missing, or from another
+ * version.
+ */
 function read<T>(file: string): T | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as T;
