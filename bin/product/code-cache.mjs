@@ -18,7 +18,7 @@ export const scriptOf = (text, filename, cachedData) =>
 
 /**
  * What the engine has made of the texts of a start, the functions among it that ran, kept for the next one: reading it takes a tenth
- * of the time of compiling them again (docs/adr/0090). One file for each name of a text; without a folder nothing is kept.
+ * of the time of compiling them again (docs/adr/0011). One file for each name of a text; without a folder nothing is kept.
  */
 export class CodeCache {
   #folder;

@@ -2,7 +2,7 @@ import type { Loose } from './store-house.ts';
 
 /**
  * Returns Tempo's recorded answer with all values of `span.http.method` filtered by service and
- * status (docs/adr/0025): in the order of trace ids the first span with the value and the status
+ * status (plugins/traces/README.md): in the order of trace ids the first span with the value and the status
  * decides for all, and only that one is checked for its service.
  */
 export function toldByTempo(

@@ -125,7 +125,7 @@ async function page(
 /**
  * Assembles a page like Loki does for more than one hour: each hour separately, until there are
  * enough lines; then one of each stream in turn, whichever is newer. Nobody should be shown that,
- * see docs/adr/0023; but the recorded answers consist of it.
+ * see plugins/logs/README.md; but the recorded answers consist of it.
  */
 async function pageInTurns(check: Check): Promise<Stream[]> {
   const [start, end] = [BigInt(expected.start_ns), BigInt(expected.end_ns)];
