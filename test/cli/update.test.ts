@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { signRelease } from '../../bin/dev/packaging/pack-signature.ts';
+import { onlyInDrills } from '../drill/rounds.ts';
 import { KeptProgram, killPlan } from '../kept-program.ts';
 import { checkout, type Outcome, scratch, svc } from './launcher.ts';
 
@@ -232,26 +233,30 @@ test(
   },
 );
 
-test('a version that is not ready by its deadline gives way', { timeout: 600_000 }, async (t) => {
-  const { kept, update, write, nothingLost } = rig(t);
-  const slow = version(t, '2.0.0', neverReady);
-  kept.start();
-  await write();
-  const began = performance.now();
-  const refused = await update([slow, '--unsigned', '--deadline', '8']);
-  assert.equal(refused.code, 1, refused.stdout);
-  assert.match(
-    refused.stderr,
-    /svc 2\.0\.0 gave way, because it was not ready within 8 s; 1\.0\.0 is in its place again/,
-  );
-  assert.ok(performance.now() - began > 8_000);
-  assert.equal(await kept.version(), '1.0.0');
-  await nothingLost();
-});
+test(
+  'a version that is not ready by its deadline gives way',
+  { timeout: 600_000, ...onlyInDrills },
+  async (t) => {
+    const { kept, update, write, nothingLost } = rig(t);
+    const slow = version(t, '2.0.0', neverReady);
+    kept.start();
+    await write();
+    const began = performance.now();
+    const refused = await update([slow, '--unsigned', '--deadline', '8']);
+    assert.equal(refused.code, 1, refused.stdout);
+    assert.match(
+      refused.stderr,
+      /svc 2\.0\.0 gave way, because it was not ready within 8 s; 1\.0\.0 is in its place again/,
+    );
+    assert.ok(performance.now() - began > 8_000);
+    assert.equal(await kept.version(), '1.0.0');
+    await nothingLost();
+  },
+);
 
 test(
   'a start of a version that is given up meanwhile ends, whenever its program was loaded',
-  { timeout: 600_000 },
+  { timeout: 600_000, ...onlyInDrills },
   async (t) => {
     const { kept, update, write, nothingLost } = rig(t);
     const late = version(t, '2.0.0', comesLate);
@@ -279,7 +284,7 @@ test(
 
 test(
   'a version that was ready and does not stay is said to be one, and goes when a person says so',
-  { timeout: 600_000 },
+  { timeout: 600_000, ...onlyInDrills },
   async (t) => {
     const { kept, update, write, nothingLost } = rig(t);
     const changing = migration('002-change.sql', 'UPDATE setting_values SET value = value;');
@@ -344,7 +349,7 @@ test(
 
 test(
   'killed at any of its steps, the old or the new version serves with all that was acknowledged',
-  { timeout: 600_000 },
+  { timeout: 600_000, ...onlyInDrills },
   async (t) => {
     const { folder, program, kept, update, write, nothingLost } = rig(t);
     const two = version(

@@ -25,14 +25,59 @@ const half = Math.ceil(rooms.length / 2);
 /** Plugins in two halves, for test files that run in parallel. */
 export const halves = [rooms.slice(0, half), rooms.slice(half)] as const;
 
+interface Manifest {
+  readonly runs_on?: readonly string[];
+  readonly requires?: readonly { readonly service: string }[];
+  readonly optional?: readonly { readonly service: string }[];
+  readonly provides?: readonly { readonly service: string }[];
+}
+
+function manifestOf(id: string): Manifest | undefined {
+  const file = join(root, 'plugins', id, 'plugin.json');
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Manifest) : undefined;
+}
+
 /** Returns the platforms of a plugin; those of the agent have a host of their own. */
 function runsOn(id: string): readonly string[] {
-  const file = join(root, 'plugins', id, 'plugin.json');
-  return existsSync(file)
-    ? ((JSON.parse(readFileSync(file, 'utf8')) as { runs_on?: readonly string[] }).runs_on ?? [
-        'manager',
-      ])
-    : [];
+  const manifest = manifestOf(id);
+  return manifest === undefined ? [] : (manifest.runs_on ?? ['manager']);
+}
+
+/** Max plugins missing together. */
+const maxMissing = 6;
+
+/**
+ * Returns these plugins in groups that may be missing together: none of a group needs another of it, and no plugin
+ * misses two of them, so that each is missed as if it were the only one.
+ */
+function groupsOf(ids: readonly string[]): readonly (readonly string[])[] {
+  const needs = new Map(rooms.map((id) => [id, needsOf(id)]));
+  const apart = (a: string, b: string): boolean =>
+    !needs.get(a)!.has(b) &&
+    !needs.get(b)!.has(a) &&
+    ![...needs.values()].some((needed) => needed.has(a) && needed.has(b));
+  const groups: string[][] = [];
+  for (const id of ids) {
+    const group = groups.find(
+      (members) => members.length < maxMissing && members.every((member) => apart(id, member)),
+    );
+    if (group === undefined) {
+      groups.push([id]);
+    } else {
+      group.push(id);
+    }
+  }
+  return groups;
+}
+
+function needsOf(id: string): ReadonlySet<string> {
+  const { requires = [], optional = [] } = manifestOf(id)!;
+  const services = new Set([...requires, ...optional].map(({ service }) => service));
+  return new Set(
+    rooms.filter((other) =>
+      manifestOf(other)!.provides?.some(({ service }) => services.has(service)),
+    ),
+  );
 }
 
 const ownRooms = ({ host }: RunningCore): ReturnType<RunningCore['host']['list']> =>
@@ -65,20 +110,21 @@ export function serveWhileLeaving(leaving: readonly string[]): void {
   }
 }
 
-/** Each of these rooms is missing at a start, and is put back while the house serves. */
+/** Each of these plugins is missing at a start, and is put back while the host serves. */
 export function serveWithout(missing: readonly string[]): void {
   const { product, away, back } = ownProduct();
-  for (const room of missing) {
-    test(`starts without ${room}, says what is missing, and takes the room in while it runs`, async (t) => {
-      away(room);
+  for (const group of groupsOf(missing)) {
+    const names = group.join(', ');
+    test(`starts without ${names}, says what is missing, and takes them in while it runs`, async (t) => {
+      group.forEach(away);
       const house = await houseOf((stop) => t.after(stop), product);
       const asked = new Set<string>();
       try {
         await assertServesOn(house, asked);
       } finally {
-        back(room);
+        group.forEach(back);
       }
-      await untilWhole(house, room);
+      await untilWhole(house, names);
       await everyRouteAnswers(house, asked);
     });
   }

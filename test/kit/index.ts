@@ -9,6 +9,7 @@ import type { PluginHost } from '../../core/host/index.ts';
 import type { Registry } from '../../core/registry/index.ts';
 import { type Clock, type ServiceToken, SvcError } from '../../core/sdk/index.ts';
 import { type Census, census, censusGrowth } from './census.ts';
+import { compiledOnce } from './compiled-once.ts';
 import { boot } from '../../core/boot/boot.ts';
 import { productFromSource } from '../../core/boot/settings/product.ts';
 import { packRootOf, rootOf, testedRoot } from './roots.ts';
@@ -97,7 +98,7 @@ export async function startTestHost(
       parts.registry.publish({ add: [standIns(options.services ?? {})] });
       empty = census(parts);
     },
-    bundler: sourceBundler,
+    bundler: (cacheDir) => compiledOnce(sourceBundler(cacheDir)),
     // Of a disk that fills test/storage tells.
     disk: { ballastBytes: 0, startReserveBytes: 0 },
     product: { ...productFromSource(testedRoot), root: emptyProduct(dataDir) },

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
  * tests are about the process.
  */
 const shares = (file) => file.startsWith('test/plugins/');
-const mostFiles = 10;
+const maxFiles = 6;
 
 /** Files by the process that runs them, in the order in which they were given. */
 export function rooms(files) {
@@ -18,7 +18,7 @@ export function rooms(files) {
     if (
       room !== undefined &&
       shares(file) &&
-      room.length < mostFiles &&
+      room.length < maxFiles &&
       dirname(room[0]) === dirname(file)
     ) {
       room.push(file);

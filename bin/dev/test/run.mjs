@@ -30,8 +30,8 @@ process.execArgv.push('--enable-source-maps');
 const forceExit = Number(process.versions.node.split('.')[0]) >= 22;
 const events = run({
   files: [...programs.keys()],
-  // A test waits for a third of its time: for a child, a clock, a peer.
-  concurrency: availableParallelism() + 1,
+  // Tests wait for a third of their time: for a child, a clock, a peer.
+  concurrency: 2 * availableParallelism(),
   timeout: Number(fileDeadlineMs),
   ...(forceExit && { forceExit }),
 });

@@ -22,9 +22,6 @@ const dialects: Readonly<Record<Dialect, Options>> = {
   thorough: { allErrors: true },
 };
 
-/** Compilers by generation: they leave with it, and with them everything they compiled. */
-const compilers = new WeakMap<Generation, Partial<Record<Dialect, Ajv2020>>>();
-
 /** The shapes one route accepts and answers with; each compiles when it is first needed. */
 export class RouteShapes {
   readonly #declaration: RouteDeclaration;
@@ -79,15 +76,35 @@ export class RouteShapes {
   }
 
   #compile(dialect: Dialect, schema: object): ValidateFunction {
-    const known = compilers.get(this.#owner) ?? {};
-    compilers.set(this.#owner, known);
-    known[dialect] ??= new Ajv2020({
-      ...common,
-      ...dialects[dialect],
-      ...(this.#owner.manifest.kind === 'pack' && linearPatterns),
-    });
-    return known[dialect].compile(closed(schema as Schema));
+    return compiled(schema as Schema, dialect, this.#owner.manifest.kind === 'pack');
   }
+}
+
+/** By text: a reload brings most shapes again as they were, and compiling one takes longer than all its checks. */
+const known = new Map<string, ValidateFunction>();
+const maxKnown = 4_000;
+const compilers = new Map<string, Ajv2020>();
+
+function compiled(schema: Schema, dialect: Dialect, isOfPack: boolean): ValidateFunction {
+  const kind = `${dialect}${isOfPack ? ' of a pack' : ''}`;
+  const key = `${kind}\n${JSON.stringify(schema)}`;
+  const found = known.get(key);
+  if (found !== undefined) {
+    return found;
+  }
+  const compiler =
+    compilers.get(kind) ??
+    new Ajv2020({ ...common, ...dialects[dialect], ...(isOfPack && linearPatterns) });
+  compilers.set(kind, compiler);
+  const whole = closed(schema);
+  const check = compiler.compile(whole);
+  // Else the compiler would keep it, beyond its place here.
+  compiler.removeSchema(whole);
+  if (known.size >= maxKnown) {
+    known.delete(known.keys().next().value!);
+  }
+  known.set(key, check);
+  return check;
 }
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;

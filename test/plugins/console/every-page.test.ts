@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 
 import type { Browser } from 'playwright-core';
 
+import { rounds } from '../../drill/rounds.ts';
 import { barriers, openBrowser } from './browser.ts';
 import { type ConsoleHouse, startConsoleHouse } from './console-house.ts';
 import { everyPage, goToPage, openPage } from './every-page.ts';
@@ -47,10 +48,16 @@ test('every page of the navigation is looked at', () => {
   );
 });
 
-for (const [size, dark] of [
-  [{ width: 1280, height: 800 }, false],
-  [{ width: 360, height: 740 }, true],
-] as const) {
+const wide = { width: 1280, height: 800 };
+const narrow = { width: 360, height: 740 };
+
+for (const [size, dark] of rounds<readonly (readonly [typeof wide, boolean])[]>(
+  [[narrow, true]],
+  [
+    [wide, false],
+    [narrow, true],
+  ],
+)) {
   test(
     `every page at ${size.width} px in ${dark ? 'dark' : 'light'} has no barrier, no complaint, nothing too wide, and a focus that is seen`,
     { timeout: 300_000 },
@@ -108,10 +115,7 @@ test(
     if (!browser) {
       return t.skip('chromium is not installed');
     }
-    for (const size of [
-      { width: 1280, height: 800 },
-      { width: 360, height: 740 },
-    ]) {
+    for (const size of rounds([wide], [wide, narrow])) {
       const view = await house.view(browser, size, watchShifts);
       const faults: string[] = [];
       for (const one of everyPage) {
