@@ -117,7 +117,10 @@ const pauseOf =
       signal.addEventListener('abort', done);
     });
 
-/** Who a run acts for, with the rights of now: a run may wait for days. Undefined when the account is gone or disabled. */
+/**
+ * Returns the principal of a run with its current permissions: a run may wait for days. Undefined
+ * if the account is deleted or disabled.
+ */
 function livePrincipal(
   principal: Principal,
   people: Handle<DirectoryContract>,

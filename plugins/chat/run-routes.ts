@@ -107,7 +107,7 @@ const sendRoutes = ({ runs, models, personas }: RunRoutesPorts): readonly RouteD
   ];
 };
 
-/** What a run does, for whoever comes later. */
+/** Routes that follow a run, for whoever joins later. */
 const followRoutes = ({ runs, store, sessions }: RunRoutesPorts): readonly RouteDeclaration[] => [
   eventRoute({
     method: 'GET',

@@ -5,7 +5,7 @@ export const askKey = 'agent_ask';
 
 const citation = /\[(E\d{1,12})\]/g;
 
-/** What a call has brought: its own evidence, and that which findings of another agent rest on. */
+/** Returns the evidence of a call: its own, and what the findings of another agent rest on. */
 export function evidenceOfCall({ tool, outcome }: Call): readonly string[] {
   const cited = tool === askKey && outcome?.status === 'ok' ? citedIn(outcome.text) : [];
   return outcome?.evidence === undefined ? cited : [outcome.evidence.id, ...cited];
@@ -19,7 +19,7 @@ export function evidenceOf({ routed, turns }: RunState): ReadonlySet<string> {
   ]);
 }
 
-/** What the last answer cites and no tool has returned. */
+/** Returns what the last answer cites and no tool has returned. */
 export function missingCitations(state: RunState): readonly string[] {
   const text = state.turns.at(-1)?.text ?? '';
   const known = evidenceOf(state);

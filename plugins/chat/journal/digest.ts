@@ -1,7 +1,10 @@
 import { evidenceOfCall } from './citations.ts';
 import { isTainted, type RunState } from './journal.ts';
 
-/** What a session has come to, kept small however long it gets: it stands in prompts for messages that are not in them any more. */
+/**
+ * Digest of a session, bounded however long the session gets: stands in prompts for messages that
+ * no longer fit.
+ */
 export interface Digest {
   readonly asks: readonly string[];
   readonly decisions: readonly string[];

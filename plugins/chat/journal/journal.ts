@@ -5,9 +5,9 @@ import type { SkillClass } from 'svc/sdk';
 /** A call as the model wrote it, under an id of ours. */
 export interface PlannedCall {
   readonly id: string;
-  /** As the model wrote it. */
+  /** Name as the model wrote it. */
   readonly name: string;
-  /** The key of the tool; the name where there is none such. */
+  /** Key of the tool; the name if there is none. */
   readonly tool: string;
   /** Undefined when what was written is no JSON object. */
   readonly args: Readonly<Record<string, unknown>> | undefined;
@@ -17,14 +17,14 @@ export type CallStatus = 'ok' | 'error' | 'timeout' | 'refused' | 'denied' | 'un
 
 export interface CallOutcome {
   readonly status: CallStatus;
-  /** As the model is given it. */
+  /** Text as the model gets it. */
   readonly text: string;
   readonly trust: 'trusted' | 'untrusted';
   readonly evidence: Evidence | undefined;
   readonly duration_ms: number;
 }
 
-/** What a run that another run has asked for takes over from it. */
+/** Context that a run inherits from the run that requested it. */
 export interface Within {
   readonly run: string;
   readonly agent: string;
@@ -44,7 +44,7 @@ export type Entry =
       readonly content: string;
       readonly agent: string | undefined;
       readonly context: Readonly<Record<string, unknown>>;
-      /** By another agent. */
+      /** Context of a run requested by another agent. */
       readonly within?: Within;
     }
   | {
@@ -56,9 +56,9 @@ export type Entry =
       readonly prompt: string;
       readonly kernel: 'graph' | 'legacy';
       readonly max_turns: number;
-      /** Whether text from outside is in the message. */
+      /** True if the message contains text from outside. */
       readonly tainted: boolean;
-      /** Of earlier runs of the session. */
+      /** Evidence of earlier runs of the session. */
       readonly evidence: readonly string[];
     }
   | {
@@ -164,7 +164,7 @@ export function apply(state: RunState | undefined, entry: Entry): RunState {
 export const replay = (entries: readonly Entry[]): RunState =>
   entries.reduce<RunState | undefined>(apply, undefined)!;
 
-/** Whether text from outside is in what the model has read. */
+/** Returns whether the model has read text from outside. */
 export const isTainted = ({ routed, turns }: RunState): boolean =>
   routed?.tainted === true ||
   turns.some(({ calls }) => calls.some(({ outcome }) => outcome?.trust === 'untrusted'));

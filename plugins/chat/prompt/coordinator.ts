@@ -12,7 +12,7 @@ export interface Choice {
 
 export interface ChoiceAsk {
   readonly content: string;
-  /** By whom the person wants to be answered. */
+  /** Agent that the person asks for. */
   readonly agent: string | undefined;
   readonly principal: Principal;
   readonly run: string;
@@ -22,7 +22,10 @@ export interface ChoiceAsk {
 
 const maxAnswerTokens = 64;
 
-/** Decides who answers: whom the person names, who fits clearly, whom a model picks among those who fit, or the default. */
+/**
+ * Chooses who answers: the agent that the person names, the clear match, the model's choice among
+ * the matching ones, or the default.
+ */
 export class Coordinator {
   readonly #personas: PersonaDirectory;
   readonly #models: Models;

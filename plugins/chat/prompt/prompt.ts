@@ -16,10 +16,10 @@ export interface PromptParts {
   readonly model: string;
   readonly offer: Offer;
   readonly guides: readonly Guide[];
-  /** Whom it may ask. */
+  /** Agents that it may ask. */
   readonly agents: readonly KnownPersona[];
   readonly digest: Digest;
-  /** Of the session before this run, oldest first. */
+  /** History of the session before this run, oldest first. */
   readonly history: readonly MessageRow[];
   /** Tokens that the prompt may have. */
   readonly window: number;
@@ -35,7 +35,7 @@ export interface Prompt {
 /** Three characters a token is fewer than most tokenizers need, so what fits by it fits. */
 const charactersAToken = 3;
 const historyShare = 0.4;
-/** Of each list in the system text: tools, agents, guides. */
+/** Share of the window for each list in the system text: tools, agents, guides. */
 const listShare = 0.1;
 const longestLine = 240;
 const keptOfOldResult = 400;
@@ -113,7 +113,7 @@ function systemText({
   return [...parts, ...(past === '' ? [] : [past])].join('\n\n');
 }
 
-/** As many lines as may stand in a prompt, and how many do not. */
+/** Returns as many lines as fit into a prompt, and how many do not. */
 function listed(lines: readonly string[], window: number, rest: string): string {
   let room = window * charactersAToken * listShare;
   const shown = lines

@@ -8,12 +8,12 @@ import { isDue } from './due.ts';
 import { type Call, type CallOutcome, type Entry, isTainted } from '../journal/journal.ts';
 import type { OpenRun, RunPorts } from './ports.ts';
 
-/** What was decided about a call that the model has planned. */
+/** Decision about a call that the model has planned. */
 type Decision =
   | { readonly call: Call; readonly outcome: CallOutcome }
   | { readonly call: Call; readonly plan: CallPlan };
 
-/** The calls of a run: decided, asked for, made, and told. */
+/** Calls of a run: decided, requested, made, and reported. */
 export class ToolCalls {
   readonly #ports: RunPorts;
   readonly #run: OpenRun;
@@ -75,7 +75,7 @@ export class ToolCalls {
     });
   }
 
-  /** Whether nothing more can be done before a person has decided, or a device has come back. */
+  /** Returns whether nothing more can be done before a person has decided, or a device is back. */
   async stillWait(calls: readonly Call[]): Promise<boolean> {
     let moved = false;
     for (const call of calls) {
@@ -341,7 +341,7 @@ export class ToolCalls {
 
 /** Another agent takes its time, and is ended by then. */
 const askedMs = 330_000;
-/** Of another server: what it does with its arguments is not known here. */
+/** Returns whether a tool belongs to another server: its effect is not known here. */
 const isForeign = ({ source }: Pick<Tool, 'source'>): boolean => source.startsWith('mcp:');
 const wordsLookedAt = 200;
 const ours = { trust: 'trusted', evidence: undefined, duration_ms: 0 } as const;

@@ -79,7 +79,7 @@ export async function closeRun(
   });
 }
 
-/** What the model has said last; an answer that was cut off and went on is one text. */
+/** Returns the model's final text; an answer that was truncated and continued is one text. */
 export function finalText({ turns }: RunState): string {
   let text = turns.at(-1)?.text ?? '';
   for (

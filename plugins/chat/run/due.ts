@@ -2,7 +2,10 @@ import type { Approval } from 'svc/contracts/approval';
 
 import type { RunPorts } from './ports.ts';
 
-/** Whether a call goes on now: people have decided, and what they have approved can be made. Until its device is back it stays approved, and expires so. */
+/**
+ * Returns whether a call can continue: people have decided, and what they have approved can be
+ * made. Until its device is back it stays approved, and expires so.
+ */
 export async function isDue(
   approval: Approval,
   { reachable }: Pick<RunPorts, 'reachable'>,
@@ -18,7 +21,7 @@ export async function isDue(
   }
 }
 
-/** Whether all that a run waits for goes on now. */
+/** Returns whether everything that a run waits for can continue. */
 export async function isRunDue(
   id: string,
   ports: Pick<RunPorts, 'approvals' | 'reachable'>,

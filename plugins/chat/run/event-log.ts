@@ -34,7 +34,10 @@ export class EventLog {
     return this.#events;
   }
 
-  /** To be stored before any further event is made; undefined while there are numbers left. */
+  /**
+   * Returns the number to be stored before any further event is made; undefined while reserved
+   * numbers are left.
+   */
   nextReserve(): number | undefined {
     return this.#reserved - this.#seq >= reserveStep / 2 ? undefined : this.#seq + reserveStep;
   }
@@ -67,7 +70,7 @@ export class EventLog {
     }
   }
 
-  /** Those that are not on disk yet; `stored` says that they are. */
+  /** Returns the events that are not on disk yet; `stored` marks them as stored. */
   unstored(): readonly RunEvent[] {
     this.flush();
     return this.#events.slice(this.#stored);

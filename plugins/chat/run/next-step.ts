@@ -1,7 +1,7 @@
 import { missingCitations } from '../journal/citations.ts';
 import type { Call, RunFinish, RunState } from '../journal/journal.ts';
 
-/** What a run does next; each step ends with a row of the journal, so that a killed one is taken again. */
+/** Next step of a run; each ends with a row of the journal, so that a killed one is repeated. */
 export type Step =
   | { readonly do: 'route' }
   /** `last`: no tools are offered any more, so the model has to answer. */
@@ -11,9 +11,9 @@ export type Step =
       readonly about: 'continue' | 'empty' | 'citations';
       readonly text: string;
     }
-  /** Decide about calls that nothing is known of yet. */
+  /** Decide about new calls. */
   | { readonly do: 'plan'; readonly calls: readonly Call[] }
-  /** What was started and not answered, when the process that did it is gone. */
+  /** Recover a call that was started and not answered, when its process is gone. */
   | { readonly do: 'recover'; readonly call: Call }
   | { readonly do: 'wait'; readonly calls: readonly Call[] }
   | { readonly do: 'end'; readonly finish: RunFinish };
@@ -22,7 +22,7 @@ export interface Kernel {
   readonly name: 'graph' | 'legacy';
   /** Calls that are decided together; those of them that only read run side by side. */
   readonly abreast: number;
-  /** Whether citations of evidence are checked before the end. */
+  /** True if citations of evidence are checked before the end. */
   readonly verifies: boolean;
 }
 

@@ -11,7 +11,10 @@ const queue = 'run';
 const stateSql = sql<JobState>`
   case when state = 'waiting' then 'parked' when holder is null then 'waiting' else 'running' end`;
 
-/** Runs that are not over, as jobs beside those of other plugins. How a run goes is in its journal, and is of its person alone. */
+/**
+ * Unfinished runs, as jobs next to those of other plugins. The course of a run is in its journal,
+ * and visible to its person only.
+ */
 export class RunJobs implements JobSource {
   readonly #tables: Tables<ChatTables>;
   readonly #runs: Pick<Runs, 'end'>;

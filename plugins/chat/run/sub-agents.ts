@@ -62,7 +62,7 @@ export class SubAgents implements ToolSource {
     return () => undefined;
   }
 
-  /** Asked again after a kill, by the same call, it is the same run. */
+  /** Runs an agent; repeated by the same call after a kill, it is the same run. */
   async run(
     _key: string,
     params: Readonly<Record<string, unknown>>,
@@ -126,7 +126,7 @@ export class SubAgents implements ToolSource {
     };
   }
 
-  /** What it has found, never how it went about it. */
+  /** Returns the findings of a run, never how it got them. */
   async #findings(id: string): Promise<object> {
     const { store } = this.#parts;
     const row = await store.find(id);

@@ -75,7 +75,10 @@ export class Sessions {
     return row;
   }
 
-  /** To write in: an administrator reads what others have asked, and asks in sessions of their own. */
+  /**
+   * Returns a session to write in: an administrator may read others' sessions, but writes only in
+   * their own.
+   */
   async toWriteIn(principal: Principal, id: string): Promise<SessionRow> {
     const row = await this.own(principal, id);
     if (row.owner !== ownerOf(principal)) {

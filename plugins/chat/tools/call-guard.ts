@@ -48,7 +48,10 @@ export function canonical(value: unknown): string {
   );
 }
 
-/** Arguments by which tools are told where to connect, `base_url` and `targetHost` among them; those of queries hold names of hosts, too, and call nobody. */
+/**
+ * Matches arguments that tell tools where to connect, `base_url` and `targetHost` among them; those
+ * of queries contain host names too, and connect to nothing.
+ */
 const placeName =
   /(?:^|_)(?:hosts?|hostnames?|urls?|uris?|ips?|servers?|address(?:es)?|endpoints?|resolvers?|proxy|webhook)$/i;
 /** The same where they look like an address; else they name services, files or rules. */
@@ -62,11 +65,14 @@ const perhapsAddress =
 const deepest = 32;
 
 export interface Vouching {
-  /** What people have written in the session. */
+  /** Texts that people have written in the session. */
   readonly words: readonly string[];
   /** `host` or `*.domain`, of the settings. */
   readonly known: readonly string[];
-  /** Nobody here knows by which of its arguments the tool connects: each word of each of them may be an address. */
+  /**
+   * True if it is unknown by which argument the tool connects: each word of each of them may be an
+   * address.
+   */
   readonly anywhere?: boolean;
 }
 

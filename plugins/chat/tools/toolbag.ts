@@ -5,12 +5,12 @@ import type { Principal } from 'svc/sdk';
 
 import type { RunState } from '../journal/journal.ts';
 
-/** What a persona may use in one run, as its model is told. */
+/** Tools that a persona may use in one run, as its model gets them. */
 export interface Offer {
   readonly tools: readonly ModelTool[];
   /** Named without parameters; `tool_search` brings them. */
   readonly deferred: readonly { readonly name: string; readonly line: string }[];
-  /** By the name that the model knows. */
+  /** Tools by the name that the model uses. */
   readonly byName: ReadonlyMap<string, Tool>;
 }
 
@@ -21,7 +21,10 @@ export interface Bearer {
 }
 
 const searchKey = 'tool_search';
-/** Of schemas of the specialty tier: beyond, they are looked up first, however few tools there are. */
+/**
+ * Max size of schemas of the specialty tier: beyond it they are looked up first, however few tools
+ * there are.
+ */
 const maxCharacters = 64_000;
 
 /** Chooses tools for a prompt: what the gate would refuse is not in it. */
@@ -77,7 +80,7 @@ function charactersOf(schema: Tool['schema']): number {
   return characters;
 }
 
-/** A tool of edges is told on which device. */
+/** Returns the schema of a tool; one of edges also takes the device. */
 function schemaOf({ schema, scope }: Tool): Readonly<Record<string, unknown>> {
   if (scope === 'manager') {
     return schema;
