@@ -3,10 +3,10 @@ import type { Clock, Ids, Tables } from 'svc/sdk';
 
 import type { ImTables } from './tables.ts';
 
-/** What a button stands for. An approval is bound to what was shown with it. */
+/** Action of a button. An approval is bound to what was shown with it. */
 export type Act =
   | { readonly kind: 'ack'; readonly incident: number }
-  /** `until`: a silence that is there goes on to then. */
+  /** Silence; `until`: an existing silence is extended to then. */
   | {
       readonly kind: 'silence';
       readonly incident: number;
@@ -29,7 +29,7 @@ export interface Labelled {
 
 const livesMs = 7 * 86_400_000;
 
-/** What buttons stand for: a platform sees a token, which only the app it was made for can show. */
+/** Actions of buttons: a platform sees a token, which only the app it was made for can present. */
 export class Actions {
   readonly #tables: Tables<ImTables>;
   readonly #clock: Clock;

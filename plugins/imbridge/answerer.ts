@@ -31,7 +31,10 @@ export interface Ended {
 const minuteMs = 60_000;
 const betweenRoomsMs = 1_000;
 
-/** One thing that has come, from who it is to its one answer. Done again after a kill, it goes on from what is on disk. */
+/**
+ * Processor of one message, from its sender to its single answer. Repeated after a kill, it
+ * continues from what is on disk.
+ */
 export class Answerer {
   readonly #parts: AnswererParts;
 

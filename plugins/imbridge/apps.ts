@@ -28,7 +28,7 @@ export interface AppParts {
   readonly ids: Ids;
   readonly publicUrl: () => string;
   readonly grantsOf: (role: string) => readonly string[];
-  /** After the commit that changed an app or took it away. */
+  /** Called after the commit that changed or deleted an app. */
   readonly changed: () => void;
 }
 
@@ -61,7 +61,7 @@ export class Apps {
     return this.#shown(await this.row(id));
   }
 
-  /** Also of one that is disabled. */
+  /** Returns an app, including a disabled one. */
   async row(id: string): Promise<AppRow> {
     const row = await this.#parts.tables.read
       .selectFrom('imbridge_apps')
@@ -143,7 +143,7 @@ export class Apps {
     }, tables);
   }
 
-  /** With its links, threads and whatever still waited. */
+  /** Deletes an app with its links, threads and pending messages. */
   async remove(call: Change, id: string): Promise<void> {
     const before = await this.get(id);
     call.requireMatch(before);
@@ -289,7 +289,7 @@ export class Apps {
     };
   }
 
-  /** Nobody gives strangers more than they have themselves, and nobody gives them everything. */
+  /** Throws if the role exceeds the caller's own permissions, or grants everything. */
   #requireRole(role: string, { grants }: Principal): void {
     const given = this.#parts.grantsOf(role);
     if (role !== 'viewer' && given.length === 0) {

@@ -6,9 +6,12 @@ type Request = Pick<Deed, 'method' | 'path'>;
 export interface Command {
   readonly name: string;
   readonly aliases?: readonly string[];
-  /** As it is typed. */
+  /** Usage, as typed. */
   readonly usage: string;
-  /** Of whom it is taken: of everybody, of those whom the app lets ask, or of people with a linked account. */
+  /**
+   * Senders it is accepted from: everybody, those that the app admits, or people with a linked
+   * account.
+   */
   readonly of: 'everybody' | 'allowed' | 'linked';
   /** The request that does the same: its guard is the guard of the command. None: it is about the chat itself, or a button says it. */
   readonly request?: Request;
@@ -16,7 +19,7 @@ export interface Command {
 
 const incidents = '/api/v1/alerts/incidents';
 
-/** What each kind of button does, as the request that does the same. */
+/** Requests that each kind of button is equivalent to. */
 export const requests: Readonly<Record<Act['kind'], Request>> = {
   ack: { method: 'POST', path: `${incidents}/{id}/ack` },
   silence: { method: 'POST', path: `${incidents}/{id}/silence` },
@@ -25,7 +28,7 @@ export const requests: Readonly<Record<Act['kind'], Request>> = {
   deny: { method: 'POST', path: '/api/v1/approvals/{id}/deny' },
 };
 
-/** All commands there are; what is not here is none. */
+/** Commands; anything else is none. */
 export const commands: readonly Command[] = [
   { name: 'help', aliases: ['start'], usage: '/help', of: 'everybody' },
   { name: 'link', usage: '/link CODE', of: 'everybody' },

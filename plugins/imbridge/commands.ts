@@ -22,11 +22,11 @@ export interface CommandParts {
   readonly decisions: Handle<ApprovalDecisions>;
   /** A new session for the thread; what was said is behind. */
   readonly renew: (app: AppRow, event: ImEvent, sender: Sender) => Promise<void>;
-  /** Up to now the thread of the notice need not be told of the incident: it is where it was done. */
+  /** Marks the thread of the notice as up to date: the action happened there. */
   readonly toldHere: (app: AppRow, event: ImEvent, incident: number) => Promise<void>;
 }
 
-/** One thing that was said or pressed, and by whom. */
+/** Message or button press, with its sender. */
 export interface Said {
   readonly app: AppRow;
   readonly job: JobRow;
@@ -34,7 +34,7 @@ export interface Said {
   readonly sender: Sender;
   /** The incident in whose thread it was said. */
   readonly incident: number | undefined;
-  /** Whether the app lets this sender ask and see at all. */
+  /** True if the app lets this sender ask and see at all. */
   readonly allowed: boolean;
 }
 
@@ -45,10 +45,10 @@ export type Reply =
 
 const mostShown = 15;
 const longestComment = 500;
-/** As the button says. */
+/** Duration as on the button. */
 const extendFor = '2h';
 
-/** What is done by a word or a button, with exactly the rights of who does it. */
+/** Commands and buttons, executed with exactly the permissions of their sender. */
 export class Commands {
   readonly #parts: CommandParts;
 
@@ -133,7 +133,7 @@ export class Commands {
     }
   }
 
-  /** What is refused is said in words, and is an answer, too. */
+  /** Runs work; a refusal becomes text, and is an answer, too. */
   async #told(said: Said, words: Words, work: () => Promise<Reply>): Promise<Reply> {
     try {
       return await work();

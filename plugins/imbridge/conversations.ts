@@ -29,7 +29,10 @@ export interface Question {
 }
 
 const ownerOf = ({ kind, id }: Principal): string => `${kind}:${id}`;
-/** Rooms come one after the other, and leave for a moment when they are replaced. */
+/**
+ * Time for which a plugin may be missing: plugins start one after the other, and are absent for a
+ * moment when reloaded.
+ */
 const awayMs = 60_000;
 const betweenRoomsMs = 1_000;
 const keptMs = 90 * 86_400_000;
@@ -51,7 +54,7 @@ export class Conversations {
     });
   }
 
-  /** `waiting`: people have to decide before it goes on. */
+  /** Answers a message; `waiting` means that people have to decide before it continues. */
   async answer(said: Said, question: Question, signal: AbortSignal): Promise<'done' | 'waiting'> {
     const { app, job, event } = said;
     const { chat, messenger, clock } = this.#parts;
@@ -85,7 +88,7 @@ export class Conversations {
     return 'done';
   }
 
-  /** What follows in this thread begins anew for this person. */
+  /** Starts a new session in this thread for this person. */
   async renew(app: AppRow, event: ImEvent, sender: Sender): Promise<void> {
     await this.#parts.tables.write((tx) =>
       tx
@@ -97,7 +100,7 @@ export class Conversations {
     );
   }
 
-  /** Threads in which nobody has said anything for long begin anew. */
+  /** Ends sessions of threads in which nobody has written for long. */
   async forget(): Promise<void> {
     const before = this.#parts.clock.now() - keptMs;
     await this.#parts.tables.write((tx) =>
@@ -179,7 +182,7 @@ export class Conversations {
     });
   }
 
-  /** So that people see that it was read; where the platform cannot edit, there is the answer alone. */
+  /** Shows that a message was read; if the platform cannot edit, there is only the answer. */
   async #announce({ app, job, event }: Said): Promise<void> {
     if (job.sent !== null || this.#parts.apps.platform(app.provider)?.edits === undefined) {
       return;

@@ -45,12 +45,12 @@ const life: ReadonlySet<string> = new Set([
   'ai_initial_diagnosis',
 ]);
 const form = /^im:([0-9a-f-]{36})\/(\S{1,200})$/;
-/** What is done in the thread itself is said there by then. */
+/** Delay after which an action in the thread itself has been reported there. */
 const waitMs = 1_500;
 const silenceFor = '2h';
 const longestLine = 600;
 const mostCaughtUp = 200;
-/** So long a thread follows its incident. */
+/** Time for which a thread follows its incident. */
 const keptMs = 30 * 86_400_000;
 
 /** Incidents in conversations: notices with buttons, and threads that follow what becomes of them. */
@@ -111,7 +111,7 @@ export class IncidentTalk {
     }
   }
 
-  /** After a start: what became of incidents while we were away. */
+  /** Catches up after a start: reports what happened to incidents meanwhile. */
   async catchUp(): Promise<void> {
     const rows = await this.#parts.tables.read
       .selectFrom('imbridge_notices')
@@ -170,7 +170,7 @@ export class IncidentTalk {
     }
   }
 
-  /** What was not told in this thread yet, in one message. */
+  /** Sends what was not reported in this thread yet, in one message. */
   async tell(
     app: AppRow,
     job: JobRow,
@@ -243,7 +243,10 @@ export class IncidentTalk {
     }
   }
 
-  /** In the thread of the notice; once it is over, the notice itself says so and has no buttons any more. */
+  /**
+   * Sends updates in the thread of the notice; when the incident is over, the notice itself says so
+   * and loses its buttons.
+   */
   async #followUp(
     app: AppRow,
     notice: NoticeRow,
@@ -354,10 +357,10 @@ export class IncidentTalk {
 const linkButton = ({ link }: ChannelMessage, label: string): readonly ImButton[] =>
   link === '' ? [] : [{ label, url: link }];
 
-/** Of what a platform takes, buttons need the rest. */
+/** Share of a platform's max size for text; buttons need the rest. */
 const mostText = 0.75;
 
-/** Nothing in it comes from a model, so no mark of markdown is meant. */
+/** Returns the text of a notice; nothing in it comes from a model, so no markdown is intended. */
 const textOf = ({ title, lines, link }: ChannelMessage, { most_bytes: most }: ImPlatform): string =>
   fitted([title, ...lines], { most: Math.floor(most * mostText), link, escape: markdown });
 

@@ -30,7 +30,7 @@ type Arrived = Pick<
   'params' | 'query' | 'headers' | 'body'
 >;
 
-/** What has come from a platform and is acknowledged once it is on disk. */
+/** Intake of platform messages, which are acknowledged once they are on disk. */
 export class Intake {
   readonly #parts: IntakeParts;
   readonly #decoy: ImApp;
@@ -39,7 +39,7 @@ export class Intake {
   #waiting: NewJob[] = [];
   #next: Promise<ReadonlySet<string>> | undefined;
   #writing: Promise<unknown> = Promise.resolve();
-  /** How many came in this second, and in the one before. */
+  /** Number of messages in this second, and in the previous one. */
   #second = { at: 0, last: 0, count: 0 };
 
   constructor(parts: IntakeParts) {
@@ -116,7 +116,7 @@ export class Intake {
     }
   }
 
-  /** Whether so much comes in that what is to be done with it had better wait a little. */
+  /** True if so much arrives that processing should wait a little. */
   get isBusy(): boolean {
     const now = this.#parts.clock.monotonic();
     return now - this.#second.at < busyMs
@@ -124,7 +124,7 @@ export class Intake {
       : false;
   }
 
-  /** What comes while a write is under way shares the next one. */
+  /** Stores messages; those that arrive during a write share the next one. */
   #stored(rows: readonly NewJob[]): Promise<ReadonlySet<string>> {
     this.#count(rows.length);
     this.#waiting.push(...rows);
@@ -155,7 +155,10 @@ export class Intake {
     this.#second.count += more;
   }
 
-  /** Of this process: counted anew each second, and by what came since. */
+  /**
+   * Throws if too many messages wait. Counted by this process: from the database each second, plus
+   * what arrived since.
+   */
   async #requireRoom(more: number): Promise<void> {
     const { clock, jobs, mostWaiting } = this.#parts;
     if (this.#open === undefined || clock.monotonic() - this.#open.at > 1_000) {
@@ -170,7 +173,7 @@ export class Intake {
     }
   }
 
-  /** What a callback brought, or that it is none. */
+  /** Returns the content of a callback, or that it is invalid. */
   async receive(
     method: 'GET' | 'POST',
     { params, query, headers, body }: Arrived,
@@ -213,7 +216,10 @@ const busyMs = 1_500;
 const busyCount = 100;
 const mostBytes = 1024 * 1024;
 
-/** Whoever is not the platform learns nothing, whatever is wrong; the platform learns when to come back. Which methods there are is no secret. */
+/**
+ * Wording of callback errors: strangers learn nothing about the reason; the platform learns when to
+ * come back. The supported methods are no secret.
+ */
 const silent: RouteDeclaration['wording'] = ({ status, code, message }) =>
   status === 405
     ? { type: 'application/json; charset=utf-8', body: JSON.stringify({ error: code, message }) }

@@ -25,7 +25,7 @@ export interface ListenerParts {
 }
 
 interface Listener {
-  /** What it was opened with: another edition takes another connection. */
+  /** Edition it was opened with: another edition opens another connection. */
   readonly edition: string;
   readonly scope: ReturnType<Scope['child']>;
 }

@@ -22,7 +22,7 @@ export interface MessengerParts {
   readonly clock: Clock;
 }
 
-/** What is to be said, before it is made harmless. */
+/** Text to send, before it is neutralized. */
 export interface Saying {
   readonly text: string;
   readonly buttons?: readonly ImButton[];
@@ -88,7 +88,9 @@ export class Messenger {
     return posted;
   }
 
-  /** A growing answer: left out when the pace has no room for it, and no failure of it matters. */
+  /**
+   * Shows a growing answer: skipped if the rate limit leaves no capacity, and failures are ignored.
+   */
   async grow(app: AppRow, job: JobRow, text: string): Promise<boolean> {
     const platform = this.#parts.apps.platform(app.provider);
     if (
@@ -126,7 +128,7 @@ export class Messenger {
     );
   }
 
-  /** Writes anew what stands there, where the platform can. */
+  /** Edits a sent message, if the platform supports it. */
   async rewrite(
     app: AppRow,
     conversation: string,
@@ -186,7 +188,7 @@ export class Messenger {
   }
 }
 
-/** Without calls to people, images and characters that are not seen; platforms escape the rest for themselves. */
+/** Removes mentions, images and invisible characters; platforms escape the rest themselves. */
 const harmless = (text: string): string =>
   withoutMentions(withoutImages(text.replaceAll(/[^\P{Cc}\n\t]/gu, ''))).trim() || '…';
 

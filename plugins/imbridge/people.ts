@@ -24,7 +24,10 @@ export interface PeopleParts {
   readonly ids: Ids;
 }
 
-/** Who wrote, as far as svc knows: a person with their rights of this moment, or a stranger with the app's role. */
+/**
+ * Author of a message, as far as svc knows: a person with their current permissions, or a stranger
+ * with the app's role.
+ */
 export interface Sender {
   readonly principal: Principal;
   readonly linked: boolean;
@@ -114,7 +117,7 @@ export class People {
     return { code, expires_at: timestamp(row.expires_at) };
   }
 
-  /** Whose code it was; it is spent with that. Undefined for one that never was, was spent, or is too old. */
+  /** Redeems a code and returns its owner. Undefined for an unknown, used or expired one. */
   async redeem(
     appId: string,
     sender: { readonly id: string; readonly name: string },
@@ -152,14 +155,14 @@ export class People {
     });
   }
 
-  /** It was seen by others. */
+  /** Invalidates a code that others have seen. */
   async spend(code: string): Promise<void> {
     await this.#parts.tables.write((tx) =>
       tx.deleteFrom('imbridge_codes').where('digest', '=', digestOf(code)).execute(),
     );
   }
 
-  /** Those of active people, for whom a message of ours may be. */
+  /** Returns the linked active people, who may get our messages. */
   async linkedTo(
     appId: string,
   ): Promise<readonly { readonly sender: string; readonly user_id: number }[]> {

@@ -20,7 +20,7 @@ export interface RightsParts {
   readonly ids: Ids;
 }
 
-/** What is done in a chat, as the request that would do the same. */
+/** Action in a chat, as its equivalent request. */
 export interface Deed {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -30,7 +30,10 @@ export interface Deed {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Nobody does in a chat what the API would refuse them, and what is done there stands in the trail as well. */
+/**
+ * Permission checks: nobody does in a chat what the API would refuse them, and what is done there
+ * is audited as well.
+ */
 export class Rights {
   readonly #parts: RightsParts;
 
@@ -38,7 +41,10 @@ export class Rights {
     this.#parts = parts;
   }
 
-  /** By the guard of the route that does the same; who sees some devices alone does what is narrowed to them, with them alone. */
+  /**
+   * Returns whether the guard of the equivalent route admits it; a user with access to some devices
+   * may do what is narrowed to them.
+   */
   may(
     { kind, grants, id, selectors }: Principal,
     { method, path }: Pick<Deed, 'method' | 'path'>,

@@ -16,7 +16,7 @@ export interface ImTables {
     mode: 'callback' | 'stream';
     endpoint: string;
     enabled: number;
-    /** Of a mode that is dialled: what was read last. */
+    /** Cursor of what was read last; only for a mode that connects out. */
     cursor: string;
     created_at: number;
     updated_at: number;
@@ -27,9 +27,9 @@ export interface ImTables {
     event_key: string;
     kind: 'message' | 'action' | 'tell';
     conversation: string;
-    /** Empty for what is told. */
+    /** Sender; empty for what we send unasked. */
     sender: string;
-    /** What is dealt with in order. */
+    /** Lane in which messages are processed in order. */
     lane: string;
     payload: string;
     state: JobState;
@@ -37,7 +37,7 @@ export interface ImTables {
     session_id: string | null;
     /** Our answer on the platform, as JSON. */
     sent: string | null;
-    /** Of a command that was carried out: what is left is to say so. */
+    /** Answer of an executed command, which remains to be sent. */
     answer: string | null;
     tries: number;
     next_at: number;
@@ -70,7 +70,7 @@ export interface ImTables {
     posted: string;
     message: string;
     thread: string;
-    /** Events of the incident up to this one were told. */
+    /** Last event of the incident that was reported. */
     told: number;
     created_at: number;
   };

@@ -1,4 +1,4 @@
-/** What the bot says by itself, in the languages that an app may have. */
+/** Texts of the bot, in the languages that an app may have. */
 const english = {
   help: 'Ask in your own words, or use:\n/incidents — what burns\n/ack ID — acknowledge an incident\n/silence 2h ID — mute one for a time\n/new — begin a new conversation\n/link CODE — link this account to yours (“svc im link” makes the code)\n/unlink — take the link back\nIn the thread of an incident its ID may be left out.',
   thinking: 'Working on it…',
