@@ -29,7 +29,7 @@ import type { KnowledgeTables } from './tables.ts';
 
 const docs = '/api/v1/knowledge/docs';
 
-/** Of a document as large as one may be, each letter of which is written as six. */
+/** Max size of a body: a document of max size, with each letter written as six. */
 const maxBody = 6 * maxLetters + 64 * 1024;
 
 export const docRoutes = (

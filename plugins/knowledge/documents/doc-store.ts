@@ -4,7 +4,7 @@ import type { Page, PageRequest, Principal } from 'svc/sdk';
 import { within } from './doc-path.ts';
 import type { Change, DocRow, KnowledgeTables, Source, VersionRow, WholeDoc } from './tables.ts';
 
-/** Whose documents somebody may see, and whether those that are of devices; undefined: all. */
+/** Reader whose visible documents are limited by organization and devices; undefined means all. */
 export type Reader = Pick<Principal, 'orgs' | 'selectors'>;
 
 export interface DocFilter {
@@ -66,7 +66,7 @@ export class DocStore {
     this.#db = db;
   }
 
-  /** In the order of their paths. */
+  /** Lists documents sorted by path. */
   async list(
     reader: Reader,
     filter: DocFilter,
@@ -92,7 +92,7 @@ export class DocStore {
     return { items, total, ...(rows.length > limit && last && { next: [last.path, last.id] }) };
   }
 
-  /** Of every document that one may see. */
+  /** Returns the paths of all documents that the reader may see. */
   async paths(reader: Reader): Promise<readonly string[]> {
     return (
       await this.#db.selectFrom('knowledge_docs').select('path').where(seenBy(reader)).execute()
@@ -108,7 +108,7 @@ export class DocStore {
       .executeTakeFirst();
   }
 
-  /** Those of these that one may see. */
+  /** Returns those of these documents that the reader may see. */
   async among(ids: readonly number[], reader: Reader): Promise<ReadonlySet<number>> {
     const rows = await this.#db
       .selectFrom('knowledge_docs')
@@ -153,7 +153,7 @@ export class DocStore {
       .executeTakeFirst();
   }
 
-  /** In a folder and all below it, whosever they are. */
+  /** Returns documents in a folder and everything below it, whatever their source. */
   beneath(folder: string, reader: Reader): Promise<DocRow[]> {
     const [from, before] = within(folder);
     return this.#db
@@ -166,7 +166,7 @@ export class DocStore {
       .execute();
   }
 
-  /** What came from one place outside. */
+  /** Returns documents from one external source. */
   of(source: Source, repo: number | null): Promise<DocRow[]> {
     return this.#db
       .selectFrom('knowledge_docs')
@@ -303,7 +303,7 @@ export class DocStore {
   }
 }
 
-/** What the index has not seen yet, and which database it is of. */
+/** Log of changes that the index has not seen yet, and the identity of its database. */
 export class ChangeLog {
   readonly #db: Kysely<KnowledgeTables>;
 
@@ -319,7 +319,7 @@ export class ChangeLog {
     return Number(row?.seq ?? 0);
   }
 
-  /** The next changes, whole, no more than about `maxBytes` of text. */
+  /** Returns the next changes, complete, with up to about `maxBytes` of text. */
   async after(seq: number, limit: number, maxBytes: number): Promise<readonly Change[]> {
     const heads = await this.#db
       .selectFrom('knowledge_changes as c')
@@ -353,7 +353,10 @@ export class ChangeLog {
     );
   }
 
-  /** That documents are gone, once no index needs to be told; but for the newest change, which says how far there is to go. */
+  /**
+   * Drops records of deleted documents once no index needs them, except the newest change, which
+   * marks the end.
+   */
   async forget(upTo: number): Promise<void> {
     await this.#db.deleteFrom('knowledge_changes').where(forgettable(upTo)).execute();
   }

@@ -30,11 +30,11 @@ export interface LibraryParts {
   readonly tables: Tables<KnowledgeTables>;
   readonly clock: Clock;
   readonly keepVersions: () => number;
-  /** After the commit of every change. */
+  /** Called after the commit of every change. */
   readonly changed: () => void;
 }
 
-/** Of one document, in bytes. */
+/** Max size of one document in bytes. */
 export const maxBytes = 4 * 1024 * 1024;
 const maxMoved = 5_000;
 
@@ -229,7 +229,7 @@ export async function existing(store: DocStore, id: number, reader: Principal): 
   return doc;
 }
 
-/** As its caller has read it; throws for one that is not theirs to change. */
+/** Returns the version that its caller has read; throws for one that they may not change. */
 async function changeable(
   store: DocStore,
   id: number,
@@ -241,7 +241,10 @@ async function changeable(
   return doc;
 }
 
-/** What everybody reads is not written by who sees some devices alone: it would show them to all others. */
+/**
+ * Throws if a user with access to some devices writes a document for everybody: it would reveal
+ * these to all others.
+ */
 function assertOwn({ selectors }: Principal, org: number | null): void {
   if (org === null && selectors !== undefined) {
     throw errors.house_wide();
@@ -263,7 +266,10 @@ function editable({ source, path }: DocRow, adopt: boolean): Source {
 const placeOf = ({ org_id, path }: Pick<DocRow, 'org_id' | 'path'>): string =>
   `${org_id ?? 0} ${path}`;
 
-/** Of the same organization; the name of one that the caller may not see is not told. */
+/**
+ * Throws if the path is taken in the same organization; the name of a document that the caller may
+ * not see is not revealed.
+ */
 async function assertFree(
   store: DocStore,
   path: string,

@@ -7,26 +7,26 @@ import { errors } from './errors.ts';
 import { sizeOf, tagsOf } from './library.ts';
 import type { KnowledgeTables } from './tables.ts';
 
-/** Where documents come from that nobody writes here: the vault, another room, or one repository. */
+/** Origin of documents that nobody writes here: the vault, another plugin, or one repository. */
 export interface Origin {
   readonly source: 'repo' | 'vault';
-  /** In which all of them stand, where it has one of its own. */
+  /** Folder that contains all of them, if it has one. */
   readonly folder?: string;
-  /** Of a repository. */
+  /** Id of the repository. */
   readonly repoId: number | null;
-  /** Whose members alone may read them; null: everybody. */
+  /** Organization whose members may read them; null means everybody. */
   readonly orgId: number | null;
-  /** Whether they tell what was seen of devices. */
+  /** True if they contain observations about devices. */
   readonly ofDevices: boolean;
-  /** As versions name who changed them: `the vault`, or the address of the repository. */
+  /** Author of versions: `the vault`, or the address of the repository. */
   readonly by: string;
-  /** How many versions of each are kept. */
+  /** Number of versions kept of each. */
   readonly keepVersions: number;
 }
 
 /** A file of an origin as it is now. */
 export interface SourcedFile {
-  /** Of the document. */
+  /** Path of the document. */
   readonly path: string;
   readonly content: string;
   /** Another one means other content, title or tags. */
@@ -57,7 +57,7 @@ export interface KnownFile {
 interface SourcedDocsParts {
   readonly tables: Tables<KnowledgeTables>;
   readonly clock: Clock;
-  /** After the commit of every change. */
+  /** Called after the commit of every change. */
   readonly changed: () => void;
 }
 
@@ -72,7 +72,10 @@ export class SourcedDocs {
     this.#parts = parts;
   }
 
-  /** What there is of an origin, by path: what has the same digest there need not be read again. */
+  /**
+   * Returns the known documents of an origin by path: one with the same digest need not be read
+   * again.
+   */
   async known({ source, repoId, folder }: Origin): Promise<ReadonlyMap<string, KnownFile>> {
     const rows = await new DocStore(this.#parts.tables.read).of(source, repoId);
     const own = rows.filter(({ path }) => folder === undefined || path.startsWith(`${folder}/`));
@@ -81,7 +84,10 @@ export class SourcedDocs {
     );
   }
 
-  /** Puts files in and takes paths out, all or none of them; a document of a person at one of the paths stays, and is told. */
+  /**
+   * Adds files and removes paths, all or none; a person's document at one of the paths stays, and
+   * is reported.
+   */
   async replace(
     origin: Origin,
     files: readonly SourcedFile[],
@@ -163,10 +169,10 @@ export class SourcedDocs {
   }
 }
 
-/** So that no transaction holds others up. */
+/** Max changes of one transaction, so that none blocks others. */
 const atOnce = 25;
 
-/** Folders that other rooms fill with what they write; to people they are like the vault: read-only, until made their own. */
+/** Folders that other plugins fill; for people they are read-only like the vault, until copied. */
 export class Shelf implements KnowledgeShelf {
   readonly #docs: SourcedDocs;
 

@@ -14,7 +14,7 @@ export const embeddingKeys = ['provider', 'url', 'model', 'key'].map(
   (name) => `knowledge.embedding_${name}`,
 );
 
-/** As it is set; undefined: none, and searches go by words alone. */
+/** Returns the configured model; undefined if none: searches then use words alone. */
 export function modelSet(settings: Settings): EmbeddingModel | undefined {
   const [provider, url, model, key] = embeddingKeys.map((name) => settings.get<string>(name)) as [
     EmbeddingModel['provider'],
@@ -90,7 +90,7 @@ function readReply(
   return Array.isArray(rows) && rows.every(Array.isArray) ? (rows as number[][]) : [];
 }
 
-/** A provider may answer in any order, and says which is which. */
+/** Sorts vectors: a provider may answer in any order, with an index on each. */
 function ordered(data: unknown): unknown {
   return Array.isArray(data)
     ? (data as readonly { readonly index?: number; readonly embedding?: unknown }[])

@@ -31,7 +31,7 @@ export interface IdentityDraft {
 }
 
 export interface IdentityChange extends Partial<IdentityDraft> {
-  /** Whose keys are forgotten: the next one that they show is trusted. */
+  /** Hosts whose keys are deleted: the next one that they present is trusted. */
   readonly forget_hosts?: readonly string[] | undefined;
 }
 
@@ -131,7 +131,7 @@ export class Identities {
     }
   }
 
-  /** It was shown to a server, which showed these keys. */
+  /** Records that the identity was presented to a server, which presented these keys. */
   async used(
     id: number,
     host: string,

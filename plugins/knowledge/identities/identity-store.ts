@@ -85,7 +85,7 @@ export class IdentityStore {
           .execute();
   }
 
-  /** Only a host that is not known yet: what is pinned is never written over. */
+  /** Pins the key of a host that has none; a pinned key is never overwritten. */
   async pin(key: HostKeyRow): Promise<void> {
     await this.#db
       .insertInto('knowledge_host_keys')

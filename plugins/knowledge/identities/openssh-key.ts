@@ -21,7 +21,7 @@ const end = '-----END OPENSSH PRIVATE KEY-----';
 export const makeKey = (comment: string): SshKey =>
   written(partsOf(generateKeyPairSync('ed25519').privateKey), comment);
 
-/** A key that somebody has pasted, written anew so that nothing but the key is kept; throws with what to do about it. */
+/** Parses a pasted key and rewrites it so that nothing else is kept; throws with the remedy. */
 export function readKey(text: string, comment: string): SshKey {
   const plain = text.trim();
   try {

@@ -9,10 +9,10 @@ import type { Remote } from './remote.ts';
 import { SyncTrouble, troubleOf } from './sync-trouble.ts';
 
 export interface CloneLimits {
-  /** Of what a repository may take on disk. */
+  /** Max size of a repository on disk. */
   readonly bytes: number;
   readonly fetchMs: number;
-  /** Of the list of files. */
+  /** Max size of the list of files. */
   readonly listingBytes: number;
 }
 
@@ -41,7 +41,7 @@ export class Clone {
     this.#parts = parts;
   }
 
-  /** Makes it when it is not there, and removes what a kill has left. */
+  /** Creates the clone if needed, and removes what a kill has left. */
   async prepare(): Promise<void> {
     const { folder } = this.#parts;
     if (
@@ -77,7 +77,7 @@ export class Clone {
     return commit;
   }
 
-  /** Brings what the branch has that is not here yet; `onBytes` is told how much there is on disk. */
+  /** Fetches what is new on the branch; calls `onBytes` with the size on disk. */
   async fetch(remote: Remote, branch: string, onBytes: (bytes: number) => void): Promise<string> {
     const { limits, every } = this.#parts;
     const tooLarge = new AbortController();
@@ -121,7 +121,7 @@ export class Clone {
       .trim();
   }
 
-  /** Whether a commit with all its files is here, so that nothing has to be fetched. */
+  /** Returns whether a commit with all its files is here, so that nothing has to be fetched. */
   async has(commit: string): Promise<boolean> {
     return (
       commitId.test(commit) &&
@@ -130,7 +130,7 @@ export class Clone {
     );
   }
 
-  /** Whether the branch went on from a commit, as far as its newest commits tell. */
+  /** Returns whether the branch continues from a commit, as far as its newest commits tell. */
   async isOnwards(before: string, now: string): Promise<boolean> {
     return (await this.#run(['merge-base', '--is-ancestor', before, now])).code === 0;
   }
@@ -178,7 +178,7 @@ export class Clone {
     return contentsIn(Buffer.from(result.output));
   }
 
-  /** What was read is kept, what is older may go. */
+  /** Keeps what was read, and lets older commits be deleted. */
   async settle(commit: string): Promise<void> {
     await this.#must(['update-ref', read, commit]);
     const packs = await readdir(join(this.#parts.folder, 'objects', 'pack')).catch(() => []);
@@ -187,7 +187,7 @@ export class Clone {
     }
   }
 
-  /** On disk, with what is still arriving. */
+  /** Returns the size on disk, including what is still arriving. */
   async bytes(): Promise<number> {
     const folder = join(this.#parts.folder, 'objects');
     const names = await readdir(folder, { recursive: true }).catch(() => []);

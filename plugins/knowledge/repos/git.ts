@@ -6,7 +6,7 @@ import type { Handle } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 
-/** What a call needs to reach its server; a call without it reaches none. */
+/** Configuration by which a call reaches its server; a call without it reaches none. */
 export interface Reach {
   readonly config: readonly (readonly [key: string, value: string])[];
   readonly env: Readonly<Record<string, string>>;
@@ -26,12 +26,14 @@ export interface GitParts {
   readonly owner: ProgramOwner;
 }
 
-/** Since this one an address that was checked can be the one that is called (http.curloptResolve). */
+/** Min version of git, which can connect to an address that was checked (http.curloptResolve). */
 const oldest = [2, 37] as const;
 const usualMs = 60_000;
 const usualBytes = 1024 * 1024;
 
-/** Nothing of a server, of a repository or of this machine's user says what git does; only this. */
+/**
+ * Configuration that keeps servers, repositories and this host's user from changing what git does.
+ */
 const closed: readonly (readonly [string, string])[] = [
   ['protocol.allow', 'never'],
   ['protocol.https.allow', 'always'],

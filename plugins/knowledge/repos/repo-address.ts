@@ -2,12 +2,12 @@ import { isIP } from 'node:net';
 
 import { errors } from './errors.ts';
 
-/** Where a repository is, as it was typed and as it is checked. */
+/** Address of a repository, as typed and as checked. */
 export interface RepoAddress {
   readonly kind: 'https' | 'ssh';
-  /** What git is given, behind `--`. */
+  /** Argument for git, after `--`. */
   readonly url: string;
-  /** Without brackets. */
+  /** Host without brackets. */
   readonly host: string;
   readonly port: number;
 }
@@ -18,10 +18,15 @@ export const hostLabel = ({ host, port }: Pick<RepoAddress, 'host' | 'port'>): s
 
 const user = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
 const hostName = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
-/** What no server needs in the path of a repository: blanks, quotes, and all that a shell could read something into. */
+/**
+ * Matches safe paths: without what no repository needs, such as spaces, quotes, and anything a
+ * shell could interpret.
+ */
 const path = /^[A-Za-z0-9_.~/@%+,=:-]{1,1000}$/;
 
-/** Only what can be one repository on one server, over HTTPS or SSH; throws with what is wrong. */
+/**
+ * Parses the address of one repository on one server, over HTTPS or SSH; throws with what is wrong.
+ */
 export function parseRepoUrl(text: string): RepoAddress {
   // `name::address` would be a program of git that speaks for the address.
   const short = text.includes('::') ? null : /^(?:([^@/:]+)@)?([^@/:]+):(?!\/)(.+)$/.exec(text);

@@ -6,7 +6,7 @@ import { tagsOf } from '../documents/library.ts';
 import type { DocRow, KnowledgeTables, RepoRow } from '../documents/tables.ts';
 import type { Skips, TreeFile } from './tree-listing.ts';
 
-/** What has to be done so that the documents are what the branch has. */
+/** Changes needed to make the documents match the branch. */
 export interface DocPlan {
   readonly added: readonly TreeFile[];
   readonly changed: readonly { readonly doc: DocRow; readonly file: TreeFile }[];
@@ -19,7 +19,7 @@ export interface RepoDocsParts {
   readonly tables: Tables<KnowledgeTables>;
   readonly clock: Clock;
   readonly keepVersions: () => number;
-  /** After each commit. */
+  /** Called after each commit. */
   readonly changed: () => void;
 }
 
@@ -35,7 +35,10 @@ export class RepoDocs {
     this.#parts = parts;
   }
 
-  /** By what git calls their contents, so that nothing that is the same is read again; a file that moved stays the document it was. */
+  /**
+   * Plans by git's content hashes, so that unchanged files are not read again; a moved file stays
+   * the same document.
+   */
   async plan({ id, mount }: RepoRow, files: readonly TreeFile[]): Promise<DocPlan> {
     const before = new Map(
       (await new DocStore(this.#parts.tables.read).of('repo', id)).map((doc) => [doc.path, doc]),
@@ -170,7 +173,7 @@ export class RepoDocs {
   }
 }
 
-/** Its text, when it is one. */
+/** Returns the content if it is text. */
 function contentOf(
   { path }: TreeFile,
   bytes: Uint8Array | undefined,

@@ -10,7 +10,7 @@ const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Instant = Type.String({ format: 'date-time' });
 const RepoId = Type.Object({ id: Id });
-/** As `git check-ref-format --branch`, and stricter. */
+/** Branch names as in `git check-ref-format --branch`, but stricter. */
 const Branch = Type.String({
   maxLength: 200,
   pattern:

@@ -36,7 +36,9 @@ export class RepoStore {
     return new Map(rows.map(({ repo_id: id, count }) => [id!, count]));
   }
 
-  /** Those of an organization whose documents would lie in one folder, or one below the other. */
+  /**
+   * Returns repositories of an organization whose documents would be in the same folder, or nested.
+   */
   mounts(org: number | null): Promise<Pick<RepoRow, 'id' | 'mount'>[]> {
     return this.#db
       .selectFrom('knowledge_repos')

@@ -10,7 +10,7 @@ export interface SyncProgress {
   readonly total: number;
 }
 
-/** What a sync that succeeded has changed and left out. */
+/** Changes and omissions of a successful sync. */
 export interface SyncResult {
   readonly commit: string;
   /** `rewritten`: the commit that was read before is not among the newest of the branch. */
@@ -105,7 +105,7 @@ type Wanted = {
   readonly doc?: Parameters<RepoDocs['put']>[1][number]['doc'];
 };
 
-/** A few at a time, so that no more of a repository is ever in memory; how many became new documents. */
+/** Reads files a few at a time, to bound memory; returns how many became new documents. */
 async function readAll(
   repo: RepoRow,
   commit: string,

@@ -131,7 +131,10 @@ export class Repositories {
     return await this.#shown(id, call.principal);
   }
 
-  /** With its documents; one that is interrupted leaves fewer of them, and is repeated. */
+  /**
+   * Deletes a repository with its documents; an interrupted deletion leaves fewer of them, and is
+   * repeated.
+   */
   async remove(call: ChangeCall, id: number): Promise<void> {
     const row = await this.#required(id, call.principal);
     const { queue, docs, tables } = this.#parts;

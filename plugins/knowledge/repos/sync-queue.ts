@@ -20,7 +20,7 @@ export interface SyncQueueParts {
   readonly git: Git;
   readonly remotes: Remotes;
   readonly docs: RepoDocs;
-  /** Of the clones. */
+  /** Folder of the clones. */
   readonly folder: string;
   readonly limits: () => CloneLimits;
   readonly jobs: Jobs<KnowledgeTables>;
@@ -35,7 +35,7 @@ interface Running {
   readonly done: Promise<void>;
 }
 
-/** What a job carries. */
+/** Payload of a job. */
 interface Sync {
   readonly repo: number;
 }
@@ -43,7 +43,7 @@ interface Sync {
 const queue = 'sync';
 const keyOf = (id: number): string => `repo:${id}`;
 const atOnce = 2;
-/** Its parts have deadlines of their own. */
+/** Time limit of an attempt, whose parts have deadlines of their own. */
 const tryMs = 6 * 60 * 60_000;
 const longestPauseMs = 24 * 60 * 60_000;
 
@@ -53,7 +53,7 @@ export class SyncQueue {
   readonly #rows: RepoStore;
   readonly #running = new Map<number, Running>();
   readonly #progress = new Map<number, SyncProgress>();
-  /** Asked for while they sync: what has come to their branch since may not be in it. */
+  /** Repositories requested while they sync: the current sync may lack what was pushed since. */
   readonly #again = new Set<number>();
 
   constructor(parts: SyncQueueParts) {
@@ -68,7 +68,7 @@ export class SyncQueue {
     });
   }
 
-  /** What a kill has interrupted is told, and due again. */
+  /** Reports interrupted syncs, and schedules them again. */
   async begin(): Promise<void> {
     const due = Math.floor(this.#parts.clock.now());
     await this.#parts.remotes.sweep();
@@ -123,7 +123,7 @@ export class SyncQueue {
     this.#progress.delete(id);
   }
 
-  /** What is left of a repository on disk. */
+  /** Deletes what is left of a repository on disk. */
   async forget({ ref }: Pick<RepoRow, 'ref'>): Promise<void> {
     await rm(this.#folderOf(ref), { recursive: true, force: true });
   }
@@ -233,7 +233,10 @@ export class SyncQueue {
     }
   }
 
-  /** With jitter, so that repositories of one server part; null: never by itself. */
+  /**
+   * Returns the time of the next sync with jitter, so that repositories of one server spread out;
+   * null if only on demand.
+   */
   #due({ sync_interval: seconds }: RepoRow, failures: number): number | null {
     const pause = Math.min(longestPauseMs, seconds * 1000 * 2 ** Math.min(failures, 6));
     return seconds === 0

@@ -1,7 +1,7 @@
 import type { RunResult } from 'svc/contracts/programs';
 import { isSvcError, messageOf } from 'svc/sdk';
 
-/** Why a sync has failed, as people and programs are told. */
+/** Reasons why a sync has failed, as shown to people and programs. */
 export const troubles = {
   interrupted: 'svc was stopped while it synced; it goes on at the next sync',
   timeout: 'the server took too long; it is tried again',
@@ -42,7 +42,7 @@ export class SyncTrouble extends Error {
   }
 }
 
-/** In the words of git and ssh, with LC_ALL=C; the first that fits counts. */
+/** Patterns in the output of git and ssh with LC_ALL=C; the first match counts. */
 const words: readonly (readonly [RegExp, TroubleCode])[] = [
   [
     /REMOTE HOST IDENTIFICATION HAS CHANGED|Host key verification failed|host key .* has changed/i,

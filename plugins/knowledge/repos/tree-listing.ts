@@ -22,7 +22,7 @@ export const skipReasons = [
 ] as const;
 export type SkipReason = (typeof skipReasons)[number];
 
-/** What a sync leaves out: how many for each reason, and the first of them by name. */
+/** Files that a sync leaves out: how many for each reason, and the first of them by name. */
 export class Skips {
   readonly #counts = new Map<SkipReason, number>();
   readonly #samples: { path: string; reason: SkipReason }[] = [];
@@ -89,7 +89,7 @@ function reasonToSkip(
   return size > largestFile ? 'too_large' : undefined;
 }
 
-/** As a path of a document may be, and unchanged by being made one. */
+/** Returns whether a path is valid for a document, unchanged by normalization. */
 function isPath(path: string): boolean {
   try {
     return docPath(path) === path && !path.includes('\ufffd');

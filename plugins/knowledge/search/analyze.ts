@@ -1,24 +1,27 @@
 import { stem } from './stem.ts';
 
-/** Grows when a text would be parted, analyzed or counted otherwise: an index of another number is made anew beside the one that serves. */
+/**
+ * Version of the analysis; raise it when a text would be split, analyzed or counted differently: an
+ * older index is then rebuilt next to the one in use.
+ */
 export const analysisNumber = 2;
 
 /** A word of a text as the index knows it, and where it stands. */
 export interface Token {
-  /** Its stem, in small letters without accents. */
+  /** Stem in lower case without accents. */
   readonly term: string;
   readonly start: number;
   readonly end: number;
 }
 
 export interface Analysis {
-  /** In the order of the text: an identifier is the words it is made of. */
+  /** Tokens in the order of the text: an identifier is split into its words. */
   readonly tokens: readonly Token[];
   /** Identifiers as one word each: `oomkilled` of OOMKilled, `nodecpuusage` of node_cpu_usage. */
   readonly wholes: readonly string[];
 }
 
-/** What belongs together without a space: words, identifiers, addresses, paths of files. */
+/** Matches what belongs together without a space: words, identifiers, addresses, file paths. */
 const compound = /[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}_'’]|[.\-:@/\\](?=[\p{L}\p{N}]))*/gu;
 /** The words in it: of small letters, of large ones, of digits; `OOMKilled` is two. */
 const piece = /\p{Lu}{2,}(?![\p{Ll}])|\p{Lu}?[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|\p{Lu}+|\p{N}+/gu;
@@ -38,7 +41,7 @@ export function analyze(text: string): Analysis {
 
 type TakeToken = (term: string, start: number, end: number) => void;
 
-/** The same, told word by word, for who keeps few of them. */
+/** Scans the same, word by word, for callers that keep few of them. */
 export function scan(text: string, take: TakeToken, takeWhole: (whole: string) => void): void {
   compound.lastIndex = 0;
   for (let match = compound.exec(text); match !== null; match = compound.exec(text)) {
@@ -64,7 +67,7 @@ export function scan(text: string, take: TakeToken, takeWhole: (whole: string) =
 
 const plainWord = /^(?:[a-z]+|[A-Z][a-z]+)$/;
 
-/** How many words that were. */
+/** Takes the words of a piece and returns their number. */
 function takePiece(take: TakeToken, word: string, start: number): number {
   if (ideographs.test(word)) {
     const signs = Array.from(word);

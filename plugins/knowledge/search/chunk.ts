@@ -1,8 +1,8 @@
-/** A piece of a document that is found as one: what stands below one heading, or a part of that. */
+/** Chunk of a document that is found as a unit: the text below one heading, or a part of it. */
 export interface Chunk {
   /** The headings it stands below, the outermost first. */
   readonly headings: readonly string[];
-  /** Of the nearest heading, as pages make it; empty above the first one. */
+  /** Anchor of the nearest heading, as in pages; empty above the first one. */
   readonly anchor: string;
   readonly text: string;
 }
@@ -13,7 +13,7 @@ interface Section {
   readonly blocks: string[];
 }
 
-/** In characters: what is aimed at, and what one block may have before it is parted. */
+/** Target size in characters; below, the size above which one block is split. */
 const aim = 1_400;
 const most = 3_000;
 const maxChunks = 20_000;
@@ -132,7 +132,7 @@ function headingOf(block: string): { readonly level: number; readonly title: str
   return { level: marks.length, title: plain.slice(0, 200) };
 }
 
-/** As GitHub makes it; the second heading of one name gets a number. */
+/** Returns an anchor as GitHub makes it; the second heading of the same name gets a number. */
 function anchorOf(title: string, known: Map<string, number>): string {
   const plain = title
     .toLowerCase()

@@ -10,7 +10,7 @@ export interface Correction {
 
 const maxCorrections = 3;
 const shortest = 4;
-/** Of a word that was not written to its end. */
+/** Max length of the rest of a word that was not finished. */
 const longestRest = 12;
 
 interface Known {
@@ -27,8 +27,9 @@ interface Frequency {
 const isSeen = '(@seen IS NULL OR org IN (SELECT value FROM json_each(@seen)))';
 
 /**
- * The words of an index as one reader sees it: how common each is, and which of them a misspelt one may stand for. It counts no
- * document that the reader may not see: what a question finds, and how high, would say which words those have.
+ * Vocabulary of an index as one reader sees it: how common each word is, and which ones a misspelt
+ * word may stand for. It counts no document that the reader may not see: otherwise the results of a
+ * question, and their rank, would reveal which words those contain.
  */
 export class Vocabulary {
   readonly #seen: string | null;
@@ -36,7 +37,7 @@ export class Vocabulary {
   readonly #alike: Database.Statement;
   readonly #continued: Database.Statement;
 
-  /** Of the documents that the reader sees; undefined: all. */
+  /** Takes the documents that the reader sees; undefined means all. */
   constructor(db: Database.Database, audiences: readonly number[] | undefined) {
     this.#seen = audiences === undefined ? null : JSON.stringify(audiences);
     // Chunks say what a look into the whole index would cost, whosever they are.
@@ -58,7 +59,7 @@ export class Vocabulary {
     return this.frequency(everyDocument).docs;
   }
 
-  /** How many documents and chunks have it. */
+  /** Returns how many documents and chunks contain it. */
   frequency(term: string): Frequency {
     return this.#one.get({ seen: this.#seen, term }) as Frequency;
   }
@@ -105,7 +106,7 @@ export class Vocabulary {
       .map(([known, { weight }]) => ({ term: known, weight }));
   }
 
-  /** Two known words that were written as one. */
+  /** Returns two known words that were written as one. */
   parts(term: string): readonly [string, string] | undefined {
     let best: { parts: [string, string]; docs: number } | undefined;
     for (let at = 3; at <= term.length - 3; at++) {
@@ -123,7 +124,10 @@ export class Vocabulary {
 const after = (prefix: string): string =>
   prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
 
-/** How many letters were added, left out, taken for another or swapped with their neighbour; one more than `most` when they are more. */
+/**
+ * Returns the number of letters added, omitted, replaced or swapped with their neighbour; `most`
+ * plus one if it is larger.
+ */
 function distance(a: string, b: string, most: number): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

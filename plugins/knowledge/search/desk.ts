@@ -43,7 +43,7 @@ const freshMs = 400;
 const usual = 10;
 const runbook = 'playbook://';
 
-/** Where questions are asked and documents are read, by people, agents and other plugins alike. */
+/** Search and reading of documents, by people, agents and other plugins alike. */
 export class Desk implements KnowledgeSearch, KnowledgeRead {
   readonly #parts: DeskParts;
 
@@ -149,7 +149,7 @@ export class Desk implements KnowledgeSearch, KnowledgeRead {
   }
 }
 
-/** Of a number, or of the address of a document of this house. */
+/** Returns the id in a number, or in the address of a document here. */
 function idOf(reference: string): number | undefined {
   const id = /^(\d{1,15})$|\/knowledge\/docs\/(\d{1,15})(?:[#?].*)?$/.exec(reference);
   return id === null ? undefined : Number(id[1] ?? id[2]);

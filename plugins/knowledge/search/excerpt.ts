@@ -4,7 +4,7 @@ import type { Question } from './question.ts';
 /** A part of a text, and which of its characters are what was asked for. */
 export interface Highlight {
   readonly text: string;
-  /** From and to, in UTF-16 units of `text`. */
+  /** Ranges, from and to, in UTF-16 units of `text`. */
   readonly marks: readonly (readonly [number, number])[];
 }
 

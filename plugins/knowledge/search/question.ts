@@ -15,9 +15,9 @@ export interface Concept {
   readonly variants: readonly Variant[];
   /** Chunks that have any of it, at most. */
   readonly chunks: number;
-  /** How much it tells apart. */
+  /** Discriminating power. */
   readonly idf: number;
-  /** Its place among the words of the question. */
+  /** Position among the words of the question. */
   readonly at: number;
 }
 
@@ -31,7 +31,9 @@ export interface Question {
 
 const maxConcepts = 24;
 const otherWeight = 0.5;
-/** What is very rare is not worth that much more than what is rare: it may be a slip, or chance. */
+/**
+ * Exponent that limits the weight of very rare words over rare ones: they may be typos, or chance.
+ */
 const rarity = 0.75;
 const joinedWeight = 0.9;
 
@@ -102,14 +104,14 @@ export function questionOf(text: string, vocabulary: Vocabulary): Question {
   };
 }
 
-/** Two words that may be written as one: file system, time out. */
+/** Returns two words that may be written as one: file system, time out. */
 const joinedOf = (first: string, second: string): Variant[] =>
   [...new Set([first + second, stem(first + second)])].map((term) => ({
     terms: [term],
     weight: joinedWeight,
   }));
 
-/** For a word that no document has. */
+/** Returns variants for a word that no document contains. */
 function meantBy(term: string, word: string, vocabulary: Vocabulary): Variant[] {
   const parts = vocabulary.parts(term) ?? vocabulary.parts(word);
   const split = parts ? [{ terms: parts.map(stem), weight: joinedWeight }] : [];

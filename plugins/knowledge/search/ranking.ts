@@ -32,21 +32,21 @@ interface Fields {
   readonly heading: Field;
   readonly body: Field;
   readonly whole: Field;
-  /** What any of them has: most words of a question are in none. */
+  /** Words that any document contains: most words of a question are in none. */
   readonly any: ReadonlySet<string>;
 }
 
 const weights = { title: 3.5, place: 3, heading: 1.8, body: 1, whole: 0.8 } as const;
 const names = Object.keys(weights) as (keyof typeof weights)[];
 const saturation = 2;
-/** In words; longer chunks say less with the same word, a little. */
+/** Typical length of a chunk in words; longer ones say slightly less with the same word. */
 const usualLength = 110;
 const lengthShare = 0.1;
 /** A document begins with what it is about. */
 const beginning = 1.6;
-/** How much the order owes to the whole document; the rest to the one chunk. */
+/** Share of the whole document in the score; the rest is that of the one chunk. */
 const ofDocument = 0.65;
-/** What further chunks of a document add to its best one. */
+/** Share that further chunks of a document add to its best one. */
 const further = 0.2;
 const ofNearness = 0.2;
 
@@ -144,7 +144,7 @@ export function ordered(
   return [...firsts.sort(byScore), ...others.sort(byScore)];
 }
 
-/** What is found counts more the more of the question it is. */
+/** Combines scores: a result counts more, the more of the question it covers. */
 function combined(parts: readonly number[], concepts: readonly Concept[], whole: number): number {
   const sum = parts.reduce((total, part) => total + part, 0);
   const covered = concepts.reduce(
@@ -154,7 +154,7 @@ function combined(parts: readonly number[], concepts: readonly Concept[], whole:
   return whole === 0 ? 0 : sum * (0.35 + 0.65 * (covered / whole));
 }
 
-/** How much of a concept there is, from 0 to 1: the first occurrence says most. */
+/** Returns how far a concept is present, from 0 to 1: the first occurrence counts most. */
 function saturated({ variants }: Concept, fields: Fields): number {
   let best = 0;
   for (const { terms, weight } of variants) {

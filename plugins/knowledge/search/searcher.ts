@@ -17,10 +17,10 @@ export interface Search {
   readonly path: string | undefined;
   readonly tag: string | undefined;
   /** Organizations whose documents are seen besides everybody's; undefined: all. */
-  /** Of the documents that the reader may see; undefined: all. */
+  /** Audiences of the reader; undefined means all. */
   readonly audiences: readonly number[] | undefined;
   readonly mode: Mode;
-  /** Of the text, where a model could be asked. */
+  /** Vector of the text, if a model was available. */
   readonly vector: { readonly model: string; readonly values: Float32Array } | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface Found {
   readonly title: string;
   readonly path: string;
   readonly version: number;
-  /** Its number within the document, from 0. */
+  /** Number within the document, from 0. */
   readonly chunk: number;
   readonly heading: string;
   readonly anchor: string;
@@ -45,7 +45,9 @@ export interface Answer {
 /** Chunks that one look into the full-text table may match before only its rarest words decide. */
 const maxMatches = 8_000;
 const candidates = 80;
-/** Of reciprocal rank fusion: how little it matters whether something is first or third. */
+/**
+ * Constant of reciprocal rank fusion: how little the difference between first and third matters.
+ */
 const evenness = 30;
 
 interface Filter {
@@ -135,7 +137,7 @@ export class Searcher {
     return near && this.#candidates(near, filter);
   }
 
-  /** In the order given. */
+  /** Returns candidates in the given order. */
   #candidates(chunks: readonly number[], { sql, values }: Filter): Candidate[] {
     const one = this.#prepare(
       `SELECT c.id AS chunk, c.doc, c.ordinal, c.heading, c.anchor, c.text, d.path, d.title, d.tags, d.version
@@ -174,7 +176,10 @@ function filterOf({ path, tag, audiences }: Search, question: Question): Filter 
   return { sql: parts.join(' AND '), values };
 }
 
-/** What to look for, one after the other until something is found: rare words first decide where common ones would match too much. */
+/**
+ * Returns expressions to try until something is found: rare words first if common ones would match
+ * too much.
+ */
 function expressionsOf(concepts: readonly Concept[]): string[] {
   const byRarity = concepts.toSorted((a, b) => a.chunks - b.chunks);
   const all = byRarity.map(wordsOf);
@@ -198,7 +203,7 @@ function expressionsOf(concepts: readonly Concept[]): string[] {
 const wordsOf = ({ variants }: Concept): string =>
   variants.map(({ terms }) => `"${terms.join(' ')}"`).join(' OR ');
 
-/** Both orders as one, by the ranks that documents have in each. */
+/** Fuses both orders by the ranks of documents in each. */
 function fused(lexical: readonly Ranked[], similar: readonly Candidate[]): Ranked[] {
   const docs = new Map<number, Ranked>();
   const take = (all: readonly Candidate[]): void => {

@@ -81,7 +81,7 @@ const has = /[aeiou]|(?<=[^aeiou])y/;
 const double = /([^aeiouylsz])\1$/;
 const cvc = /[^aeiou][aeiouy][^aeiouwxy]$/;
 
-/** How many times consonants follow vowels. */
+/** Counts how often consonants follow vowels. */
 function measure(text: string): number {
   let count = 0;
   let wasVowel = false;

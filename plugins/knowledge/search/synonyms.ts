@@ -148,7 +148,7 @@ interface Family {
   readonly members: readonly (readonly string[])[];
 }
 
-/** By the first term of each of their phrases. */
+/** Synonyms by the first term of each phrase. */
 const byFirst = new Map<
   string,
   { readonly phrase: readonly string[]; readonly family: Family }[]
@@ -163,7 +163,10 @@ for (const line of families.trim().split('\n')) {
   }
 }
 
-/** What else is said for the words that begin at `at`: how many words it stands for, and the other phrases of their families. */
+/**
+ * Returns the synonyms of the words at `at`: how many words they stand for, and the other phrases
+ * of their families.
+ */
 export function otherWords(
   terms: readonly string[],
   at: number,

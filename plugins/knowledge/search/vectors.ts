@@ -29,7 +29,10 @@ export class VectorTable {
     this.#model = db.prepare("SELECT value FROM meta WHERE key = 'model'").pluck();
   }
 
-  /** Chunks in the order of their likeness; undefined when the vectors that serve are of another model. */
+  /**
+   * Returns the most similar chunks in order; undefined if the vectors in use belong to another
+   * model.
+   */
   nearest(model: string, values: Float32Array, most: number): number[] | undefined {
     if (this.#model.get() !== model) {
       return undefined;

@@ -1,6 +1,6 @@
 import { SvcError } from 'svc/sdk';
 
-/** What a file is, by its bytes. */
+/** Type of a file, by its bytes. */
 export type FileKind = 'text' | 'pdf' | 'docx';
 
 const signatures: Readonly<Record<string, readonly string[]>> = {

@@ -11,7 +11,7 @@ const maxHeaderBytes = 4 * 1024;
 const maxFieldBytes = 4 * 1024;
 const crlf = '\r\n';
 
-/** Reads multipart/form-data of which all bytes are there; strict, because whoever sends it is a program. */
+/** Parses complete multipart/form-data; strict, because its sender is a program. */
 export function formOf(
   body: Uint8Array,
   contentType: string | undefined,

@@ -47,7 +47,7 @@ export class Parser {
     }
   }
 
-  /** The text of a PDF or a Word document; throws the one sentence that says why there is none. */
+  /** Extracts the text of a PDF or a Word document; throws one sentence if there is none. */
   async textOf(
     bytes: Uint8Array,
     signal: AbortSignal,

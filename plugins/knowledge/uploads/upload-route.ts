@@ -10,7 +10,7 @@ import type { Parser } from './parser.ts';
 
 const maxFile = 16 * 1024 * 1024;
 const maxForm = maxFile + 64 * 1024;
-/** Of all uploads that are on their way. */
+/** Max size of all uploads in progress. */
 const maxTogether = 4 * maxForm;
 const folder = 'uploads';
 

@@ -10,7 +10,7 @@ import type { SourcedFile } from '../documents/sourced-docs.ts';
 const maxFiles = 2_000;
 const maxBytes = 256 * 1024;
 const deepest = 8;
-/** Of the plugin that carries them in the single binary, with the list of their names. */
+/** Plugin that carries them in the single binary, with the list of their names. */
 const carrier = 'shipped-files';
 const listed = 'vault/index.json';
 
@@ -80,7 +80,9 @@ function carried(plugins: PluginDirectory): readonly Text[] {
   });
 }
 
-/** Its header says title and tags; one that cannot be read costs only these. */
+/**
+ * Converts a playbook; its header has title and tags, and an unreadable header costs only these.
+ */
 function playbook(path: string, content: string, log: Logger): SourcedFile {
   const digest = createHash('sha256').update(content).digest('hex');
   if (!/^\uFEFF?---\r?\n/.test(content)) {

@@ -18,7 +18,7 @@ const origin: Origin = {
   by: 'the vault',
   keepVersions: 10,
 };
-/** So that no transaction holds others up. */
+/** Max files of one transaction, so that none blocks others. */
 const atOnce = 25;
 
 /** The playbooks of the product among the documents: always those of this version, but for what people made their own. */
