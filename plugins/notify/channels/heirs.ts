@@ -11,10 +11,13 @@ export interface HeirsParts {
   readonly ids: Pick<Ids, 'uuid'>;
 }
 
-/** More is not looked for: who had so many waiting is told by the next of them. */
+/** Max waiting deliveries taken over: beyond that the next notice suffices. */
 const most = 500;
 
-/** A channel that is made anew under its old name, or enabled again, gets what was waiting for it then and still burns. */
+/**
+ * Backlog of a channel that is created again under its old name, or enabled again: what was waiting
+ * for it then and still fires.
+ */
 export class Heirs {
   readonly #parts: HeirsParts;
 

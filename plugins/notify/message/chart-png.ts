@@ -5,11 +5,14 @@ import type { Background } from 'svc/contracts/notify';
 type Points = NonNullable<Background['hour']>;
 
 const [width, height, edge] = [480, 160, 22];
-/** By their numbers: paper, what was measured, the threshold, the digits, and lines between. */
+/** Palette by number: background, measurements, threshold, digits, and grid lines. */
 const palette = [0xffffff, 0x1976d2, 0xd32f2f, 0x616161, 0xe0e0e0] as const;
 const [paper, ink, bound, text, rule] = [0, 1, 2, 3, 4];
 
-/** What was measured in the last hour, with the threshold, as a small picture for where none can be drawn. */
+/**
+ * Draws the measurements of the last hour, with the threshold, as a small picture for targets that
+ * cannot draw.
+ */
 export function chartPng(points: Points, threshold: number | undefined): Buffer {
   const raster = new Raster();
   const values = [
@@ -118,7 +121,7 @@ class Raster {
   }
 }
 
-/** Of one byte a pixel, which names a colour of the palette. */
+/** Encodes a picture with one byte per pixel, an index into the palette. */
 function png(rows: readonly Uint8Array[]): Buffer {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
@@ -147,7 +150,7 @@ function chunk(name: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, sum]);
 }
 
-/** As ISO 3309 has it. */
+/** Computes the checksum of ISO 3309. */
 function crcOf(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of bytes) {

@@ -1,14 +1,19 @@
 import type { NoticeIncident } from 'svc/contracts/notify';
 
-/** How a channel gathers incidents into messages, as Alertmanager does. Durations in milliseconds. */
+/**
+ * Grouping of incidents into messages by a channel, as in Alertmanager. Durations in milliseconds.
+ */
 export interface Grouping {
-  /** Fields or labels whose values an incident must share with the others of its message; `...`: each goes by itself, none: all go together. */
+  /**
+   * Fields or labels whose values an incident must share with the others of its message; `...`
+   * sends each separately, none sends all together.
+   */
   readonly by: readonly string[];
-  /** From the first of a group until it is sent. */
+  /** Delay from the first incident of a group until it is sent. */
   readonly waitMs: number;
-  /** From one message about a group to the next. */
+  /** Interval between messages about a group. */
   readonly intervalMs: number;
-  /** From the last message about a group until it is sent again, while it burns; 0: never. */
+  /** Interval after which a firing group is sent again; 0 means never. */
   readonly repeatMs: number;
 }
 
@@ -31,7 +36,7 @@ export function groupKeyOf(
       );
 }
 
-/** What all incidents of a group have in common; undefined where a group is one incident. */
+/** Returns what all incidents of a group have in common; undefined if a group is one incident. */
 export function sharedOf(groupKey: string): Readonly<Record<string, string>> | undefined {
   return groupKey.startsWith('{') && groupKey.length < longestKey
     ? (JSON.parse(groupKey) as Record<string, string>)

@@ -9,12 +9,12 @@ import { type Clock, type Handle, type Logger, messageOf } from 'svc/sdk';
 
 import type { Surroundings } from './briefing.ts';
 
-/** As far as it is waited for what an investigation finds; the room may be away. */
+/** Investigations, as far as their findings are waited for; the plugin may be missing. */
 export interface Findings {
   newest(incidentId: number): Promise<{ readonly status: string } | undefined>;
 }
 
-/** An incident is taken for investigation within this, or not by itself. */
+/** Time within which an incident is taken for investigation, if it is automatically. */
 const takenMs = 2_000;
 
 export interface KnowledgeParts {
@@ -25,7 +25,10 @@ export interface KnowledgeParts {
   readonly log: Logger;
 }
 
-/** What else is known of incidents when they are told. What cannot be read is left out of the message, which is never late for it. */
+/**
+ * Additional knowledge about incidents at the time of notification. What cannot be read is left out
+ * of the message, which is never delayed by it.
+ */
 export class Knowledge {
   readonly #parts: KnowledgeParts;
 
@@ -41,7 +44,7 @@ export class Knowledge {
     return { now: this.#parts.clock.now(), host: hosts.get(incident.device_id ?? ''), background };
   }
 
-  /** Of an incident as it is now; undefined where nothing can be read of it. */
+  /** Returns the context of an incident as it is now; undefined if nothing can be read. */
   async aroundId(incident: number): Promise<Surroundings | undefined> {
     const background = await this.#background(incident);
     const hosts = background && (await this.hosts([background.incident]));
@@ -65,7 +68,7 @@ export class Knowledge {
       : undefined;
   }
 
-  /** By the device ids of the incidents. */
+  /** Returns the devices of the incidents by id. */
   async hosts(incidents: readonly NoticeIncident[]): Promise<ReadonlyMap<string, DeviceEntry>> {
     const { devices } = this.#parts;
     const ids = [
@@ -82,7 +85,7 @@ export class Knowledge {
     return new Map((found ?? []).map((host) => [String(host.id), host]));
   }
 
-  /** Whether the cause of an incident that was accepted at a time is being looked for. */
+  /** Returns whether the cause of an incident that was accepted at a time is being investigated. */
   async isSought(incident: number, acceptedAt: number): Promise<boolean> {
     const { findings, clock } = this.#parts;
     if (!findings.available) {

@@ -21,9 +21,9 @@ const document = (title: string, body: string): string =>
 export interface PageParts {
   readonly hour?: Background['hour'];
   readonly threshold?: number | undefined;
-  /** Its instances, where they are several. */
+  /** Instances, if there are several. */
   readonly list?: List | undefined;
-  /** Where it is acted on; empty: nowhere. */
+  /** Link for actions; empty if there is none. */
   readonly act: string;
 }
 
@@ -64,7 +64,7 @@ export interface Listed {
 /** A part of a list that may be long. */
 export interface List {
   readonly items: readonly Listed[];
-  /** So many come before it. */
+  /** Number of entries before it. */
   readonly from: number;
   readonly total: number;
 }
@@ -97,7 +97,7 @@ const linked = (text: string): string =>
 
 const [width, height, edge] = [720, 180, 24];
 
-/** What was measured, with the threshold; nothing in it but numbers. */
+/** Draws the measurements, with the threshold; contains nothing but numbers. */
 function chart(points: NonNullable<Background['hour']>, threshold: number | undefined): string {
   const values = [
     ...points.map(([, value]) => value),

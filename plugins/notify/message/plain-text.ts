@@ -1,4 +1,4 @@
-/** What turns the direction of the text around it, and shows nothing itself. */
+/** Matches invisible characters that change the direction of the surrounding text. */
 const turns = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g;
 /** Halves of characters, which no platform reads. */
 const halves = /\p{Cs}/gu;
@@ -18,7 +18,7 @@ export const withoutControls = (text: string): string =>
 export const withLink = (lines: readonly string[], link: string): readonly string[] =>
   link === '' ? lines : [...lines, link];
 
-/** By UTF-16 units, but never between the two of one character. */
+/** Truncates by UTF-16 units, without splitting a surrogate pair. */
 function cutAt(text: string, most: number): string {
   const last = text.charCodeAt(most - 1);
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 1 : most);

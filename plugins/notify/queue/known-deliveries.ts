@@ -8,12 +8,15 @@ import type { Notify } from '../store/tables.ts';
 
 type Known = Pick<NewDelivery, 'incident_id' | 'fire_seq' | 'channel_id' | 'kind' | 'group_key'>;
 
-/** What channels have got of some incidents, may have got, or still wait for. */
+/** Knowledge of what channels have got of some incidents, may have got, or still wait for. */
 export class KnownDeliveries {
   readonly #firings = new Set<string>();
   readonly #groups = new Map<string, string>();
 
-  /** Of the firings that these notices are about, and whatever else of their incidents still waits. */
+  /**
+   * Loads the firings that these notices are about, and whatever else of their incidents still
+   * waits.
+   */
   static async of(notices: readonly Notice[], db: Notify): Promise<KnownDeliveries> {
     const known = new KnownDeliveries();
     const pairs = JSON.stringify(notices.map(({ incident, fire_seq: seq }) => [incident.id, seq]));
@@ -45,7 +48,10 @@ export class KnownDeliveries {
     return this.#firings.has(`${incident.id} ${seq} ${id}`);
   }
 
-  /** What else the channel is sent of an incident goes with what it was sent first, also when its labels have changed meanwhile. */
+  /**
+   * Returns the group in which an incident was first sent to the channel; it stays in it even if
+   * its labels change.
+   */
   groupOf({ incident }: Notice, { id }: Pick<Channel, 'id'>): string | undefined {
     return this.#groups.get(`${incident.id} ${id}`);
   }

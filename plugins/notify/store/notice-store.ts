@@ -13,7 +13,7 @@ interface Page {
   readonly limit: number;
 }
 
-/** What was accepted, under the ids that make it once only. */
+/** Accepted notices, under ids that make each unique. */
 export class NoticeStore {
   readonly #db: Notify;
 
@@ -21,7 +21,7 @@ export class NoticeStore {
     this.#db = db;
   }
 
-  /** Those that were not accepted before. */
+  /** Adds notices; returns those that were not accepted before. */
   async add(notices: readonly Notice[], now: number): Promise<readonly Notice[]> {
     const json = JSON.stringify(
       notices.map((notice) => [
@@ -50,7 +50,7 @@ export class NoticeStore {
     return JSON.parse(body) as Notice;
   }
 
-  /** What a digest was about that has been sent, worst first; a notice is kept for a day. */
+  /** Returns what a sent digest was about, worst first; a notice is kept for a day. */
   async ofMessage(
     delivery: string,
     page: Page,
@@ -66,14 +66,15 @@ export class NoticeStore {
     };
   }
 
-  /** What a digest holds, worst first, and how many of each kind. */
+  /** Returns the content of a digest, worst first, and how many of each kind. */
   inDigest(digest: number, limit: number): Promise<DigestNotices> {
     return this.#held(digest, ['queued'], { from: 0, limit });
   }
 
   /**
-   * Of each incident what was said last; who gets its firing in the same message was not told of it before, so that it does not burn
-   * still. The newest are read by their keys: a join with all that is held takes minutes where these are ten thousand.
+   * Returns the last notice of each incident; for one whose firing is in the same message nothing
+   * was sent before, so it does not count as still firing. The newest are read by key: a join with
+   * everything held takes minutes with ten thousand of them.
    */
   async #held(
     digest: number,

@@ -4,7 +4,7 @@ import type { Clock, Tables } from 'svc/sdk';
 import type { NotifyTables } from './tables.ts';
 
 const dayMs = 86_400_000;
-/** How long ended deliveries are kept. */
+/** Time for which ended deliveries are kept. */
 const keptMs = 30 * dayMs;
 /** Notices keep their ids longer: one that is accepted again is not sent again. */
 const idsKeptMs = 365 * dayMs;

@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 
 import type { Notify, StateRow } from './tables.ts';
 
-/** So many failed tries in a row make a channel degraded. */
+/** Consecutive failed attempts that make a channel degraded. */
 const degradedAfter = 10;
 
-/** How sending to a channel fares. Writing about one that is deleted does nothing. */
+/** State of sending to a channel. Writing about a deleted one does nothing. */
 export class StateStore {
   readonly #db: Notify;
 

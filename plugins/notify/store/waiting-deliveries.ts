@@ -4,17 +4,17 @@ import { isQueued } from './delivery-conditions.ts';
 import type { NewDelivery } from './new-delivery.ts';
 import type { Delivery, Notify } from './tables.ts';
 
-/** What waits of one group. */
+/** Waiting deliveries of one group. */
 export interface WaitingGroup {
   readonly key: string;
   readonly total: number;
   readonly incidents: number;
-  /** Those that came in the last moments. */
+  /** Number of those that arrived in the last moments. */
   readonly fresh: number;
   readonly next: Delivery;
 }
 
-/** What waits for a channel: groups of deliveries, the digests that take them along, and tests. */
+/** Deliveries that wait for a channel: groups, the digests that include them, and tests. */
 export class WaitingDeliveries {
   readonly #db: Notify;
 
@@ -51,7 +51,7 @@ export class WaitingDeliveries {
     }));
   }
 
-  /** Of a group, that are in no digest. */
+  /** Returns the oldest delivery of a group that is in no digest. */
   async oldestOf(channel: number, group: string): Promise<Delivery> {
     return await this.#queued(channel)
       .where('digest', 'is', null)

@@ -5,7 +5,7 @@ import { oneLine } from '../message/plain-text.ts';
 /** Longer waits that a platform asks for are cut to this. */
 const longestWaitMs = 3_600_000;
 
-/** What the status alone says; undefined where the body has the word. */
+/** Returns the verdict of the status alone; undefined if the body decides. */
 export function httpVerdict(reply: ChannelReply, now: number): Verdict | undefined {
   const { status } = reply;
   const said = `the platform answered ${status}${excerpt(reply)}`;
@@ -60,7 +60,9 @@ export interface ErrorCodes {
   readonly refused: ReadonlySet<number>;
 }
 
-/** What `{"errcode": 0, "errmsg": "ok"}` means; -1 is a passing fault of the platform. */
+/**
+ * Returns the verdict of `{"errcode": 0, "errmsg": "ok"}`; -1 is a temporary fault of the platform.
+ */
 export function errcodeVerdict(
   reply: ChannelReply,
   now: number,
@@ -81,13 +83,19 @@ export function errcodeVerdict(
     : { result: 'failed', reason, degraded: refused.has(code) };
 }
 
-/** Not an answer of the platform: a proxy between, perhaps, which may be gone later. */
+/**
+ * Returns the verdict of a reply that is not the platform's: perhaps a proxy's, which may be
+ * temporary.
+ */
 export const strange = (reply: ChannelReply): Verdict => ({
   result: 'retry',
   reason: `the platform answered ${reply.status} with a body that is not its own (a proxy in between?)${excerpt(reply)}`,
 });
 
-/** Of a platform whose status has the word: an answer that breaks off, so far like its own, was a yes. */
+/**
+ * Returns the verdict for a platform whose status decides: a truncated answer that so far looks
+ * like its own was a yes.
+ */
 export const takenByHead = (reply: ChannelReply): Verdict =>
   reply.isCut === true && /^(?:\{|$)/.test(reply.body.trim()) ? { result: 'sent' } : strange(reply);
 

@@ -18,7 +18,7 @@ export function trackingKey({ incident, link, delivery_id: delivery }: ChannelMe
   return `svc-${incident.id}-${createHash('sha256').update(`${origin} ${incident.dedupe_key}`).digest('hex').slice(0, 16)}`;
 }
 
-/** What is known of an incident, for a person who has nothing but the alert. */
+/** Returns the known facts of an incident, for a person who has nothing but the alert. */
 export function trackedDetails({ incident, facts, steps }: ChannelMessage): Record<string, string> {
   const pairs = [
     ...facts.map(({ name, text }) => [name, text] as const),
@@ -34,7 +34,7 @@ export function trackedDetails({ incident, facts, steps }: ChannelMessage): Reco
   );
 }
 
-/** What a message asks of a platform that keeps incidents: to open one, to note that somebody has taken it, or to close it. */
+/** Returns the stage for a platform that keeps incidents: open one, acknowledge it, or close it. */
 export const stageOf = ({
   kind,
   incident,
