@@ -3,7 +3,10 @@ import { join } from 'node:path';
 
 import { writeDurably } from '../../core/storage/index.ts';
 
-/** What starts the agent and keeps it: small, always the same, and no part of any version. */
+/**
+ * Returns the path of the launcher, which starts the agent and restarts it: small, unchanging, and
+ * part of no version.
+ */
 export const launcherFile = (dataDir: string): string => join(dataDir, 'launch');
 
 /** Puts the launcher into the data folder; from then on it runs the installed program, and no version that was taken before. */

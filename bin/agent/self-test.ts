@@ -30,7 +30,10 @@ interface Keys {
 
 const wholeMs = 25_000;
 
-/** Whether this program could be the agent of a data folder: it can read the configuration and the keys, and the manager takes them. Changes nothing. */
+/**
+ * Tests whether this program could be the agent of a data folder: it can read the configuration and
+ * the keys, and the manager accepts them. Changes nothing.
+ */
 export async function testEdge(product: Product, environment: Environment): Promise<SelfTest> {
   const { dataDir } = bootSettings(product, environment, {
     schemas: smallSchemas,

@@ -9,7 +9,10 @@ import { forBrowsers } from './browser.ts';
 import { cachedBundle, keepBundle } from './bundle-cache.ts';
 import { type BundleSources, withBundler } from './esbuild.ts';
 
-/** A plugin's code as one CommonJS text; Node's own modules and the lent ones stay imports. */
+/**
+ * Bundles a plugin's code as one CommonJS text; Node's own modules and the shared ones stay
+ * imports.
+ */
 export const bundlePlugin = (entry: string, id: string, sources: BundleSources): Promise<Bundle> =>
   known(
     sources,
@@ -37,7 +40,10 @@ export const bundlePlugin = (entry: string, id: string, sources: BundleSources):
     },
   );
 
-/** A worker file as one CommonJS text with everything in it but Node's own modules and the database's addon. */
+/**
+ * Bundles a worker file as one CommonJS text with everything except Node's own modules and the
+ * database's addon.
+ */
 export const bundleThread = (entry: string, id: string, sources: BundleSources): Promise<Bundle> =>
   known(sources, ['thread', resolve(entry), ...[...sources.modules].flat()], async () => {
     const outfile = join(dirname(resolve(entry)), 'thread.cjs');
@@ -124,7 +130,7 @@ function inlineMap(text: string, folder: string, { root, portable }: BundleSourc
   return `\n//# sourceMappingURL=data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}\n`;
 }
 
-/** Not what a plugin of the bundler has made up. */
+/** Returns whether an input is a file, rather than virtual. */
 const isFile = (name: string): boolean => !name.startsWith('browser:');
 
 export const leave = (external: (name: string) => boolean): Plugin => ({

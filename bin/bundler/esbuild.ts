@@ -2,17 +2,23 @@ import { SvcError } from '../../core/sdk/index.ts';
 
 type Esbuild = typeof import('esbuild');
 
-/** Where bundles come from; told by whoever knows the installation. */
+/** Sources of bundles, provided by whoever knows the installation. */
 export interface BundleSources {
   /** Names of the modules that stay imports of a plugin, since the host lends them. */
   readonly lent: ReadonlySet<string>;
-  /** Modules of the product that go into a text unless they are lent to it, as nothing is to a thread: name → file. */
+  /**
+   * Modules of the product that are bundled unless they are shared, as none are with a thread: name
+   * → file.
+   */
   readonly modules: ReadonlyMap<string, string>;
   /** The installation: packages are found there also by plugins that lie elsewhere. */
   readonly root: string;
-  /** For an installation elsewhere: the text must not tell where it was made. */
+  /** Makes a bundle for an installation elsewhere, whose text must not reveal where it was made. */
   readonly portable?: boolean;
-  /** The first that can be written keeps bundles of plugins below `root`, by their content; nothing is kept without. */
+  /**
+   * Cache folders; the first writable one keeps bundles of plugins below `root`, by their content.
+   * Without one nothing is cached.
+   */
   readonly cacheDirs?: readonly string[];
 }
 

@@ -27,14 +27,15 @@ const loaders: Readonly<Record<string, Loader>> = {
   '.json': 'json',
 };
 
-/** What an import may leave out of the name of a file. */
+/** Endings of a file name that an import may omit. */
 const endings = ['', '.ts', '.tsx', '.js', '.mjs', '.cjs', '.json', '/index.ts', '/index.js'];
 
 const maxBytes = 8 * 1024 * 1024;
 
 /**
- * A stranger's pack as one CommonJS text. The compiler translates texts, one by one, and is never told a path: what an import
- * means is decided here, by the names of the files in the folder, so nothing of this machine can come in by the build.
+ * Bundles an untrusted pack as one CommonJS text. The compiler translates texts, one by one, and
+ * never gets a path: imports are resolved here, by the names of the files in the folder, so nothing
+ * of this machine can enter the build.
  */
 export async function bundlePack(
   folder: PluginFolder,

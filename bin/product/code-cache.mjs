@@ -43,7 +43,10 @@ export class CodeCache {
     return script.runInThisContext();
   }
 
-  /** Writes what is new, one text in each turn of the thread, and resolves with how many there were; a folder that takes no more ends it. */
+  /**
+   * Writes new entries, one text per turn of the thread, and resolves with their number; a folder
+   * that accepts no more ends it.
+   */
   async keep() {
     this.#open = false;
     const fresh = [...this.#fresh];
@@ -81,7 +84,9 @@ function read(file, text) {
   }
 }
 
-/** Whether the folder took it: it may belong to another user, or be full. */
+/**
+ * Writes a file; returns whether the folder accepted it: it may belong to another user, or be full.
+ */
 function write(folder, file, text, data) {
   const draft = `${file}.${process.pid}`;
   try {

@@ -34,7 +34,7 @@ export interface Problem {
 
 export interface Verdict {
   readonly problems: readonly Problem[];
-  /** Where it may be installed; undefined when its manifest does not say. */
+  /** Placement of the plugin; undefined if its manifest does not say. */
   readonly placement: string | undefined;
 }
 

@@ -5,7 +5,7 @@ import { sha256 } from './prebuilt-plugin.ts';
 
 const block = 512;
 
-/** What the manifest of an archive says of it. */
+/** Contents of an archive's manifest. */
 export interface ArchivedPack {
   readonly id: string;
   readonly version: string;
@@ -15,7 +15,10 @@ export interface ArchivedPack {
   readonly sha256: string;
 }
 
-/** A pack as one file: the same files give the same bytes, so that everybody can make its hash again. */
+/**
+ * Packs a pack as one file: the same files give the same bytes, so that anybody can reproduce its
+ * hash.
+ */
 export function packArchive(files: ReadonlyMap<string, Uint8Array>): Buffer {
   const blocks = [...files].flatMap(([name, bytes]) => [
     headerOf(name, bytes.length),
@@ -28,7 +31,7 @@ export function packArchive(files: ReadonlyMap<string, Uint8Array>): Buffer {
   return packed;
 }
 
-/** What is in an archive that `packArchive` has made: its manifest comes first. */
+/** Reads an archive made by `packArchive`: its manifest comes first. */
 export function archivedPack(bytes: Buffer): ArchivedPack {
   try {
     const tar = gunzipSync(bytes, { maxOutputLength: 256 * 1024 * 1024 });

@@ -10,15 +10,15 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { SvcError } from '../../../core/sdk/index.ts';
 
 export interface PackSignature {
-  /** Of the archive's sha256, written as text; in base64. */
+  /** Signature of the archive's sha256, written as text; in base64. */
   readonly signature: string;
-  /** As a registry is given it. */
+  /** Public key in the form for a registry. */
   readonly public_key: string;
   /** The key was made by this. */
   readonly made: boolean;
 }
 
-/** Signs the hash of an archive with the key in a file, which is made when there is none. */
+/** Signs the hash of an archive with the key in a file, which is created if missing. */
 export const signPack = (sha256: string, keyFile: string): PackSignature =>
   signed(Buffer.from(sha256), keyFile);
 

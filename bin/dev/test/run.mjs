@@ -10,7 +10,7 @@ import { buildTests } from './build.mjs';
 import { roomProgram, rooms } from './rooms.mjs';
 
 const [fileDeadlineMs, ...files] = process.argv.slice(2);
-/** So many that their slowest are worth knowing. */
+/** Number of files from which on the slowest are worth reporting. */
 const manyFiles = 50;
 const began = performance.now();
 const folder = mkdtempSync(join(tmpdir(), 'svc-tests-'));
@@ -21,7 +21,7 @@ const programs = new Map(rooms(files).map((room) => [roomProgram(folder, room, b
 const failures = [];
 const heardOf = new Set();
 const tookMs = new Map();
-/** The file whose tests are told of: those of one are told before those of the next. */
+/** File whose tests are being reported: those of one come before those of the next. */
 let current;
 
 // Each process inherits how this one was started. Stacks name the sources.
@@ -80,7 +80,7 @@ function told(name, nesting, ms) {
   }
 }
 
-/** What the run took, and its slowest files where there were many. */
+/** Reports the duration of the run, and its slowest files if there were many. */
 function figures() {
   const wall = `took ${seconds(performance.now() - began)} s`;
   const slowest = [...tookMs].toSorted(([, a], [, b]) => b - a).slice(0, 20);

@@ -17,11 +17,17 @@ import { changedTests } from './changed.mjs';
 import { testFolder } from './folder.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-/** Of one process, which runs the files of a room; ten times what that takes on an idle machine. */
+/**
+ * Time limit of one process, which runs the files of a group; ten times what that takes on an idle
+ * machine.
+ */
 const fileDeadlineMs = 30 * 60_000;
 const runDeadlineMs = 75 * 60_000;
 
-/** A red room stops being interesting for those that build on it, so the foundations come first; the rest by name. */
+/**
+ * Order of groups: a red one makes those that build on it uninteresting, so the foundations come
+ * first; the rest by name.
+ */
 const roomOrder = [
   'client',
   'sdk',

@@ -20,7 +20,7 @@ import { incomingName, journalName, type RestoreJournal, swapIn } from './swap.t
 
 export interface Restored {
   readonly manifest: Manifest;
-  /** Where the data that was live is kept; undefined when there was none. */
+  /** Folder with the previous live data; undefined if there was none. */
   readonly aside: string | undefined;
   /** Why the live data could not be opened any more; it is kept aside as it was found. */
   readonly damage: string | undefined;
@@ -33,9 +33,9 @@ export interface RestoreOptions {
 }
 
 /**
- * Puts a backup in the place of the live data. A crash at any line leaves the old data or the restored, each complete: what is
- * to be moved is written down before the first move, and the next start, or the next restore, goes on with it. What was live stays
- * in a folder beside it.
+ * Restores a backup over the live data. A crash at any line leaves the old data or the restored,
+ * each complete: the moves are recorded before the first one, and the next start, or the next
+ * restore, continues them. The previous data stays in a folder next to it.
  */
 export async function restoreBackup(
   dir: string,
@@ -89,7 +89,10 @@ async function copyIn(dir: string, incoming: string, { files }: Manifest): Promi
   folders.forEach(syncPath);
 }
 
-/** What gives way: the units that the backup brings and, where it is a whole one, those that it does not know. */
+/**
+ * Returns the units to be replaced: those in the backup and, if it is a full one, those that it
+ * does not contain.
+ */
 function replacedUnits(
   dataDir: string,
   { files, left_out: leftOut }: Manifest,

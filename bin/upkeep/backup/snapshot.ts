@@ -29,9 +29,10 @@ export interface SnapshotOptions {
 }
 
 /**
- * Copies the files of one plugin as they were at one moment, while it goes on writing. The log comes first, the catalogue after it
- * and the blocks last: what moves from the log into a block meanwhile is in the log of the copy, and a block that the catalogue
- * names is there or the whole is begun again. Returns the names of what was copied.
+ * Copies the files of one plugin as of one moment, while it keeps writing. The log is first, then
+ * the catalogue, and the blocks are last: what moves from the log into a block meanwhile is in the
+ * log of the copy, and a block that the catalogue names is there or everything is repeated. Returns
+ * the names of what was copied.
  */
 export async function snapshotUnit(
   unit: string,
@@ -88,7 +89,7 @@ async function copyOnce(
   return [...databases, ...logs, ...others];
 }
 
-/** By its time a later backup knows that the file is still the same. */
+/** Copies the times, by which a later backup recognizes an unchanged file. */
 function keepTimes(from: string, to: string): void {
   const { atime, mtime } = statSync(from);
   utimesSync(to, atime, mtime);

@@ -9,7 +9,10 @@ import { errors } from './errors.ts';
 import { problemsOf } from './problems.ts';
 import { closed, type Schema } from './schema.ts';
 
-/** Larger bodies are told their first problem only: collecting all of them would cost more than reading them. */
+/**
+ * Max size of bodies whose problems are all reported; of larger ones only the first: collecting all
+ * would cost more than reading them.
+ */
 const thoroughBytes = 64 * 1024;
 const mostProblems = 20;
 
@@ -63,7 +66,7 @@ export class RouteShapes {
     }
   }
 
-  /** What is wrong with a reply of this route, as `[path] sentence`. */
+  /** Returns what is wrong with a reply of this route, as `[path] sentence`. */
   replyProblem(reply: unknown): string | undefined {
     const schema =
       this.#declaration.kind === 'list' ? this.#declaration.items : this.#declaration.response;
@@ -121,7 +124,7 @@ const formats: Readonly<Record<string, true | RegExp | ((text: string) => boolea
   ipv6: isIPv6,
   /** `30s`, `5m`, `1h30m`, `7d`. */
   duration: /^(?=\d)(\d+w)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?$/,
-  /** Kept as it is; only a hint for forms. */
+  /** Format that is only a hint for forms, and always valid. */
   password: true,
   binary: true,
 };
