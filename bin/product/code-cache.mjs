@@ -17,8 +17,9 @@ export const scriptOf = (text, filename, cachedData) =>
   new Script(opening + text + closing, { filename, columnOffset: -opening.length, cachedData });
 
 /**
- * What the engine has made of the texts of a start, the functions among it that ran, kept for the next one: reading it takes a tenth
- * of the time of compiling them again (docs/adr/0011). One file for each name of a text; without a folder nothing is kept.
+ * Cache of what the engine has compiled of the texts of a start, including the functions that ran,
+ * for the next one: reading it takes a tenth of the time of compiling again (docs/adr/0011). One
+ * file for each name of a text; without a folder nothing is cached.
  */
 export class CodeCache {
   #folder;

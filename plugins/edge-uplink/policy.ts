@@ -26,7 +26,7 @@ export const defaultPolicy: Policy = {
   logs: { paths: ['/var/log/**'] },
 };
 
-/** With a file that cannot be understood: nothing. */
+/** Policy of an invalid file: nothing is allowed. */
 const closedPolicy: Policy = {
   tcp: [],
   webshell: false,

@@ -83,7 +83,10 @@ export class RouteShapes {
   }
 }
 
-/** By text: a reload brings most shapes again as they were, and compiling one takes longer than all its checks. */
+/**
+ * Checks by schema text: a reload brings most shapes again unchanged, and compiling one takes
+ * longer than all its checks.
+ */
 const known = new Map<string, ValidateFunction>();
 const maxKnown = 4_000;
 const compilers = new Map<string, Ajv2020>();
