@@ -24,7 +24,7 @@ function managerIn(text: string): { readonly manager?: string } {
     const { manager } = JSON.parse(text) as { manager?: unknown };
     return typeof manager === 'string' ? { manager } : {};
   } catch {
-    // Who reads its keys says that it is damaged.
+    // Whatever reads its keys reports the damage.
     return {};
   }
 }

@@ -63,7 +63,7 @@ function readBundle(file: string, key: string): Pick<Bundle, 'code' | 'inputs'> 
         }
       : undefined;
   } catch {
-    // Not there, or not readable as one: it is made anew.
+    // Missing or unreadable: it is built again.
     return undefined;
   }
 }
@@ -74,7 +74,8 @@ export function keepBundle(
   { code, filename, inputs }: Bundle,
   began: number,
 ): void {
-  // Only what lies in the installation: a folder that comes and goes would leave a bundle behind each time.
+  // Only within the installation: a folder that comes and goes would leave a bundle behind each
+  // time.
   if (!inputs[0]?.startsWith(sources.root + sep)) {
     return;
   }
@@ -108,7 +109,7 @@ function inputsOf(
         }))
       : undefined;
   } catch {
-    // A file that has gone meanwhile: the next start sees what there is.
+    // The file has disappeared meanwhile: the next start sees what there is.
     return undefined;
   }
 }
@@ -162,7 +163,8 @@ function dropOldMaps(folder: string, file: string): void {
 function write(folder: string, file: string, text: string | Buffer): boolean {
   const draft = `${file}.${process.pid}`;
   try {
-    // For whoever runs svc from this installation, an agent with a user of its own among them, whatever the mask of this one.
+    // For every user who runs svc from this installation, including an agent's own, whatever the
+    // current umask.
     if (mkdirSync(folder, { recursive: true }) !== undefined) {
       chmodSync(folder, 0o755);
     }

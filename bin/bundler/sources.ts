@@ -71,7 +71,8 @@ export function sourceBundler(cacheDir: string): Bundler {
   const sources = { ...bundleSources, cacheDirs: [...bundleSources.cacheDirs!, cacheDir] };
   return {
     plugin: (entry, { id }) => bundlePlugin(entry, id, sources),
-    // One that its author has at hand may bring packages along. Either runs apart, where nothing is lent but the contract.
+    // A pack that is being developed may bring packages along. Either kind runs in its own process,
+    // where only the contract is shared.
     pack: (folder, manifest) =>
       folder.origin === 'data'
         ? bundlePack(folder, manifest)

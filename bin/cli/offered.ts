@@ -42,7 +42,7 @@ function entriesOf(folder: PluginFolder): readonly [words: string, entry: Entry]
 type Load = (folder: PluginFolder, words: string) => Promise<Command>;
 
 const areaCommand: Load = async (folder, words) => {
-  // What checks a manifest is loaded with the command that needs it: help goes without.
+  // The manifest checker is loaded with the command that needs it: help works without it.
   const [{ readManifest }, { areaCommandsOf }, { loadAreaCommand }] = await Promise.all([
     import('../manifest/read-manifest.ts'),
     import('../manifest/area-commands.ts'),
@@ -72,7 +72,7 @@ function summariesIn(folder: PluginFolder, point: string): Readonly<Record<strin
       ]),
     );
   } catch {
-    // "svc plugin check" and svc say what is wrong with it.
+    // "svc plugin check" and svc report what is wrong with it.
     return {};
   }
 }

@@ -21,7 +21,7 @@ export const run = (args: readonly string[], environment: Call['environment']): 
 /** Finds built-in commands without reading any plugin. */
 function quick(args: readonly string[]): Found | undefined {
   const found = new Catalogue(Object.entries(builtIn)).named(args);
-  // `edge list` may be a plugin's, though `edge` is not.
+  // `edge list` may belong to a plugin though `edge` does not.
   return found && found.name.split(' ').length === Math.min(2, wordsOf(args).length)
     ? found
     : undefined;

@@ -1,5 +1,5 @@
-// `npm run check`: types, lint and format. A clean tool costs one line, a complaining one shows what it says. With `-- --all`, or
-// where CI is set, nothing that an earlier check has found counts.
+// `npm run check`: types, lint and format. A clean tool prints one line, a failing one its output.
+// With `-- --all`, or in CI, results of earlier checks are ignored.
 import { fileURLToPath } from 'node:url';
 
 import { runChecks } from './run-checks.mjs';

@@ -45,7 +45,7 @@ export async function compiledHost(root, program = 'svc') {
         used(folder);
         return file;
       }
-      // Forgotten while a svc ran from it, which then kept something there again: half of it is none.
+      // Deleted while a svc was running from it, which then wrote to it again: it is incomplete.
       rmSync(folder, { recursive: true, force: true });
       mkdirSync(draft, { recursive: true });
     } catch {
@@ -56,7 +56,7 @@ export async function compiledHost(root, program = 'svc') {
     if (home === shared) {
       openToAll(draft);
     } else {
-      // What stays outside is found as from the place beside the packages.
+      // External modules resolve as from next to the packages.
       symlinkSync(join(root, 'node_modules'), join(draft, 'node_modules'));
     }
     forget(home, folder);
@@ -118,9 +118,11 @@ async function build(root, draft, folder) {
     },
   };
   await Promise.all([
-    // One text, for which the engine can keep what it makes of it; from there it requires what it would import.
+    // One text, whose compiled form the engine can cache; from there it requires what it would
+    // import.
     program('svc', { ...commonJs, minifyWhitespace: true, supported: { 'dynamic-import': false } }),
-    // Built apart: in one build with the others it would share their chunks, and load what it does not use.
+    // Built separately: in one build with the others it would share their chunks, and load what it
+    // does not use.
     program('edge', { ...modules, ...smallProgram }),
     esbuild.build({
       ...common,

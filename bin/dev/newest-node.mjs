@@ -1,4 +1,5 @@
-// `npm run newest-node [-- part-of-a-path …]`: tests of what is committed, in a clone, with the newest Node that svc promises to run on.
+// `npm run newest-node [-- part-of-a-path …]`: tests what is committed, in a clone, with the newest
+// Node that svc promises to run on.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +16,7 @@ try {
   run('npm', ['install', '--silent', '--prefix', folder, `node@${version}`]);
   const bin = join(folder, 'node_modules', 'node', 'bin');
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
-  // Headers of the Node that stands here are of no use to the other one.
+  // Headers of this Node are of no use to the other one.
   delete env.npm_config_nodedir;
   run('npm', ['test', '--', ...process.argv.slice(2)], { cwd: clone, env });
 } catch (error) {

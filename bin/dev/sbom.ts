@@ -1,4 +1,5 @@
-// `npm run sbom [-- --out <file>]`: what the product is made of, with licences, as CycloneDX.
+// `npm run sbom [-- --out <file>]`: lists the components of the product, with licences, as
+// CycloneDX.
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,5 @@
-// Which files have to be linted with their types again: what a rule says of a file follows from it and from all that it imports.
+// Determines which files have to be linted with types again: what a rule says of a file depends on
+// it and on everything it imports.
 import { createHash } from 'node:crypto';
 import {
   existsSync,

@@ -1,4 +1,5 @@
-// One line that tells what takes so long. It goes to stderr: stdout belongs to the command's answer.
+// Prints one line about a slow operation. It goes to stderr: stdout belongs to the command's
+// answer.
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
 /** Shows `what` with the elapsed seconds until `end`; `beat` runs along, at least once a second; a sentence that it answers with is shown and stays. */

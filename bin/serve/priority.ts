@@ -15,7 +15,7 @@ export async function standInFront(): Promise<() => void> {
   if (process.platform !== 'linux') {
     return () => undefined;
   }
-  // Asked for in a way that starts node's pool for files, if nobody has yet: it must not be missed.
+  // Read in a way that starts node's pool for files, if nothing has yet: it must not be missed.
   const helpers = new Set(await readdir(tasks));
   helpers.delete(String(process.pid));
   return () => {

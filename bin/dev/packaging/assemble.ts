@@ -32,7 +32,7 @@ export async function assemble(
     assets: { [threadAsset('better-sqlite3')]: at('sqlite.cjs') },
   };
   await writeFile(at('sea.json'), JSON.stringify(recipe));
-  // By the Node that is injected into: the code cache of another is of no use.
+  // By the Node that is injected into: the code cache of another one is useless.
   await run(process.execPath, ['--experimental-sea-config', at('sea.json')]);
   await copyFile(process.execPath, at('svc'));
   await chmod(at('svc'), 0o755);

@@ -95,7 +95,8 @@ async function threadPrograms(root: string): Promise<ReadonlyMap<string, string>
     .flatMap((folder) => filesBelow(root, folder))
     .filter((name) => name.endsWith('-worker.ts'));
   const texts = await Promise.all(sources.map((source) => programText(source, root)));
-  // The threads of plugins come with the plugins; what they are not bundled with is the database's package.
+  // Threads of plugins are included with the plugins; only the database's package is not bundled
+  // with them.
   const sqlite = [
     'better-sqlite3',
     await programText('bin/dev/packaging/sqlite.ts', root),

@@ -10,7 +10,8 @@ import { programText } from './program-text.ts';
 /** The two programs of the binary: an agent has its own, because what only the other commands need would make it large. */
 export async function programs(root: string): Promise<ReadonlyMap<string, Uint8Array>> {
   const [svc, edge] = await Promise.all([programText('bin/svc.ts', root), agentText(root)]);
-  // By the Node that becomes the binary, with the flags of its start: other work is of no use. An agent does without, since it would stay in memory.
+  // By the Node that becomes the binary, with the flags of its start: any other cache is useless.
+  // An agent does without, since it would stay in memory.
   growSlowly();
   const made = scriptOf(svc, 'svc.cjs').createCachedData();
   return new Map<string, Uint8Array>([

@@ -1,4 +1,5 @@
-// The tests as plain JavaScript, built anew for each run: reading product and tests through a loader costs each process over a second, this a fifth of one.
+// Compiles the tests to plain JavaScript for each run: reading product and tests through a loader
+// costs each process over a second, this a fifth of one.
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -10,7 +11,7 @@ import { pathToFileURL } from 'node:url';
  */
 export async function buildTests(root, files, folder) {
   await built(root, [...files, ...programs(root)], { outdir: folder, plugins: [keepAddresses] });
-  // What stays outside is found as from the place beside the packages.
+  // External modules resolve as from next to the packages.
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   return new Map(files.map((file) => [file, join(folder, file.replace(/\.ts$/, '.mjs'))]));
 }
@@ -64,7 +65,8 @@ async function built(root, files, options) {
     sourcesContent: false,
     logLevel: 'error',
     tsconfigRaw: existsSync(tsconfig) ? readFileSync(tsconfig, 'utf8') : '{}',
-    // Addons, packages that look for their own files, what only a browser gets, and what only tests use: few of them, each.
+    // Addons, packages that look for their own files, browser code, and what only tests use: few
+    // tests need each.
     external: [
       ...['better-sqlite3', 'esbuild', 'ssh2', 'tsx', 'browser:*'],
       ...first,

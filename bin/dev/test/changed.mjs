@@ -1,4 +1,5 @@
-// `npm test -- --changed`: which tests meet what was changed since the branch left main, and since the last commit.
+// `npm test -- --changed`: selects the tests affected by changes since the branch left main, and
+// since the last commit.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Where the tests of one run keep what they write. It is gone with them, so nothing in it needs a disk.
+// Folder for what the tests of one run write. It is deleted with them, so nothing in it needs a
+// disk.
 import { mkdtempSync, readFileSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Which test files share a process: those of one area start houses of their own and nothing else.
+// Groups test files that share a process: those of one area start hosts of their own and nothing
+// else.
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';

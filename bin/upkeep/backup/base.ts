@@ -39,7 +39,8 @@ export class Base {
       this.#damaged.add(name);
       return false;
     }
-    // Size and time stay as they are when a disk loses bits: only the sum tells that this is still what was backed up.
+    // Size and time do not change when a disk loses bits: only the sum shows that this is still
+    // what was backed up.
     const found = await fingerprint(copy).catch(() => undefined);
     if (found?.sha256 !== own.sha256) {
       rmSync(copy);

@@ -54,7 +54,7 @@ export async function kindsOf(environment: Environment): Promise<ReadonlyMap<str
     pluginSources(await currentProduct(), resolve(environment['SVC_DATA_DIR'] ?? 'data')),
   );
   const kinds = [...folders.values()].flatMap((folder) => {
-    // A pack may not have its things written by the hand of whoever applies the files of others.
+    // A pack must not have its content written by whoever applies the files of others.
     if (folder.origin !== 'shipped') {
       return [];
     }
@@ -84,7 +84,7 @@ export interface Request {
 }
 
 export function requestOf(kind: Kind, there: Thing | undefined, wanted: Thing): Request {
-  // What names it in the path of a patch is not changed by it.
+  // A patch does not change what identifies the thing in its path.
   const fields = (kind.sent ?? kind.fields).filter(
     (field) => !there || kind.change === 'put' || !kind.item.includes(`{${field}}`),
   );
