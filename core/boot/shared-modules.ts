@@ -18,7 +18,7 @@ const modules: Readonly<Record<(typeof lentNames)[number], object>> = {
   re2js: lentLater(() => import('re2js')),
   semver: lentLater(async () => (await import('semver')).default),
   typebox: lentLater(() => import('typebox')),
-  // For the library of tunnels: one copy beside that of the host.
+  // For the tunnel library: the same copy as that of the host.
   ws: lentLater(() => import('ws')),
   yaml: lentLater(async () => (await import('yaml')).default),
 };

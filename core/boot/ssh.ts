@@ -1,4 +1,4 @@
-// Whoever type checks a single area compiles this file, and not the folder around it.
+// Type checking a single area compiles this file, and not the folder around it.
 // oxlint-disable-next-line typescript/triple-slash-reference
 /// <reference path="./ssh2.d.ts" />
 export type { Client, ClientChannel } from 'ssh2';

@@ -33,7 +33,7 @@ export function reportOn(
     lastAttempt: record.lastAttempt,
     requires: (manifest?.requires ?? []).map(({ service, range }) => `${service} ${range}`),
     provides: (manifest?.provides ?? []).map(({ service, version }) => `${service} ${version}`),
-    // Lists of plugins are asked for every few seconds, and need neither.
+    // Lists of plugins are requested every few seconds, and need neither.
     get dependents() {
       return serving ? strandedBy(new Set([record.id]), snapshot) : [];
     },

@@ -114,7 +114,8 @@ export class Reconciler {
 
   /** Raises whatever has its needs met until nothing more can be: so providers come before their users. */
   async #bringUp(): Promise<void> {
-    // One that changes while it is raised is left to the next pass, which whoever saw the change has asked for.
+    // One that changes while it is raised is left to the next pass, which the detected change has
+    // requested.
     const tried = new Set<PluginRecord>();
     for (;;) {
       const ready = this.#roster

@@ -83,7 +83,7 @@ export function carried(error: unknown): CarriedError {
   }
   const { code, status, reason, details, retryAfterSeconds } = error;
   const { kind } = error as { kind?: unknown };
-  // A refusal says all that there is to say.
+  // A refusal is complete without a stack.
   const stack = code === 'internal' ? error.stack : undefined;
   return {
     message,

@@ -101,7 +101,8 @@ export class Logs {
 
 function standardOutput() {
   const output = pino.destination({ dest: 1, sync: true, maxLength: keptBytes });
-  // A full disk behind a redirected log must not end the process, and there is no second place to tell it.
+  // A full disk behind a redirected log must not end the process, and there is no second place to
+  // report it.
   output.on('error', () => undefined);
   return output;
 }

@@ -68,7 +68,7 @@ const secretShapes: readonly (readonly [RegExp, string])[] = [
     `$1$2${hidden}`,
   ],
   [new RegExp(`(${namesInText}["']\\s*:\\s*)(?![\\s"'\\\\])[^\\s,;}\\]]+`, 'gi'), `$1${hidden}`],
-  // `password=…`, and what addresses call their keys.
+  // `password=…`, and the names that addresses use for keys.
   [new RegExp(`(${namesInText}=)(?!["'\`])[^\\s&;,#"'<>)}\\]]+`, 'gi'), `$1${hidden}`],
   [/([?&](?:key|sig|signature|code|sign|ticket)=)[^\s&#"'<>]+/gi, `$1${hidden}`],
   [
@@ -85,7 +85,7 @@ const secretShapes: readonly (readonly [RegExp, string])[] = [
   [/\bxox[a-z]-[\w-]+/g, hidden],
   [/\bbot\d+:[\w-]+/g, hidden],
   [/\b\d{8,12}:[\w-]{30,}/g, hidden],
-  // Webhook addresses are secrets by themselves.
+  // Webhook addresses are themselves secrets.
   [
     /(hooks\.slack\.com\/\w+\/|\/open-apis\/bot\/v2\/hook\/|discord(?:app)?\.com\/api\/webhooks\/)[^\s"'?<>]+/g,
     `$1${hidden}`,
@@ -134,7 +134,7 @@ function copyObject(value: object, walk: Walk): unknown {
   try {
     return copyParts(value, { ...walk, depth: walk.depth + 1 });
   } catch {
-    // A getter or a revoked proxy threw: a log line must never fail for what it describes.
+    // A getter or a revoked proxy threw: a log line must never fail because of its content.
     return '[unreadable]';
   } finally {
     walk.path.delete(value);

@@ -244,7 +244,8 @@ export class OwnedScope implements Scope {
     });
     const wait = (): void => {
       const now = performance.now();
-      // A fixed rate: the phase is kept however long a tick takes, and what fell into a longer one is left out.
+      // A fixed rate: the phase is kept however long a tick takes, and ticks due during a longer
+      // one are skipped.
       due =
         due === undefined
           ? firstDue(now + ms, repeat)

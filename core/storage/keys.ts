@@ -56,7 +56,7 @@ export class KeyRing {
   /** Makes a new key. Nothing is sealed with it before it is on disk. */
   renew(): void {
     const key = randomBytes(32);
-    // Whoever put a key back into the file since the start must not lose it again.
+    // A key that was restored to the file since the start must not be lost again.
     const putBack = this.#inFile().filter((other) => !this.#masters.has(idOf(other)));
     writeKeys(this.#dataDir, [...putBack, ...this.#masters.values(), key]);
     this.#add(key);

@@ -17,7 +17,7 @@ export function readKnownSettings(dataDir: string): KnownSettings {
   try {
     return JSON.parse(readFileSync(fileOf(dataDir), 'utf8')) as KnownSettings;
   } catch {
-    // None yet, or not readable: then every unknown name counts as a typo, and the file is written anew.
+    // None yet, or unreadable: then every unknown name counts as a typo, and the file is rewritten.
     return {};
   }
 }

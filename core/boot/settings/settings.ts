@@ -327,7 +327,7 @@ function problemOf({ keyword, params, instancePath, message, parentSchema }: Mis
   const allowed =
     keyword === 'enum' ? `: ${(params['allowedValues'] as unknown[]).join(', ')}` : '';
   const [example] = parentSchema?.examples ?? [];
-  // A regular expression tells those who have to write the value nothing.
+  // A regular expression does not help people who have to write the value.
   const misfit =
     keyword === 'pattern' && example !== undefined
       ? `must be written like ${example}`

@@ -38,7 +38,7 @@ export function folderOnDisk(
       if (!stat) {
         return undefined;
       }
-      // A file of a stranger that has a second name may be one of ours.
+      // A stranger's file with a hard link may be one of ours.
       if (!stat.isFile() || realpathSync(file) !== file || (origin === 'data' && stat.nlink > 1)) {
         throw errors.file_not_plain({ plugin: id, file: name });
       }

@@ -34,7 +34,8 @@ export async function sendJson(
     }
     await replyPacked(exchange, status, jsonType, text);
   } catch (error) {
-    // When its change stands all the same, a repeat must hear this and not make the change twice.
+    // If its change was made all the same, a repeat must get this answer and not make the change
+    // twice.
     const shown = publicError(error);
     await found?.answer(shown.status, JSON.stringify(errorBody(shown, exchange)));
     throw error;

@@ -163,7 +163,7 @@ class LiveSocket implements Socket, LongAnswer {
   }
 
   onLeave(listener: () => void): void {
-    // Most have one: a list that grows from nothing takes room for seventeen.
+    // Most have one: an array that grows from empty reserves space for seventeen.
     this.#leaveListeners = this.#leaveListeners ? [...this.#leaveListeners, listener] : [listener];
   }
 

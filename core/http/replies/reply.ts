@@ -19,7 +19,7 @@ export function reply(
   }
   const headers = head(exchange);
   if (body !== undefined && status !== 204 && status !== 304) {
-    // A handler that speaks more than one language says which one it chose.
+    // A handler that supports more than one format states which one it chose.
     if (exchange.header('content-type') === undefined) {
       headers.push('content-type', type);
     }

@@ -109,7 +109,7 @@ function checkPath(path: unknown, refuse: Refuse): readonly string[] {
   }
   const segments = pathSegments(path);
   for (const [at, { name, isParam }] of segments.entries()) {
-    // A path may end with a slash: an address of its own, for those who type it.
+    // A path may end with a slash: a separate address, for people who type it.
     const isEnd = name === '' && at > 0 && at === segments.length - 1;
     if (!isParam && !isEnd && (!literal.test(name) || name === '.' || name === '..')) {
       refuse(

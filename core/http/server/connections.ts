@@ -17,7 +17,8 @@ type Busy = Socket & { readonly _httpMessage?: ServerResponse | null };
 export function limitConnections(server: Server | TlsServer, front: Front): void {
   const { addresses, limits, connections, counted, crowded } = front;
   const perAddress = new Map<string, number>();
-  // One for all: with a listener of its own, and what Node keeps for each that is told once, an idle connection takes half a kilobyte more.
+  // One listener for all: with its own, and what Node allocates for each one-time listener, an idle
+  // connection takes half a kilobyte more.
   function closed(this: Socket): void {
     connections.delete(this);
     counted.get(this)?.();
@@ -25,7 +26,8 @@ export function limitConnections(server: Server | TlsServer, front: Front): void
   server.maxConnections = limits.connections;
   const sweep = setInterval(boundHeads, 250, front).unref();
   server.once('close', () => clearInterval(sweep));
-  // Of one with TLS the socket that requests come by is there after the handshake, which has a deadline of its own.
+  // With TLS the socket that requests arrive on exists after the handshake, which has its own
+  // deadline.
   server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
     connections.set(socket, 0);
     socket.on('close', closed);
@@ -40,7 +42,8 @@ export function limitConnections(server: Server | TlsServer, front: Front): void
     }
     if (open > limits.connectionsPerAddress) {
       crowded.add(socket);
-      // One that says nothing is told, too. Not straight from a timer: what arrived while the thread was busy is read after those.
+      // A silent client is answered, too. Not directly from a timer: what arrived while the thread
+      // was busy is read after timers.
       setTimeout(
         () => setImmediate(() => socket.bytesRead === 0 && answerBusy(front, socket, 2, 0)),
         3_000,
@@ -108,7 +111,8 @@ function answerBarely(socket: Duplex, status: string, error: object): void {
   const body = JSON.stringify(error);
   const headers = `${fixed}content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;
   socket.resume().end(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\n${body}`);
-  // Not at once: what the peer still sends would be answered by a reset, which takes our answer with it.
+  // Not immediately: data that the peer still sends would be answered by a reset, which discards
+  // our answer.
   setTimeout(() => socket.destroy(), 1_000).unref();
 }
 

@@ -41,7 +41,7 @@ export class HttpServer {
   constructor(options: HttpOptions) {
     const front = openFront(options);
     const app = express().disable('x-powered-by').disable('etag').set('query parser', 'simple');
-    // What arrives on a connection that was told to come back later is read, not done.
+    // Requests on a connection that was told to come back later are read, not handled.
     app.use(
       (req, res) =>
         void (
@@ -53,7 +53,7 @@ export class HttpServer {
     const settings: ServerOptions = {
       maxHeaderSize: headerBytes,
       insecureHTTPParser: false,
-      // Asked for in the pipeline, where the answer gets a body.
+      // Required in the pipeline, where the answer gets a body.
       requireHostHeader: false,
       keepAliveTimeout: idleMs,
       headersTimeout: front.limits.headersTimeoutMs,
@@ -187,7 +187,8 @@ function listenFailure(cause: NodeJS.ErrnoException, place: string, setting: str
  * Other protocols than WebSocket are not switched to; their requests are answered as if they had not asked.
  */
 function serveUpgrade(front: Front, req: IncomingMessage, socket: Duplex, head: Buffer): void {
-  // Node no longer listens on an upgraded connection; 'close' follows and is what the rest of the code waits for.
+  // Node no longer listens on an upgraded connection; 'close' follows and is what the rest of the
+  // code waits for.
   socket.on('error', () => socket.destroy());
   if (socket.writableEnded || isHeld(front, req, socket)) {
     return;

@@ -34,7 +34,7 @@ export class Reserve {
         timeout: allocationMs,
       });
     } catch {
-      // Not told apart from a full disk here: whoever writes the space then meets that as an error.
+      // Not distinguished from a full disk here: writing the space then fails with that error.
       this.#refused = true;
       this.giveUp();
     }

@@ -16,7 +16,8 @@ export interface ConnectOptions {
 /** Earlier releases can lose a commit when a checkpoint meets a writer on another connection. */
 const oldestSqlite = '3.51.3';
 
-// Of a file the system keeps what is asked for often, too: a connection that holds 16 MB of it, as it would, holds most of that twice.
+// The system caches frequently read parts of the file, too: a connection with the default cache of
+// 16 MB holds most of that twice.
 const settings = [
   'busy_timeout = 5000',
   'foreign_keys = ON',
