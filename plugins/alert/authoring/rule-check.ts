@@ -30,7 +30,8 @@ export async function assertWorks(
       await assertQuery(query, `/conditions/${index}/${query.field}`, { metrics, logs });
     }
   }
-  // What is built around the texts must hold too, such as a sum over a metric that was given as a call.
+  // What is built around the texts must be valid too, such as a sum over a metric that was given as
+  // a call.
   for (const [index, { store, query }] of planOf(rule, usualIntervalMs).legs.entries()) {
     await assertQuery(
       { field: '', text: query, language: store === 'logs' ? 'logql' : 'promql', wants: 'number' },

@@ -22,7 +22,7 @@ export function withEtas(
         return rows;
       }
       const { answer } = await ask(leg, leg.eta);
-      // Of several series of one instance the one that is there first counts.
+      // Of several series of one instance the first one counts.
       const etas =
         answer instanceof Error
           ? undefined

@@ -94,7 +94,7 @@ export class StaleInstances {
         stale.set(key, known.get(key)!);
       }
     }
-    // Until the clock shows new times, what was seen is only seen of the past.
+    // Until the clock shows new times, only the past was observed.
     this.#keep(ruleId, isBlind ? new Map([...known, ...stale]) : stale);
     return { stale, unknown: unsaid };
   }

@@ -57,7 +57,7 @@ export class RuleMemory implements RuleBook {
       }
       return;
     }
-    // What was read before a change may arrive after it.
+    // The result of a read that began before a change may arrive after it.
     if (before !== undefined && before.updated_at >= rule.updated_at) {
       return;
     }

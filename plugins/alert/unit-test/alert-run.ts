@@ -86,7 +86,7 @@ export class AlertRun {
       this.#instances.clear();
       throw errors.test_limit({ max: limit, count: active });
     }
-    // Asked once for all of an evaluation.
+    // Shared by all templates of one evaluation.
     const answers = new TemplateAnswers();
     for (const [key, row] of rows) {
       this.#annotations.set(key, await this.#annotated(row, answers, ask));
