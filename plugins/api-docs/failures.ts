@@ -79,7 +79,7 @@ function refusals({
 }: DescribedRoute): readonly Refusal[] {
   const takesBody = method !== 'GET' && (kind !== 'bytes' || consumes !== undefined);
   const codes: readonly (ErrorCode | false)[] = [
-    // A parameter that no route knows is refused by every one of them, and so is a body that none asked for.
+    // Every route refuses unknown parameters, and a body that it does not take.
     'invalid_argument',
     access !== 'public' && 'unauthorized',
     access !== 'public' && access !== 'known' && 'forbidden',
