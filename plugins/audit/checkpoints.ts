@@ -146,7 +146,7 @@ function parsed(line: string): Checkpoint {
       ? { seq, hash, at, key_id, signature }
       : unsigned;
   } catch {
-    // The file may have been altered; verification says so.
+    // The file may have been altered; verification reports that.
     return unsigned;
   }
 }

@@ -78,7 +78,7 @@ function entryOf(record: string): Entry {
     const { actor, ...entry } = JSON.parse(record) as Entry;
     return { ...illegible, ...entry, actor: { ...illegible.actor, ...actor } };
   } catch {
-    // Verification says which row it is, and why; here it stands as one that cannot be read.
+    // Verification reports which row it is, and why; here it is shown as unreadable.
     return illegible;
   }
 }

@@ -96,7 +96,7 @@ async function walk(
     last = { seq: anchor.to_seq, hash: anchor.last_hash };
   }
 
-  // Read before the rows are: each of them speaks of a row that is there by now.
+  // Read before the rows: each of them refers to a row that exists by now.
   const seen = await memory.look();
   const known = await checkpoints.all();
   const { signed, broken } = await signedOnes(known, checkpoints, pause);
