@@ -67,7 +67,7 @@ export class AuditChanges {
 
   async #readOn(): Promise<void> {
     const known = (await this.#feed.seen(place)).get(place);
-    // What was changed before this room came is in the trail, and no news.
+    // Changes from before this plugin was installed are in the trail, and no news.
     let last = known === undefined ? await this.#entries.get().last() : Number(known);
     if (known === undefined) {
       await this.#feed.put([], new Map([[place, String(last)]]));
@@ -91,7 +91,7 @@ function changeOf(entry: AuditEntry): readonly ChangeDraft[] {
   const what = `${type} ${id ?? ''}`.trim();
   const verb = action.slice(action.lastIndexOf(':') + 1);
   const done = Object.hasOwn(made, verb) ? `${what} ${made[verb]}` : `${action} of ${what}`;
-  // Of what is new, all fields are.
+  // All fields of a new thing are new.
   const named =
     fields.length === 0 || verb === 'create'
       ? ''
