@@ -96,7 +96,7 @@ export default definePlugin({
   },
   start(ctx, { runs, runStore }) {
     ctx.scope.task('take over runs', () => runs.takeOver());
-    // Also for those that the generation before this one has let go of since.
+    // Also for runs that the previous generation has released since.
     ctx.scope.interval('look for left runs', lookMs, () => runs.takeOver());
     ctx.scope.interval('forget old runs', hourMs, async () => {
       await runStore.forgetBefore(ctx.clock.now() - keptMs);
@@ -130,7 +130,7 @@ function livePrincipal(
   }
   const person = people.get().live(Number(principal.id));
   if (person === undefined || principal.kind === 'token') {
-    // What a token may is less than its person, and the gate asks for both.
+    // A token may do less than its person, and the gate checks both.
     return (
       person && {
         ...principal,

@@ -99,7 +99,7 @@ function systemText({
       `Agents that ${askKey} reaches; ask one when its subject is not yours:\n${listed(lines, window, 'ask the person for a name')}`,
     );
   }
-  // Who may not read one is not told of them.
+  // An agent is not told of personas that the person may not read.
   if (
     guides.length > 0 &&
     [...offer.tools, ...offer.deferred].some(({ name }) => name === guideKey)

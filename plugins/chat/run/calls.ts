@@ -117,7 +117,7 @@ export class ToolCalls {
       { principal: work.principal, persona, origin: work.origin },
       state,
     );
-    // What a foreign tool says of itself stands in the prompt, too.
+    // A foreign tool's own description is in the prompt, too.
     const isTold = isTainted(state) || [...byName.values()].some(isForeign);
     const against =
       objection(state, call) ?? (isTold ? await this.#stranger(call, tool) : undefined);

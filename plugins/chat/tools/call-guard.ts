@@ -12,7 +12,7 @@ export function objection(state: RunState, call: Call): string | undefined {
     return 'The arguments are not one JSON object. Write them again as an object that fits the schema of the tool.';
   }
   const all = state.turns.flatMap(({ calls }) => calls);
-  // Those planned beside it count, too: a turn may plan any number at once.
+  // Those planned in the same turn count, too: a turn may plan any number at once.
   const earlier = all
     .slice(
       0,
