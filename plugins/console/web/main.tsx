@@ -41,7 +41,7 @@ function Root() {
   return now.state === 'out' && Welcome ? <Welcome why={now.why} /> : null;
 }
 
-// Not in the document: a browser looks anew for what is named from there whenever the address changes.
+// Not in the document: a browser fetches again what is named there whenever the address changes.
 document.querySelector('link')!.href = below('/favicon.ico');
 showEverything();
 followTheme();

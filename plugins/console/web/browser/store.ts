@@ -50,7 +50,7 @@ export const kept = {
     try {
       return localStorage.getItem(prefix + name) ?? undefined;
     } catch {
-      // Storage may be closed to the page; then nothing is kept.
+      // The page may have no access to storage; then nothing is stored.
       return undefined;
     }
   },

@@ -71,7 +71,7 @@ export function useData<T>(
         draw((count) => count + 1);
       }
     } catch (error) {
-      // What was known stays on the page; that svc is silent is said at its top.
+      // Known data stays on the page; the lost connection is shown at its top.
       if (!own.signal.aborted) {
         const { value } = state.current;
         state.current = { key, value, error: worthSaying(error, value) };

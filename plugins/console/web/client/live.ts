@@ -48,7 +48,8 @@ export function startLive(): () => void {
 async function follow(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const began = performance.now();
-    // A stream that ends after a while may have been ended by its token: the next one begins before anything is said to be lost.
+    // A stream that ends after a while may have been ended by its token: the next one starts before
+    // a lost connection is reported.
     const isCut = await listen(signal).then(
       () => performance.now() - began < retryMs,
       () => true,
@@ -113,7 +114,7 @@ function take(frame: string): void {
     }
   } else if (event === 'changed') {
     const { kinds } = JSON.parse(data) as { kinds: readonly string[] };
-    // What a plugin answers may be another thing once it has been loaded anew, whatever the page shows of it.
+    // The answers of a plugin may change once it has been reloaded, whatever the page shows of it.
     const isAll = kinds.includes('plugins');
     [...listeners]
       .filter(

@@ -28,7 +28,7 @@ export function followKeys(): void {
   addEventListener('keydown', (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
       event.preventDefault();
-      // Not over a dialog, and what is being written there.
+      // Not over a dialog with unsaved input.
       if (overlay.value === 'palette' || !document.querySelector('dialog[open]')) {
         overlay.set(overlay.value === 'palette' ? undefined : 'palette');
       }

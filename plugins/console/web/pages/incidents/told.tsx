@@ -63,7 +63,7 @@ export function Told({ incident }: { readonly incident: number }) {
       kinds: ['deliveries'],
     },
   );
-  // What became of a message is said below, by the message itself.
+  // The outcome of a message is shown below, with the message itself.
   const heard = new Set(deliveries.value?.items.map(({ channel_id: id }) => id));
   if (error && !value) {
     return null;

@@ -82,7 +82,7 @@ class OwnSheets {
   }
 
   #create(name: string): HTMLElement {
-    // An empty style element is refused, too; what is never seen stands in its place.
+    // An empty style element is refused, too; a hidden one replaces it.
     const element = Document.prototype.createElement.call(
       document,
       name === 'style' ? 'template' : name,
