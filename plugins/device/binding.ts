@@ -116,7 +116,8 @@ function doubtOf(
       ? `device ${id} is bound to the key of its machine, and this one shows none: it is another machine, or its agent is from before machines had keys`
       : `device ${id} is bound to the key of its machine, and this one has another: it is another machine, or one that lost its key`;
   }
-  // From before machines had keys: the edge that watches it says which it is, and its first key is kept.
+  // From before machines had keys: the edge that watches it states its identity, and its first key
+  // is stored.
   if (isHome) {
     return machine === known
       ? undefined

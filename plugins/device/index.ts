@@ -40,7 +40,7 @@ export default definePlugin({
       DeviceDirectory,
       () => new Directory({ tables, online: () => fleet.online(), clock, events, log }),
     );
-    // Told by another generation of this plugin.
+    // Fired by another generation of this plugin.
     ctx.events.on(DeviceCreated, () => scopes.forget());
     ctx.events.on(DeviceChanged, () => scopes.forget());
     ctx.events.on(DeviceRemoved, () => scopes.forget());

@@ -28,7 +28,7 @@ export class Scopes implements ScopeSource {
     }
     const found = this.#find(selectors);
     this.#kept.set(key, found);
-    // What could not be read is read again for the next question.
+    // A failed read is repeated for the next query.
     found.catch(() => this.#kept.get(key) === found && this.#kept.delete(key));
     return found;
   }
