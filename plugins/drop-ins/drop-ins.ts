@@ -104,7 +104,8 @@ export class DropIns {
   async #look(): Promise<void> {
     const paths = this.#hints;
     this.#hints = new Set();
-    // Awaited even when nothing changed: who asks may stand in the middle of a publication, and this leads to another.
+    // Awaited even if nothing changed: the caller may be in the middle of a publication, which
+    // leads to another.
     await this.#carried.visit(this.#now);
     for (const folder of this.#folders) {
       if ([...paths].some((path) => folder.concerns(path))) {

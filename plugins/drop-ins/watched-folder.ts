@@ -33,7 +33,7 @@ export class WatchedFolder {
     if (this.#problem?.error !== problem) {
       this.#problem = problem === undefined ? undefined : { error: problem, since: now() };
     }
-    // A folder that cannot be read at the moment keeps what it has; one that is gone has nothing.
+    // A folder that cannot be read at the moment keeps its content; a deleted one has none.
     if (found) {
       const files = new Map<string, DropIn>();
       for (const { file, name, stamp } of found) {
