@@ -41,7 +41,8 @@ export class CloneDetector {
       machines: new Set([record.machine]),
     };
     this.#contested.set(record.id, contest);
-    // A machine that boots anew makes another start, and no turn; one that comes back as it was before is a copy of another.
+    // A rebooted machine has a new start, and no turn; one that returns with an earlier start is a
+    // copy of another.
     const isTurn = record.machine !== machine || contest.starts.has(start);
     contest.turnsAt = [
       ...this.#recent(contest.turnsAt),

@@ -78,7 +78,8 @@ export class Rotations {
         { secret_key: secret, generation },
         { timeoutMs: offerMs, idempotencyKey: ids.uuid() },
       );
-      // It says that it has it, and has shown it: only both together leave no way on which it comes back with the older one alone.
+      // It reports that it has the secret, and has proved it: only both together exclude that it
+      // returns with the older one alone.
       if (this.#probed.get(record.id) === generation) {
         this.#revoke(record, (older) => older < generation);
         session.goAway(

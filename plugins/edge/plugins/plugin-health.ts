@@ -99,7 +99,7 @@ export class HealthRecords {
     ) {
       this.#changed.add(record);
     }
-    // After a restart of the manager nothing has changed because it is heard again.
+    // After a restart of the manager a first report is no change.
     if (before ? before.state !== state : state === 'crashed') {
       events.pluginHealth(record.id, plugin.name, health);
     }

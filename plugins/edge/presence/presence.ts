@@ -86,7 +86,8 @@ export class Presence {
     this.#up.delete(record.id);
     this.#changed.add(record);
     if (this.#awaiting && this.#missing.size > 0) {
-      // In the rush of a fleet that returns some lose their connection again: that says nothing about their machines.
+      // When a fleet reconnects some lose their connection again: that says nothing about their
+      // machines.
       this.#missing.add(record);
       return;
     }

@@ -102,7 +102,7 @@ export class EdgeTable {
     [...this.#byId.keys()].filter((id) => !there.has(id)).forEach((id) => this.#forget(id));
     for (const presence of await presenceStore(this.#read).all()) {
       const record = this.#byId.get(presence.edge_id);
-      // What memory has seen itself is newer.
+      // What this process has seen itself is newer.
       if (record && record.lastRegisteredAt === null) {
         record.lastSeenAt = presence.last_seen_at;
         record.lastRegisteredAt = presence.last_registered_at;

@@ -101,7 +101,7 @@ export class Application {
     const random = seeded('request', this.#seed, this.#first, serial);
     const traceId = hexOf(32, this.#seed, this.#first, serial);
     const spans: Served[] = [];
-    // By its end a request belongs to its moment: what is not over is not told.
+    // A request belongs to the moment of its end: unfinished ones are not reported.
     this.#serve(this.#first, {
       traceId,
       parentId: '',
@@ -145,7 +145,7 @@ export class Application {
 
   #usualMs(host: number, at: number): number {
     const { slower, failing } = this.#harmOf(host, at);
-    // What fails is asked for again.
+    // Failed requests are retried.
     const own = this.#work[host - this.#first]! * slower * (1 + 5 * failing);
     return this.needs(host).reduce((sum, other) => sum + this.#usualMs(other, at), own);
   }
