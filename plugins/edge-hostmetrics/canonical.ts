@@ -164,7 +164,7 @@ async function valuesOf(
   const plain = new Map<string, number | undefined>([
     ['node_cpu_usage_percent', before && busyPercent(before.cpus, now.cpus)],
     ['node_memory_used_percent', usedPercent(memory.get('MemTotal_bytes'), available(memory))],
-    // Without any swap nothing of it is used.
+    // Without any swap the usage is zero.
     ['node_swap_used_percent', swap === 0 ? 0 : usedPercent(swap, memory.get('SwapFree_bytes'))],
     [
       'node_open_fds_percent',

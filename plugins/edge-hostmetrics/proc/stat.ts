@@ -42,7 +42,7 @@ export function parseStat(text: string): KernelStat {
           Array.from({ length: fields }, (_, i) => values[i] ?? 0),
         );
       } else if (!key.startsWith('cpu')) {
-        // `intr` goes on with a thousand numbers that are of no use here.
+        // `intr` continues with a thousand numbers that are not needed.
         const next = text.indexOf(' ', space + 1);
         const value = Number(text.slice(space + 1, next === -1 || next > end ? end : next));
         if (Number.isFinite(value)) {
@@ -95,7 +95,7 @@ export function busyPercent(
   let resting = 0;
   for (const [cpu, times] of now) {
     const earlier = before.get(cpu);
-    // Of a CPU that came back in between nothing can be said.
+    // Nothing can be said of a CPU that came back in between.
     if (earlier === undefined || earlier[idle]! > times[idle]!) {
       continue;
     }

@@ -70,7 +70,7 @@ function parsed(url: string): URL | undefined {
   try {
     return new URL(url);
   } catch {
-    // Not an address: the caller says so.
+    // Not an address: the caller reports that.
     return undefined;
   }
 }
