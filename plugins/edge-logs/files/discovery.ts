@@ -39,7 +39,8 @@ export class Discovery {
   /** Takes up the files of an earlier process. */
   async resume(places: readonly Place[]): Promise<void> {
     const { tails } = this.#options;
-    // What was read to its end is known first, so that no generation of a file is taken for a new one.
+    // Files read to the end are known first, so that no generation of a file is taken for a new
+    // one.
     for (const place of places.toSorted((a, b) => Math.sign(rank(a) - rank(b)) || 0)) {
       const group = this.#groupOf(place);
       if (place.state === 'parked' || place.state === 'skipped' || group === undefined) {

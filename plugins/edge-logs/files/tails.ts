@@ -189,7 +189,7 @@ export class Tails {
     for (let took = true; took && !draft.full && !signal.aborted;) {
       took = false;
       const tails = this.#readable();
-      // Who comes first when there is not room for all changes every time.
+      // Rotates which one comes first if not all changes fit.
       const first = tails.length === 0 ? 0 : this.#reads++ % tails.length;
       for (const tail of [...tails.slice(first), ...tails.slice(0, first)]) {
         if (draft.full || signal.aborted) {

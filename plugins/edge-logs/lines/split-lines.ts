@@ -37,7 +37,7 @@ export function splitLines(bytes: Buffer, options: Splitting): Split {
   let part = options.part;
   while (at < bytes.length) {
     if (part === 0) {
-      // What a writer that does not append leaves in a file that was cut off under it.
+      // Zeros left by a writer that does not append, in a file that was truncated under it.
       at = afterZeros(bytes, at);
     }
     const end = endOfEntry(bytes, at, options);
@@ -76,7 +76,7 @@ function endOfEntry(bytes: Buffer, from: number, { starts, over }: Splitting): E
     const next = last + 1;
     const after = bytes.indexOf(newline, next);
     if (next === bytes.length || (after < 0 && over !== 'all')) {
-      // What follows is not here yet, or not whole.
+      // What follows is not here yet, or incomplete.
       return over === undefined ? undefined : lineEnd(bytes, from, last);
     }
     const stop = after < 0 ? bytes.length : after;
