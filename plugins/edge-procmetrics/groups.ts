@@ -68,7 +68,8 @@ export class Groups {
       if (cmdline === undefined) {
         return named(name, process, []);
       }
-      // What a pattern takes out of the arguments becomes a label: it leaves this machine without secrets.
+      // What a pattern extracts from the arguments becomes a label: it leaves this host without
+      // secrets.
       line ??= redactArguments(await this.#commandLines.of(process.pid)).join(' ');
       const matcher = cmdline.matcher(line);
       if (matcher.find()) {
