@@ -43,7 +43,7 @@ export default definePlugin({
     const after: After = (ms, work) => ctx.scope.timeout('a skill at work', ms, work);
     const rest = (): Promise<void> => new Promise((done) => void after(0, done));
     const disk = new SlowCalls({ ...slow, after });
-    // The keys of this edge, and what is kept beside them.
+    // The keys of this edge, and the files next to them.
     const paths = new AllowedPaths({
       policy,
       slow: disk,

@@ -114,7 +114,8 @@ export class SkillRunner {
         error,
         duration_ms: Math.round(clock.monotonic() - from),
       } as const;
-      // It is done: an answer that is held back for want of this line would only be asked for again.
+      // It is done: withholding the answer for lack of this line would only cause it to be
+      // requested again.
       await journal
         .append(end, changing)
         .catch((cause: unknown) =>

@@ -122,7 +122,7 @@ export class AllowedPaths {
 
   async #name(asked: string): Promise<NamedPath> {
     const plain = plainPath(asked);
-    // Nothing may be learned of what is closed, not even whether it is there.
+    // Nothing may be revealed of closed paths, not even whether they exist.
     if (this.#isClosed(plain)) {
       throw refusal(asked);
     }
@@ -136,7 +136,8 @@ export class AllowedPaths {
       throw trouble(asked, error);
     });
     try {
-      // A folder of the path may have become a link meanwhile; what counts is where the handle is.
+      // A folder of the path may have become a link meanwhile; the handle's location is what
+      // counts.
       if ((await readlink(`/proc/self/fd/${handle.fd}`)) !== path) {
         throw errors.file_changed({ asked });
       }
@@ -151,7 +152,8 @@ export class AllowedPaths {
     if (!stats.isFile()) {
       throw errors.not_regular({ asked, kindOf: kindOf(stats) });
     }
-    // A second name of a file somewhere else; where the kernel protects links, only who may read it anyway can have made one.
+    // A hard link to a file elsewhere; where the kernel protects links, only someone who may read
+    // it anyway can have made one.
     if (stats.nlink > 1n && this.#parts.files.number('/proc/sys/fs/protected_hardlinks') !== 1) {
       throw errors.hard_links({ asked, links: `${stats.nlink}` });
     }

@@ -166,7 +166,7 @@ function readRule(text: string): Rule {
   if (family !== 0) {
     const whole = family === 6 ? 128 : 32;
     const size = prefix === undefined ? whole : Number(prefix);
-    // A prefix that is none allows one address, and no more than was meant.
+    // An invalid prefix allows one address, and no more than was meant.
     const network = blockList([
       [base, size >= 0 && size <= whole ? size : whole, family === 6 ? 'ipv6' : 'ipv4'],
     ]);

@@ -76,7 +76,7 @@ export const dnsProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
       if (code === 'EINVAL' || code === 'EBADNAME') {
         throw errors.record_name({ name, type });
       }
-      // That there is no answer is what was to be found out.
+      // That there is no answer is the result.
       return {
         result: {
           found: false,

@@ -65,7 +65,7 @@ export const fileTail = (paths: AllowedPaths): EdgeSkill => ({
  * is all there is.
  */
 function beginOf(bytes: Buffer, lines: number, whole: boolean): number {
-  // What ends the last line begins no other.
+  // The newline after the last line begins no other.
   let at = bytes.at(-1) === newline ? bytes.length - 1 : bytes.length;
   let begin = bytes.length;
   for (let count = 0; count < lines; count++) {

@@ -67,7 +67,7 @@ export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSki
             : `failed with code ${code}: ${plainText(errors).slice(0, 500)}`,
       });
     }
-    // Newest first, as it prints them: what was cut off is the oldest.
+    // Newest first, as it prints them: the truncated one is the oldest.
     const entries = Buffer.from(output).toString('utf8').split('\n').flatMap(readEntry);
     const shown = fitRows(entries);
     const oldest = shown.at(-1);

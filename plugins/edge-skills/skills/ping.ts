@@ -29,7 +29,7 @@ export const ping = (programs: MachinePrograms, rules: ProbeRules): EdgeSkill =>
     if (program === undefined) {
       throw edgeSkillsErrors.no_ping();
     }
-    // Behind every option and checked to be an address, so it is none.
+    // After every option and verified to be an address, so it cannot be an option.
     const args = [`-${family}`, '-n', '-c', String(count), '-W', '2', address];
     const { code, output, errors, cut } = await programs.run(program, args, {
       timeoutMs,
