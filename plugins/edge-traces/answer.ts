@@ -25,7 +25,7 @@ export function refuse(response: ServerResponse, json: boolean, thrown: unknown)
     'content-type': json ? jsonType : protobufType,
     ...error.headers,
     ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
-    // What is left of a body that was refused is not read.
+    // The rest of a refused body is not read.
     ...(error.status === 413 && { connection: 'close' }),
   });
   response.end(json ? JSON.stringify({ code, message }) : statusMessage(code, message));

@@ -92,7 +92,7 @@ export class Receiver {
     this.#inFlight += size;
     try {
       const body = await read(request, maxBytes);
-      // One after the other: what is unpacked is large for a moment.
+      // One after the other: an unpacked export is large for a moment.
       const counted = this.#unpacking.then(async () =>
         countSpans(
           encoding === 'gzip' ? await unpacked(body, maxBytes * unpackedTimes) : body,
