@@ -112,7 +112,7 @@ async function take(
   try {
     await pipeline(response, cap, file, { signal });
   } catch (cause) {
-    // Of the file and of the cap they say enough; a connection says "aborted".
+    // Errors about the file and the limit are specific; a connection only says "aborted".
     throw isSvcError(cause) || isOfDisk(cause) || signal.aborted
       ? cause
       : errors.connection_lost({ cause: messageOf(cause) }, { cause });

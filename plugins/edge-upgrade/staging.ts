@@ -131,7 +131,7 @@ function versionIn(said: string): string | undefined {
     const { version } = JSON.parse(said) as { version?: unknown };
     return typeof version === 'string' && versionForm.test(version) ? version : undefined;
   } catch {
-    // Words, and not the document that was asked for: not a version of this program.
+    // Text instead of the requested document: not a version of this program.
     return undefined;
   }
 }

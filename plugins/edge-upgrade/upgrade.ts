@@ -111,10 +111,10 @@ export class Upgrade {
       }
       await this.#prepare({ ...job, begun: job.begun + 1 }, signal);
     } catch (error) {
-      // The agent ends: its next life goes on.
+      // The agent ends: it continues after its restart.
       if (!signal.aborted) {
         const at = jobs.current() ?? job;
-        // What a bad line has brought so far is gone on with when it is ordered again.
+        // What a bad connection has transferred so far is resumed when it is ordered again.
         await this.#end(
           at,
           'failed',
@@ -232,7 +232,7 @@ export class Upgrade {
     const { jobs, trials, staging, running, clock, log } = this.#parts;
     if (state !== 'succeeded') {
       if (!resumable) {
-        // First: where the disk was full there is room then to say so.
+        // First, to free space for the report if the disk was full.
         staging.discard();
       }
       if (job.folder !== undefined && job.folder !== running) {
