@@ -38,7 +38,8 @@ export class ClockCheck {
         await tell(tunnel, { skew_ms: skewMs });
       }
     } catch (error) {
-      // Also of a manager from before it was asked for its time: that one goes by what it saw when this edge connected.
+      // Also for an earlier manager, which does not report its time: it uses what it saw when this
+      // edge connected.
       log.debug(
         { event: 'uplink.clock_unknown', cause: messageOf(error) },
         'comparing the clock with that of the manager failed',
@@ -51,7 +52,7 @@ export class ClockCheck {
     const [asked, askedAt] = [clock.monotonic(), clock.now()];
     const { now: theirs } = await tell(tunnel, {});
     const tookMs = clock.monotonic() - asked;
-    // Both clocks of this machine tell the same, unless it was set, or slept, just now.
+    // Both clocks of this host agree, unless it was just set, or slept.
     const isSteady = Math.abs(clock.now() - askedAt - tookMs) < longestMs;
     return typeof theirs === 'number' && tookMs < longestMs && isSteady
       ? Math.round(askedAt + tookMs / 2 - theirs)

@@ -104,7 +104,7 @@ export class Courier {
     this.lastProblem = reason;
     const full = Math.min(maxMs, firstMs * 2 ** Math.min(this.#failures, 20));
     this.#failures += 1;
-    // Also what the manager asks for is spread, so that many edges do not come at once.
+    // A delay requested by the manager is spread as well, so that many edges do not come at once.
     await this.#pause.wait(
       afterMs === undefined ? full * (0.5 + random() / 2) : afterMs + random() * 1_000,
     );

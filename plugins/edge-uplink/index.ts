@@ -197,7 +197,8 @@ function schedule(
   scope.interval('report the buffer', bufferMs, reportBuffer);
   scope.interval('report the host', hostMs, () => host.refresh());
   scope.interval('compare the clocks', clockMs, () => clocks.look());
-  // Before the manager knows the device, what it takes would be filed without one; a tunnel that is blocked must not hold it for ever.
+  // Until the manager knows the device, pushes would be stored without one; a blocked tunnel must
+  // not hold them forever.
   scope.timeout('send also without a report of the host', introduceMs, () => shipment.release());
 }
 

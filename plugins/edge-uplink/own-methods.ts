@@ -35,7 +35,8 @@ export const ownMethods = (parts: {
       try {
         await parts.link.probe(next, signal);
       } catch (error) {
-        // Lost on the way says nothing: the manager may have seen the proof, and what is staged is then the way back in.
+        // A lost connection proves nothing: the manager may have seen the proof, and the staged
+        // secret is then the way back in.
         if (isRefusal(error) && error.lasting) {
           parts.credentials.discard();
         }

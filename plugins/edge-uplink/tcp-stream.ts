@@ -13,7 +13,8 @@ export const tcpStream = (policy: LocalPolicy): EdgeStreamService => ({
     const { host, port } = readTarget(meta);
     const wanted = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
     const { tcp, webshell } = policy.current();
-    // What is reached this way is the machine's SSH server; a manager that knows of no "webshell: false" is refused here.
+    // This reaches the host's SSH server; a manager that does not know of "webshell: false" is
+    // refused here.
     if (!webshell) {
       throw errors.no_shells();
     }

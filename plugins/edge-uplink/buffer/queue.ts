@@ -56,7 +56,7 @@ export class Queue {
     }
     queue.#ranges = cutBefore(await queue.#recall(), queue.#segments[0]?.seq ?? 0);
     const end = queue.#end();
-    // A place beyond the end is of a tail that was torn.
+    // A position beyond the end belongs to a torn tail.
     queue.#ranges = queue.#ranges.map(({ from, to }) => ({
       from: isBefore(end, from) ? end : from,
       to: to && isBefore(end, to) ? end : to,
@@ -136,7 +136,8 @@ export class Queue {
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') {
           throw error;
         }
-        // What was appended is safe all the same; the next sync tries again, and after a kill before that some of it goes twice.
+        // What was appended is safe all the same; the next sync tries again, and after a kill
+        // before that some of it is sent twice.
         this.#moved = true;
       }
     }

@@ -98,7 +98,7 @@ function itemsOf(head: Buffer): number {
   try {
     return (JSON.parse(head.toString('utf8')) as RecordHead).items;
   } catch {
-    // Damaged: it is not known what is lost with it.
+    // Damaged: it is unknown what is lost with it.
     return 0;
   }
 }
