@@ -67,7 +67,7 @@ export default definePlugin({
     ctx.http.routes(roleRoutes(policy, roles));
     ctx.http.routes(policyRoutes(catalogue, createExplain({ people, policy, catalogue })));
 
-    // The generation before this one still finishes its work, and what it commits must be known here too.
+    // The previous generation is finishing its work, and what it commits must be known here too.
     ctx.events.on(PersonChanged, ({ id }) => people.refresh([id]));
     ctx.events.on(RoleChanged, () => policy.refresh());
 
@@ -88,7 +88,7 @@ export default definePlugin({
     return { recall, makeFirstAdmin: () => ensureFirstAdmin(named) };
   },
   async start(_ctx, { recall, makeFirstAdmin }) {
-    // Once more, for what was committed between reading and serving.
+    // Again, for what was committed between reading and serving.
     await recall();
     await makeFirstAdmin();
   },

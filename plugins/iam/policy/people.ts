@@ -88,7 +88,8 @@ export class People {
     try {
       found = await this.#parts.read(ids);
     } finally {
-      // Who cannot be read is not there: better locked out than let in on what used to be true.
+      // An account that cannot be read is treated as missing: better locked out than admitted on
+      // outdated data.
       const byId = new Map(found.map((account) => [account.id, account]));
       for (const id of ids) {
         this.#replace(id, byId.get(id));
