@@ -67,7 +67,7 @@ export class Answerer {
     if (platform.allow_list && !listed) {
       return { state: 'ignored', why: 'the sender is not in allow_from' };
     }
-    // A room that others flood is no less that of who is on call: a person is counted alone.
+    // A group that others flood is still that of the person on call: people are counted separately.
     const brought =
       job.kind === 'message'
         ? await this.#parts.jobs.before(job, minuteMs, sender.linked ? 'own' : 'all')

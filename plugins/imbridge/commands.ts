@@ -247,7 +247,7 @@ export class Commands {
       await this.#parts.toldHere(app, event, act.incident);
       return { text: filled(words.acked, { id: act.incident, name }) };
     }
-    // From when it was said: after a crash the same is done again, and changes nothing.
+    // Relative to when it was said: repeated after a crash, it changes nothing.
     const until = act.until ?? timestamp(said.job.created_at + parseDuration(act.duration));
     await this.#parts.rights.carryOut(sender.principal, app.provider, deed({ until }), () =>
       this.#parts.deeds.get().silence(act.incident, { until }, change),

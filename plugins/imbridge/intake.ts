@@ -193,7 +193,7 @@ export class Intake {
       });
     }
     if (app === undefined || platform === undefined || app.mode !== 'callback') {
-      // As much work as for an app that there is, so that the time tells nothing of which there are.
+      // As much work as for an existing app, so that the time does not reveal which exist.
       platform?.receive(this.#decoy, callback);
       received.add(1, {
         provider: platform === undefined ? 'unknown' : params.provider,

@@ -74,7 +74,7 @@ export class Messenger {
         return await platform.edit(opened, sent.at, message, ports);
       }
       const first = await platform.send(opened, target, message, ports);
-      // A platform that knows the key shows what it was sent first under it.
+      // A platform that knows the key shows what was first sent with it.
       return first.result === 'sent' && way.again && platform.edit !== undefined
         ? await platform.edit(opened, first.at, message, ports)
         : first;

@@ -60,7 +60,7 @@ export class People {
     const person = link && directory.live(link.user_id);
     if (person === undefined || person.status !== 'active') {
       const role = app.default_role;
-      // Who has left an account behind would else see here what it did not show them.
+      // Otherwise someone whose account was deleted would see here what it did not show them.
       const selectors = directory.narrows() ? { selectors: [] } : {};
       const id = `im:${app.id}:${digestOf(sender).slice(0, 24)}`;
       return {
