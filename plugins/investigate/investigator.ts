@@ -231,7 +231,7 @@ export class Investigator {
    */
   async tellAgain(run: RunRow): Promise<void> {
     const incident = await this.#parts.incidents.get(run.incident_id, undefined);
-    // Of a later firing it says nothing.
+    // It does not apply to a later firing.
     if (incident !== undefined && incident.event_count === run.fire_seq) {
       await (run.status === 'failed'
         ? this.#tellFailed(run)

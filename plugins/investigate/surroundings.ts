@@ -231,7 +231,7 @@ export async function runbookFor(
 ): Promise<ReportBody['runbook']> {
   const { runbook_url: url, rule_name: name, summary: said } = subject.incident;
   let found: Awaited<ReturnType<DocumentSearch['search']>>[number] | undefined;
-  // What is written may be of any customer.
+  // Documents may belong to any customer.
   if (documents.available && seen === undefined) {
     try {
       const all = await documents
@@ -247,7 +247,8 @@ export async function runbookFor(
       const calm = [...checks.values()].flatMap(({ runbook: one }) =>
         fitting.some(([, { runbook }]) => runbook === one) ? [] : [one],
       );
-      // What was written of another incident says what happened, and not what to do; what is for another fault leads astray.
+      // A report on another incident says what happened, not what to do; one for a different fault
+      // is misleading.
       found =
         all.find(({ path }) => isOf([first?.[1].runbook], path)) ??
         all.find(

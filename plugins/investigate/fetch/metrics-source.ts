@@ -46,7 +46,8 @@ export class MetricsSource implements EvidenceSource {
     }
     const [, devices] = /^metrics(?: \{device_id=~"([^"]*)"\})?$/.exec(source) ?? [];
     const step = stepOf(window);
-    // Counted back from the end, so that what is newest is in it: an alert is often about the last sample alone.
+    // Counted back from the end, so that the newest sample is included: an alert is often about
+    // that alone.
     const to = Math.floor(window.to);
     const from = to - Math.floor((to - window.from) / step) * step;
     const asked =

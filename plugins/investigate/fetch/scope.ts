@@ -44,7 +44,7 @@ export class Graph {
         }
       }
     }
-    // What hangs together with nothing is looked at last.
+    // Unrelated nodes are examined last.
     [...this.#nodes.keys()]
       .filter(() => reached.size < most)
       .forEach((id) => reached.size < most && reached.add(id));

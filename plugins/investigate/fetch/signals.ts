@@ -157,7 +157,7 @@ async function read(
     query: on(query, label, names),
     window,
   };
-  // Hosts differ little from hour to hour in what they have; what services have to do follows the day.
+  // What hosts have changes little from hour to hour; the load of services follows the day.
   const { found, earlierOf } =
     label === 'service'
       ? await askWithPast(gatherer, question)

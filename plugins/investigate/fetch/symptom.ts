@@ -99,7 +99,7 @@ const exact: Readonly<Record<string, SliKind>> = {
 
 export function kindOf(measure: IncidentMeasure | undefined, metric: string): SliKind {
   const known = byRuleKind[measure?.kind ?? ''] ?? exact[metric];
-  // A name says it best; the rest of a query has rates, windows and labels in it.
+  // A name is most significant; the rest of a query has rates, windows and labels in it.
   return (
     known ??
     [metric, measure?.query ?? '']

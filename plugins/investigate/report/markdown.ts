@@ -117,7 +117,7 @@ const claimsOf = ({ claims, disagreement }: Report, { words }: Writing): readonl
   ]);
 
 const changesOf = ({ changes }: Report, { words }: Writing): readonly string[] => {
-  // Many of a kind are one thing to read; the likeliest of them stands for all.
+  // Many of a kind are shown as one; the likeliest represents all.
   const alike = new Map<string, (typeof changes)[number][]>();
   for (const change of changes) {
     const key = `${change.kind} ${change.node} ${change.title.replaceAll(/\d+/g, '0')}`;

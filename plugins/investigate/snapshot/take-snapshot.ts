@@ -133,7 +133,8 @@ async function graphOf(
   ]);
   const answered = found.filter((one): one is Found => one !== undefined);
   answered.forEach((one) => addCalls(graph, one));
-  // Traces that failed were looked for: beside all others they would make errors look frequent.
+  // Failed traces were searched for explicitly: among all others they would make errors look
+  // frequent.
   return { graph, spans: answered.filter((one) => one !== found[0]).flatMap(aggregatesOf) };
 }
 
