@@ -100,7 +100,7 @@ export class Library {
       return await this.create(call, draft, 'upload');
     }
     const { content, title, tags = [] } = draft;
-    // A form names a place and no state: what stands there now is what it follows.
+    // A form refers to a place and no version: it follows whatever is there now.
     const following = { principal: call.principal, note: call.note, requireMatch: () => undefined };
     return await this.edit(following, own.id, {
       content,

@@ -113,7 +113,7 @@ function partsInOpenSsh(text: string): Parts {
 
 function written({ seed, point }: Parts, comment: string): SshKey {
   const blob = Buffer.concat([field(algorithm), field(point)]);
-  // Equal numbers tell whether a passphrase was right; without one any number does.
+  // Equal numbers show that a passphrase was right; without one any number does.
   const check = createHash('sha256').update(blob).digest().subarray(0, 4);
   const secret = Buffer.concat([
     check,

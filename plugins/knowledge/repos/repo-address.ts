@@ -46,7 +46,7 @@ function shortForm(url: string, [, login, host, where]: RegExpExecArray): RepoAd
 
 function longForm(text: string): RepoAddress | string {
   const kind = /^(https|ssh):\/\//.exec(text)?.[1] as RepoAddress['kind'] | undefined;
-  // What a reader of addresses would quietly mend is no address that was meant.
+  // An address that a parser would silently correct is not one that was meant.
   if (kind === undefined || !/^[!#-;=?-[\]_a-z~]+$/.test(text) || !URL.canParse(text)) {
     return 'must begin with https:// or ssh://, or be written as git@host:path; other ways to a repository are not supported';
   }

@@ -137,7 +137,7 @@ export class SyncQueue {
     job.signal.addEventListener('abort', end);
     try {
       await this.#sync(id, stop.signal, job);
-      // Cancelled or left: the job is told so. One that was removed is done.
+      // Cancelled or shutting down: the job is informed. A removed one is done.
       job.signal.throwIfAborted();
     } finally {
       job.signal.removeEventListener('abort', end);
@@ -207,7 +207,8 @@ export class SyncQueue {
         'repository synced',
       );
     } catch (error) {
-      // Removed, cancelled, or this plugin leaves: then the job is taken up by its next generation.
+      // Removed, cancelled, or this plugin is shutting down: then the next generation takes the
+      // job.
       if (signal.aborted) {
         void (
           job.signal.aborted ||

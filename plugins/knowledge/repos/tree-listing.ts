@@ -94,7 +94,7 @@ function isPath(path: string): boolean {
   try {
     return docPath(path) === path && !path.includes('\ufffd');
   } catch {
-    // It says what is wrong with it; here it is only left out, and counted.
+    // The error says what is wrong; here the file is only skipped, and counted.
     return false;
   }
 }

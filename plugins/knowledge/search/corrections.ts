@@ -40,7 +40,7 @@ export class Vocabulary {
   /** Takes the documents that the reader sees; undefined means all. */
   constructor(db: Database.Database, audiences: readonly number[] | undefined) {
     this.#seen = audiences === undefined ? null : JSON.stringify(audiences);
-    // Chunks say what a look into the whole index would cost, whosever they are.
+    // Chunks show the cost of searching the whole index, whoever may see them.
     this.#one = db.prepare(
       `SELECT coalesce(sum(docs) FILTER (WHERE ${isSeen}), 0) AS docs, coalesce(sum(chunks), 0) AS chunks FROM vocabulary WHERE term = @term`,
     );
@@ -86,7 +86,7 @@ export class Vocabulary {
     )) {
       found.set(known, { weight: 0.5, docs });
     }
-    // Two letters that changed places may be the first two.
+    // The two letters that were swapped may be the first two.
     for (const first of new Set([term[0]!, term[1]!])) {
       for (const { term: known, docs } of knownTerms(
         this.#alike,

@@ -76,7 +76,7 @@ export class Desk implements KnowledgeSearch, KnowledgeRead {
     if (principal.selectors === undefined) {
       return answer;
     }
-    // The index may not have been told yet that a document is of devices.
+    // The index may not know yet that a document concerns devices.
     const ids = answer.items.map(({ doc_id: id }) => id);
     const seen = await new DocStore(this.#parts.tables.read).among(ids, principal);
     return { ...answer, items: answer.items.filter(({ doc_id: id }) => seen.has(id)) };

@@ -52,7 +52,7 @@ export function questionOf(text: string, vocabulary: Vocabulary): Question {
       .map((variant) => ({ variant, ...rarest(variant, vocabulary) }))
       .filter(({ docs: found }) => found > 0);
     if (known.length > 0 && concepts.length < maxConcepts) {
-      // As rare as what was typed, when that is known; else as the most common of what stands for it.
+      // As rare as the typed word, if that is known; else as the most common of its variants.
       const typed = known.filter(({ variant }) => variant.weight === 1);
       const frequency = Math.max(
         ...(typed.length > 0 ? typed : known).map(({ docs: found }) => found),

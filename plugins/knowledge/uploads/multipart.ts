@@ -61,7 +61,7 @@ function* partsOf(
   const mark = Buffer.from(`--${boundary}`, 'latin1');
   const between = Buffer.concat([Buffer.from(crlf), mark]);
   let at = bytes.indexOf(mark);
-  // What stands before the first part is for people whose mail program knows no parts.
+  // Text before the first part is meant for people whose mail program does not support parts.
   if (at > 1_024 || at < 0 || (at > 0 && bytes.toString('latin1', at - 2, at) !== crlf)) {
     throw errors.form_start();
   }
