@@ -22,7 +22,7 @@ export function runningSvc(dataDir: string): RunningSvc | undefined {
       token: readFileSync(join(dataDir, 'keys', 'operator.token'), 'utf8').trim(),
     };
   } catch {
-    // No file, no such process, or one that is only just starting: in each case there is none to reach.
+    // No file, no such process, or one that is still starting: in each case there is none to reach.
     return undefined;
   }
 }
