@@ -90,7 +90,7 @@ class Dialled implements DialledSocket {
       this.#heard = true;
       this.#hand(isBinary ? data : data.toString('utf8'));
     });
-    // What is wrong with an open connection ends it, and 'close' tells so.
+    // An error on an open connection ends it, and 'close' reports that.
     socket.on('error', () => undefined);
     socket.once('close', () => {
       signal.removeEventListener('abort', stop);
