@@ -23,7 +23,7 @@ export function readFrontMatter(
   if (Buffer.byteLength(text) > maxBytes) {
     throw errors.file_too_large({ maxBytes: maxBytes / 1024 });
   }
-  // A byte order mark tells the encoding and is no part of the text; editors on Windows write one.
+  // A byte order mark states the encoding and is no part of the text; editors on Windows write one.
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
   checkFences(plain);
   // Always with options: without them gray-matter caches by content and hands every caller the same object.

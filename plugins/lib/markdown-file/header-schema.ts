@@ -50,7 +50,7 @@ export function markdownReader<Known>(
 export function headerReader<Known>(
   schema: HeaderSchema,
 ): (header: Readonly<Record<string, unknown>>, where: Where) => Omit<MarkdownFile<Known>, 'body'> {
-  // At the first file: who has none starts without it.
+  // At the first file: without files the start does not need it.
   let fits: ValidateFunction<Known> | undefined;
   return (header, where) => {
     fits ??= ajv.compile<Known>(schema);
@@ -60,7 +60,7 @@ export function headerReader<Known>(
     if (!fits(known)) {
       throw unfit(where, schema, fits.errors ?? []);
     }
-    // What came from the header is frozen already; a default is not.
+    // Values from the header are frozen already; a default is not.
     Object.values(known as object).forEach(Object.freeze);
     const others = Object.fromEntries(
       Object.entries(header).filter(([key]) => !isKnown(schema, key)),

@@ -44,7 +44,7 @@ function requireSpelt(others: Readonly<Record<string, unknown>>, { file }: Where
       .toLowerCase()
       .replaceAll(/[^a-z]/g, '')
       .replace(/s$/, '');
-    // A slip in a long word means that word; in a short one it may be another.
+    // A typo in a long word means that word; in a short one it may be another.
     const long = [...restricting.keys()].filter(({ length }) => length > 10);
     const meant =
       restricting.get(letters) ??
