@@ -60,7 +60,7 @@ export function shareBelow({ lower, upper }: Bucket, value: number, evenly: bool
 export function histogramText(histogram: NativeHistogram): string {
   const custom = isCustom(histogram);
   const { zeroThreshold } = histogram;
-  // With the bounds that buckets have by themselves, even where that of zero reaches into one.
+  // With the natural bounds of buckets, even where the zero bucket overlaps one.
   const buckets = bucketsOf({ ...histogram, zeroThreshold: 0 }).map(({ lower, upper, count }) => {
     const [from, to] = lower === upper ? [-zeroThreshold, zeroThreshold] : [lower, upper];
     const open = custom ? from === -Infinity : from < 0 || lower === upper;
