@@ -9,7 +9,8 @@ export function snappyBlock(): (input: Uint8Array) => Uint8Array {
 
 /** One look back per position; whatever came before within reach is copied in steps of up to 64 bytes. */
 function packed(input: Uint8Array, seen: Int32Array): Uint8Array {
-  // A copy of three bytes stands for four at least, a run of literals costs three more than it holds.
+  // A copy of three bytes replaces at least four, a run of literals takes three more than it
+  // contains.
   const output = new Uint8Array(16 + input.length + Math.ceil(input.length / 4));
   let to = 0;
   for (let rest = input.length; ; rest = Math.floor(rest / 128)) {

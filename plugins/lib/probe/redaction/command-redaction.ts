@@ -218,7 +218,7 @@ class CommandRedaction {
     if (!arg.includes(' ')) {
       return redactShapes(arg);
     }
-    // `--rsh=sshpass -p …`: the command stands behind the name.
+    // `--rsh=sshpass -p …`: the command follows the name.
     const [name = ''] = namedCommand.exec(arg) ?? [];
     return this.#depth < deepest
       ? redactShapes(`${name}${redactScript(arg.slice(name.length), this.#depth + 1)}`)
@@ -254,7 +254,7 @@ function optionOf(
     i++;
   }
   const short = `-${arg[i] ?? ''}`;
-  // Of options of several letters, such as -pw, only the whole counts.
+  // For options of several letters, such as -pw, only the whole counts.
   const whole = arg.length > 2 && i === 1 && !has(joined, short) && !has(both, short);
   return whole &&
     bare === '' &&

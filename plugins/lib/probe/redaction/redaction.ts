@@ -47,7 +47,7 @@ const shapes: readonly (readonly [RegExp, string])[] = [
     /((?:^|[^a-z\d]|smb|db|user|admin|root|ftp|http|store|key|ssh)pass=)[^\s&;,"'<>]+/gi,
     `$1${hidden}`,
   ],
-  // What a statement gives an account.
+  // Passwords in SQL statements about accounts.
   [
     /\b((?:identified\s+(?:with\s+\w+\s+)?by|password|pragma\s+key)(?:\s*[=:]\s*|\s+)['"])[^'"]+/gi,
     `$1${hidden}`,

@@ -138,7 +138,7 @@ const rows: readonly (readonly [programs: string, ...SecretOptions[]])[] = [
   ['swaks', { apart: '-ap' }],
   ['sendemail sendEmail', { apart: '-xp' }],
   ['nmcli wpa_cli pppd iwconfig', { behind: /(?:^|[._-])(?:password|psk|key|secret|wep-key\d)$/ }],
-  // What only looks like it.
+  // Options that only look like it.
   ['sort', { shown: '--key' }],
   ['ffmpeg ffprobe mkvmerge', { shown: '-pass' }],
 ];
