@@ -210,7 +210,7 @@ function openRepetitions(steps: readonly (Step | 'begin' | 'end')[]): number {
       const behind = steps[i + 1];
       const startsClear = before === 'begin' || (before !== undefined && closes(before, step.set));
       const endsClear = behind === 'end' || (behind !== undefined && closes(behind, step.set));
-      // Behind the last step nothing fails any more, so nothing is tried again.
+      // After the last step nothing can fail, so nothing is retried.
       open += behind === undefined || (startsClear && endsClear) ? 0 : 1;
     }
   });

@@ -64,7 +64,8 @@ export function wordList(text: string, dotAll: boolean): WordList | undefined {
     },
     inBrackets(subject) {
       const units = inUnits(subject);
-      // Of the words that fit, the first counts; only before a rest that may be anything does that make a difference.
+      // Of the matching words the first counts; that matters only before a rest that may be
+      // anything.
       const length =
         more === undefined
           ? units.length
