@@ -24,7 +24,7 @@ export function calibrate(labels: readonly Label[]): Calibration | undefined {
   const blocks: { value: number; right: number; weight: number }[] = [];
   for (const { value, right } of usable) {
     blocks.push({ value, right, weight: 1 });
-    // Neighbours that stand in the wrong order are one block, with the mean of both.
+    // Neighbours in the wrong order are merged into one block, with the mean of both.
     for (
       let last = blocks.length - 1;
       last > 0 && blocks[last - 1]!.right >= blocks[last]!.right;

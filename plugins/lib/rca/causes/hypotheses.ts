@@ -75,7 +75,7 @@ function indicatorOf({ facts, relevance }: Candidate, scene: Scene): Indicator |
   const answers = facts.signals.filter(({ deviation: { series } }) =>
     ['error_ratio', 'latency'].includes(series.kind),
   );
-  // What those that suffer from it show as well says less than anything else that is wrong with it.
+  // What its dependents show as well says less than anything else that is wrong with it.
   const common = ({ deviation: { series } }: NodeSignals['signals'][number]): boolean =>
     series.kind === 'other' && series.metric === scene.snapshot.symptom.metric;
   const own = resources.filter((signal) => !common(signal));

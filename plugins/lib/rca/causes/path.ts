@@ -25,7 +25,7 @@ function stepOf(
   { graph, facts, snapshot }: Scene,
   { relevance }: Blame,
 ): Step {
-  // What depends stands first in the graph; trouble travels the other way.
+  // Edges of the graph lead from the dependent; trouble travels the other way.
   const edge = graph.edge(to, from);
   const cause = facts.get(from)!;
   const effect = facts.get(to)!;

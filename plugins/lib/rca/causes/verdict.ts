@@ -193,7 +193,7 @@ function growth(
   { incident }: Scene['windows'],
 ): number | undefined {
   const during = present(valuesIn(series, incident));
-  // Work that is still growing when the alert fires counts by what it has come to.
+  // Work that is still growing when the alert fires counts by its latest value.
   return during.length === 0 || usual.median <= 0
     ? undefined
     : Math.max(median(during), mean(during.slice(-2))) / usual.median;
@@ -252,7 +252,7 @@ function callersOf(node: string, graph: Scene['graph']): readonly string[] {
 /** Something next to the candidate that was to be looked at and was not, where nothing in the candidate itself says that it is to blame. */
 function unseenBelow(best: Candidate, { snapshot, graph, facts }: Scene): string | undefined {
   const { signals, own, latency } = best.facts;
-  // What is judged by those that stand on it may as well be judged by what else they need.
+  // A node judged by its dependents may as well be judged by what else they need.
   const lent = signals.length === 0 && !best.down;
   const near = [
     ...graph.needs(best.id),

@@ -63,7 +63,7 @@ function valueOf(
   const series = snapshot.series.filter(
     (one) => one.evidence === id && (part === undefined || one.id === part),
   );
-  // More than one series and no word which: nothing that could be true or false was said.
+  // More than one series and no indication which: the claim can be neither true nor false.
   if (series.length !== 1) {
     return undefined;
   }

@@ -46,7 +46,7 @@ export function rankedTemplates(
   found
     .filter(({ novel }) => novel)
     .forEach(({ log }) => spread.set(log.template, (spread.get(log.template) ?? 0) + 1));
-  // What begins everywhere at once tells less about each place.
+  // What begins everywhere at once says less about each place.
   return found
     .map((entry) => ({
       ...entry,

@@ -92,7 +92,7 @@ function grouped(series: readonly Series[]): ReadonlyMap<string, Series[]> {
       groups.set(one.node, [one]);
     }
   });
-  // Whatever order they come in, the same one stands first.
+  // Regardless of their order, the same one comes first.
   groups.forEach((group) =>
     group.sort((a, b) =>
       a.metric < b.metric ? -1 : a.metric > b.metric ? 1 : a.from - b.from || a.step_ms - b.step_ms,

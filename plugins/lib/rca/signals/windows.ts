@@ -122,7 +122,7 @@ function cusum(series: Series, walked: number, firedAt: number, off: Off): numbe
   let calm = 0;
   for (let at = first; at <= walked; at += 1) {
     calm = (off(at) ?? 1) < 1 ? calm + 1 : 0;
-    // What went up and came all the way back is no part of a shift that came later.
+    // A deviation that returned completely is no part of a later shift.
     const next = calm >= quietSteps ? 0 : Math.max(0, sum + (off(at) ?? 0) - 1.5);
     began = sum === 0 && next > 0 ? at : began;
     sum = next;
