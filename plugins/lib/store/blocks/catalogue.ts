@@ -99,7 +99,7 @@ export function openCatalogue(
 }
 
 function openDatabase(path: string, { nativeBinding }: CatalogueOptions): Database.Database {
-  // Before SQLite makes it: the log beside a database takes over its mode.
+  // Before SQLite creates it: the log next to a database takes over its mode.
   closeSync(openSync(path, 'a', 0o600));
   chmodSync(path, 0o600);
   try {

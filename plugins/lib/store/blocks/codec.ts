@@ -24,7 +24,7 @@ export function compress(bytes: Uint8Array, windowBits = 22): Compressed {
     params: {
       [zlib.constants.BROTLI_PARAM_QUALITY]: 1,
       [zlib.constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-      // A reader makes room for the whole window, which is 4 MiB unless it is told that less is enough.
+      // A reader allocates the whole window, which is 4 MiB unless told that less is enough.
       [zlib.constants.BROTLI_PARAM_LGWIN]: Math.min(
         Math.max(zlib.constants.BROTLI_MIN_WINDOW_BITS, Math.ceil(Math.log2(bytes.length + 16))),
         windowBits,
@@ -53,7 +53,8 @@ function inflated(codec: number, bytes: Uint8Array, rawLength: number): Uint8Arr
     throw errors.no_zstd({ node: process.versions.node });
   }
   try {
-    // One buffer of the right size: the runtime would put it together from pieces of 16 KiB, and would get another for what may follow one that is full.
+    // One buffer of the right size: the runtime would assemble it from pieces of 16 KiB, and
+    // allocate another for what may follow a full one.
     const options = {
       maxOutputLength: Math.max(1, rawLength),
       chunkSize: Math.min(Math.max(64, rawLength + 1), largestPiece),

@@ -47,7 +47,7 @@ export class Unpacker {
     if (this.#last !== undefined) {
       const memory = this.#last.buffer as ArrayBuffer;
       this.#last = undefined;
-      // What is sent is taken away from the sender at once, also when nobody is there to receive it.
+      // Transferred memory leaves the sender immediately, even without a receiver.
       this.#nobody.postMessage(undefined, [memory]);
     }
   }

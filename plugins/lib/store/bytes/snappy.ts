@@ -108,7 +108,7 @@ function inflateInto(output: Uint8Array, length: number, input: Uint8Array, star
       }
       to = stop;
     } else {
-      // The source reaches into what is being written.
+      // The source overlaps with what is being written.
       for (; to < stop; to++) {
         output[to] = output[to - offset]!;
       }

@@ -73,7 +73,7 @@ async function writeAll(
 ): Promise<number> {
   const total = sizeOf(parts);
   let { bytesWritten: written } = await handle.writev(parts, position);
-  // A short write is what a disk says that is about to be full: the next one says so, or goes on.
+  // A short write indicates a disk that is almost full: the next one fails, or continues.
   while (written < total) {
     const rest = behind(parts, written);
     const { bytesWritten } = await handle.writev(rest, position + written);

@@ -168,7 +168,7 @@ async function isWholeBehind(window: Window, at: number): Promise<boolean> {
  * never acknowledged.
  */
 async function nextWhole(window: Window, from: number): Promise<number | undefined> {
-  // Where only the content is bad, its length still tells where the next record is.
+  // If only the content is bad, its length still shows where the next record is.
   window.position = from;
   const length = (await window.peek(frameBytes))?.readUInt32LE(0) ?? 0;
   const end = from + frameBytes + length;

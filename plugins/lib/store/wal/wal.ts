@@ -202,7 +202,7 @@ export class Wal {
   }
 
   async #flush(): Promise<void> {
-    // Whoever appends in this turn of the event loop shares the first sync, too.
+    // Callers that append in this turn of the event loop share the first sync, too.
     await Promise.resolve();
     while (this.#queue.length > 0) {
       const first = this.#queue[0]!;
@@ -214,7 +214,7 @@ export class Wal {
         await this.#commit(this.#takeBatch());
       }
     }
-    // In the same step as the last look at the queue: who comes later starts it again.
+    // In the same step as the last look at the queue: a later caller starts it again.
     this.#flushing = false;
   }
 
