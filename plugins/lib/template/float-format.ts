@@ -72,7 +72,7 @@ export function formatGoFloat(value: number, verb: 'e' | 'f' | 'g', precision = 
   const wanted = precision === 0 ? 1 : precision;
   const decimal = wanted < 0 ? shortest(size) : round(exact(size), wanted);
   const exponent = decimal.point - 1;
-  // Go decides by six digits where none were asked for.
+  // Go uses six digits if none were requested.
   const enough =
     wanted < 0
       ? 6
