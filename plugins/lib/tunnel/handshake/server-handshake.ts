@@ -81,7 +81,7 @@ export function serverHandshake<K extends StoredKeys>(
     });
     const keys = verifyProof(await find(accessKey), proof, transcript);
     if (!keys) {
-      // The same words whether the key is unknown or the secret wrong.
+      // The same error whether the key is unknown or the secret wrong.
       throw new TunnelRefusal(
         closeCode.unauthorized,
         'the access key is unknown or the secret is wrong',

@@ -40,7 +40,8 @@ export function openMachineIdentity(
     return { uuid: kept.uuid, key: keyOf(dataDir), fingerprint, copiedFrom: undefined };
   }
   const uuid = newUuid();
-  // The key first: a kill between the two leaves a machine that is told apart, not one that is taken for the other.
+  // The key first: a kill between the two leaves a machine that is recognized as new, not one that
+  // is taken for the other.
   const key = keyOf(dataDir, copied);
   writeText(file, JSON.stringify({ uuid, fingerprint }, undefined, 2));
   return { uuid, key, fingerprint, copiedFrom: copied ? kept.uuid : undefined };

@@ -104,7 +104,7 @@ export function dial(options: DialOptions): Promise<MessageTransport> {
             }),
       );
     });
-    // After the opening a broken connection is told by 'close'.
+    // After the opening 'close' reports a broken connection.
     ws.on('error', (error) =>
       settle(
         signal?.aborted
@@ -171,7 +171,7 @@ function guarded(socket: Socket, secure: boolean, { pin }: DialOptions): Socket 
 
 function trust({ pin, ca }: DialOptions): { rejectUnauthorized?: boolean; ca?: string } {
   if (pin !== undefined) {
-    // The key itself is checked; that is more than any authority says.
+    // The key itself is verified; that is stronger than any authority.
     return { rejectUnauthorized: false };
   }
   return ca === undefined ? {} : { ca };

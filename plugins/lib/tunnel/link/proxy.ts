@@ -46,7 +46,7 @@ export function proxyFor(
 export function proxyUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    // What is wrong may hold a password.
+    // The invalid text may contain a password.
     throw errors.proxy_address();
   }
   return url;
@@ -98,7 +98,7 @@ function tunnelled(proxy: URL, host: string, port: number, opened: Opened): void
     socket.setTimeout(0);
     socket.off('data', read).off('error', end).off('close', closed).off('timeout', silent);
     if (error) {
-      // A late fault of a connection that is given up says nothing more.
+      // A late error of an abandoned connection is irrelevant.
       socket.once('error', () => undefined).destroy();
     }
     opened(error ?? null, error ? undefined : socket);

@@ -52,7 +52,7 @@ export class Inbox {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const message of waiting) {
-      // A listener may have let go, or have given the inbox to another.
+      // A listener may have released the inbox, or passed it to another.
       if (this.#listener === undefined) {
         this.#waiting.push(message);
       } else {

@@ -135,7 +135,7 @@ class FileJournal implements IdempotencyJournal {
     try {
       await this.#append({ k: key, o: outcome });
     } catch (error) {
-      // Its beginning is on disk, so it will not run again; whoever waits may hear what it came to.
+      // Its beginning is on disk, so it will not run again; its caller may still get the outcome.
       this.#onTrouble?.(error);
     }
     entry.outcome = outcome;
@@ -195,7 +195,7 @@ class FileJournal implements IdempotencyJournal {
           await this.#rewrite();
         }
       } catch (error) {
-        // What is on disk is not known any more, so no further command may rely on it.
+        // The content on disk is unknown now, so no further command may rely on it.
         this.#broken = error as Error;
         throw error;
       }

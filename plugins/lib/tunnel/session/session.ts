@@ -180,7 +180,7 @@ class Session implements TunnelSession, Wire {
   }
 
   settled(): void {
-    // Most tunnels are idle most of the time: what they keep for calls takes half a kilobyte.
+    // Most tunnels are idle most of the time: the state for calls takes half a kilobyte.
     if (this.#asked?.size === 0) {
       this.#asked = undefined;
     }
@@ -219,7 +219,8 @@ class Session implements TunnelSession, Wire {
       return;
     }
     this.#bytesOut += frame.length;
-    // To be told of each message that has left costs as much as to send it, and most tunnels are never near a limit.
+    // A callback for each sent message costs as much as sending it, and most tunnels are never near
+    // a limit.
     if (!this.#isTold && this.#transport.bufferedBytes + frame.length > this.limits.dataBytes / 2) {
       this.#isTold = true;
       this.#transport.onDrain(() => {

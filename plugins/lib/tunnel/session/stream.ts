@@ -53,7 +53,7 @@ export class TunnelStream extends Duplex {
     this.service = service;
     this.window = window;
     this.#open = window;
-    // A connection may end before its owner listens; 'close' tells of it as well.
+    // A connection may end before its owner listens; 'close' reports it as well.
     this.on('error', () => undefined);
   }
 
