@@ -37,7 +37,8 @@ export async function openLogs(setup: ThreadSetup): Promise<ThreadService> {
   const service = new ServiceQueries({ store, queries, tails, now });
   const stopTailing = store.onKept((batch) => tails.offer(batch));
   setup.every(upkeepMs, () => store.tidy());
-  // The data of a restarted thread is that of its first start: the plugin sends newer settings on this notice.
+  // A restarted thread gets the data of its first start: the plugin sends newer settings on this
+  // notice.
   setup.notify('open', undefined);
 
   return {

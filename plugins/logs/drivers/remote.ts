@@ -184,7 +184,7 @@ export class RemoteLogs implements LogDriver {
       await this.#enforced(name, given, enforce),
     );
     const patience = Math.min(timeoutMs ?? this.#timeoutMs(), this.#timeoutMs());
-    // Only these may be long, and only these are known to take a form.
+    // Only these may be long, and only these are known to accept a form.
     const isForm = name === 'query' || name === 'query_range' || name === 'series';
     return await this.#client.call({
       path,

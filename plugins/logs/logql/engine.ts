@@ -164,7 +164,7 @@ export async function lines(
       budget,
     )) {
       for (const entry of entries) {
-        // What follows in the batch is no better.
+        // The rest of the batch is no better.
         if (!page.wants(entry.ms, entry.ns)) {
           break;
         }

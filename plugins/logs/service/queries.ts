@@ -140,7 +140,8 @@ export class ServiceQueries {
   ): Promise<OpenedTail> {
     return this.#queries.run({ asker, signal }, async ({ source, budget }) => {
       const shared = { query, enforce: matchersOf(enforce) };
-      // Both in one go: the source settles what it will read before it waits for anything, and from then on the tail listens.
+      // Both at once: the source determines what it will read before it waits for anything, and
+      // from then on the tail listens.
       const earlier = lines(
         source,
         { ...shared, start: nanos(start), end: nanos(this.#now()), limit, now: this.#now },

@@ -39,7 +39,7 @@ export class TailViewers {
     const { id, frame } = await this.#thread.call<OpenedTail>('openTail', input, { signal });
     const viewer = new Viewer({ thread: this.#thread, principal, socket }, id);
     this.#viewers.set(id, viewer);
-    // Lines may be held back for a while, which no notice ends.
+    // Lines may be held back for a while, and no notice marks the end of that.
     this.#stopLooking ??= this.#scope.interval('look after live tails', lookEveryMs, () =>
       this.#viewers.forEach((each) => void each.pump()),
     );
@@ -125,7 +125,7 @@ class Viewer {
         this.#socket.send(textOf(frame));
       }
     } catch {
-      // The thread was started anew and knows nothing of this tail: clients of Loki connect again.
+      // The thread was restarted and does not know this tail: clients of Loki reconnect.
       this.#close(1012, 'the tail has ended; open it again');
     } finally {
       this.#busy = false;

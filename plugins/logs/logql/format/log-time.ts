@@ -26,7 +26,7 @@ export class LogTime implements Opaque {
    * seven hours west.
    */
   format(layout: string): string {
-    // The parts of a date in UTC are those of the local time, so many minutes later.
+    // The UTC parts of a date that is shifted by the offset are those of the local time.
     const local = new Date(this.ms + this.offset * 60_000);
     return layout.replace(pieces, (piece) => {
       const written = writers.get(piece);

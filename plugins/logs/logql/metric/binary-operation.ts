@@ -10,7 +10,7 @@ const arithmetic: ReadonlyMap<BinaryOp, (a: number, b: number) => number> = new 
   ['+', (a, b) => a + b],
   ['-', (a, b) => a - b],
   ['*', (a, b) => a * b],
-  // Nothing can be said of what is divided by nothing, in this language.
+  // Division by zero is undefined in this language.
   ['/', (a, b) => (b === 0 ? NaN : a / b)],
   ['%', (a, b) => (b === 0 ? NaN : a % b)],
   ['^', (a, b) => a ** b],

@@ -152,7 +152,7 @@ function sampler(
         ]);
   const { run, contains } = pipelineOf(log.stages, { now, wanted });
   if (unwrap !== undefined) {
-    // Loki joins only sums with what is around them: a maximum of maxima never sees the label.
+    // Loki merges only sums with their outer aggregation: a maximum of maxima never sees the label.
     const named = own ?? (op === 'max_over_time' || op === 'min_over_time' ? undefined : grouping);
     const value = unwrapper(
       unwrap,

@@ -90,7 +90,7 @@ function lineTexts(cursor: Cursor, op: LineOp): LineText[] {
 
 function namedStage(cursor: Cursor): Stage {
   const name = cursor.token.text;
-  // A label may be called like a stage; then a comparison follows.
+  // A label may have the name of a stage; then a comparison follows.
   const compares =
     cursor.following.kind === 'sign' &&
     /^(?:[=!<>]=?|[=!]~)$/.test(cursor.following.text) &&

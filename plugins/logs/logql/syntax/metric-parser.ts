@@ -149,7 +149,8 @@ function primary(cursor: Cursor): MetricExpr {
     });
   }
   if (cursor.isSign('{')) {
-    // Lines where numbers are wanted: said at the place where a range would have made numbers of them.
+    // Lines where numbers are expected: reported at the place where a range would have turned them
+    // into numbers.
     parseLog(cursor);
     throw cursor.unexpected();
   }

@@ -58,7 +58,7 @@ export function encode(unit: number, into: Uint8Array, at: number): number {
  * set is the highest one of the first such byte; what stands above it means nothing.
  */
 export function specials(word: number): number {
-  // The quote becomes 0x20, and stays next to what is below the space.
+  // The quote becomes 0x20, next to what is below the space.
   const low = word ^ 0x02020202;
   const backslashes = word ^ 0x5c5c5c5c;
   return (((low - 0x21212121) & ~low) | ((backslashes - 0x01010101) & ~backslashes)) & 0x80808080;

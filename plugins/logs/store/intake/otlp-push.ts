@@ -157,7 +157,7 @@ function addFromProto(
     }
     unread = record.position;
   }
-  // What names its trace is said once.
+  // Records with a trace have unique labels, which are not worth caching.
   let labels = isTraced ? undefined : recordSets.get(said);
   if (labels === undefined) {
     labels = metadataOf(

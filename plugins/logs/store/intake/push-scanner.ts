@@ -158,7 +158,8 @@ export class PushScanner {
     const from = this.#from;
     const start = this.#at;
     const digits = lengthOfDigits(from, start, this.#end);
-    // At least seven, so that there are whole milliseconds, and at most as many as always are a number of 64 bits.
+    // At least seven, so that there are whole milliseconds, and at most as many as always fit into
+    // 64 bits.
     if (digits < 7 || digits > 18 + Number(from[start]! < 0x39)) {
       return false;
     }
@@ -181,7 +182,8 @@ export class PushScanner {
     let at = this.#at;
     let to = this.#batch.used;
     for (;;) {
-      // What is copied too much is written over, and there is room for it: a line is shorter than what stands around it.
+      // Excess bytes are overwritten later, and there is capacity for them: a line is shorter than
+      // what surrounds it.
       let found = 0;
       while (found === 0 && at + 8 <= end) {
         const first = words.getInt32(at, true);
@@ -218,7 +220,7 @@ export class PushScanner {
       const letter = at + 1 < end ? from[at + 1]! : 0;
       if (letter === 0x75) {
         const unit = unitAt(from, at + 2, end);
-        // Halves of a pair are for the other reader: they are rare, and may stand alone.
+        // Surrogates are left to the other parser: they are rare, and may be unpaired.
         if (unit === -1 || (unit >= 0xd800 && unit <= 0xdfff)) {
           return false;
         }
