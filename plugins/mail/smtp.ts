@@ -142,7 +142,7 @@ export class SmtpSession {
   }
 
   async #encrypt(): Promise<void> {
-    // What came before is of who knows whom.
+    // Data received before TLS is untrusted.
     if (this.#buffered !== '') {
       throw new SmtpRefusal('starttls', {
         code: 0,
@@ -256,7 +256,7 @@ export class SmtpSession {
   #tls(): ConnectionOptions {
     const { host, ca, insecure } = this.#server;
     return {
-      // A literal address is no name that may be asked for.
+      // A literal address is not a valid server name.
       ...(isIP(host) === 0 && { servername: host }),
       ...(ca !== '' && { ca }),
       rejectUnauthorized: !insecure,
