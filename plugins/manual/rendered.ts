@@ -18,7 +18,7 @@ export interface Rendered {
 
 /** Markdown of the manual as HTML. HTML within it is shown as text, and addresses of files lead to their page here, or nowhere. */
 export function rendered(file: string): Rendered {
-  // A note in front is for who writes the file.
+  // A leading comment is for the file's author.
   const markdown = file.replace(/^<!--.*?-->\s*/s, '');
   const ids = new Map<string, number>();
   const found: { id: string; title: string }[] = [];
