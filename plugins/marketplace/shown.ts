@@ -97,7 +97,7 @@ export function problemsOf({
       path: '/files',
       message: `${lock.files.length} files, ${lock.files.reduce((sum, { size }) => sum + size, 0)} bytes`,
     },
-    // The rights themselves stand below, one by one.
+    // The permissions themselves are listed below, one by one.
     ...each(
       'needs',
       needs.map((need) => need.replace(/^it asks for rights: .*$/s, 'it asks for rights')),

@@ -87,7 +87,7 @@ class FolderWalk {
   #folder(at: string, inside: string): void {
     const folder = openSync(at, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
     try {
-      // By its descriptor: whoever exchanges a folder for a link meanwhile changes nothing of what is read.
+      // By its descriptor: replacing a folder by a link meanwhile does not change what is read.
       const here = process.platform === 'linux' ? `/proc/self/fd/${folder}` : at;
       if (fstatSync(folder).dev !== this.#device) {
         throw refused(`${shown(inside)} lies on another file system; a pack is one folder`);

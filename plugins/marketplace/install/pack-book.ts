@@ -106,7 +106,7 @@ export class PackBook {
     const { sources, installer, registries } = this.#parts;
     const { lock, linked } = this.existing(packId);
     if (lock.origin.kind === 'registry') {
-      // What cannot be read now offers what it offered before.
+      // A registry that cannot be read now keeps its earlier offers.
       await registries.refresh(lock.origin.from);
     }
     const fetched = await sources.bring(wantedAgain(lock.origin, version), signal);

@@ -15,7 +15,8 @@ export function reservedIds(
   { plugins, catalogue, board }: Declared,
   isPack: (pluginId: string) => boolean,
 ): readonly string[] {
-  // Core is no plugin of the list; what is declared by none of both is left over from a pack that may come back.
+  // Core is no plugin of the list; what neither declares is left over from a pack that may come
+  // back.
   const ours = new Set(['core', ...plugins.list().flatMap(({ id }) => (isPack(id) ? [] : [id]))]);
   const actions = catalogue
     .actions()

@@ -137,7 +137,8 @@ export class Switcher {
       await this.#undo(change);
     }
     if (cleanings.length > 0) {
-      // All that can come up has come up when this resolves: whoever keeps something of packs is there to be asked.
+      // When this resolves, everything that can start has started: all areas that keep something
+      // about packs can be asked.
       await plugins.enable(self);
     }
     for (const change of cleanings) {
@@ -172,7 +173,8 @@ export class Switcher {
 
   async #undo({ pack_id: packId, token, before_hash: hash }: ChangeRow): Promise<void> {
     const kept = hash === null ? undefined : this.kept(packId, hash);
-    // Without the one of before, what lies there is it: the names were not exchanged yet.
+    // Without the previous one, what is there is the previous one: the names were not exchanged
+    // yet.
     if (kept === undefined || existsSync(kept)) {
       mkdirSync(join(this.#parts.home, 'staging'), { recursive: true, mode: 0o700 });
       if (existsSync(this.folderOf(packId))) {

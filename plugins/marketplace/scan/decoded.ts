@@ -19,7 +19,7 @@ export interface Reading {
 export function* decodedStrings(file: string, text: string): Generator<Reading> {
   const source = structured(file, text);
   for (const value of source === undefined ? [] : stringsOf(source)) {
-    // What is one plain line stands in the file as it is.
+    // A plain single line is in the file unchanged.
     if (value.includes('\n') || !text.includes(value)) {
       yield { text: value, line: 0, how: ' (as it is decoded)' };
     }
@@ -40,7 +40,7 @@ function structured(file: string, text: string): unknown {
           'toJS' in document ? document.toJS({ maxAliasCount: maxAliases }) : undefined,
         );
   } catch {
-    // What no parser reads is looked at as text alone, which is what is left of it to read.
+    // Without a parser only the text itself is scanned.
     return undefined;
   }
 }

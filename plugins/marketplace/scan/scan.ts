@@ -231,7 +231,7 @@ function hidden(line: string, tell: (severity: Severity, message: string) => voi
   if (/[\u{E0000}-\u{E007F}]/u.test(line.replaceAll(flags, ''))) {
     tell('block', 'has Unicode tags, a text that people cannot see');
   }
-  // One says how the sign before it looks; several in a row say something else.
+  // One selects how the character before it looks; several in a row encode something else.
   if (
     /[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]{2}|(?<!\p{Script=Han})[\u{E0100}-\u{E01EF}]/u.test(line)
   ) {
