@@ -185,7 +185,7 @@ export class McpServers implements ToolSource {
       throw errors.not_as_shown({ name, tool: other.tool, why });
     }
     await this.#parts.seen.accept(name, tools);
-    // One that says something else by now is among the changed again.
+    // A tool whose declaration has changed by now counts as changed again.
     await this.refresh(signal);
     return status()!;
   }
