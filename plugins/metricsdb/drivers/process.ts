@@ -142,7 +142,7 @@ function prometheusArgs(
   { retention, maxBytes, lookback, maxSamples, queryTimeout, atOnce }: ProcessSettings,
 ): Arguments {
   const config = join(data, 'prometheus.yml');
-  // It scrapes nothing: what it keeps comes from here.
+  // It scrapes nothing: its samples come from here.
   writeFileSync(config, 'global: {}\n', { mode: 0o600 });
   return ({ port }) => [
     `--config.file=${config}`,

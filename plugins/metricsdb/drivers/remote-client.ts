@@ -185,7 +185,7 @@ function reasonIn(
       ? { errorType, error: error.slice(0, longestReason) }
       : undefined;
   } catch {
-    // A page of a proxy, most likely: its status says enough.
+    // Most likely a proxy's page: its status is sufficient.
     return undefined;
   }
 }

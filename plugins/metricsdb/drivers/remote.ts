@@ -162,7 +162,7 @@ export class RemoteDriver implements Driver {
     if (page === 'tsdb') {
       return await this.#forward({ path: 'status/tsdb', pairs: [], timeoutMs: probeMs }, signal);
     }
-    // Clients choose what they ask for by the version of the server that answers.
+    // Clients choose their queries by the version of the answering server.
     const version = page === 'buildinfo' ? await this.#version(signal) : undefined;
     return version === undefined
       ? ownPage(page, { settings: this.#own, build: this.#build, startedAt: this.#startedAt })

@@ -44,7 +44,7 @@ export class Switchboard {
   async settle(): Promise<void> {
     const { name, recipe } = this.#supply.wanted();
     if (this.#turns === 0 && recipe === this.#recipe) {
-      // Told at once: whoever asks after the change is answered under it, however busy the thread is.
+      // Sent immediately: a query after the change uses it, however busy the thread is.
       await this.#supply.settle(name);
       return;
     }
@@ -91,7 +91,7 @@ export class Switchboard {
     if (other) {
       await this.#replace(name, recipe);
     }
-    // Other drivers need nothing of the thread to answer: who has just changed a setting is served by it at once.
+    // Other drivers do not need the thread to answer: a changed setting applies immediately.
     return { applied: name === 'embedded' ? Promise.resolve() : this.#supply.settle(name) };
   }
 

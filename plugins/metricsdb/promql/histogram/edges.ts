@@ -125,7 +125,7 @@ function lostBetween(
 ): readonly NativeHistogram[] {
   const passed = atStart && isReset(looked[0]!.value, looked[1]!.value);
   const inner = looked.slice(passed ? 2 : 1, -1).map(({ value }) => value);
-  // Both ends lie in the one stretch in which it began anew.
+  // Both ends are in the one stretch in which it was reset.
   if (looked.length === 1 || (passed && looked.length === 2)) {
     return [];
   }

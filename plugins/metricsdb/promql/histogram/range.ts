@@ -100,7 +100,7 @@ function changeOf(
   ) {
     notes[counter ? 'noCounter' : 'noGauge'](name);
   }
-  // What a first one held that was lost right behind it does not matter.
+  // The content of a first sample that was lost directly after it does not matter.
   const before = counter && isReset(first, second) ? emptyLike(second) : first;
   const looked = counter ? [before, ...histograms.slice(1)] : [before, last];
   if (looked.some((one) => isCustom(one) !== isCustom(before))) {

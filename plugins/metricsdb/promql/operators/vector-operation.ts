@@ -29,7 +29,7 @@ export async function combineVectors(
   const pair = new Pairing(run, grid, expr);
   const groups = await matchRows(run, expr.matching, left, right);
   const filling = expr.matching.fillLeft !== undefined || expr.matching.fillRight !== undefined;
-  // Where a side has nothing at all, nothing is matched, and nothing can match twice.
+  // If a side is empty, nothing is matched, and nothing can match twice.
   const both =
     filling || groups.every(({ left: l, right: r }) => l.length < 2 && r.length < 2)
       ? undefined
@@ -136,7 +136,7 @@ class Pairing {
           await pause;
         }
       }
-      // With group_right, too: there the sides are swapped, but not what fills them.
+      // With group_right, too: there the sides are swapped, but not their fill values.
       if (matching.fillRight !== undefined) {
         result.push(...this.#filled(row, one, matching.fillRight, true, taken));
         await paced(row.values.length * one.length);

@@ -144,7 +144,7 @@ async function merge(
     meta: JSON.stringify({ series, spans, written: now() }),
   };
   if (!whole) {
-    // A file without a row is taken away when the catalogue is opened again; this one at once.
+    // A file without a row is deleted when the catalogue is next opened; this one immediately.
     catalogue.blocks.remove([catalogue.blocks.add(row).id]);
     return undefined;
   }

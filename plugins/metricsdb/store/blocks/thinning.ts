@@ -55,7 +55,7 @@ function markWindow({ values, stale }: Samples, from: number, to: number): void 
   if (first !== -1) {
     marks[first] = marks[last] = marks[least] = marks[greatest] = 1;
   }
-  // Whether the series ended here is told by the last sample of all, be it a marker.
+  // The last sample of all shows whether the series ended here, even if it is a marker.
   marks[to - 1] = 1;
 }
 

@@ -183,7 +183,7 @@ function allAre(values: Float64Array, from: number, to: number, first: number): 
       return false;
     }
   }
-  // Zeros of both signs are equal, and are told apart by the planes.
+  // Zeros of both signs are equal, and distinguished by the planes.
   return first !== 0 || noZeroDiffers(values, from, to);
 }
 

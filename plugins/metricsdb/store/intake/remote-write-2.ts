@@ -16,7 +16,7 @@ export function readRemoteWrite2(bytes: Uint8Array, intake: Intake, metadata: Me
     if (field === 4) {
       symbols.push(strictText(request.bytes()));
     } else if (field === 5) {
-      // The table may stand behind them.
+      // The symbol table may follow them.
       series.push(request.message());
     } else {
       request.skip();

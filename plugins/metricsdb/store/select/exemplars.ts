@@ -122,7 +122,7 @@ export class Exemplars {
     }
     known.exemplars.push(exemplar);
     this.#kept += 1;
-    // To the end: series that have been quiet longest make room.
+    // Moved to the end: series that were idle longest are dropped first.
     this.#bySeries.delete(key);
     this.#bySeries.set(key, known);
     if (known.exemplars.length > maxOfSeries) {

@@ -64,7 +64,7 @@ export async function scan(
     briefest(blocks.list(), level, mint, maxt, isInHead),
     cost,
   );
-  // Blocks hold samples of these times, too: only all of them together tell which is the newest.
+  // Blocks have samples of these times, too: only all of them together show which is the newest.
   const headOnly = hints.newest === true && chosen.rows.length === 0;
   try {
     const found = await find(parts, chosen, matchers, mint, maxt, cost);

@@ -37,7 +37,7 @@ export class Checkpoint {
     out.uvarint(marks.length);
     marks.forEach((index) => out.uvarint(index));
     const length = out.at;
-    // Room for the length of what follows, which is known only then.
+    // Space for the length of what follows, which is only known then.
     out.ensure(4);
     out.at += 4;
     this.#values.write(out, samples.values, from, to);
