@@ -24,7 +24,8 @@ const table: readonly Row[] = [
   { provider: 'openai', model: /^o\d/, context: 200_000, temperature: false },
   { provider: 'openai', model: /^gpt-[5-9]/, context: 400_000, temperature: false },
   { provider: 'anthropic', model: /./, context: 200_000 },
-  // Newer ones refuse calls of tools in the history without the signature of the thought before; this one stands for any.
+  // Newer ones refuse tool calls in the history without the signature of the preceding thought;
+  // this one is accepted for any.
   {
     provider: 'google',
     model: /./,
@@ -35,7 +36,7 @@ const table: readonly Row[] = [
   },
   { provider: 'deepseek', model: /./, context: 131_072 },
   { provider: 'deepseek', model: /reason/, temperature: false },
-  // Ollama cuts what is longer than its own setting, and says nothing.
+  // Ollama silently truncates what exceeds its own setting.
   { provider: 'ollama', model: /./, context: 8_192 },
 ];
 

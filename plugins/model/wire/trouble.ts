@@ -22,7 +22,7 @@ export function troubleOf(error: unknown, speaker: Speaker): SvcError {
     return refusalOf(error, speaker);
   }
   if (error instanceof Silence) {
-    // Not asked again: it would be waited for as long once more.
+    // Not retried: it would take as long again.
     return errors.silent(
       { provider: speaker.provider, model: speaker.model, seconds: error.seconds },
       { cause: error },
