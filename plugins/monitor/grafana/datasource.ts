@@ -29,7 +29,7 @@ export function datasources(dashboard: Foreign): (value: unknown) => Datasource 
     if (/^loki$/i.test(type)) {
       return { kind: 'logs' };
     }
-    // A bare name, or the default one: what it is shows in the query.
+    // A bare name, or the default one: its type shows in the query.
     return type === '' && !/^(?:__expr__|-- (?:Mixed|Grafana|Dashboard) --|grafana)$/.test(uid)
       ? { kind: 'any' }
       : { kind: 'other', name: type || uid };

@@ -69,7 +69,7 @@ export class Questions {
   lines(query: string): Promise<LinesAnswer> {
     const { from, to } = this.#terms.window;
     return this.#once(`lines ${query}`, async (options) => {
-      // One more than is shown tells whether there are more.
+      // One more than is shown reveals whether there are more.
       const wanted = { ...options, limit: mostLines + 1, direction: 'backward' } as const;
       // The last millisecond belongs to the window of a dashboard.
       return await provider(this.#stores.logs, 'logs').lines(

@@ -141,7 +141,8 @@ export class DashboardBook {
   #contributed(): Contributed {
     const whole = new Map<string, Dashboard>();
     const broken: Broken[] = [];
-    // The seeded ones have their uids to themselves; among the others the order of their names decides, not who came up first.
+    // Seeded dashboards have their uids to themselves; among the others the order of their names
+    // decides, not of their start.
     for (const { id, pluginId, value } of this.#point
       .list()
       .toSorted((a, b) => rank(a, this.#own) - rank(b, this.#own) || compare(a.id, b.id))) {
@@ -160,7 +161,7 @@ export class DashboardBook {
         whole.set(found.dashboard.uid, found.dashboard);
       }
     }
-    // In the list every uid stands once.
+    // Every uid occurs once in the list.
     const taken = new Set(whole.keys());
     return {
       whole,
