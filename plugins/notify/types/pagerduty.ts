@@ -106,7 +106,7 @@ export const pagerduty: PostedChannelType = {
       return said?.['status'] === 'success' ? { result: 'sent' } : takenByHead(reply);
     }
     const verdict = httpVerdict(reply, now) ?? strange(reply);
-    // Nothing but a routing key of no service is refused here: what we send is of one form.
+    // Only an unknown routing key is refused here: everything we send has the same form.
     return verdict.result === 'failed' && reply.status === 400 && /routing[_ ]key/i.test(reply.body)
       ? { ...verdict, degraded: true }
       : verdict;
