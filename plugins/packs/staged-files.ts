@@ -45,7 +45,7 @@ export function stageFiles(
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), content, { flag: 'wx' });
     }
-    // By themselves, since the process that svc runs in masks what others may do.
+    // Explicitly, since the umask of svc's process removes the access of others.
     for (const entry of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
       chmodSync(join(folder, entry), lstatSync(join(folder, entry)).isDirectory() ? 0o755 : 0o444);
     }

@@ -138,7 +138,7 @@ export class Attempt {
         (bytes) => this.kill('garbage', `broke the protocol with a message of ${bytes} bytes`),
       ),
     );
-    // The end of the process tells the story; a broken pipe is only its shadow.
+    // The end of the process explains the failure; a broken pipe is only its consequence.
     channel.on('error', () => undefined);
     eachLine(stdout, (line) => log.info({ child: label, pid: this.pid }, line));
     eachLine(stderr, (line) => {
@@ -204,7 +204,7 @@ export class Attempt {
       this.#pingedAt = clock.monotonic();
       this.#say({ t: 'ping' });
     } else if (clock.monotonic() - this.#pingedAt > pingMs) {
-      // When it was this process that stood still, the answer lies in the pipe and is read before this runs.
+      // If this process was stalled, the answer is in the pipe and is read before this runs.
       setImmediate(
         () =>
           this.#pingedAt !== undefined &&

@@ -139,7 +139,7 @@ export async function findConfinement(cacheDir: string): Promise<Confinement> {
 
 function succeeds([command, ...args]: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
-    // A single binary that is asked for its version by Node's flag answers as Node only without its own role.
+    // A single binary answers Node's version flag like Node only without its own role.
     const trial = spawn(command!, args, {
       stdio: 'ignore',
       env: {},

@@ -109,7 +109,7 @@ export class OpenCall {
   }
 
   #late(): void {
-    // Who sends to the pack, or reads from it, has deadlines of their own.
+    // Sending to the pack, or reading from it, has its own deadlines.
     if (this.#outflow?.isStarved === true || this.#inflow?.isUnread === true) {
       this.#timer.refresh();
       return;

@@ -29,7 +29,7 @@ async function holds(file: string, text: string): Promise<boolean> {
   try {
     return (await readFile(file, 'utf8')) === text;
   } catch {
-    // Absent or unreadable: placing it tells what is wrong, if anything.
+    // Absent or unreadable: writing it reports what is wrong, if anything.
     return false;
   }
 }

@@ -124,7 +124,8 @@ export function started(
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       cwd: '/',
     });
-    // Stays for the life of the process: a failing `kill` is told here too, and must not end the host.
+    // Stays for the life of the process: a failing `kill` is reported here too, and must not end
+    // the host.
     child.on('error', (error) =>
       reject(errors.no_child({ cause: messageOf(error) }, { cause: error })),
     );

@@ -25,7 +25,7 @@ export class PackTables {
     this.#database.pragma('journal_mode = WAL');
     this.#database.pragma('synchronous = FULL');
     this.#database.pragma('trusted_schema = OFF');
-    // What a statement sorts would else fill the disk, past the room that was granted.
+    // Otherwise the sorting of a statement could fill the disk, beyond the granted space.
     this.#database.pragma('temp_store = MEMORY');
     this.#database.pragma(`max_page_count = ${Math.floor((maxMb * 1024 * 1024) / pageBytes)}`);
     this.#migrate(migrations);

@@ -48,7 +48,7 @@ export class TablesProcess {
         this.kill({ kind: 'out-of-memory', text: `was ended: it answered ${bytes} bytes` }),
       ),
     );
-    // The end of the process tells the story; a broken pipe is only its shadow.
+    // The end of the process explains the failure; a broken pipe is only its consequence.
     channel.on('error', () => undefined);
     eachLine(stdout, (line) => log.info({ tables: label }, line));
     eachLine(stderr, (line) => log.warn({ event: 'packs.tables_output', tables: label }, line));
