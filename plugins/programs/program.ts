@@ -148,7 +148,7 @@ export class Program implements ProgramHandle {
     const port = await freePort();
     const words: string[] = [];
     let verdict: string | undefined;
-    // A group of its own: what interrupts svc in a terminal must not end it before svc says so.
+    // A separate process group: interrupting svc in a terminal must not end it before svc does.
     const child = spawn(file, [...options.args({ port })], {
       cwd,
       env: { ...options.env },
@@ -279,7 +279,7 @@ async function asked(
   try {
     return await ready({ port }, signal);
   } catch {
-    // It does not listen yet; it is asked again until its time to start is over.
+    // It does not listen yet; it is polled until its time limit to start.
     return false;
   }
 }

@@ -66,7 +66,7 @@ function resultOf(
         forgetProgram(note(pid));
       }
     };
-    // One that ends without reading all of it says why by its code.
+    // A program that ends without reading all of it says why by its exit code.
     child.stdin.on('error', () => undefined).end(options.input);
     const output = gathered(child.stdout, options.maxBytes, () => cutOff('size'));
     const complaints = gathered(child.stderr, maxErrorBytes, () => undefined);
@@ -75,7 +75,7 @@ function resultOf(
       reject(errors.not_started({ label, cause: messageOf(error) }, { cause: error }));
     });
     child.once('exit', () => {
-      // What it has left behind.
+      // Remaining child processes.
       kill();
       setTimeout(() => {
         child.stdout.destroy();
