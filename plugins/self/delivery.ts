@@ -65,7 +65,7 @@ export class Delivery {
       return true;
     } catch (error) {
       this.#fail(signal, messageOf(error));
-      // What a store refuses now it will refuse later.
+      // A store that refuses this now will refuse it later.
       const isRefused = isSvcError(error) && error.code === 'invalid_argument';
       if (isRefused) {
         this.#dropped.add(count, { signal, reason: 'refused' });

@@ -42,7 +42,7 @@ export class Feed<S, T> {
 
   async #deliver(): Promise<void> {
     const { signal, delivery, store, batch, give } = this.#parts;
-    // What comes in meanwhile has time until the next round, or a round might never end.
+    // What arrives meanwhile waits for the next round, or a round might never end.
     for (let left = this.#waiting.size; left > 0 && store.available; left -= batch) {
       const items = this.#waiting.take(Math.min(batch, left));
       if (!(await delivery.deliver(signal, store, items.length, (to) => give(to, items)))) {
