@@ -40,10 +40,12 @@ export class RefreshCookie {
 
   #set(value: string, seconds: number): void {
     const { headers, setHeader } = this.#call;
-    // A page that came by TLS says so, whatever proxy stands in between; over plain HTTP a browser would not keep a secure cookie.
+    // The origin of a page shows TLS, whatever proxy is in between; over plain HTTP a browser would
+    // not store a secure cookie.
     const secure = headers['origin']?.startsWith('https://') ? '; Secure' : '';
-    // Without a path it is sent back to the folder it came from, the routes of sessions alone: no other route can be made to act by it.
-    // Said, it would be wrong wherever a proxy serves svc below a path of its own.
+    // Without a path it is sent back only to the folder it came from, the routes of sessions: no
+    // other route can be called with it. An explicit one would be wrong wherever a proxy serves svc
+    // below a path of its own.
     setHeader(
       'set-cookie',
       `${this.#name}=${value}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`,
