@@ -95,7 +95,7 @@ export class SystemSettings {
     const { board, store, stored } = this.#parts;
     const name = nameOf(address);
     change.note({ resourceId: name });
-    // A row may be left from a plugin that is not here.
+    // A row may be left by a plugin that is not installed.
     const state = stored.find(name) ? board.find(name) : board.state(name);
     noteChange(change, state, undefined);
     const removed = await store.write(async (rows) => {
