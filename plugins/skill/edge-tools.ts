@@ -126,7 +126,7 @@ export class EdgeTools implements ToolSource {
       this.#offered.set(edgeId, await skills.list(edgeId, signal));
       this.#failures.delete(edgeId);
     } catch (error) {
-      // It is noted again with its next tunnel; until then it is asked a few times more.
+      // It is noted again with its next tunnel; until then it is retried a few times.
       const failures = (this.#failures.get(edgeId) ?? 0) + 1;
       this.#failures.set(edgeId, failures);
       if (failures < maxAsked && !signal.aborted) {

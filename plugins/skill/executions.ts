@@ -64,7 +64,7 @@ export class Executions implements SkillExecutor {
     try {
       await book.begin(id, approval.args);
     } catch (error) {
-      // Another has begun it, or policy has changed: the approval says which.
+      // Another has begun it, or the policy has changed: the approval says which.
       log.info({ approval_id: id, cause: messageOf(error) }, 'approved call not begun');
       return;
     }

@@ -65,7 +65,7 @@ const tool = (
   schema: object,
   trust: Tool['trust'],
 ): Tool => ({
-  // Results are kept for who asked, and read by them while they see the same devices.
+  // Results are stored for the asker, and readable by them while they see the same devices.
   key,
   name,
   description,

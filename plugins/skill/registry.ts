@@ -181,7 +181,7 @@ function toolOf(
 ): Tool {
   const schema = params as unknown as Readonly<Record<string, unknown>>;
   const answers = result as unknown as Readonly<Record<string, unknown>> | undefined;
-  // What plugins answer is mostly what machines and people have sent them.
+  // Answers of plugins mostly come from machines and people.
   return {
     key,
     name,

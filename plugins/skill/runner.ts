@@ -117,7 +117,7 @@ export class Runner implements SkillRunner {
       persona,
       ...(tainted !== undefined && { tainted }),
     };
-    // Who may not use it at all learns nothing of its params, nor of devices.
+    // A caller without permission learns nothing of its params, nor of devices.
     const right = gate.decide(question);
     if (right.verdict === 'refused') {
       throw refusedBy(right.message);
