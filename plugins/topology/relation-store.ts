@@ -96,7 +96,7 @@ export const relationStore = (db: TopologyDb, seen: SeenDevices) => ({
       select r.id as relation, r.type as type, ${sql.ref(`r.${origin}`)} as origin, ${sql.ref(`r.${reached}`)} as reached
       from topology_relations r join topology_relation_types t on t.name = r.type
       where t.propagates_failure = 1 and t.direction in (${direction}, 'bidirectional') and ${sql.ref(`r.${origin}`)} in ${among(from)}`;
-    // Of a bare column beside min() SQLite takes the value from the row of the minimum.
+    // For a bare column next to min() SQLite takes the value from the row of the minimum.
     const found = await sql<Step>`
       select reached, min(relation) as relation, type, origin
       from (${way('src_id', 'dst_id', 'src_to_dst')} union all ${way('dst_id', 'src_id', 'dst_to_src')})

@@ -38,7 +38,7 @@ export class PropsCheck {
     strictTuples: false,
     logger: false,
     formats,
-    // A user who makes a type may write any pattern: it runs on an engine that none can stall.
+    // A user who creates a type may write any pattern: it runs on an engine that none can stall.
     code: {
       regExp: Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), {
         code: 'RE2JS',
