@@ -76,7 +76,8 @@ export async function openTraces({
   };
 
   every(tendEveryMs, () => tend(false));
-  // The data of a restarted thread is that of its first start: the plugin sends newer settings on this notice.
+  // A restarted thread gets the data of its first start: the plugin sends newer settings on this
+  // notice.
   notify('open', undefined);
   const methods: TracesMethods = {
     async push({ format, body, ...options }) {

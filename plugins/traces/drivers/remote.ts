@@ -72,7 +72,7 @@ export class RemoteTraces implements TraceDriver {
     { signal, timeoutMs, enforce }: QueryOptions = {},
   ): Promise<Uint8Array | undefined> {
     const body = await this.#fetchTrace(traceId, { signal, timeoutMs });
-    // An id that is none is refused there, in the usual words; a trace that is none has no spans.
+    // An invalid id is refused there, with the usual error; a missing trace has no spans.
     return await this.#thread.call('render', {
       traceId,
       form,
@@ -138,7 +138,7 @@ export class RemoteTraces implements TraceDriver {
       sent = relayed.body !== undefined;
       return answer;
     } finally {
-      // A thread that has ended meanwhile has forgotten it by itself.
+      // A thread that has ended meanwhile has lost it anyway.
       await this.#thread.call('relayed', { ticket: relayed.ticket, sent }).catch(() => undefined);
     }
   }

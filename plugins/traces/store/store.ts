@@ -282,7 +282,7 @@ class Store implements TracesStore {
   }
 
   #retireHead(segment: Promise<number>): void {
-    // Whoever makes the block meets the error; until then it is nobody's.
+    // Building the block meets the error; until then it is ignored.
     segment.catch(() => undefined);
     this.#waiting.push({ head: this.#head, segment });
     this.#head = this.newHead();

@@ -43,7 +43,7 @@ export class Group implements SpanTable {
     ));
   }
 
-  // Asked for with each span: the cache of sections is not.
+  // Kept here, because it is needed for each span.
   get spanIds(): Uint8Array {
     return (this.#spanIds ??= this.#read(groupSections.spanIds));
   }

@@ -48,7 +48,7 @@ function ofSpanset(expression: SpansetExpression): SpanPrefilter | undefined {
       if (expression.operator === '||') {
         return left === undefined || right === undefined ? undefined : { some: [left, right] };
       }
-      // A relation that must not hold says nothing about the left side being there.
+      // A negated relation does not imply that the left side exists.
       return expression.operator.startsWith('!') ? right : best([left, right]);
     }
   }
