@@ -139,7 +139,7 @@ function endWithTheirReason(
     if (shells.list().some(({ deviceId }) => deviceId === id)) {
       const edge = await devices.onlineEdge(id);
       await lost(id, (edgeId) => edge !== undefined && edgeId !== edge);
-      // Its tags and roles say who sees it.
+      // Its tags and roles determine who sees it.
       shells.recheck();
     }
   });

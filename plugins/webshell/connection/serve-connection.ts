@@ -55,7 +55,8 @@ export async function serveConnection(
     if (!frame) {
       return release();
     }
-    // What comes before the shell is ready waits in the connection; what came along with the first frame waits here.
+    // Frames that arrive before the shell is ready wait in the connection; those that came with the
+    // first frame wait here.
     socket.pause();
     shell =
       frame.type === 'attach'

@@ -110,7 +110,7 @@ export class Recorder {
     this.#add(this.#cast.end(durationMs));
     await this.flush();
     try {
-      // One that became full is as long as it may be, and complete.
+      // One that became full has its max length, and is complete.
       if (this.#broken?.why !== 'disk') {
         await file.finish(this.#tally());
       }

@@ -109,7 +109,8 @@ export class Output {
     const { after, now } = this.#options;
     this.#pieces.push(bytes);
     this.#waiting += bytes.length;
-    // The first keystroke after a pause is echoed at once; what follows it closely goes together, and so does a page of text.
+    // The first keystroke after a pause is echoed immediately; what follows closely is sent
+    // together, and so is a page of text.
     if (
       this.#waiting >= limits.outputBytes ||
       (this.#waiting <= limits.echoBytes && now() - this.#flushedAt >= limits.outputMs)

@@ -79,7 +79,7 @@ function signIn(
     let hostKey: HostKey | undefined;
     let refusal: unknown;
     client.once('ready', () => {
-      // What it was needed for is over.
+      // It is not needed any more.
       client.config.password = undefined;
       client.config.privateKey = undefined;
       signedIn(hostKey!);
