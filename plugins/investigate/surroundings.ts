@@ -31,7 +31,7 @@ export interface DocumentSearch {
 
 export interface Playbooks {
   readonly checks: ReadonlyMap<string, HostCheck>;
-  /** Returns those of them that match the cause, best first. */
+  /** Checks among them that match the cause, best first. */
   readonly fitting: ReturnType<typeof fittingChecks>;
 }
 

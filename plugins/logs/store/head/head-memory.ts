@@ -42,7 +42,7 @@ export class HeadMemory {
     return found;
   }
 
-  /** Returns memory; nobody may use it any more. */
+  /** Gives memory back to the pool; nobody may use it any more. */
   giveLines(lines: Buffer): void {
     this.#keep(this.#lines, lines.length, lines, lines.length);
   }
