@@ -17,7 +17,7 @@ interface BrowserAssets {
   readonly files: readonly BrowserFile[];
 }
 
-/** Packed for good, in base64: a browser that takes neither form is not to be met. */
+/** Compressed file in base64: a browser that accepts neither encoding does not occur. */
 interface BrowserFile {
   readonly name: string;
   readonly bytes: number;
@@ -78,7 +78,7 @@ export const forBrowsers = ({ root, portable }: BundleSources, inputs: Set<strin
   },
 });
 
-/** Packages lie in the installation, wherever the plugin lies. */
+/** Plugin that resolves packages within the installation, wherever the plugin is. */
 const packagesOf = (root: string): Plugin => ({
   name: 'packages',
   setup(builder) {

@@ -35,7 +35,7 @@ const keptMaps = 3;
 /** A file that changed this shortly before the bundle was begun may have changed again since it was read. */
 const settledMs = 1_000;
 
-/** The bundle that was made of exactly these files before; undefined when any of them is not what it was. */
+/** Returns the bundle built from exactly these files; undefined if any of them has changed. */
 export function cachedBundle(
   sources: BundleSources,
   key: string,
@@ -139,7 +139,7 @@ function writeBundle(
   return isWritten;
 }
 
-/** The map with sources that are the same wherever it lies: in a text they are as seen from that. */
+/** Returns the map with location-independent sources: in a text they are relative to it. */
 function movable(map: Buffer | string, filename: string): string {
   const parsed = JSON.parse(map.toString()) as { sources?: readonly string[] };
   const sources = parsed.sources?.map((source) =>

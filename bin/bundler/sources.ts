@@ -11,8 +11,9 @@ import type { BundleSources } from './esbuild.ts';
 import { bundlePack } from './pack-bundle.ts';
 
 /**
- * The product's own modules by the names that plugins import: the contract, and the libraries that are bundled into each
- * plugin that uses them. A plugin is lent the contract; a thread is lent nothing, so its text brings that along as well.
+ * Modules of the product by the names that plugins import: the contract, and the libraries bundled
+ * into each plugin that uses them. A plugin shares the contract; a thread shares nothing, so its
+ * text includes that as well.
  */
 const modules: ReadonlyMap<string, string> = new Map(
   Object.entries(project.exports)

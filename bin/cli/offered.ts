@@ -10,7 +10,10 @@ import { builtIn } from './built-in.ts';
 import { Catalogue, type Entry } from './catalogue.ts';
 import { verbPoint } from '../manifest/verb-point.ts';
 
-/** Every command of this svc: its own, and those that plugins bring as code or as data. No svc is asked. */
+/**
+ * Returns every command of this svc: its own, and those that plugins contribute as code or data. No
+ * svc is contacted.
+ */
 export async function offered(environment: Environment): Promise<Catalogue> {
   const product = await currentProduct();
   const plugins = discover(pluginSources(product, resolve(environment['SVC_DATA_DIR'] ?? 'data')));

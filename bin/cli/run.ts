@@ -3,7 +3,7 @@ import { shellOf } from './shell.ts';
 import { builtIn } from './built-in.ts';
 import { Catalogue, type Found } from './catalogue.ts';
 
-/** Runs what was typed, prints what came of it, and resolves with the exit code. */
+/** Runs a command line, prints the result, and resolves with the exit code. */
 export const run = (args: readonly string[], environment: Call['environment']): Promise<ExitCode> =>
   execute(args, environment, async () => {
     const all = (): Promise<Catalogue> => everything(args, environment);

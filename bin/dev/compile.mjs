@@ -66,7 +66,10 @@ export async function compiledHost(root, program = 'svc') {
   return undefined;
 }
 
-/** Changes with every file the host is made of; times and sizes are enough, and a tenth of the cost of reading. */
+/**
+ * Returns a fingerprint of every file the host is made of; times and sizes suffice, at a tenth of
+ * the cost of reading.
+ */
 function fingerprint(root) {
   const hash = createHash('sha256').update(process.version);
   const add = (path) => {

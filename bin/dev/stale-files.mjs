@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-/** A change of one of these may change what is said of any file. */
+/** Files whose change may affect the result for any file. */
 const settings = [
   '.oxlintrc.json',
   'tsconfig.json',
@@ -29,8 +29,9 @@ const isAmbient = (path, text) =>
   /\.d\.m?ts$/.test(path) || /^\s*declare (?:global|module)\b/m.test(text);
 
 /**
- * `files`: those that changed since `clean()` was called last, and all that import them, directly or not; undefined means every file.
- * `clean` remembers what stood in the files when they were read here, not what they have become since.
+ * Returns `files`: those that changed since the last call of `clean()`, with all direct and
+ * indirect importers; undefined means every file. `clean` records the content as read here, not
+ * what it has become since.
  */
 export function staleFiles(root, record) {
   const found = readFiles(root);

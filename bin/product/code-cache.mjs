@@ -23,7 +23,7 @@ export const scriptOf = (text, filename, cachedData) =>
  */
 export class CodeCache {
   #folder;
-  /** Texts of this start that no file is there for, until they are kept. */
+  /** Texts of this start without a cached file, until they are written. */
   #fresh = new Map();
   #open = true;
 
@@ -31,7 +31,10 @@ export class CodeCache {
     this.#folder = folder;
   }
 
-  /** The function of a text; undefined once they are kept, when texts come and go and each is compiled for itself. `brought` is what its author has of it. */
+  /**
+   * Returns a head with hashes of both: the engine checks a text by its length alone, and trusts
+   * the cache it reads.
+   */
   functionOf(text, filename, brought) {
     if (!this.#open) {
       return undefined;

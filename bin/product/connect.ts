@@ -2,5 +2,5 @@ import { type ApiClient, clientOf, type Reachable } from 'svc/cli';
 
 import { version } from './product.ts';
 
-/** Speaks to a running svc as this version of it. */
+/** Connects to a running svc as this version of it. */
 export const connect = (svc: Reachable): ApiClient => clientOf(svc, `svc/${version}`);

@@ -13,7 +13,7 @@ export interface Contents {
 export const contentsAsset = 'contents.json';
 export const addonFile = 'better_sqlite3.node';
 
-/** Texts of the programs that the one file can be, and what the engine has made of the larger one. */
+/** Returns the asset name of a program's text; below, of the larger one's compiled form. */
 export const programAsset = (name: string): string => `programs/${name}`;
 export const pluginAsset = (id: string, file: string): string => `plugins/${id}/${file}`;
 export const threadAsset = (name: string): string => `threads/${name}`;

@@ -50,7 +50,7 @@ class StackMaps {
     return text;
   }
 
-  /** The stack, also one of another thread, with each place that is known as it is in the sources. */
+  /** Maps a stack, also of another thread, to positions in the sources where they are known. */
   mapped(stack: string): string {
     const unknown = new Map<string, Place[]>();
     for (const [, name, line, column] of stack.matchAll(place)) {
@@ -90,7 +90,7 @@ class StackMaps {
   }
 }
 
-/** An error may say of itself what it likes, or throw. */
+/** Returns the head of an error, which may claim anything about itself, or throw. */
 function headOf(error: Error): string {
   try {
     return String(error);
@@ -107,7 +107,9 @@ const fileOf = (name: string): string =>
  */
 const placeOf = (name: string): string => (isAbsolute(name) ? name : `/${name.replace(':', '/')}`);
 
-/** A file that is not there, or is no map any more, leaves the stack as it is. */
+/**
+ * Parses a map; undefined for a missing file or an invalid map, which leaves the stack unchanged.
+ */
 function mapOf(text: Buffer | string | undefined): SourceMapText | undefined {
   try {
     const json = typeof text === 'string' ? readFileSync(text, 'utf8') : text?.toString('utf8');
@@ -117,7 +119,7 @@ function mapOf(text: Buffer | string | undefined): SourceMapText | undefined {
   }
 }
 
-/** A text and its map, which stands at its end or lies in the file that is named there. */
+/** Splits a text from its map, which is at its end or in the file named there. */
 export function splitMap(code: string): {
   readonly text: string;
   readonly map: Buffer | string | undefined;

@@ -1,6 +1,6 @@
 import { progress } from './progress.mjs';
 
-/** Tells on standard error what takes so long, and how it went. */
+/** Reports on standard error what takes so long, and its outcome. */
 export async function withProgress<T>(what: string, work: () => Promise<T>): Promise<T> {
   const line = progress(what);
   try {

@@ -4,7 +4,7 @@ import { givenTo, numbered, send } from './request.ts';
 import { shown } from './show.ts';
 import type { Verb } from '../../manifest/verb.ts';
 
-/** Runs the verb of these words: what was typed becomes a request, and the answer a text. */
+/** Returns the command of a verb: arguments become a request, and the answer a text. */
 export function commandOf(verb: Verb, words: string): Command {
   const { operands, options, about, example, progress, expect } = verb;
   return {

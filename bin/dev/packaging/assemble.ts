@@ -52,8 +52,9 @@ export async function assemble(
 }
 
 /**
- * Linux maps a program in pieces as large as those in which it came into the page cache, and the injection writes it in one: an agent
- * that is started from it has 53 MB of it in its memory, until the next boot. Read from the disk as it is run it has 38 (Linux 6.18).
+ * Drops a file from the page cache. Linux maps a program in pieces as large as those in which it
+ * entered the page cache, and the injection writes it at once: an agent started from it has 53 MB
+ * of it in its memory, until the next boot. Read from the disk on demand it has 38 (Linux 6.18).
  */
 async function unwritten(file: string): Promise<void> {
   const handle = await open(file, 'r+');

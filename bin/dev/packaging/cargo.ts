@@ -110,7 +110,10 @@ async function threadPrograms(root: string): Promise<ReadonlyMap<string, string>
   ]);
 }
 
-/** Compiled here, or among those that its successor for Node 22 and later brings along. */
+/**
+ * Returns the path of the addon: compiled here, or one of those shipped by its successor for Node
+ * 22 and later.
+ */
 function addonPath(folder: string): string {
   const brought = join(folder, 'prebuilds', `${process.platform}-${process.arch}.node`);
   return existsSync(brought) ? brought : join(folder, 'build', 'Release', 'better_sqlite3.node');

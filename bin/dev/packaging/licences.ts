@@ -28,7 +28,10 @@ export function licenceProblems(packages: readonly Package[]): string[] {
   });
 }
 
-/** One accepted choice is enough. What is not a plain choice or sum of licences is not understood, and so not accepted. */
+/**
+ * Returns whether a licence expression is accepted; one accepted alternative suffices. Anything but
+ * a plain choice or sum of licences is not understood, and so not accepted.
+ */
 function isAccepted(expression: string): boolean {
   return expression
     .replace(/^\((.*)\)$/, '$1')

@@ -100,7 +100,7 @@ export function sourcesFor(kind: PluginManifest['kind']): BundleSources {
   return { ...sources, portable: true, ...(kind === 'pack' && { lent: new Set(['svc/sdk']) }) };
 }
 
-/** The manifest as it was written, with the built entry and the hashes. */
+/** Returns the manifest as written, with the built entry and the hashes. */
 function builtManifest(
   folder: PluginFolder,
   integrity: Readonly<Record<string, string>> | undefined,

@@ -6,8 +6,8 @@ import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Builds these files, paths from `root`, and the programs that tests start into `folder`, and tells where each file
- * went. What they share they share there as well.
+ * Builds these files, paths from `root`, and the programs that tests start into `folder`; returns
+ * where each file went. Shared code is shared there as well.
  */
 export async function buildTests(root, files, folder) {
   await built(root, [...files, ...programs(root)], { outdir: folder, plugins: [keepAddresses] });

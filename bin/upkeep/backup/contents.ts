@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
-/** The choices of an operator that stand in a file. */
+/** File with an operator's settings. */
 const settingsFile = 'svc.yaml';
 /** Folders of the telemetry stores, which may be left out because they are large. */
 const telemetry: Readonly<Record<string, string>> = {

@@ -6,7 +6,10 @@ import { discover } from '../../../core/host/index.ts';
 import type { ApiClient } from 'svc/cli';
 import { currentProduct } from '../../product/product.ts';
 
-/** The part of `contributes` in `plugin.json` by which an area says how its things are written to files, and read back. */
+/**
+ * Part of `contributes` in `plugin.json` by which an area declares how its things are written to
+ * files, and read back.
+ */
 const point = 'config.files';
 
 /** One kind of things: each is a file, `<kind>/<key>.yaml`. */

@@ -43,7 +43,7 @@ export interface UpdateRecord {
 export interface UpdateMark {
   readonly id: string;
   readonly program: string;
-  /** When the new version was ready for the first time; what it has acknowledged since is not given up. */
+  /** Time when the new version was first ready; what it has acknowledged since is kept. */
   readonly readyAt?: number;
   /** When it had served for long enough. */
   readonly heldAt?: number;
