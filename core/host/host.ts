@@ -48,7 +48,7 @@ export class PluginHost {
     });
   }
 
-  /** Brings up everything that can come up; throws only for a plugin that calls itself critical. */
+  /** Starts everything that can start; throws only for a plugin that declares itself critical. */
   async start(): Promise<void> {
     checkEvaluator();
     this.#enterSafeMode();

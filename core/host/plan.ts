@@ -17,7 +17,7 @@ function fits(version: string, range: string): boolean {
 export const packLoader = ({ services }: Snapshot): PackLoader | undefined =>
   services.get(PackLoader.id)?.value.instance as PackLoader | undefined;
 
-/** Why a pack from the data folder has to wait although what it needs is there. */
+/** Returns why a pack from the data folder has to wait although its requirements are met. */
 export const barredCause = (
   manifest: PluginManifest | undefined,
   { folder }: PluginRecord,

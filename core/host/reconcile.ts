@@ -8,7 +8,10 @@ import type { PluginRecord } from './record.ts';
 import type { Retirements } from './retirement.ts';
 import type { Roster } from './roster.ts';
 
-/** One pass that brings what serves in line with what should: the only code that raises or withdraws plugins. */
+/**
+ * Single pass that aligns what is running with what should be: the only code that raises or
+ * withdraws plugins.
+ */
 export class Reconciler {
   readonly #ports: HostPorts;
   readonly #roster: Roster;
@@ -47,7 +50,10 @@ export class Reconciler {
     }
   }
 
-  /** Publishes a snapshot without these plugins at once; they finish what they do in the background. */
+  /**
+   * Publishes a snapshot without these plugins immediately; they finish their work in the
+   * background.
+   */
   withdraw(records: readonly PluginRecord[], reason: string): void {
     const ended = records.flatMap((record) =>
       record.draft ? [{ record, draft: record.draft }] : [],

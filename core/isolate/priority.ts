@@ -13,7 +13,7 @@ const niceness = 10;
 export const lowered = (): number =>
   Math.min(constants.priority.PRIORITY_LOW, getPriority() + niceness);
 
-/** Lets this thread stand back behind the one that answers requests. */
+/** Lowers the priority of this thread below that of the one that answers requests. */
 export function standBack(): void {
   if (process.platform === 'linux') {
     setPriority(lowered());

@@ -50,7 +50,7 @@ export class ThreadPlace {
     this.#onEmpty = onEmpty;
   }
 
-  /** Threads that are there at this moment, those on their way out included. */
+  /** Threads at this moment, including those that are ending. */
   get threads(): number {
     return this.#seat?.run ? 1 : 0;
   }
@@ -186,7 +186,7 @@ export class ThreadPlace {
     }
   }
 
-  /** Brings who has the place in line with who should. */
+  /** Aligns the holder of the place with who should have it. */
   #settle(): void {
     if (!this.#settling) {
       this.#settling = true;

@@ -97,7 +97,7 @@ export function carried(error: unknown): CarriedError {
   };
 }
 
-/** The error as it was thrown on the other side; a fault with the stack it had there, where it has to be looked for. */
+/** Reconstructs an error of the other side; a fault with its original stack. */
 export function revived({
   message,
   stack,

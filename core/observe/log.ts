@@ -26,7 +26,7 @@ const keptBytes = 1024 * 1024;
 /** Names that belong to the line itself; a field of that name moves aside instead of forging it. */
 const reserved = new Set(['time', 'level', 'component', 'message']);
 
-/** The log. Lines are written synchronously: what was logged before an exit or a crash is there. */
+/** Logs, written synchronously: what was logged before an exit or a crash is there. */
 export class Logs {
   readonly #output: { write(line: string): unknown; flushSync(): void };
   readonly #root: ReturnType<typeof pino>;
@@ -77,7 +77,7 @@ export class Logs {
     );
   }
 
-  /** The log of one part of the service; `component` stands on each of its lines. */
+  /** Returns the logger of one part of the service; `component` is on each of its lines. */
   logger(component: string): Logger {
     const at = (severity: LogLevel) => (fields: LogFields, message: string) => {
       if (this.#root.isLevelEnabled(severity)) {

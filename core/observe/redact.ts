@@ -13,7 +13,7 @@ const maxNodes = 1_000;
 export const redact = (value: unknown): unknown =>
   copy(value, { depth: 0, path: new Set(), nodes: { left: maxNodes } });
 
-/** Hides everything in `text` that looks like a secret, wherever it stands. */
+/** Redacts everything in `text` that looks like a secret. */
 export function redactText(text: string): string {
   if (text.length <= maxText && !suspicious.test(text)) {
     return text;
@@ -37,7 +37,7 @@ export function isSecretName(name: string): boolean {
 const secretName =
   /passw(or)?d|passphrase|pwd|secret|token|authorization|cookie|credential|apikey|privatekey|(signing|encrypt|encryption|master|seal|ssh|session|hmac)key|^otp$|^pin$/i;
 
-/** Named like a secret, yet only says what kind it is. */
+/** Matches names like those of secrets that only state a kind. */
 const harmlessName = /^(publickey|tokentype|tokenkind)$/i;
 
 /** `max_tokens: 4096` and `token_ttl_seconds: 900` are measures; only their numbers may pass. */
@@ -96,7 +96,10 @@ const secretShapes: readonly (readonly [RegExp, string])[] = [
 const suspicious =
   /passw|passphrase|pwd|secret|token|api[-_]?key|\bx-|private|encrypt|credential|auth|cookie|-----|bearer|basic|:\/\/|eyJ|svc[_.]|sk-|gh[opsur]_|github_pat|glpat|xapp|AIza|xox|bot\d|\d:|hook|[?&]/i;
 
-/** A cut may have split a secret, so that its rest no longer has the shape of one: the last word goes. */
+/**
+ * Drops the last word: a cut may have split a secret, so that its rest no longer has the shape of
+ * one.
+ */
 const withoutCutWord = (text: string): string =>
   text.slice(0, Math.max(text.lastIndexOf(' '), text.lastIndexOf('\n'), 0));
 

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** An address as sixteen bytes; IPv4 lies in ::ffff:0:0/96. */
+/** Address as sixteen bytes; IPv4 is in ::ffff:0:0/96. */
 export type Address = Uint8Array;
 
 export interface Network {

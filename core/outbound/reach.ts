@@ -61,7 +61,10 @@ const near: Kinds = [
 
 const loopback = near.slice(0, 2).map(([, net]) => net);
 
-/** Throws unless the address may be reached; the sentence says what it is and which setting would allow it. */
+/**
+ * Throws unless the address may be reached; the sentence names its kind and the setting that would
+ * allow it.
+ */
 export function requireReach(
   host: string,
   text: string,

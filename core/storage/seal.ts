@@ -6,7 +6,7 @@ import type { KeyRing } from './keys.ts';
 
 const purpose = 'seal v1';
 
-/** The key that has sealed `text`; undefined for what is not sealed. */
+/** Returns the key that sealed `text`; undefined if it is not sealed. */
 export const keyOf = (text: string): string | undefined => /^v1\.([0-9a-f]{8})\./.exec(text)?.[1];
 
 /** Secrets of one plugin: `v1.{key id}.{nonce}.{ciphertext}.{tag}`, each bound to its row. */

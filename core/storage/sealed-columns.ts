@@ -94,7 +94,10 @@ export function onlyDeclared(
   };
 }
 
-/** A wrong declaration is found when the plugin comes up, not when its secrets are to be sealed again. */
+/**
+ * Throws for a wrong declaration when the plugin starts, not when its secrets are to be sealed
+ * again.
+ */
 function assertSound(
   plugin: string,
   { table, row, columns }: SealedTable,

@@ -190,7 +190,7 @@ export class Storage {
     return new Seals(pluginId, this.#parts.ring);
   }
 
-  /** Notes where a plugin seals, once its tables are there. */
+  /** Records where a plugin seals, once its tables exist. */
   declareSealed(pluginId: string, tables: readonly SealedTable[]): Promise<void> {
     return this.#parts.columns.declare(pluginId, tables);
   }

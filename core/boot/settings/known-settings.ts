@@ -28,7 +28,7 @@ export function keepKnownSettings(dataDir: string, known: KnownSettings): void {
   }
 }
 
-/** The names that one manifest brings. */
+/** Returns the names that one manifest declares. */
 export const namesOf = ({ id, settings }: PluginManifest): KnownSettings =>
   Object.fromEntries(
     Object.entries(settings).flatMap(([key, { env }]) =>

@@ -31,9 +31,12 @@ export class Settings implements SettingsBoard {
   readonly #environment: Environment;
   readonly #fromEnvironment: EnvironmentLayer;
   readonly #file: ReadonlyMap<string, unknown>;
-  /** The defaults file of the product: what it says counts as a default, so that `file` means somebody's own choice. */
+  /**
+   * Values of the product's defaults file: these count as defaults, so that `file` means somebody's
+   * own choice.
+   */
   readonly #shipped: ReadonlyMap<string, unknown>;
-  /** Holds nothing that does not fit what is declared. */
+  /** Valid values only. */
   readonly #database = new Map<string, unknown>();
   /**
    * Declarations of each key: the last one applies, and the previous one again when that is
@@ -272,7 +275,7 @@ export class Settings implements SettingsBoard {
     }
   }
 
-  /** Declarations have changed: what they no longer allow is dropped before anybody reads it. */
+  /** Drops what changed declarations no longer allow, before anybody reads it. */
   #settle(): void {
     for (const [key, value] of this.#database) {
       const declared = this.#declared.get(key)?.at(-1);

@@ -19,7 +19,7 @@ export const lentNames = [
 /** Modules the host lends to plugins, by the name they are imported by. */
 export type SharedModules = ReadonlyMap<string, object>;
 
-/** Stands in for a module that is only loaded when a plugin imports it. */
+/** Placeholder of a module that is only loaded when a plugin imports it. */
 const later = Symbol('later');
 export const lentLater = (load: () => Promise<object>): object => ({ [later]: load });
 const isLater = (

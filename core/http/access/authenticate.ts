@@ -71,7 +71,10 @@ export function identify(
   }
 }
 
-/** A provider that breaks is not a caller that is unknown: no caller is let in, and none gets the answer that its credential is bad. */
+/**
+ * Refuses callers while a provider fails, which is no unknown caller: none is admitted, and none is
+ * told that its credential is bad.
+ */
 function refuse(front: Front, owner: Generation, error: unknown): never {
   if (isSvcError(error)) {
     throw error;

@@ -164,7 +164,10 @@ function peopleOnly(exchange: Exchange): void {
   }
 }
 
-/** A refused call changes nothing from here on. An audited one, and every denial, is written down before its caller hears of it. */
+/**
+ * Refuses a call, which changes nothing from here on. An audited one, and every denial, is recorded
+ * before its caller is answered.
+ */
 async function refuse(exchange: Exchange, error: unknown): Promise<void> {
   exchange.abandoned = true;
   exchange.abort(isSvcError(error) ? error : errors.failed_before());

@@ -36,7 +36,7 @@ if ('zstdCompress' in zlib) {
   );
 }
 
-/** Sends a whole answer, packed when it is long enough and its client says how. */
+/** Sends a complete answer, compressed if it is long enough and the client supports it. */
 export function replyPacked(
   exchange: Exchange,
   status: number,
@@ -71,7 +71,7 @@ export function replyPacked(
   return packers.get(coding)!(body).then((packed) => reply(exchange, status, usualType, packed));
 }
 
-/** The first of `ours` that the client takes; `q=0` says that it does not. */
+/** Returns the first of `ours` that the client accepts; `q=0` excludes one. */
 function chosen(accepted: string, ours: readonly string[]): string | undefined {
   const taken = new Map(
     accepted

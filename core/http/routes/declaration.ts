@@ -64,7 +64,7 @@ export function pathSegments(path: string): readonly Segment[] {
     });
 }
 
-/** Refuses a declaration that could not be served as it is meant, and gives the key of one that can. */
+/** Refuses an invalid declaration; returns the key of a valid one. */
 export function checkRoute(declaration: RouteDeclaration): string {
   const at = `route ${String(declaration.method)} ${String(declaration.path)}`;
   const refuse = (cause: string): never => {

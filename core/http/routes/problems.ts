@@ -95,7 +95,7 @@ const sentences: Readonly<
     example === undefined ? rightText(String(pattern)) : `must be written like ${example}`,
 };
 
-/** A regular expression says little to those who have to write the text. */
+/** Describes the valid text; a regular expression does not help people who have to write it. */
 const rightText = (text: string): string =>
   text === '\\S'
     ? 'must not be blank'

@@ -167,7 +167,7 @@ const mountsOf = (outages: readonly Outage[]): RouteTable['outages'] =>
     .map((outage) => ({ outage, mount: outage.mount.split('/').filter(Boolean) }))
     .toSorted((a, b) => b.mount.length - a.mount.length);
 
-/** Tries the literal first and comes back for the parameter when the literal leads nowhere. */
+/** Tries the literal first and returns to the parameter if the literal leads nowhere. */
 function climb(branch: Branch, segments: readonly string[], at: number): Served | undefined {
   const segment = segments[at];
   if (segment === undefined) {

@@ -79,7 +79,10 @@ function boundHeads({ connections, limits }: Front): void {
   }
 }
 
-/** Ends connections that have brought no byte, since clients open some in advance and node counts them as busy until they speak, and those too many. */
+/**
+ * Ends connections that have sent no byte, since clients open some in advance and node counts them
+ * as busy until they send, and excess ones.
+ */
 export function closeSilent({ connections, crowded }: Front): void {
   [...connections.keys()]
     .filter((socket) => socket.bytesRead === 0 || crowded.has(socket))

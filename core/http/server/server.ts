@@ -26,10 +26,13 @@ const headerBytes = 3 * 64 * 1024 + 16 * 1024;
 const idleMs = 75_000;
 /** Idle time after which a closing server ends a connection. */
 const quietMs = 150;
-/** Connections that wait to be accepted: a fleet comes back in one moment, and a client that does not fit tries again after seconds. */
+/**
+ * Max connections waiting to be accepted: a fleet reconnects at once, and a client that does not
+ * fit retries after seconds.
+ */
 const backlog = 4_096;
 
-/** The one server of the process; what it serves is whatever the registry's snapshot says at the moment. */
+/** The only server of the process; its routes are those of the registry's current snapshot. */
 export class HttpServer {
   readonly #front: Front;
   readonly #server: Server;
@@ -118,7 +121,10 @@ export class HttpServer {
     return (this.#tls?.server.address() as { port: number } | null | undefined)?.port;
   }
 
-  /** Takes no new connection, tells streams and sockets to come back later, and lets requests finish for `graceMs`. */
+  /**
+   * Stops accepting connections, tells streams and sockets to come back later, and lets requests
+   * finish for `graceMs`.
+   */
   async close(graceMs: number): Promise<void> {
     const front = this.#front;
     const servers = [this.#server, ...(this.#tls ? [this.#tls.server] : [])];

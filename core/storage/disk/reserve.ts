@@ -41,7 +41,10 @@ export class Reserve {
     return this.#isLaid();
   }
 
-  /** Writes the space, as long as it is wanted, and tells whether all of it was. Random bytes, because a file system that compresses would make nothing of zeros. */
+  /**
+   * Writes the space, as long as it is wanted; returns whether all of it was written. Random bytes,
+   * because a compressing file system would store zeros in no space.
+   */
   async write(wanted: () => boolean): Promise<boolean> {
     let handle: FileHandle | undefined;
     try {

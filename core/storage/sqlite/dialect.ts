@@ -20,7 +20,7 @@ export interface Line {
   view?(): { readonly run: Run; end(): void };
 }
 
-/** Kysely over a line; what SQL may not do through it, it says in a sentence. */
+/** Creates Kysely over a line; a forbidden statement throws a sentence. */
 export function kyselyOver<T>(line: Line): Kysely<T> {
   return new Kysely<T>({
     dialect: {

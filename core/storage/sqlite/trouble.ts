@@ -17,7 +17,7 @@ export function sqliteCode(error: unknown): string | undefined {
   return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined;
 }
 
-/** `unavailable` when the store itself failed; any other error comes back as it was. */
+/** Returns `unavailable` if the store itself failed; any other error unchanged. */
 export function asUnavailable<E>(error: E): E | SvcError {
   const code = sqliteCode(error);
   const failure =
