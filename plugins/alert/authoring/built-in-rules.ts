@@ -16,7 +16,7 @@ export const builtInRules: readonly Draft[] = [
   ...pipelines,
 ] as readonly unknown[] as readonly Draft[];
 
-/** Installs each of them once: one that was changed or deleted stays so, whatever later versions bring. */
+/** Installs each of them once: a changed or deleted one stays so, whatever later versions bring. */
 export async function installBuiltInRules(tables: Tables<RuleTables>, clock: Clock): Promise<void> {
   const installed = await new RuleStore(tables.read).installedKeys();
   const fresh: readonly RuleBody[] = builtInRules

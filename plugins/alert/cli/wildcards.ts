@@ -1,7 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** Files that a path with `*` and `?` stands for, in order; without those it stands for itself. */
+/**
+ * Returns the files that a path with `*` and `?` matches, in order; other paths stand for
+ * themselves.
+ */
 export function filesLike(path: string, folder: string): readonly string[] {
   const whole = resolve(folder, path);
   return isWild(whole) ? found(whole) : existsSync(whole) ? [whole] : [];

@@ -14,7 +14,7 @@ const beatMs = 10_000;
  */
 const readingsMs = 300_000;
 
-/** Stores now and then that the evaluator is at work, and what it has measured last. */
+/** Periodic record that the evaluator is at work, with its latest readings. */
 export class Heartbeat {
   readonly #parts: HeartbeatParts;
   #beatAt = -Infinity;

@@ -50,7 +50,10 @@ export interface NoticeQueueParts {
 const queue = 'notice';
 const earlierTopic = 'alert/notice';
 
-/** A notice waits for the plugin that sends it as long as it takes to bring that one back: some weeks, at a try every few minutes. */
+/**
+ * Max tries: a notice waits for the plugin that sends it as long as it takes to restore that: some
+ * weeks, at a try every few minutes.
+ */
 const tries = 10_000;
 
 /**

@@ -108,7 +108,7 @@ export class Operations {
     }));
   }
 
-  /** One transition with its row in the trail; one that repeats what is so already changes nothing. */
+  /** Performs one transition with its row in the trail; repeating it changes nothing. */
   async #change(
     id: number,
     call: Change,

@@ -10,7 +10,10 @@ export interface EtaParts {
   readonly ask: (leg: Leg, query: string) => Promise<Asked>;
 }
 
-/** Rows of forecasts with the seconds that are left until the bound is reached; without them where the store does not say. */
+/**
+ * Adds to rows of forecasts the seconds left until the bound is reached; omitted if the store does
+ * not tell.
+ */
 export function withEtas(
   found: readonly AnswerRows[],
   { frame, isNew, ask }: EtaParts,

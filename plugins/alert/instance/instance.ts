@@ -17,7 +17,7 @@ export interface Row {
   /** Labels of the series as the store answered them. */
   readonly series: Words;
   readonly value: number;
-  /** Stands for the value in templates; only series of rule tests have one. */
+  /** Histogram that replaces the value in templates; only series of rule tests have one. */
   readonly histogram?: NativeHistogram;
   /** Forecast only: seconds until its bound is reached. */
   readonly eta?: number;
@@ -157,7 +157,7 @@ function fresh(
   return { key, group, scopeId, deviceId, labels, clearedAt: null, notified: false, reading };
 }
 
-/** The condition that comes first says what the value is. */
+/** Reads the value, which is that of the first condition. */
 function read(reading: Reading, key: string, { plan, rows, slot }: Evaluation): void {
   const leg = rows.findIndex((found) => found.has(key));
   if (leg >= 0) {
@@ -193,7 +193,10 @@ function lasting(known: Instance, { at, slot, holdMs }: Evaluation): Move {
   return { key, known, next, did: undefined };
 }
 
-/** Clear is what two evaluations in a row find clear, a full cycle apart; or what was clear for as long as the rule keeps it firing. */
+/**
+ * Returns whether it is clear: in two consecutive evaluations, a full cycle apart; or for as long
+ * as the rule keeps it firing.
+ */
 function clearing(known: Instance, { plan, at, continuous }: Evaluation): Move {
   const { key, clearedAt } = known;
   const isClear =

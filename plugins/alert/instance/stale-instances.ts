@@ -67,7 +67,7 @@ export class StaleInstances {
     return this.#byRule.get(ruleId) ?? none;
   }
 
-  /** Brings in what an evaluation could say nothing about: what is stale now, and what is to stay as it is. */
+  /** Records what an evaluation could not determine: what is stale now, and what stays as it is. */
   after(
     ruleId: number,
     { rows, unknown, heard }: Look,

@@ -3,13 +3,13 @@ import { parseDuration } from 'svc/query';
 import type { ConditionFields } from '../rule/condition-fields.ts';
 import type { Leg, Rule, ScopeType } from '../rule/rule.ts';
 
-/** A condition as it is stored: every field checked, none of them unknown. */
+/** Stored condition: every field checked, none unknown. */
 export type Condition = Readonly<Record<string, string | number>>;
 
 /** Rule fields that a condition depends on. */
 export type Frame = Pick<Rule, 'scope_type' | 'dimensions' | 'interval_seconds'>;
 
-/** A text in a query language that a person wrote, and what it must be. */
+/** Query text that a person wrote, with its expected type. */
 export interface QueryText {
   readonly field: string;
   readonly text: string;
@@ -19,7 +19,9 @@ export interface QueryText {
 
 /** One kind of condition. */
 export interface Kind {
-  /** Takes apart what was sent; throws invalid_argument for what has no meaning or could never fire. */
+  /**
+   * Parses a condition; throws invalid_argument for one that is meaningless or could never fire.
+   */
   read(fields: ConditionFields, frame: Frame): Condition;
   /** Returns the queries that the engines have to check before the condition is stored. */
   queryTexts(condition: Condition): readonly QueryText[];
@@ -49,7 +51,7 @@ export const groupingOf = ({
 export const by = (labels: readonly string[]): string =>
   labels.length === 0 ? '' : ` by (${labels.map(inPromql).join(', ')})`;
 
-/** Names beyond the usual letters stand in quotes. */
+/** Quotes names with unusual characters. */
 const inPromql = (name: string): string =>
   /^[a-zA-Z_]\w*$/.test(name) ? name : JSON.stringify(name);
 

@@ -18,7 +18,7 @@ export type Planned = Pick<
 
 export const usualIntervalMs = 30_000;
 
-/** `usualMs`: from one evaluation to the next of rules that say nothing themselves. */
+/** Returns the plan; `usualMs` is the interval of rules that set none. */
 export function planOf(rule: Planned, usualMs = usualIntervalMs): Plan {
   const intervalMs = intervalOf(rule, usualMs);
   return {

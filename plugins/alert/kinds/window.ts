@@ -1,6 +1,6 @@
 import { isSelector, withoutComments } from '../rule/expression.ts';
 
-/** Step of subqueries over what is no plain selector. */
+/** Step of subqueries over anything but a plain selector. */
 const step = '30s';
 
 /** `up[5m]`, or `(rate(x[1m]))[5m:30s]`. */
@@ -13,5 +13,5 @@ export const operand = (expression: string): string =>
 
 const selectorOf = (expression: string): string => clean(expression);
 
-/** A comment would swallow what is put behind it. */
+/** Removes comments, which would swallow whatever is appended. */
 export const clean = (expression: string): string => withoutComments(expression).trim();

@@ -5,7 +5,7 @@ import type { NativeHistogram } from 'svc/native-histogram';
 export interface Sample {
   readonly labels: LabelRecord;
   readonly value: number;
-  /** Stands instead of the value; only series of rule tests have one. */
+  /** Histogram instead of a value; only series of rule tests have one. */
   readonly histogram?: NativeHistogram;
 }
 

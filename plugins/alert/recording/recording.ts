@@ -13,7 +13,7 @@ export interface Recording {
   readonly record: string;
   readonly expr: string;
   readonly labels: LabelRecord;
-  /** 0: as alert rules that say nothing themselves. */
+  /** Interval; 0 means that of alert rules that set none. */
   readonly interval_seconds: number;
   /** 0: no limit. */
   readonly limit: number;
@@ -22,7 +22,10 @@ export interface Recording {
   readonly created_at: number;
 }
 
-/** Why an expression cannot be recorded, if it cannot. Throws while the store that would say so is away. */
+/**
+ * Returns why an expression cannot be recorded, if so. Throws while the store that would decide is
+ * unavailable.
+ */
 export async function faultOf(
   expr: string,
   metrics: Handle<Pick<MetricsQueries, 'check'>>,

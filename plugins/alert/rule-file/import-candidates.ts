@@ -13,7 +13,7 @@ import type { FileRule, RuleFile, RuleGroup } from './prometheus-file.ts';
 export type ImportRequest = Static<typeof RuleFileBody>;
 export type ImportReport = Static<typeof ImportShown>;
 
-/** A rule of a file as a rule of ours, and what of it has no place here. */
+/** Rule of a file converted to ours, with what was dropped. */
 export interface Candidate {
   readonly group: string;
   readonly alert: string;

@@ -61,7 +61,10 @@ export function readYaml(text: string, what: string): unknown {
   }
 }
 
-/** Throws invalid_argument, naming the place, for what is not a rule file, as promtool does; fields that are not known are refused unless `strict` is false. */
+/**
+ * Parses a rule file; throws invalid_argument with the position if it is invalid, as promtool does.
+ * Unknown fields are refused unless `strict` is false.
+ */
 export function readRuleFile(
   text: string,
   { strict = true }: { readonly strict?: boolean } = {},

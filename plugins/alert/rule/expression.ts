@@ -5,7 +5,7 @@
  */
 export type Operator = '>' | '>=' | '<' | '<=' | '==' | '!=';
 
-/** A comparison with a number that nothing else follows: what is measured, and from where on it breaches. */
+/** Trailing comparison with a number: the measure, and the threshold. */
 export interface Comparison {
   readonly measure: string;
   readonly operator: Operator;

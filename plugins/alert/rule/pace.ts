@@ -2,7 +2,7 @@ import type { Settings } from 'svc/sdk';
 
 import { durationOf } from './duration.ts';
 
-/** Settings of alerts that are durations, in milliseconds, each as it stands when it is asked for. */
+/** Durations among the alert settings, in milliseconds, read at each use. */
 export class Pace {
   readonly #settings: Pick<Settings, 'get'>;
 

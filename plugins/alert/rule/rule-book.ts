@@ -2,7 +2,7 @@ import { messageOf } from 'svc/sdk';
 
 import type { Rule, RuleBook, RuleChange } from './rule.ts';
 
-/** The rules in memory, as they stand in the store. */
+/** Rules in memory, as stored. */
 export class RuleMemory implements RuleBook {
   readonly #rules = new Map<number, Rule>();
   readonly #listeners = new Set<(change: RuleChange) => void>();
@@ -37,7 +37,7 @@ export class RuleMemory implements RuleBook {
       .map(({ name }) => name);
   }
 
-  /** All that is stored; notifies of what is new, changed or gone since the last time. */
+  /** Loads everything stored; notifies of what is new, changed or deleted since the last time. */
   load(rules: readonly Rule[]): void {
     const gone = new Set(this.#rules.keys());
     for (const rule of rules) {

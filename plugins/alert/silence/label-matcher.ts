@@ -44,7 +44,7 @@ function patternOf(name: string, value: string): RE2JS {
   }
 }
 
-/** A silence that matches what has no labels would mute everything. */
+/** Throws for matchers that match a series without labels: the silence would mute everything. */
 export function assertSelective(matchers: readonly LabelMatcher[]): void {
   if (matchers.every(({ matches }) => matches(''))) {
     throw errors.mutes_everything();

@@ -132,7 +132,7 @@ const sortedBy = (name: string, vector: unknown): readonly unknown[] =>
 
 const longestNumber = 400;
 
-/** A key that is not there is the empty text. */
+/** Converts to text; a missing key is empty. */
 const textOf = (value: unknown): string => display(value);
 
 function numberOf(value: unknown): number {

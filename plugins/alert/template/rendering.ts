@@ -15,7 +15,7 @@ export interface Snapshot {
   readonly device_id?: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value?: number;
-  /** Stands for the value in templates; only series of rule tests have one. */
+  /** Histogram that replaces the value in templates; only series of rule tests have one. */
   readonly histogram?: NativeHistogram;
   readonly threshold?: number;
   /** Forecast only: seconds until its bound is reached. */
@@ -23,7 +23,10 @@ export interface Snapshot {
   readonly fired_at: string;
 }
 
-/** Never throws: an annotation whose template fails at this moment says so in its place. `query`: what templates get of expressions. */
+/**
+ * Renders annotations without throwing: a failing template is replaced by its error. `query` is the
+ * query function of templates.
+ */
 export type RenderAnnotations = (
   rule: Rule,
   snapshot: Snapshot,

@@ -42,7 +42,7 @@ export const isMuted = (
   { silencedBy }: Pick<GateInputs, 'silencedBy'>,
 ): boolean => silencedBy(mutableOf(instance, of)) !== undefined;
 
-/** Asks the gates about each of these incidents, and notes what they decide. */
+/** Evaluates the gates for each of these incidents, and records their decisions. */
 export function review(draft: Draft, keys: Iterable<string>, gateInputs: GateInputs): void {
   const view: GateView = {
     ...gateInputs,

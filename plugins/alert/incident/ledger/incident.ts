@@ -24,7 +24,7 @@ export interface Actor {
   readonly name: string;
 }
 
-/** A gate that has noted in the timeline that it holds a notification back; `ref` is what it noted it for. */
+/** Note in the timeline that a gate holds a notification back; `ref` is the cause. */
 export interface Mark {
   readonly ref: string;
   readonly at: number;
@@ -48,7 +48,7 @@ export interface Incident {
   readonly scope_type: ScopeType;
   readonly scope_id: string;
   readonly device_id: string | null;
-  /** Key of the instance that stands for it: its labels, its value. */
+  /** Key of the instance that represents it: its labels, its value. */
   readonly lead: string;
   readonly summary: string;
   readonly labels: Readonly<Record<string, string>>;

@@ -92,7 +92,7 @@ export class Ledger {
     return this.#heartbeat;
   }
 
-  /** Reads what is on disk. */
+  /** Loads what is on disk. */
   async load(): Promise<void> {
     const { tables } = this.#parts;
     const live = await tables.read
@@ -130,7 +130,7 @@ export class Ledger {
     );
   }
 
-  /** Stores what was measured last, of instances whose state has long been the same. */
+  /** Stores the latest readings of instances whose state has long been unchanged. */
   async saveReadings(): Promise<void> {
     const lasting = [...this.#instances.byRule.values()].flatMap((found) => [...found.values()]);
     if (lasting.length > 0) {
@@ -138,7 +138,9 @@ export class Ledger {
     }
   }
 
-  /** Runs `work` when all transactions before it are done, then stores what it has drafted. Its error changes nothing. */
+  /**
+   * Runs `work` after all earlier transactions, then stores its draft. An error changes nothing.
+   */
   transact<R>(work: (draft: Draft) => R | Promise<R>): Promise<R> {
     const before = this.#last;
     const own = (async () => {
@@ -163,7 +165,7 @@ export class Ledger {
     return own;
   }
 
-  /** Incidents with these keys that are over: what may fire again. */
+  /** Returns resolved incidents with these keys, which may fire again. */
   async resolvedWith(keys: readonly string[]): Promise<readonly Incident[]> {
     const unknown = keys.filter((key) => !this.#live.has(key));
     return await incidentsByKey(this.#parts.tables.read, unknown);
@@ -235,7 +237,9 @@ export class Ledger {
     await this.#parts.changed([...stored.values()], types);
   }
 
-  /** One transaction: incidents, what their timelines say, where conditions stand, and what channels are sent. */
+  /**
+   * Stores one transaction: incidents, their timeline entries, states of conditions, and notices.
+   */
   async #store(
     tx: Tables<IncidentTables>['read'],
     changes: Changes,

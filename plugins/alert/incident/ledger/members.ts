@@ -1,7 +1,9 @@
 import { type Instance, isBurning, isWorse, worseOf } from '../../instance/instance.ts';
 import type { Incident } from './incident.ts';
 
-/** The instance that stands for its incident: of those that fire the worst, before any that is muted. */
+/**
+ * Returns the instance that represents its incident: the worst firing one, preferably not muted.
+ */
 export function leadOf(
   members: Iterable<Instance>,
   isMuted: (instance: Instance) => boolean,
