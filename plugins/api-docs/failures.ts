@@ -126,7 +126,7 @@ const languages = [
   { 'content-type': 'application/x-protobuf' },
 ];
 
-/** The wording itself is asked: what it would answer with is what the document says. */
+/** Returns the answer of the wording itself, so that the document matches it. */
 function worded({ wording }: DescribedRoute, code: ErrorCode, status: number): readonly Worded[] {
   if (wording === undefined) {
     return [{ status, type: 'application/json', schema: { $ref: '#/components/schemas/Error' } }];

@@ -16,7 +16,10 @@ export class Named {
     this.schemas = { ...known };
   }
 
-  /** A reference to the schema under `name`, or under the one that the same shape has already; lists and small objects stand as they are. */
+  /**
+   * Returns a reference to the schema under `name`, or under an existing one of the same shape;
+   * lists and small objects are inlined.
+   */
   schema(schema: Schema, name: string): Schema {
     const { properties, items } = schema;
     if (isSchema(items)) {

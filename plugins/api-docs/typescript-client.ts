@@ -18,7 +18,7 @@ export function typescriptClient({ info, paths, components }: OpenApiDocument): 
   return `// ${info.title} ${info.version}: its API for TypeScript and Node 20 or a browser, made by the service from what it serves.\n\n${shapes.join('\n\n')}\n\n${base}\n${methods.join('\n\n')}\n}\n`;
 }
 
-/** One operation; what is neither JSON nor empty is handed over as the response that came. */
+/** Renders one operation; an answer that is neither JSON nor empty is returned as the response. */
 function methodText(method: string, path: string, operation: Operation): string {
   const { operationId, summary, parameters, requestBody, responses } = operation;
   const answer = answerOf(responses);

@@ -1,6 +1,9 @@
 import type { Schema } from './named-schemas.ts';
 
-/** A JSON Schema as a TypeScript type; what TypeScript cannot say, such as bounds, is left to the service. */
+/**
+ * Renders a JSON Schema as a TypeScript type; what TypeScript cannot express, such as bounds, is
+ * left to the service.
+ */
 export function typeText(schema: Schema, indent = ''): string {
   if (typeof schema.$ref === 'string') {
     return schema.$ref.split('/').at(-1)!;
@@ -71,7 +74,7 @@ function objectText(
   return `{\n${[...fields, ...(rest === undefined ? [] : [`${inner}[name: string]: unknown;`])].join('\n')}\n${indent}}`;
 }
 
-/** A description on the line of its field; it must not end the comment it stands in. */
+/** Renders a description on the line of its field; it must not end its comment. */
 const said = ({ description }: Schema): string =>
   typeof description === 'string' ? `/** ${commentText(description)} */ ` : '';
 
