@@ -26,7 +26,7 @@ export const viewerBy =
 
 const mostOfOwner = 200;
 
-/** All SQL of approvals, over the tables as they stand or as a write sees them. */
+/** SQL of approvals, over the tables directly or within a write. */
 export class ApprovalStore {
   readonly #db: Kysely<ApprovalTables>;
 
@@ -98,7 +98,7 @@ export class ApprovalStore {
     await this.#db.insertInto('approval_requests').values(row).execute();
   }
 
-  /** Undefined unless it stood so: of two that try, one succeeds. */
+  /** Changes the status; undefined unless it was as expected: of two attempts, one succeeds. */
   move(
     id: string,
     from: readonly ApprovalStatus[],

@@ -160,7 +160,7 @@ export class Book implements ApprovalBook {
     );
   }
 
-  /** Leaves alone what is decided otherwise, or has begun. */
+  /** Ends an approval, unless it is decided otherwise, or has begun. */
   async #end(id: string, change: Partial<RequestRow>): Promise<void> {
     const { tables, settled } = this.#parts;
     const moved = await tables.write((tx) =>
@@ -171,7 +171,9 @@ export class Book implements ApprovalBook {
     }
   }
 
-  /** Why policy does not allow now what was signed then: of who signed, of who asked, of the persona. */
+  /**
+   * Returns why policy no longer allows what was signed: a signer, the requester, or the persona.
+   */
   async #objection(row: RequestRow): Promise<string | undefined> {
     const { gate, personas } = this.#parts;
     const signed = (await this.#read.signaturesOf(row.id)).filter(

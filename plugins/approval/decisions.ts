@@ -44,7 +44,10 @@ export class Decisions {
     });
   }
 
-  /** One is enough, also after a signature. The reason goes back to who asked, and to the model. */
+  /**
+   * Denies an approval; one person suffices, also after a signature. The requester, and the model,
+   * get the reason.
+   */
   async deny(id: string, word: Word): Promise<RequestRow> {
     return await this.#decide(id, word, async (store, row, userId) => {
       await this.#sign(store, row, userId, word, 'denied');
