@@ -21,7 +21,7 @@ export const endOf = (anchors: readonly Anchor[]): Link => {
   return last === undefined ? genesis : { seq: last.to_seq, hash: last.last_hash };
 };
 
-/** Why an anchor cannot stand for what came after `last`; undefined when it does. */
+/** Returns why an anchor cannot follow `last`; undefined if it can. */
 export function anchorFlaw(last: Link, anchor: Anchor, keys: Keys): string | undefined {
   if (!keys.isSigned(anchor.key_id, statement(anchor), anchor.signature)) {
     return `the anchor for rows ${anchor.from_seq} to ${anchor.to_seq} is not signed by a key of this trail`;

@@ -2,7 +2,7 @@ import { createHmac, type KeyObject } from 'node:crypto';
 
 import type { Row } from './tables.ts';
 
-/** A place in the chain: a row, or what stands before the first one. */
+/** Position in the chain: a row, or the start before the first one. */
 export interface Link {
   readonly seq: number;
   readonly hash: string;

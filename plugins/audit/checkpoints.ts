@@ -20,7 +20,7 @@ const mostUnsigned = 1_000;
 /** The first checkpoint is signed when the trail begins; a start that failed may make up for it this long. */
 const graceMs = 60 * 60_000;
 
-/** Signed statements of how far the trail goes: a trail whose tail was cut off contradicts the last one. */
+/** Signed statements about the end of the trail: a truncated one contradicts the last. */
 export class Checkpoints {
   readonly #parts: CheckpointParts;
   readonly #file: string;
@@ -99,7 +99,7 @@ const statement = ({ seq, hash, at }: Pick<Checkpoint, 'seq' | 'hash' | 'at'>): 
   at,
 ];
 
-/** Brings the file up to the table: a line that a crash tore is cut off, and what it lost is written again. */
+/** Completes the file from the table: a torn line is truncated, and written again. */
 async function extend(file: string, store: Store): Promise<void> {
   const text = await textOf(file);
   const lines = wholeLines(text);

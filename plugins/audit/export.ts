@@ -5,10 +5,10 @@ import type { Store } from './store.ts';
 
 export type Format = 'jsonl' | 'csv';
 
-/** Numbers looked at in one go; it bounds what is held in memory, and how long others wait. */
+/** Max rows examined at once; bounds memory, and the delay of others. */
 const rowsAtOnce = 500;
 
-/** The rows that fit and are there when it begins, oldest first, as a file piece by piece. */
+/** Yields the matching rows as of the start, oldest first, as a file in pieces. */
 export async function* exported(
   store: Store,
   filter: Filter,

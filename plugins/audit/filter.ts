@@ -1,6 +1,6 @@
-/** Which rows are meant; what is absent does not matter. */
+/** Filter of rows; absent fields match everything. */
 export interface Filter {
-  /** `kind:id` of those who acted; an e-mail address stands for everybody who ever acted under it. */
+  /** Actors as `kind:id`; an e-mail address stands for everybody who ever acted under it. */
   readonly actors?: readonly string[];
   readonly action?: string;
   /** Actions that begin with this. */

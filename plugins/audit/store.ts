@@ -37,7 +37,7 @@ export class Store {
     this.#write = write;
   }
 
-  /** Adds the row that `make` binds to the last one, as it stands inside this write and nowhere else. */
+  /** Adds the row that `make` links to the last one, as it is within this write. */
   append(make: (last: Link) => Row): Promise<void> {
     return this.#write(async (tx) => {
       await tx
@@ -47,7 +47,7 @@ export class Store {
     });
   }
 
-  /** The row with this number and the last one, as they stand at one moment. */
+  /** Returns the row with this number and the last one, as of one moment. */
   async around(seq: number): Promise<{ there: Link | undefined; last: Link }> {
     const { rows } = await sql<Link>`
       select seq, hash from audit_log where seq = ${seq} or seq = (select max(seq) from audit_log) order by seq`.execute(
@@ -167,7 +167,7 @@ export class Store {
     return rows[0]?.seq ?? undefined;
   }
 
-  /** Puts an anchor in the place of the rows that it stands for. */
+  /** Replaces rows by their anchor. */
   cut(anchor: Anchor): Promise<void> {
     return this.#write(async (tx) => {
       await tx.insertInto('audit_anchors').values(anchor).execute();

@@ -1,6 +1,6 @@
 import type { GeneratedAlways } from 'kysely';
 
-/** One row of the trail as it is kept; the hash speaks for exactly these bytes. */
+/** Row of the trail as stored; the hash covers exactly these bytes. */
 export interface Row {
   readonly seq: number;
   readonly key_id: number;

@@ -127,7 +127,7 @@ async function walk(
   );
 }
 
-/** The checkpoints that can be believed, by row, and what is wrong with another. */
+/** Returns the valid checkpoints by row, and what is wrong with others. */
 async function signedOnes(
   known: readonly Checkpoint[],
   checkpoints: Checkpoints,
@@ -174,7 +174,10 @@ export const unguarded = (missing: readonly string[]): Break | undefined =>
         reason: `the database no longer refuses changes to the trail: ${missing.join(', ')} is gone. Create it again as migration 001-init.sql does`,
       };
 
-/** A chain without its last rows is a good chain; only what was signed or seen of them, and that retention leaves a last row, tells. */
+/**
+ * Returns whether rows are missing at the end. A truncated chain is valid; only what was signed or
+ * seen of them, and that retention keeps a last row, reveals it.
+ */
 function missingTail(
   last: Link,
   anchors: readonly Anchor[],
