@@ -44,7 +44,7 @@ export class AuditChanges {
     this.#log = log;
   }
 
-  /** Reads what is new; calls that come meanwhile are served by one more look. */
+  /** Reads what is new; calls that arrive meanwhile share one more look. */
   async catchUp(): Promise<void> {
     this.#again = true;
     this.#reading ??= this.#read().finally(() => (this.#reading = undefined));

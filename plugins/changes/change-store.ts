@@ -47,7 +47,7 @@ export class ChangeStore {
     this.#db = db;
   }
 
-  /** The change with its number; undefined when it is there already. */
+  /** Inserts a change and returns it with its number; undefined if it exists. */
   async insert(draft: ChangeDraft, now: number): Promise<Change | undefined> {
     const { ref, at, kind, source, summary, labels = {} } = draft;
     const { rows } = await sql<{ id: number }>`
@@ -127,7 +127,7 @@ export class ChangeStore {
     return rows.map(changeOf);
   }
 
-  /** Removes what is older, and what is beyond the number that may stay; a part at a time. */
+  /** Deletes what is too old, and what exceeds the max number; a part at a time. */
   async removeOld(before: number, most: number): Promise<number> {
     const { rows } = await sql<{ id: number }>`
       delete from changes_feed where id in (
