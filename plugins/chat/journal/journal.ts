@@ -2,14 +2,14 @@ import type { ModelUsage } from 'svc/contracts/model';
 import type { Evidence } from 'svc/contracts/skill';
 import type { SkillClass } from 'svc/sdk';
 
-/** A call as the model wrote it, under an id of ours. */
+/** Call as the model wrote it, with an id of ours. */
 export interface PlannedCall {
   readonly id: string;
   /** Name as the model wrote it. */
   readonly name: string;
   /** Key of the tool; the name if there is none. */
   readonly tool: string;
-  /** Undefined when what was written is no JSON object. */
+  /** Arguments; undefined if the text is not a JSON object. */
   readonly args: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -52,7 +52,7 @@ export type Entry =
       readonly agent: string;
       readonly version: number;
       readonly why: string;
-      /** The message as the model reads it: with the persona's opening and what mentions stand for. */
+      /** Message as the model reads it: with the persona's opening and resolved mentions. */
       readonly prompt: string;
       readonly kernel: 'graph' | 'legacy';
       readonly max_turns: number;
@@ -100,7 +100,7 @@ export interface Turn {
   readonly usage: ModelUsage;
   readonly model: string;
   readonly calls: readonly Call[];
-  /** Said to the model after this turn. */
+  /** Notes for the model after this turn. */
   readonly notes: readonly Extract<Entry, { kind: 'noted' }>[];
 }
 

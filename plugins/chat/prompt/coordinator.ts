@@ -65,7 +65,10 @@ export class Coordinator {
         };
   }
 
-  /** A choice is a convenience: whatever goes wrong with it, the default persona answers. */
+  /**
+   * Lets a model choose. A choice is a convenience: if anything goes wrong, the default persona
+   * answers.
+   */
   async #pick(
     ask: ChoiceAsk,
     candidates: Choice['candidates'],

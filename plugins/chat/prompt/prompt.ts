@@ -41,7 +41,7 @@ const longestLine = 240;
 const keptOfOldResult = 400;
 const guideKey = 'guide_read';
 
-/** The messages of one turn: who the persona is, what was said, what this run has found. */
+/** Returns the messages of one turn: the persona, the conversation, the findings of this run. */
 export function promptOf(parts: PromptParts): Prompt {
   const system: ModelMessage[] = [{ role: 'system', text: systemText(parts) }];
   if (parts.persona.critical_reminder !== '') {

@@ -151,7 +151,10 @@ export class ToolCalls {
     }
   }
 
-  /** Once text from outside was read, in this run or an earlier one of the session, people say where to connect. */
+  /**
+   * Returns an unapproved address: once outside text was read, in this run or an earlier one of the
+   * session, people decide where to connect.
+   */
   async #stranger({ args }: Call, tool: Tool): Promise<string | undefined> {
     const words = await this.#ports.sessions.asked(this.#run.work.session.id, wordsLookedAt);
     const found = strangeAddress(args!, tool.schema, {

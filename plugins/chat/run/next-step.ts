@@ -33,7 +33,7 @@ export const kernels: Readonly<Record<Kernel['name'], Kernel>> = {
 
 const emptyTurnsAllowed = 2;
 
-/** A pure function of what has happened. */
+/** Returns the next step, purely from what has happened. */
 export function nextStep(state: RunState): Step {
   if (state.routed === undefined) {
     return { do: 'route' };
@@ -63,7 +63,7 @@ export function nextStep(state: RunState): Step {
   return afterAnswer(state, kernel, spent);
 }
 
-/** The model has said what it has to say, or nothing. */
+/** Returns the step after the model's final answer, or an empty one. */
 function afterAnswer(state: RunState, kernel: Kernel, spent: boolean): Step {
   const { text, finish } = state.turns.at(-1)!;
   const noted = (about: string): number =>

@@ -70,7 +70,10 @@ class TurnTelling {
   readonly #run: OpenRun;
   readonly #offer: Offer;
   readonly #calls = new Map<number, PlannedCall>();
-  /** Ids of ours by the place of the call in the answer: those of vendors may be doubled, or of any length. */
+  /**
+   * Our ids by position of the call in the answer: those of vendors may be duplicates, or of any
+   * length.
+   */
   readonly #ids = new Map<number, string>();
   #open: { readonly type: 'text' | 'reasoning'; readonly id: string } | undefined;
   #text = '';

@@ -101,7 +101,10 @@ export function strangeAddress(
   });
 }
 
-/** A tool may answer for one of its params itself: `x-checked-address` in its schema says that it refuses what it has not found. */
+/**
+ * Removes params that a tool checks itself: `x-checked-address` in its schema states that it
+ * refuses addresses it has not found.
+ */
 function withoutOwn(
   args: Readonly<Record<string, unknown>>,
   { properties = {} }: { readonly properties?: unknown },
