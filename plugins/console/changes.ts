@@ -97,7 +97,10 @@ interface Listener {
 }
 
 export interface ChangesParts {
-  /** Runs `work` a little later, so that a fleet that comes up does not make every page ask a thousand times. */
+  /**
+   * Runs `work` a little later, so that a starting fleet does not make every page request a
+   * thousand times.
+   */
   readonly later: (work: () => void) => void;
   /** Returns the first event of a stream. */
   readonly hello: () => unknown;
@@ -151,7 +154,10 @@ export class Changes {
     }
   }
 
-  /** The stream of one page, until `signal` ends it. It is never behind: what it misses while it is not read is one set of names. */
+  /**
+   * Streams the changes of one page, until `signal` ends it. It is never behind: what accumulates
+   * while it is not read is one set of names.
+   */
   async *follow(principal: Principal, signal: AbortSignal): AsyncGenerator<ServerEvent> {
     const listener: Listener = {
       principal,

@@ -3,7 +3,7 @@ import type { OpenPoint } from 'svc/sdk';
 
 type Texts = Record<string, Record<string, string>>;
 
-/** The languages that plugins and packs bring besides English; what several bring of one is put together. */
+/** Languages that plugins and packs contribute besides English; contributions to one are merged. */
 export class Languages {
   readonly #point: OpenPoint<ConsoleLanguage>;
 
@@ -18,7 +18,7 @@ export class Languages {
       .sort((a, b) => (a.tag < b.tag ? -1 : 1));
   }
 
-  /** Undefined where no plugin brings the language. */
+  /** Returns the texts; undefined if no plugin contributes the language. */
   texts(tag: string): Texts | undefined {
     const found = this.#point.list().filter(({ value }) => value.tag === tag);
     if (found.length === 0) {

@@ -6,5 +6,5 @@
 export const base: string =
   /^(\/.*?)ui\/assets\/[^/]*$/.exec(new URL(import.meta.url).pathname)?.[1] ?? '/';
 
-/** A path of svc, as `/ui/incidents/7`, as it is reached from here. */
+/** Returns a path of svc, such as `/ui/incidents/7`, as reached from here. */
 export const below = (path: string): string => base + path.replace(/^\//, '');

@@ -38,7 +38,7 @@ export function useStore<T>(store: Store<T>): T {
   return store.value;
 }
 
-/** Several svc may stand below one host, each with what was kept for it. */
+/** Prefix of storage keys: several svc may be below one host, each with its own. */
 const prefix = base === '/' ? 'svc.' : `svc.${base}.`;
 
 /**

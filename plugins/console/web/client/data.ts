@@ -37,7 +37,7 @@ function useFirstAnswer(isWaiting: boolean): void {
   useEffect(() => () => told?.(part, false), [told]);
 }
 
-/** The last answers, so that going back shows at once what was there, until the new answer comes. */
+/** Latest answers, so that going back shows them immediately, until the new answer arrives. */
 const answers = new Map<string, unknown>();
 const mostAnswers = 60;
 
@@ -188,7 +188,10 @@ interface ListState<T> {
   readonly error: ApiError | undefined;
 }
 
-/** Silence is said once, over the page, as long as there is something to show. */
+/**
+ * Returns the error to show; a lost connection is shown once, over the page, as long as there is
+ * something to show.
+ */
 function worthSaying(error: unknown, known: unknown): ApiError | undefined {
   const refused = asApiError(error);
   return refused.isSilence && known !== undefined ? undefined : refused;

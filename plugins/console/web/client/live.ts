@@ -9,16 +9,16 @@ export type Connection =
 
 export const connection = new Store<Connection>({ state: 'joining' });
 
-/** Set when svc serves another page than this one: a reload brings it. */
+/** Set when svc serves another page than this one: a reload loads it. */
 export const newerPage = new Store(false);
 
 type Listener = { readonly kinds: readonly string[] | undefined; readonly tell: () => void };
 
 const listeners = new Set<Listener>();
 const retryMs = 500;
-/** The stream is never silent for so long: it has a heartbeat. */
+/** Max silence of the stream, which has a heartbeat. */
 const silenceMs = 45_000;
-/** Nor does it take so long to begin. */
+/** Max time until it begins. */
 const beginMs = 10_000;
 
 let loadedPage: string | undefined;

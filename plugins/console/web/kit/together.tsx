@@ -4,10 +4,16 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { FirstAnswers } from '../client/data.ts';
 import { Skeleton } from './parts.tsx';
 
-/** Longer than a healthy svc takes; then what is there is shown, and the rest under skeletons of its own. */
+/**
+ * Time limit beyond that of a healthy svc; after it available parts are shown, and skeletons for
+ * the rest.
+ */
 const longestMs = 1_500;
 
-/** Parts below each other are shown once all have their first answer, so that none pushes away what is being read. */
+/**
+ * Parts that are shown together once all have their first answer, so that none pushes away what is
+ * being read.
+ */
 export function Together({ children }: { readonly children: ComponentChildren }) {
   const [isShown, show] = useState(false);
   const awaited = useRef(new Set<object>()).current;

@@ -106,7 +106,7 @@ export function fieldOf(
   return { name, kind, choices, isRequired, hint: given.description ?? schema.description ?? '' };
 }
 
-/** A value as it stands in a field. */
+/** Returns a value as shown in a field. */
 export const asText = (value: unknown): string =>
   value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 

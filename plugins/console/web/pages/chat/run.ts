@@ -99,7 +99,7 @@ export function useRun(session: string | undefined, onEnd: () => void) {
   return {
     ...turn,
     send: (content: string): Promise<void> => shown(content, content),
-    /** Takes up what was begun before this page was opened and is not over: it may wait for a signature. */
+    /** Resumes a run that began before this page was opened: it may wait for a signature. */
     async resume(): Promise<void> {
       const { items } = await api.get<{ items: readonly { state: string }[] }>(`${path}/runs`);
       if (items[0] !== undefined && items[0].state !== 'ended' && !now.current.isRunning) {

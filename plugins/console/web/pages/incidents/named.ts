@@ -30,7 +30,7 @@ export function useName(incident: Incident): Names {
   return new Map(value && [[incident.device_id!, value.display_name]]);
 }
 
-/** A rule without a summary of its own says "on device 7". */
+/** Returns the title; a rule without a summary of its own says "on device 7". */
 export function titleOf(
   { summary, rule_name: rule, device_id: device }: Incident,
   names: Names,

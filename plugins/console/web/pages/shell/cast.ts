@@ -1,4 +1,4 @@
-/** A recorded shell: asciicast v2, read into what was shown when. */
+/** Recorded shell: asciicast v2, parsed into output by time. */
 export interface Cast {
   readonly cols: number;
   readonly rows: number;

@@ -45,7 +45,7 @@ export interface LinkParts {
   readonly user: string;
   readonly terminal: Terminal;
   readonly exited: (code: string) => string;
-  /** Said when who sits before it has ended it. */
+  /** Message after the user has ended it. */
   readonly ended: string;
 }
 
@@ -87,7 +87,7 @@ export class ShellLink {
     this.#socket?.close(1000);
   }
 
-  /** The browser takes nothing more in from then on, so svc cannot say it. */
+  /** Marks the end locally: the browser accepts nothing more, so svc cannot report it. */
   end(): void {
     this.close();
     this.#end(this.#parts.ended);

@@ -4,7 +4,7 @@ import rules from '@xterm/xterm/css/xterm.css' with { type: 'text' };
 
 export interface Screen {
   readonly terminal: Terminal;
-  /** Takes the size of its element; says how many columns and rows that are. */
+  /** Adapts to the size of its element; returns the columns and rows. */
   fit(): void;
   close(): void;
 }

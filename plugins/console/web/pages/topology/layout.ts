@@ -72,7 +72,7 @@ function depths(nodes: readonly Node[], edges: readonly Edge[]): Map<number, num
   return depth;
 }
 
-/** Ordered by where those stand that lead to them. */
+/** Sorts by the position of their parents. */
 function closeToParents(
   layer: readonly number[],
   edges: readonly Edge[],

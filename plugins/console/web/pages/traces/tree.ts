@@ -46,7 +46,10 @@ export interface Trace {
   readonly length: number;
 }
 
-/** Puts spans under their parents; one whose parent is missing stands at the top, and a circle is cut where it closes. */
+/**
+ * Builds a tree of spans; one whose parent is missing is a root, and a cycle is cut where it
+ * closes.
+ */
 export function treeOf({ batches }: TraceAnswer): Trace {
   const all = batches.flatMap(({ resource, scopeSpans = [] }) => {
     const service =
