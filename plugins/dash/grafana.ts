@@ -56,7 +56,7 @@ export class Grafana {
     this.#signal = signal;
   }
 
-  /** Statuses in `expected` are answers; every other one throws, with what it means. */
+  /** Calls Grafana; statuses in `expected` are answers, every other one throws. */
   async call(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,
