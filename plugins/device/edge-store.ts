@@ -38,7 +38,7 @@ export const edgeStore = (db: DeviceDb) => ({
     await db.deleteFrom('device_edges').where('edge_id', '=', edgeId).execute();
   },
 
-  /** Rows that say nothing any more. */
+  /** Deletes rows without content. */
   async removeIdle(): Promise<void> {
     await db
       .deleteFrom('device_edges')

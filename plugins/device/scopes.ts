@@ -7,7 +7,7 @@ import type { DeviceTables } from './tables.ts';
 /** Selectors that are kept at a time; there are as many as there are kinds of members. */
 const maxKept = 1_000;
 
-/** Which devices selectors of organizations stand for, as of the last change of a device. */
+/** Devices that match the selectors of organizations, as of the last change of a device. */
 export class Scopes implements ScopeSource {
   readonly #tables: Tables<DeviceTables>;
   readonly #kept = new Map<string, Promise<DeviceScope>>();
