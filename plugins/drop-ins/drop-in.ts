@@ -56,7 +56,10 @@ export class DropIn {
     return this.#stamp === stamp;
   }
 
-  /** Takes in what the file says now; an unreadable or broken text leaves the last good version as it is. */
+  /**
+   * Loads the file's current content; an unreadable or broken text leaves the last good version in
+   * place.
+   */
   async read(stamp: string, text: () => MaybePromise<string>, now: number): Promise<void> {
     const [stampBefore, faultBefore] = [this.#stamp, this.#fault];
     try {

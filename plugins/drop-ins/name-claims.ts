@@ -37,7 +37,7 @@ export function claimNames(roots: readonly Iterable<DropIn>[], before: NameClaim
 
 const pointerOf = ({ kind, good }: DropIn): string | undefined => good && `/${kind}s/${good.name}`;
 
-/** Takes back the names that `conflict` says a plugin owns; false when it names none of them. */
+/** Releases the names that belong to a plugin according to `conflict`; false if there are none. */
 export function yieldNames(claims: NameClaims, conflict: SvcError): boolean {
   const before = claims.size;
   for (const { path, message } of conflict.details ?? []) {

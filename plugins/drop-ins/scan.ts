@@ -57,7 +57,10 @@ export async function scan(root: DropInRoot): Promise<Scan> {
 
 const isMarkdown = (entry: Dirent): boolean => entry.name.endsWith('.md') && !entry.isDirectory();
 
-/** A link counts, so that the listing can say why it is refused. */
+/**
+ * Returns whether an entry is a folder; a link counts, so that the listing can say why it is
+ * refused.
+ */
 const isFolder = (entry: Dirent): boolean =>
   (entry.isDirectory() || entry.isSymbolicLink()) && entry.name !== 'node_modules';
 

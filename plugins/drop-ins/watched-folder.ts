@@ -27,7 +27,7 @@ export class WatchedFolder {
     return `${path}${sep}`.startsWith(`${this.#root.path}${sep}`);
   }
 
-  /** Reads what has changed, and what `paths` point at in any case. */
+  /** Reads what has changed, and `paths` in any case. */
   async visit(paths: ReadonlySet<string>, now: () => number): Promise<void> {
     const { found, problem } = await scan(this.#root);
     if (this.#problem?.error !== problem) {
