@@ -13,7 +13,9 @@ const longestMs = 10_000;
 interface AdmissionParts {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly random: () => number;
-  /** Calls `admit` once, after so long. A process that is busy comes to it later, and so has fewer of them. */
+  /**
+   * Calls `admit` once, after so long. A busy process gets to it later, and so has fewer of them.
+   */
   readonly nextTurn: (ms: number, admit: () => void) => void;
 }
 

@@ -64,7 +64,7 @@ export class EventIntake {
   }
 }
 
-/** Keeps what edges report of their buffers; what is not right is left out. */
+/** Reports of edges about their buffers; invalid ones are dropped. */
 export class BufferReports implements Receiver {
   readonly #fits = shapeCheck<BufferEvent>(BufferEvent);
 
@@ -76,7 +76,7 @@ export class BufferReports implements Receiver {
   }
 }
 
-/** Tells edges what time it is here, and keeps what they make of it. */
+/** Reports of edges about their clocks, which they compare with ours. */
 export class ClockReports implements Receiver {
   readonly #fits = shapeCheck<ClockEvent>(ClockEvent);
   readonly #clock: Pick<Clock, 'now'>;

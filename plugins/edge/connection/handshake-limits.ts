@@ -19,11 +19,14 @@ export interface HandshakeLimitsParts {
   readonly random: () => number;
 }
 
-/** One failed proof costs as much as so many good ones. */
+/** Cost of one failed proof in successful ones. */
 const failureCost = 10;
 const longestWaitSeconds = 30;
 
-/** Decides who may try to prove itself: a whole fleet comes back at once, and so may strangers without any keys. */
+/**
+ * Limits on who may try to authenticate: a whole fleet may reconnect at once, and so may strangers
+ * without keys.
+ */
 export class HandshakeLimits {
   readonly #limits: () => Limits;
   readonly #clock: Clock;

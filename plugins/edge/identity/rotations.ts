@@ -18,7 +18,7 @@ export interface RotationParts {
 }
 
 const offerMs = 30_000;
-/** The edge has the new secret on disk and comes back at once. */
+/** Retry times of an edge that has the new secret on disk. */
 const comeBack = { retryMinMs: 0, retryMaxMs: 1_000 } as const;
 const stayAway = { retryMinMs: 300_000, retryMaxMs: 900_000, graceMs: 0 } as const;
 
@@ -114,7 +114,7 @@ export class Rotations {
     this.#probed.set(record.id, generation);
   }
 
-  /** Closes the tunnel when its secret is dead, and comes back when one will be. */
+  /** Closes the tunnel if its secret has expired, and schedules a check for when one will. */
   expire(record: EdgeRecord): void {
     const { clock, sweeper } = this.#parts;
     const now = clock.now();

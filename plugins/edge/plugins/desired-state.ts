@@ -19,7 +19,9 @@ export interface DesiredStateParts {
 const atOnce = 32;
 const applyMs = 30_000;
 
-/** Brings what edges run in line with what is wanted of them: an edge reports the hash of what it has, and is sent only what differs. */
+/**
+ * Desired state of edges: an edge reports the hash of what it has, and is sent only what differs.
+ */
 export class DesiredState {
   readonly #parts: DesiredStateParts;
   /** Desired state of edges without any deviation from the defaults. */

@@ -64,7 +64,10 @@ export class HealthRecords {
     }
   }
 
-  /** An edge that is there is asked how its plugins are at this moment; what it reported last has to do otherwise. */
+  /**
+   * Asks a connected edge for the current health of its plugins; otherwise the last report has to
+   * do.
+   */
   async #ask(record: EdgeRecord): Promise<void> {
     const { tunnel } = record;
     if (tunnel?.capabilities.methods.includes('plugin_status')) {

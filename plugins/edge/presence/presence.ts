@@ -17,7 +17,7 @@ export interface PresenceParts {
   readonly events: Pick<EdgeEvents, 'connected' | 'online' | 'offline'>;
 }
 
-/** A tunnel that comes back so soon was never away. */
+/** Time within which a returning tunnel counts as never lost. */
 export const hysteresisMs = 10_000;
 
 /** Presence of edges: in memory, stored in batches. */
@@ -124,7 +124,7 @@ export class Presence {
     });
   }
 
-  /** Writes down what has changed, and when each was seen. */
+  /** Stores what has changed, and the last contacts. */
   async flush(): Promise<void> {
     const news = [...this.#changed].filter(({ lastRegisteredAt }) => lastRegisteredAt !== null);
     const seen = [...this.#up].flatMap((id) => {

@@ -49,7 +49,7 @@ export class EdgeTable {
     return this.#byId.values();
   }
 
-  /** Brings memory in line with the database; what is only in memory (tunnels, health) stays. */
+  /** Aligns memory with the database; what is only in memory (tunnels, health) stays. */
   load(): Promise<void> {
     return this.#inTurn(() => this.#loadAll());
   }
@@ -71,7 +71,10 @@ export class EdgeTable {
     return this.#forget(id);
   }
 
-  /** One look at the database after the other: what a long one of all of them brings must not undo what was read of one edge since. */
+  /**
+   * Reads the database one at a time: the result of a long read of all edges must not undo a later
+   * one of one edge.
+   */
   #inTurn<R>(look: () => Promise<R>): Promise<R> {
     const looked = this.#turn.then(look);
     this.#turn = looked.catch(() => undefined);

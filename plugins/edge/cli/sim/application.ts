@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { FaultKind, SimOptions } from './options.ts';
 import { pick, type Random, seeded } from 'svc/seeded';
 
-/** A request as it was served by one host. */
+/** Request as served by one host. */
 export interface Served {
   readonly host: number;
   readonly traceId: string;

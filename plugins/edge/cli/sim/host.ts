@@ -4,7 +4,7 @@ import { type MachineKey, machineKeyOf } from 'svc/tunnel';
 
 import { pick, type Random, seeded } from 'svc/seeded';
 
-/** A machine that is not there: all of it follows from the seed and its number, so that it is the same one the next time. */
+/** Simulated host: everything follows from the seed and its number, so that it is reproducible. */
 export interface SimulatedHost {
   readonly number: number;
   readonly uuid: string;

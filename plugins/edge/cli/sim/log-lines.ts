@@ -66,7 +66,10 @@ interface LogPush {
   readonly failures: readonly { readonly at: number; readonly text: string }[];
 }
 
-/** A push of `count` lines that came between two times, each at a nanosecond of its own, and of what failed meanwhile. */
+/**
+ * Builds a push of `count` lines between two times, each at its own nanosecond, and of what failed
+ * meanwhile.
+ */
 export function logPush(
   { hostname }: SimulatedHost,
   random: Random,

@@ -24,7 +24,9 @@ export interface Shared {
   /** Aborts when the fleet is to end. */
   readonly signal: AbortSignal;
   readonly enrolling: { run<T>(work: () => Promise<T>): Promise<T> };
-  /** Resolves after so many milliseconds, and at once when the fleet ends or `signal` aborts. */
+  /**
+   * Resolves after so many milliseconds, and immediately when the fleet ends or `signal` aborts.
+   */
   pause(ms: number, signal?: AbortSignal): Promise<void>;
   /** Returns the local address a host dials from; undefined leaves it to the system. */
   addressOf(number: number): string | undefined;

@@ -111,7 +111,7 @@ const ok = 1;
 const error = 2;
 const nanoseconds = (ms: number): string => String(BigInt(Math.round(ms * 1_000)) * 1_000n);
 
-/** An export of OTLP in JSON of what a service has served. */
+/** Builds an OTLP export in JSON of what a service has served. */
 const spanExport = (service: string, served: readonly Served[]): Buffer =>
   Buffer.from(
     JSON.stringify({
