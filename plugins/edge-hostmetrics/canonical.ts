@@ -50,7 +50,10 @@ export class Canonical {
   #latest: Reading | undefined;
   readonly #virtual = new Map<string, boolean>();
 
-  /** Measures against the last time that this was called, and adds what it found, but for what another collector `adds` already. */
+  /**
+   * Measures the change since the last call, and adds the results, except those that another
+   * collector `adds` already.
+   */
   async collect(
     moment: Moment,
     sink: MetricSink,

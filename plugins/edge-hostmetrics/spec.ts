@@ -1,6 +1,6 @@
 import type { TargetSpec } from './scrape/target-spec.ts';
 
-/** Names of what can be measured, as the spec switches them. */
+/** Names of collectors, as in the spec. */
 export const collectorNames = [
   'arp',
   'cgroup',

@@ -42,8 +42,9 @@ const maxMeasured = 500;
 const maxMounts = 10_000;
 
 /**
- * The file systems of the machine and how full they are. One that a server or a program of users stands behind may never answer;
- * those and the local ones have one slot each, so that a dead server holds a single thread and hides no disk.
+ * File systems of the host with their usage. One backed by a server or a user's program may never
+ * answer; those and the local ones have one slot each, so that a dead server blocks a single thread
+ * and hides no disk.
  */
 export class Filesystems {
   readonly #options: FilesystemOptions;

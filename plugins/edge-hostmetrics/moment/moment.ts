@@ -6,7 +6,7 @@ import { type CpuHistory, type CpuTimes, type KernelStat, parseStat } from '../p
 import type { Filesystem, Filesystems } from './filesystems.ts';
 import type { NameFilter } from './name-filter.ts';
 
-/** The machine, and what is remembered of it between two measurements. */
+/** Host, with what is remembered between two measurements. */
 export interface Machine {
   readonly files: MachineFiles;
   readonly filesystems: Filesystems;

@@ -28,7 +28,10 @@ export interface NetworkRow {
 
 export const [receivedBytes, sentBytes] = [0, 8];
 
-/** No blank needs to stand behind the colon, and a name may hold one itself (`eth0:1`). */
+/**
+ * Parses /proc/net/dev; a colon need not be followed by a space, and a name may contain one itself
+ * (`eth0:1`).
+ */
 export function parseNetdev(text: string): readonly NetworkRow[] {
   const rows: NetworkRow[] = [];
   for (const line of text.split('\n')) {

@@ -21,7 +21,10 @@ export interface Answer {
 const accept =
   'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1';
 
-/** Asks one target. Its address is the manager's wish; where it may lead is for the owner of this machine to say. */
+/**
+ * Scrapes one target. Its address is requested by the manager; the owner of this host decides where
+ * it may lead.
+ */
 export async function ask(
   { url, timeout, max_bytes }: TargetSpec,
   { fetch, allowed }: TargetPorts,
