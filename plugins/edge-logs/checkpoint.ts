@@ -9,7 +9,9 @@ import type { Instant } from './lines/line-times.ts';
 
 /** Read positions of all files, with the push that belongs to them. */
 export interface Checkpoint {
-  /** When this machine's logs were first looked at: what was made later is read from its beginning. */
+  /**
+   * Time when this host's logs were first examined: files made later are read from their beginning.
+   */
   readonly since: number;
   readonly times: { readonly files: Instant; readonly journal: Instant };
   readonly places: readonly Place[];

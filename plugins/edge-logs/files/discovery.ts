@@ -16,7 +16,7 @@ export interface DiscoveryOptions {
   readonly broken: 'end' | 'beginning' | 'skip' | undefined;
 }
 
-/** File systems say when a file was made by a clock that lags behind. */
+/** Lag of the clock by which file systems record creation times. */
 const clockMs = 1_000;
 const maxBack = 256 * 1024;
 

@@ -3,7 +3,7 @@ import { type FileHandle, open, readlink } from 'node:fs/promises';
 
 import { birthOf, idOf, mtimeOf } from './place.ts';
 
-/** A regular file that stands at exactly this path. */
+/** Regular file at exactly this path. */
 export interface OpenFile {
   readonly path: string;
   readonly file: FileHandle;

@@ -20,7 +20,10 @@ export interface Place {
   /** Device and inode. */
   readonly id: string;
   readonly head: Head;
-  /** When it was made and last written when it was looked at last; milliseconds, 0 where the file system does not say. */
+  /**
+   * Times of creation and last write at the last look; milliseconds, 0 if the file system does not
+   * tell.
+   */
   readonly birth: number;
   readonly mtime: number;
   readonly offset: number;

@@ -58,7 +58,9 @@ export class Tail {
   #part: number;
   #size: number;
   #mtime: number;
-  /** When it had been written last as it was read: whatever took its path afterwards was written later. */
+  /**
+   * Time of the last write when it was read: whatever took its path afterwards was written later.
+   */
   #readMtime: number;
   #grownAt: number;
   /** State at the last attempt that read nothing. */
@@ -115,7 +117,7 @@ export class Tail {
     return this.#mtime;
   }
 
-  /** Bytes that are there and not read. */
+  /** Unread bytes. */
   get behind(): number {
     return Math.max(0, this.#size - this.#offset);
   }
@@ -154,7 +156,7 @@ export class Tail {
     return this.#offset === 0 && this.#part === 0 && this.#mtime !== this.#readMtime;
   }
 
-  /** Brings a share of what is there into the draft; whether it took anything. */
+  /** Reads a share into the draft; returns whether there was any. */
   async read(draft: Draft, window: Buffer): Promise<boolean> {
     const { bytesPerSecond, monotonic } = this.#options;
     const wait = this.#allowance.wait(bytesPerSecond, bytesPerSecond * burstSeconds, monotonic());
@@ -208,7 +210,7 @@ export class Tail {
     }
   }
 
-  /** Takes what it holds now as what is to be read, and gives `before` the place that it had until now. */
+  /** Makes its current content what is to be read, passing the previous place to `before`. */
   async settle(before: (place: Place) => Promise<void>): Promise<void> {
     const { place } = this;
     const mtime = this.#mtime;
@@ -217,7 +219,7 @@ export class Tail {
     this.#readMtime = mtime;
   }
 
-  /** The file was emptied: what it holds from now on is new. */
+  /** Restarts after truncation: the content from now on is new. */
   async restart(): Promise<void> {
     const stats = await this.#file.stat({ bigint: true });
     const size = Number(stats.size);

@@ -20,7 +20,7 @@ export interface TailsOptions extends TailOptions {
 
 const windowQuantum = 64 * 1024;
 const maxParkedPerFile = 4;
-/** Files that have not grown for so long are looked at every so many turns only. */
+/** Idle time after which a file is examined only every few turns. */
 const quietMs = 60_000;
 const quietTurns = 5;
 
@@ -102,7 +102,7 @@ export class Tails {
     }
   }
 
-  /** Reads a file from now on; `named` says whose lines they are. */
+  /** Starts reading a file; `named` determines the labels of its lines. */
   async begin(
     named: Named,
     file: OpenFile,
@@ -162,7 +162,7 @@ export class Tails {
     return place.state === 'live' && !isLive;
   }
 
-  /** Sees what has grown, was rotated, emptied or finished. */
+  /** Notices what has grown, was rotated, truncated or finished. */
   async look(signal: AbortSignal): Promise<void> {
     this.#looks += 1;
     for (const tail of [...this.#live.values()]) {

@@ -56,7 +56,10 @@ export function journalEntry(line: string): JournalEntry | undefined {
   };
 }
 
-/** Instances share the name of their template, and what is made for the moment shares one name, so that streams stay few. */
+/**
+ * Returns the unit's name: instances share that of their template, and transient units one name, so
+ * that streams stay few.
+ */
 export function unitOf(name: string | undefined): string | undefined {
   const [, stem, instance, kind] = /^([^@]+)(@.*)?\.([a-z]+)$/.exec(name ?? '') ?? [];
   if (stem === undefined || kind === undefined) {
@@ -87,7 +90,7 @@ function text(fields: Record<string, unknown> | undefined, name: string): string
     : undefined;
 }
 
-/** A field that is no text comes as the numbers of its bytes; one that stands there more than once comes as a list. */
+/** Converts a field: a non-text comes as byte values; a repeated one as a list. */
 function bytes(value: unknown): Buffer | undefined {
   if (typeof value === 'string') {
     return Buffer.from(value);

@@ -6,7 +6,7 @@ import { type Stream, streamOf } from './draft.ts';
 import { errors } from './errors.ts';
 import type { FileGroupSpec } from './spec.ts';
 
-/** A group of files as it is used. */
+/** Group of files, resolved. */
 export interface Group {
   readonly globs: readonly Glob[];
   holds(path: string): boolean;

@@ -8,7 +8,7 @@ export interface Line {
 }
 
 export interface Splitting {
-  /** Parts of the first line that are there already. */
+  /** Number of parts of the first line that are shipped already. */
   readonly part: number;
   readonly maxBytes: number;
   /** Returns whether a line begins an entry; if absent, each line does. */
