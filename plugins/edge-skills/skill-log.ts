@@ -32,7 +32,10 @@ export class SkillLog {
     this.#file = file;
   }
 
-  /** Resolves once it is written; `durable`: on the disk, too. Lines stand in the order of the calls. */
+  /**
+   * Appends a line and resolves once it is written; `durable`: on the disk, too. Lines are in the
+   * order of the calls.
+   */
   append(line: SkillLogLine, durable: boolean): Promise<void> {
     const written = this.#last.then(() =>
       this.#append(`${JSON.stringify({ ...line, params: redactValue(line.params) })}\n`, durable),

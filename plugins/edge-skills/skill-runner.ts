@@ -199,7 +199,10 @@ export class SkillRunner {
     }
   }
 
-  /** Undefined when the time is over. A skill that does not heed its signal holds its place until it ends. */
+  /**
+   * Runs a skill with a time limit; undefined on timeout. A skill that ignores its signal keeps its
+   * slot until it ends.
+   */
   #inTime(
     skill: EdgeSkill,
     { params }: SkillOrder,

@@ -96,7 +96,7 @@ export class AllowedPaths {
     });
   }
 
-  /** A step at the disk that may never come back; what comes too late is handed to `release`. */
+  /** Performs a disk operation that may never return; a late result is passed to `release`. */
   async patiently<T>(
     asked: string,
     step: () => Promise<T>,

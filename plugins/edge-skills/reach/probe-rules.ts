@@ -78,7 +78,10 @@ export class ProbeRules {
     }
   }
 
-  /** The first address of the host that may be dialled; a port of undefined is for what has none, and needs a rule for all ports. */
+  /**
+   * Returns the first address of the host that is allowed; an undefined port needs a rule for all
+   * ports.
+   */
   async target(host: string, port: number | undefined): Promise<Address> {
     this.requireAny();
     const plain = host.replaceAll(/^\[|\]$/g, '').toLowerCase();

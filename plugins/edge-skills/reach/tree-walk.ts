@@ -94,7 +94,7 @@ interface Batch {
   readonly done: boolean;
 }
 
-/** One folder, in batches; a batch that never comes back keeps its handles until it does. */
+/** Reader of one folder, in batches; a batch that never returns keeps its handles until it does. */
 class FolderReader {
   readonly #path: string;
   readonly #slow: SlowCalls;

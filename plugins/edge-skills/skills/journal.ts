@@ -117,7 +117,7 @@ interface Entry {
   readonly message: string;
 }
 
-/** Every program writes its own fields: none of them is taken for what it should be. */
+/** Parses an entry; any program may write any field, so none is trusted. */
 function readEntry(line: string): Entry[] {
   const fields = new Map(Object.entries(parsed(line)));
   const text = (name: string): string | null => {

@@ -93,6 +93,9 @@ const interfacesOf = (files: MachineFiles, pid: string): string[] =>
       line.includes(':') ? [plainName(line.slice(0, line.indexOf(':')).trim())] : [],
     );
 
-/** Engines name the group of a container for its id of 64 digits, whatever stands around that. */
+/**
+ * Returns the id of a container from its cgroup: engines use its 64 digits, whatever surrounds
+ * them.
+ */
 const containerOf = (text: string): string | undefined =>
   /[/-]([0-9a-f]{64})(?:\.scope)?$/m.exec(text)?.[1]?.slice(0, 12);
