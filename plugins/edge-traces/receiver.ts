@@ -10,7 +10,7 @@ import { countSpans } from './count-spans.ts';
 import { errors } from './errors.ts';
 import type { TraceSpec } from './spec.ts';
 
-/** An export as it is passed on. */
+/** Export as it is passed on. */
 export interface Export {
   readonly contentType: string;
   readonly contentEncoding: 'gzip' | undefined;
@@ -114,7 +114,10 @@ export class Receiver {
   }
 }
 
-/** Refuses by its head what is no export. A page in a browser cannot send one of these types without asking first, and is not answered. */
+/**
+ * Refuses by its head what is no export. A browser page cannot send these types without a
+ * preflight, which is not answered.
+ */
 function admit(request: IncomingMessage, maxBytes: number): 'gzip' | undefined {
   if (request.url?.split('?', 1)[0] !== path) {
     throw errors.other_path({ path });
@@ -165,7 +168,7 @@ async function unpacked(body: Buffer, maxBytes: number): Promise<Buffer> {
   }
 }
 
-/** Smaller on the disk and on the way; what does not become smaller stays as it is. */
+/** Compresses for the disk and the connection; what does not shrink stays as it is. */
 async function packed(body: Buffer): Promise<Pick<Export, 'body' | 'contentEncoding'>> {
   const smaller = await pack(body, { level: 1 });
   return smaller.length < body.length
