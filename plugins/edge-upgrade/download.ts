@@ -15,7 +15,7 @@ import { errors } from './errors.ts';
 export interface Download {
   readonly source: Source;
   readonly file: string;
-  /** Hexadecimal, as the order says. */
+  /** Hash in hexadecimal, as in the order. */
   readonly sha256: string;
   /** Size from the order; undefined accepts any. */
   readonly sizeBytes: number | undefined;
@@ -95,7 +95,7 @@ async function fetchRest({
   }
 }
 
-/** The manager names what it has by its digest: a package that was replaced meanwhile is not fetched to its end in vain. */
+/** Throws if the package was replaced meanwhile: the manager names it by its digest. */
 function assertSame(tag: string | undefined, sha256: string, { url, authorization }: Source): void {
   const named = /^"([0-9a-f]{64})"$/.exec(tag ?? '')?.[1];
   if (authorization !== undefined && named !== undefined && named !== sha256) {

@@ -20,7 +20,7 @@ type RunProgram = (
   options: RunOptions,
 ) => Promise<RunResult>;
 
-/** `<data>/versions`: a folder a version, and one for what is being fetched. */
+/** Staging area `<data>/versions`: a folder per version, and one for downloads. */
 export class Staging {
   readonly #dataDir: string;
   readonly #root: string;
@@ -64,7 +64,7 @@ export class Staging {
     syncPath(file);
   }
 
-  /** Lets it prove that it could be the agent of this machine; answers with the version it says it is. */
+  /** Makes a program prove that it could be the agent of this host; returns its version. */
   async selfTest(file: string, signal: AbortSignal): Promise<string> {
     const { code, output, errors, cut } = await this.#run(
       file,
@@ -116,7 +116,7 @@ export class Staging {
     return folder;
   }
 
-  /** Everything but these goes. */
+  /** Deletes everything but these. */
   prune(kept: readonly string[]): void {
     for (const name of existsSync(this.#root) ? readdirSync(this.#root) : []) {
       if (!kept.includes(name)) {

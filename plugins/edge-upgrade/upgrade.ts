@@ -79,7 +79,7 @@ export class Upgrade {
     return {};
   }
 
-  /** Does what is to be done for the job of this moment, whatever the last life of the agent came to. */
+  /** Continues the current job, wherever the agent was stopped. */
   async advance(signal: AbortSignal): Promise<void> {
     const { jobs, trials, running } = this.#parts;
     const job = jobs.current();
@@ -146,7 +146,7 @@ export class Upgrade {
     return this.#parts.running !== '' && this.#parts.trials.current()?.next === this.#parts.running;
   }
 
-  /** Once more, since what was sent may have been lost with the connection. */
+  /** Reports again, since a report may have been lost with the connection. */
   async repeat(forMs: number): Promise<void> {
     const { jobs, clock } = this.#parts;
     const job = jobs.current();
