@@ -8,7 +8,7 @@ export interface ClockCheckParts {
 }
 
 const answerMs = 15_000;
-/** An answer that took longer says too little: the way there and the way back may have taken any part of it. */
+/** Max duration of an answer: with a longer one, the time there and back is too uncertain. */
 const longestMs = 2_000;
 
 /**

@@ -19,7 +19,7 @@ export interface CourierOptions {
 
 const firstMs = 1_000;
 const maxMs = 60_000;
-/** Idle couriers look again so often; what is put wakes them. */
+/** Interval at which idle couriers look; a new record wakes them. */
 const idleMs = 60_000;
 /** Time after which unsent data counts as waiting, and new data goes first. */
 const waitedMs = 15_000;

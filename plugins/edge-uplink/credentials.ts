@@ -19,7 +19,10 @@ export interface Credentials {
   readonly pin?: string | undefined;
   /** PEM of the authority that signs the manager's certificate. */
   readonly ca?: string | undefined;
-  /** `http://user:password@proxy.example:3128`; the setting `uplink.proxy` goes before it. */
+  /**
+   * Proxy such as `http://user:password@proxy.example:3128`; the setting `uplink.proxy` takes
+   * precedence.
+   */
   readonly proxy?: string | undefined;
 }
 

@@ -38,7 +38,7 @@ export interface LinkParts {
   readonly onUp: () => void;
 }
 
-/** Plugins that come up together are announced together. */
+/** Delay for announcing plugins that start together as one. */
 const settleMs = 500;
 const notEnrolledMs = 5_000;
 const notEnrolled =

@@ -37,7 +37,7 @@ const closedPolicy: Policy = {
 
 const maxEntries = 256;
 
-/** `policy.yaml` of the data folder; what it leaves out is as without it. */
+/** Policy in `policy.yaml` of the data folder; what it omits has the default. */
 export class PolicyFile implements LocalPolicy {
   readonly #file: string;
   readonly #log: Logger;

@@ -23,13 +23,16 @@ export type PushOutcome =
   /** Later; `afterMs` is what the manager asked for. */
   | { readonly kind: 'later'; readonly reason: string; readonly afterMs: number | undefined };
 
-/** A call of this size keeps the pings and calls behind it waiting for a moment only; what is larger goes as a request. */
+/**
+ * Max size of a push through the tunnel, which delays pings and calls behind it for a moment only;
+ * larger ones are HTTP requests.
+ */
 export const maxTunnelBytes = 128 * 1024;
 
 const wholeMs = 60_000;
 const maxAnswerBytes = 16 * 1024;
 const maxRetryAfterMs = 600_000;
-/** Codes that speak of the body. Of all others another try may have another end. */
+/** Codes about the body. For all others a retry may succeed. */
 const finalCodes = new Set(['invalid_argument', 'not_found', 'conflict']);
 const finalStatus = new Set([400, 404, 405, 406, 409, 410, 411, 413, 414, 415, 422]);
 

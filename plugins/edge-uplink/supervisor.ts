@@ -60,7 +60,10 @@ const states: Readonly<Record<string, PluginHealth['state']>> = {
   'unload-failed': 'stopping',
 };
 
-/** Brings the plugins of this edge in line with what the manager wants and the owner allows, and says how each of them is. */
+/**
+ * Supervisor that aligns the plugins of this edge with what the manager wants and the owner allows,
+ * and reports the health of each.
+ */
 export class Supervisor {
   readonly #parts: SupervisorParts;
   readonly #standings = new Map<string, Standing>();

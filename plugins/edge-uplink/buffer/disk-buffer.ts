@@ -24,7 +24,7 @@ export interface BufferOptions {
 }
 
 const groupMs = 1_000;
-/** Puts that wait for the disk may hold so much memory. */
+/** Max memory of writes that wait for the disk. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 
 /** Buffer on disk for data that waits for the manager: one queue per lane, one budget for all. */
@@ -171,7 +171,7 @@ export class DiskBuffer {
     }
   }
 
-  /** The oldest of what matters least, but nothing that matters more than `lane`. */
+  /** Drops the oldest of the least important data, but nothing more important than `lane`. */
   async #dropLeast(lane: Lane): Promise<boolean> {
     for (const candidate of lanes.slice(lanes.indexOf(lane)).toReversed()) {
       const queue = this.#queue(candidate);

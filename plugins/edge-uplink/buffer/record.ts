@@ -56,7 +56,7 @@ export function readPrefix(bytes: Buffer): RecordPrefix | undefined {
   return sound ? prefix : undefined;
 }
 
-/** The record of `bytes`, its prefix included; undefined when it is not as it was written. */
+/** Returns the record in `bytes`, its prefix included; undefined if it is corrupt. */
 export function readRecord(bytes: Buffer, prefix: RecordPrefix): BufferRecord | undefined {
   if (bytes.length !== prefixBytes + prefix.payload || crc32c(bytes.subarray(8)) !== prefix.crc) {
     return undefined;
