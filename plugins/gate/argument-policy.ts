@@ -63,7 +63,10 @@ export class ArgumentPolicy {
   }
 }
 
-/** All of them, or what is wrong with one: a rule that cannot be read must not let anything through. */
+/**
+ * Compiles all patterns, or returns what is wrong with one: an unreadable rule must not let
+ * anything pass.
+ */
 function compile(texts: readonly string[]): readonly RE2JS[] | string {
   const patterns: RE2JS[] = [];
   for (const text of texts) {
@@ -76,7 +79,7 @@ function compile(texts: readonly string[]): readonly RE2JS[] | string {
   return patterns;
 }
 
-/** `tool.name=value` for every value, however deep it lies. */
+/** Yields `tool.name=value` for every value, at any depth. */
 function* argumentLines(path: string, value: unknown): Iterable<string> {
   if (typeof value === 'object' && value !== null) {
     for (const [name, inner] of Object.entries(value)) {
