@@ -29,7 +29,10 @@ export type Explain = (
   page: PageRequest,
 ) => Page<Static<typeof Explained>>;
 
-/** Says who may do something and why: of one person yes or no, of everybody those who may. */
+/**
+ * Creates the explanation of who may do something and why: for one person yes or no, for everybody
+ * the list.
+ */
 export function createExplain({ people, policy, catalogue }: ExplainParts): Explain {
   function explained(person: Person, action: string): Static<typeof Explained> {
     const { id, email, display_name, role, status } = person;

@@ -35,7 +35,10 @@ const start: Principal = Object.freeze({
   grants: Object.freeze([]),
 });
 
-/** Makes the administrator that the operator named, at a start that finds none. An account that exists is left as it is. */
+/**
+ * Creates the administrator that the operator named, at a start without any. An existing account is
+ * left unchanged.
+ */
 export async function ensureFirstAdmin({
   directory,
   tables,

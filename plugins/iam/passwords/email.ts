@@ -6,7 +6,10 @@ const longest = 254;
 /** Normalizes an e-mail for storage and comparison. */
 export const normalEmail = (text: string): string => text.trim().normalize('NFC').toLowerCase();
 
-/** The e-mail in `text`, or a sentence about what is wrong with it. Whether mail arrives there is not asked. */
+/**
+ * Parses the e-mail in `text`, or returns what is wrong with it. Whether it accepts mail is not
+ * checked.
+ */
 export function readEmail(text: string): string {
   const email = normalEmail(text);
   if (email.length > longest || !shape.test(email)) {

@@ -30,7 +30,7 @@ export class Hasher {
     waiting: 20,
     full: () => errors.hasher_busy({ retryAfterSeconds: 3 }),
   });
-  /** Stands for the hash of an account that does not exist. */
+  /** Hash used for an account that does not exist. */
   readonly #decoy: Hashed;
 
   constructor(ids: Ids, cost: Cost = currentCost) {

@@ -2,7 +2,10 @@ import { covers } from 'svc/sdk';
 
 import type { OrgRole } from '../store/tables.ts';
 
-/** Stands for everything; only the role `admin` grants it, so that admins are exactly those who hold the role. */
+/**
+ * Grant of everything; only the role `admin` has it, so that admins are exactly the holders of that
+ * role.
+ */
 export const everything = '*';
 
 /** Grants that a membership adds to those of the role, within that organization. */

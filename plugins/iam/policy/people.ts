@@ -61,7 +61,7 @@ export class People {
     });
   }
 
-  /** Makes memory say what the disk says about these people, and tells of those who changed. */
+  /** Reloads these people from disk, and emits events for those who changed. */
   refresh(ids: readonly number[]): Promise<void> {
     return this.#turns.run(() => this.#reread(ids));
   }

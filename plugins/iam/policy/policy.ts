@@ -72,7 +72,7 @@ export class Policy {
     this.#edition += 1;
   }
 
-  /** Reads the custom roles again; `changed` is called for those that are not what they were. */
+  /** Reloads the custom roles; `changed` is called for those that differ. */
   refresh(changed: (name: string) => void = () => undefined): Promise<void> {
     return this.#turns.run(async () => {
       const before = this.#custom;

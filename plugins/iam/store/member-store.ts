@@ -62,7 +62,7 @@ export class MemberStore {
     ).map((row) => row.user_id);
   }
 
-  /** Empties an organization and says who was in it. */
+  /** Empties an organization and returns its former members. */
   async removeAll(org: number): Promise<readonly number[]> {
     return (
       await this.#db
