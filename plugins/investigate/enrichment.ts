@@ -26,7 +26,10 @@ export interface EnrichmentParts {
 
 const mostWaiting = 20;
 
-/** Reports that a model is to look at, the newest first, one at a time; beyond a number the oldest go without, and say so. */
+/**
+ * Queue of reports for a model, the newest first, one at a time; beyond a max the oldest go
+ * without, and say so.
+ */
 export class Enrichment {
   readonly #parts: EnrichmentParts;
   readonly #contradicted: Counter;

@@ -35,7 +35,7 @@ import {
 
 export interface Scored {
   readonly findings: Findings;
-  /** Confidence as it was computed, before what people have said of others. */
+  /** Confidence as computed, before people's feedback on other reports. */
   readonly raw: number;
 }
 
@@ -66,7 +66,9 @@ const fetchMs = 13_000;
 const lookOfFailures = 9;
 const scoreMs = 5_000;
 
-/** Carries out investigations: fetches, stores what was fetched, scores it, writes the report and tells the timeline. */
+/**
+ * Investigator: fetches, stores the evidence, scores it, writes the report and the timeline entry.
+ */
 export class Investigator {
   readonly #parts: InvestigatorParts;
   readonly #took: Histogram;
@@ -80,7 +82,7 @@ export class Investigator {
     );
   }
 
-  /** Never throws: what goes wrong is the state of the run, in words. */
+  /** Carries out a run without throwing: failures become its state, in words. */
   async carryOut(run: RunRow, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#parts;
     const from = clock.monotonic();
@@ -251,7 +253,10 @@ export class Investigator {
     }
   }
 
-  /** The first look in the timeline, which notices take their line from; one that may not look at everything says nothing there. */
+  /**
+   * Writes the first result to the timeline, from which notices take their line; a run with a
+   * limited scope writes nothing.
+   */
   async #tell(run: RunRow, { confidence, chain, root_cause: cause }: ReportBody): Promise<void> {
     const { id, incident_id: incident, verdict, summary, look } = run;
     if (!isNews(run, verdict) || run.devices !== null) {
@@ -307,7 +312,7 @@ export class Investigator {
   }
 }
 
-/** Another look that has seen no cause either says nothing that the first has not said. */
+/** Returns whether a result is news: a further one without a cause is not. */
 const isNews = ({ look }: Pick<RunRow, 'look'>, verdict: RunRow['verdict']): boolean =>
   look === 1 || (verdict !== 'insufficient_data' && verdict !== 'no_anomaly');
 

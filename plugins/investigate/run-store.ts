@@ -279,7 +279,7 @@ export class RunStore {
       .execute();
   }
 
-  /** Reports that are there, newest first. */
+  /** Returns finished reports, newest first. */
   ready(limit: number, seen: SeenDevices): Promise<RunRow[]> {
     return this.#madeFor(seen)
       .selectAll()
@@ -359,7 +359,7 @@ export class RunStore {
       .execute();
   }
 
-  /** Removes reports from before, with what was said of them. */
+  /** Deletes older reports, with their feedback. */
   async removeBefore(at: number): Promise<number> {
     await sql`delete from investigate_feedback where run_id in (select id from investigate_runs where created_at < ${at})`.execute(
       this.#db,

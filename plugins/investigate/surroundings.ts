@@ -139,7 +139,7 @@ export function marksOf(findings: Findings, snapshot: Snapshot): readonly string
   return [...new Set([...indicator, ...complaints, ...templates])].slice(0, 40);
 }
 
-/** Reports of earlier incidents that were like this one, with what people said of them. */
+/** Returns reports of similar earlier incidents, with people's feedback. */
 export async function similarTo(
   subject: Pick<Subject, 'incident'>,
   marks: readonly string[],
@@ -193,7 +193,10 @@ function overlap(a: readonly string[], b: readonly string[]): number {
   return both.size === 0 ? 0 : inBoth.size / both.size;
 }
 
-/** Checks that are about the cause and have something to read, those of its kind of fault first: of what deviates there, of that sort of trouble, the rest. */
+/**
+ * Returns checks about the cause with something to read, those of its kind of fault first: of what
+ * deviates, of that category, the rest.
+ */
 export function fittingChecks(
   findings: Findings,
   snapshot: Snapshot,

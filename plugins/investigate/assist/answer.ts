@@ -14,7 +14,7 @@ export interface ModelAnswer {
 const mostClaims = 12;
 const longest = 400;
 
-/** Reads the one JSON object in a text; a sentence that says what is wrong with it otherwise. */
+/** Parses the single JSON object in a text; otherwise returns what is wrong with it. */
 export function readAnswer(text: string): ModelAnswer | string {
   const from = text.indexOf('{');
   const to = text.lastIndexOf('}');

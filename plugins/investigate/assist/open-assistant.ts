@@ -6,7 +6,7 @@ import type { PluginContext, ThreadHandle } from 'svc/sdk';
 
 import { Assistant } from './assistant.ts';
 
-/** Opens the assistant over the models, personas and skills that are there when it is asked. */
+/** Opens the assistant over the models, personas and skills available at the time of use. */
 export const openAssistant = (
   { services, clock }: Pick<PluginContext, 'services' | 'clock'>,
   engine: Pick<ThreadHandle, 'call'>,

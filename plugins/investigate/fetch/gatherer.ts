@@ -23,7 +23,9 @@ export interface Found {
   readonly truncated?: boolean;
 }
 
-/** Hosts send samples every minute at the latest; what is older has come, or its host was away. */
+/**
+ * Age from which samples are complete: hosts send every minute at the latest, or were disconnected.
+ */
 const samplesSettleMs = 60_000;
 const longestMs = 6_000;
 const atOnce = 6;
@@ -137,7 +139,10 @@ export async function askSource(
 
 const nameOf = ({ source }: Pick<Question, 'source'>): string => source.split(' ', 1)[0]!;
 
-/** The digest of what no later sample touches; undefined where the whole answer is so, or its source cannot tell. */
+/**
+ * Returns the digest of what no later sample changes; undefined if that is the whole answer, or its
+ * source cannot tell.
+ */
 export function settledOf(
   sources: ReadonlyMap<string, EvidenceSource>,
   question: Question,

@@ -30,7 +30,7 @@ export const stepOf = ({ from, to }: Period): number =>
 export const metricsSource = (devices?: readonly string[]): string =>
   devices === undefined ? 'metrics' : `metrics {device_id=~"${devices.join('|')}"}`;
 
-/** PromQL over a window; what is no number is null. */
+/** PromQL over a window; NaN becomes null. */
 export class MetricsSource implements EvidenceSource {
   readonly #metrics: Handle<MetricsQueries>;
   readonly #seen: SeenDevices;

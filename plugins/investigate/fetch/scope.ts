@@ -90,7 +90,7 @@ const idOf = ({ id, type, name, device_id: device }: Neighbourhood['nodes'][numb
       ? serviceNode(name)
       : `node:${id}`;
 
-/** Which services run on which devices, by what their spans say. */
+/** Adds which services run on which devices, according to their spans. */
 export async function addPlacement(
   graph: Graph,
   gatherer: Gatherer,

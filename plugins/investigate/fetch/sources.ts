@@ -12,7 +12,7 @@ import { lineSource, templateSource } from './log-sources.ts';
 import { MetricsSource } from './metrics-source.ts';
 import { traceSource } from './trace-source.ts';
 
-/** Sources of evidence: the stores of the product, and what other plugins bring. */
+/** Sources of evidence: the stores of the product, and those of other plugins. */
 export class Sources {
   readonly #stores: ReturnType<typeof storesOf>;
   readonly #fetchers: OpenPoint<Fetcher>;

@@ -55,7 +55,7 @@ export function subjectOf(
   };
 }
 
-/** A rule about the traces of one service names it in what it asks, and no label of the incident does. */
+/** Returns the service in a rule's query about traces, which no label of the incident names. */
 function askedService(measure: IncidentMeasure | undefined): string | undefined {
   const [, quoted] =
     (measure?.kind.startsWith('trace_') === true &&
@@ -138,7 +138,10 @@ export function metricOf({ incident, measure }: Subject): string {
   );
 }
 
-/** Series of what the rule measures, one for each device or service that has it; those of the symptom first. */
+/**
+ * Returns the series of the rule's measure, one for each device or service that has it; those of
+ * the symptom first.
+ */
 export function measuredSeries(
   subject: Subject,
   { found: { id, value }, earlierOf }: { readonly found: Found } & Pick<WithPast, 'earlierOf'>,
@@ -174,7 +177,10 @@ export function measuredSeries(
     .map(({ isSymptom: _, ...one }) => one);
 }
 
-/** Rules ask for milliseconds and percent; what is compared with other nodes has to have the unit of theirs. */
+/**
+ * Converts units: rules may use milliseconds and percent, while comparisons need the unit of other
+ * nodes.
+ */
 function comparable(
   measure: IncidentMeasure | undefined,
   kind: SliKind,
@@ -232,7 +238,7 @@ export const standInOf = (
 ): Series | undefined =>
   signals.find((one) => one.node === node && one.metric === ownSignals[measure?.kind ?? '']);
 
-/** `series`: those of the symptom, in the order of `measuredSeries`, or what stands in for them. */
+/** Returns the symptom; `series` are its own, in the order of `measuredSeries`, or substitutes. */
 export function symptomOf(
   subject: Subject,
   series: readonly Series[],

@@ -5,7 +5,7 @@ import type { Handle } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 
-/** A span with nothing but what is judged. */
+/** Span reduced to what is judged. */
 export interface Span {
   readonly trace: string;
   readonly span: string;

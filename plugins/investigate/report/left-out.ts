@@ -33,7 +33,7 @@ export function shareOf({
   }
 }
 
-/** Answers that were cut: what is beyond was not looked at. */
+/** Returns answers that were truncated: the rest was not examined. */
 export const cutOf = ({ evidence }: Pick<Snapshot, 'evidence'>): readonly NotSeen[] =>
   evidence.flatMap((one) => {
     const share = shareOf(one);

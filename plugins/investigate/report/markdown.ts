@@ -15,7 +15,10 @@ const verdicts: Readonly<Record<NonNullable<Report['verdict']>, string>> = {
 };
 const mostLines = 12;
 
-/** The report for people, from the same data as its JSON: what is known, how far it can be trusted, and what to do next. */
+/**
+ * Renders the report for people, from the same data as its JSON: what is known, how reliable it is,
+ * and what to do next.
+ */
 export const markdownOf = (report: Report): string => writtenAs(report, asMarkdown);
 
 /** The same for a terminal of those who reach svc at `origin`. */

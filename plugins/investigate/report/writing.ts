@@ -9,7 +9,7 @@ export interface Writing {
    */
   readonly link: (to: string, label?: string) => string;
   readonly route: (path: string) => string;
-  /** A query, whole: it is there to be run. */
+  /** Renders a query in full: it is there to be run. */
   readonly query: (text: string) => string;
 }
 

@@ -42,7 +42,10 @@ export interface Snapshotter {
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Lines and spans are sent in batches: what is younger is on its way, and the same question would have another answer a moment later. */
+/**
+ * Age from which lines and spans are complete: younger ones are in transit, and the same query
+ * would have another answer a moment later.
+ */
 const settleMs = 15_000;
 /** Nodes whose lines are read. */
 const mostLogNodes = 8;

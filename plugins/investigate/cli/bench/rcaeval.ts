@@ -121,7 +121,10 @@ function truthOf(folder: string): { readonly service: string; readonly fault: st
   return { service: basename(dirname(folder)), fault: 'unknown' };
 }
 
-/** The data set names no alert. What a person would be called for is what the users of the entry see: the worst answer of what nobody calls. */
+/**
+ * Returns the worst answer of services that nobody calls, since the data set names no alert: a
+ * person would be called for what users of the entry see.
+ */
 function worstAnswer(
   series: readonly Series[],
   injected: number,

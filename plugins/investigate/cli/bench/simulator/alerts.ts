@@ -18,7 +18,10 @@ type Track = readonly (number | null)[];
 
 const holdSteps = 3;
 
-/** The alert that a person would get: of an entry if one is hit, else of what stands highest, now and then of a host. */
+/**
+ * Returns the alert that a person would get: of an entry if one is hit, else of the most visible
+ * service, sometimes of a host.
+ */
 export function alertOf(
   random: Random,
   world: World,

@@ -51,7 +51,10 @@ const share = (value: number): number => Math.max(0, Math.min(1, value));
 const percent = (value: number): number => Math.max(0, Math.min(100, value));
 const none: Strain = {};
 
-/** Runs the world step by step: load goes down along calls, delay and failure come up, contention goes across on hosts. */
+/**
+ * Runs the world step by step: load propagates down along calls, delay and failure up, contention
+ * across hosts.
+ */
 export function run(random: Random, world: World, course: Course): Signals {
   const { services, hosts } = world;
   const signals = emptySignals(world);

@@ -1,6 +1,9 @@
 import { pick, type Random } from 'svc/seeded';
 
-/** A fleet that never was: services in layers that call downwards, on hosts. Names tell nothing about what they are. */
+/**
+ * Simulated fleet: services in layers that call downwards, on hosts. Names reveal nothing about
+ * them.
+ */
 export interface World {
   readonly services: readonly Service[];
   readonly hosts: readonly Host[];
