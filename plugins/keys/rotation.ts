@@ -10,7 +10,7 @@ export interface Rotated {
   readonly unused: string[];
 }
 
-/** Brings every secret from one master key to the next, one walk at a time. */
+/** Rotation of every secret from one master key to the next, one pass at a time. */
 export class Rotation {
   readonly #keys: MasterKeys;
   readonly #log: Logger;
@@ -49,7 +49,7 @@ export class Rotation {
     }
   }
 
-  /** The request that asked for a rotation hears how far it came. */
+  /** Stops the rotation; its request learns how far it got. */
   async stop(): Promise<void> {
     this.#stop.abort(errors.rotation_stopped());
     await this.#running?.catch(() => undefined);
