@@ -30,7 +30,7 @@ const Reference = Type.Object({
   }),
 });
 
-/** Questions about documents for people and agents; each answer says where it stands, so that it can be cited. */
+/** Skills for questions about documents; each answer has its position, so that it can be cited. */
 export const knowledgeSkills = (desk: KnowledgeSearch & KnowledgeRead): readonly ToolSkill[] => [
   toolSkill({
     key: 'knowledge.search',

@@ -7,7 +7,10 @@ const maxOfPart = 160;
 // oxlint-disable-next-line no-control-regex -- these are what is refused
 export const unseen = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
-/** A path as it is kept: parts with single slashes between them, none that leads elsewhere; throws with what is wrong. */
+/**
+ * Normalizes a path: parts with single slashes between them, none that leads elsewhere; throws with
+ * what is wrong.
+ */
 export function docPath(text: string): string {
   const path = text.normalize('NFC');
   const problem = problemOf(path);

@@ -5,7 +5,7 @@ import { DocStore } from './doc-store.ts';
 import { errors } from './errors.ts';
 import type { DocRow, KnowledgeTables, Source, WholeDoc } from './tables.ts';
 
-/** The call that changes documents: who asks, what they have read, and where the change is noted. */
+/** Context of a change: the caller, what they have read, and where it is audited. */
 export type ChangeCall = Pick<Call, 'principal' | 'requireMatch' | 'note'>;
 
 export interface Draft {
@@ -89,7 +89,9 @@ export class Library {
     return made;
   }
 
-  /** A file that was uploaded: a document, or with `replace` the next version of the upload that is there. */
+  /**
+   * Stores an uploaded file: a document, or with `replace` the next version of the existing upload.
+   */
   async upload(call: ChangeCall, draft: Draft, replace: boolean): Promise<WholeDoc> {
     const store = new DocStore(this.#parts.tables.read);
     const before = replace
@@ -289,7 +291,7 @@ function refuseForeignOrg({ orgs }: Principal, org: number | null): void {
   }
 }
 
-/** Bytes of a text as it is kept; throws when it cannot be kept as it is. */
+/** Returns the size of a text; throws if it cannot be stored unchanged. */
 export function sizeOf(content: string): number {
   const size = Buffer.byteLength(content);
   if (size > maxBytes) {

@@ -24,7 +24,7 @@ export interface Origin {
   readonly keepVersions: number;
 }
 
-/** A file of an origin as it is now. */
+/** Current file of an origin. */
 export interface SourcedFile {
   /** Path of the document. */
   readonly path: string;
@@ -35,7 +35,7 @@ export interface SourcedFile {
   readonly tags?: readonly string[] | undefined;
 }
 
-/** A path that an origin could not have, because a person's document stands there. */
+/** Path that an origin could not have, because a person's document is there. */
 export interface KeptDoc {
   readonly path: string;
   readonly doc_id: number;

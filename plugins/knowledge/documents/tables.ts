@@ -10,7 +10,10 @@ export interface KnowledgeTables {
     source: Source;
     repo_id: number | null;
     org_id: number | null;
-    /** 1: svc wrote it of what it saw of devices; who sees some of them alone does not read it. */
+    /**
+     * 1 if svc wrote it from observations of devices; users with access to some devices cannot read
+     * it.
+     */
     of_devices: number;
     /** JSON. */
     tags: string;
@@ -87,10 +90,10 @@ export type HostKeyRow = Selectable<KnowledgeTables['knowledge_host_keys']>;
 export type RepoRow = Selectable<KnowledgeTables['knowledge_repos']>;
 export type VersionRow = Selectable<KnowledgeTables['knowledge_versions']>;
 
-/** A document with what it says. */
+/** Document with its content. */
 export type WholeDoc = DocRow & { readonly content: string };
 
-/** A change as the index takes it: the document as it is now, or that it is gone. */
+/** Change for the index: the document as it is now, or its deletion. */
 export type Change = {
   readonly seq: number;
   readonly id: number;

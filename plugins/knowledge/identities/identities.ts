@@ -115,7 +115,7 @@ export class Identities {
     });
   }
 
-  /** The text of its key file, and what is known of a server. */
+  /** Returns the text of its key file, and what is known of a server. */
   async open(
     id: number,
     host: string,

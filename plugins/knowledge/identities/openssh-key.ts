@@ -47,7 +47,7 @@ interface Parts {
 
 class Unusable extends Error {}
 
-/** Never words of the parser, which may quote what it was given. */
+/** Describes the problem without the parser's message, which may quote the key. */
 function problemOf(text: string, error: unknown): string {
   if (error instanceof Unusable) {
     return messageOf(error);

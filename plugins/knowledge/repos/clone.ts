@@ -33,7 +33,7 @@ const packsBeforeTidying = 12;
 const lookMs = 250;
 const commitId = /^[0-9a-f]{40,64}$/;
 
-/** A bare repository without a work tree: nothing of what it holds ever becomes a file of its own. */
+/** Bare repository without a work tree: its content never becomes a file. */
 export class Clone {
   readonly #parts: CloneParts;
 
@@ -243,7 +243,11 @@ export class Clone {
   }
 }
 
-/** `<oid> blob <size>\n<content>\n`, one after the other; what is missing is left out. */
+/**
+ * Parses `<oid> blob <size>
+ * <content>
+ * `, repeated; missing ones are skipped.
+ */
 function contentsIn(output: Buffer): ReadonlyMap<string, Uint8Array> {
   const found = new Map<string, Uint8Array>();
   for (let at = 0; at < output.length;) {

@@ -66,7 +66,10 @@ export class Git {
     this.#parts = parts;
   }
 
-  /** Absolute path of another program of the machine; throws with the package that brings it. */
+  /**
+   * Returns the absolute path of another program of the host; throws with the package that contains
+   * it.
+   */
   find(name: string, debian: string): string {
     const { programs } = this.#parts;
     if (!programs.available) {

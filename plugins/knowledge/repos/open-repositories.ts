@@ -16,7 +16,10 @@ import { SyncQueue } from './sync-queue.ts';
 
 const dueMs = 15_000;
 
-/** Git repositories and the SSH keys for them, with their routes; what it returns begins to sync. */
+/**
+ * Opens Git repositories and their SSH keys, with the routes; returns a function that starts
+ * syncing.
+ */
 export function openRepositories(
   ctx: PluginContext,
   tables: Tables<KnowledgeTables>,

@@ -89,7 +89,7 @@ export class RepoDocs {
     });
   }
 
-  /** Writes files with what is in them, some in each step; how many became new documents. */
+  /** Stores files with their content, several per step; returns how many became new documents. */
   async put(
     repo: RepoRow,
     files: readonly {

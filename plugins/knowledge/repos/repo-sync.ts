@@ -35,7 +35,10 @@ export interface RepoSyncParts {
 const batchFiles = 100;
 const batchBytes = 2 * 1024 * 1024;
 
-/** One sync, from the question where the branch is to the last document. Throws and leaves what was good before when anything of the server fails. */
+/**
+ * Syncs once, from finding the branch to the last document. If anything of the server fails it
+ * throws and leaves the previous state.
+ */
 export async function syncRepo(repo: RepoRow, parts: RepoSyncParts): Promise<SyncResult> {
   const { clone, progress } = parts;
   progress({ phase: 'asking', done: 0, total: 0 });

@@ -82,7 +82,7 @@ export class SyncQueue {
     );
   }
 
-  /** Starts what is due. */
+  /** Starts syncs that are due. */
   async look(): Promise<void> {
     const due = await this.#rows.due(this.#parts.clock.now());
     for (const { id } of due) {
@@ -94,7 +94,7 @@ export class SyncQueue {
     return this.#progress.get(id);
   }
 
-  /** Syncs as soon as it is its turn; one that syncs already does so once more when it is done. */
+  /** Syncs at the next turn; a running sync is repeated when it is done. */
   async start(id: number): Promise<void> {
     const { tables, jobs, clock } = this.#parts;
     if (this.#running.has(id)) {

@@ -32,7 +32,7 @@ export const troubles = {
 
 export type TroubleCode = keyof typeof troubles;
 
-/** Ends a sync; what was good before stays. */
+/** Error that ends a sync; the previous state stays. */
 export class SyncTrouble extends Error {
   readonly code: TroubleCode;
 
@@ -86,7 +86,7 @@ export function troubleOf({ code, cut, errors }: RunResult, timeoutMs?: number):
   return new SyncTrouble(kind, detailOf(errors) || `it ended with ${code ?? 'a signal'}`);
 }
 
-/** Whatever ended a sync, as it is kept. */
+/** Converts any error that ended a sync, for storage. */
 export function toTrouble(error: unknown): SyncTrouble {
   if (error instanceof SyncTrouble) {
     return error;
@@ -99,7 +99,7 @@ export function toTrouble(error: unknown): SyncTrouble {
   return new SyncTrouble(kind, messageOf(error), { cause: error });
 }
 
-/** The line that says most, without what a terminal would obey. */
+/** Returns the most informative line, without control characters. */
 function detailOf(errors: string): string {
   const lines = errors
     // oxlint-disable-next-line no-control-regex -- these are what is taken out

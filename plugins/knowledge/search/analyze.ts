@@ -6,7 +6,7 @@ import { stem } from './stem.ts';
  */
 export const analysisNumber = 2;
 
-/** A word of a text as the index knows it, and where it stands. */
+/** Word of a text as in the index, with its position. */
 export interface Token {
   /** Stem in lower case without accents. */
   readonly term: string;
@@ -91,7 +91,7 @@ function takeWord(take: TakeToken, word: string, start: number, end: number): vo
 const folded = (text: string): string =>
   text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
-/** Words that say how something is asked, not what; they count in phrases only. */
+/** Words about how something is asked, not what; they count in phrases only. */
 const idle: ReadonlySet<string> = new Set(
   (
     'a an and any are as at be been being but by can cannot could did do does doing done for from get gets getting got had has have having he her his how i if in into is it its just ' +

@@ -1,6 +1,6 @@
 /** Chunk of a document that is found as a unit: the text below one heading, or a part of it. */
 export interface Chunk {
-  /** The headings it stands below, the outermost first. */
+  /** Enclosing headings, outermost first. */
   readonly headings: readonly string[];
   /** Anchor of the nearest heading, as in pages; empty above the first one. */
   readonly anchor: string;
@@ -44,7 +44,7 @@ export function chunksOf(content: string): Chunk[] {
   return chunks;
 }
 
-/** The header of a markdown file says what title and tags are, which are kept apart. */
+/** Removes the header of a markdown file: title and tags are stored separately. */
 function withoutHeader(content: string): string {
   const text = content.startsWith('\uFEFF') ? content.slice(1) : content;
   const header = /^---\r?\n[^]{0,65536}?\n---\r?(?:\n|$)/.exec(text);

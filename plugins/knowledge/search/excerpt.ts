@@ -1,7 +1,7 @@
 import { analyze } from './analyze.ts';
 import type { Question } from './question.ts';
 
-/** A part of a text, and which of its characters are what was asked for. */
+/** Part of a text, with the ranges that match the question. */
 export interface Highlight {
   readonly text: string;
   /** Ranges, from and to, in UTF-16 units of `text`. */
@@ -11,7 +11,7 @@ export interface Highlight {
 const width = 280;
 const maxMarks = 24;
 
-/** The part of a text that says most of what was asked for. */
+/** Returns the part of a text that best matches the question. */
 export function highlightOf(text: string, { concepts }: Question): Highlight {
   const worth = new Map(
     concepts.flatMap(({ variants, idf }) =>

@@ -3,10 +3,10 @@ import type { Vocabulary } from './corrections.ts';
 import { stem } from './stem.ts';
 import { otherWords } from './synonyms.ts';
 
-/** One way to say what a concept means: terms that stand one after the other. */
+/** Wording of a concept: consecutive terms. */
 export interface Variant {
   readonly terms: readonly string[];
-  /** 1: as it was typed. */
+  /** Weight; 1 for the typed wording. */
   readonly weight: number;
 }
 
@@ -23,7 +23,7 @@ export interface Concept {
 
 export interface Question {
   readonly concepts: readonly Concept[];
-  /** Each must stand in what is found, word by word. */
+  /** Phrases that a result must contain, word by word. */
   readonly phrases: readonly (readonly string[])[];
   readonly path: string | undefined;
   readonly tags: readonly string[];

@@ -1,7 +1,7 @@
 import { scan } from './analyze.ts';
 import type { Concept, Question } from './question.ts';
 
-/** A chunk that may be an answer, with what its document says of itself. */
+/** Chunk that may be an answer, with its document's metadata. */
 export interface Candidate {
   readonly chunk: number;
   readonly doc: number;
@@ -20,7 +20,7 @@ export interface Ranked {
   readonly score: number;
 }
 
-/** Terms of one field and where each stands. */
+/** Terms of one field with their positions. */
 interface Field {
   readonly terms: ReadonlyMap<string, readonly number[]>;
   readonly length: number;
@@ -42,7 +42,7 @@ const saturation = 2;
 /** Typical length of a chunk in words; longer ones say slightly less with the same word. */
 const usualLength = 110;
 const lengthShare = 0.1;
-/** A document begins with what it is about. */
+/** Weight of a document's beginning, which states its subject. */
 const beginning = 1.6;
 /** Share of the whole document in the score; the rest is that of the one chunk. */
 const ofDocument = 0.65;
@@ -97,7 +97,10 @@ class Reading {
   }
 }
 
-/** Puts candidates in order, by what all chunks of a document say together, then by the chunk itself: the best chunk of each document, then further ones. */
+/**
+ * Orders candidates by all chunks of a document together, then by the chunk itself: the best chunk
+ * of each document, then further ones.
+ */
 export function ordered(
   candidates: readonly Candidate[],
   { concepts }: Question,
@@ -187,7 +190,7 @@ function occurrences(terms: readonly string[], { terms: known }: Field): number 
       ).length;
 }
 
-/** Words that were typed side by side and stand close to each other. */
+/** Returns a bonus for words that were typed side by side and are close to each other. */
 function nearness(concepts: readonly Concept[], fields: Fields): number {
   let near = 0;
   for (let index = 1; index < concepts.length; index++) {

@@ -55,7 +55,7 @@ interface Filter {
   readonly values: readonly (string | number)[];
 }
 
-/** Answers from one index, as it is at the moment of the question; it changes nothing. */
+/** Searcher of one index, as of the moment of the question; read-only. */
 export class Searcher {
   readonly #db: Database.Database;
   readonly #vectors: VectorTable;

@@ -1,6 +1,6 @@
 import { analyze } from './analyze.ts';
 
-/** Words for one thing; each line is a family, in which one finds documents that say another. */
+/** Synonyms; each line is a family whose members match one another. */
 const families = `
 oom | out of memory | oom killer | oomkilled | killed process
 memory | ram | rss | resident

@@ -10,7 +10,7 @@ const signatures: Readonly<Record<string, readonly string[]>> = {
   'a database': ['SQLite format 3'],
 };
 
-/** The bytes decide, not the name; throws with what it is instead of one of these. */
+/** Determines the type by the bytes, not the name; throws with what it is otherwise. */
 export function kindOf(bytes: Uint8Array): FileKind {
   const start = Buffer.from(bytes.subarray(0, 1_024)).toString('latin1');
   if (bytes.length === 0) {
@@ -40,7 +40,7 @@ export function kindOf(bytes: Uint8Array): FileKind {
   return 'text';
 }
 
-/** The text of a text file, as it is; of one in UTF-16, as some editors save, the same in UTF-8. */
+/** Returns the text of a text file; UTF-16, as some editors save it, is converted to UTF-8. */
 export function plainText(bytes: Uint8Array): string {
   const wide =
     bytes[0] === 0xff && bytes[1] === 0xfe
