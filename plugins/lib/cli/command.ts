@@ -9,7 +9,7 @@ export interface Option {
   readonly about: string;
   /** Placeholder of the value in the usage line; absent for a switch. */
   readonly value?: string;
-  /** One letter that stands for it. */
+  /** One-letter short form. */
   readonly short?: string;
 }
 

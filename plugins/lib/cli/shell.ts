@@ -13,16 +13,19 @@ export interface Shell {
   readonly program: readonly string[];
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Path of the data folder, whether or not it is there. */
+  /** Returns the path of the data folder, whether or not it exists. */
   dataDir(): Promise<string>;
   /** The svc that serves the data folder, if one does. */
   running(): Promise<RunningSvc | undefined>;
   connect(svc: Reachable): ApiClient;
-  /** Says on standard error what takes so long, and how it ended. */
+  /** Reports on standard error what takes so long, and its outcome. */
   progress<T>(what: string, work: () => Promise<T>): Promise<T>;
   /** Asks a svc that has the named plugins, no data, and ends with the answer. */
   askEmpty<T>(plugins: readonly string[], ask: (client: ApiClient) => Promise<T>): Promise<T>;
-  /** Asks one plugin about a copy of the data folder that nobody serves; the folder itself stays as it is. */
+  /**
+   * Queries one plugin about a copy of the data folder that nobody serves; the folder itself stays
+   * unchanged.
+   */
   askCopy<T>(plugin: string, ask: (client: ApiClient) => Promise<T>): Promise<T>;
   /** Starts all of svc in this process, with nothing but these variables of the environment. */
   serve(environment: Readonly<Record<string, string>>): Promise<Serving>;
