@@ -1,4 +1,4 @@
-/** Lets through what flows in at `rate` a second, and at once as much as `burst`; what costs more than is there goes into debt. */
+/** Bucket that admits `rate` a second, and up to `burst` at once; larger requests go into debt. */
 export class TokenBucket {
   #tokens: number;
   #at: number;
