@@ -65,7 +65,10 @@ function hashed(algorithm: 'sha1' | 'sha256', parts: readonly (string | Uint8Arr
 const keptMs = 11 * 60_000;
 const maxKept = 20_000;
 
-/** Which message each proof was shown for, as long as it is fresh: the same message may come again with it, another may not. */
+/**
+ * Proofs seen with their message, while fresh: the same message may be repeated with it, another
+ * may not.
+ */
 export class ProofsSeen {
   /** Oldest first. */
   readonly #seen = new Map<string, { readonly content: string; readonly at: number }>();

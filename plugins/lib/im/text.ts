@@ -21,7 +21,10 @@ export const withoutImages = (text: string): string =>
       '(image)',
     );
 
-/** The longest beginning of `text` that has at most `most` bytes as UTF-8, cut between two characters; what is cut says so. */
+/**
+ * Returns the longest prefix of `text` of at most `most` bytes in UTF-8, without splitting a
+ * character; truncation is marked.
+ */
 export function cutToBytes(text: string, most: number, mark = '…'): string {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length <= most) {

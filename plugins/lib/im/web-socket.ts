@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { errors } from './errors.ts';
 
 export interface DialPorts {
-  /** An address of a host that may be reached: what is connected to, and nothing else. */
+  /** Returns the checked address of a host, which is then connected to. */
   readonly addressOf: (host: string) => Promise<string>;
   /** Calls `tick` again and again until it is undone. */
   readonly every: (ms: number, tick: () => void) => () => unknown;
