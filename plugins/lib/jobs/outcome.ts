@@ -1,8 +1,8 @@
 import { SvcError } from 'svc/sdk';
 
-/** Thrown by work that is to be tried again at another time than its back-off says. */
+/** Error by which work requests a retry at another time than its back-off. */
 export class TryLater extends Error {
-  /** Undefined: as the back-off says. */
+  /** Delay; undefined means that of the back-off. */
   readonly afterMs: number | undefined;
   /** True if the attempt counts towards the max of its queue. */
   readonly counts: boolean;

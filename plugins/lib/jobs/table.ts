@@ -45,7 +45,7 @@ CREATE INDEX ${name}_ended ON ${name} (ended_at) WHERE ended_at IS NOT NULL;
 
 export type JobState = 'waiting' | 'running' | 'parked' | 'done' | 'failed' | 'cancelled';
 
-/** One job as it is stored. Times are milliseconds of the wall clock. */
+/** Job as stored. Times are milliseconds of the wall clock. */
 export interface JobRow {
   readonly seq: number;
   readonly id: string;
