@@ -9,7 +9,10 @@ type Header = Omit<Persona, 'unknown' | 'body' | 'source'>;
 const read = markdownReader<Header>(personaSchema);
 const readHeader = headerReader<Header>(personaSchema);
 
-/** An agent from its markdown file; `source` is where the file stands, never what its header claims. */
+/**
+ * Reads an agent from its markdown file; `source` is where the file is, never what its header
+ * claims.
+ */
 export function readPersona(
   text: string,
   where: Where & { readonly source?: Persona['source'] },

@@ -106,7 +106,7 @@ function checkDepth(tokens: readonly CST.Token[]): void {
 
 const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype', '<<']);
 
-/** A frozen copy made of nothing but what JSON can say. */
+/** Returns a frozen copy that consists of JSON values only. */
 function adopted(value: unknown, count: { values: number }): unknown {
   count.values += 1;
   if (count.values > maxValues) {

@@ -29,7 +29,10 @@ export function readSkill(text: string, folderName: string, where: Where): Promp
   });
 }
 
-/** `Read, Bash(git log:*)` and `Read Bash(git log:*)` both name two tools; a list is taken as it is. */
+/**
+ * Parses tool names: both `Read, Bash(git log:*)` and `Read Bash(git log:*)` are two; a list is
+ * taken unchanged.
+ */
 function toolNames(tools: string | readonly string[]): string[] {
   return typeof tools === 'string' ? (tools.match(/[^\s,()]+(?:\([^()]*\))?/g) ?? []) : [...tools];
 }
