@@ -40,7 +40,10 @@ export function bucketsOf(histogram: NativeHistogram): Bucket[] {
   ];
 }
 
-/** Which share of a bucket lies below a number inside of it: spread evenly, or as finer buckets would show it. */
+/**
+ * Returns the share of a bucket below a number inside it: distributed evenly, or as finer buckets
+ * would show it.
+ */
 export function shareBelow({ lower, upper }: Bucket, value: number, evenly: boolean): number {
   if (evenly) {
     return (value - lower) / (upper - lower);

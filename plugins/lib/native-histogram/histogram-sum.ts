@@ -78,7 +78,7 @@ export class HistogramSum {
     this.#hint = hint === 'gauge' ? 'gauge' : 'unknown';
   }
 
-  /** The sum, or the mean of so many. */
+  /** Returns the sum, or the mean of so many. */
   value(among = 1): NativeHistogram {
     const share = ({ total, lost }: CompensatedSum): number =>
       Number.isFinite(total) ? total / among + lost / among : total / among;

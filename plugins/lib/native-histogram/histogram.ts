@@ -36,7 +36,7 @@ export const populated = (side: Side): Side => side.filter(([, count]) => count 
 export const sameNumbers = (a: readonly number[], b: readonly number[]): boolean =>
   a.length === b.length && a.every((one, index) => one === b[index]);
 
-/** Data alike, bit for bit, whatever the hints say. */
+/** Returns whether two histograms are equal, bit for bit, whatever their hints. */
 export function sameHistogram(a: NativeHistogram, b: NativeHistogram): boolean {
   return (
     a.schema === b.schema &&

@@ -12,7 +12,7 @@ import {
   type Side,
 } from './histogram.ts';
 
-/** A histogram as it was written. */
+/** Histogram as parsed. */
 export interface Noted {
   readonly histogram: NativeHistogram;
   /** True if the text states how it continues from the previous sample. */
@@ -42,7 +42,7 @@ const forms: Readonly<Record<string, 'whole' | 'number' | 'list' | 'hint'>> = {
 
 const entry = /^([a-z_]+):(\[[^\]]*\]|[^\s[\]]+)(?:\s+|$)/i;
 
-/** Reads `{{schema:1 count:3 buckets:[1 2]}}`, or tells what is wrong with it. */
+/** Parses `{{schema:1 count:3 buckets:[1 2]}}`, or returns what is wrong with it. */
 export function readHistogram(text: string): Noted | string {
   const inside = /^\{\{([^{}]*)\}\}$/.exec(text.trim());
   if (inside === null) {

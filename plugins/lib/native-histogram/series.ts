@@ -2,7 +2,7 @@ import { combined } from './arithmetic.ts';
 import type { NativeHistogram } from './histogram.ts';
 import { type Noted, readHistogram } from './notation.ts';
 
-/** The values of a series as rule tests write them, one for each item; what stands in `{{…}}` is one item. */
+/** Splits the values of a series in a rule test into items; a `{{…}}` is one item. */
 export const splitValues = (text: string): readonly string[] =>
   text.match(/(?:\{\{[^}]*\}\}|\S)+/g) ?? [];
 
@@ -12,7 +12,7 @@ const run = /^(\{\{[^}]*\}\})(?:([+-])(\{\{[^}]*\}\}))?(?:x(\d{1,9}))?$/;
 export const weightOf = ({ positive, negative, bounds }: NativeHistogram): number =>
   1 + positive.length + negative.length + bounds.length;
 
-/** `{{…}}`, `{{…}}x3` or `{{…}}+{{…}}x3`: the histograms that it stands for, or what is wrong with it. */
+/** Parses `{{…}}`, `{{…}}x3` or `{{…}}+{{…}}x3` into histograms, or returns what is wrong. */
 export function readHistogramRun(
   item: string,
   maxWeight: number,

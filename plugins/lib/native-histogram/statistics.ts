@@ -19,7 +19,7 @@ function halved({ positive, negative }: NativeHistogram, bucket: Bucket): Bucket
   return positive.length === 0 && negative.length > 0 ? { ...bucket, upper: 0 } : bucket;
 }
 
-/** Squared distances from the mean, with what is in a bucket taken to lie in its middle. */
+/** Returns the variance, taking the content of a bucket to lie in its middle. */
 export function varianceOf(histogram: NativeHistogram): number {
   const mean = histogram.sum / histogram.count;
   const squares = new CompensatedSum();
