@@ -17,7 +17,7 @@ export interface NamePattern {
   matches(name: string): boolean;
 }
 
-/** The names of a path in their order; `folders` stands for any number of them. */
+/** Names of a path in order; `folders` matches any number of them. */
 export type Glob = readonly (NamePattern | typeof folders)[];
 
 const maxAlternatives = 64;
@@ -107,7 +107,10 @@ function charSet(chars: readonly string[]): CharSet {
   return { negated, ranges };
 }
 
-/** Goes back to the last star only, so that the work is bounded by the product of both lengths. */
+/**
+ * Matches by backtracking to the last star only, so that the work is bounded by the product of both
+ * lengths.
+ */
 function tokensMatch(tokens: readonly Token[], chars: readonly string[]): boolean {
   let token = 0;
   let char = 0;

@@ -40,7 +40,7 @@ export function readHostInfo(told: unknown): HostInfo {
   return Object.fromEntries(kept);
 }
 
-/** One line of what can be printed. */
+/** Matches one line of printable text. */
 export const oneLine = (text: string, most: number): string =>
   Array.from(text.slice(0, 4 * most).replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' '))
     .slice(0, most)

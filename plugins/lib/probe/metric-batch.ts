@@ -86,7 +86,10 @@ export class MetricBatch implements MetricSink {
     }
   }
 
-  /** Receivers want names in order, `__name__` among them; an empty value is a label that is not there. */
+  /**
+   * Writes labels sorted by name, as receivers want them, `__name__` among them; an empty value
+   * means no label.
+   */
   #sort(name: string, labels: LabelPairs): void {
     const pairs = this.#pairs;
     pairs.length = 0;
@@ -111,7 +114,7 @@ export class MetricBatch implements MetricSink {
   }
 }
 
-/** Grows as it is written to and keeps its memory. */
+/** Growing buffer that keeps its memory. */
 class Bytes {
   #bytes: Buffer;
   length = 0;

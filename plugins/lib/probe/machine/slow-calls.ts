@@ -1,4 +1,4 @@
-/** Runs `work` after `ms`; calling what it returns takes that back. */
+/** Schedules `work` after `ms`; returns a function that cancels it. */
 export type After = (ms: number, work: () => void) => () => void;
 
 /**
@@ -18,8 +18,9 @@ export interface SlowCallsOptions {
 }
 
 /**
- * Calls that the kernel may never answer, such as asking a dead file server how full it is. Each holds a thread of the runtime
- * until it returns, and there are few: what is under way or hangs is counted, and a key that hangs is not asked again until it does.
+ * Calls that the kernel may never answer, such as asking a dead file server for its usage. Each
+ * holds a thread of the runtime until it returns, and there are few: calls in progress are counted,
+ * and a hanging key is not asked again until it returns.
  */
 export class SlowCalls {
   readonly #options: SlowCallsOptions;
@@ -92,7 +93,7 @@ export class SlowCalls {
     });
   }
 
-  /** A slot goes from hand to hand, so that nobody who comes later overtakes. */
+  /** Passes the slot on directly, so that no later caller overtakes. */
   #release(): void {
     const next = this.#waiting.shift();
     if (next) {

@@ -17,7 +17,7 @@ const strongName = /passw|secret|token|api|access|account|auth/i;
 const header = /^['"]?[\w-]*(?:authorization|cookie|token|api-?key|secret):$/i;
 const namedCommand = /^(?:--?[\w-]+|\w*Command)=|^\w*Command\s+/;
 const scheme = /^(?:bearer|basic|digest|token|negotiate)$/i;
-/** Options of carriers that take no value, so that a program may stand behind them. */
+/** Options of wrappers without a value, after which a program may follow. */
 const carrierSwitch =
   /^(?:--|--rm|--tty|--interactive|--detach|--init|-[itd]+|-l?c|-exec|-execdir|--args)$/;
 const [deepest, scriptParts] = [
@@ -230,7 +230,7 @@ const has = (list: string | undefined, name: string): boolean =>
   list !== undefined && name !== '' && ` ${list} `.includes(` ${name} `);
 const baseName = (path: string): string =>
   path.slice(path.lastIndexOf('/') + 1).replace(/^['"`$({]+(?=.)/, '');
-/** `--key server.pem` says where the key lies. */
+/** Returns whether an option names the location of a key, such as `--key server.pem`. */
 const liesIn = (name: string, value: string): boolean =>
   !strongName.test(name) && /key$/i.test(name) && isPath.test(value);
 
@@ -310,7 +310,7 @@ function redactScript(script: string, depth: number): string {
   return shown.join('');
 }
 
-/** A word of a script without the quotes around it, or around what it gives a name. */
+/** Unquotes a word of a script, or the value that it assigns. */
 function unquoted(part: string): {
   readonly name: string;
   readonly text: string;

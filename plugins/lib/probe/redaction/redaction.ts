@@ -4,7 +4,7 @@ export const hidden = '[redacted]';
 const secretName =
   /passw(?:or)?d|passphrase|passcode|\bpass(?:in|out)\b|(?<!by|com|sur|tres)pass\b|pwd|\bpw\b|\bpsk\b|secret|token|credential|cookie|authorization|\bauth\b|bearer|api ?key|(?:access|private|signing|encryption|master|shared|account|ssh|session|license|auth) ?key|\bkey\b|\bpin\b|\botp\b|requirepass|masterauth|sonar login/;
 
-/** Named like a secret, yet only says where it lies, or what kind it is. */
+/** Matches names like those of secrets that only state a location or a kind. */
 const harmlessEnd =
   /\b(?:file|path|dir|folder|url|uri|name|type|mode|method|ttl|expiry|timeout|length|count|limit|algorithm|size|tokens|authentication|through|ca cert hash)$/;
 
@@ -21,7 +21,7 @@ export function isSecretName(name: string): boolean {
   return secretName.test(plain) && !harmlessEnd.test(plain);
 }
 
-/** Secrets by their shape, wherever they stand in an argument. Every pattern is linear in the text. */
+/** Patterns of secrets by shape, anywhere in an argument. Every pattern is linear in the text. */
 const shapes: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [^-\n]{1,60}-----[\s\S]*?(?:-----END [^-\n]{1,60}-----|$)/g, hidden],
   [

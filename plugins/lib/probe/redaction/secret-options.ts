@@ -10,19 +10,19 @@ export interface SecretOptions {
   readonly joined?: string;
   /** The value names a user (or a key) and, behind the sign, the secret. */
   readonly pair?: string;
-  /** The sign of pairs, a colon unless said otherwise. */
+  /** Separator of pairs; default a colon. */
   readonly sign?: string;
   /** Named like a secret, yet asks for one where another option follows. */
   readonly asks?: string;
   /** Named like a secret, yet none. */
   readonly shown?: string;
-  /** Letters without a value that may stand before an option in the same argument. */
+  /** Letters without a value that may precede an option in the same argument. */
   readonly bare?: string;
   /** The argument that follows one like this is a secret. */
   readonly behind?: RegExp;
   /** Matches what precedes a secret in an operand. */
   readonly login?: RegExp;
-  /** The last argument is a secret, where an option with this letter stands before it; an empty one says always. */
+  /** Letter of an option after which the last argument is a secret; empty means always. */
   readonly last?: string;
   /** The row holds behind one of these words only. */
   readonly after?: string;
@@ -35,7 +35,10 @@ const [bareOfCurl, bareOfMysql, bareOfZip] = [
 ];
 const settings = /passw|secret|token|auth|key$|api_key/i;
 
-/** Programs by name, a star at the end standing for a family; what long options say by their names needs no row. */
+/**
+ * Programs by name, where a trailing star matches a family; long options that are named clearly
+ * need no row.
+ */
 const rows: readonly (readonly [programs: string, ...SecretOptions[]])[] = [
   // The web.
   [
@@ -162,7 +165,10 @@ export const secretOptionsOf = (program: string): readonly SecretOptions[] | und
 /** Words before a command in a script; elsewhere ordinary words, as in `docker exec`. */
 const shellWords = 'exec command builtin eval if then else elif do while until ! {';
 
-/** Programs that run another one: the options that take the next argument, and how many operands stand before that other. */
+/**
+ * Programs that run another one: the options that take the next argument, and the number of
+ * operands before the program.
+ */
 const wrappers = new Map<
   string,
   { readonly valued: ReadonlySet<string>; readonly operands: number }
