@@ -1,4 +1,4 @@
-/** Text of a range of UTF-8 bytes; what is not UTF-8 becomes replacement characters. */
+/** Decodes a range of UTF-8 bytes; invalid ones become replacement characters. */
 export function textOf(bytes: Buffer, start: number, end: number): string {
   if (end - start < 12) {
     let text = '';

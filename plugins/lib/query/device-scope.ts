@@ -20,7 +20,7 @@ export interface ScopeSource {
   of(selectors: readonly string[]): MaybePromise<DeviceScope>;
 }
 
-/** Offered by the devices; here, so that stores can ask whether it is there. */
+/** Service of the device plugin; declared here, so that stores can use it if available. */
 export const DeviceScopes = defineService<ScopeSource>('device.scopes');
 
 /** Undefined for all devices. Without a source those who see some alone are refused: they are never shown all. */

@@ -5,7 +5,10 @@ export const metricName = '__name__';
 
 export const noLabels: Labels = Object.freeze([]);
 
-/** An empty value means that the label is not there, and a later pair of the same name replaces an earlier one. */
+/**
+ * Builds labels: an empty value removes the label, and a later pair replaces an earlier one of the
+ * same name.
+ */
 export function labelsOf(pairs: Iterable<readonly [string, string]>): Labels {
   const values = new Map<string, string>();
   for (const [name, value] of pairs) {

@@ -2,7 +2,7 @@ import type { SvcError } from 'svc/sdk';
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** Takes apart what another server says, piece by piece; `what` names a piece in the sentence that refuses it. */
+/** Parser of another server's answers; `what` names a part in the error that refuses it. */
 export interface ForeignJson {
   parsed(body: Uint8Array): JsonRecord;
   record(value: unknown, what: string): JsonRecord;
@@ -11,7 +11,10 @@ export interface ForeignJson {
   number(value: unknown, what: string): number;
 }
 
-/** `strange` makes the error: who answered, what it was no good for, and which setting to look at. */
+/**
+ * Creates a parser; `strange` makes the error: who answered, what was wrong, and which setting to
+ * check.
+ */
 export function foreignJson(strange: (what: string) => SvcError): ForeignJson {
   const known = <T>(fits: boolean, value: unknown, problem: string): T => {
     if (!fits) {

@@ -43,7 +43,9 @@ export function parseFloatGo(text: string): number | undefined {
     : hexadecimalFloat(hex[1] === '-' ? -1 : 1, hex[2]!, hex[3]!, Number(hex[4]));
 }
 
-/** An underscore may stand between two digits, or between a base prefix and a digit. */
+/**
+ * Removes underscores, which are allowed between two digits, or between a base prefix and a digit.
+ */
 function withoutUnderscores(text: string): string | undefined {
   return /(?:^|[^0-9a-fA-FxX])_|_(?:$|[^0-9a-fA-F])/.test(text) || /^[+-]?[^0]*[xX]_/.test(text)
     ? undefined

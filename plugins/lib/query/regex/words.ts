@@ -8,7 +8,7 @@ export interface WordList {
   inBrackets(subject: string): string;
 }
 
-/** Words of one length, with a NUL wherever any character may stand. */
+/** Words of the same length, with a NUL for any character. */
 interface Shape {
   readonly length: number;
   readonly dots: readonly number[];
@@ -80,7 +80,7 @@ export function wordList(text: string, dotAll: boolean): WordList | undefined {
 const read = (text: string): string =>
   text.replaceAll(/\\(.)|\./g, (_, escaped?: string) => escaped ?? '\0');
 
-/** No word has a character of two units, so any of them may stand for all. */
+/** Replaces characters of two units by one, as no word contains any. */
 const inUnits = (subject: string): string =>
   subject.replaceAll(/[\ud800-\udbff][\udc00-\udfff]/g, '\ud800');
 

@@ -1,6 +1,9 @@
 import { type TProperties, Type } from 'typebox';
 
-/** One parameter of a protocol that is not ours: text, read by the engine; where it comes twice the first counts. */
+/**
+ * Declares one parameter of a foreign protocol: text, read by the engine; of repeated ones the
+ * first counts.
+ */
 export const protocolParameter = (description: string, ...examples: readonly string[]) =>
   Type.Optional(
     Type.Union([Type.String(), Type.Array(Type.String())], {

@@ -21,8 +21,9 @@ const maxWaiting = 64;
 const maxHouseWaiting = 1_000;
 
 /**
- * Which queries have begun, and a line of those that wait, for each asker. A free place goes to the asker with the fewest
- * queries running, among those to the one whose last began longest ago; of its line the oldest one begins.
+ * Running queries, with a waiting line per asker. A free slot goes to the asker with the fewest
+ * running queries, among those to the one whose last one began longest ago; the oldest of its line
+ * begins.
  */
 export class AdmissionQueue {
   readonly #lines = new Map<Asker, Waiting[]>();

@@ -46,7 +46,10 @@ export class Asker {
   }
 }
 
-/** A person is one asker, whatever they ask with; what is no caller from outside counts as the product itself. */
+/**
+ * Returns the asker of a principal: a person is one asker, whatever they use; anything not from
+ * outside counts as the product itself.
+ */
 export function askerOf({ kind, id }: Pick<Principal, 'kind' | 'id'>): string | undefined {
   switch (kind) {
     case 'user':

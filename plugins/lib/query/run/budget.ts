@@ -195,7 +195,7 @@ class QueryBudget implements Budget {
   }
 }
 
-/** Ends a query that has spent so much of a limit in a share of its way that the whole of it would pass the limit by far. */
+/** Ends a query that, judging by its progress, would exceed the limit by far. */
 function foretell(
   share: number,
   spent: number,

@@ -7,7 +7,7 @@ interface Ready {
   readonly go: () => void;
 }
 
-/** A query that has computed no longer than this goes before those that have. */
+/** Computing time up to which a query has priority over longer ones. */
 const lightMs = 250;
 /** Slices in a row for the product itself while a person waits. */
 const houseInRow = 4;
