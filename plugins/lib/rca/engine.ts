@@ -28,7 +28,10 @@ export interface EngineOptions {
   readonly calibration?: Calibration;
 }
 
-/** The one entry: what a snapshot says about the cause, with no clock, no chance and nothing fetched. */
+/**
+ * Returns what a snapshot says about the cause, with no clock, no chance and nothing fetched. The
+ * only entry point.
+ */
 export function investigate(
   snapshot: Snapshot,
   { hypotheses: most = 10, nodes: maxNodes = 400, calibration }: EngineOptions = {},
@@ -136,7 +139,10 @@ function rootCauseOf(
   return { node, node_name, category, indicator, since: sinceOf(best, scene), text };
 }
 
-/** The first that was seen of a fault: in its node, by a check, or by what it did. What is measured rarely is noticed late. */
+/**
+ * Returns the first sign of a fault: in its node, by a check, or by its effects. What is measured
+ * rarely is noticed late.
+ */
 function sinceOf({ node, onset_at: onset }: Hypothesis, { facts, windows }: Scene): number {
   const complaints = facts
     .get(node)!

@@ -17,7 +17,7 @@ export interface Scene {
 export interface Blame {
   readonly relevance: ReadonlyMap<string, number>;
   readonly down: ReadonlySet<string>;
-  /** Hosts judged by the many that stand on them and are hit together. */
+  /** Hosts judged by their many dependents that are hit together. */
   readonly shared: ReadonlySet<string>;
 }
 
@@ -85,7 +85,7 @@ function downNodes({ graph, facts }: Scene): ReadonlySet<string> {
   return down;
 }
 
-/** A node that cannot tell what is wrong with it is judged by what happens to those that stand on it. */
+/** Judges a node without own signals by the state of its dependents. */
 function lend(
   scene: Scene,
   relevance: Map<string, number>,
@@ -119,8 +119,8 @@ const unwitnessed = 0.8;
 const unplaced = 0.6;
 
 /**
- * Topologies have holes. What falls silent in step with the symptom may be called by somebody nobody knows of, and what stands on
- * no known host may stand on one that complains: neither counts for as much as where an edge says so.
+ * Considers missing edges. What falls silent together with the symptom may have an unknown caller,
+ * and what has no known host may be on one that complains: neither counts as much as a known edge.
  */
 function suspectUnlinked(
   { graph, facts, snapshot }: Scene,
@@ -298,7 +298,7 @@ export function consumes(
     : 0;
 }
 
-/** A resource is not the cause where one of those that stand on it uses it up. */
+/** Returns how far a resource is used up by a dependent, in which case it is not the cause. */
 const consumed = ({ node }: NodeSignals, scene: Scene): number =>
   Math.max(
     0,

@@ -4,7 +4,7 @@ export interface Label {
   readonly right: number;
 }
 
-/** Confidence as it was computed, and how often such reports were right; ascending in both. */
+/** Confidences as computed, with how often such reports were right; ascending in both. */
 export interface Calibration {
   readonly labels: number;
   readonly points: readonly { readonly value: number; readonly right: number }[];

@@ -91,14 +91,14 @@ export const lacks = (snapshot: Snapshot, node: string, kind: EvidenceKind): boo
     (one) => one.kind === kind && (one.node === undefined || one.node === node),
   );
 
-/** The score that is left of a candidate when what could not be seen speaks against it. */
+/** Returns the score that remains of a candidate if everything unseen counts against it. */
 function atLeast(candidate: Candidate, scene: Scene): number {
   return darkAround(candidate.id, scene)
     ? candidate.score - weights.leaf * candidate.relevance * candidate.leaf
     : candidate.score;
 }
 
-/** The score that a rival would have when what could not be seen speaks for it. */
+/** Returns the score that a rival would have if everything unseen counted for it. */
 function atMost(id: string, candidate: Candidate | undefined, scene: Scene): number {
   const { snapshot } = scene;
   const dark = darkAround(id, scene);

@@ -204,7 +204,7 @@ function categoryOf(
     : 'unknown';
 }
 
-/** Each kind of evidence that speaks for it, once, by its strongest piece. */
+/** Returns each kind of evidence for it, once, with its strongest piece. */
 function supportOf(
   { facts, bonus }: Candidate,
   indicator: Indicator | null,

@@ -3,7 +3,10 @@ import { anomalous, type Blame, type Scene } from './blame.ts';
 import { onsetOf } from './hypotheses.ts';
 import type { Candidate } from './ranking.ts';
 
-/** The way from the cause to the symptom, and of each edge whether it is there, whether both ends deviate, and who came first. */
+/**
+ * Returns the path from the cause to the symptom, and for each edge whether it exists, whether both
+ * ends deviate, and which came first.
+ */
 export function propagation({ id, way }: Candidate, scene: Scene, blame: Blame): Step[] {
   const { node: symptom } = scene.snapshot.symptom;
   if (symptom === undefined || symptom === id) {

@@ -11,7 +11,7 @@ import {
 } from './blame.ts';
 import { changeScore } from './changes.ts';
 
-/** One node as a candidate for the cause, with what its score is made of. */
+/** Node as a candidate for the cause, with the parts of its score. */
 export interface Candidate {
   readonly id: string;
   readonly facts: NodeSignals;
@@ -114,7 +114,10 @@ const charted = 0.5;
 const isUncharted = ({ node }: NodeSignals, { graph }: Scene): boolean =>
   node.kind === 'remote' && graph.needs(node.id).length === 0;
 
-/** Correlation and structure first; what else speaks for a node adds to it, but makes no suspect of a node with nothing wrong. */
+/**
+ * Returns the score: correlation and structure first; other evidence adds to it, but never makes a
+ * suspect of a healthy node.
+ */
 export function scoreOf({
   relevance,
   leaf,

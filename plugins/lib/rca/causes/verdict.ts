@@ -8,7 +8,7 @@ import { type Scene, standsOn } from './blame.ts';
 import { coverageOf, lacks } from './confidence.ts';
 import type { Candidate } from './ranking.ts';
 
-/** Why it came to a verdict, as far as the report has to say so. */
+/** Reason of a verdict, as far as the report has to state it. */
 export interface Judgement {
   readonly verdict: Verdict;
   readonly because: 'silent' | 'calm' | 'load' | 'nothing' | 'unseen' | 'thin' | 'found';
@@ -73,7 +73,10 @@ export function judge(
   };
 }
 
-/** The node whose data do not come though nothing says that it is unwell: measuring failed, and not what is measured. */
+/**
+ * Returns the node without data although nothing indicates a problem: measuring failed, not the
+ * node.
+ */
 function blindSpot(
   { snapshot, graph, facts }: Scene,
   best: Candidate | undefined,
@@ -249,7 +252,10 @@ function callersOf(node: string, graph: Scene['graph']): readonly string[] {
   return [...found];
 }
 
-/** Something next to the candidate that was to be looked at and was not, where nothing in the candidate itself says that it is to blame. */
+/**
+ * Returns something next to the candidate that should have been examined and was not, if nothing in
+ * the candidate itself proves it.
+ */
 function unseenBelow(best: Candidate, { snapshot, graph, facts }: Scene): string | undefined {
   const { signals, own, latency } = best.facts;
   // A node judged by its dependents may as well be judged by what else they need.

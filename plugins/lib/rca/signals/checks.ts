@@ -77,7 +77,7 @@ export const knownChecks: Readonly<Record<string, KnownCheck>> = {
   zombies: { category: 'code_defect', says: 'finished processes are not collected' },
 };
 
-/** Checks that say that measuring failed, and nothing of what is measured. */
+/** Checks that indicate failed measuring, and nothing about what is measured. */
 export const blindChecks: ReadonlySet<string> = new Set([
   'edge_offline',
   'edge_flapping',
@@ -85,7 +85,7 @@ export const blindChecks: ReadonlySet<string> = new Set([
   'no_data',
 ]);
 
-/** Complaints that speak about this incident: understood, and not of long standing. */
+/** Returns the complaints that concern this incident: understood, and not long-standing. */
 export const complaintsOf = (
   checks: readonly CheckResult[],
   node: string,

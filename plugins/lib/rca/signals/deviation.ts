@@ -149,7 +149,7 @@ export function quietest(series: Series, baseline: Period): Usual | undefined {
   );
 }
 
-/** Back from the worst sample to where the series left what is usual. */
+/** Returns the onset, going back from the worst sample to where the series left its usual range. */
 function onsetOf(
   series: Series,
   usual: Usual,

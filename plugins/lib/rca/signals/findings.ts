@@ -106,7 +106,7 @@ export interface Hypothesis {
   readonly text: string;
 }
 
-/** One edge on the way from the cause to the symptom, with what was checked about it. */
+/** Edge on the path from the cause to the symptom, with the results of checking it. */
 export interface Step {
   readonly from: string;
   readonly to: string;

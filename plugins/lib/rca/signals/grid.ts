@@ -24,8 +24,8 @@ export const indexFrom = (series: Series, time: number): number =>
   Math.max(0, Math.ceil((time - series.from) / series.step_ms));
 
 /**
- * A series on the grid of another one over a period: the mean of what lies in each step, or the value that still held. Steps
- * end where the period does: of an alert that has just fired the last sample is what it is about.
+ * Resamples a series on the grid of another one over a period: the mean of each step, or the last
+ * value. Steps end where the period does: the last sample is what a new alert is about.
  */
 export function resampled(series: Series, period: Period, stepMs: number): Sample[] {
   const steps = Math.max(0, Math.floor((period.to - period.from) / stepMs) + 1);

@@ -129,7 +129,7 @@ const resource = 0.92;
 /** Weight of what is known only through callers, which reflects them as much as the node itself. */
 const secondHand = 0.85;
 
-/** Time in which work stands still hurts long before it is all of the time. */
+/** Matches metrics of waiting, which hurts long before it takes all of the time. */
 const waiting = /steal|stall|iowait|pressure/;
 
 /**
@@ -160,7 +160,7 @@ function harm({ series: { kind, unit, worse, metric }, worst, usual }: Deviation
 
 export const clamp = (value: number): number => Math.max(0, Math.min(1, value));
 
-/** Fewer say nothing about how two series move together. */
+/** Min pairs for a correlation of two series. */
 const leastPairs = 3;
 const beganWithIt = 0.6;
 
@@ -228,7 +228,7 @@ function excess(
   );
 }
 
-/** Series that stop, or work that no longer arrives, until the end of what is known. */
+/** Returns the start of a silence, of series or of work, that lasts to the end of what is known. */
 function silenceOf(
   series: readonly Series[],
   { baseline, look }: Windows,
@@ -257,7 +257,7 @@ function silenceOf(
 
 const silentSteps = 2;
 
-/** Stops while it is looked at: what has been gone for longer is no news. */
+/** Returns when a series stopped within the examined time: what stopped earlier is no news. */
 function stoppedAt(series: Series, look: Windows['look']): number | undefined {
   return endsWith(series, look, (value) => value === null);
 }
@@ -274,7 +274,10 @@ function idleSince(
     : undefined;
 }
 
-/** When the last stretch began that is so to the end; undefined where it is short, or older than what is looked at. */
+/**
+ * Returns the start of the last stretch of a state that lasts to the end; undefined if it is short,
+ * or older than what is examined.
+ */
 function endsWith(
   series: Series,
   look: Windows['look'],

@@ -76,7 +76,10 @@ export type Unit = (typeof units)[number];
 
 export interface Node {
   readonly id: string;
-  /** `service`, `host`, `database`, `device`, `edge` …; `remote` for what is known only from the calls of others. */
+  /**
+   * Kind: `service`, `host`, `database`, `device`, `edge` …; `remote` for what is known only from
+   * the calls of others.
+   */
   readonly kind: string;
   readonly name: string;
 }
@@ -109,7 +112,10 @@ export interface Series {
   readonly step_ms: number;
   /** Values at `from + index * step_ms`; null where there is none. */
   readonly values: readonly (number | null)[];
-  /** The same series on the same grid so long ago, such as a day or a week: other baselines to choose from. */
+  /**
+   * Earlier periods of the same series on the same grid, such as a day or a week ago: alternative
+   * baselines.
+   */
   readonly earlier?: readonly {
     readonly ago_ms: number;
     readonly values: readonly (number | null)[];

@@ -9,7 +9,7 @@ export interface OwnShare {
   /** Seconds by which it has become slower itself, and how unusual that is. */
   readonly slower: number;
   readonly deviation: number;
-  /** Share of its spans in which an error begins, above what is usual. */
+  /** Share of its spans in which an error begins, above the usual one. */
   readonly failing: number;
   /** Share of all failing traces that have such a span. */
   readonly origin: number;

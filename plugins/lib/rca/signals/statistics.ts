@@ -56,7 +56,10 @@ export function usualOf(values: readonly Sample[]): Usual {
 /** Makes the median absolute deviation of normal noise its standard deviation. */
 export const madToDeviation = 1.4826;
 
-/** Correlation of two series over the places where both have a value; 0 where one of them stands still or hardly anything overlaps. */
+/**
+ * Returns the correlation of two series over common positions; 0 if one is constant or hardly
+ * anything overlaps.
+ */
 export function pearson(a: readonly Sample[], b: readonly Sample[]): number {
   let count = 0;
   let sumA = 0;

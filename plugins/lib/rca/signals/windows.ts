@@ -23,7 +23,7 @@ export function fetchWindow(firedAt: number, now: number): Period {
 }
 
 export interface Windows {
-  /** When the symptom left what is usual. */
+  /** Time at which the symptom left its usual range. */
   readonly onset: number;
   /** Quiet time to compare with. */
   readonly baseline: Period;
@@ -34,7 +34,10 @@ export interface Windows {
   readonly compare: Period;
 }
 
-/** Onset by walking back from the alert, quiet time before it, and the incident from there to the end of what is known. */
+/**
+ * Returns the windows: onset by walking back from the alert, quiet time before it, and the incident
+ * from there to the end of what is known.
+ */
 export function windowsOf(snapshot: Snapshot, symptom: Series | undefined): Windows {
   const to = Math.min(snapshot.window.to, snapshot.taken_at);
   const onset = Math.min(
@@ -67,8 +70,9 @@ export function symptomSeries({ symptom, series }: Snapshot): Series | undefined
 }
 
 /**
- * Walks back from the alert as long as the symptom stays out of line, at most two hours, then lets a cumulated sum say
- * whether the shift began before that: a slow one leaves what is usual long before it passes a threshold.
+ * Returns the onset: walks back from the alert as long as the symptom deviates, at most two hours,
+ * then lets a cumulated sum decide whether the shift began earlier: a slow one leaves its usual
+ * range long before it passes a threshold.
  */
 function onsetOf(series: Series, snapshot: Snapshot): number {
   const { fired_at: firedAt } = snapshot.symptom;

@@ -78,7 +78,7 @@ function checkMoments({ facts }: Scene, { id }: Candidate): readonly Moment[] {
   );
 }
 
-/** Moments of the alert itself: its series leaves what is usual, it fires, it recovers. */
+/** Returns the moments of the alert: its series leaves the usual range, it fires, it recovers. */
 function alertMoments(
   { snapshot: { symptom: alert }, windows }: Scene,
   symptom: Series | undefined,
