@@ -22,7 +22,7 @@ export const draftSuffix = '.tmp';
 export interface BlockWriter {
   /** Adds a section and answers its index; `raw` for what does not get smaller. */
   section(bytes: Uint8Array, options?: { readonly raw?: boolean }): number;
-  /** The same of what was compressed before, and how long it was then. */
+  /** Adds a section that is compressed already, with its original length. */
   compressed(section: Compressed, rawLength: number): number;
 }
 
@@ -119,9 +119,12 @@ function indexOf(sections: readonly Section[]): Uint8Array {
 export interface BlockFile {
   readonly path: string;
   readonly sections: number;
-  /** The section as it was written, checked. May be shared with other readers: it must not be changed. */
+  /** Reads a section and checks it. It may be shared with other readers: do not change it. */
   read(index: number): Uint8Array;
-  /** The section when `isWanted` says so, which looks at it in memory of the unpacker; the cache keeps only what is wanted. */
+  /**
+   * Returns the section if `isWanted` accepts it, which reads it in memory of the unpacker; the
+   * cache keeps only accepted ones.
+   */
   search(
     index: number,
     unpacker: Unpacker,

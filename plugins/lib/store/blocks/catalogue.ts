@@ -39,7 +39,7 @@ export interface Loss {
 }
 
 export interface LossTable {
-  /** A part that is known already keeps what was said of it first. */
+  /** Adds a loss; a known one keeps its first description. */
   add(loss: Loss): void;
   list(): readonly Loss[];
   /** Drops losses that end before this time. */
@@ -172,8 +172,9 @@ interface Agreeing {
 }
 
 /**
- * A file without a row was being made when the process ended, and what it holds is still in the log; a row without a
- * file has lost its data. Only a catalogue that was lost itself proves nothing against the files: they are put aside.
+ * Reconciles files and rows. A file without a row was being made when the process ended, and its
+ * content is still in the log; a row without a file has lost its data. Only a lost catalogue proves
+ * nothing against the files: they are put aside.
  */
 function agree({ blocks, losses, folder, isNew, log }: Agreeing): void {
   const rows = blocks.list();

@@ -17,7 +17,10 @@ export interface Compressed {
   readonly bytes: Uint8Array;
 }
 
-/** Brotli at its fastest, which every runtime has; as it is where that does not make it smaller. It looks back `windowBits` at the most. */
+/**
+ * Compresses with Brotli at its fastest, which every runtime has; uncompressed if that is smaller.
+ * It looks back at most `windowBits`.
+ */
 export function compress(bytes: Uint8Array, windowBits = 22): Compressed {
   const packed = zlib.brotliCompressSync(bytes, {
     chunkSize: Math.min(Math.max(1024, bytes.length >> 2), largestPiece),
@@ -36,7 +39,10 @@ export function compress(bytes: Uint8Array, windowBits = 22): Compressed {
     : { codec: codecs.none, bytes };
 }
 
-/** Exactly `rawLength` bytes, or an error: what is stored may be damaged, and must not inflate without bounds. */
+/**
+ * Decompresses to exactly `rawLength` bytes, or throws: stored data may be damaged, and must not
+ * inflate without bounds.
+ */
 export function decompress(codec: number, bytes: Uint8Array, rawLength: number): Uint8Array {
   const raw = inflated(codec, bytes, rawLength);
   if (raw.length !== rawLength) {

@@ -68,7 +68,7 @@ export class DamageBook {
     ];
   }
 
-  /** Reads every block through, and marks it by what it finds. */
+  /** Reads every block, and marks it by the result. */
   async check(): Promise<StoreReport> {
     const { blocks, blocksFolder } = this.#catalogue;
     const rows = blocks.list();
@@ -149,7 +149,7 @@ export interface StoreReport {
 
 /** Maintenance of a store by an operator. */
 export interface StoreCare {
-  /** Reads every block through; marks what is damaged, and takes back what is whole again. */
+  /** Reads every block; marks damaged ones, and unmarks those that are intact again. */
   check(): Promise<StoreReport>;
   /**
    * Removes, after a check, what is rebuilt anyway, and accepts what is lost for good, so that
@@ -166,7 +166,7 @@ export const careOf = (thread: Pick<ThreadHandle, 'call'>): StoreCare => ({
   mend: () => thread.call('care', 'mend', { timeoutMs: careMs }),
 });
 
-/** Every section that does not hold what was written, as sentences; empty for a whole file. */
+/** Returns every section with wrong content, as sentences; empty for an intact file. */
 export async function problemsOf(path: string): Promise<string[]> {
   const problems: string[] = [];
   try {

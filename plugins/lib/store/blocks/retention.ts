@@ -72,7 +72,10 @@ export class RetentionClock {
   }
 }
 
-/** The ids of the blocks that must go, oldest first. The newest stays whatever the limits say: they may be wrong. */
+/**
+ * Returns the ids of expired blocks, oldest first. The newest stays whatever the limits are: they
+ * may be wrong.
+ */
 export function overdue(
   blocks: readonly Aged[],
   { maxAgeMs, maxBytes }: RetentionLimits,
@@ -91,7 +94,7 @@ export function overdue(
   return ids;
 }
 
-/** Removes what is overdue; `also` runs in the same transaction. Answers the rows that are gone. */
+/** Deletes expired blocks; `also` runs in the same transaction. Returns the deleted rows. */
 export function retain(
   catalogue: Catalogue,
   limits: RetentionLimits,
@@ -105,6 +108,6 @@ export function retain(
   return ids.length === 0 ? [] : catalogue.blocks.remove(ids, () => also?.(ids));
 }
 
-/** The newest time in blocks; what is in memory is newer still. */
+/** Returns the newest time in blocks; memory has newer data still. */
 export const newestOf = (blocks: readonly Aged[]): number =>
   blocks.reduce((newest, { maxt }) => Math.max(newest, maxt), -Infinity);

@@ -2,8 +2,9 @@
 export interface SectionCache {
   get(path: string, index: number, load: () => Uint8Array): Uint8Array;
   /**
-   * The section when `isWanted` says so; what `lend` gives is looked at before it changes, and only what is wanted is copied
-   * and kept: a search through everything must neither push out what is used nor leave as much behind for the collector.
+   * Returns the section if `isWanted` accepts it; `lend` returns memory that may change afterwards,
+   * and only accepted sections are copied and cached: a search through everything must neither
+   * evict what is used nor leave as much for the collector.
    */
   search(
     path: string,

@@ -42,7 +42,7 @@ export class Unpacker {
     return raw;
   }
 
-  /** Gives back what was unpacked last. */
+  /** Frees what was unpacked last. */
   close(): void {
     if (this.#last !== undefined) {
       const memory = this.#last.buffer as ArrayBuffer;

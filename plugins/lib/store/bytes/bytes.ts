@@ -5,7 +5,7 @@ import { errors } from './errors.ts';
 
 const encoder = new TextEncoder();
 
-/** Grows as it is written to; what `take()` hands out is only valid until the writer is used again, unless it is copied. */
+/** Growing writer; the result of `take()` is only valid until the next use, unless it is copied. */
 export class ByteWriter {
   #bytes: Uint8Array;
   #view: DataView;
@@ -128,7 +128,10 @@ export class ByteWriter {
     this.#length += size;
   }
 
-  /** Short plain text is most of what there is, and a loop is faster for it than a call into the runtime. */
+  /**
+   * Writes short plain text, the most common kind, for which a loop is faster than a call into the
+   * runtime.
+   */
   #ascii(text: string): boolean {
     const bytes = this.#bytes;
     const start = this.#length + 1;
@@ -165,7 +168,10 @@ export class ByteWriter {
   }
 }
 
-/** Reads what a ByteWriter wrote. Every step is checked against the end: what is read may be damaged or forged. */
+/**
+ * Reader of what a ByteWriter wrote. Every step is checked against the end: the data may be damaged
+ * or forged.
+ */
 export class ByteReader {
   readonly #bytes: Buffer;
   readonly #view: DataView;

@@ -16,7 +16,7 @@ export interface InflateLimit {
 const maxUnsaid = 1_048_576;
 /** Telemetry grows ten to a hundred times; a large body that grows more is made to fill the memory. */
 const maxGrowth = 250;
-/** The format has no shorter way to say the same again: a body that says more was cut off. */
+/** Max compression ratio of the format: a body that claims more is truncated. */
 const maxPossible = 1_032;
 /** Magic number, flags, checksum and size. */
 const leastGzip = 18;
@@ -28,8 +28,9 @@ export function tooLarge(maxBytes: number): SvcError {
 const corrupt = (cause?: unknown): SvcError => errors.gzip({ cause });
 
 /**
- * Unpacks gzip, and what HTTP calls deflate. What a body says of its size is believed first: too large is refused before a byte
- * is unpacked, and the rest is unpacked into one piece of memory, not into thousands that stay behind when it is given back.
+ * Unpacks gzip, and what HTTP calls deflate. The claimed size of a body is used first: too large is
+ * refused before a byte is unpacked, and otherwise it is unpacked into one piece of memory, rather
+ * than thousands that remain when it is freed.
  */
 export function gunzip(input: Uint8Array, { maxBytes }: InflateLimit): Uint8Array {
   const said = sizeSaid(input);

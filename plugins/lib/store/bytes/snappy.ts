@@ -3,7 +3,7 @@ import { type SvcError } from 'svc/sdk';
 import { errors } from './errors.ts';
 import { type InflateLimit, tooLarge } from './inflate.ts';
 
-/** Memory that is used again for the next body; it grows to what was needed. */
+/** Memory reused for the next body; it grows as needed. */
 export interface ReusableBuffer {
   bytes: Uint8Array;
 }
@@ -35,7 +35,7 @@ export function snappyDecode(
   return into.bytes.subarray(0, length);
 }
 
-/** The length of what follows unpacked, up to 2^32-1, as a varint. */
+/** Returns the unpacked length, up to 2^32-1, from a varint. */
 function preamble(input: Uint8Array): { length: number; start: number } {
   let length = 0;
   for (let i = 0; i < 5 && i < input.length; i++) {

@@ -220,7 +220,9 @@ async function recordBehind(window: Window, from: number): Promise<number | unde
 
 const chunkBytes = 4 * 1024 * 1024;
 
-/** A part of the file in memory. Every part is memory of its own: what was handed out stays as it is. */
+/**
+ * Part of the file in memory. Each part has its own memory: what was handed out stays unchanged.
+ */
 class Window {
   position = 0;
   readonly size: number;

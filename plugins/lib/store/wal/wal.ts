@@ -127,7 +127,10 @@ export class Wal {
     return { records, segments: segments.length, tornBytes };
   }
 
-  /** One record made of these parts, which must not change until this settles. Resolves when it is on disk; appends that wait share one sync. */
+  /**
+   * Appends one record made of these parts, which must not change until this settles. Resolves when
+   * it is on disk; waiting appends share one sync.
+   */
   append(...parts: readonly Uint8Array[]): Promise<number> {
     const length = sizeOf(parts);
     const refusal = this.#refusal(length);

@@ -8,7 +8,7 @@ const deepest = 64;
 
 const refused = (what: string): SvcError => errors.otlp({ what });
 
-/** A field of what must be an object; the empty object where it is left out. */
+/** Returns a field that must be an object; an empty one if it is omitted. */
 export function jsonObject(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (value === undefined || value === null) {
     return {};

@@ -12,7 +12,7 @@ const staleLow = 2;
  * the reading methods or `skip()` is called. Whatever does not fit the wire type, or the end, throws invalid_argument.
  */
 export class ProtoReader extends ProtoCursor {
-  /** The two parts of what `nanos()` read. */
+  /** Milliseconds read by `nanos()`; below, the nanoseconds. */
   ms = 0;
   ns = 0;
   readonly #depth: number;
