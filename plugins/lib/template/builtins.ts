@@ -61,7 +61,7 @@ function urlQuery(text: string): string {
     .replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** Texts stand close to their neighbours; anything else has a blank between. */
+/** Prints values, with a space between two that are not texts. */
 function printed(args: readonly unknown[]): string {
   return args
     .map(
@@ -79,7 +79,7 @@ function textOf(value: unknown): string {
   return value;
 }
 
-/** A key that is not there counts as the empty text. */
+/** Converts a value for comparison; a missing key counts as the empty text. */
 function basic(value: unknown): string | number | bigint | boolean | null {
   if (value === undefined) {
     return '';

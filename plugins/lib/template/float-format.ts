@@ -30,7 +30,7 @@ function shortest(value: number): Decimal {
   return { digits: mantissa.replace('.', ''), point: Number(exponent) + 1 };
 }
 
-/** Rounds to so many digits, half to even, as Go does. */
+/** Rounds to this many digits, half to even, as Go does. */
 function round({ digits, point }: Decimal, keep: number): Decimal {
   if (keep >= digits.length) {
     return { digits, point };

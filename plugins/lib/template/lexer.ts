@@ -23,7 +23,10 @@ const raw = /`[^`]*`/y;
 const char = /'(?:\\[^\n]+?|[^'\\\n])'/uy;
 const signs = [':=', '|', '(', ')', '=', ',', '.'] as const;
 
-/** The whole template as tokens; what stands outside of `{{ }}` is text, with the white space taken off that `{{-` and `-}}` eat. */
+/**
+ * Splits the template into tokens; text outside `{{ }}` loses the white space that `{{-` and `-}}`
+ * trim.
+ */
 export function tokens(source: string): Token[] {
   const found: Token[] = [];
   let at = 0;
@@ -165,7 +168,10 @@ function skip(source: string, at: number, form: RegExp): number {
   return at + (match(source, at, form)?.length ?? 0);
 }
 
-/** Go's own distinction: what has a point or an exponent is a float, all else an int. */
+/**
+ * Parses a number by Go's distinction: one with a point or an exponent is a float, any other an
+ * int.
+ */
 export function numeral(text: string, fail: () => Error): Literal {
   const plain = text.replaceAll('_', '');
   const digits = plain.replace(/^[+-]/, '');

@@ -1,4 +1,7 @@
-/** Escapes of one letter, and the character each stands for; a quote may be escaped only between quotes like it. */
+/**
+ * Escapes of one letter, with their characters; a quote may be escaped only between quotes of the
+ * same kind.
+ */
 const letters: ReadonlyMap<string, string> = new Map([
   ['a', '\x07'],
   ['b', '\b'],
@@ -103,6 +106,6 @@ const entities: ReadonlyMap<string, string> = new Map([
   ['\0', '\ufffd'],
 ]);
 
-/** Text as it stands in HTML, within an element or a quoted attribute. */
+/** Escapes a text for HTML, within an element or a quoted attribute. */
 export const escapedHtml = (text: string): string =>
   text.replace(/[&<>"'\0]/g, (char) => entities.get(char)!);

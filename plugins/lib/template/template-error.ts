@@ -2,7 +2,7 @@ import { type SvcError } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 
-/** Everything that is wrong with a template, at compile time or while it renders, says where. */
+/** Error of a template with its position, at compile time or while rendering. */
 export function templateError(text: string, at: number, message: string): SvcError {
   const before = text.slice(0, at);
   const line = before.split('\n').length;

@@ -92,7 +92,7 @@ export function typeName(value: unknown): string {
 /** The deepest nesting that is printed; deeper data is cut rather than followed. */
 const deepest = 16;
 
-/** The value as Go's `%v` writes it; a key that is not there is the empty text. */
+/** Formats a value as Go's `%v` does; a missing key is the empty text. */
 export function display(value: unknown, depth = 0): string {
   switch (typeof value) {
     case 'string':
