@@ -44,7 +44,7 @@ export interface ClientHandshakeOptions {
   readonly timeoutMs?: number;
 }
 
-/** A manager may say more than a stranger may, but not without end. */
+/** Max size of the manager's messages, which may be longer than a stranger's. */
 const managerBytes = 64 * 1024;
 
 /** Throws a TunnelRefusal when the manager refuses, or cannot prove that it knows the edge; the connection is then closed. */

@@ -27,7 +27,10 @@ const maxDepth = 4;
 /** Time for the other side to read why it was refused. */
 const closeMs = 2_000;
 
-/** A handshake in turns that must end in time. Whatever goes wrong in it ends the connection, and is thrown as a TunnelRefusal. */
+/**
+ * Performs a handshake in turns with time limits. Any failure ends the connection, and is thrown as
+ * a TunnelRefusal.
+ */
 export async function exchange<R>(
   transport: MessageTransport,
   options: ExchangeOptions,
@@ -98,7 +101,7 @@ export class Turns {
     this.#inbox.release();
   }
 
-  /** Says why, and ends the connection when that was read or has waited long enough. */
+  /** Sends the reason, and ends the connection once that was read or the time is over. */
   refuse(refusal: TunnelRefusal): void {
     if (this.#gone) {
       return;

@@ -53,7 +53,7 @@ export function verifySecret(secretKey: string, storedKey: string): boolean {
 
 const noSecret = Buffer.alloc(32);
 
-/** A secret has one spelling: the last of its 43 characters carries two bits that say nothing. */
+/** Parses a secret. It has one spelling: the last of its 43 characters has two unused bits. */
 export function readSecret(secretKey: string): Buffer | undefined {
   const secret = /^svc_sk_[\w-]{43}$/.test(secretKey)
     ? Buffer.from(secretKey.slice(secretPrefix.length), 'base64url')

@@ -9,7 +9,7 @@ import {
 
 /** The key pair of one machine, ed25519. The private half never leaves it. */
 export interface MachineKey {
-  /** 32 bytes, base64url: the name of the machine, as far as a proof goes. */
+  /** Public key, 32 bytes in base64url: identifies the machine for proofs. */
   readonly publicKey: string;
   /** Signs everything that both sides of a handshake have sent. */
   sign(transcript: Uint8Array): string;
@@ -61,7 +61,7 @@ export function verifyMachine(
   );
 }
 
-/** One key has one spelling: the last character carries two bits that say nothing. */
+/** Parses a public key, which has one spelling: the last character has two unused bits. */
 function publicKeyOf(text: string): KeyObject | undefined {
   if (Buffer.from(text, 'base64url').toString('base64url') !== text) {
     return undefined;

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 
 import { derive, hmac, sha256, type StoredKeys } from './credentials.ts';
 
-/** Everything both sides have said, so that a proof is worth nothing anywhere else. */
+/** Everything both sides have sent, so that a proof is valid nowhere else. */
 export interface Transcript {
   readonly accessKey: string;
   readonly clientNonce: string;

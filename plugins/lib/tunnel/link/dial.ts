@@ -65,7 +65,10 @@ const longestRetryAfter = 3_600;
 const pinAdvice =
   'either the connection is intercepted, or the manager has another key now; if so, enrol again with its --pin';
 
-/** Opens the WebSocket of a tunnel. Throws TunnelRefusal when the manager says when to come back, SvcError unavailable otherwise. */
+/**
+ * Opens the WebSocket of a tunnel. Throws TunnelRefusal if the manager requests a retry time,
+ * SvcError unavailable otherwise.
+ */
 export function dial(options: DialOptions): Promise<MessageTransport> {
   const { url, headers, timeoutMs = 15_000, signal } = options;
   return new Promise((resolve, reject) => {
@@ -149,7 +152,7 @@ function connection(
   return guarded(socket, secure, options);
 }
 
-/** The pin is checked before the first byte of the request goes out. */
+/** Checks the pin before the first byte of the request is sent. */
 function guarded(socket: Socket, secure: boolean, { pin }: DialOptions): Socket {
   socket.setNoDelay(true);
   socket.setKeepAlive(true, tcpKeepAliveMs);

@@ -20,7 +20,10 @@ export interface ReconnectEnd {
 export interface ReconnectPolicy {
   readonly firstMs: number;
   readonly maxMs: number;
-  /** A link that was up so long starts again from `firstMs`; a shorter one may be part of the trouble. */
+  /**
+   * Uptime after which a link starts again from `firstMs`; a shorter one may be part of the
+   * trouble.
+   */
   readonly stableMs: number;
   /** Delay after a refusal that will not resolve without action. */
   readonly refusedMs: number;

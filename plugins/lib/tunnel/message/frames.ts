@@ -50,7 +50,7 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-/** The other side does not speak the protocol; the connection ends, and nothing else. */
+/** Error for a side that violates the protocol; it ends the connection, and nothing else. */
 export class ProtocolViolation extends Error {
   override readonly name = 'ProtocolViolation';
 }

@@ -76,6 +76,6 @@ export const closeCode = {
   silent: 4408,
   /** Another machine with this identity. */
   duplicate: 4409,
-  /** Refused for now: the reply says when to come back. */
+  /** Refused for now: the reply has the retry time. */
   unavailable: 4503,
 } as const;

@@ -10,7 +10,7 @@ import type { TunnelStream } from './stream.ts';
 export type Side = 'manager' | 'edge';
 
 export interface CallOptions {
-  /** Crosses the tunnel as what is left of it, so the two clocks need not agree. */
+  /** Time limit; crosses the tunnel as the remaining time, so the clocks need not agree. */
   readonly timeoutMs: number;
   /** Needed by mutating methods: however often it arrives, the command runs once. */
   readonly idempotencyKey?: string | undefined;
@@ -77,7 +77,7 @@ export interface GoAwayReason {
 }
 
 export interface GoAwayOptions {
-  /** The edge comes back at a random moment of this window. */
+  /** Window in which the edge reconnects at a random moment. */
   readonly retryMinMs: number;
   readonly retryMaxMs: number;
   /** Time for calls and streams to finish; default 2 s. */
@@ -125,7 +125,7 @@ export interface TunnelSession {
     meta: unknown,
     options?: { readonly timeoutMs?: number },
   ): Promise<TunnelStream>;
-  /** Says good-bye, lets what runs go on for the grace, then closes. */
+  /** Announces the end, lets running calls continue for the grace period, then closes. */
   goAway(reason: GoAwayReason, options: GoAwayOptions): void;
   /** Closes at once, politely. */
   close(code?: number, reason?: string): Promise<SessionEnd>;

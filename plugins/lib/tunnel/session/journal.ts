@@ -9,8 +9,9 @@ export type Outcome =
 /** Remembers commands by their key, so that a retry after a lost connection does not run them twice. */
 export interface IdempotencyJournal {
   /**
-   * Runs `work` unless this key has run before; then answers as it did then, waits for it when it still runs, or says
-   * that it was interrupted. Resolves after the outcome is on disk. `fingerprint` tells one command from another.
+   * Runs `work` unless this key has run before; then returns the earlier outcome, waits for it if
+   * it still runs, or reports that it was interrupted. Resolves after the outcome is on disk.
+   * `fingerprint` distinguishes commands.
    */
   run(key: string, fingerprint: string, work: () => Promise<Outcome>): Promise<Outcome>;
   /** Closes the journal once running commands have ended. */

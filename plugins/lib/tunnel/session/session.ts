@@ -39,7 +39,7 @@ import type { TunnelStream } from './stream.ts';
 import { StreamTable } from './streams.ts';
 import type { Wire } from './wire.ts';
 
-/** Begins to speak on a transport whose two sides know each other. */
+/** Opens a session on a transport whose two sides have authenticated. */
 export const openSession = (transport: MessageTransport, options: SessionOptions): TunnelSession =>
   new Session(transport, options);
 

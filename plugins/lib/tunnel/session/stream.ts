@@ -42,7 +42,7 @@ export class TunnelStream extends Duplex {
   #finished: Done | undefined;
   #finSent = false;
   #finSeen = false;
-  /** The other side knows that it is over. */
+  /** True if the other side knows that it is over. */
   #known = false;
   #resetWith: SvcError | undefined;
 

@@ -101,7 +101,10 @@ export class StreamTable implements StreamPort {
     });
   }
 
-  /** Frames of streams that are over are late, and harmless; their bytes are counted so that they stay few. */
+  /**
+   * Handles frames of ended streams, which are late and harmless; their bytes are counted to bound
+   * them.
+   */
   hear(frame: Frame, parse: () => Body): void {
     const stream = this.#streams.get(frame.id);
     switch (frame.type) {
