@@ -63,7 +63,10 @@ const inJson = /"(?:level|lvl|severity|severity_text)"\s{0,8}:\s{0,8}"([A-Za-z]{
 const inLogfmt = /(?:^|[\s,])(?:level|lvl|severity)="?([A-Za-z]{1,16})/i;
 const inWords = /\b(trace|debug|info|warn|warning|error|err|critical|fatal)\b/i;
 
-/** The level a line has: said by a label or by its metadata, else read from the line; `unknown` when nothing says it. */
+/**
+ * Returns the level of a line: from a label or its metadata, else from the text; `unknown` if there
+ * is none.
+ */
 export function detectedLevel(
   line: string,
   labels: Labels,

@@ -93,7 +93,7 @@ export class Parameters {
     return text;
   }
 
-  /** Milliseconds; 250 steps of whole seconds fill the window unless it is said. */
+  /** Step in milliseconds; by default 250 steps of whole seconds fill the window. */
   step({ start, end }: { readonly start: Nanos; readonly end: Nanos }): number {
     const text = this.text('step');
     const step =
@@ -109,7 +109,7 @@ export class Parameters {
     return step;
   }
 
-  /** Milliseconds that lie between two lines at least; 0 unless it is said. */
+  /** Min milliseconds between two lines; default 0. */
   get interval(): number {
     const text = this.text('interval');
     const interval = text === undefined || text === '' ? 0 : this.#duration('interval', text);

@@ -15,7 +15,7 @@ export interface Templates {
   readonly partial: boolean;
 }
 
-/** Newest lines that are looked at; more of them say nothing new. */
+/** Max number of newest lines that are examined; more add nothing. */
 const maxLines = 50_000;
 
 /** The templates of the lines that a query finds. */

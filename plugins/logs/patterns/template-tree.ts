@@ -53,7 +53,7 @@ export class TemplateTree {
   readonly #leaves = new Map<string, Growing[]>();
   readonly #branches = new Map<string, number>();
   #size = 0;
-  /** Lines beyond what is kept apart. */
+  /** Number of lines beyond the templates kept. */
   others = 0;
 
   constructor({ stepMs, maxTemplates = 1_000 }: TemplateTreeOptions) {

@@ -133,7 +133,7 @@ export class ServiceQueries {
     );
   }
 
-  /** The newest lines that are there, and everything that comes after them. */
+  /** Opens a tail with the newest lines, and everything after them. */
   openTail(
     { query, delayMs, limit, start, asker, enforce }: TailInput,
     { signal }: Call,

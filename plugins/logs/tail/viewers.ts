@@ -4,7 +4,7 @@ import { askerOf } from 'svc/query';
 import type { OpenedTail, TailInput } from '../thread/contract.ts';
 import { errors } from './errors.ts';
 
-/** A client that reads more slowly than this much waits in its socket gets nothing new; the thread counts what it misses. */
+/** Unread bytes above which a slow client gets nothing new; the thread counts what it misses. */
 const maxUnread = 512 * 1024;
 const maxOfOne = 6;
 const lookEveryMs = 250;

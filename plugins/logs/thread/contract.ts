@@ -36,7 +36,7 @@ export interface RowsInput {
   readonly rows: Parameters<LogIngest['write']>[0];
 }
 
-/** A push on its way to another server: what it comes to here, as a body of Loki's JSON shape. */
+/** Push on its way to another server: its accepted part, as a body in Loki's JSON. */
 export interface RelayedPush extends PushAnswer {
   /** Undefined when nothing of it may pass. */
   readonly body: Uint8Array | undefined;

@@ -21,7 +21,7 @@ export interface LogQueryRun {
   cost(): Cost;
 }
 
-/** Runs queries over a source that counts what it reads for them. */
+/** Runner of queries over a source that counts what it reads for them. */
 export class LogQueryRunner {
   readonly #store: LogStore;
   readonly #now: () => number;

@@ -3,7 +3,7 @@ const quotientPlaces = 16;
 /** No float has a larger exponent. */
 const maxPlaces = 400;
 
-/** A number by its decimal digits: 0.1 + 0.2 is 0.3. What is not finite stays a float. */
+/** Number by its decimal digits: 0.1 + 0.2 is 0.3. A non-finite one stays a float. */
 export class Decimal {
   readonly #digits: bigint;
   /** Number of decimal places. */

@@ -9,7 +9,9 @@ import { formatFunctions } from './format-functions.ts';
 
 export const templateErrorName = 'TemplateFormatErr';
 
-/** Renders templates over the labels of the line it is given; what goes wrong becomes the line's error. */
+/**
+ * Renderer of templates over the labels of the current line; a failure becomes the line's error.
+ */
 class Formatter {
   #work: WorkingLine | undefined;
   readonly #labels = new Map<string, string>();

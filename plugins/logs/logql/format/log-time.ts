@@ -106,7 +106,7 @@ const writers: ReadonlyMap<string, (date: Date) => string> = new Map([
   ['5', (date) => String(date.getUTCSeconds())],
 ]);
 
-/** `.000`: so many digits; `.999`: the same without zeros at the end, or nothing. */
+/** Formats a fraction: `.000` with this many digits; `.999` without trailing zeros, or nothing. */
 function fractionText(piece: string, nanos: number): string {
   const digits = String(nanos)
     .padStart(9, '0')

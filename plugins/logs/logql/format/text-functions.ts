@@ -18,11 +18,11 @@ const whole = (value: unknown): number => {
   throw new Error(`wrong type for value; expected int; got ${typeName(value)}`);
 };
 
-/** A function that works on so many texts and nothing else. */
+/** Defines a function that takes this many texts. */
 export const onTexts = (count: number, work: (...texts: string[]) => unknown): TemplateFunction =>
   templateFunction(count, count, (args) => work(...args.map(text)));
 
-/** Replaces at most `most` times; all when it is negative. Says no before the text grows too long. */
+/** Replaces at most `most` times; all if it is negative. Throws before the text grows too long. */
 function replaced(subject: string, from: string, to: string, most: number, room: number): string {
   const parts = from === '' ? Array.from(subject) : subject.split(from);
   const times = Math.min(

@@ -83,7 +83,10 @@ function minutesOf(text: string): number {
   );
 }
 
-/** Reads a time that is written as the layout writes Go's reference time; undefined when it is not. A zone may say how far east a local time is. */
+/**
+ * Parses a time in the layout's notation of Go's reference time; undefined if it does not match. A
+ * zone may state the offset of local time.
+ */
 export function parseTime(
   layout: string,
   text: string,

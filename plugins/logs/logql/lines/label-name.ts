@@ -6,7 +6,10 @@ export function isLabelName(name: string): boolean {
 
 const maxRemembered = 10_000;
 
-/** Makes label names of foreign keys: what no name may hold becomes `_`, and one does not begin with a digit. Remembers what it has seen. */
+/**
+ * Returns a function that makes label names of foreign keys: invalid characters become `_`, and a
+ * leading digit is prefixed. Results are cached.
+ */
 export function labelNames(): (key: string) => string {
   const seen = new Map<string, string>();
   return (key) => {

@@ -157,7 +157,7 @@ function united(left: readonly Row[], right: readonly Row[]): Row[] {
   return [...byLabels.values()];
 }
 
-/** Pairs rows of both sides by their signature, step by step; one side may have many for one of the other when the query says so. */
+/** Pairs rows of both sides by their signature, step by step; many-to-one if the query says so. */
 function matched(
   { op, bool, matching }: BinaryExpr,
   left: readonly Row[],

@@ -116,7 +116,7 @@ async function rowsOf(
   return rows;
 }
 
-/** One where there is nothing; with the labels that the selector says the missing lines would have. */
+/** Returns 1 where there is nothing, with the labels that the selector implies. */
 function absent({ log }: RangeExpr, series: Iterable<SampleSeries>, windows: Windows): Row[] {
   const names = log.matchers.map(({ name }) => name);
   const sure = log.matchers.filter(
@@ -168,8 +168,8 @@ function sampler(
 }
 
 /**
- * Reads the number out of its label; what is no number is an error of the line. The filters behind it may look at
- * both. Then the label goes, unless the answer is grouped by it.
+ * Extracts the number from its label; an invalid number is an error of the line. Later filters may
+ * see both. Then the label is removed, unless the answer is grouped by it.
  */
 function unwrapper(
   { label, convert, filters }: Unwrap,
@@ -289,7 +289,10 @@ function byLabels(work: WorkingLine, { labels }: Grouping): string[] {
   return flat;
 }
 
-/** Numbers over lines that could not be parsed would be wrong numbers; the asker says what to do with such lines. */
+/**
+ * Returns the error for lines that could not be parsed, as numbers over them would be wrong; the
+ * query decides what to do with such lines.
+ */
 function pipelineError(labels: Labels): QueryError {
   const kind = labelValue(labels, errorLabel);
   const pairs: string[] = [];

@@ -39,7 +39,7 @@ export class Windows {
     return this.#edges.at(-1) ?? 0;
   }
 
-  /** The cell that a time lies in; -1 when no window wants it. */
+  /** Returns the cell of a time; -1 if no window needs it. */
   cellOf(ms: number, ns: number): number {
     const edges = this.#edges;
     // Windows are open to the left: a nanosecond past an edge belongs to the cell behind it.
@@ -65,7 +65,7 @@ function coveredCells(first: Int32Array, behind: Int32Array, cells: number): Uin
   return covered;
 }
 
-/** The greatest index whose edge lies before the time; -1 when none does. */
+/** Returns the greatest index whose edge is before the time; -1 if there is none. */
 function cellBefore(edges: Float64Array, at: number): number {
   let low = 0;
   let high = edges.length;

@@ -22,7 +22,10 @@ const letterN = 110;
 /** Max fields of a line that are predicted to recur at the same position in the next one. */
 const maxExpected = 256;
 
-/** Makes labels of all fields of an object. Lines of a stream have the same keys in the same order, mostly: what was found at a place last time is tried first. */
+/**
+ * Reader that makes labels of all fields of an object. Lines of a stream mostly have the same keys
+ * in the same order: what was at a position last time is tried first.
+ */
 export class FieldReader {
   readonly #wanted: ReadonlySet<string> | undefined;
   #text = '';

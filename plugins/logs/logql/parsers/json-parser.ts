@@ -70,7 +70,10 @@ function namedFields(fields: readonly Extraction[]): StageRun {
   };
 }
 
-/** `| unpack`: texts of the object become labels, and `_entry` the line; an object without `_entry` was not packed and stays as it is. */
+/**
+ * Implements `| unpack`: texts of the object become labels, and `_entry` the line; an object
+ * without `_entry` was not packed and stays unchanged.
+ */
 export function unpackParser({ wanted }: StageContext): StageRun {
   const nameOf = labelNames();
   return (work) => {

@@ -83,7 +83,7 @@ function itemAt(text: string, at: number, wanted: number): number | undefined {
   return found;
 }
 
-/** A line may have been cut off behind what is looked for. */
+/** Ignores a fault after the value that was found, as a line may be truncated. */
 function untilFault(visit: () => unknown, found: () => boolean): void {
   try {
     visit();

@@ -29,7 +29,7 @@ export function skipBlank(text: string, at: number): number {
 /** Short texts are walked through; for longer ones the search of the engine is faster. */
 const shortText = 32;
 
-/** The place behind the closing quote of the string whose opening quote stands at `at`. */
+/** Returns the position after the closing quote of the string that starts at `at`. */
 export function stringEnd(text: string, at: number): number {
   const near = Math.min(at + shortText, text.length);
   let i = at + 1;

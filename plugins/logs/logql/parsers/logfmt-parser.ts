@@ -73,8 +73,9 @@ const backslash = 92;
 const maxExpected = 256;
 
 /**
- * Visits the pairs of a line; answers what is wrong with it, when that matters. `expected` are the keys of the line before:
- * one that comes again at its place is the same text, and need not be cut out of the line.
+ * Visits the pairs of a line; returns what is wrong with it, if that matters. `expected` are the
+ * keys of the previous line: one that recurs at its position is the same text, and need not be
+ * sliced from the line.
  */
 export function eachPair(
   line: string,

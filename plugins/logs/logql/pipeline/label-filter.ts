@@ -75,7 +75,10 @@ const comparisons: Readonly<Record<CompareOp, (a: number, b: number) => boolean>
   '<=': (a, b) => a <= b,
 };
 
-/** A line without the label does not pass, whatever its parser said. What is wrong first stays the error of the line. */
+/**
+ * Compares a label; a line without it does not pass, whatever its parser said. The first error
+ * stays the error of the line.
+ */
 function compared(
   name: string,
   op: CompareOp,

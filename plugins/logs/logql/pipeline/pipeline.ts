@@ -25,7 +25,7 @@ export interface PipelineOptions {
   readonly wanted?: ReadonlySet<string> | undefined;
 }
 
-/** Builds the stages; what is wrong in one of them is said with the stage itself, as a parse error. */
+/** Builds the stages; an error in one is reported with the stage, as a parse error. */
 export function pipelineOf(stages: readonly Stage[], { now, wanted }: PipelineOptions): Pipeline {
   const needed = wantedBefore(stages, wanted);
   const contains: string[] = [];

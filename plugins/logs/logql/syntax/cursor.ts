@@ -118,7 +118,7 @@ export class Cursor {
   }
 }
 
-/** Words that are no names anywhere; complaints say them as they are. */
+/** Words that cannot be names; errors show them unchanged. */
 const keywords: ReadonlySet<string> = new Set([
   ...[
     'by',

@@ -23,14 +23,17 @@ import {
 
 const usualWidth = 100;
 
-/** The query as people read it: what is longer than a line is broken, one argument or stage on each. It means the same when it is parsed again. */
+/**
+ * Formats the query for people: long parts are broken, one argument or stage per line. It parses to
+ * the same query.
+ */
 export function layOut(expr: Expr, width = usualWidth): string {
   return new Layout(width).expr(expr, 0).join('\n');
 }
 
 const indent = (level: number): string => '  '.repeat(level);
 
-/** Each part as its lines, indented by the level it stands at. */
+/** Layout of each part in lines, indented by its level. */
 class Layout {
   readonly #width: number;
 

@@ -63,7 +63,7 @@ export function printWindow(rangeMs: number, offsetMs: number): string {
   return `[${span(rangeMs)}]${offsetMs === 0 ? '' : ` offset ${span(offsetMs)}`}`;
 }
 
-/** Parts of a millisecond only Go's own form can say. */
+/** Formats a span; fractions of a millisecond need Go's own form. */
 function span(ms: number): string {
   return Number.isInteger(ms) ? formatDuration(ms) : `${formatFloat(ms * 1e6)}ns`;
 }

@@ -31,7 +31,9 @@ function stages(cursor: Cursor): Stage[] {
 
 type LogRange = Pick<RangeExpr, 'log' | 'rangeMs' | 'offsetMs' | 'unwrap'>;
 
-/** The range may stand behind the selector or behind the pipeline; `unwrap` is the last stage either way. */
+/**
+ * Parses a range after the selector or after the pipeline; `unwrap` is the last stage either way.
+ */
 export function parseLogRange(cursor: Cursor): LogRange {
   if (cursor.takeSign('(')) {
     return cursor.nested(() => parenthesized(cursor));

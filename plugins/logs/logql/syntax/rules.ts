@@ -80,7 +80,10 @@ export function checkAggregation({
   }
 }
 
-/** A query must say which streams it wants: one condition at least that a stream without the label does not meet. */
+/**
+ * Throws unless a query selects streams: by at least one condition that a stream without the label
+ * does not meet.
+ */
 export function checkSelector(
   matchers: readonly MatcherText[],
   matchesEmpty: (index: number) => boolean,

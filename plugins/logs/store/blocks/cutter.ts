@@ -25,7 +25,10 @@ export interface CutterParts {
   readonly now: () => number;
 }
 
-/** Brings lines from heads into blocks: a head is sealed into chunks, and chunks that are ready make a block together. */
+/**
+ * Cutter that moves lines from heads into blocks: a head is sealed into chunks, and ready chunks
+ * make a block together.
+ */
 export class Cutter {
   readonly #parts: CutterParts;
   readonly #raw = new ByteWriter(512 * 1024);
@@ -64,7 +67,7 @@ export class Cutter {
     }
   }
 
-  /** Seals what is idle or old. */
+  /** Seals heads that are idle or old. */
   sealDue(): Promise<void> {
     const { limits, now } = this.#parts;
     const time = now();

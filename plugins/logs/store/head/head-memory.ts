@@ -10,15 +10,15 @@ const maxKept = 16 * 1024 * 1024;
 const bytesOfEntry = 20;
 
 /**
- * Memory of heads that are gone, for those that come: a head grows in steps, so that every chunk would leave behind
- * memory of every size. What is in it is anything.
+ * Pool of memory of former heads: a head grows in steps, so that every chunk would leave memory of
+ * every size behind. Its content is arbitrary.
  */
 export class HeadMemory {
   readonly #lines = new Map<number, Buffer[]>();
   readonly #columns = new Map<number, HeadColumns[]>();
   #kept = 0;
 
-  /** One of a few sizes: what is kept serves the same size only. */
+  /** Returns a buffer of one of a few sizes, since the pool is by size. */
   lines(bytes: number): Buffer {
     const found = this.#lines.get(bytes)?.pop();
     if (found === undefined) {

@@ -13,7 +13,7 @@ const firstBytes = 1_152;
 
 /** The lines of one stream that are in no chunk yet, in the order of their arrival. */
 export class Head {
-  /** Sequence number of the first and the last record that brought lines, and the segment that holds the first. */
+  /** Segment with the first record of lines; besides, the numbers of the first and last record. */
   firstSegment = 0;
   lastRecord = 0;
   /** When the first and the last of them arrived, in milliseconds. */

@@ -39,7 +39,7 @@ export interface CutLimits {
   readonly chunkBytes: number;
   readonly idleMs: number;
   readonly oldestMs: number;
-  /** A block is written once so many bytes are ready for it, or the first of them has waited so long. */
+  /** Size at which a block is written; below, the time that its first bytes may wait. */
   readonly blockBytes: number;
   readonly blockMs: number;
   /** Memory of heads and unwritten chunks beyond which they are written early. */

@@ -37,7 +37,7 @@ export interface Stream {
 /** All streams, held in memory. */
 export class StreamTable {
   readonly #byKey = new Map<string, Stream>();
-  /** The same by the label sets that pushes bring again and again. */
+  /** Streams by label sets that pushes repeat. */
   readonly #byLabels = new WeakMap<Labels, Stream>();
   /** Streams with a head. */
   readonly active = new Set<Stream>();

@@ -33,7 +33,9 @@ type LevelledPart = StreamPart & { readonly level: string };
 
 const maxReasons = 5;
 
-/** Demands of a push what the limits say, adds what the server knows, and leaves out what must not be kept. */
+/**
+ * Checks a push against the limits, adds what the server knows, and drops what must not be kept.
+ */
 export function admit(
   pushed: Batch,
   { limits, now, stamp, origins, refusal }: Admission,
@@ -169,7 +171,7 @@ function copied(
   return kept;
 }
 
-/** Gives every line its level as metadata, unless it brings one. */
+/** Adds the level to each line's metadata, unless it has one. */
 function levelled(batch: Batch, parts: readonly LevelledPart[]): void {
   const known = new Map<number, Map<string, number>>();
   /** Metadata of lines without any, by the number of their level: the common case. */

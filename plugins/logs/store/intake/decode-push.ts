@@ -12,7 +12,7 @@ const unpacked = reusableBuffer();
 /** Past this the memory is given back. */
 const maxKept = 8 * 1024 * 1024;
 
-/** One body of any shape; what it says is untouched, and no memory of the body is kept. */
+/** Decodes a body of any format; its content is unchanged, and no memory of the body is kept. */
 export function decodePush(
   format: PushFormat,
   body: Uint8Array,
@@ -44,7 +44,10 @@ function read(format: PushFormat, bytes: Buffer): Batch {
   }
 }
 
-/** Loki's protobuf is packed with snappy whatever the header says, unless that says gzip. */
+/**
+ * Unpacks a body; Loki's protobuf is packed with snappy whatever the header says, unless that says
+ * gzip.
+ */
 function inflated(
   format: PushFormat,
   body: Uint8Array,

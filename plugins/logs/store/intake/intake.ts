@@ -8,7 +8,7 @@ export interface IntakeParts {
   readonly wal: Wal;
   readonly streams: StreamTable;
   readonly now: () => number;
-  /** Hears of every batch that is kept, after it is on disk. */
+  /** Called with every stored batch, after it is on disk. */
   readonly kept: (batch: Batch) => void;
 }
 
@@ -17,7 +17,7 @@ export class Intake {
   readonly #parts: IntakeParts;
   #number = 0;
   #last: Promise<void> = Promise.resolve();
-  /** Segments that batches under way may stand in, by their number. */
+  /** Segments that may contain batches in progress, by number. */
   readonly #underWay = new Map<number, number>();
   /** The first record of each segment that is still there. */
   readonly #firstRecords = new Map<number, number>();
@@ -37,7 +37,7 @@ export class Intake {
     return Math.min(Infinity, ...this.#firstRecords.keys());
   }
 
-  /** The first segment that a batch under way may stand in. */
+  /** First segment that may contain a batch in progress. */
   get floor(): number {
     return Math.min(Infinity, ...this.#underWay.values());
   }
@@ -64,7 +64,7 @@ export class Intake {
     }
   }
 
-  /** Brings back what a record holds and blocks do not. */
+  /** Restores what a record contains and blocks do not. */
   replay(record: Buffer, segment: number): void {
     const { number, batch } = decodeRecord(record);
     this.startAfter(number);

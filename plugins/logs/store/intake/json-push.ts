@@ -12,8 +12,9 @@ const streamSets = new LabelSets('streams');
 const metadataSets = new LabelSets('metadata');
 
 /**
- * A push body of Loki's JSON shape: streams as they stand there, before anything is added to or demanded of them. What
- * senders usually send never becomes an object or a text; the rest is read by the runtime, which knows what is wrong with it.
+ * Parses a push body in Loki's JSON: streams as sent, before any additions or checks. The usual
+ * shape never becomes an object or a text; anything else is parsed by the runtime, which knows what
+ * is wrong with it.
  */
 export function readJsonPush(body: Buffer): Batch {
   const batch = batchFor(body);

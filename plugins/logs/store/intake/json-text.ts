@@ -54,8 +54,9 @@ export function encode(unit: number, into: Uint8Array, at: number): number {
 }
 
 /**
- * Which of four bytes end a run of plain text: the quote, the backslash, and those below the space. The lowest bit that is
- * set is the highest one of the first such byte; what stands above it means nothing.
+ * Returns which of four bytes end a run of plain text: the quote, the backslash, and those below
+ * the space. The lowest bit that is set is the highest one of the first such byte; bits above it
+ * are meaningless.
  */
 export function specials(word: number): number {
   // The quote becomes 0x20, next to what is below the space.

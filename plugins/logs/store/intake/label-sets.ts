@@ -57,8 +57,8 @@ function textsIn(json: string): Readonly<Record<string, string>> | undefined {
 }
 
 /**
- * The metadata of records, by the bytes that say it: within what a resource and a scope say of all of theirs, records say
- * the same over and over.
+ * Metadata of records, cached by their bytes: within the scope of a resource, records repeat the
+ * same over and over.
  */
 export class RecordSets {
   readonly #prefixes = new Map<string, string>();

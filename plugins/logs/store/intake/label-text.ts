@@ -4,7 +4,7 @@ import { unquote } from 'svc/template';
 
 import { errors } from './errors.ts';
 
-/** A label set as it stands in sentences: `{app="web", host="h1"}`. */
+/** Formats a label set: `{app="web", host="h1"}`. */
 export function labelsText(labels: Labels): string {
   const pairs: string[] = [];
   for (let i = 0; i < labels.length; i += 2) {

@@ -113,7 +113,7 @@ function startIn(bytes: Uint8Array, from: number, first: number, end: number): n
 const readFor = 2_048;
 const severityText = 'severity_text';
 
-/** Letters in their small form, digits and `_` as they are, and 0 for what is in no word. */
+/** Lower-case letters, digits and `_` by byte, and 0 for anything that is in no word. */
 const folded = new Uint8Array(256);
 for (const char of 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_') {
   folded[char.charCodeAt(0)] = char.toLowerCase().charCodeAt(0);
@@ -144,7 +144,7 @@ const spellings: Readonly<Record<string, readonly string[]>> = {
 
 /** All names by their first two letters: what begins otherwise is sorted out by one look. */
 const names: (readonly Name[] | undefined)[] = Array.from({ length: 1024 }, () => undefined);
-/** The same, as what is looked at first. */
+/** Start positions of words, as what is tested first. */
 const begins = new Uint8Array(1024);
 /** Which pairs of bytes, without what makes a letter small, are among the first three letters of a name. */
 const within = new Uint8Array(0x5f60);

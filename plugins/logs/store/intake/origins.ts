@@ -11,13 +11,13 @@ export interface Origin {
   readonly labels: Labels;
   /** Reason why none of it is kept. */
   readonly problem: string | undefined;
-  /** The level that all of its lines have unless they say otherwise; `unknown` for most. */
+  /** Level of all lines that state none; `unknown` for most. */
   readonly level: string;
 }
 
 const maxKnown = 10_000;
 
-/** Remembers what was found out about labels, since the same ones come with every push. */
+/** Cache of what was determined about labels, since the same ones come with every push. */
 export class Origins {
   readonly #known = new Map<string, Origin>();
   /** The same by the very set, of the one who sent it last. */

@@ -177,7 +177,7 @@ const never: Nanos = { ms: 0, ns: 0 };
 /** Number of messages in which a record is nested. */
 const recordDepth = 3;
 
-/** The bytes of a text, which most bodies are, as they stand there; anything else becomes text. */
+/** Returns the bytes of a text, which most bodies are, unchanged; anything else becomes text. */
 function lineInProto(body: Buffer, record: ProtoReader): Uint8Array {
   const value = record.message();
   const start = value.position;
@@ -312,7 +312,9 @@ function eachMessage(
   }
 }
 
-/** Fields may come in any order, and what is said of all comes first when it is used. */
+/**
+ * Finds the header, since fields may come in any order, and what applies to all is needed first.
+ */
 function headed(
   reader: ProtoReader,
   headField: number,

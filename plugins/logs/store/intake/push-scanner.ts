@@ -131,7 +131,10 @@ export class PushScanner {
     return true;
   }
 
-  /** Nineteen digits, as since the year 2001, and then the line; without a step when something else stands there. */
+  /**
+   * Steps over nineteen digits, as since the year 2001, and then the line; does not move if
+   * anything else is there.
+   */
   #usualStamp(): boolean {
     const start = this.#at;
     const words = this.#words;
@@ -283,7 +286,7 @@ export class PushScanner {
     return true;
   }
 
-  /** Steps from one line to behind the quote of the next one, when nothing else stands between them. */
+  /** Steps from one line to after the quote of the next one, if nothing else is between them. */
   #isNextValue(): boolean {
     if (this.#at + 4 > this.#end || this.#words.getInt32(this.#at, true) !== toNextValue) {
       return false;

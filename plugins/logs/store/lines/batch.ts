@@ -115,7 +115,7 @@ export function grown<A extends Float64Array | Uint32Array>(from: A, into: A): A
   return into;
 }
 
-/** The columns of a batch; what is in them is anything. */
+/** Columns of a batch with arbitrary content. */
 interface BatchMemory {
   readonly bytes: Buffer;
   readonly ms: Float64Array;

@@ -39,7 +39,7 @@ export function parseNanos(text: string): Nanos | undefined {
 /** Signed nanoseconds of 64 bits reach to the year 2262. */
 export const maxMs = 9_223_372_036_854;
 
-/** Decimal nanoseconds, as they stand in answers. */
+/** Formats decimal nanoseconds for answers. */
 export function nanosText({ ms, ns }: Nanos): string {
   if (ms < 0) {
     return String(BigInt(ms) * 1_000_000n + BigInt(ns));
@@ -49,7 +49,7 @@ export function nanosText({ ms, ns }: Nanos): string {
 
 export const compareNanos = (a: Nanos, b: Nanos): number => a.ms - b.ms || a.ns - b.ns;
 
-/** The number that four bytes stand for; -1 when they are not digits. */
+/** Returns the number in four bytes; -1 if they are not digits. */
 export function fourDigits(word: number): number {
   const digits = word ^ 0x30303030;
   if (((digits | (digits + 0x76767676)) & 0x80808080) !== 0) {

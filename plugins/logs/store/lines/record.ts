@@ -8,7 +8,7 @@ const version = 1;
 const headBytes = 5;
 
 export interface LogRecord {
-  /** Grows by one per record: what says which records of a stream are in blocks already. */
+  /** Number that grows by one per record: tells which records of a stream are in blocks already. */
   readonly number: number;
   readonly batch: Batch;
 }
