@@ -63,7 +63,7 @@ export class SmtpSession {
     }
   }
 
-  /** Greeted, encrypted as it is to be, and signed in. */
+  /** Opens a connection: greeted, encrypted as configured, and signed in. */
   static async open(server: SmtpServer, signal: AbortSignal): Promise<SmtpSession> {
     const session = new SmtpSession(server, signal);
     try {
