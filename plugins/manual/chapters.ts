@@ -1,4 +1,7 @@
-/** A page of the manual: its name in the address and the file it is made of; the page of settings is made of what is declared. */
+/**
+ * Page of the manual: its name in the address and its file; the page of settings is generated from
+ * declarations.
+ */
 export interface Chapter {
   readonly name: string;
   readonly title: string;

@@ -26,7 +26,7 @@ blockquote{margin:0;padding-left:1rem;border-left:3px solid var(--line)}a{text-u
 header,nav{border:0;border-bottom:1px solid var(--line)}nav{display:none}nav:target{display:block}main{max-width:100%}}
 `;
 
-/** The page brings its one style sheet with it, shows pictures of its own, and asks its own search alone. */
+/** Content policy: the page's one style sheet, its own pictures, and its own search. */
 export const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
 
 /**

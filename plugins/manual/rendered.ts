@@ -3,7 +3,7 @@ import { escapedHtml } from 'svc/template';
 
 import { chapters } from './chapters.ts';
 
-/** A heading and what stands below it until the next one. */
+/** Heading with everything up to the next one. */
 export interface Section {
   readonly id: string;
   readonly title: string;
