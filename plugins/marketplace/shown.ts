@@ -16,7 +16,7 @@ import type {
 
 const orTime = (at: number | null): string | null => (at === null ? null : timestamp(at));
 
-/** A pack as it is shown, whether it is installed or only looked at. */
+/** Renders a pack, whether it is installed or only previewed. */
 const about = ({
   id,
   title,

@@ -73,7 +73,7 @@ export class EntryList {
     this.#files.set(path, bytes);
   }
 
-  /** All files; a folder that everything lies in is taken off, as archives of repositories have one. */
+  /** Returns all files; a common top folder is removed, as archives of repositories have one. */
   end(): PackFiles {
     if (this.#files.size === 0) {
       throw refused('the archive has no files');

@@ -105,7 +105,7 @@ function inflated(bytes: Buffer, size: number): { readonly data: Buffer; readonl
   }
 }
 
-/** Deltas may stand on others, which may come later. */
+/** Resolves objects; deltas may be based on others, which may come later. */
 function namedObjects(raw: ReadonlyMap<number, Raw>): ReadonlyMap<string, GitObject> {
   const named = new Map<string, GitObject>();
   const settle = (object: GitObject): string => {
@@ -116,7 +116,7 @@ function namedObjects(raw: ReadonlyMap<number, Raw>): ReadonlyMap<string, GitObj
     named.set(name, object);
     return name;
   };
-  /** Deltas by what they stand on: each is looked at once, in whatever order they came. */
+  /** Deltas by their base: each is applied once, in whatever order they came. */
   const standing = new Map<number | string, [number, Buffer][]>();
   const ready: [number, GitObject][] = [];
   for (const [offset, { kind, base, data }] of raw) {

@@ -21,7 +21,7 @@ export class SmartHttp {
     this.#fetch = fetch;
   }
 
-  /** The commit that a branch or tag stands at; without one, where HEAD does. */
+  /** Returns the commit of a branch or tag; without one, of HEAD. */
   async resolve(url: string, ref: string | undefined, signal: AbortSignal): Promise<string> {
     const wanted = ref === undefined ? ['HEAD'] : [`refs/tags/${ref}`, `refs/heads/${ref}`, ref];
     const ask = [

@@ -113,7 +113,7 @@ export class PackBook {
     return await installer.install(fetched, word, linked);
   }
 
-  /** Installs a folder of this machine and follows it: what is saved there serves a moment later. */
+  /** Installs a local folder and follows it: what is saved there runs a moment later. */
   async link(folder: string, word: Word, signal: AbortSignal): Promise<Outcome> {
     const { sources, installer } = this.#parts;
     const fetched = await sources.bring({ folder }, signal);

@@ -47,7 +47,7 @@ export class PackStore {
     );
   }
 
-  /** The change is made: what is installed and what began are one commit. */
+  /** Completes a change: the installed state and the end of the change are one commit. */
   async settle(pack: Installed, entry: HistoryEntry): Promise<void> {
     await this.#tables.write(async (tx) => {
       await tx.insertInto('marketplace_packs').orReplace().values(rowOf(pack)).execute();
@@ -69,7 +69,7 @@ export class PackStore {
     });
   }
 
-  /** Changes what is known of an installed pack, and none of its files. */
+  /** Changes the record of an installed pack, but none of its files. */
   async save(pack: Installed): Promise<void> {
     await this.#tables.write((tx) =>
       tx.insertInto('marketplace_packs').orReplace().values(rowOf(pack)).execute(),

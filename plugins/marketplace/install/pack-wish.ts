@@ -4,7 +4,7 @@ import { errors } from './errors.ts';
 import type { Admitted, Origin } from './lock.ts';
 import type { Wanted } from './sources.ts';
 
-/** A pack as a file names it: where it comes from, which content was agreed to, and what it may. */
+/** Pack as a file declares it: its source, the agreed content, and its permissions. */
 export interface PackWish {
   readonly version: string;
   readonly origin: Origin;
@@ -39,7 +39,7 @@ export function wantedOf({ origin, version, sha256 }: PackWish): Wanted {
   }
 }
 
-/** The same place once more; of a branch what it stands at now is not known, so a commit is asked for. */
+/** Returns the same source; a branch may have moved, so its commit is requested. */
 export function wantedAgain(
   { kind, from, name, path }: Origin,
   version: string | undefined,

@@ -37,8 +37,9 @@ export interface Exchange {
 }
 
 /**
- * Exchanges the folders of packs. The two names change within one turn of the event loop, so the host sees the old or the new
- * one; what a kill leaves in between stands in a table that was written before, and is undone at the next start.
+ * Exchange of pack folders. The two names change within one turn of the event loop, so the host
+ * sees the old or the new one; what a kill leaves in between is in a table that was written before,
+ * and is undone at the next start.
  */
 export class Switcher {
   readonly #parts: SwitcherParts;
@@ -59,7 +60,10 @@ export class Switcher {
     return join(this.#parts.packs, packId);
   }
 
-  /** Puts a staged folder in place; `settle` commits what is known of it. When either fails, what was there before serves on. */
+  /**
+   * Installs a staged folder; `settle` commits its record. If either fails, the previous one stays
+   * in use.
+   */
   async put({ packId, token, beforeHash }: Exchange, settle: () => Promise<void>): Promise<void> {
     const { store, packs } = this.#parts;
     const change: ChangeRow = {
@@ -87,7 +91,7 @@ export class Switcher {
     }
   }
 
-  /** Takes a pack away; `settle` commits that it is gone. What it leaves is cleaned afterwards. */
+  /** Uninstalls a pack; `settle` commits that. Its leftovers are cleaned afterwards. */
   async take(
     { packId, token, beforeHash }: Exchange,
     { keepData, personas, tools }: Omit<GonePack, 'packId'>,
@@ -163,7 +167,7 @@ export class Switcher {
     }
   }
 
-  /** The place that the folder of before goes to, which an earlier change may have left filled. */
+  /** Clears the target of the previous folder, which an earlier change may have left filled. */
   #makeRoom({ pack_id: packId, before_hash: hash }: ChangeRow): void {
     if (hash !== null) {
       rmSync(this.kept(packId, hash), { recursive: true, force: true });

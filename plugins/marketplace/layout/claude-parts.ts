@@ -20,7 +20,7 @@ const notTaken: ReadonlySet<string> = new Set([
   'metadata',
 ]);
 
-/** Skills, agents and commands of a Claude plugin as files of ours. */
+/** Skills, agents and commands of a Claude plugin as our files. */
 export class ClaudeParts {
   readonly files = new Map<string, Uint8Array>();
   readonly personas: string[] = [];
@@ -194,7 +194,7 @@ export class ClaudeParts {
     }
   }
 
-  /** Texts of a folder and of what the manifest names besides. */
+  /** Returns the texts of a folder and those that the manifest names. */
   #markdown(folder: string, named: readonly string[]): readonly string[] {
     const roots = [folder, ...named];
     return [...this.#source.keys()].filter(

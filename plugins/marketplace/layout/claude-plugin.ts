@@ -36,7 +36,7 @@ const withoutEffect: readonly {
   },
 ];
 
-/** A Claude plugin, or bare skills, as a pack of ours; undefined when it is neither. */
+/** Converts a Claude plugin, or bare skills, to our format; undefined if it is neither. */
 export function claudeForm(files: PackFiles, naming: Naming): PackForm | undefined {
   const file = files.get('.claude-plugin/plugin.json');
   const entry = naming.entry ?? {};

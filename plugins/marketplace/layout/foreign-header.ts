@@ -39,7 +39,7 @@ function byLines(header: string): Readonly<Record<string, unknown>> {
   );
 }
 
-/** A header of ours; what is JSON is YAML, too. */
+/** Writes our header; JSON is valid YAML. */
 export const written = (header: Readonly<Record<string, unknown>>, body: string): Uint8Array =>
   Buffer.from(
     `---\n${Object.entries(header)

@@ -1,6 +1,6 @@
 import type { PackFiles } from '../archive/entry-list.ts';
 
-/** A server that speaks MCP, as a pack names it. */
+/** MCP server, as a pack names it. */
 export interface PackServer {
   readonly name: string;
   readonly url: string;
@@ -29,7 +29,7 @@ export interface Naming {
   /** Name under which it was requested; a pack of our layout has an id of its own. */
   readonly name: string | undefined;
   readonly version: string | undefined;
-  /** The entry of a marketplace, which adds to the manifest of a Claude plugin or stands in its place. */
+  /** Entry of a marketplace, which adds to the manifest of a Claude plugin or replaces it. */
   readonly entry: Readonly<Record<string, unknown>> | undefined;
   /** Ids of plugins that ship with svc: no pack takes one. */
   readonly reserved: readonly string[];
@@ -47,7 +47,7 @@ export const takenFor = (id: string, { taken, ofPacks }: Naming): ReadonlySet<st
 
 export const idForm = /^[a-z][a-z0-9-]{1,40}$/;
 
-/** A name of somebody as an id of ours. */
+/** Makes an id of ours from a name. */
 export function idFrom(name: string, reserved: readonly string[]): string {
   const plain = name
     .toLowerCase()

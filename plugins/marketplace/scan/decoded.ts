@@ -108,7 +108,7 @@ export function normalised(line: string): string | undefined {
   return plain === line ? undefined : plain;
 }
 
-/** Text that was put into base64, decoded once; what is no text stays unread. */
+/** Yields base64 text decoded once; other data is skipped. */
 export function* unpackedBase64(text: string): Generator<Reading> {
   // Lines of such a block belong together.
   const joined = text.replaceAll(

@@ -1,4 +1,4 @@
-/** Grows with every change of what is looked for: what is installed is looked at again. */
+/** Version of the rules, raised with every change: installed packs are then rescanned. */
 export const rulesVersion = 3;
 
 export type Severity = 'info' | 'review' | 'block';

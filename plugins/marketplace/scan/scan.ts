@@ -253,7 +253,7 @@ function hidden(line: string, tell: (severity: Severity, message: string) => voi
   }
 }
 
-/** Code may speak of hosts; those that the pack does not declare are to be looked at. */
+/** Returns hosts in code that the pack does not declare, for review. */
 function undeclared(
   files: PackFiles,
   declared: readonly string[],
