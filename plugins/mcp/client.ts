@@ -40,7 +40,7 @@ export class McpClient {
     this.#version = version;
   }
 
-  /** All its tools that can be understood; what is not one is left out. */
+  /** Returns all valid tools; invalid ones are skipped. */
   async tools(signal: AbortSignal): Promise<readonly RemoteTool[]> {
     const found: RemoteTool[] = [];
     let cursor: unknown;

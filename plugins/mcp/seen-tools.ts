@@ -18,7 +18,10 @@ export interface Judged {
 
 type Classes = Readonly<Record<string, SkillClass>>;
 
-/** A class holds for a tool as it was when an administrator gave it: one whose description or schema has changed is dangerous until they give it again. */
+/**
+ * Record of tools seen. A class holds for a tool as it was when an administrator assigned it: one
+ * whose description or schema has changed is dangerous until it is assigned again.
+ */
 export class SeenTools {
   readonly #tables: Tables<McpTables>;
 
@@ -71,7 +74,7 @@ export class SeenTools {
     });
   }
 
-  /** The classes of these hold for what has this digest, and for nothing that they say later. */
+  /** Applies the classes of these tools to this digest, and to no later declaration. */
   async accept(
     server: string,
     tools: readonly { readonly tool: string; readonly digest: string }[],

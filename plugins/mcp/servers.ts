@@ -30,7 +30,7 @@ export interface ServersParts {
   readonly version: string;
 }
 
-/** A tool that was classed by an administrator and says something else by now: what they would accept. */
+/** Classified tool whose declaration has changed: what an administrator would accept. */
 export interface ChangedTool {
   readonly tool: string;
   readonly digest: string;
@@ -67,7 +67,10 @@ const lookMs = 5_000;
 /** Longer ones would crowd everything else out of a prompt. */
 const longestSchema = 32 * 1_024;
 
-/** The tools of other MCP servers: asked for in the background, kept while a server is away, dangerous until an admin says otherwise. */
+/**
+ * Tools of other MCP servers: fetched in the background, kept while a server is down, dangerous
+ * until an admin decides otherwise.
+ */
 export class McpServers implements ToolSource {
   readonly #parts: ServersParts;
   readonly #known = new Map<string, Known>();
@@ -87,7 +90,7 @@ export class McpServers implements ToolSource {
     return () => this.#listeners.delete(listener);
   }
 
-  /** One round over all servers; one that fails keeps its tools and says why. */
+  /** Refreshes all servers; one that fails keeps its tools and reports why. */
   async refresh(signal: AbortSignal): Promise<void> {
     const entries = this.#parts.entries().filter(({ enabled }) => enabled !== false);
     const names = new Set(entries.map(({ name }) => name));
@@ -118,7 +121,7 @@ export class McpServers implements ToolSource {
     return known.client.callTool(name, params, timeoutMs, signal);
   }
 
-  /** Looks again before a call: the class that let it pass holds for the tool as it was listed. */
+  /** Checks again before a call: the class that admitted it holds for the tool as it was listed. */
   async #asClassed(
     key: string,
     signal: AbortSignal | undefined,
@@ -166,7 +169,10 @@ export class McpServers implements ToolSource {
     });
   }
 
-  /** An administrator has looked at tools that have changed: their classes hold for what was looked at, if they still say that. */
+  /**
+   * Accepts changed tools that an administrator has reviewed: their classes hold for what was
+   * reviewed, if that is still current.
+   */
   async accept(
     name: string,
     tools: readonly Pick<ChangedTool, 'tool' | 'digest'>[],
@@ -300,6 +306,6 @@ const toolOf = (
   trust: 'untrusted',
 });
 
-/** A key stands in paths, where a slash cannot. */
+/** Returns the key of a tool; it occurs in paths, so it has no slash. */
 const keyOf = ({ name }: ServerEntry, tool: string): string =>
   `mcp:${name}:${tool.replaceAll(/[^A-Za-z0-9_.-]/g, '_')}`;
