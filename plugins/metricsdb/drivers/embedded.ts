@@ -32,7 +32,9 @@ import { errors } from './errors.ts';
 import type { MetricsSettings } from './settings.ts';
 import { ownPage } from './status-pages.ts';
 
-/** A little more than any query may take in the thread: its own deadline is the one that says why. */
+/**
+ * Time limit slightly beyond that of any query in the thread, whose own deadline states the reason.
+ */
 export const patienceMs = 5 * 60_000 + 10_000;
 /** A thread that is busy is not dead; who asks decides how long that is. */
 const probeMs = 60_000;

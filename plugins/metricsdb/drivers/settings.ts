@@ -69,7 +69,7 @@ export const watchedKeys = [
   'process_binary',
 ].map(key);
 
-/** Every other value that a body of ours may have is smaller. */
+/** Max size of a push; any other value in a body of ours is smaller. */
 const maxPushBytes = 64 * 1_048_576;
 const aheadMs = 10 * 60_000;
 
@@ -111,7 +111,7 @@ export class MetricsSettings {
     };
   }
 
-  /** Throws when a setting says something else than what is to be launched: it would have no effect. */
+  /** Throws if a setting differs from what is to be launched, which would then have no effect. */
   assertOpenTo({ driver, retention }: Launched): void {
     const set = this.#get<string>('driver');
     if (driver !== undefined && set !== 'auto' && set !== driver) {
@@ -195,7 +195,7 @@ export class MetricsSettings {
   }
 }
 
-/** Keeps what was launched last over a restart. */
+/** File that keeps the last launch across restarts. */
 export class LaunchedFile {
   readonly #path: string;
 

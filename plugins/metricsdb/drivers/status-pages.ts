@@ -3,7 +3,7 @@ import { type Build, timestamp } from 'svc/sdk';
 import type { StatusPage } from './driver.ts';
 import type { MetricsSettings } from './settings.ts';
 
-/** Which edition of the Prometheus API is spoken. Clients choose what they ask for by it. */
+/** Supported edition of the Prometheus API. Clients choose their queries by it. */
 const apiVersion = '3.0.0';
 
 export interface PageParts {

@@ -6,10 +6,12 @@ import type { Launched } from './settings.ts';
 
 /** Dependencies of the switchboard. */
 export interface Supply {
-  /** The driver that the settings name now, and what it is made from: another text is another driver. */
+  /**
+   * Returns the driver that the settings name now, with its inputs: another text is another driver.
+   */
   wanted(): { readonly name: DriverName; readonly recipe: string };
   make(name: DriverName): Driver;
-  /** Lets the thread know what it has to keep and compute for this driver. */
+  /** Tells the thread what it has to keep and compute for this driver. */
   settle(name: DriverName): Promise<void>;
   /** Closes and opens what the thread keeps. */
   reopen(name: DriverName): Promise<void>;
@@ -20,7 +22,10 @@ export interface Supply {
   remember(launched: Launched): () => void;
 }
 
-/** Holds the driver in force, and puts another in its place when the settings say so; one change at a time. */
+/**
+ * Switchboard that holds the active driver, and replaces it when the settings change; one change at
+ * a time.
+ */
 export class Switchboard {
   readonly #supply: Supply;
   #driver: Driver;
@@ -40,7 +45,7 @@ export class Switchboard {
     return this.#driver;
   }
 
-  /** Brings the settings into force. */
+  /** Applies the settings. */
   async settle(): Promise<void> {
     const { name, recipe } = this.#supply.wanted();
     if (this.#turns === 0 && recipe === this.#recipe) {

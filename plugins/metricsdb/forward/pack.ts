@@ -13,7 +13,7 @@ export interface PackLimits {
 
 /** Samples in one body: what receivers take without a complaint. */
 const samplesPerBody = 10_000;
-/** Names that were met are kept for the next push, up to so many. */
+/** Max series whose packed names are cached for the next push. */
 const mostSeries = 50_000;
 /** Bits by which Prometheus marks the end of a series. */
 const staleMarker = 0x7ff0_0000_0000_0002n;

@@ -16,7 +16,10 @@ import type {
   ServiceQuestion,
 } from '../thread/contract.ts';
 
-/** Rebuilds a call from what is known, checked and bounded, so that nothing else of the caller's reaches the other side. */
+/**
+ * Rebuilds a call from what is known, checked and bounded, so that nothing else of the caller's
+ * reaches the other side.
+ */
 export function plan(runner: QueryRunner<QueryLimits>, asked: Asked, now: number): Forwarded {
   const { limits } = runner;
   const parameters = Parameters.of(asked);
@@ -36,13 +39,13 @@ export function plan(runner: QueryRunner<QueryLimits>, asked: Asked, now: number
   return { path, pairs, timeoutMs: longest };
 }
 
-/** A call as far as it is read for every endpoint. */
+/** Call as parsed for every endpoint. */
 interface Call {
   readonly asked: Asked;
   readonly parameters: Parameters;
   readonly limits: QueryLimits;
   readonly now: number;
-  /** Matchers of what the asker may see. */
+  /** Matchers of what the caller may see. */
   readonly also: readonly Matcher[];
   /** The limit, if there is one. */
   readonly tail: Pairs;

@@ -32,7 +32,10 @@ export function seriesMatchers(text: string): readonly Matcher[] {
 export const enforced = (list: readonly Enforced[] = []): readonly Matcher[] =>
   list.map(({ name, op, value }) => matcher(name, op, value));
 
-/** One set of matchers per selector, each with what is enforced; without selectors that alone. */
+/**
+ * Returns one set of matchers per selector, each with the enforced ones; without selectors those
+ * alone.
+ */
 export function matcherSets(
   selectors: readonly string[],
   also: readonly Matcher[] = [],

@@ -16,7 +16,7 @@ import type { Grid, Row, Run, Value } from './vector/run.ts';
 import { eachSelected, instantRows, withoutStale } from './vector/selection.ts';
 import type { Series } from './vector/source.ts';
 
-/** The value of an expression at every step of a grid. What is the same at all of them is computed at the first. */
+/** Evaluates an expression at every step of a grid. A constant one is computed once. */
 export async function evaluate(run: Run, expr: Expr, grid: Grid): Promise<Value> {
   const pause = run.budget.breathe();
   if (pause !== undefined) {

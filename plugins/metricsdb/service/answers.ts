@@ -142,7 +142,7 @@ export function assertAnswerable(
   }
 }
 
-/** Throws what is wrong with the text, from `line:col` on. */
+/** Checks a query; throws what is wrong with the text, from `line:col` on. */
 export function checkQuery(query: string): CheckedQuery {
   const expr = parse(query);
   const grouping = groupingLabelsOf(expr);
@@ -155,7 +155,7 @@ export function checkQuery(query: string): CheckedQuery {
   };
 }
 
-/** A pattern names metrics as far as it is a list of names. */
+/** Returns the metric names of a selector, including those of a pattern that is a list of names. */
 function metricNamesOf({ matchers }: VectorSelector): readonly string[] {
   return matchers
     .filter(({ name }) => name === '__name__')

@@ -55,7 +55,10 @@ export interface PushOptions {
 /** Intakes that wait for the next push: thousands of small ones after a rush, or a few of senders with large bodies. */
 const maxIdleBytes = 4 * 1_048_576;
 
-/** Everything in one folder: what was accepted is in the log, the newest of it in the head, the rest in blocks. */
+/**
+ * Opens a store in one folder: accepted data is in the log, its newest part in the head, the rest
+ * in blocks.
+ */
 export async function openMetricsStore(options: MetricsStoreOptions): Promise<MetricsStore> {
   const { folder, log } = options;
   const limits = { ...defaultLimits, ...options.limits };

@@ -49,7 +49,7 @@ export interface Asked {
   readonly pairs: Pairs;
   /** Body of a form; its fields precede `pairs`. */
   readonly form?: Uint8Array | undefined;
-  /** `tool`: a matrix as programs of ours read it, instead of Prometheus' envelope. */
+  /** Format; `tool` returns a matrix for our own programs, instead of Prometheus' envelope. */
   readonly shape?: 'tool' | undefined;
   readonly asker?: string | undefined;
   /** Restrictions on what the caller may see. */

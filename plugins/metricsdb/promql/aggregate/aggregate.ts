@@ -129,7 +129,7 @@ async function quantiles(
   return result;
 }
 
-/** Says what lies furthest outside, once for each side. */
+/** Adds a remark for the most extreme value outside, once for each side. */
 function noteQuantiles(run: Run, q: Float64Array, position: number): void {
   let least = Infinity;
   let most = -Infinity;

@@ -104,7 +104,7 @@ function pick(op: string, rows: readonly Row[], step: number, k: number): number
   return k > few ? candidates.sort(order).slice(0, k) : insertBest(candidates, k, order);
 }
 
-/** Up to so many, inserting each candidate at its place is faster than sorting all of them. */
+/** Number up to which inserting each candidate in order is faster than sorting all of them. */
 const few = 50;
 
 function insertBest(

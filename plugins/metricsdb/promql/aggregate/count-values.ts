@@ -13,7 +13,7 @@ interface Counted {
   readonly steps: Map<number, number>;
 }
 
-/** One series for each value, which stands in a label; its value is how often it was seen. */
+/** Counts values: one series per value, which is in a label; its value is the count. */
 export async function countValues(
   run: Run,
   expr: Aggregation,

@@ -21,7 +21,7 @@ import { textOf } from './label-functions.ts';
 interface Histogram {
   readonly labels: Labels;
   readonly rows: { readonly row: Row; readonly bound: number }[];
-  /** Steps at which it is there as a native one, too. */
+  /** Steps at which it also exists as a native histogram. */
   readonly twice?: ReadonlySet<number>;
 }
 

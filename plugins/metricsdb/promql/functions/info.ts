@@ -16,7 +16,7 @@ import { indexAt, mergeRows, RowBuilder } from '../vector/rows.ts';
 import { type Grid, type Row, rowsOf, type Run } from '../vector/run.ts';
 import { instantRows } from '../vector/selection.ts';
 
-/** The labels that say which info series tells of a series. */
+/** Labels that link an info series to a series. */
 const identifying = ['instance', 'job'] as const;
 
 /** Longer lists of values are left to the comparison of labels below. */

@@ -99,7 +99,7 @@ const shownSeries = (labels: Labels): string => shownLabels(labels, quoted);
 const sampleOf = ({ values, histograms }: Row, index: number): Operand =>
   histograms?.[index] ?? values[index]!;
 
-/** Goes through the pairs of one match group after the other. */
+/** Iterator over the pairs of matching groups. */
 class Pairing {
   readonly #run: Run;
   readonly #grid: Grid;

@@ -21,7 +21,7 @@ const documented: Readonly<Record<ValueType, string>> = {
 
 type Complain = (position: number, reason: string) => never;
 
-/** Sees to it that every operator and function gets what it can work on. */
+/** Checks that every operator and function gets operands of valid types. */
 export function checkTypes(query: string, expr: Expr): void {
   const complain: Complain = (position, reason) => {
     throw parseError(query, position, reason);

@@ -60,7 +60,7 @@ function escapedCharacter(character: string, quote: string): string {
     : `\\U${code.toString(16).padStart(8, '0')}`;
 }
 
-/** The text that a literal stands for; the lexer has seen to it that its escapes are well-formed. */
+/** Returns the text of a literal, whose escapes the lexer has validated. */
 export function unquoted(literal: string): string {
   const body = literal.slice(1, -1);
   return literal.startsWith('`') || !body.includes('\\')

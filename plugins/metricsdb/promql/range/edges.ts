@@ -32,7 +32,7 @@ function between(
   return before + ((after - before) * (time - times[index]!)) / (times[index + 1]! - times[index]!);
 }
 
-/** The samples that count and the values at the edges; undefined when nothing lies in the range. */
+/** Returns the samples that count and the values at the edges; undefined if the range is empty. */
 function boundsOf(window: Window, edges: Edges, counter: boolean): Bounds | undefined {
   const { times, values, from, to, start, end } = window;
   const smoothed = edges === 'smoothed';
@@ -117,7 +117,7 @@ export function withEdges(
   };
 }
 
-/** A range as it is shown itself: with a sample made up at each edge. */
+/** Returns a range as it is shown itself: with a computed sample at each edge. */
 export function extended(window: Window, samples: Samples, edges: Edges): Samples {
   const bounds = boundsOf(window, edges, false);
   if (bounds === undefined) {

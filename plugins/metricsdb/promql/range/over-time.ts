@@ -105,7 +105,7 @@ async function medianDeviationOfMany(
   return await quantileOfMany(0.5, distances, budget);
 }
 
-/** Smoothed value and trend, each a mix of what was and what is. */
+/** Computes the smoothed value and trend, each a mix of old and new. */
 function doubleSmoothing({ values, from, to, a: smoothing, b: trending }: Window): number {
   let before = 0;
   let smoothed = values[from]!;

@@ -1,14 +1,14 @@
 import { type Budget, sortNumbers } from 'svc/query';
 
-/** Below so many values, sorting by insertion is faster than what typed arrays bring. */
+/** Number of values below which insertion sort is faster than that of typed arrays. */
 const few = 64;
 
-/** Sorts `values`; NaN is less than everything. Between two values the quantile lies as far as its rank does. */
+/** Sorts `values`, NaN first, and returns the quantile, interpolated by rank. */
 export function quantileOf(q: number, values: Float64Array): number {
   return isOutside(q, values) ? outside(q, values) : ranked(q, values, sort(values));
 }
 
-/** The same for so many values that sorting them in one go would hold up others. */
+/** Computes the same for so many values that sorting them at once would block others. */
 export async function quantileOfMany(
   q: number,
   values: Float64Array,

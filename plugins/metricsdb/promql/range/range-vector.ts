@@ -29,7 +29,7 @@ export interface Samples {
 /** Max steps of one subquery: loops over all of them block other work. */
 const maxSteps = 10_000_000;
 
-/** A visitor looks at the samples until it returns, or until what it returns resolves. */
+/** Visitor, which may use the samples until it returns, or until its promise resolves. */
 export type VisitSamples = (samples: Samples) => Promise<void> | void;
 
 export interface RangeVector extends Placed {

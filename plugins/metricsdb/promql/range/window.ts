@@ -53,9 +53,11 @@ export interface RangeFunction {
   breaks?(before: number, value: number): boolean;
   /** Computes the value, which may be NaN; `undefined` means no result. */
   compute(window: Window): number | undefined;
-  /** The same for a window of so many samples that computing in one go would hold up others. */
+  /** Computes the same for a window of so many samples that doing it at once would block others. */
   computeMany?(window: Window, budget: Budget): Promise<number | undefined>;
-  /** The same for all steps of one series in one go, where that is faster: what is asked for most. */
+  /**
+   * Computes all steps of one series at once, where that is faster: for the most common functions.
+   */
   sweep?(course: Course, values: Float64Array, present: Uint8Array): void;
 }
 

@@ -4,7 +4,7 @@
 export const power = (a: number, b: number): number =>
   a === 1 || (a === -1 && !Number.isFinite(b) && !Number.isNaN(b)) ? 1 : a ** b;
 
-/** An infinity wins over what is not a number. */
+/** Returns the greater number; an infinity wins over NaN. */
 export const greater = (a: number, b: number): number =>
   a === Infinity || b === Infinity ? Infinity : Math.max(a, b);
 export const lesser = (a: number, b: number): number =>

@@ -3,7 +3,7 @@ import { executionError } from '../parse/position.ts';
 import { power } from './arithmetic.ts';
 import { type Grid, type Run, timeAt } from './run.ts';
 
-/** When a selector looks: at its own time, or so much before the time of evaluation. */
+/** Time of a selector: a fixed one, or an offset before that of evaluation. */
 export interface Placed {
   readonly at?: number;
   readonly offset: number;

@@ -78,7 +78,7 @@ export async function scalarsOf(run: Run, expr: Expr, grid: Grid): Promise<Float
   return value.values;
 }
 
-/** Looks at the clock after so much work, not after each piece of it. */
+/** Work after which the clock is checked. */
 const breathEvery = 1 << 14;
 
 /** Returns a pacer for loops over steps, whose single turns are too short to look at the clock. */

@@ -11,7 +11,7 @@ import { RowBuilder } from './rows.ts';
 import type { Grid, Row, Run } from './run.ts';
 import type { SelectHints, Series, Visit } from './source.ts';
 
-/** Tells selectors apart by what they select. */
+/** Returns a key that identifies a selector by its matchers. */
 export const selectorKey = (matchers: readonly Matcher[]): string =>
   labelsKey(matchers.map(printMatcher).sort());
 

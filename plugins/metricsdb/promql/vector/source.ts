@@ -22,7 +22,7 @@ export interface Series {
 /** Histograms by sample position; the number at that position is meaningless. */
 export type Histograms = readonly (NativeHistogram | undefined)[];
 
-/** All that is looked at, in milliseconds: what lies in (end + i·advance − width, end + i·advance]. */
+/** Windows in milliseconds: (end + i·advance − width, end + i·advance]. */
 export interface Windows {
   readonly end: number;
   readonly advance: number;
@@ -53,7 +53,10 @@ export interface SelectHints {
 
 /** Source of the engine's samples. */
 export interface SeriesSource {
-  /** Series whose labels match, each with its samples in (mint, maxt]. May be called several times for one query. Charges the budget for what it reads. */
+  /**
+   * Returns series whose labels match, each with its samples in (mint, maxt]. May be called several
+   * times for one query. Charges the budget for what it reads.
+   */
   select(
     matchers: readonly Matcher[],
     mint: number,

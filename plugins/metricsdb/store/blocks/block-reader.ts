@@ -20,7 +20,7 @@ interface Page {
 const maxPages = 48;
 const maxColumns = 512;
 
-/** Hears of a section that cannot be read, and throws where that is too much to lose. */
+/** Called with a section that cannot be read; throws if that is too much to lose. */
 export type Lost = (error: unknown) => void;
 
 /** One block, open for questions. Pages and columns that were unpacked lately are kept for the next series, within bounds. */

@@ -19,7 +19,10 @@ const crowd = 4;
 const maxSamples = 300_000_000;
 const maxBlocks = 32;
 
-/** Blocks that should become one, or none: first those that crowd one window, then those of a day that is over. */
+/**
+ * Returns blocks to merge, or none: first those that crowd one window, then those of a completed
+ * day.
+ */
 export function compactionPlan(rows: readonly BlockRow[], newest: number): readonly BlockRow[] {
   const whole = rows.filter(
     ({ level, damaged, rows: samples }) => level === 0 && damaged === 0 && samples < maxSamples / 2,

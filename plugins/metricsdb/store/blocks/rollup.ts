@@ -42,11 +42,11 @@ interface Meta {
 
 const metaOf = ({ meta }: BlockRow): Meta => JSON.parse(meta) as Meta;
 
-/** The block that a thin one was made of. */
+/** Returns the block that a thinned one was made of. */
 export const wholeOf = (rows: readonly BlockRow[], thin: BlockRow): BlockRow | undefined =>
   rows.find(({ id }) => id === metaOf(thin).of);
 
-/** Thin blocks that were made of these. */
+/** Returns thinned blocks made of these. */
 export const thinnedOf = (
   rows: readonly BlockRow[],
   ids: ReadonlySet<number>,
@@ -81,7 +81,7 @@ function meet(a: readonly number[], b: readonly number[]): boolean {
   return false;
 }
 
-/** The blocks that tell most briefly, no coarser than `level`, what was in (mint, maxt]. */
+/** Returns the smallest blocks, no coarser than `level`, that cover (mint, maxt]. */
 export function briefest(
   rows: readonly BlockRow[],
   level: number,
@@ -108,7 +108,7 @@ export interface Rollup {
   readonly level: number;
 }
 
-/** A block of a day that is over, long enough for it to have become one, and how it is to be thinned next. */
+/** Returns a block of a completed day, old enough to have been merged, and its next thinning. */
 export function rollupPlan(rows: readonly BlockRow[], newest: number): Rollup | undefined {
   const today = Math.floor((newest - dayMs / 4) / dayMs) * dayMs;
   const done = new Set(

@@ -59,7 +59,7 @@ function markWindow({ values, stale }: Samples, from: number, to: number): void 
   marks[to - 1] = 1;
 }
 
-/** A value that fell, the one before it, and what is no number, between which nothing falls. */
+/** Marks a value that fell, with its predecessor, and NaN, between which nothing falls. */
 function markFalls({ values, stale, length }: Samples): void {
   let before = -1;
   for (let i = 0; i < length; i++) {

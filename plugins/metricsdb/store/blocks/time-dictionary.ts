@@ -2,7 +2,7 @@ import { Scratch } from '../columns/scratch.ts';
 import type { TimeColumn } from '../columns/time-column.ts';
 import { timeColumnsPerSection } from './block-layout.ts';
 
-/** Distinct columns to compare with; older ones are written again when they come back. */
+/** Max distinct columns to compare with; older ones are written again when they recur. */
 const remembered = 4_096;
 
 /**
@@ -54,7 +54,7 @@ export class TimeDictionary {
     return entry.number;
   }
 
-  /** Writes what is not written yet. */
+  /** Writes the remainder. */
   close(): void {
     if (this.#lengths.length === 0) {
       return;

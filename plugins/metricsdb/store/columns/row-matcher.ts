@@ -65,7 +65,10 @@ export class RowMatcher {
   }
 }
 
-/** A dashboard asks the same again and again, and queries are kept parsed: what a pattern said of a text is remembered as long as the pattern. */
+/**
+ * Match results of texts, kept as long as the pattern: dashboards repeat their queries, which are
+ * kept parsed.
+ */
 const remembered = new WeakMap<Matcher, Map<string, boolean>>();
 const maxRemembered = 16_384;
 

@@ -2,7 +2,7 @@ import { type SvcError } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 
-/** A growing buffer that is used again and again: what it holds is good until the next `reset`. */
+/** Growing buffer for reuse: its content is valid until the next `reset`. */
 export class Scratch {
   bytes: Uint8Array;
   view: DataView;

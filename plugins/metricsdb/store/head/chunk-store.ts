@@ -119,7 +119,10 @@ export class ChunkStore {
     }
   }
 
-  /** Ends a generation: what is stored from now on lies in other slabs. Answers with how to free all that was stored so far. */
+  /**
+   * Ends a generation: later chunks are in other slabs. Returns a function that frees all earlier
+   * ones.
+   */
   seal(): () => void {
     const sealed = [...this.#slabs.keys()].filter((index) => this.#slabs[index] !== undefined);
     this.#current = -1;

@@ -4,8 +4,9 @@ import { ChunkStore, nowhere } from './chunk-store.ts';
 import { MovedSamples } from './moved-samples.ts';
 
 /**
- * Samples of a series that are kept uncompressed, the newest ones: as many as a number has bits to mark the stale ones. They are half
- * of what a series of the head takes at first; twice as many would make the chunks smaller by 8 %.
+ * Bits for the uncompressed newest samples of a series: as many as a number has bits to mark the
+ * stale ones. They are half of the memory of a new series; twice as many would make the chunks
+ * smaller by 8 %.
  */
 const ringBits = 5;
 const ringSize = 1 << ringBits;
@@ -148,7 +149,10 @@ export class HeadSamples {
     return true;
   }
 
-  /** Begins to move everything earlier than `boundary` out. What was moved stays readable until it is released. */
+  /**
+   * Starts moving everything before `boundary` out. What was moved stays readable until it is
+   * released.
+   */
   beginMove(boundary: number): void {
     this.#moved = new MovedSamples(boundary, this.#counts.length, this.chunks, this.late);
   }
@@ -167,7 +171,7 @@ export class HeadSamples {
     this.#moved = undefined;
   }
 
-  /** Takes back what was moved: it could not be put into a block. */
+  /** Restores what was moved, since it could not be put into a block. */
   restore(): void {
     this.#moved!.each((slot, chain, late) => {
       this.#chain[slot] = this.chunks.linked(this.#chain[slot]!, chain);
@@ -176,7 +180,10 @@ export class HeadSamples {
     this.#moved = undefined;
   }
 
-  /** Adds samples to a slot wherever they belong, whatever the rule of order says: replay of what was accepted before. */
+  /**
+   * Adds samples to a slot in order of time, ignoring the ordering rule: replays what was accepted
+   * before.
+   */
   merge(slot: number, samples: Samples): void {
     if (!this.empty(slot)) {
       this.read(slot, -Infinity, Infinity, samples, false);

@@ -10,7 +10,7 @@ import { KeyTable } from './key-table.ts';
 /** Salts of one stamp: raw labels, and each format that writes labels in its own way. */
 const saltsPerStamp = 4;
 const maxStamps = 100_000;
-/** The log knows this series for good. */
+/** Marker of series that the log defines permanently. */
 const known = 0xffff_ffff;
 
 /** All that is newer than the blocks: series by slot, how to find them by what senders write, and their samples. */
@@ -30,7 +30,7 @@ export class Head {
   #nextBatch = 1;
   readonly #stamps = new Map<string, number>();
   #nextStamp = 1;
-  /** Counts cuts: what was used since the last one began is not removed by it. */
+  /** Number of cuts: what was used since the last one began is not removed by it. */
   era = 1;
   /** The latest time of any sample. */
   maxTime = -Infinity;
@@ -51,7 +51,7 @@ export class Head {
     this.#mostKeys = options.maxSeries * 2 + 10_000;
   }
 
-  /** Roughly what it all takes in memory. */
+  /** Approximate total memory. */
   get bytes(): number {
     return this.#keys.bytes + this.index.bytes + this.samples.bytes;
   }

@@ -13,7 +13,10 @@ export class MovedSamples {
   readonly #free: () => void;
   readonly #rest = new Samples();
 
-  /** Everything earlier than `boundary`, of slots below `size`; what is stored in `chunks` from now on stays. */
+  /**
+   * Takes everything before `boundary`, of slots below `size`; what is stored in `chunks` from now
+   * on stays.
+   */
   constructor(boundary: number, size: number, chunks: ChunkStore, late: LateSamples) {
     this.boundary = boundary;
     this.#chunks = chunks;

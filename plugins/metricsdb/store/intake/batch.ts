@@ -46,7 +46,7 @@ export class Batch {
     return this.count === 0 && this.defined.length === 0;
   }
 
-  /** Tells the log what `ref` stands for. */
+  /** Defines `ref` in the log. */
   define(slot: number, ref: number, rawLabels: Uint8Array, from: number, to: number): void {
     this.#definitions.uvarint(ref);
     this.#definitions.uvarint(to - from);

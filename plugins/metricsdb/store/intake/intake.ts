@@ -28,7 +28,7 @@ export interface IntakeLimits {
 
 const shownReasons = 5;
 const stampedNames = ['device_id', 'edge_id'] as const;
-/** Stands for a series that was refused. */
+/** Slot of a refused series. */
 export const refused = -1;
 
 /**
@@ -99,7 +99,7 @@ export class Intake {
     this.#head.alias(bytes, from, to, this.#salt + format, slot);
   }
 
-  /** The series of label pairs in any order; the stamp replaces what the sender says. */
+  /** Returns the series of label pairs in any order; the stamp overrides what the sender claims. */
   seriesOf(pairs: readonly (readonly [string, string])[]): number {
     const labels = this.#stamped(pairs);
     const problem = labelProblem(labels);
@@ -132,7 +132,7 @@ export class Intake {
     this.staged(slot, stale);
   }
 
-  /** The same for a sample whose time and value stand at the end of the batch already. */
+  /** Adds a sample whose time and value are at the end of the batch already. */
   staged(slot: number, stale: boolean): void {
     const { batch } = this;
     const head = this.#head;
@@ -159,7 +159,7 @@ export class Intake {
     }
   }
 
-  /** A sample that tells what was added since the last one. */
+  /** Adds a sample that states an increment. */
   delta(slot: number, time: number, added: number): void {
     const { samples, deltas } = this.#head;
     if (slot === refused || !(time <= this.#latest)) {
@@ -208,7 +208,7 @@ export class Intake {
     }
   }
 
-  /** Counts a sample, or something else that was sent, as refused for good. */
+  /** Counts a sample, or anything else that was sent, as refused for good. */
   reject(reason: string, slot = refused): void {
     this.rejected++;
     const known = this.#reasons.get(reason);
@@ -238,7 +238,7 @@ export class Intake {
     return refused;
   }
 
-  /** A series that this push uses; the log hears of it first unless it surely has. */
+  /** Marks a series as used by this push; it is logged first unless it certainly has been. */
   #touched(slot: number): number {
     if (this.#head.use(slot, this.#number)) {
       const raw = this.#scratch.reset();

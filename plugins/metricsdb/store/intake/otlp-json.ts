@@ -86,7 +86,7 @@ function metricOf(json: Json): OtlpMetric {
     : { ...described, kind: 'summary', points: points(summary).map(summaryPoint) };
 }
 
-/** Undefined when it is not said. */
+/** Returns whether it is a delta; undefined if unstated. */
 function isDelta({ aggregationTemporality: said }: Json): boolean | undefined {
   const delta = said === temporalities.delta || said === 'AGGREGATION_TEMPORALITY_DELTA';
   return delta || said === temporalities.cumulative || said === 'AGGREGATION_TEMPORALITY_CUMULATIVE'

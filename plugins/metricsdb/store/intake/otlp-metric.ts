@@ -9,7 +9,7 @@ interface Point {
   readonly attributes: readonly KeyValue[];
   /** Milliseconds. */
   readonly time: number;
-  /** The sender says that there is no value any more. */
+  /** True if the sender states that there is no value any more. */
   readonly ended: boolean;
   readonly exemplars?: readonly OtlpExemplar[];
 }
@@ -46,7 +46,10 @@ interface Described {
   readonly unit: string;
 }
 
-/** One metric of an OTLP message, whatever form it came in; `updown` is a sum that also shrinks, `delta` one that tells what was added. */
+/**
+ * Metric of an OTLP message in either encoding; `updown` is a sum that also shrinks, `delta` one
+ * that states increments.
+ */
 export type OtlpMetric = Described &
   (
     | {

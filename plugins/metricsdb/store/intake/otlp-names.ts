@@ -1,4 +1,4 @@
-/** Units as OTLP writes them, and the words that stand for them in a metric's name. */
+/** Units as OTLP writes them, with their words in metric names. */
 const units: ReadonlyMap<string, string> = new Map([
   ['d', 'days'],
   ['h', 'hours'],

@@ -5,8 +5,8 @@ import { type Labels } from 'svc/query';
 import { type Scratch } from '../columns/scratch.ts';
 
 /**
- * Labels as bytes, in the form in which remote write sends them (`0a len 0a len name 12 len value`, sorted by name), so that
- * what arrives well-formed is looked up as it is.
+ * Writes labels as bytes in the form of remote write (`0a len 0a len name 12 len value`, sorted by
+ * name), so that what arrives well-formed is looked up unchanged.
  */
 export function writeRawLabels(out: Scratch, labels: Labels): void {
   for (let i = 0; i < labels.length; i += 2) {
@@ -44,7 +44,7 @@ function put(out: Scratch, text: string, size: number): void {
   }
 }
 
-/** The pairs of raw labels as they stand there; none when they are no label messages. */
+/** Returns the pairs of raw labels; undefined if they are invalid. */
 export function readRawLabels(
   bytes: Uint8Array,
   from: number,
@@ -53,7 +53,7 @@ export function readRawLabels(
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const pairs: [string, string][] = [];
   let at = from;
-  /** The length that stands at `at`, or -1 when what it announces goes beyond `end`. */
+  /** Reads a length at `at`; -1 if it goes beyond `end`. */
   const length = (end: number): number => {
     let value = 0;
     for (let shift = 0; at < end && shift < 28; shift += 7) {

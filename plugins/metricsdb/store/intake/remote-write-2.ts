@@ -7,7 +7,7 @@ import { type MetadataSink } from './metadata.ts';
 import { strictText } from './raw-labels.ts';
 import { metricTypes } from './remote-write.ts';
 
-/** Reads a remote write request of version 2: texts stand in one table, and series refer to them. */
+/** Reads a remote write request of version 2: texts are in one table, and series refer to them. */
 export function readRemoteWrite2(bytes: Uint8Array, intake: Intake, metadata: MetadataSink): void {
   const symbols: string[] = [];
   const series: ProtoReader[] = [];

@@ -9,8 +9,8 @@ import { readRawLabels } from './raw-labels.ts';
 const corrupt = (): SvcError => errors.remote_write();
 
 /**
- * Reads a remote write request of version 1 straight into the intake: no object per series or sample. Per series the
- * label messages stand one behind the other, and are looked up as the bytes they are.
+ * Reads a remote write request of version 1 directly into the intake: no object per series or
+ * sample. The label messages of a series are contiguous, and looked up as bytes.
  */
 export function readRemoteWrite(bytes: Uint8Array, intake: Intake, metadata: MetadataSink): void {
   const reader = new RemoteWriteReader(bytes, intake, metadata);

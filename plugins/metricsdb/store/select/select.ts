@@ -180,7 +180,10 @@ function* eachInHead({ index }: Head, slots: readonly number[]): Iterable<Found>
   }
 }
 
-/** Cuts result arrays from large ones: thousands of small buffers would cost more than what they hold. */
+/**
+ * Pool that slices result arrays from large ones: thousands of small buffers would cost more than
+ * their content.
+ */
 class Pool {
   #times = new Float64Array(0);
   #values = new Float64Array(0);

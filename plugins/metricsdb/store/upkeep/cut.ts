@@ -26,8 +26,9 @@ export interface CutParts {
 const partBytes = 1_048_576;
 
 /**
- * Moves everything earlier than `boundary` from the head into a block, and what remains into new segments of the log, so
- * that the old ones can go. Pushes and questions go on meanwhile. When it fails, all is as it was before.
+ * Moves everything before `boundary` from the head into a block, and the rest into new segments of
+ * the log, so that the old ones can be deleted. Pushes and queries continue meanwhile. A failure
+ * changes nothing.
  */
 export async function cutHead(parts: CutParts, boundary: number): Promise<void> {
   const { head, wal, catalogue, blocks, reads } = parts;

@@ -18,7 +18,10 @@ export interface Replayed {
   readonly unknown: number;
 }
 
-/** Brings everything in the log back into an empty head. `floor`: segments below it were completed by a cut. */
+/**
+ * Restores everything in the log to an empty head. `floor`: segments below it were completed by a
+ * cut.
+ */
 export async function replay(
   wal: Wal,
   head: Head,
@@ -95,7 +98,10 @@ interface HeadSpillParts {
   readonly log: Logger;
 }
 
-/** Writes the head to blocks during a replay: what was accepted under larger limits, or while no block could be written, must not fill the memory. */
+/**
+ * Spill of the head into blocks during a replay: what was accepted under larger limits, or while no
+ * block could be written, must not fill the memory.
+ */
 export class HeadSpill {
   readonly #parts: HeadSpillParts;
   #maxBytes: number;

@@ -194,7 +194,10 @@ const dayMs = 24 * 3_600_000;
 const maxDays = 31;
 const dayAfter = (time: number): number => (Math.floor(time / dayMs) + 1) * dayMs;
 
-/** Ids of blocks that have to go by age or by bytes. What was loaded from long ago stays a day, so that it can be looked at. */
+/**
+ * Returns ids of blocks to delete by age or size. Data loaded for the distant past stays a day, so
+ * that it can be examined.
+ */
 export function expired(
   rows: readonly BlockRow[],
   { maxAgeMs, maxBytes }: Pick<MetricsLimits, 'maxAgeMs' | 'maxBytes'>,
