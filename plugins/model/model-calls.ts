@@ -211,7 +211,7 @@ class Bill {
     };
   }
 
-  /** Once: what was charged, null when that is nothing; undefined the second time. */
+  /** Settles once: returns what was charged, null for nothing; undefined the second time. */
   async settle(): Promise<ModelUsage | null | undefined> {
     if (this.#isSettled) {
       return undefined;

@@ -16,7 +16,7 @@ export interface BudgetPorts {
 
 /** Reservation for one call, held until its cost is known. */
 export interface Held {
-  /** Goes out with the request, so that a provider's own list can be compared. */
+  /** Id sent with the request, so that a provider's own list can be compared. */
   readonly id: string;
   /** Max tokens of the answer: fewer than requested if a budget ends earlier. */
   readonly maxTokens: number;

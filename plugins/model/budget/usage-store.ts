@@ -46,7 +46,7 @@ export class UsageStore {
       .execute();
   }
 
-  /** Gives the reservation up and counts what was used instead; nothing when the request never was one. */
+  /** Replaces the reservation by the actual usage; nothing if the request never was one. */
   async settle(reservation: Reservation, usage: ModelUsage | undefined): Promise<void> {
     await this.#db.deleteFrom('model_reservations').where('id', '=', reservation.id).execute();
     const rows =

@@ -44,7 +44,10 @@ export class Engines {
     }
   }
 
-  /** Names of metrics in which a word of the question stands, of what the principal sees; none where that cannot be found out soon. */
+  /**
+   * Returns names of visible metrics that contain a word of the question; none if they cannot be
+   * determined soon.
+   */
   async metricNames(
     principal: Principal,
     prompt: string,

@@ -2,9 +2,9 @@ export type Dialect = 'promql' | 'logql' | 'traceql';
 
 /** Pattern of a frequent question, with its query. */
 interface Pattern {
-  /** One word of each group must stand in the question. */
+  /** Groups of words, one of each of which must occur in the question. */
   readonly words: readonly RegExp[];
-  /** `$window` is the time that the question names, `$subject` what it is about, as a matcher. */
+  /** Query; `$window` is the time that the question names, `$subject` its subject, as a matcher. */
   readonly query: string;
   readonly explanation: string;
 }
@@ -162,7 +162,7 @@ export interface Suggestion {
   readonly explanation: string;
 }
 
-/** The pattern that says most of what was asked, filled in; undefined when none fits. */
+/** Returns the best matching pattern, filled in; undefined if none matches. */
 export function patternFor(dialect: Dialect, prompt: string): Suggestion | undefined {
   const fitting = library[dialect].filter(({ words }) =>
     words.every((group) => group.test(prompt)),

@@ -42,7 +42,7 @@ const finishes: Readonly<Record<string, 'stop' | 'tool-calls' | 'length' | 'filt
   content_filter: 'filtered',
 };
 
-/** The protocol of OpenAI that nearly everybody speaks as well: `POST …/chat/completions`. */
+/** Protocol of OpenAI, which nearly every provider supports: `POST …/chat/completions`. */
 export const chatCompletions: Wire = {
   url: (base) => `${base}/chat/completions`,
   modelsUrl: (base) => `${base}/models`,

@@ -5,7 +5,7 @@ export interface Quirks {
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
   /** True if it accepts one; reasoning models refuse it. */
   readonly temperature: boolean;
-  /** Goes with every call of a tool in the history. */
+  /** Field added to every tool call in the history. */
   readonly callExtra?: object;
 }
 
@@ -40,7 +40,7 @@ const table: readonly Row[] = [
   { provider: 'ollama', model: /./, context: 8_192 },
 ];
 
-/** `window` is what the administrator says of models that are on own machines; 0 for nothing. */
+/** Returns the quirks of a model; `window` is configured for self-hosted ones, 0 if unset. */
 export function quirksOf(provider: string, model: string, window: number): Quirks {
   const known = table
     .filter((row) => row.provider === provider && row.model.test(model))

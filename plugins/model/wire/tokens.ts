@@ -1,10 +1,13 @@
 import type { ModelRequest } from 'svc/contracts/model';
 
-/** About what a text costs, where the provider does not say: four bytes are a token. */
+/** Estimates the tokens of a text if the provider does not report them: four bytes each. */
 export const estimatedTokens = (what: string | Pick<ModelRequest, 'messages' | 'tools'>): number =>
   Math.ceil(bytesOf(what) / 4);
 
-/** Upper bound of what a request costs, as far as that can be known before: tokens are rarely shorter than three bytes. */
+/**
+ * Returns an upper bound of a request's tokens, known in advance: they are rarely shorter than
+ * three bytes.
+ */
 export const tokenBound = (what: Pick<ModelRequest, 'messages' | 'tools'>): number =>
   Math.ceil(bytesOf(what) / 3) + 16;
 

@@ -7,7 +7,7 @@ import { BrokenStream, Silence } from './wire.ts';
 export interface Speaker {
   readonly provider: string;
   readonly model: string;
-  /** Never repeated in what is thrown. */
+  /** Key; never included in errors. */
   readonly key: string;
   readonly keySetting: string;
   readonly urlSetting: string;

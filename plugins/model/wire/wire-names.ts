@@ -23,7 +23,7 @@ export class WireNames {
     return this.#toWire.get(name) ?? name;
   }
 
-  /** The name that was meant; one that nobody offered stays as it is. */
+  /** Returns the original name; one that nobody offered stays unchanged. */
   original(wire: string): string {
     return this.#fromWire.get(wire) ?? wire;
   }

@@ -19,7 +19,7 @@ export type WirePart =
   | Exclude<ModelPart, { type: 'end' }>
   | Omit<Extract<ModelPart, { type: 'end' }>, 'model'>;
 
-/** A protocol of models: where it is spoken to, how a request looks and what its events mean. */
+/** Protocol of models: its URL, requests and events. */
 export interface Wire {
   url(base: string): string;
   modelsUrl(base: string): string;
