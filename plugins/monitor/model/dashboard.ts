@@ -12,9 +12,9 @@ export interface MetricOrigin {
 }
 
 export interface DashboardPanel extends PanelBody {
-  /** Null for a panel that a plugin brings. */
+  /** Id; null for a panel of a plugin. */
   readonly id: number | null;
-  /** The plugin that brings it, or `user`. */
+  /** Plugin of the dashboard, or `user`. */
   readonly source: string;
 }
 
@@ -28,5 +28,5 @@ export interface Dashboard {
   readonly panels: readonly DashboardPanel[];
 }
 
-/** The source of what no plugin brings. */
+/** Source of dashboards that no plugin contributes. */
 export const userSource = 'user';

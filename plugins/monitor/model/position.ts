@@ -13,7 +13,7 @@ const usual = { w: 12, h: 8 };
 /** Left to right, top to bottom: the order in which panels are read. */
 export const inReadingOrder = (a: Position, b: Position): number => a.y - b.y || a.x - b.x;
 
-/** Below everything that is there. */
+/** Returns a position below everything else. */
 export const placeBelow = (others: readonly Position[]): Position => ({
   x: 0,
   y: Math.min(

@@ -40,7 +40,7 @@ export type Unit = keyof typeof formats;
 
 export const units = Object.keys(formats) as readonly Unit[];
 
-/** The value as people read it; what is not a number is shown as it is. */
+/** Formats a value for people; NaN and infinities are shown unchanged. */
 export const formatted = (value: number, unit: Unit): string =>
   Number.isFinite(value) ? formats[unit](value) : formatFloat(value);
 

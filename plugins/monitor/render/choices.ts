@@ -11,7 +11,7 @@ import { type PanelError, panelErrorOf } from './panel-error.ts';
 import { auto } from '../variables/variable-rules.ts';
 import type { Window } from './window.ts';
 
-/** A variable with what can be chosen and what is. */
+/** Variable with its options and its current value. */
 export interface Choice {
   readonly variable: Variable;
   readonly value: readonly string[];

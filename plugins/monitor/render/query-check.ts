@@ -8,7 +8,10 @@ import { type Binding, insert, InsertionError } from '../variables/insertion.ts'
 import { type PanelBody, refuse } from '../model/panel.ts';
 import type { Stores } from './questions.ts';
 
-/** Refuses a panel whose query cannot be asked, whatever its variables stand for. Without a store to ask, the panel itself shows the error. */
+/**
+ * Refuses a panel whose query is invalid for some value of its variables. Without a store to ask,
+ * the panel itself shows the error.
+ */
 export type QueryCheck = (panel: PanelBody, variables: readonly Variable[]) => Promise<void>;
 
 const sample = {

@@ -130,7 +130,7 @@ function provider<T>(handle: Handle<T>, signal: keyof typeof names): T {
   return handle.get();
 }
 
-/** Leaves when the signal says so, whatever the work does. */
+/** Rejects when the signal aborts, whatever the work does. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = (): void => reject(signal.reason as Error);

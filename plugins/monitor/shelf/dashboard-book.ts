@@ -29,7 +29,7 @@ interface Contributed {
   readonly broken: readonly Broken[];
 }
 
-/** Every dashboard there is at the moment: what the plugins that serve bring, and what users made. */
+/** Current dashboards: those of running plugins, and those of users. */
 export class DashboardBook {
   readonly #point: OpenPoint<unknown>;
   readonly #own: string;
@@ -133,7 +133,7 @@ export class DashboardBook {
     };
   }
 
-  /** The plugin that brings a dashboard of this uid. */
+  /** Returns the plugin that contributes a dashboard of this uid. */
   pluginOf(uid: string): string | undefined {
     return this.#contributed().whole.get(uid)?.source;
   }

@@ -25,7 +25,7 @@ export type ReadDashboard =
   | { readonly dashboard: Dashboard }
   | { readonly problem: string; readonly uid?: string };
 
-/** Reads files of plugins; what is wrong with one is reported, never thrown. */
+/** Reader of plugins' dashboard files; an error in one is reported, never thrown. */
 export class DashboardReader {
   #check: ValidateFunction<Static<typeof DashboardFile>> | undefined;
 

@@ -104,7 +104,7 @@ export class Panels {
     });
   }
 
-  /** A whole dashboard at once; with `overwrite` in the place of what users had under its uid. */
+  /** Saves a whole dashboard; with `overwrite` it replaces the users' one of its uid. */
   importDashboard(
     call: ChangeCall,
     dashboard: StoredDashboard,

@@ -2,14 +2,17 @@ import { escapedFor, escapedForRegex, stretchesOf } from './query-text.ts';
 
 /** Value of a name in a query. */
 export type Binding =
-  /** A number or a duration: may stand anywhere. */
+  /** Number or duration: allowed anywhere. */
   | { readonly kind: 'plain'; readonly text: string }
-  /** Texts that a user may have typed: only inside of a literal, and escaped. `regex` stands for all of them where it is given. */
+  /**
+   * Texts that a user may have typed: only inside a literal, and escaped. `regex` represents all of
+   * them if given.
+   */
   | { readonly kind: 'texts'; readonly values: readonly string[]; readonly regex?: string };
 
 export type Bindings = ReadonlyMap<string, Binding>;
 
-/** Why a variable cannot stand where it does; what is thrown. */
+/** Error for a variable that is not allowed where it is. */
 export class InsertionError extends Error {
   readonly variable: string;
 
@@ -39,8 +42,9 @@ export function namesIn(query: string): ReadonlySet<string> {
 }
 
 /**
- * The query with every known name replaced. What a name stands for can change neither the shape of the query nor the
- * meaning of a pattern; where that cannot be made sure, it is refused. Unknown names stay as they are.
+ * Returns the query with every known name replaced. A value can change neither the structure of the
+ * query nor the meaning of a pattern; if that cannot be ensured, it is refused. Unknown names stay
+ * unchanged.
  */
 export function insert(query: string, bindings: Bindings): string {
   let compared: string | undefined;
@@ -64,7 +68,7 @@ export function insert(query: string, bindings: Bindings): string {
     .join('');
 }
 
-/** Which stage of a log query stands open behind this code; a selector opens none. */
+/** Returns the stage of a log query that is open after this code; a selector opens none. */
 function stageAfter(code: string, before: string | undefined): string | undefined {
   const last = Math.max(code.lastIndexOf('|'), code.lastIndexOf('{'));
   return last < 0 ? before : /^\|\s*([a-z_]+)/.exec(code.slice(last))?.[1];
@@ -126,7 +130,9 @@ function inLiteral(literal: string, { compared, open }: Place, bindings: Binding
   return used && raw ? `"${escapedFor('"', filled)}"` : used ? quote + filled + quote : literal;
 }
 
-/** The text that a literal must hold so that comparing with it compares with what the name stands for. */
+/**
+ * Returns the text of a literal such that comparing with it compares with the value of the name.
+ */
 function comparable(
   name: string,
   binding: Binding,

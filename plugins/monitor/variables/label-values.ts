@@ -7,7 +7,10 @@ export interface LabelValues {
   readonly label: string;
 }
 
-/** The label comes last: in quotes, or a word in which nothing stands that has a meaning in a selector. */
+/**
+ * Matches the label, which comes last: in quotes, or a word without characters that have a meaning
+ * in a selector.
+ */
 const form =
   /^\s*label_values\s*\((?:([^]*),)?\s*(?:"((?:[^"\\]|\\.)+)"|([^\s,"'`(){}[\]=]+))\s*\)\s*$/;
 const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -43,7 +43,7 @@ const shortEscapes: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 
-/** `text` as it stands inside of a literal with these quotes, such that it can never end it. */
+/** Escapes `text` for a literal with these quotes, such that it can never end it. */
 export function escapedFor(quote: '"' | "'", text: string): string {
   let out = '';
   for (const character of wellFormed(text)) {
