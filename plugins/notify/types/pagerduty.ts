@@ -9,7 +9,10 @@ import { httpVerdict, jsonReply, strange, takenByHead } from './http-verdict.ts'
 
 const longest = { summary: 1_000, text: 4_000, key: 255 };
 
-/** The same for all that is said of one incident, and another one for every svc that pages the same service. */
+/**
+ * Returns a key that is the same for everything about one incident, and different for every svc
+ * that pages the same service.
+ */
 export function trackingKey({ incident, link, delivery_id: delivery }: ChannelMessage): string {
   if (incident === undefined) {
     return `svc-${delivery}`.slice(0, longest.key);
