@@ -58,8 +58,9 @@ export function closeCage(channel: Socket, { network }: { readonly network: bool
 }
 
 /**
- * Every connection of Node goes through one of these objects, those of fetch too, and a pack cannot come by the functions
- * that lie below them: this runs first, and what it puts there stays.
+ * Closes the network. Every connection of Node goes through one of these objects, including those
+ * of fetch, and a pack cannot get the functions below them: this runs first, and its replacements
+ * stay.
  */
 function closeNetwork(channel: Socket): void {
   const { _createServerHandle: handleOf } = net as unknown as {

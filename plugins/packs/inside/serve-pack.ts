@@ -179,7 +179,7 @@ function piecesOf(value: unknown): AsyncIterable<Uint8Array | string> {
   return Readable.from([value]);
 }
 
-/** An error as the host hears it; what its author needs beyond that goes to the log of the child. */
+/** Converts an error for the host; further details for its author go to the log of the child. */
 function wireError(error: unknown): WireError {
   if (isSvcError(error)) {
     return { code: error.code, message: error.message };

@@ -105,7 +105,7 @@ export class Attempt {
     this.#say({ t: 'setting', key, value });
   }
 
-  /** Ends the process at once; `cause` is what everybody hears. */
+  /** Kills the process; `cause` is reported to everybody. */
   kill(kind: CauseKind, text: string): void {
     this.#verdict ??= { kind, text, hopeless: false };
     this.#spawned.process.kill('SIGKILL');

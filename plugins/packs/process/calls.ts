@@ -22,7 +22,10 @@ export class Calls {
   readonly #open = new Map<number, OpenCall>();
   #last = 0;
 
-  /** `onStuck` hears when every place is taken by a call whose caller has long given up. */
+  /**
+   * Takes callbacks; `onStuck` is called when every slot is taken by a call whose caller has long
+   * given up.
+   */
   constructor(
     label: string,
     limits: CallLimits,

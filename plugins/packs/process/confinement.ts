@@ -32,8 +32,9 @@ const forNames = [
 ];
 
 /**
- * Makes a root that holds the system's libraries, read-only, and what is visible, and goes there for good: without capabilities nothing
- * leads out of it again, and who is in such a root makes no namespaces. No step forks, so that svc knows the process by its number.
+ * Script that makes a root with the system's libraries, read-only, and what is visible, and enters
+ * it permanently: without capabilities nothing leads out of it again, and such a root allows no
+ * namespaces. No step forks, so that svc knows the process by its pid.
  */
 const script = `set -eu
 umask 022
@@ -63,7 +64,7 @@ unset PWD OLDPWD
 exec chroot "$root" "$@"
 `;
 
-/** A command with its arguments, as it is run where it is held. */
+/** Returns a command with its arguments, as it is run in confinement. */
 export function held(command: readonly string[], hold: Hold): readonly string[] {
   const { confinement, root, visible, network, user, memoryMb } = hold;
   if (confinement === 'none') {

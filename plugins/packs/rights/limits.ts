@@ -46,7 +46,7 @@ export interface Others {
   readonly reads: (variable: string, packId: string) => boolean;
 }
 
-/** Why nobody can accept a pack as it is; undefined where an administrator may. */
+/** Returns why nobody can accept a pack as it is; undefined if an administrator may. */
 export function refusal(
   { id, mounts, actions, settings, skills, permissions }: PluginManifest,
   { folders, reads }: Others,
@@ -90,7 +90,10 @@ export function refusal(
     .find((cause) => cause !== undefined);
 }
 
-/** The real paths of folders that a pack was granted; throws where one leads to what is closed, also by a link inside it. */
+/**
+ * Returns the real paths of folders granted to a pack; throws if one leads to a closed one, also by
+ * a link inside it.
+ */
 export function readableFolders(
   folders: readonly string[],
   closed: ClosedFolders,
@@ -123,7 +126,10 @@ function closedCause(folder: string, closed: ClosedFolders): string | undefined 
     : undefined;
 }
 
-/** The permission model compares names and follows links, so that a link would open what it leads to. */
+/**
+ * Returns a link that leads out of the folder: the permission model compares names and follows
+ * links, so it would open the target.
+ */
 function leadingOut(root: string): string | undefined {
   const folders = [root];
   let seen = 0;

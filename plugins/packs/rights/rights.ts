@@ -11,7 +11,10 @@ export interface Rights {
   readonly hash: string;
 }
 
-/** Every right of a manifest. Whatever a pack may do is said here, or it may not do it without being asked. */
+/**
+ * Returns every permission of a manifest. Whatever a pack may do is listed here, or needs no
+ * permission.
+ */
 export function rightsOf(manifest: PluginManifest): Rights {
   const {
     id,
@@ -84,7 +87,7 @@ function contribution(point: string, name: string, value: unknown): string {
   return `contributes ${shown(name)} to ${point} (${asks})`;
 }
 
-/** A text of a stranger in a sentence of ours: on one line, and without what moves a terminal. */
+/** Shows a stranger's text in a sentence of ours: on one line, and without control characters. */
 const shown = (text: string): string =>
   /^[ -~]+$/.test(text)
     ? text

@@ -19,7 +19,10 @@ export interface PackDatabaseOptions {
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: () => number;
-  /** A statement was ended by force, and the tables are closed for a while; without `again`, for good. */
+  /**
+   * Called when a statement was ended by force, and the tables are closed for a while; without
+   * `again`, permanently.
+   */
   readonly onEnded: (cause: string, again: boolean) => void;
 }
 

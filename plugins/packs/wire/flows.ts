@@ -37,7 +37,7 @@ export class Outflow {
     this.#isStarved = false;
   }
 
-  /** The other side has read so much. False: more than it was sent. */
+  /** Records that the other side has read so much. False if that is more than it was sent. */
   more(bytes: number): boolean {
     this.#room += bytes;
     this.#wake?.();
@@ -58,7 +58,7 @@ export class Outflow {
   }
 }
 
-/** The receiving end of a body: it keeps a window at most, and says what was taken out of it. */
+/** Receiving end of a body: buffers at most one window, and reports what was taken from it. */
 export class Inflow implements AsyncIterable<Uint8Array> {
   readonly #pieces: Uint8Array[] = [];
   readonly #onRead: (bytes: number) => void;

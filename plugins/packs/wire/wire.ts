@@ -61,7 +61,7 @@ export type FromChild =
       readonly error?: WireError;
       readonly streams?: boolean;
     }
-  /** Bytes in base64; without them the body is over, with an error it is cut. */
+  /** Bytes in base64; without them the body is over, with an error it is truncated. */
   | { readonly t: 'piece'; readonly id: number; readonly data?: string; readonly error?: WireError }
   | { readonly t: 'more'; readonly id: number; readonly bytes: number }
   | { readonly t: 'ask'; readonly id: number; readonly method: string; readonly input: unknown }
