@@ -88,7 +88,7 @@ export class Resets {
     await tables.write((tx) => jobs.add(tx, letters, [{ payload: letter }]));
   }
 
-  /** Sends what is left to send; a link that was not sent in time is not sent any more. */
+  /** Sends pending mails; a link that was not sent in time is not sent any more. */
   async send({ kind, email, ip, asked }: Letter, id: string): Promise<void> {
     const { passwords, mail, clock } = this.#parts;
     const person = await passwords.find(email);
