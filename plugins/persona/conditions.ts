@@ -54,7 +54,10 @@ export class Conditions {
     ];
   }
 
-  /** Names of tools that nothing brings now: of a plugin, an edge or a server that is away, or misspelt. They hold nothing back. */
+  /**
+   * Returns names of tools that nothing provides now: of a plugin, an edge or a server that is
+   * down, or misspelt. They restrain nothing.
+   */
   strangeTools({ tools, disallowed_tools: denied }: Persona): readonly StrangeTool[] {
     if (!this.#tools.available) {
       return [];

@@ -8,7 +8,10 @@ export const checkedPrompt = ({
   initial_prompt: text,
 }: Pick<Persona, 'initial_prompt'>): Template => compileTemplate(text, { limits });
 
-/** `initial_prompt` with the spawn context filled in, and who spawns as `user`; what is not there is empty. */
+/**
+ * Renders `initial_prompt` with the spawn context, and the spawning person as `user`; missing
+ * values are empty.
+ */
 export function initialPrompt(
   persona: Pick<Persona, 'initial_prompt'>,
   context: Readonly<Record<string, unknown>>,

@@ -13,10 +13,13 @@ export interface Ranking extends Pick<Route, 'clear' | 'candidates'> {
   readonly words: readonly string[];
 }
 
-/** BM25: how soon more of the same word stops to count, and how much a long text has to say more. */
+/**
+ * Constants of BM25: how soon further occurrences of a word stop to count, and how much a long text
+ * is penalized.
+ */
 const saturation = 1.2;
 const lengthShare = 0.4;
-/** A word in the name says more than one in a description. */
+/** Weights: a word in the name counts more than one in a description. */
 const fieldWeights = { name: 2.5, when_to_use: 1.5, description: 1 } as const;
 /** Factor by which the first one must lead. */
 const margin = 1.15;
@@ -96,7 +99,7 @@ const strongest = (words: readonly string[], share: (word: string) => number): r
     .toSorted((a, b) => share(b) - share(a))
     .slice(0, 4);
 
-/** Words that stand in any question. */
+/** Words that occur in any question. */
 const stopWords: ReadonlySet<string> = new Set(
   `a about after all also am an and any anything are as at be because been before being but by can cannot could did do does doing done
    for from get give go got had has have having he help her here hey hi him his how i if in into is it its just know let like look make
@@ -111,7 +114,7 @@ const stopWords: ReadonlySet<string> = new Set(
 /** Returns the stemmed words of a text, in order. */
 export const wordsOf = (text: string): readonly string[] => meaningful(text).map(stem);
 
-/** The same once each, with the word as it stood in the text. */
+/** Returns distinct stems, each with the word as it occurred. */
 const familiesOf = (text: string): ReadonlyMap<string, string> =>
   new Map(
     meaningful(text)
