@@ -32,7 +32,7 @@ export function noteProgram(file: string, pid: number): void {
 
 export const forgetProgram = (file: string): void => rmSync(file, { force: true });
 
-/** Ends what is noted in a folder and still runs, but not for this process, and removes those notes. */
+/** Ends recorded processes that still run, but not for this process, and removes the records. */
 export async function endLeftovers(folder: string, log: Logger): Promise<void> {
   const notes = readdirIf(folder).filter((name) => name.endsWith('.json'));
   await Promise.all(notes.map((name) => endLeftover(join(folder, name), log)));

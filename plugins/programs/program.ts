@@ -15,7 +15,7 @@ export interface ProgramParts {
   readonly file: string;
   readonly options: ProgramOptions;
   readonly cwd: string;
-  /** File that says which process it is. */
+  /** File that records the process. */
   readonly note: string;
   readonly log: Logger;
   readonly clock: Clock;
@@ -70,7 +70,7 @@ export class Program implements ProgramHandle {
     return this.#startedAt;
   }
 
-  /** Why it ended last, as long as it is not running again. */
+  /** Reason of the last end, as long as it is not running again. */
   get cause(): string | undefined {
     return this.#cause;
   }

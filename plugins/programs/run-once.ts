@@ -14,7 +14,7 @@ export interface RunParts {
   readonly args: readonly string[];
   readonly options: RunOptions;
   readonly cwd: string;
-  /** File that says which process it is, by its number. */
+  /** Returns the file that records the process, by its pid. */
   readonly note: (pid: number) => string;
   /** Signals that end it besides its own. */
   readonly ends: readonly AbortSignal[];
@@ -24,7 +24,10 @@ const maxErrorBytes = 8 * 1024;
 /** A child of its own may hold the pipes open. */
 const lastWordsMs = 300;
 
-/** Runs a program once and collects what it prints, in a group of its own that is killed when it takes too long, prints too much, or is not wanted any more. */
+/**
+ * Runs a program once and collects its output, in a process group that is killed if it takes too
+ * long, prints too much, or is aborted.
+ */
 export async function runOnce(parts: RunParts): Promise<RunResult> {
   const { label, file, args, options, cwd, ends } = parts;
   const stops = options.signal === undefined ? ends : [...ends, options.signal];
@@ -96,7 +99,7 @@ function resultOf(
   });
 }
 
-/** Keeps the first `max` bytes that a stream brings, and calls `onMore` when there are others. */
+/** Collects the first `max` bytes of a stream, and calls `onMore` if there are more. */
 function gathered(stream: Readable, max: number, onMore: () => void): () => Buffer {
   const chunks: Buffer[] = [];
   let bytes = 0;

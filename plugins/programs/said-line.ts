@@ -1,6 +1,6 @@
 import type { Logger } from 'svc/sdk';
 
-/** A line that a program printed, as it is passed on to the log. */
+/** Line that a program printed, as passed to the log. */
 export interface SaidLine {
   readonly level: keyof Logger;
   readonly message: string;
@@ -23,7 +23,7 @@ const levels: Readonly<Record<string, keyof Logger>> = {
 const mostFields = 20;
 const event = 'programs.said';
 
-/** Programs that log in JSON, the agent among them, or in logfmt keep their level, and say a thing once. */
+/** Parses a line of JSON or logfmt, so that it keeps its level and is not nested. */
 export function saidLine(line: string): SaidLine {
   const { level: named, message, msg, time: _, component, ...rest } = objectIn(line) ?? {};
   const text = [message, msg].find((one) => typeof one === 'string');
