@@ -37,7 +37,7 @@ export class Backlog<T> {
     return taken;
   }
 
-  /** Puts back what was taken; how many had to go for it. */
+  /** Puts back what was taken; returns how many were dropped for it. */
   restore(items: readonly T[]): number {
     this.#items.unshift(...items);
     for (const item of items) {

@@ -27,7 +27,7 @@ export const newTraceId = (ids: Ids): string => ids.uuid().replaceAll('-', '');
 export const shareOf = (traceId: string): number =>
   Number.parseInt(traceId.slice(-8), 16) / 2 ** 32;
 
-/** The span of a request, within the caller's trace where it says which one that is. */
+/** Builds the span of a request, within the caller's trace if it states one. */
 export function spanOf(request: SelfRequest, traceId: string, ids: Ids): RequestSpan {
   const { route, method, plugin, status, requestId, startedAt, durationMs, traceparent } = request;
   const [, callersTrace, parentSpanId] = parentForm.exec(traceparent ?? '') ?? [];
