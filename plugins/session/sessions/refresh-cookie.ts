@@ -16,7 +16,7 @@ export class RefreshCookie {
     this.#name = `svc_refresh_${/:(\d{1,5})$/.exec(call.headers['host'] ?? '')?.[1] ?? '0'}`;
   }
 
-  /** The token that came with the call; throws when the browser says that another site has asked for it. */
+  /** Returns the token of the call; throws if the browser indicates that another site caused it. */
   read(): string {
     this.#assertOwnPage();
     const pairs = (this.#call.headers['cookie'] ?? '').split(';').map((pair) => pair.trim());

@@ -34,7 +34,7 @@ export interface SessionParts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
-  /** Runs work that is no part of the call it began in: it stands even though the call is refused. */
+  /** Runs work outside the call it began in: it takes effect even if the call is refused. */
   readonly detached: <R>(work: () => Promise<R>) => Promise<R>;
   readonly ended: (sessionId: string, userId: number) => void;
   readonly replayed: (sessionId: string, userId: number, ip: string) => void;
@@ -43,7 +43,7 @@ export interface SessionParts {
 /** Max concurrent sessions: more do not stem from one person's tabs. */
 const mostSessions = 100;
 
-/** Logins and what is refreshed from them, until they end. */
+/** Logins and their refreshes, until they end. */
 export class Sessions {
   readonly #parts: SessionParts;
   readonly #rotation: Rotation;
@@ -106,7 +106,7 @@ export class Sessions {
     await this.#endOne(reachOf(actor), id);
   }
 
-  /** Ends the session that the caller speaks in. */
+  /** Ends the caller's session. */
   async leave(actor: Principal): Promise<void> {
     await this.#endOne(ownId(actor), ownSession(actor));
   }
@@ -126,7 +126,7 @@ export class Sessions {
     over.forEach((session) => ended(session.id, session.user_id));
   }
 
-  /** An account has changed: sessions that began before that are over. */
+  /** Ends sessions that began before a change of the account. */
   async endOutdated(userId: number): Promise<void> {
     const { store, directory, clock, ended } = this.#parts;
     const ending = await store.write((rows) =>

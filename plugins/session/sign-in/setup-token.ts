@@ -26,7 +26,10 @@ export interface SetupTokenParts {
 
 const prefix = 'svc_setup_';
 
-/** The one-time token that makes the first administrator. It stands in a file for a person who can read the data folder. */
+/**
+ * One-time token that creates the first administrator. It is in a file, for a person who can read
+ * the data folder.
+ */
 export class SetupToken {
   readonly #parts: SetupTokenParts;
   #waiting: string | undefined;
@@ -54,7 +57,10 @@ export class SetupToken {
     );
   }
 
-  /** Brings table and file in line with the accounts: a good token while there is no administrator, none afterwards. */
+  /**
+   * Aligns table and file with the accounts: a valid token while there is no administrator, none
+   * afterwards.
+   */
   async settle(): Promise<void> {
     const { store, directory, clock, ids, file } = this.#parts;
     if (await directory.hasAdmin()) {
@@ -118,7 +124,7 @@ function readToken(file: string): string | undefined {
   }
 }
 
-/** Readable by the owner only from its first byte on, and whole or not there at all. */
+/** Writes a file readable by the owner only from its first byte on, and atomically. */
 function writeToken(file: string, token: string): void {
   const draft = `${file}.new`;
   rmSync(draft, { force: true });

@@ -115,7 +115,10 @@ export class SessionRows {
       .execute();
   }
 
-  /** Removes what is over. A session that ended is kept while its access tokens could still be shown. */
+  /**
+   * Deletes expired rows. An ended session is kept while its access tokens could still be
+   * presented.
+   */
   async purge(now: number, endedBefore: number): Promise<void> {
     await this.#db
       .deleteFrom('session_sessions')

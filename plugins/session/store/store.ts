@@ -21,7 +21,7 @@ export class Store {
   }
 }
 
-/** All SQL of this plugin, by what it is about. */
+/** SQL of this plugin, by subject. */
 export class Rows {
   readonly signingKeys: SigningKeyRows;
   readonly sessions: SessionRows;

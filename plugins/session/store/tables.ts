@@ -26,7 +26,7 @@ export interface ApiTokenRow {
   readonly last_used_at: number | null;
 }
 
-/** The session that a refresh token speaks of. */
+/** Session of a presented refresh token. */
 export interface ShownSession {
   readonly session_id: string;
   readonly user_id: number;
@@ -35,7 +35,7 @@ export interface ShownSession {
   readonly ended_at: number | null;
 }
 
-/** A refresh token that is kept, and what its session says about it. */
+/** Stored refresh token, with its session. */
 export interface ShownToken extends ShownSession {
   readonly id: number;
   readonly issued_at: number;

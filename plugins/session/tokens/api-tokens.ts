@@ -40,7 +40,7 @@ export interface ApiTokenParts {
   readonly declared: () => readonly string[];
 }
 
-/** A token as it is remembered; `grants` is what it and its person had in common when they last met. */
+/** Cached token; `grants` is what it and its person had in common at the last use. */
 interface Known {
   readonly id: number;
   readonly userId: number;

@@ -1,7 +1,10 @@
 import type { Person } from 'svc/contracts/iam';
 import type { Principal } from 'svc/sdk';
 
-/** A person at the keyboard, as they stand now, who showed their password at `authenticatedAt`. */
+/**
+ * Returns the principal of a person, as the account is now, who entered their password at
+ * `authenticatedAt`.
+ */
 export const userPrincipal = (
   person: Person,
   session: string,

@@ -3,7 +3,7 @@ import type { Clock } from 'svc/sdk';
 import { accessTokenMs } from '../store/lifetimes.ts';
 import type { Store } from '../store/store.ts';
 
-/** Sessions that ended so lately that an access token of theirs could still be good. */
+/** Sessions that ended so recently that an access token of theirs could still be valid. */
 export class Revocations {
   readonly #store: Store;
   readonly #clock: Clock;

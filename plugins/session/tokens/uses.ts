@@ -2,7 +2,7 @@ import type { Clock } from 'svc/sdk';
 
 import type { Rows, Store } from '../store/store.ts';
 
-/** The rest of a busier minute goes unnoticed until its next use. */
+/** Max uses collected; the rest of a busier minute goes unrecorded until its next use. */
 const mostGathered = 10_000;
 const batchSize = 200;
 
@@ -26,7 +26,7 @@ export class Uses {
     this.#note(this.#apiTokens, id);
   }
 
-  /** Writes down what was gathered. */
+  /** Stores what was collected. */
   async flush(): Promise<void> {
     await this.#write(this.#sessions, (rows, id, at) => rows.sessions.noteUse(id, at));
     await this.#write(this.#apiTokens, (rows, id, at) => rows.apiTokens.noteUse(id, at));
