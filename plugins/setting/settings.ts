@@ -37,7 +37,7 @@ export interface SettingParts {
   readonly changed: (name: string) => void;
 }
 
-/** Stands for a secret that is set; as a new value it means: leave it. */
+/** Placeholder of a secret that is set; as a new value it means: keep it. */
 const mask = '••••';
 
 const recentMs = 5 * 60_000;
@@ -90,7 +90,7 @@ export class SystemSettings {
     return this.#shown(name);
   }
 
-  /** Back to what file or declaration say. */
+  /** Resets a setting to its file or declaration. */
   async unset(address: SettingName, change: Change): Promise<void> {
     const { board, store, stored } = this.#parts;
     const name = nameOf(address);
@@ -144,7 +144,7 @@ function assertNotFromOutside({ key, source, declaration: { env = '' } }: Settin
   }
 }
 
-/** The same, with another that has the say. */
+/** Throws if a setting is overridden by a launch. */
 function assertHasTheSay(name: string, value: unknown, launch: Launch | undefined): void {
   if (launch !== undefined) {
     throw errors.value_elsewhere({
@@ -181,7 +181,7 @@ function noteChange(change: Change, state: SettingState | undefined, value: unkn
 const signatureOf = ({ email, name, kind, id }: Principal): string =>
   email ?? name ?? `${kind} ${id}`;
 
-/** A secret shows whether it is set, and nothing else. */
+/** Returns the value to show; a secret shows only whether it is set. */
 const shownValue = (value: unknown, sensitive: boolean): unknown =>
   value === undefined ? null : sensitive && isSet(value) ? mask : value;
 

@@ -31,7 +31,7 @@ export class StoredValues {
     this.#parts = parts;
   }
 
-  /** Reads all that is stored, and brings into force what fits. */
+  /** Reads everything stored, and applies valid values. */
   async refresh(): Promise<void> {
     const turn = (this.#asked += 1);
     const rows = await this.#parts.store.all();
@@ -43,7 +43,7 @@ export class StoredValues {
     }
   }
 
-  /** The same from memory: a plugin has brought or taken keys. */
+  /** Applies stored values from memory, after a plugin has added or removed keys. */
   apply(): void {
     const found = new Map<string, string>();
     for (const state of this.#parts.board.list()) {
