@@ -19,7 +19,10 @@ export interface EvidenceParts {
 const maxBytes = 16 * 1_024 * 1_024;
 const dayMs = 86_400_000;
 
-/** Results that are too large to be said in one piece: a row that knows of each, and its text in a file. Bounded in total and in time. */
+/**
+ * Store of results that are too large for one answer: a row for each, and its text in a file.
+ * Bounded in total and in time.
+ */
 export class EvidenceStore {
   readonly #parts: EvidenceParts;
 
@@ -70,8 +73,9 @@ export class EvidenceStore {
   }
 
   /**
-   * The text of what the principal may read: their own, what no person has asked for, or everything for an administrator. Who sees some
-   * devices alone reads what they have asked for under the same selectors.
+   * Returns the text of evidence that the principal may read: their own, what no person has
+   * requested, or everything for an administrator. Users with access to some devices read what they
+   * have requested under the same selectors.
    */
   async read(
     name: string,

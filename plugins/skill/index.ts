@@ -102,7 +102,7 @@ export default definePlugin({
   },
 });
 
-/** Opens the list of what edges can do; it is asked for as they come. */
+/** Opens the list of edge tools, which is fetched as edges connect. */
 function openEdgeTools(
   { scope, extend, events, log }: PluginContext,
   { skills, fleet }: Pick<EdgeToolParts, 'skills' | 'fleet'>,

@@ -15,7 +15,7 @@ const usual: Options = {
   allErrors: true,
   logger: false,
 };
-/** Patterns that are not ours run on an engine that no pattern can stall. */
+/** Options for foreign patterns, which run on an engine that no pattern can stall. */
 const linear: Options = {
   code: {
     regExp: Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), {
@@ -61,7 +61,10 @@ export class ParamsCheck {
   }
 }
 
-/** A model invents params: a tool that lists its own takes no others, unless it says so. Servers that speak MCP may mean otherwise. */
+/**
+ * Returns the schema without unknown params, since a model invents some: a tool that lists its own
+ * accepts no others, unless it says so. MCP servers may mean otherwise.
+ */
 function closed({ schema, source }: Tool): object {
   const isOpen =
     source.startsWith('mcp:') ||

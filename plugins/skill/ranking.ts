@@ -3,7 +3,7 @@ import type { Tool } from 'svc/contracts/skill';
 type Ranked = Pick<Tool, 'key' | 'name' | 'description'>;
 
 const most = 8;
-/** A word of the name says more than one of the description. */
+/** Weights: a word of the name counts more than one of the description. */
 const [named, told] = [2, 1];
 /** Words that say nothing about a tool. */
 const common = new Set(
@@ -11,7 +11,7 @@ const common = new Set(
     ' ',
   ),
 );
-/** Words that people, models and tools use for the same, without their endings; the first stands for all. */
+/** Synonyms that people, models and tools use, without endings; the first represents all. */
 const families = [
   ['search', 'find', 'look', 'lookup'],
   ['list', 'enumerat'],

@@ -47,7 +47,7 @@ const classes: Readonly<Record<string, SkillClass>> = {
   destructive: 'dangerous',
 };
 
-/** The class by any of its names; what is not understood counts as dangerous. */
+/** Returns the class by any of its names; an unknown one counts as dangerous. */
 export const classNamed = (name: string): SkillClass =>
   Object.hasOwn(classes, name) ? classes[name]! : 'dangerous';
 

@@ -7,7 +7,10 @@ const deepest = 40;
 const escapes =
   // oxlint-disable-next-line no-control-regex -- these are what is taken out
   /[\u001b\u009d\u0090][\]PX^_][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)?|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]*[0-~]?/g;
-/** Controls but tab and line feed; what has no width, turns the direction of writing, or is a tag that nobody sees. */
+/**
+ * Matches control characters except tab and line feed; zero-width characters, changes of direction,
+ * and invisible tags.
+ */
 const unseen =
   // oxlint-disable-next-line no-control-regex -- as above
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udfff]/g;
