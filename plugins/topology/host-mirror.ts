@@ -16,7 +16,10 @@ const batch = 500;
 /** Max noted devices; beyond it, one full scan is cheaper. */
 const maxNoted = 10_000;
 
-/** Keeps one host node for each device, by its id. The directory is asked for what is true, whatever an event said. */
+/**
+ * Mirror that keeps one host node for each device, by its id. The directory is queried for the
+ * truth, whatever an event said.
+ */
 export class HostMirror {
   readonly #tables: Tables<TopologyTables>;
   readonly #devices: Handle<DeviceDirectory>;
@@ -46,7 +49,10 @@ export class HostMirror {
     this.#all = true;
   }
 
-  /** Makes the nodes what the directory says, as far as that is known to be needed. False: storage could not take it, it is to be tried again. */
+  /**
+   * Aligns the nodes with the directory, as far as needed. False if storage could not accept it, to
+   * be retried.
+   */
   async catchUp(signal: AbortSignal): Promise<boolean> {
     if (!this.#devices.available) {
       return true;

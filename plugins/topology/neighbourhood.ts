@@ -36,7 +36,10 @@ const betweenSeen = (seen: SeenDevices) =>
     ? sql`true`
     : sql`r.src_id in ${hostsOf(seen)} and r.dst_id in ${hostsOf(seen)}`;
 
-/** Everything within so many steps of some nodes, whichever way failure goes, and how it goes between them; nearest first. */
+/**
+ * Returns everything within so many steps of some nodes, in either direction of failure, with the
+ * edges between them; nearest first.
+ */
 export async function neighbourhood(
   db: TopologyDb,
   { node_ids: given = [], device_ids: devices = [], names = [], depth, most = maxNodes }: Around,

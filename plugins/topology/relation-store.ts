@@ -27,7 +27,7 @@ export interface Step {
   readonly origin: number;
 }
 
-/** The only statements about relations. Who sees some devices alone sees what is between these. */
+/** Statements about relations. Users with access to some devices see those between these. */
 export const relationStore = (db: TopologyDb, seen: SeenDevices) => ({
   list: (filter: RelationFilter, page: PageRequest): Promise<Page<RelationRow>> =>
     pageOf(relations(db, seen).selectAll().where(fits(filter)), 'id', page),

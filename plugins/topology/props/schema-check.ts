@@ -28,8 +28,9 @@ const longestPattern = 300;
 type Part = readonly [path: string, schema: unknown, depth: number];
 
 /**
- * Throws unless a stranger's schema is one that can be compiled and run safely: small, flat enough, of known words, and
- * without references, which could name a far address, go round in circles, or make little text stand for endless work.
+ * Throws unless a stranger's schema can be compiled and run safely: small, flat enough, of known
+ * keywords, and without references, which could name a remote address, be circular, or make little
+ * text stand for endless work.
  */
 export function assertSchema(schema: Readonly<Record<string, unknown>>): void {
   if (JSON.stringify(schema).length > longest) {
