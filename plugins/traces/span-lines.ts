@@ -1,4 +1,4 @@
-/** A span as it is read at a glance. */
+/** Span at a glance. */
 export interface SpanLine {
   readonly span_id: string;
   readonly parent_id: string | null;

@@ -7,7 +7,9 @@ import type { TempoQuestion } from '../tempo/question.ts';
 import type { StoreStatus, TraceForm } from '../thread/contract.ts';
 import type { DriverStatus, TraceDriver } from './driver.ts';
 
-/** A little more than any query may take in the thread: its own deadline is the one that says why. */
+/**
+ * Time limit slightly beyond that of any query in the thread, whose own deadline states the reason.
+ */
 const patienceMs = 5 * 60_000 + 10_000;
 /** A thread that is busy is not dead; who asks decides how long that is. */
 const statusMs = 60_000;

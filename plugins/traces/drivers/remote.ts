@@ -203,7 +203,10 @@ export class RemoteTraces implements TraceDriver {
       : this.#thread.call('enforced', { query, enforce, asks } satisfies EnforcedInput);
   }
 
-  /** The other server finds traces with a span in sight; what is to be seen of them, and whether they match, is decided here. */
+  /**
+   * Filters the other server's answer: it finds traces with a visible span; which spans are
+   * visible, and whether they match, is decided here.
+   */
   async #judged(
     query: string,
     window: TraceWindow,

@@ -89,7 +89,10 @@ export function traceIdOf(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(text.padStart(32, '0'), 'hex'));
 }
 
-/** The same of the store: what of it cannot be read is said, and a trace that may lie there is not called absent. */
+/**
+ * Renders a trace of the store: what cannot be read is stated, and a trace that may be there is not
+ * called absent.
+ */
 export function renderTold(
   { answer, warnings }: Told<TraceSpans | undefined>,
   input: TraceInput,

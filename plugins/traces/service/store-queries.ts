@@ -32,7 +32,7 @@ const ever = { start: -8.64e15, end: 8.64e15 };
 
 type Windowed = Asked & { readonly start: number; readonly end: number };
 
-/** An answer, and what it misses. */
+/** Answer with warnings about what it lacks. */
 export interface Told<T> {
   readonly answer: T;
   readonly warnings: readonly string[];
@@ -40,7 +40,7 @@ export interface Told<T> {
 
 type Written<T> = (result: MetricsResult, budget: Budget) => T | Promise<T>;
 
-/** The queries of the thread, with their defaults and limits; what they find is not yet in any format. */
+/** Queries of the thread, with their defaults and limits; results are not in any format yet. */
 export class StoreQueries {
   readonly #store: TracesStore;
   readonly #runner: QueryRunner;

@@ -35,12 +35,12 @@ export interface TracesStore {
   count(head: Head, first: number, end: number): void;
   source(): SpanSource;
   readonly tables: SpanTables;
-  /** A question to the source or the tables; what is damaged is left out. */
+  /** Runs a query on the source or the tables; damaged parts are left out. */
   read<T>(question: () => Promise<T>): Promise<T>;
   /** Returns descriptions of what an answer about these times, or one trace, lacks. */
   missing(window: SearchWindow, trace?: Uint8Array): string[];
   trace(id: Uint8Array): Promise<TraceSpans | undefined>;
-  /** Makes the head a block when it is time, or at once; removes what is too old or too much. */
+  /** Turns the head into a block when due, or immediately; deletes what is too old or too much. */
   tend(options?: { readonly now?: boolean }): Promise<void>;
   metricRows(): MetricRow[];
   /** Reason why nothing is stored at the moment. */

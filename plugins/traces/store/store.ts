@@ -123,7 +123,10 @@ class Store implements TracesStore {
     };
   }
 
-  /** Brings back what is in the log and in no block. A head is cut only between segments, so that each is in one of them. */
+  /**
+   * Replays what is in the log and in no block. A head is cut only between segments, so that each
+   * is in one of them.
+   */
   async replay(): Promise<void> {
     const done = this.#catalogue.db.prepare('select segment from position').pluck().get() as number;
     await this.#wal.replay(async (record, segment) => {
@@ -335,7 +338,10 @@ class Store implements TracesStore {
     await this.#wal.drop(behind);
   }
 
-  /** Segments count from the beginning again at a start, and the clock may have been set back: no name says that it is free. */
+  /**
+   * Returns an unused name: segments are numbered from the start again, and the clock may have been
+   * set back.
+   */
   #freeName(segment: number): string {
     const name = `${String(this.#now()).padStart(14, '0')}-${segment}-${this.#blocksMade++}.traces`;
     return existsSync(join(this.#catalogue.blocksFolder, name)) ? this.#freeName(segment) : name;

@@ -86,7 +86,7 @@ export class Parameters {
       : (this.count('exemplars') ?? usualExemplars);
   }
 
-  /** Milliseconds; whole seconds that make about 120 points of the window unless it is said. */
+  /** Step in milliseconds; by default whole seconds that make about 120 points of the window. */
   step({ start, end }: Window): number {
     const text = this.text('step');
     if (text === undefined) {

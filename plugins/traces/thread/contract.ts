@@ -134,7 +134,7 @@ export type TracesMethods = {
   push(input: PushInput): Promise<PushAnswer>;
   search(input: SearchInput, call: Call): Promise<FoundTraces>;
   searchJson(input: SearchInput, call: Call): Promise<Uint8Array<ArrayBuffer>>;
-  /** Undefined: there is no such trace; version 2 says so in its answer. */
+  /** Returns a trace; undefined if there is none: version 2 states that in its answer. */
   trace(input: TraceInput, call: Call): Promise<Uint8Array | undefined>;
   tagNames(input: Omit<TagsInput, 'version' | 'scope'>, call: Call): Promise<TagNames>;
   tagsJson(input: TagsInput, call: Call): Promise<Uint8Array<ArrayBuffer>>;

@@ -4,7 +4,7 @@ import type { Value } from '../../traceql/spans/span.ts';
 const lineBytes = 64;
 const lineBits = lineBytes * 8;
 
-/** A set that may say yes to what is not in it, never no to what is. The bits of an entry share one line of memory. */
+/** Set with false positives, but no false negatives. The bits of an entry share one cache line. */
 export class BitFilter {
   readonly bytes: Uint8Array;
   readonly #lines: number;

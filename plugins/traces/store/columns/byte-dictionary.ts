@@ -16,10 +16,13 @@ export class ByteDictionary {
   readonly #hashes = u32();
   /** Hashes and numbers, interleaved, so that both are in the same cache line. */
   #slots = new Int32Array(2 * 8192).fill(none);
-  /** Four bytes at a time of what was asked about last: of all dictionaries together, so that one body is held on to at most. */
+  /**
+   * View of the bytes queried last: shared by all dictionaries, so that at most one body is
+   * retained.
+   */
   static #asked = viewOf(nothing);
   static #askedBytes: Uint8Array = nothing;
-  /** The same of what is known. */
+  /** View of the known bytes. */
   #own = viewOf(nothing);
   #ownBytes: Uint8Array = nothing;
   readonly #seed: number;

@@ -4,7 +4,7 @@ import type { Attribute, Scope, Value } from '../../traceql/spans/span.ts';
 export const scopeBits = { span: 1, resource: 2, event: 4, link: 8, instrumentation: 16 } as const;
 export type ScopeName = keyof typeof scopeBits;
 
-/** Texts and attributes that the spans of one table share; numbers stand for them in the columns. */
+/** Texts and attributes shared by the spans of one table; the columns contain their numbers. */
 export interface SpanDictionary {
   text(id: number): string;
   readonly texts: number;

@@ -19,7 +19,7 @@ const types = {
 const deepest = 64;
 const zigzagLimit = 2 ** 52;
 
-/** A text whose bytes are at hand. */
+/** Encodes a text from its bytes. */
 export function encodeText(writer: ByteWriter, text: Uint8Array): void {
   writer.u8(types.string);
   writer.block(text);

@@ -16,7 +16,9 @@ export interface ServerStamp {
   readonly edge_id?: string | undefined;
 }
 
-/** `kept`: the spans come from a store of ours, which stamped them before. */
+/**
+ * Stamp of the sender; `kept` if the spans come from a store of ours, which stamped them before.
+ */
 export type Stamping = ServerStamp | 'kept';
 
 const stamped: readonly (keyof ServerStamp)[] = ['device_id', 'edge_id'];
@@ -177,7 +179,10 @@ export class HeadDictionary implements SpanDictionary {
     return id;
   }
 
-  /** The pair of a KeyValue that stands there with its length before it; `unusable` without a proper key, `valueless` without a value. */
+  /**
+   * Returns the pair of a length-prefixed KeyValue; `unusable` without a proper key, `valueless`
+   * without a value.
+   */
   pairOfBytes(bytes: Uint8Array, start: number, end: number, scope: ScopeName): number {
     const known = this.#pairBytes.intern(bytes, start, end);
     let pair = this.#pairByBytes[known] ?? undecoded;
@@ -193,7 +198,10 @@ export class HeadDictionary implements SpanDictionary {
     return pair;
   }
 
-  /** The resource of a body with what the server knows of its sender: what the sender says about that itself does not count. */
+  /**
+   * Returns the resource of a body with the server's knowledge of its sender, which overrides the
+   * sender's claims.
+   */
   resourceOfBytes(bytes: Uint8Array, start: number, end: number, stamping: Stamping): number {
     const stamp = stamping === 'kept' ? {} : stamping;
     const key = `${this.#resourceBytes.intern(bytes, start, end)}|${stamp.device_id ?? ''}|${stamp.edge_id ?? ''}`;
@@ -266,8 +274,9 @@ export class HeadDictionary implements SpanDictionary {
   }
 
   /**
-   * A pair whose value is a text, in the one form that senders write: where its text lies is all that is kept, and it
-   * is decoded when somebody asks for it. `at` is where these bytes lie among those of all pairs.
+   * Stores a pair with a text value, in the form that senders write: only the position of the text
+   * is stored, and it is decoded on demand. `at` is the position of these bytes among those of all
+   * pairs.
    */
   #textPair(bytes: Uint8Array, start: number, end: number, at: number): number | undefined {
     const found = textPairIn(bytes, start, end);

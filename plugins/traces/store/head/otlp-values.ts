@@ -94,7 +94,7 @@ function readEntries(reader: ProtoReader, limits: TraceLimits, losses: Losses): 
   return entries;
 }
 
-/** A reader of a message that stands there with its length before it. */
+/** Returns a reader of a length-prefixed message. */
 export function readerBehindLength(bytes: Uint8Array, start: number, end: number): ProtoReader {
   let at = start;
   while (bytes[at]! > 0x7f) {
@@ -168,7 +168,7 @@ export function writeValue(writer: ProtoWriter, value: Value): void {
   }
 }
 
-/** An AnyValue in the JSON form of OTLP; what is only of the query language as its text. */
+/** Writes an AnyValue in the JSON form of OTLP; types that only the query language has as text. */
 export function valueJson(json: JsonBytes, value: Value): void {
   switch (value.type) {
     case 'string':

@@ -24,7 +24,10 @@ export const emptyTally = (): Tally => ({
   newestMs: -Infinity,
 });
 
-/** Reads an ExportTraceServiceRequest into a head. Throws, and leaves the head as it was, when the bytes are no such message. */
+/**
+ * Reads an ExportTraceServiceRequest into a head. Throws, leaving the head unchanged, if the bytes
+ * are invalid.
+ */
 export function decodeTraces(
   body: Buffer,
   head: Head,
@@ -67,7 +70,7 @@ class Decoder {
     }
   }
 
-  /** The resource may stand behind its spans: it is looked for first. */
+  /** Reads spans of a resource, which may come after them: it is searched first. */
   #resourceSpans(range: Range, stamp: Stamping): void {
     const { body, head } = this.#reading;
     const { start, end } = this.#reading.first(range);

@@ -33,7 +33,7 @@ export function requestOf(
   return asBuffer(format === 'otlp-json' ? protoFromJson(raw) : raw);
 }
 
-/** The body as it was before it was packed, however large it says it is. */
+/** Unpacks the body, bounded whatever size it claims. */
 function inflated(body: Uint8Array, encoding: string | undefined, maxBytes: number): Uint8Array {
   switch (encoding) {
     case undefined:

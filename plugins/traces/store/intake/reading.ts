@@ -45,7 +45,7 @@ export class Reading {
     return { start: start + 1, end: reader.position };
   }
 
-  /** Steps over a field of bytes; answers where its length stands. */
+  /** Skips a field of bytes; returns the position of its length. */
   skip(reader: ProtoReader): number {
     if (reader.wire !== 2) {
       throw errors.wire_type({ wire: reader.wire });

@@ -10,7 +10,10 @@ import type { Attribute } from '../../traceql/spans/span.ts';
 import { attributesJson, valueJson, valueText } from '../head/otlp-values.ts';
 import { intrinsicTags, type TagNames, type TagValue } from './tags.ts';
 
-/** A finished object with what is missing in it, as Tempo says it of partial answers, and as a list. */
+/**
+ * Adds warnings about what is missing to a finished object, as Tempo does for partial answers, and
+ * as a list.
+ */
 export function withWarnings(
   json: Uint8Array<ArrayBuffer>,
   warnings: readonly string[],

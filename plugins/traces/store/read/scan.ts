@@ -31,7 +31,10 @@ interface Candidate {
 
 const batchTraces = 32;
 
-/** All spans of one trace, wherever they lie; one that was sent twice once. What one machine says is no repetition of what another has said. */
+/**
+ * Returns all spans of one trace, wherever they are; duplicates once. Equal spans of different
+ * machines are no duplicates.
+ */
 export function gather({ heads, blocks }: SpanTables, id: Uint8Array): TraceSpans | undefined {
   const spans: Span[] = [];
   const known = new Set<string>();

@@ -142,7 +142,7 @@ interface Seen {
   readonly index: number;
 }
 
-/** Spans that are in sight and that the filter wants, batch by batch; whole traces only where somebody speaks of them. */
+/** Yields visible spans that match the filter, batch by batch; whole traces only if needed. */
 async function* spansOf(
   tables: SpanTables,
   { window, enforce = [], query = '' }: TagOptions,

@@ -29,7 +29,7 @@ const intrinsics = (
 
 export interface ComparedSeries {
   readonly labels: readonly Attribute[];
-  /** One for each slot; none where the series only says that there is more. */
+  /** Values by slot; none if the series only indicates that there is more. */
   readonly values: Float64Array;
 }
 

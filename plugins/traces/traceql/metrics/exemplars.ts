@@ -6,7 +6,7 @@ import type { TraceView } from '../spans/trace-view.ts';
 export interface Exemplar {
   readonly labels: readonly Attribute[];
   readonly timeMs: number;
-  /** Undefined where the function measures nothing: the value of the series stands for it. */
+  /** Value; undefined if the function measures nothing: the value of the series replaces it. */
   readonly value: number | undefined;
   readonly slot: number;
 }

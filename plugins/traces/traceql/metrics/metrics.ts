@@ -133,7 +133,7 @@ function timesOf({ start, end, step }: MetricsOptions): Float64Array {
   return Float64Array.from({ length: count }, (_, index) => start + index * step);
 }
 
-/** Each span that the query is about, once, with the slot that its start lies in. */
+/** Visits each span that the query selects, once, with the slot of its start. */
 async function eachSpan(
   source: SpanSource,
   query: Query,

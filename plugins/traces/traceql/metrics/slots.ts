@@ -215,5 +215,8 @@ class Histogram {
   }
 }
 
-/** The power of two that is the upper bound of a number's bucket; 0 for what is not above it. */
+/**
+ * Returns the power of two that is the upper bound of a number's bucket; 0 for one that is not
+ * positive.
+ */
 const octave = (value: number): number => (value > 0 ? 2 ** Math.ceil(Math.log2(value)) : 0);

@@ -16,7 +16,7 @@ const binding: ReadonlyMap<string, number> = new Map([
 const bindingOfNegation = { '!': 4, '-': 3 } as const;
 const fromTheRight = 6;
 
-/** Words that stand for an intrinsic, in all their spellings. */
+/** Intrinsics by word, in all spellings. */
 const intrinsics: ReadonlyMap<string, Intrinsic> = new Map<string, Intrinsic>([
   ...(
     [
@@ -166,7 +166,7 @@ function atom(tokens: Cursor): FieldExpression {
   }
 }
 
-/** The value of a number as it was written. */
+/** Parses a number as written. */
 export function numberOf(
   type: 'integer' | 'float' | 'duration',
   value: number,

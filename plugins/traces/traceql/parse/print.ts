@@ -7,7 +7,7 @@ import type {
   Stage,
 } from './ast.ts';
 
-/** The query as text that reads back as the same query; every operation in parentheses where it stands within another. */
+/** Prints a query such that it parses to the same one; nested operations are in parentheses. */
 export function printQuery({ stages, metrics, ranks, hints }: Query): string {
   const parts = stages.map(printStage);
   if (metrics?.function === 'compare') {

@@ -40,7 +40,10 @@ export const withNames = (query: Query): Query => ({
   ],
 });
 
-/** Throws unless the query looks at one span at a time: what it says of other spans cannot be kept from the asker elsewhere. */
+/**
+ * Throws unless the query looks at one span at a time: what it states about other spans cannot be
+ * hidden from the caller elsewhere.
+ */
 export function assertSpansAlone({ stages, metrics }: Query): void {
   assertFieldsAlone([
     ...stages.flatMap(fieldsIn),

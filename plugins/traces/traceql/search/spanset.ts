@@ -6,7 +6,7 @@ import { compileTest } from './field.ts';
 export type Members = readonly number[];
 export type SelectSpans = (view: TraceView, members: Members) => Members;
 
-/** A spanset expression without inner pipelines as a function; `inner` says how a pipeline within it selects. */
+/** Compiles a spanset expression without inner pipelines; `inner` compiles those. */
 export function compileSpanset(
   expression: SpansetExpression,
   inner: (expression: Extract<SpansetExpression, { kind: 'pipeline' }>) => SelectSpans,

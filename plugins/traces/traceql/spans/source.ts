@@ -65,7 +65,10 @@ export interface SearchWindow {
 
 export interface TraceBatch {
   readonly traces: readonly TraceSpans[];
-  /** No trace of a later batch starts after this (milliseconds): when enough newer ones are found, the search is over. */
+  /**
+   * Start, in milliseconds, after which no trace of a later batch starts: once enough newer ones
+   * are found, the search is over.
+   */
   readonly newestLeft: number;
   /** Share of the search that is done, this batch included: from 0 to 1. */
   readonly share: number;

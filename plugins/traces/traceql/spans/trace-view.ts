@@ -2,7 +2,7 @@ import { attribute, type Span, type TraceSpans, type Value } from './span.ts';
 
 /** The family of each span, as numbers of spans; and the nested sets that queries may ask for. */
 export interface Tree {
-  /** -1: a root; -2: the parent is not there. */
+  /** Parent by index; -1: a root; -2: the parent is missing. */
   readonly parent: Int32Array;
   /** Parents before children. Spans whose parents go in a circle are not in it. */
   readonly order: Uint32Array;
@@ -14,7 +14,7 @@ export interface Tree {
 const unknownRoot = '<root span not yet received>';
 const missing = -2;
 
-/** One trace under a query: what is known of it as a whole is worked out when it is asked for, once. */
+/** View of one trace for a query: properties of the whole are computed on demand, once. */
 export class TraceView {
   readonly traceId: string;
   readonly spans: readonly Span[];
@@ -134,8 +134,8 @@ function treeOf(spans: readonly Span[]): Tree {
 }
 
 /**
- * An id may stand for two spans: client and server of one call that share it. Then the server's is the child of the
- * client's, and further children are the server's.
+ * Returns parents. An id may belong to two spans: client and server of one call that share it. Then
+ * the server's is the child of the client's, and further children are the server's.
  */
 function parentsOf(spans: readonly Span[]): Int32Array {
   const first = new Map<string, number>();
