@@ -117,7 +117,7 @@ export function productOf(provider: SearchProvider, key: string): Product {
   };
 }
 
-/** Snippets hold marks of what was searched for. */
+/** Cleans a snippet, which contains highlighting marks. */
 const lineOf = (value: unknown, most: number): string =>
   typeof value === 'string'
     ? plainText(value.slice(0, most * 4))
