@@ -5,7 +5,7 @@ import type { Standing } from '../rights/authority.ts';
 import { type AttachFrame, type OpenFrame, readFrame } from '../protocol/frames.ts';
 import { limits } from '../protocol/limits.ts';
 
-/** A WebSocket that was let in, and for what: by its ticket, or by its token. */
+/** Admitted WebSocket with its purpose: by its ticket, or by its token. */
 export interface Connection {
   readonly socket: Socket;
   readonly standing: Standing;

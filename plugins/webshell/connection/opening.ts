@@ -40,7 +40,7 @@ export interface AcceptedLogin {
   readonly typed: () => void;
 }
 
-/** Through the tunnel and past the login of the SSH server; what it refuses is written down. */
+/** Connects through the tunnel and logs in at the SSH server; a refusal is recorded. */
 export async function logIn(
   parts: OpeningParts,
   connection: Connection,

@@ -23,7 +23,7 @@ export interface OpenFrame extends Size {
   readonly acks: boolean;
 }
 
-/** The first frame of a browser that comes back to its shell. */
+/** First frame of a browser that reconnects to its shell. */
 export interface AttachFrame extends Size {
   readonly type: 'attach';
   /** Number of bytes of the output received, counted from the beginning of the shell. */
@@ -61,7 +61,7 @@ export type ServerFrame =
   | { readonly type: 'notice'; readonly code: 'idle'; readonly message: string }
   | { readonly type: 'error'; readonly code: string; readonly message: string };
 
-/** A remote user as SSH servers take it; it stands in titles and rows. */
+/** Pattern of a remote user that SSH servers accept; it occurs in titles and rows. */
 export const userPattern = '^[A-Za-z0-9_][A-Za-z0-9_.@\\\\-]{0,63}$';
 
 const user = /^[A-Za-z0-9_][A-Za-z0-9_.@\\-]{0,63}$/;

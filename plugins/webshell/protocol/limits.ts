@@ -39,7 +39,7 @@ export const limits = {
    */
   detachedMs: 60_000,
   replayBytes: 256 * 1024,
-  /** Shells that have ended meanwhile, kept so long to tell how. */
+  /** Max ended shells kept to report their end. */
   awaited: 64,
   /** Warning time before an idle shell ends. */
   warnMs: 2 * 60_000,
@@ -74,7 +74,10 @@ export const limits = {
   longestTurnMs: 64,
   /** Unsent bytes beyond which the shell has to wait. */
   unsentBytes: 256 * 1024,
-  /** The same of what a browser that tells how far it has come has not shown. Less than is kept: such a browser misses nothing when it comes back. */
+  /**
+   * Unacknowledged bytes above which a shell waits. Less than is kept: such a browser misses
+   * nothing when it reconnects.
+   */
   unacknowledgedBytes: 192 * 1024,
   /** Typed or pasted. */
   inputBytes: 64 * 1024,

@@ -199,7 +199,7 @@ class Page {
     return this.#length;
   }
 
-  /** Says how many bytes it has become. */
+  /** Adds a line; returns its size. */
   add(line: string): number {
     const more = Buffer.byteLength(line);
     if (this.#length + more > this.#bytes.length) {

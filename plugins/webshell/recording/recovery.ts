@@ -13,7 +13,7 @@ export interface RecoveryParts {
   readonly log: Logger;
 }
 
-/** Writes down of sessions whose process is gone that they have ended, and what is left of their recordings. */
+/** Records the end of sessions whose process is gone, and what is left of their recordings. */
 export async function closeLeftBehind(
   { tables, recordings, note, clock, log }: RecoveryParts,
   isLeft: (row: SessionRow) => boolean,

@@ -16,7 +16,10 @@ export interface RetentionParts {
   readonly clock: Clock;
 }
 
-/** Removes recordings: what is too old, the oldest of what is too much, and what an administrator wants gone. */
+/**
+ * Deletion of recordings: expired ones, the oldest above the size limit, and those that an
+ * administrator deletes.
+ */
 export class Retention {
   readonly #parts: RetentionParts;
 
@@ -37,7 +40,7 @@ export class Retention {
     await recordings.remove(row.id);
   }
 
-  /** Brings what is kept within webshell.recording_days and webshell.recordings_max_bytes. */
+  /** Reduces recordings to webshell.recording_days and webshell.recordings_max_bytes. */
   async apply(): Promise<void> {
     const { tables, settings, clock } = this.#parts;
     const rows = recordingStore(tables.read);

@@ -4,7 +4,7 @@ import { covers, type Handle, type Principal } from 'svc/sdk';
 
 import { errors } from '../protocol/errors.ts';
 
-/** A principal as it was let in: whatever ends a session ends the shells that were opened in it. */
+/** Principal as admitted: whatever ends a session ends the shells that were opened in it. */
 export interface Standing {
   readonly principal: Principal;
   /** Version of the account; grows with its password, role and status. */

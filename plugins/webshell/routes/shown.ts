@@ -6,7 +6,7 @@ import type { SessionRow } from '../sessions/tables.ts';
 
 type RecordingState = 'recording' | 'complete' | 'interrupted' | 'failed' | 'deleted';
 
-/** A session as people see it, with what it has come to by now. */
+/** Renders a session, with its current totals. */
 export const shownSession = (
   row: SessionRow,
   live?: Pick<LiveShell, 'isAttached' | 'bytesIn' | 'bytesOut'>,

@@ -72,7 +72,7 @@ export class Output {
     this.#relieve();
   }
 
-  /** No browser is shown anything: what is printed now must still be here when one comes back. */
+  /** Detaches the browser: from now on output must be kept until one reconnects. */
   detach(): void {
     if (!this.#acks) {
       this.#acknowledged = this.#sent;
@@ -82,7 +82,7 @@ export class Output {
     this.#relieve();
   }
 
-  /** The browser has shown so many bytes since the beginning. */
+  /** Records that the browser has shown so many bytes since the beginning. */
   acknowledge(bytes: number): void {
     this.#acknowledged = Math.min(Math.max(this.#acknowledged, bytes), this.#sent);
     this.#relieve();
@@ -150,8 +150,8 @@ export class Output {
 }
 
 /**
- * The last bytes that a shell has printed, for a browser that comes back. Places are counted from its first byte on. Copies what
- * it keeps: a piece of output is a small part of the memory that it came in.
+ * Last output of a shell, for a browser that reconnects. Positions are counted from its first byte.
+ * Copies what it keeps: a piece of output is a small part of the memory that it came in.
  */
 export class Replay {
   readonly #ring: Buffer;

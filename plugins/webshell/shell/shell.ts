@@ -144,7 +144,10 @@ export class LiveShell {
     }
   }
 
-  /** Shows it in this browser from now on, and what was printed since `from` that is still kept; of one that is awaited also how it ended. */
+  /**
+   * Attaches this browser, which gets what was printed since `from` and is still kept; for an ended
+   * shell also the outcome.
+   */
   attach(next: Attachment, { from, ...size }: { readonly from: number } & Size): void {
     this.assertShowable(from);
     const { output } = this.#terminal;
@@ -164,7 +167,7 @@ export class LiveShell {
     this.#terminal.resize(size);
   }
 
-  /** The browser is gone. One that did not say so on purpose may come back. */
+  /** Handles the loss of the browser. Unless it closed deliberately it may reconnect. */
   async left(socket: Socket, code: number): Promise<void> {
     this.#outcome?.closed(socket, code);
     if (this.#attachment?.socket !== socket) {

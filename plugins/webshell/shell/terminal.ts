@@ -24,7 +24,10 @@ export interface TerminalOptions {
   readonly unrecordable: RecorderOptions['failed'];
 }
 
-/** The terminal on the device: what it prints goes to the recording and to the browser, and it waits while one of them does not keep up. */
+/**
+ * Terminal on the device: its output goes to the recording and to the browser, and it waits while
+ * one of them does not keep up.
+ */
 export class Terminal {
   readonly output: Output;
   readonly #options: TerminalOptions;
@@ -56,7 +59,7 @@ export class Terminal {
     return this.#input.typed;
   }
 
-  /** Begins to show what it prints; `closed` is called when the device closes it, or has already. */
+  /** Starts showing its output; `closed` is called when the device closes it, or has already. */
   show(closed: () => void): void {
     const { channel, fate } = this.#options.ssh;
     channel.once('close', closed);
@@ -84,7 +87,7 @@ export class Terminal {
     this.#wantedSize = size;
   }
 
-  /** Closes the connection to the device; what it has printed stays to be shown. */
+  /** Closes the connection to the device; its output remains to be shown. */
   end(): void {
     const { channel } = this.#options.ssh;
     this.#hasEnded = true;

@@ -141,7 +141,10 @@ export async function assertLogin(login: Login): Promise<void> {
   }
 }
 
-/** `none` first: it is how a server is asked what it takes, and ssh2 tries nothing else before it knows. */
+/**
+ * Returns the credentials; `none` first: it is how a server is asked what it accepts, and ssh2
+ * tries nothing else before it knows.
+ */
 function credentialsOf(login: Login) {
   if (login.type === 'password') {
     return {

@@ -8,7 +8,10 @@ import type { HostKeyRow, WebshellDb, WebshellTables } from '../sessions/tables.
 
 export type ShownHostKey = ReturnType<typeof shown>;
 
-/** Which key is the SSH server's of a device: the first one that was shown, and no other until an administrator says so. */
+/**
+ * SSH host keys of devices: the first one presented is trusted, and no other until an administrator
+ * accepts it.
+ */
 export class HostKeys {
   readonly #tables: Tables<WebshellTables>;
   readonly #clock: Clock;
