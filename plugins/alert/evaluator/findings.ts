@@ -180,14 +180,16 @@ export class Findings {
     const lead = leadIn(turn, draft, inputs) ?? joined[0]!;
     const firing = firingOf(finding, lead, this.#parts.render);
     const now = this.#parts.now();
+    const lasts = known !== undefined && isActive(known);
     draft.apply(
-      known !== undefined && isActive(known)
+      lasts
         ? change(known, firing, { joined, left, firing: countFiring(draft.members(group)) }, now)
         : fire(known, firing, now),
     );
     const incident = draft.incident(group)!;
-    const dampening = isUnnotified(incident) ? inputs.dampening(incident) : undefined;
-    if (dampening !== undefined) {
+    const dampening = inputs.dampening(incident);
+    // To dampening whoever joins counts as well, until channels are notified.
+    if (!lasts || (dampening !== undefined && isUnnotified(incident))) {
       draft.setIncident({
         ...incident,
         fires: countFire(incident.fires, inputs.steady, dampening),
@@ -233,7 +235,11 @@ async function turnsOf(finding: Finding, draft: Draft, holdMs: number): Promise<
   finding.leftOut(leftOut);
   const turns = new Map<string, Turn>();
   await inTurns(moves, ({ key, known, next, did }) => {
-    if (next !== known) {
+    if (did === 'fire') {
+      draft.join(rule.id, next!);
+    } else if (next === undefined && (known?.phase === 'firing' || known?.phase === 'held')) {
+      draft.leave(rule.id, known, finding.slot);
+    } else if (next !== known) {
       draft.setInstance(rule.id, key, next);
     }
     if (did !== undefined) {

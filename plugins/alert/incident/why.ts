@@ -21,6 +21,7 @@ export const WhyAnswer = Type.Object({
         'inhibition',
         'cooldown',
         'dampening',
+        'flapping',
         'acknowledged',
         'silenced',
       ]),
@@ -80,7 +81,7 @@ export class Why {
     const filters = this.#dispatcher.available
       ? await this.#dispatcher
           .get()
-          .preview(noticeOf({ kind: 'firing', incident, again: false, burning: [] }))
+          .preview(noticeOf({ kind: 'firing', incident, again: false, burning: [], left: [] }))
       : [];
     const ends = endsOf(rows);
     const known = new Set(filters.map(({ channel_id: channel }) => channel));

@@ -28,6 +28,12 @@ export interface NoticeIncident {
   readonly firing_instances?: number;
   /** The first twenty of those. */
   readonly instances?: readonly NoticeInstance[];
+  /** Number of instances that fired and ceased to since channels were last notified; absent means none. */
+  readonly left_instances?: number;
+  /** The first twenty of those. */
+  readonly left?: readonly NoticeInstance[];
+  /** Set if it keeps firing and ending: it is not notified again until it settles. */
+  readonly flapping?: { readonly fires: number; readonly window_seconds: number };
 }
 
 /** One label set of an incident that has several. */
@@ -36,6 +42,8 @@ export interface NoticeInstance {
   readonly value?: number;
   /** When it fired. */
   readonly since: string;
+  /** When it ceased to. */
+  readonly until?: string;
 }
 
 /** One notification about an incident, for all channels that take it. */

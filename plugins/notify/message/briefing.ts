@@ -1,5 +1,11 @@
 import type { DeviceEntry } from 'svc/contracts/device';
-import type { Background, Fact, MessageEntry, NoticeIncident } from 'svc/contracts/notify';
+import type {
+  Background,
+  Fact,
+  MessageEntry,
+  NoticeIncident,
+  NoticeInstance,
+} from 'svc/contracts/notify';
 import { formatDuration } from 'svc/query';
 
 import { oneLine } from './plain-text.ts';
@@ -17,7 +23,7 @@ const longestFact = 2_000;
 const longestName = 100;
 const mostLabels = 30;
 const mostTags = 6;
-const mostInstances = 10;
+const maxInstances = 10;
 
 /** What a person who is woken asks, and the answers: those that are not known are left out. */
 export function factsOf({ kind, incident }: MessageEntry, around: Surroundings): readonly Fact[] {
@@ -47,6 +53,8 @@ export function factsOf({ kind, incident }: MessageEntry, around: Surroundings):
     ['Likely cause', !isOver && background?.diagnosis],
     ['In hand', !isOver && inHand(background)],
     ['Instances', instancesOf(incident)],
+    [isOver ? 'Also fired' : 'No longer firing', leaversOf(incident)],
+    ['Flapping', !isOver && flappingOf(incident)],
     ['Labels', labelsOf(incident.labels)],
     [
       'Also on this host',
@@ -163,19 +171,35 @@ function inHand(background: Background | undefined): string | undefined {
 function instancesOf({
   firing_instances: total,
   instances = [],
-  labels,
 }: NoticeIncident): string | undefined {
-  if (total === undefined || total < 2) {
-    return undefined;
-  }
-  const named = instances.slice(0, mostInstances).map((one) => {
-    const own = Object.entries(one.labels).filter(
-      ([name, text]) => labels[name] !== text || name === 'instance',
-    );
-    return `${own.map(([name, text]) => `${name}=${text}`).join(' ')}${one.value === undefined ? '' : ` ${numberOf(one.value)}`}`.trim();
+  return total === undefined || total < 2
+    ? undefined
+    : `${total} firing: ${listed(instances, total)}`;
+}
+
+const leaversOf = ({ left_instances: total, left = [] }: NoticeIncident): string | undefined =>
+  total === undefined ? undefined : `${total}: ${listed(left, total)}`;
+
+function flappingOf({ flapping }: NoticeIncident): string | undefined {
+  return (
+    flapping &&
+    `fired ${flapping.fires} times within ${lastingOf(flapping.window_seconds * 1_000)}; no further messages until it settles`
+  );
+}
+
+/** Names instances by the labels that tell them apart, with their values. */
+function listed(instances: readonly NoticeInstance[], total: number): string {
+  const [first] = instances;
+  const shared = Object.entries(first?.labels ?? {}).filter(
+    ([name, text]) => name !== 'instance' && instances.every(({ labels }) => labels[name] === text),
+  );
+  const common = instances.length < 2 ? new Set() : new Set(shared.map(([name]) => name));
+  const named = instances.slice(0, maxInstances).map(({ labels, value }) => {
+    const own = Object.entries(labels).filter(([name]) => !common.has(name));
+    return `${own.map(([name, text]) => `${name}=${text}`).join(' ')}${value === undefined ? '' : ` ${numberOf(value)}`}`.trim();
   });
   const more = total - named.length;
-  return `${total} fire: ${named.filter((text) => text !== '').join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `${named.filter((text) => text !== '').join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 export function labelsOf(labels: NoticeIncident['labels']): string {

@@ -1,4 +1,10 @@
-import { type Gate, type Incident, isUnnotified, type Mark } from '../ledger/incident.ts';
+import {
+  type Flapping,
+  type Gate,
+  type Incident,
+  isUnnotified,
+  type Mark,
+} from '../ledger/incident.ts';
 import { isOffline } from '../ledger/inhibitors.ts';
 
 /** Inputs of the gates at one moment. Times are steady. */
@@ -9,7 +15,7 @@ export interface GateView {
   readonly reminderMs: number;
   /** Returns the label silence in force, if all firing instances of the incident are muted. */
   silencedBy(incident: Incident): { readonly id: number } | undefined;
-  /** Returns whether there are unmuted firing instances that channels have not been notified of. */
+  /** Returns whether there are unmuted firing instances that channels do not know to fire. */
   hasNews(incident: Incident): boolean;
   /** An active incident that inhibits this one; the one of this key as long as it does. */
   inhibitor(incident: Incident, before: string | undefined): Incident | undefined;
@@ -25,7 +31,13 @@ export interface Dampening {
 
 export type Decision =
   /** again: of a firing that was sent before, with those who have joined it since. */
-  | { readonly kind: 'notify'; readonly notice: 'firing' | 'reminder'; readonly again: boolean }
+  | {
+      readonly kind: 'notify';
+      readonly notice: 'firing' | 'reminder';
+      readonly again: boolean;
+      /** Set if the notice says that the incident flaps; later firings are held back until it settles. */
+      readonly flapping?: Flapping;
+    }
   | {
       readonly kind: 'suppress';
       readonly gate: Gate;
@@ -53,9 +65,11 @@ export function decide(incident: Incident, view: GateView): Decision | undefined
     silenceGate(incident, view) ??
     inhibitionGate(incident, view) ??
     cooldownGate(incident, view) ??
-    dampeningGate(incident, view);
+    dampeningGate(incident, view) ??
+    (again ? undefined : flappingGate(incident, view));
   if (closed === undefined) {
-    return { kind: 'notify', notice: 'firing', again };
+    const flapping = again ? undefined : flappingOf(incident, view);
+    return { kind: 'notify', notice: 'firing', again, ...(flapping && { flapping }) };
   }
   return incident.marks[closed.gate]?.ref === closed.mark.ref ? undefined : closed;
 }
@@ -115,15 +129,18 @@ function inhibitionGate(
 }
 
 /**
- * Holds back repeated notices, except critical ones; `notified_at` is null once a channel has been
- * sent the end.
+ * Holds back the repeat of what channels know to fire, except critical incidents; an instance that they do not know of
+ * passes. `notified_at` is null once a channel has been sent the end.
  */
-function cooldownGate(
-  incident: Incident,
-  { steady, cooldownMs }: GateView,
-): Suppression | undefined {
+function cooldownGate(incident: Incident, view: GateView): Suppression | undefined {
+  const { steady, cooldownMs } = view;
   const { notified_at: notified, notified_seq: seq, event_count: count, severity } = incident;
-  if (severity === 'critical' || notified === null || steady - notified >= cooldownMs) {
+  if (
+    severity === 'critical' ||
+    notified === null ||
+    steady - notified >= cooldownMs ||
+    view.hasNews(incident)
+  ) {
     return undefined;
   }
   return {
@@ -162,15 +179,58 @@ function dampeningGate(incident: Incident, view: GateView): Suppression | undefi
   };
 }
 
+/** Firings within half an hour from which on an incident flaps. */
+export const flaps = { minFires: 5, windowMs: 30 * 60_000 } as const;
+
+function flappingOf({ fires }: Incident, { steady }: GateView): Flapping | undefined {
+  const count = firesWithin(fires, steady, flaps.windowMs).length;
+  return count >= flaps.minFires ? { count, windowMs: flaps.windowMs } : undefined;
+}
+
+/**
+ * Holds back the firings of an incident that channels were told to flap, until it settles: it fires for as long as the
+ * cooldown, or it no longer flaps.
+ */
+function flappingGate(incident: Incident, view: GateView): Suppression | undefined {
+  const { steady, cooldownMs } = view;
+  const told = incident.marks.flapping;
+  const last = incident.fires.at(-1);
+  const flapping = flappingOf(incident, view);
+  if (
+    incident.severity === 'critical' ||
+    flapping === undefined ||
+    told === undefined ||
+    steady - told.at >= flaps.windowMs ||
+    (last !== undefined && steady - last >= cooldownMs)
+  ) {
+    return undefined;
+  }
+  return {
+    kind: 'suppress',
+    gate: 'flapping',
+    mark: { ref: `${told.ref.split('/')[0]}/${incident.event_count}`, at: told.at },
+    message: `it flaps: fired ${flapping.count} times within ${flaps.windowMs / 60_000} minutes`,
+    data: {
+      gate: 'flapping',
+      count: flapping.count,
+      window_seconds: flaps.windowMs / 1_000,
+    },
+  };
+}
+
 export const firesWithin = (
   fires: readonly number[],
   steady: number,
   windowMs: number,
 ): readonly number[] => fires.filter((at) => at > steady - windowMs);
 
-/** Records one more start of firing, keeping only as many as the rule needs. */
+/** Records one more start of firing, keeping only as many as the gates need. */
 export const countFire = (
   fires: readonly number[],
   steady: number,
-  { windowMs, minFires }: Dampening,
-): readonly number[] => [...firesWithin(fires, steady, windowMs), steady].slice(-minFires);
+  dampening: Dampening | undefined,
+): readonly number[] => {
+  const windowMs = Math.max(flaps.windowMs, dampening?.windowMs ?? 0);
+  const max = Math.max(flaps.minFires, dampening?.minFires ?? 0);
+  return [...firesWithin(fires, steady, windowMs), steady].slice(-max);
+};

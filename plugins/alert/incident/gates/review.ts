@@ -1,6 +1,6 @@
 import { type Instance, isBurning } from '../../instance/instance.ts';
 import type { Draft } from '../ledger/draft.ts';
-import { evaluator, type Incident, isUnnotified } from '../ledger/incident.ts';
+import { evaluator, type Flapping, type Incident, isUnnotified } from '../ledger/incident.ts';
 import { decide, type GateView, isReminderDue } from './gates.ts';
 
 /** Fields that a label silence looks at. */
@@ -60,7 +60,7 @@ export function review(draft: Draft, keys: Iterable<string>, gateInputs: GateInp
       continue;
     }
     if (decision.kind === 'notify') {
-      notify(draft, incident, decision.notice, gateInputs, decision.again);
+      notify(draft, incident, decision, gateInputs);
       continue;
     }
     const { gate, mark, message, data } = decision;
@@ -78,21 +78,33 @@ export function review(draft: Draft, keys: Iterable<string>, gateInputs: GateInp
   }
 }
 
+interface Announcement {
+  readonly notice: 'firing' | 'reminder';
+  readonly again: boolean;
+  readonly flapping?: Flapping;
+}
+
 /** Channels are sent that it fires, with all of its instances that do and are not muted. */
 export function notify(
   draft: Draft,
   incident: Incident,
-  notice: 'firing' | 'reminder',
+  { notice, again, flapping }: Announcement,
   gateInputs: GateInputs,
-  again: boolean,
 ): void {
+  const { steady } = gateInputs;
   const heard = audible(draft, incident, gateInputs);
+  const mark = { ref: String(incident.event_count), at: steady };
   const sent = draft.setIncident({
     ...incident,
     notified_seq: incident.event_count,
-    notified_at: gateInputs.steady,
+    notified_at: steady,
+    ...(flapping && { marks: { ...incident.marks, flapping: mark } }),
   });
-  draft.addNotice(notice, sent, { again: again && notice === 'firing', burning: heard });
+  draft.addNotice(notice, sent, {
+    again: again && notice === 'firing',
+    burning: heard,
+    flapping,
+  });
   for (const instance of heard.filter(({ notified }) => !notified)) {
     draft.setInstance(incident.rule_id, instance.key, { ...instance, notified: true });
   }

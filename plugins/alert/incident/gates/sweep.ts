@@ -37,7 +37,7 @@ export function remindAfterSilence(draft: Draft, incident: Incident, gateInputs:
     steady - notified >= cooldownMs &&
     isAudible(draft, incident, gateInputs)
   ) {
-    notify(draft, incident, 'reminder', gateInputs, true);
+    notify(draft, incident, { notice: 'reminder', again: true }, gateInputs);
   }
 }
 

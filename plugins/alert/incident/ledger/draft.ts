@@ -2,9 +2,10 @@ import type { Notice } from 'svc/contracts/notify';
 
 import { type Instance, isBurning } from '../../instance/instance.ts';
 import type { FamilyOf } from './families.ts';
-import type { Incident, NewEvent } from './incident.ts';
+import type { Flapping, Incident, NewEvent } from './incident.ts';
 import { areToldApart, Inhibitors, isOffline } from './inhibitors.ts';
 import { type InstanceTable, isNews } from './instance-table.ts';
+import type { Leaver, Leavers } from './leavers.ts';
 import type { Step } from './transitions.ts';
 
 /** Changes that one transaction will store; invisible elsewhere before the commit. */
@@ -19,6 +20,15 @@ export interface Changes {
   readonly notices: readonly DraftNotice[];
   /** Changed instances by key; undefined means clear. */
   readonly instances: ReadonlyMap<string, ChangedInstance>;
+  /** Changed leavers by key; undefined means back again. */
+  readonly leavers: ReadonlyMap<string, ChangedLeaver>;
+  /** Incidents whose earlier leavers are named by a notice. */
+  readonly named: ReadonlySet<string>;
+}
+
+export interface ChangedLeaver {
+  readonly group: string;
+  readonly leaver: Leaver | undefined;
 }
 
 export interface DraftNotice {
@@ -29,6 +39,10 @@ export interface DraftNotice {
   readonly again: boolean;
   /** Firing instances that are not muted, at the time of the draft. */
   readonly burning: readonly Instance[];
+  /** Instances that left since channels were last notified. */
+  readonly left: readonly Leaver[];
+  /** Set if the notice says that the incident flaps. */
+  readonly flapping?: Flapping | undefined;
   /** Reason of the end, unless the condition cleared. */
   readonly because?: string | undefined;
 }
@@ -44,6 +58,7 @@ export interface ChangedInstance {
 export interface LedgerState {
   readonly live: ReadonlyMap<string, Incident>;
   readonly instances: InstanceTable;
+  readonly leavers: Leavers;
   readonly inhibitors: Pick<Inhibitors, 'in'>;
   readonly familyOf: FamilyOf;
 }
@@ -63,6 +78,8 @@ export class Draft {
   readonly #notices: DraftNotice[] = [];
   readonly #instances = new Map<string, ChangedInstance>();
   readonly #changedOfGroup = new Map<string, Set<string>>();
+  readonly #leavers = new Map<string, ChangedLeaver>();
+  readonly #named = new Set<string>();
 
   constructor(held: LedgerState) {
     this.#held = held;
@@ -180,9 +197,54 @@ export class Draft {
       again = false,
       burning = [],
       because,
-    }: Partial<Pick<DraftNotice, 'again' | 'burning' | 'because'>> = {},
+      flapping,
+    }: Partial<Pick<DraftNotice, 'again' | 'burning' | 'because' | 'flapping'>> = {},
   ): void {
-    this.#notices.push({ key: incident.dedupe_key, kind, incident, again, burning, because });
+    const group = incident.dedupe_key;
+    const left = this.unnamedLeavers(group);
+    this.#notices.push({ key: group, kind, incident, again, burning, left, because, flapping });
+    for (const leaver of left) {
+      this.#leavers.set(leaver.instance.key, { group, leaver: { ...leaver, isNamed: true } });
+    }
+    this.#named.add(group);
+  }
+
+  /** Returns the instances that left an incident and that no notice has named as gone. */
+  unnamedLeavers(group: string): readonly Leaver[] {
+    const held = [...this.#held.leavers.of(group)].flatMap(([key, leaver]) =>
+      this.#leavers.has(key) ? [] : [leaver],
+    );
+    const changed = [...this.#leavers.values()].flatMap(({ group: of, leaver }) =>
+      of === group && leaver !== undefined ? [leaver] : [],
+    );
+    return [...held, ...changed].filter(({ isNamed }) => !isNamed);
+  }
+
+  /** Stores that the condition of an instance has cleared; one that a person resolved before was named then. */
+  leave(ruleId: number, instance: Instance, leftAt: number): void {
+    this.setInstance(ruleId, instance.key, undefined);
+    this.#leavers.set(instance.key, {
+      group: instance.group,
+      leaver: { instance, leftAt, isNamed: instance.phase === 'held' },
+    });
+  }
+
+  /**
+   * Stores that an instance has begun to fire. It is no news if channels were notified that it fires, and not that it
+   * ceased to since: neither by name nor, so far, by the end of its incident.
+   */
+  join(ruleId: number, instance: Instance): void {
+    const { key, group } = instance;
+    const changed = this.#leavers.get(key);
+    const leaver = changed === undefined ? this.#held.leavers.of(group).get(key) : changed.leaver;
+    const believed =
+      leaver !== undefined && (!leaver.isNamed || !this.#held.live.has(group))
+        ? leaver.instance.notified
+        : instance.notified;
+    this.setInstance(ruleId, key, { ...instance, notified: believed });
+    if (leaver !== undefined) {
+      this.#leavers.set(key, { group, leaver: undefined });
+    }
   }
 
   setInstance(ruleId: number, key: string, instance: Instance | undefined): void {
@@ -207,6 +269,8 @@ export class Draft {
       events: this.#events,
       notices: this.#notices,
       instances: this.#instances,
+      leavers: this.#leavers,
+      named: this.#named,
     };
   }
 

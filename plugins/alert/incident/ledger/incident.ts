@@ -30,7 +30,13 @@ export interface Mark {
   readonly at: number;
 }
 
-export type Gate = 'silence' | 'inhibition' | 'cooldown' | 'dampening';
+export type Gate = 'silence' | 'inhibition' | 'cooldown' | 'dampening' | 'flapping';
+
+/** How often an incident fired within a time that makes it one that flaps. */
+export interface Flapping {
+  readonly count: number;
+  readonly windowMs: number;
+}
 
 /**
  * Incident as the ledger holds it. `notified_at`, `fires` and the times of `marks` are steady, all

@@ -50,11 +50,16 @@ export const instanceOf = (row: InstanceRow): Instance => ({
   reading: { value: row.value, worst: row.worst, seenAt: row.seen_at },
 });
 
-/** `resolvedAt`: when it left its incident, by the wall. */
+/** When an instance left its incident, by the wall, and whether a notification has yet to name it as gone. */
+export interface Leaving {
+  readonly at: number;
+  readonly isNamed: boolean;
+}
+
 export const instanceRowOf = (
   ruleId: number,
   instance: Instance,
-  resolvedAt: number | null = null,
+  leaving?: Leaving,
 ): InstanceRow => ({
   dedupe_key: instance.key,
   rule_id: ruleId,
@@ -71,7 +76,8 @@ export const instanceRowOf = (
   value: instance.reading.value,
   worst: instance.reading.worst,
   seen_at: instance.reading.seenAt,
-  resolved_at: resolvedAt,
+  resolved_at: leaving?.at ?? null,
+  unnamed: leaving === undefined || leaving.isNamed ? 0 : 1,
 });
 
 export const incidentColumns = [
@@ -140,6 +146,7 @@ const instanceColumns = [
   'worst',
   'seen_at',
   'resolved_at',
+  'unnamed',
 ] as const satisfies readonly (keyof InstanceRow)[];
 
 /**
@@ -200,6 +207,23 @@ export async function replaceInstances(tx: Db, rows: readonly InstanceRow[]): Pr
 
 export async function removeInstances(tx: Db, keys: readonly string[]): Promise<void> {
   await sql`delete from alert_instances where dedupe_key in (select value from json_each(${JSON.stringify(keys)}))`.execute(
+    tx,
+  );
+}
+
+/** Returns instances that left and that no notification has named as gone, and those that channels may still believe to fire. */
+export async function leaverRows(read: Db): Promise<readonly InstanceRow[]> {
+  const found = await sql<InstanceRow>`select alert_instances.* from alert_instances
+    where resolved_at is not null and (unnamed = 1 or notified = 1 and incident_key in
+      (select dedupe_key from alert_incidents where status = 'resolved' and told_at is not null))
+    order by resolved_at`.execute(read);
+  return found.rows;
+}
+
+/** Stores that those who left these incidents have been named in a notification. */
+export async function nameLeavers(tx: Db, groups: readonly string[]): Promise<void> {
+  await sql`update alert_instances set unnamed = 0
+    where unnamed = 1 and incident_key in (select value from json_each(${JSON.stringify(groups)}))`.execute(
     tx,
   );
 }

@@ -17,6 +17,8 @@ import {
   insertIncidents,
   instanceOf,
   instanceRowOf,
+  leaverRows,
+  nameLeavers,
   parts,
   removeInstances,
   replaceIncidents,
@@ -25,6 +27,7 @@ import {
   storeReadings,
   writeInParts,
 } from './ledger-rows.ts';
+import { Leavers } from './leavers.ts';
 import { type HandOver, noticeOf } from './notice.ts';
 import type { EventRow, IncidentTables } from './tables.ts';
 
@@ -57,6 +60,7 @@ export class Ledger {
   #live = new Map<string, Incident>();
   #ids = new Map<number, string>();
   #instances = new InstanceTable();
+  #leavers = new Leavers();
   #inhibitors: Inhibitors;
   #heartbeat: Heartbeat | undefined;
   #last: Promise<unknown> = Promise.resolve();
@@ -106,6 +110,7 @@ export class Ledger {
       .selectAll()
       .where('resolved_at', 'is', null)
       .execute();
+    const left = await leaverRows(tables.read);
     const beat = await tables.read
       .selectFrom('alert_heartbeat')
       .select(['at', 'drift'])
@@ -115,8 +120,16 @@ export class Ledger {
     this.#ids = new Map();
     this.#inhibitors = new Inhibitors(this.#parts.familyOf);
     this.#instances = new InstanceTable();
+    this.#leavers = new Leavers();
     live.forEach((row) => this.#add(incidentOf(row)));
     instances.forEach((row) => this.#instances.set(row.rule_id, row.dedupe_key, instanceOf(row)));
+    left.forEach((row) =>
+      this.#leavers.add({
+        instance: instanceOf(row),
+        leftAt: row.resolved_at!,
+        isNamed: row.unnamed === 0,
+      }),
+    );
     this.#heartbeat = beat;
     this.#isStale = false;
   }
@@ -151,6 +164,7 @@ export class Ledger {
       const draft = new Draft({
         live: this.#live,
         instances: this.#instances,
+        leavers: this.#leavers,
         inhibitors: this.#inhibitors,
         familyOf: this.#parts.familyOf,
       });
@@ -218,6 +232,13 @@ export class Ledger {
       );
       throw error;
     }
+    await inTurns(changes.leavers, ([key, { group, leaver }]) => {
+      if (leaver === undefined) {
+        this.#leavers.remove(group, key);
+      } else {
+        this.#leavers.add(leaver);
+      }
+    });
     await inTurns(stored.values(), (incident) => {
       const known = this.#live.get(incident.dedupe_key);
       if (known !== undefined) {
@@ -225,6 +246,9 @@ export class Ledger {
       }
       if (isActive(incident)) {
         this.#add(incident);
+      } else if (incident.notified_at === null) {
+        // Channels believe nothing of it any more.
+        this.#leavers.removeAll(incident.dedupe_key);
       }
     });
     await inTurns(changes.instances, ([key, { ruleId, instance }]) =>
@@ -274,6 +298,7 @@ export class Ledger {
         ),
       ),
     );
+    await writeInParts([...changes.named], (some) => nameLeavers(tx, some));
     await storeInstances(tx, changes, now);
     for (const some of parts(changes.notices)) {
       const notices = some.map((drafted) => {
@@ -301,15 +326,20 @@ export class Ledger {
 /** Stores instances; resolved ones stay listed for a while. */
 const storeInstances = (
   tx: Tables<IncidentTables>['read'],
-  { instances }: Changes,
+  { instances, leavers }: Changes,
   now: number,
 ): Promise<void> =>
   writeInParts([...instances], async (some) => {
-    const kept = some.flatMap(([, { ruleId, before, instance }]) =>
+    const kept = some.flatMap(([key, { ruleId, before, instance }]) =>
       instance !== undefined
         ? [instanceRowOf(ruleId, instance)]
         : before?.phase === 'firing' || before?.phase === 'held'
-          ? [instanceRowOf(ruleId, before, now)]
+          ? [
+              instanceRowOf(ruleId, before, {
+                at: now,
+                isNamed: leavers.get(key)?.leaver?.isNamed ?? true,
+              }),
+            ]
           : [],
     );
     const listed = new Set(kept.map(({ dedupe_key: key }) => key));

@@ -5,13 +5,14 @@ import { timestamp } from 'svc/sdk';
 import type { Instance } from '../../instance/instance.ts';
 import type { DraftNotice } from './draft.ts';
 import type { Incident } from './incident.ts';
+import type { Leaver } from './leavers.ts';
 import type { IncidentTables } from './tables.ts';
 
 /** Hands notices over in the transaction of what they tell of. */
 export type HandOver = (tx: Kysely<IncidentTables>, notices: readonly Notice[]) => Promise<void>;
 
 /** Max instances named in the notice of an incident. */
-const mostNamed = 20;
+const maxNamed = 20;
 
 /** Builds the notice that channels are sent about an incident. */
 export function noticeOf({
@@ -19,6 +20,8 @@ export function noticeOf({
   incident,
   again,
   burning,
+  left,
+  flapping,
   because,
 }: Omit<DraftNotice, 'key'>): Notice {
   const { id, event_count: seq, version, pins } = incident;
@@ -27,6 +30,10 @@ export function noticeOf({
   const named = {
     ...noticeIncidentOf(incident),
     ...(because !== undefined && { ended_because: because }),
+    ...(tellsLeavers(incident, left) && leaversIn(left)),
+    ...(flapping && {
+      flapping: { fires: flapping.count, window_seconds: flapping.windowMs / 1_000 },
+    }),
   };
   return {
     id: `incident-${id}-${seq}-${which}`,
@@ -69,11 +76,29 @@ const instancesIn = (
   burning: readonly Instance[],
 ): Pick<NoticeIncident, 'firing_instances' | 'instances'> => ({
   firing_instances: burning.length,
-  instances: burning.slice(0, mostNamed).map(({ labels, reading: { value }, startedAt }) => ({
-    labels: bounded(labels, boundsOfInstance),
-    ...(value !== null && { value }),
-    since: timestamp(startedAt),
+  instances: burning.slice(0, maxNamed).map(noticeInstanceOf),
+});
+
+/** An incident that was one instance all the time names that one itself. */
+const tellsLeavers = ({ lead }: Incident, left: readonly Leaver[]): boolean =>
+  left.length > 1 || (left.length === 1 && left[0]!.instance.key !== lead);
+
+const leaversIn = (left: readonly Leaver[]): Pick<NoticeIncident, 'left_instances' | 'left'> => ({
+  left_instances: left.length,
+  left: left.slice(0, maxNamed).map(({ instance, leftAt }) => ({
+    ...noticeInstanceOf(instance),
+    until: timestamp(leftAt),
   })),
+});
+
+const noticeInstanceOf = ({
+  labels,
+  reading: { value },
+  startedAt,
+}: Instance): NonNullable<NoticeIncident['instances']>[number] => ({
+  labels: bounded(labels, boundsOfInstance),
+  ...(value !== null && { value }),
+  since: timestamp(startedAt),
 });
 
 export const noticeIncidentOf = (incident: Incident): NoticeIncident => ({

@@ -79,4 +79,6 @@ export interface InstanceRow {
   worst: number | null;
   seen_at: number;
   resolved_at: number | null;
+  /** 1: it has left, and no notification has named it as gone. */
+  unnamed: number;
 }
