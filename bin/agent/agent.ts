@@ -1,7 +1,5 @@
 import { sourceBundler } from '../bundler/sources.ts';
 import { PluginHost, type PluginSources } from '../../core/host/index.ts';
-import { HealthChecks } from '../../core/observe/index.ts';
-import type { Registry } from '../../core/registry/index.ts';
 import {
   Board,
   BuildInfo,
@@ -12,7 +10,6 @@ import {
   Self,
   timestamp,
 } from '../../core/sdk/index.ts';
-import { openHostParts } from '../../core/boot/base.ts';
 import { coreDraft, coreService } from '../../core/boot/core-plugin.ts';
 import { openEdgeDoor } from './status-socket.ts';
 import { createEdgeMetrics } from './metrics.ts';
@@ -20,11 +17,10 @@ import { agentModules } from './agent-modules.ts';
 import { edgePorts } from './host-ports.ts';
 import { smallSchemas } from './small-ajv.ts';
 import { edgeSettings } from './settings.ts';
-import { openBase } from '../../core/boot/base.ts';
+import { type Base, healthOf, openBase, openHostParts } from '../../core/boot/base.ts';
 import { pluginSources, type Product } from '../../core/boot/settings/product.ts';
 import type { Environment } from '../../core/boot/settings/settings.ts';
-import { TakeDown } from '../../core/boot/take-down.ts';
-import { every } from '../../core/boot/take-down.ts';
+import { every, TakeDown } from '../../core/boot/take-down.ts';
 import { systemClock, systemIds } from '../../core/boot/time.ts';
 
 export interface AgentOptions {
@@ -35,13 +31,13 @@ export interface AgentOptions {
   readonly writeLog?: (line: string) => void;
   readonly sources?: PluginSources;
   /** Looks at what there is before the first plugin. */
-  readonly beforePlugins?: (registry: Registry) => void;
+  readonly beforePlugins?: (registry: Base['registry']) => void;
 }
 
 /** svc of an agent: the same host of plugins, without HTTP, database, packs and live files. */
 export interface RunningAgent {
   readonly dataDir: string;
-  readonly registry: Registry;
+  readonly registry: Base['registry'];
   readonly host: PluginHost;
   stop(reason: string): Promise<void>;
 }
@@ -79,10 +75,7 @@ export async function bootAgent(options: AgentOptions): Promise<RunningAgent> {
       strikes.add(1, { plugin: owner.pluginId });
       host.strike(owner, label, error);
     };
-    const health = new HealthChecks({
-      checks: () => [...registry.seen.checks.values()].map(({ value }) => value),
-      clock,
-    });
+    const health = healthOf(base);
     const startedAt = clock.now();
     const door = await openEdgeDoor(dataDir, async () => ({
       pid: process.pid,

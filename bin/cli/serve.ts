@@ -1,5 +1,5 @@
 import type { BootOptions, Environment, RunningCore } from '../../core/boot/index.ts';
-import { connect } from '../product/connect.ts';
+import { connect } from '../serve/connect.ts';
 import { type Command, type ExitCode } from 'svc/cli';
 import { serve } from '../serve/serve.ts';
 import { AutomaticBackups } from '../upkeep/backup/automatic-backups.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { type Call, runningSvc, type Shell } from 'svc/cli';
 
 import { systemClock, systemIds } from '../../core/boot/time.ts';
-import { connect } from '../product/connect.ts';
+import { connect } from '../serve/connect.ts';
 import { currentProduct, version } from '../product/product.ts';
 import { withProgress } from '../product/with-progress.ts';
 

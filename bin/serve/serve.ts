@@ -8,7 +8,7 @@ import { standInFront } from './priority.ts';
 import { messageOf } from '../../core/sdk/index.ts';
 import { type BootOptions, boot, type RunningCore } from '../../core/boot/boot.ts';
 import { sourceBundler } from '../bundler/sources.ts';
-import { watchFolders } from '../watcher/watch.ts';
+import { watchFolders } from './watcher/watch.ts';
 
 /** Whoever loads this program gives it what it was loaded from, for what is loaded next; not where the sources run as they are. */
 declare const codeCache: CodeCache | undefined;

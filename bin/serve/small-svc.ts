@@ -11,7 +11,7 @@ import {
 } from '../../core/boot/index.ts';
 import { sourceBundler } from '../bundler/sources.ts';
 import { currentProduct } from '../product/product.ts';
-import { connect } from '../product/connect.ts';
+import { connect } from './connect.ts';
 import { type ApiClient } from 'svc/cli';
 
 /** Asks a svc that has nothing but the named plugins, and is gone afterwards: the answer comes from the code that gives it otherwise, and needs no svc that runs. */

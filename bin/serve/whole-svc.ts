@@ -4,7 +4,7 @@ import { boot } from '../../core/boot/boot.ts';
 import type { PluginHost } from '../../core/host/index.ts';
 import { sourceBundler } from '../bundler/sources.ts';
 import { currentProduct } from '../product/product.ts';
-import { watchFolders } from '../watcher/watch.ts';
+import { watchFolders } from './watcher/watch.ts';
 import { agentCommand } from './agent-command.ts';
 import { runInForeground } from './foreground.ts';
 

@@ -3,7 +3,6 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { AuthenticatorContract, Credential, Ids, Principal } from '../sdk/index.ts';
-import { writeDurably } from '../storage/index.ts';
 import { operator } from './principals.ts';
 
 const prefix = 'svc_op_';
@@ -13,13 +12,17 @@ export interface OperatorToken {
   readonly file: string;
 }
 
-/** A fresh token for this boot, readable by the owner of the key folder only; the previous one is dead from here on. */
-export function createOperatorToken(keysDir: string, ids: Ids): OperatorToken {
+/** A fresh token for this boot; the previous one is dead from here on. `write` replaces a file in one step, for its owner's eyes only. */
+export function createOperatorToken(
+  keysDir: string,
+  ids: Ids,
+  write: (file: string, text: string) => void,
+): OperatorToken {
   mkdirSync(keysDir, { recursive: true, mode: 0o700 });
   const token = prefix + ids.token(32);
   const file = join(keysDir, 'operator.token');
   // A reader sees the old token or the new one, never half of it, and no earlier file's mode survives.
-  writeDurably(file, `${token}\n`);
+  write(file, `${token}\n`);
   return { token, file };
 }
 

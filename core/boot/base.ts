@@ -12,7 +12,7 @@ import type {
   Schemas,
   SharedModules,
 } from '../host/index.ts';
-import { type LogLevel, Logs, Observers } from '../observe/index.ts';
+import { HealthChecks, type LogLevel, Logs, Observers } from '../observe/index.ts';
 import { Outbound, parseAllowed } from '../outbound/index.ts';
 import { type Generation, Registry } from '../registry/index.ts';
 import {
@@ -122,6 +122,13 @@ function openLogs(
   settings.watch<LogLevel>('log.level', (level) => logs.setLevel(level));
   return logs;
 }
+
+/** Asks what core and plugins contribute as checks at that moment. */
+export const healthOf = ({ registry, clock }: Pick<Base, 'registry' | 'clock'>): HealthChecks =>
+  new HealthChecks({
+    checks: () => [...registry.seen.checks.values()].map(({ value }) => value),
+    clock,
+  });
 
 /** The parts of core that the host of either needs. */
 export interface HostParts {

@@ -5,7 +5,7 @@ import { createOperatorToken, OperatorAuthenticator, type OperatorToken } from '
 import { PluginHost, type PluginSources, type WatchFolders } from '../host/index.ts';
 import { catalogueOf, coreRoutes, type HttpOptions, HttpServer, routeKey } from '../http/index.ts';
 import { startWorker, Threads } from '../isolate/index.ts';
-import { HealthChecks, redactText, SelfMetrics } from '../observe/index.ts';
+import { redactText, SelfMetrics } from '../observe/index.ts';
 import {
   AuditTrail,
   Board,
@@ -24,8 +24,9 @@ import {
   type Safeguard,
   type Storage,
   type StorageOptions,
+  writeDurably,
 } from '../storage/index.ts';
-import { type Base, type HostParts, openHostParts } from './base.ts';
+import { type Base, healthOf, type HostParts, openHostParts } from './base.ts';
 import { changePort } from './change-port.ts';
 import { coreDraft, coreService, readiness } from './core-plugin.ts';
 import { errors } from './errors.ts';
@@ -68,7 +69,11 @@ export async function openData(
   takeDown.add(() => storage.close());
   const metrics = new SelfMetrics({ version: product.version });
   takeDown.add(() => metrics.close());
-  return { metrics, storage, operator: createOperatorToken(join(dataDir, 'keys'), ids) };
+  return {
+    metrics,
+    storage,
+    operator: createOperatorToken(join(dataDir, 'keys'), ids, writeDurably),
+  };
 }
 
 export interface Hosting extends HostParts {
@@ -182,10 +187,7 @@ export function publishCore({
   address,
   agent,
 }: Published): void {
-  const health = new HealthChecks({
-    checks: () => [...registry.seen.checks.values()].map(({ value }) => value),
-    clock,
-  });
+  const health = healthOf({ registry, clock });
   const routes = coreRoutes({
     readiness: () => readiness({ host, storage, health }),
     metrics: () => metrics.text(),

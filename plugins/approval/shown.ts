@@ -18,7 +18,7 @@ export const approvalOf = (row: RequestRow): Approval => ({
   class: row.class,
   signatures: row.signatures,
   args_sha256: row.args_sha256,
-  rendered: row.rendered,
+  rendered: redactText(row.rendered),
   args: JSON.parse(row.args) as Approval['args'],
   target: { kind: row.target_kind, id: row.target_id ?? undefined, name: row.target_name },
   persona: row.persona ?? undefined,

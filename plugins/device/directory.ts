@@ -1,5 +1,5 @@
 import type { Bound, DeviceDirectory, DeviceEntry, Introduction } from 'svc/contracts/device';
-import { readHostInfo } from 'svc/probe';
+import { readHostInfo } from 'svc/edge-protocol';
 import { type Clock, type Logger, type Tables } from 'svc/sdk';
 
 import { answerTo, decide, type Decision, isSettled, type Newcomer, newsOf } from './binding.ts';

@@ -10,7 +10,7 @@ import {
 } from 'node:os';
 
 import type { Introduced } from 'svc/edge-protocol';
-import type { HostInfo } from 'svc/probe';
+import type { HostInfo } from 'svc/edge-protocol';
 import { type Logger, messageOf } from 'svc/sdk';
 import { readText, type TunnelSession } from 'svc/tunnel';
 

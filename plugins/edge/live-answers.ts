@@ -1,6 +1,6 @@
 import type { EdgeFleet } from 'svc/contracts/edge';
 import { HostSnapshot, Processes } from 'svc/edge-protocol';
-import { canonicalMetrics } from 'svc/probe';
+import { canonicalMetrics } from 'svc/contracts/edge';
 import { type ScopeSource, scopeOf } from 'svc/query';
 import type { Handle, Principal, Tables } from 'svc/sdk';
 import type { Static } from 'typebox';

@@ -1,5 +1,4 @@
 import type { Approval, ApprovalBook } from 'svc/contracts/approval';
-import { redactText } from 'svc/probe';
 import type { Clock, Handle, Ids } from 'svc/sdk';
 
 import type { Actions, Labelled } from './actions.ts';
@@ -139,7 +138,7 @@ export class ApprovalTalk {
     const lines = [
       filled(words.waiting, { count: signatures }),
       `${what} ← ${by.name} (${by.role})`,
-      redactText(rendered).slice(0, longestShown),
+      rendered.slice(0, longestShown),
       args_sha256.slice(0, 12),
       byText,
     ];

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 
 import { createOperatorToken, OperatorAuthenticator } from '../../core/auth/index.ts';
+import { writeDurably } from '../../core/storage/index.ts';
 import { realIds } from '../http/house.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'svc-operator-'));
@@ -20,10 +21,10 @@ after(() => rmSync(dir, { recursive: true, force: true }));
 
 test('each boot writes a new token that only its owner can read, whatever stood there before', () => {
   const keys = join(dir, 'keys');
-  const first = createOperatorToken(keys, realIds);
+  const first = createOperatorToken(keys, realIds, writeDurably);
   assert.equal(statSync(keys).mode & 0o777, 0o700);
   chmodSync(first.file, 0o644);
-  const second = createOperatorToken(keys, realIds);
+  const second = createOperatorToken(keys, realIds, writeDurably);
   assert.notEqual(first.token, second.token);
   assert.match(second.token, /^svc_op_[\w-]{43}$/);
   assert.equal(statSync(second.file).mode & 0o777, 0o600);
@@ -33,15 +34,15 @@ test('each boot writes a new token that only its owner can read, whatever stood 
 
 test('what a crash left half written does not get in the way', () => {
   const keys = join(dir, 'crashed');
-  createOperatorToken(keys, realIds);
+  createOperatorToken(keys, realIds, writeDurably);
   writeFileSync(join(keys, 'operator.token.tmp'), 'svc_op_ha', { mode: 0o644 });
-  const { token, file } = createOperatorToken(keys, realIds);
+  const { token, file } = createOperatorToken(keys, realIds, writeDurably);
   assert.equal(readFileSync(file, 'utf8'), `${token}\n`);
   assert.equal(statSync(file).mode & 0o777, 0o600);
 });
 
 test('the token opens as a bearer and nothing else does', async () => {
-  const { token } = createOperatorToken(dir, realIds);
+  const { token } = createOperatorToken(dir, realIds, writeDurably);
   const authenticator = new OperatorAuthenticator(token);
   const ask = (scheme: 'bearer' | 'basic' | 'ticket', value: string): unknown =>
     authenticator.authenticate({ scheme, value, ip: '127.0.0.1' });

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 import { type RunningCore, boot } from '../../core/boot/boot.ts';
 import { sourceBundler } from '../../bin/bundler/sources.ts';
-import { watchFolders } from '../../bin/watcher/watch.ts';
+import { watchFolders } from '../../bin/serve/watcher/watch.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const persona = (name: string, body = 'You help.'): string =>

@@ -12,7 +12,7 @@ import { ajvSchemas } from '../../core/boot/settings/schemas.ts';
 import { readManifest } from '../../bin/manifest/read-manifest.ts';
 import { sharedModules } from '../../core/boot/shared-modules.ts';
 import { type HostMemory, PluginHost, type QuarantineEntry } from '../../core/host/index.ts';
-import { watchFolders } from '../../bin/watcher/watch.ts';
+import { watchFolders } from '../../bin/serve/watcher/watch.ts';
 import type { HostPorts } from '../../core/host/context/ports.ts';
 import { routeKey } from '../../core/http/routes/declaration.ts';
 import { Registry } from '../../core/registry/index.ts';

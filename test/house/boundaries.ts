@@ -6,7 +6,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   registry: ['sdk'],
   host: ['sdk', 'registry'],
   http: ['sdk', 'registry', 'auth'],
-  auth: ['sdk', 'storage'],
+  auth: ['sdk'],
   storage: ['sdk'],
   events: ['sdk'],
   observe: ['sdk'],
@@ -33,7 +33,7 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   'markdown-file': [],
   rca: [],
   store: ['flow', 'query', 'probe'],
-  contracts: ['edge-protocol', 'native-histogram', 'probe', 'query', 'rca', 'store', 'tunnel'],
+  contracts: ['edge-protocol', 'native-histogram', 'query', 'rca', 'store', 'tunnel'],
 };
 
 /**

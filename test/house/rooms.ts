@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { type RunningCore, boot } from '../../core/boot/boot.ts';
 import { productFromSource } from '../../core/boot/settings/product.ts';
 import { sourceBundler } from '../../bin/bundler/sources.ts';
-import { watchFolders } from '../../bin/watcher/watch.ts';
+import { watchFolders } from '../../bin/serve/watcher/watch.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const rooms = readdirSync(join(root, 'plugins')).filter((id) => runsOn(id).includes('manager'));

@@ -1,5 +1,5 @@
 import type { Bus } from '../../core/events/index.ts';
-import { folderWatches } from '../../bin/watcher/watch.ts';
+import { folderWatches } from '../../bin/serve/watcher/watch.ts';
 import type { HttpServer } from '../../core/http/index.ts';
 import type { Threads } from '../../core/isolate/index.ts';
 import type { Observers, SelfMetrics } from '../../core/observe/index.ts';

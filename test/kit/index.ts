@@ -16,7 +16,7 @@ import { packRootOf, rootOf, testedRoot } from './roots.ts';
 import { quickPasswords } from './quick-passwords.ts';
 import { standIns } from './stand-ins.ts';
 import { sourceBundler } from '../../bin/bundler/sources.ts';
-import { watchFolders } from '../../bin/watcher/watch.ts';
+import { watchFolders } from '../../bin/serve/watcher/watch.ts';
 
 export { startTestEdge, type TestEdge, type TestEdgeOptions } from './edge.ts';
 export { startThreadForTest, type TestThread } from './thread.ts';

@@ -12,7 +12,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { watchFolders } from '../../bin/watcher/watch.ts';
+import { watchFolders } from '../../bin/serve/watcher/watch.ts';
 import type { WatchOptions } from '../../core/host/index.ts';
 import { dropFolder, listening, shows } from '../host/drop-folder.ts';
 

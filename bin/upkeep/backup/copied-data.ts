@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 
 import { type Environment, type RunningCore, boot } from '../../../core/boot/index.ts';
 import { createBackup } from './backup.ts';
-import { assertHasData, openDataFolder } from '../../product/data-folder.ts';
-import { connect } from '../../product/connect.ts';
+import { assertHasData, openDataFolder } from '../data-folder.ts';
+import { connect } from '../../serve/connect.ts';
 import { type ApiClient } from 'svc/cli';
 import { bootOptionsOver } from '../../serve/small-svc.ts';
 

@@ -6,7 +6,7 @@ import { createBackup } from '../backup/backup.ts';
 import { partsOf } from '../backup/manifest.ts';
 import { partsText, passphraseOf } from './backup-text.ts';
 import { type Call, type Command, usageFailure, printable, sizeOf } from 'svc/cli';
-import { assertHasData, openDataFolder } from '../../product/data-folder.ts';
+import { assertHasData, openDataFolder } from '../data-folder.ts';
 import { withProgress } from '../../product/with-progress.ts';
 
 const keyApart =

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../../core/sdk/index.ts';
 import { readManifest } from '../backup/manifest.ts';
 import { type Command, printable, table, sizeOf } from 'svc/cli';
-import { openDataFolder } from '../../product/data-folder.ts';
+import { openDataFolder } from '../data-folder.ts';
 
 export const command: Command = {
   operands: [],

@@ -4,7 +4,7 @@ import { partsOf } from '../backup/manifest.ts';
 import { restoreBackup } from '../backup/restore.ts';
 import { partsText, passphraseOf } from './backup-text.ts';
 import type { Command } from 'svc/cli';
-import { openDataFolder } from '../../product/data-folder.ts';
+import { openDataFolder } from '../data-folder.ts';
 import { withProgress } from '../../product/with-progress.ts';
 
 export const command: Command = {

@@ -8,7 +8,7 @@ import {
   type Product,
 } from '../../../core/boot/index.ts';
 import { messageOf } from '../../../core/sdk/index.ts';
-import { connect } from '../../product/connect.ts';
+import { connect } from '../../serve/connect.ts';
 import {
   type Call,
   type Command,

@@ -6,7 +6,7 @@ import { compare } from 'semver';
 
 import { SvcError } from '../../../core/sdk/index.ts';
 import { type Call, type Command, type Result, Failure, usageFailure } from 'svc/cli';
-import { openDataFolder } from '../../product/data-folder.ts';
+import { openDataFolder } from '../data-folder.ts';
 import { withProgress } from '../../product/with-progress.ts';
 import { fetchVersion } from '../update/fetch.ts';
 import { besides, readPreviousCard, readRecord, removeRecord } from '../update/record.ts';

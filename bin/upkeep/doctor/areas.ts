@@ -1,4 +1,4 @@
-import { connect } from '../../product/connect.ts';
+import { connect } from '../../serve/connect.ts';
 import { Failure, type RunningSvc } from 'svc/cli';
 import { type Examination, type Finding, notTried } from './finding.ts';
 

@@ -1,4 +1,4 @@
-import { connect } from '../../product/connect.ts';
+import { connect } from '../../serve/connect.ts';
 import { type RunningSvc, type PluginSummary } from 'svc/cli';
 import { type Examination, fail, notTried, ok, warn } from './finding.ts';
 

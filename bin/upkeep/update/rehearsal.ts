@@ -6,7 +6,7 @@ import { type Environment, pluginSources, boot } from '../../../core/boot/index.
 import { discover } from '../../../core/host/index.ts';
 import { databaseName, onlyAdds } from '../../../core/storage/index.ts';
 import { createBackup } from '../backup/backup.ts';
-import { openDataFolder } from '../../product/data-folder.ts';
+import { openDataFolder } from '../data-folder.ts';
 import { bootOptionsOver } from '../../serve/small-svc.ts';
 import { migrationsSince } from './trial.ts';
 

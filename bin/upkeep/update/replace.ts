@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { SvcError } from '../../../core/sdk/index.ts';
 import { syncPath, writeDurably } from '../../../core/storage/index.ts';
-import { connect } from '../../product/connect.ts';
+import { connect } from '../../serve/connect.ts';
 import { runningSvc, type PluginSummary } from 'svc/cli';
 import { answerAsOwner, runAsOwner } from './owner.ts';
 import {

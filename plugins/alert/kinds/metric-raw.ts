@@ -1,4 +1,4 @@
-import { canonicalMetrics } from 'svc/probe';
+import { canonicalMetrics } from 'svc/contracts/edge';
 import { parseDuration } from 'svc/query';
 
 import type { ConditionFields } from '../rule/condition-fields.ts';

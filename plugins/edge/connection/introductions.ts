@@ -1,6 +1,6 @@
 import type { DeviceDirectory } from 'svc/contracts/device';
 import type { Introduced } from 'svc/edge-protocol';
-import { type HostInfo, readHostInfo } from 'svc/probe';
+import { type HostInfo, readHostInfo } from 'svc/edge-protocol';
 import { type Handle, type Logger, messageOf, type Tables } from 'svc/sdk';
 
 import { edgeStore } from '../record/edge-store.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { DeviceDirectory } from 'svc/contracts/device';
 import type { EnrolAnswer, EnrolRequest } from 'svc/edge-protocol';
-import { oneLine } from 'svc/probe';
+import { oneLine } from 'svc/edge-protocol';
 import { parseDuration } from 'svc/query';
 import type { SvcError } from 'svc/sdk';
 import {

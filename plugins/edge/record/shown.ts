@@ -1,4 +1,4 @@
-import type { HostInfo } from 'svc/probe';
+import type { HostInfo } from 'svc/edge-protocol';
 import { type Principal, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 

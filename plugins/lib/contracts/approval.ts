@@ -33,7 +33,7 @@ export interface ApprovalAsk {
     readonly id: number | undefined;
     readonly name: string;
   };
-  /** Exact text of what will run. */
+  /** Text of what will run, secrets hidden; the digest covers them all the same. */
   readonly rendered: string;
   readonly persona: string | undefined;
   readonly requested_by: {

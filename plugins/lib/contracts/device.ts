@@ -1,4 +1,4 @@
-import type { HostInfo } from 'svc/probe';
+import type { HostInfo } from 'svc/edge-protocol';
 import { defineEvent, defineExtensionPoint, defineService } from 'svc/sdk';
 
 /** Information that a machine reports about itself. An absent field keeps the known value. */

@@ -31,4 +31,5 @@ export {
   pluginStates,
   PluginStatusAnswer,
 } from './plugins.ts';
+export { type HostInfo, oneLine, readHostInfo } from './host-info.ts';
 export { OfferedSkill, ReadOn, SkillAnswer, SkillList, type SkillOrder } from './skills.ts';

@@ -14,8 +14,6 @@ export {
   type WriteBody,
 } from './metric-batch.ts';
 export { snappyBlock } from './snappy-block.ts';
-export { canonicalMetrics } from './canonical-metrics.ts';
-export { type HostInfo, oneLine, readHostInfo } from './host-info.ts';
 export { pageSizeOf } from './machine/page-size.ts';
 export { accountsOf } from './processes/accounts.ts';
 export type { CommandLines, ReadStart } from './processes/command-lines.ts';

@@ -5,7 +5,7 @@ import { describe, test, type TestContext } from 'node:test';
 
 import type { CarriedFile } from 'svc/contracts/drop-ins';
 
-import { watchFolders } from '../../../bin/watcher/watch.ts';
+import { watchFolders } from '../../../bin/serve/watcher/watch.ts';
 import { type Contribution, SvcError } from '../../../core/sdk/index.ts';
 import { CarriedFileSet } from '../../../plugins/drop-ins/carried-files.ts';
 import { type DropInOptions, DropIns } from '../../../plugins/drop-ins/drop-ins.ts';

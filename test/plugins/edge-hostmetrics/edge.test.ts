@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { type EdgeMethod, EdgeMethods, type Parcel } from 'svc/contracts/edge-uplink';
-import { canonicalMetrics } from 'svc/probe';
+import { canonicalMetrics } from 'svc/contracts/edge';
 import type { PluginContext, PluginDefinition } from 'svc/sdk';
 import { startTestEdge } from 'svc/testing';
 

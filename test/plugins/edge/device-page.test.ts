@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import type { TunnelMethod } from 'svc/tunnel';
 
-import { canonicalMetrics } from 'svc/probe';
+import { canonicalMetrics } from 'svc/contracts/edge';
 import { edgeHouse, machine, until } from './house.ts';
 
 test('what is shown of a device: who watches it, its processes and metrics of now, its place in the topology, what its failure reaches', async (t) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ajvSchemas, bootSettings, type Environment } from '../../core/boot/index.ts';
 import { SvcError } from '../../core/sdk/index.ts';
 import { databaseName } from '../../core/storage/index.ts';
-import { currentProduct } from './product.ts';
+import { currentProduct } from '../product/product.ts';
 
 /** What the commands that work on a data folder, and not through a running svc, need of it. */
 export async function openDataFolder(environment: Environment) {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 
-import type { RunningWatch, WatchOptions } from '../../core/host/index.ts';
-import { messageOf } from '../../core/sdk/index.ts';
+import type { RunningWatch, WatchOptions } from '../../../core/host/index.ts';
+import { messageOf } from '../../../core/sdk/index.ts';
 import { watchRoot } from './watch-root.ts';
 
 const maxPaths = 1_000;

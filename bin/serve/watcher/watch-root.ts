@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { type FSWatcher, watch } from 'chokidar';
 
-import { type Logger, messageOf } from '../../core/sdk/index.ts';
+import { type Logger, messageOf } from '../../../core/sdk/index.ts';
 
 export interface RootWatch {
   /** Resolves once the folder, if it is there, is being watched. */
