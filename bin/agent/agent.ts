@@ -12,7 +12,7 @@ import {
 } from '../../core/sdk/index.ts';
 import { coreDraft, coreService } from '../../core/boot/core-plugin.ts';
 import { openEdgeDoor } from './status-socket.ts';
-import { createEdgeMetrics } from './metrics.ts';
+import { createEdgeMetrics, type EdgeMetrics } from './metrics.ts';
 import { agentModules } from './agent-modules.ts';
 import { edgePorts } from './host-ports.ts';
 import { smallSchemas } from './small-ajv.ts';
@@ -44,37 +44,15 @@ export interface RunningAgent {
 
 /** Builds svc of an edge; when a step fails, what was built is taken down again. */
 export async function bootAgent(options: AgentOptions): Promise<RunningAgent> {
-  const { product, environment, clock = systemClock, ids = systemIds(clock), writeLog } = options;
+  const { product, clock = systemClock, ids = systemIds(clock) } = options;
   const sources = options.sources ?? shippedOnly(product);
+  const lent = { schemas: smallSchemas, shared: agentModules, bundler: sourceBundler };
   const takeDown = new TakeDown();
   try {
-    const base = openBase(
-      {
-        schemas: smallSchemas,
-        shared: agentModules,
-        bundler: sourceBundler,
-        product,
-        environment,
-        clock,
-        ids,
-        writeLog,
-        sources,
-      },
-      'edge',
-      edgeSettings,
-    );
-    const { dataDir, registry, logs, settings, observers } = base;
+    const base = openBase({ ...options, ...lent, clock, ids, sources }, 'edge', edgeSettings);
+    const { dataDir, registry, logs } = base;
     const metrics = createEdgeMetrics();
-    const ownMetrics = metrics.forPlugin('core', (_label, undo) => undo);
-    const strikes = ownMetrics.counter(
-      'plugin_strikes_total',
-      'Errors on the account of a plugin.',
-      ['plugin'],
-    );
-    const strike: PluginHost['strike'] = (owner, label, error) => {
-      strikes.add(1, { plugin: owner.pluginId });
-      host.strike(owner, label, error);
-    };
+    const host = openEdgeHost(base, sources, metrics, takeDown);
     const health = healthOf(base);
     const startedAt = clock.now();
     const door = await openEdgeDoor(dataDir, async () => ({
@@ -89,15 +67,66 @@ export async function bootAgent(options: AgentOptions): Promise<RunningAgent> {
       ...(await health.ask()),
     }));
     takeDown.add(() => door.close());
-    const dropped = ownMetrics.counter(
-      'events_dropped_total',
-      'Events that a slow subscriber missed.',
-      ['subscriber'],
-    );
-    const commons = openHostParts(base, { strike, dropped }, takeDown);
-    const host: PluginHost = new PluginHost(edgePorts({ ...base, ...commons, sources, metrics }));
-    takeDown.add(() => host.close());
-    const build = {
+    publishCore(base, { host, metrics, health, startedAt });
+    options.beforePlugins?.(registry);
+    await host.start();
+    const log = logs.logger('boot');
+    takeDown.add(every(5_000, 'retrying quarantined plugins', () => host.retryQuarantined(), log));
+    return {
+      dataDir,
+      registry,
+      host,
+      stop(reason) {
+        log.info({ reason }, 'stopping');
+        return takeDown.run().finally(() => logs.flush());
+      },
+    };
+  } catch (error) {
+    await takeDown.run();
+    throw error;
+  }
+}
+
+/** The host of an edge, with what it lends to plugins and counts of them; none of them is up yet. */
+function openEdgeHost(
+  base: Base,
+  sources: PluginSources,
+  metrics: EdgeMetrics,
+  takeDown: TakeDown,
+): PluginHost {
+  const own = metrics.forPlugin('core', (_label, undo) => undo);
+  const strikes = own.counter('plugin_strikes_total', 'Errors on the account of a plugin.', [
+    'plugin',
+  ]);
+  const dropped = own.counter('events_dropped_total', 'Events that a slow subscriber missed.', [
+    'subscriber',
+  ]);
+  const strike: PluginHost['strike'] = (owner, label, error) => {
+    strikes.add(1, { plugin: owner.pluginId });
+    host.strike(owner, label, error);
+  };
+  const commons = openHostParts(base, { strike, dropped }, takeDown);
+  const host: PluginHost = new PluginHost(edgePorts({ ...base, ...commons, sources, metrics }));
+  takeDown.add(() => host.close());
+  return host;
+}
+
+interface Offered {
+  readonly host: PluginHost;
+  readonly metrics: EdgeMetrics;
+  readonly health: ReturnType<typeof healthOf>;
+  readonly startedAt: number;
+}
+
+/** What core itself offers to the plugins of an edge. */
+function publishCore(
+  { product, settings, observers, registry }: Base,
+  { host, metrics, health, startedAt }: Offered,
+): void {
+  const services = [
+    coreService(Plugins, host),
+    coreService(Board, settings),
+    coreService(BuildInfo, {
       version: product.version,
       root: product.root,
       node: process.version,
@@ -105,40 +134,16 @@ export async function bootAgent(options: AgentOptions): Promise<RunningAgent> {
       startedAt,
       ownUrl: '',
       agent: [],
-    };
-    const services = [
-      coreService(Plugins, host),
-      coreService(Board, settings),
-      coreService(BuildInfo, build),
-      coreService(Health, { check: () => health.ask() }),
-      coreService(Self, {
-        gather: async () => metrics.samples(),
-        onLine: (listener) => observers.onLine(listener),
-        onRequest: (listener) => observers.onRequest(listener),
-        unobserved: (work) => observers.unobserved(work),
-      }),
-    ];
-    registry.publish({ add: [coreDraft(services)] });
-    options.beforePlugins?.(registry);
-    await host.start();
-    const log = logs.logger('boot');
-    takeDown.add(every(5_000, 'retrying quarantined plugins', () => host.retryQuarantined(), log));
-
-    let stopping: Promise<void> | undefined;
-    return {
-      dataDir,
-      registry,
-      host,
-      stop(reason) {
-        log.info({ reason }, 'stopping');
-        stopping ??= takeDown.run().finally(() => logs.flush());
-        return stopping;
-      },
-    };
-  } catch (error) {
-    await takeDown.run();
-    throw error;
-  }
+    }),
+    coreService(Health, { check: () => health.ask() }),
+    coreService(Self, {
+      gather: async () => metrics.samples(),
+      onLine: (listener) => observers.onLine(listener),
+      onRequest: (listener) => observers.onRequest(listener),
+      unobserved: (work) => observers.unobserved(work),
+    }),
+  ];
+  registry.publish({ add: [coreDraft(services)] });
 }
 
 /** Nothing that was put into the data folder runs on an edge. */

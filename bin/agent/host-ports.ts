@@ -29,7 +29,6 @@ export function edgePorts(rooms: EdgeRooms): HostPorts {
     checkRoute: ({ path }) => refuse(path, 'serves no HTTP: contribute to uplink.methods'),
     launchThread: ({ manifest }) => refuse(manifest.id, 'runs no threads'),
     packRestarted: (id) => refuse(id, 'runs no packs'),
-    watchFolders: ({ roots }) => refuse(roots.join(', '), 'watches no folders'),
   };
 }
 

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Bundler, PluginHost, PluginSources, WatchFolders } from '../host/index.ts';
+import type { Bundler, PluginHost, PluginSources } from '../host/index.ts';
 import type { Registry } from '../registry/index.ts';
-import { type Clock, type Ids, type Logger, timestamp } from '../sdk/index.ts';
+import { type Clock, type FolderWatcher, type Ids, timestamp } from '../sdk/index.ts';
 import type { DiskLimits, Safeguard } from '../storage/index.ts';
 import type { HttpServer } from '../http/index.ts';
 import { type Base, openBase } from './base.ts';
@@ -36,7 +36,7 @@ export interface BootOptions {
   /** Compares every reply with its schema. */
   readonly checkResponses?: boolean;
   /** Tells of changed files; without it folders are looked at when that is asked for. */
-  readonly watch?: WatchFolders;
+  readonly watch?: FolderWatcher['watch'];
   /** Plugins from elsewhere than the product and the data folder. */
   readonly sources?: PluginSources;
   /** Keeps the data of a data folder safe from migrations; without it they change what is there. */
@@ -72,34 +72,11 @@ const day = 24 * 60 * minute;
 
 /** Brings svc up, from the settings to the open port; when a step fails, what was built is taken down again. */
 export async function boot(options: BootOptions): Promise<RunningCore> {
-  const {
-    product,
-    clock = systemClock,
-    ids = systemIds(clock),
-    checkResponses = false,
-    watch,
-  } = options;
-  const began = Date.now();
   const takeDown = new TakeDown();
   try {
-    const base = openBase(
-      { ...options, clock, ids, schemas: ajvSchemas, shared: sharedModules },
-      'manager',
-      coreSettings,
-    );
-    const { dataDir, registry, settings, logs } = base;
-    performance.mark('boot: settings and manifests');
-    const data = await openData(base, options, takeDown);
-    performance.mark('boot: storage');
-    const hosting = openHost(
-      { ...base, ...data, sources: options.sources ?? pluginSources(product, dataDir), watch },
-      takeDown,
-    );
-    const { host } = hosting;
-    const http = openHttp({ ...base, ...data, ...hosting, checkResponses }, takeDown);
-    const address = listenAddress(settings.get<string>('http.addr'));
-    publishCore({ ...base, ...data, host, address, agent: options.agent ?? [] });
-    const parts = { ...base, ...data, ...hosting, http };
+    const began = Date.now();
+    const { parts, address } = await build(options, takeDown);
+    const { dataDir, registry, host, http, logs, storage, operator } = parts;
     options.beforePlugins?.(parts);
     performance.mark('boot: host');
     await host.start();
@@ -107,47 +84,21 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
     address.port = await http.listen(address.hostname, address.port);
     address.listening = true;
     performance.mark('boot: listen');
-
+    storage.announce(address.url);
+    keepRunFile(parts, address.url, takeDown);
+    keepInOrder(parts, takeDown);
+    watchPlugins(options, parts, began, takeDown);
     const log = logs.logger('boot');
-    data.storage.announce(address.url);
-    const runFile = join(dataDir, 'run.json');
-    replaceFile(
-      runFile,
-      JSON.stringify({ pid: process.pid, url: address.url, started_at: timestamp(clock.now()) }),
-    );
-    takeDown.add(() => rmSync(runFile, { force: true }));
-    takeDown.add(every(5_000, 'retrying quarantined plugins', () => host.retryQuarantined(), log));
-    takeDown.add(
-      every(
-        60 * minute,
-        'forgetting old idempotency keys',
-        () => forgetOldKeys(data.storage, clock.now() - day),
-        log,
-      ),
-    );
-    if (watch) {
-      watchPlugins(
-        watch,
-        [join(product.root, 'plugins'), join(dataDir, 'packs')],
-        began,
-        host,
-        logs.logger('host'),
-        takeDown,
-      );
-    }
-
-    let stopping: Promise<void> | undefined;
     return {
       url: address.url,
       dataDir,
-      operatorToken: data.operator.token,
+      operatorToken: operator.token,
       registry,
       host,
       parts,
       stop(reason) {
         log.info({ reason }, 'stopping');
-        stopping ??= takeDown.run().finally(() => logs.flush());
-        return stopping;
+        return takeDown.run().finally(() => logs.flush());
       },
     };
   } catch (error) {
@@ -156,15 +107,53 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
   }
 }
 
+/** Builds every part of core, each over those before it; no plugin is up yet and no port is open. */
+async function build(options: BootOptions, takeDown: TakeDown) {
+  const { product, clock = systemClock, ids = systemIds(clock), checkResponses = false } = options;
+  const base = openBase(
+    { ...options, clock, ids, schemas: ajvSchemas, shared: sharedModules },
+    'manager',
+    coreSettings,
+  );
+  performance.mark('boot: settings and manifests');
+  const data = await openData(base, options, takeDown);
+  performance.mark('boot: storage');
+  const sources = options.sources ?? pluginSources(product, base.dataDir);
+  const hosting = openHost({ ...base, ...data, sources }, takeDown);
+  const http = openHttp({ ...base, ...data, ...hosting, checkResponses }, takeDown);
+  const parts: Parts = { ...base, ...data, ...hosting, http };
+  const address = listenAddress(base.settings.get<string>('http.addr'));
+  publishCore({ ...parts, watch: options.watch, address, agent: options.agent ?? [] });
+  return { parts, address };
+}
+
+/** Says in the data folder which process serves it, and where, for as long as it does. */
+function keepRunFile({ dataDir, clock }: Parts, url: string, takeDown: TakeDown): void {
+  const file = join(dataDir, 'run.json');
+  replaceFile(file, JSON.stringify({ pid: process.pid, url, started_at: timestamp(clock.now()) }));
+  takeDown.add(() => rmSync(file, { force: true }));
+}
+
+/** Regular work of core itself. */
+function keepInOrder({ host, storage, clock, logs }: Parts, takeDown: TakeDown): void {
+  const log = logs.logger('boot');
+  takeDown.add(every(5_000, 'retrying quarantined plugins', () => host.retryQuarantined(), log));
+  const forget = () => forgetOldKeys(storage, clock.now() - day);
+  takeDown.add(every(60 * minute, 'forgetting old idempotency keys', forget, log));
+}
+
 /** Behind the first requests, since looking at each file takes a while: what changed after `since` is seen all the same. */
 function watchPlugins(
-  watch: WatchFolders,
-  roots: readonly string[],
+  { product, watch }: BootOptions,
+  { dataDir, host, logs }: Parts,
   since: number,
-  host: PluginHost,
-  log: Logger,
   takeDown: TakeDown,
 ): void {
+  if (!watch) {
+    return;
+  }
+  const log = logs.logger('host');
+  const roots = [join(product.root, 'plugins'), join(dataDir, 'packs')];
   const later = setTimeout(() => {
     const { ready, close } = watch({ roots, since, log, onChange: (paths) => host.refresh(paths) });
     takeDown.add(close);

@@ -1,12 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import {
-  type HostPorts,
-  pluginStates,
-  type PluginSources,
-  type WatchFolders,
-} from '../host/index.ts';
+import { type HostPorts, pluginStates, type PluginSources } from '../host/index.ts';
 import { checkRoute } from '../http/index.ts';
 import type { Threads } from '../isolate/index.ts';
 import type { SelfMetrics } from '../observe/index.ts';
@@ -58,15 +53,12 @@ export function lentPorts(parts: Base & HostParts & { readonly sources: PluginSo
       };
     },
     fetch: (url, request, owner) => outbound.fetch(url, request, owner),
-    addressOf: (host) => outbound.addressOf(host),
     emit: (type, event) => bus.emit(type, event),
   } satisfies Partial<HostPorts>;
 }
 
 export interface ManagerParts extends Base, HostParts {
   readonly sources: PluginSources;
-  /** Without it no folder is watched. */
-  readonly watch: WatchFolders | undefined;
   readonly metrics: SelfMetrics;
   readonly storage: Storage;
   readonly threads: Threads;
@@ -102,8 +94,6 @@ export function hostPorts(parts: ManagerParts): HostPorts {
       });
     },
     packRestarted: (child) => metrics.core.childRestarts.add(1, { child }),
-    watchFolders:
-      parts.watch ?? (() => ({ ready: Promise.resolve(), close: () => Promise.resolve() })),
     observe(plugin, current) {
       for (const state of pluginStates) {
         metrics.core.pluginState.set(state === current ? 1 : 0, { plugin, state });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { createOperatorToken, OperatorAuthenticator, type OperatorToken } from '../auth/index.ts';
-import { PluginHost, type PluginSources, type WatchFolders } from '../host/index.ts';
+import { PluginHost, type PluginSources } from '../host/index.ts';
 import { catalogueOf, coreRoutes, type HttpOptions, HttpServer, routeKey } from '../http/index.ts';
 import { startWorker, Threads } from '../isolate/index.ts';
 import { redactText, SelfMetrics } from '../observe/index.ts';
@@ -12,8 +12,11 @@ import {
   BuildInfo,
   Catalogue,
   EarlierOutbox,
+  type FolderWatcher,
+  Folders,
   Health,
   Keys,
+  Outgoing,
   Plugins,
   Self,
 } from '../sdk/index.ts';
@@ -84,8 +87,7 @@ export interface Hosting extends HostParts {
 
 /** The host with everything that it lends to plugins; none of them is up yet. */
 export function openHost(
-  parts: Base &
-    Data & { readonly sources: PluginSources; readonly watch: WatchFolders | undefined },
+  parts: Base & Data & { readonly sources: PluginSources },
   takeDown: TakeDown,
 ): Hosting {
   const { metrics } = parts;
@@ -168,8 +170,9 @@ function absentProvider(host: PluginHost, service: string): string | undefined {
   return down && `"${down.id}", which writes the audit trail, is ${down.state}`;
 }
 
-export interface Published extends Base, Data {
-  readonly host: PluginHost;
+export interface Published extends Base, Data, Hosting {
+  /** Without it no folder is watched. */
+  readonly watch: FolderWatcher['watch'] | undefined;
   readonly address: ListenAddress;
   readonly agent: readonly string[];
 }
@@ -184,6 +187,8 @@ export function publishCore({
   storage,
   registry,
   host,
+  outbound,
+  watch = watchNothing,
   address,
   agent,
 }: Published): void {
@@ -197,6 +202,8 @@ export function publishCore({
     coreService(Board, settings),
     coreService(Keys, storage.keys),
     coreService(Catalogue, catalogueOf(registry)),
+    coreService(Folders, { watch }),
+    coreService(Outgoing, { addressOf: async (host) => await outbound.addressOf(host) }),
     coreService(EarlierOutbox, earlierOutbox(storage.core())),
     coreService(BuildInfo, {
       version: product.version,
@@ -228,6 +235,11 @@ export function publishCore({
     ],
   });
 }
+
+const watchNothing: FolderWatcher['watch'] = () => ({
+  ready: Promise.resolve(),
+  close: () => Promise.resolve(),
+});
 
 export type ListenAddress = ReturnType<typeof listenAddress>;
 

@@ -1,15 +1,20 @@
 import { type Logger, messageOf } from '../sdk/index.ts';
 
-/** Remembers how to take down what was built, and does it last-built first. */
+/** Remembers how to take down what was built, and does it last-built first, once. */
 export class TakeDown {
   readonly #steps: (() => unknown)[] = [];
+  #running: Promise<void> | undefined;
 
   add(step: () => unknown): void {
     this.#steps.push(step);
   }
 
-  /** Does every step even when one fails, then throws the first failure. */
-  async run(): Promise<void> {
+  /** Does every step even when one fails, then throws the first failure; asked again, it answers as the first time. */
+  run(): Promise<void> {
+    return (this.#running ??= this.#run());
+  }
+
+  async #run(): Promise<void> {
     const failures: unknown[] = [];
     for (const step of this.#steps.splice(0).reverse()) {
       try {

@@ -7,7 +7,7 @@ import {
   type PluginDefinition,
   withDeadline,
 } from '../sdk/index.ts';
-import { createContext, type Promised } from './context/context.ts';
+import { GenerationContext, type Promised } from './context/context.ts';
 import { errors } from './errors.ts';
 import type { PluginFolder } from './folder/folder.ts';
 import { type ThreadSupply, PluginThreads } from './context/plugin-threads.ts';
@@ -33,7 +33,7 @@ export async function activate(
   const draft = new Draft(generation);
   const promised: Promised[] = [];
   const threads = new PluginThreads(draft, ports, supply);
-  const ctx = createContext(draft, ports, promised, threads);
+  const ctx = new GenerationContext(draft, ports, promised, threads);
   const made = await withPin({ snapshot: undefined, owner: generation }, () =>
     within(manifest.limits.activate_ms, `activate() of ${manifest.id}`, async () => {
       const result = await definition.activate(ctx);

@@ -13,10 +13,7 @@ export type {
   Own,
   PluginThread,
   QuarantineEntry,
-  RunningWatch,
   ThreadLaunch,
-  WatchFolders,
-  WatchOptions,
 } from './context/ports.ts';
 export { manifestReader, type ReadManifest } from './folder/read-manifest.ts';
 export type { Misfit, SchemaCheck, Schemas } from './folder/schemas.ts';

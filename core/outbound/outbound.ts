@@ -87,7 +87,7 @@ export class Outbound {
     stops: readonly (AbortSignal | undefined)[],
     isRepeat = false,
   ): Promise<OutboundReply> {
-    const { reach = 'configured', idleMs = 0, onUpgrade } = request;
+    const { reach = 'configured', idleMs = 0 } = request;
     const host = target.hostname.replace(/^\[|\]$/g, '');
     // A literal address is never looked up, so it is checked here; names are where they are resolved.
     if (isIP(host) !== 0) {
@@ -128,14 +128,14 @@ export class Outbound {
           ? done(this.#exchange(target, request, stops, true))
           : failed(toTrouble(error, target, stops, request));
       });
-      outgoing.once('upgrade', (incoming, socket, first) => {
+      outgoing.once('upgrade', (incoming, socket) => {
         done({
           status: 101,
           headers: plainHeaders(incoming),
           body: new Uint8Array(),
           url: target.href,
         });
-        void (onUpgrade === undefined ? socket.destroy() : onUpgrade(socket, first));
+        socket.destroy();
       });
       outgoing.once('response', (incoming) => {
         talking = incoming;

@@ -2,9 +2,11 @@ import type { SettingDeclaration } from './manifest.ts';
 import type { EffectNode } from './scope.ts';
 import type { DeclaredError } from './error-catalogue.ts';
 import type { ErrorCode } from './errors.ts';
+import type { Logger } from './observe.ts';
 import type { Persona } from './persona.ts';
 import type { Contribution } from './plugin.ts';
 import type { Access, Method, RouteDeclaration } from './route.ts';
+import type { MaybePromise } from './scope.ts';
 import type { Skill } from './skill.ts';
 import { defineExtensionPoint, defineService } from './tokens.ts';
 
@@ -227,6 +229,37 @@ export interface EarlierOutbox {
   take<T>(topic: string): Promise<readonly EarlierMessage<T>[]>;
 }
 
+export interface WatchOptions {
+  /** Absolute. A root that does not exist yet, or goes away and comes back, is noticed too. */
+  readonly roots: readonly string[];
+  /** What to leave out besides `node_modules`, dot files and what editors leave lying about. */
+  readonly ignore?: (path: string) => boolean;
+  /** Told absolute paths below the roots; a root itself means that anything below it may have changed. An error is logged. */
+  readonly onChange: (paths: ReadonlySet<string>) => MaybePromise<void>;
+  /** What changed since this moment counts, also before the watch began; default: nothing before it. */
+  readonly since?: number;
+  readonly debounceMs?: number;
+  readonly log: Logger;
+}
+
+export interface FolderWatch {
+  /** Resolves once changes are noticed; who looks at the folders after that misses nothing. */
+  readonly ready: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Tells that files below some folders may have changed: a hint to look again, never a contract. */
+export interface FolderWatcher {
+  /** Whoever watches closes it with its scope: `ctx.scope.defer('watch …', close)`. */
+  watch(options: WatchOptions): FolderWatch;
+}
+
+/** The guard of requests that leave, for what is not HTTP. */
+export interface OutboundGuard {
+  /** An address of a host that users named, checked as `ctx.fetch` does: a socket connects to this and to nothing else. */
+  addressOf(host: string): Promise<string>;
+}
+
 /** Services of core itself, required like any other. */
 export const Plugins = defineService<PluginDirectory>('core.plugins');
 export const Board = defineService<SettingsBoard>('core.settings');
@@ -234,6 +267,8 @@ export const Keys = defineService<MasterKeys>('core.keys');
 export const BuildInfo = defineService<Build>('core.build');
 export const EarlierOutbox = defineService<EarlierOutbox>('core.earlier-outbox');
 export const Catalogue = defineService<DeclaredCatalogue>('core.catalogue');
+export const Folders = defineService<FolderWatcher>('core.folders');
+export const Outgoing = defineService<OutboundGuard>('core.outbound');
 export const Health = defineService<HealthProbe>('core.health');
 export const Self = defineService<SelfObservation>('core.self');
 

@@ -13,8 +13,6 @@ export interface OutboundRequest {
   readonly onBody?: (
     head: Omit<OutboundReply, 'body'>,
   ) => (piece: Uint8Array) => MaybePromise<void>;
-  /** Is given the connection of a 101 answer, and what came with it; whoever takes it ends it. */
-  readonly onUpgrade?: (connection: NodeJS.ReadWriteStream, first: Uint8Array) => void;
   /** How long the peer may be silent, within the whole. */
   readonly idleMs?: number;
   /** How many redirects are followed, each checked again; default none: the redirect itself is the answer. */

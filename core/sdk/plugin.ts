@@ -88,15 +88,9 @@ export interface LiveSet {
   onFree(listener: () => void): Disposer;
 }
 
-export interface FolderWatch {
-  /** Resolves once changes are noticed; who looks at the folders after that misses nothing. */
-  readonly ready: Promise<void>;
-}
-
 /** The only way a plugin touches the world: every effect made here belongs to its scope and leaves with it. */
 export interface PluginContext {
   readonly id: string;
-  readonly version: string;
   readonly generation: number;
   /** Created on first use, kept over upgrades. */
   readonly dataDir: string;
@@ -113,8 +107,6 @@ export interface PluginContext {
   };
   /** A request to an address that a user typed: checked when it connects, bounded, ended with the scope. */
   fetch(url: string, request?: OutboundRequest): Promise<OutboundReply>;
-  /** An address of a host that users named, checked as `fetch` does: what is no HTTP connects to this and to nothing else. */
-  addressOf(host: string): Promise<string>;
   readonly services: {
     /** Makes this plugin the provider of `token` from commit on. The manifest must offer it. */
     provide<T extends object>(token: ServiceToken<T>, make: () => MaybePromise<T>): void;
@@ -131,6 +123,8 @@ export interface PluginContext {
   readonly extend: {
     contribute<T>(point: ExtensionPoint<T>, id: string, value: T): void;
     open<T>(point: ExtensionPoint<T>): OpenPoint<T>;
+    /** Opens a set of personas and skills that is replaced while the plugin serves. */
+    live(label: string): LiveSet;
   };
   readonly threads: {
     /** Declares a thread that runs `entry`, a `*-worker.ts` of the plugin's folder; it starts at commit and is given `data`. */
@@ -139,17 +133,6 @@ export interface PluginContext {
     text(entry: string): string;
   };
   readonly skills: { add(skill: Skill): void };
-  readonly agents: { add(persona: Persona): void };
-  live(label: string): LiveSet;
-  /**
-   * Tells of changes below folders, which need not be there yet: absolute paths, of which a root itself means that anything
-   * below it may have changed. A hint to look again, from now on, also before commit; an error of `onChange` is logged.
-   */
-  watch(
-    label: string,
-    roots: readonly string[],
-    onChange: (paths: ReadonlySet<string>) => MaybePromise<void>,
-  ): FolderWatch;
   readonly health: { check(label: string, probe: () => MaybePromise<HealthReport>): void };
 }
 

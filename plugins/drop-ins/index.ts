@@ -5,6 +5,7 @@ import { markdownErrors } from 'svc/markdown-file';
 import {
   BuildInfo,
   definePlugin,
+  Folders,
   listRoute,
   pageOfList,
   type RouteDeclaration,
@@ -38,7 +39,7 @@ export default definePlugin({
     ];
 
     const carried = ctx.extend.open(CarriedFiles);
-    const live = ctx.live('files');
+    const live = ctx.extend.live('files');
     const dropIns = new DropIns({
       roots,
       carried: new CarriedFileSet(() => carried.list()),
@@ -60,9 +61,12 @@ export default definePlugin({
     carried.onChange(again);
     live.onFree(again);
     const paths = roots.map(({ path }) => path);
-    const { ready } = ctx.watch('persona and skill folders', paths, (changed) =>
-      dropIns.refresh(changed),
-    );
+    const { ready, close } = ctx.services.use(Folders).watch({
+      roots: paths,
+      onChange: (changed) => dropIns.refresh(changed),
+      log: ctx.log,
+    });
+    ctx.scope.defer('watch persona and skill folders', close);
     await dropIns.load();
     // Nothing that serves waits for the watch to begin; what changed until then is found by looking again.
     ctx.scope.task('look again once the folders are watched', async () => {

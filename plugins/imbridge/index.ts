@@ -12,7 +12,7 @@ import { ChannelTypes } from 'svc/contracts/notify';
 import { dialSocket } from 'svc/im';
 import { JobSources } from 'svc/jobs';
 import { DeviceScopes, seenBy } from 'svc/query';
-import { AuditTrail, BuildInfo, Catalogue, defineEvent, definePlugin } from 'svc/sdk';
+import { AuditTrail, BuildInfo, Catalogue, defineEvent, definePlugin, Outgoing } from 'svc/sdk';
 
 import { Actions } from './actions.ts';
 import { Answerer } from './answerer.ts';
@@ -51,7 +51,7 @@ export default definePlugin({
     const build = services.use(BuildInfo);
     const directory = services.use(Directory);
     const dials = {
-      addressOf: (host: string) => ctx.addressOf(host),
+      addressOf: services.use(Outgoing).addressOf,
       every: (ms: number, tick: () => void) => scope.interval('ping a chat platform', ms, tick),
     };
     const ports: ImPorts = {

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { ConnectionAnswer } from 'svc/connection';
 import { MailSender } from 'svc/contracts/mail';
 import { ChannelTypes } from 'svc/contracts/notify';
-import { definePlugin, route } from 'svc/sdk';
+import { definePlugin, Outgoing, route } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { emailChannel } from './email-channel.ts';
@@ -13,7 +13,8 @@ import { addressForm, Mailer } from './mailer.ts';
 export default definePlugin({
   errors,
   activate(ctx) {
-    const { settings, clock, scope, log } = ctx;
+    const { settings, clock, scope, log, services } = ctx;
+    const outgoing = services.use(Outgoing);
     // A name that may be said aloud: letters, digits and dots.
     const name = hostname().replaceAll(/[^A-Za-z0-9.-]/g, '-') || 'svc';
     const mailer = new Mailer({
@@ -21,9 +22,9 @@ export default definePlugin({
       clock,
       name,
       ended: scope.signal,
-      addressOf: (host) => ctx.addressOf(host),
+      addressOf: outgoing.addressOf,
     });
-    ctx.services.provide(MailSender, () => mailer);
+    services.provide(MailSender, () => mailer);
     ctx.extend.contribute(ChannelTypes, 'email', emailChannel(mailer, log));
     ctx.http.routes([
       route({

@@ -23,7 +23,7 @@ export default definePlugin({
       providers,
       fetch: (url, request) => ctx.fetch(url, request),
     });
-    const live = ctx.live('web search');
+    const live = ctx.extend.live('web search');
     // Where nobody searches, agents do not see that it could be.
     const settle = (): void =>
       live.replace({ skills: searches.provider === undefined ? [] : webSkills(searches) });

@@ -12,7 +12,6 @@ import { ajvSchemas } from '../../core/boot/settings/schemas.ts';
 import { readManifest } from '../../bin/manifest/read-manifest.ts';
 import { sharedModules } from '../../core/boot/shared-modules.ts';
 import { type HostMemory, PluginHost, type QuarantineEntry } from '../../core/host/index.ts';
-import { watchFolders } from '../../bin/serve/watcher/watch.ts';
 import type { HostPorts } from '../../core/host/context/ports.ts';
 import { routeKey } from '../../core/http/routes/declaration.ts';
 import { Registry } from '../../core/registry/index.ts';
@@ -64,9 +63,6 @@ export function testHouse(t: TestContext, overrides: Partial<HostPorts> = {}): T
       gauge: () => ({ set: () => undefined }),
       histogram: () => ({ observe: () => undefined }),
     }),
-    addressOf: async (host) => {
-      throw new Error(`no network in this test, not even for ${host}`);
-    },
     fetch: async (url) => {
       throw new Error(`no network in this test, not even for ${url}`);
     },
@@ -76,7 +72,6 @@ export function testHouse(t: TestContext, overrides: Partial<HostPorts> = {}): T
       throw new Error('no threads in this test');
     },
     packRestarted: () => undefined,
-    watchFolders,
     ...overrides,
   });
   t.after(async () => {

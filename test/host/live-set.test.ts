@@ -17,7 +17,7 @@ const lesson = (key: string, body = ''): PromptSkill => ({
 /** A plugin that fills a live set while it activates, and hands it out. */
 const school = (skills: readonly PromptSkill[], more = ''): Record<string, string> => ({
   'index.ts': activating(
-    `const live = ctx.live('lessons');
+    `const live = ctx.extend.live('lessons');
      live.replace({ skills: ${JSON.stringify(skills)} });
      ctx.services.provide(sdk.defineService<sdk.LiveSet>(ctx.id + '.live'), () => live);`,
     more,

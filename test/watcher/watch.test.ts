@@ -13,7 +13,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { watchFolders } from '../../bin/serve/watcher/watch.ts';
-import type { WatchOptions } from '../../core/host/index.ts';
+import type { WatchOptions } from '../../core/sdk/index.ts';
 import { dropFolder, listening, shows } from '../host/drop-folder.ts';
 
 /** Watches `roots` and records every reported path, until `forget`. */

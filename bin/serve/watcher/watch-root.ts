@@ -7,12 +7,6 @@ import { type FSWatcher, watch } from 'chokidar';
 
 import { type Logger, messageOf } from '../../../core/sdk/index.ts';
 
-export interface RootWatch {
-  /** Resolves once the folder, if it is there, is being watched. */
-  readonly ready: Promise<void>;
-  close(): Promise<void>;
-}
-
 export interface RootWatchOptions {
   readonly ignore: (path: string) => boolean;
   readonly changed: (path: string) => void;
@@ -32,44 +26,71 @@ const exhausted: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOSPC']);
  * Watches one folder through all its lives. chokidar loses a root that is deleted, replaced, or reached by a link
  * that is turned elsewhere, so the root is looked at every second and watched anew when it is another one.
  */
-export function watchRoot(
-  root: string,
-  { ignore, changed, since, log }: RootWatchOptions,
-): RootWatch {
-  const closing = new AbortController();
-  let seen: string | undefined;
-  let watcher: FSWatcher | undefined;
-  let usePolling = false;
+export class RootWatch {
+  readonly #root: string;
+  readonly #options: RootWatchOptions;
+  readonly #closing = new AbortController();
+  readonly #following: Promise<void>;
+  /** Identity of the folder that is being watched. */
+  #seen: string | undefined;
+  #watcher: FSWatcher | undefined;
+  #usePolling = false;
+  /** Resolves once the folder, if it is there, is being watched. */
+  readonly ready: Promise<void>;
+
+  constructor(root: string, options: RootWatchOptions) {
+    this.#root = root;
+    this.#options = options;
+    this.ready = this.#look().then(() => undefined);
+    this.#following = this.#follow();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#following;
+    await this.#watcher?.close();
+  }
+
+  async #follow(): Promise<void> {
+    await this.ready;
+    while (await paused(lookEveryMs, this.#closing.signal)) {
+      if (await this.#look()) {
+        this.#options.changed(this.#root);
+      }
+    }
+  }
 
   /** True when the folder is not the one that was watched until now. */
-  const look = async (): Promise<boolean> => {
-    const identity = identityOf(root);
-    if (identity === seen || closing.signal.aborted) {
+  async #look(): Promise<boolean> {
+    const identity = identityOf(this.#root);
+    if (identity === this.#seen || this.#closing.signal.aborted) {
       return false;
     }
-    seen = identity;
-    await watcher?.close();
-    watcher = undefined;
-    const real = identity && (await realpath(root).catch(() => undefined));
+    this.#seen = identity;
+    await this.#watcher?.close();
+    this.#watcher = undefined;
+    const real = identity && (await realpath(this.#root).catch(() => undefined));
     if (real) {
-      await arm(real);
+      await this.#arm(real);
     } else {
       // Also when it went away between the two calls: the next look finds out.
-      seen = undefined;
+      this.#seen = undefined;
     }
     return true;
-  };
+  }
 
-  const arm = async (real: string): Promise<void> => {
-    const named = (path: string): string => join(root, relative(real, path));
-    watcher = watch(real, {
+  async #arm(real: string): Promise<void> {
+    const { ignore, changed, since } = this.#options;
+    const named = (path: string): string => join(this.#root, relative(real, path));
+    const watcher = watch(real, {
       alwaysStat: true,
       followSymlinks: false,
-      usePolling,
+      usePolling: this.#usePolling,
       interval: pollEveryMs,
       binaryInterval: pollEveryMs,
       ignored: (path) => path !== real && (isNoise(basename(path)) || ignore(named(path))),
     });
+    this.#watcher = watcher;
     let arming = true;
     watcher.on('all', (_event, path, stats) => {
       // The root itself is looked at by whoever waits for the watch to be ready.
@@ -77,44 +98,29 @@ export function watchRoot(
         changed(named(path));
       }
     });
-    watcher.on('error', failed);
-    await armed(watcher, closing.signal);
+    watcher.on('error', (error) => this.#failed(error));
+    await armed(watcher, this.#closing.signal);
     arming = false;
-  };
+  }
 
-  const failed = (error: unknown): void => {
+  #failed(error: unknown): void {
+    const { log } = this.#options;
+    const root = this.#root;
     const cause = messageOf(error);
     if (!exhausted.has((error as NodeJS.ErrnoException).code)) {
       log.warn(
         { event: 'watch.part_failed', root, cause },
         'part of a watched folder cannot be watched',
       );
-    } else if (!usePolling) {
-      usePolling = true;
-      seen = undefined;
+    } else if (!this.#usePolling) {
+      this.#usePolling = true;
+      this.#seen = undefined;
       log.warn(
         { event: 'watch.polling', root, cause },
         'no file watches left, so this folder is polled; raise fs.inotify.max_user_watches or ulimit -n',
       );
     }
-  };
-
-  const ready = look().then(() => undefined);
-  const following = ready.then(async () => {
-    while (await paused(lookEveryMs, closing.signal)) {
-      if (await look()) {
-        changed(root);
-      }
-    }
-  });
-  return {
-    ready,
-    async close() {
-      closing.abort();
-      await following;
-      await watcher?.close();
-    },
-  };
+  }
 }
 
 /** Which folder stands at `path`; the time of birth tells apart folders that got the same inode one after the other. */

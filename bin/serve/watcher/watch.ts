@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 
-import type { RunningWatch, WatchOptions } from '../../../core/host/index.ts';
-import { messageOf } from '../../../core/sdk/index.ts';
-import { watchRoot } from './watch-root.ts';
+import { type FolderWatch, messageOf, type WatchOptions } from '../../../core/sdk/index.ts';
+import { RootWatch } from './watch-root.ts';
 
 const maxPaths = 1_000;
 
@@ -19,7 +18,7 @@ export function watchFolders({
   since = Infinity,
   debounceMs = 100,
   log,
-}: WatchOptions): RunningWatch {
+}: WatchOptions): FolderWatch {
   const folders = [...new Set(roots.map((root) => resolve(root)))];
   const tell = async (paths: ReadonlySet<string>): Promise<void> => {
     try {
@@ -32,8 +31,8 @@ export function watchFolders({
     }
   };
   const hints = gatherHints(debounceMs, folders, tell);
-  const watches = folders.map((root) =>
-    watchRoot(root, { ignore, changed: (path) => hints.add(path), since, log }),
+  const watches = folders.map(
+    (root) => new RootWatch(root, { ignore, changed: (path) => hints.add(path), since, log }),
   );
   openWatches += 1;
   return {

@@ -10,7 +10,7 @@ import {
 import type { RunnableText } from './compile.ts';
 import { errors } from './errors.ts';
 import type { SharedModules } from './shared.ts';
-import { shadowing, type Strays, watchStrays } from './leak-detector.ts';
+import { shadowing, Strays } from './leak-detector.ts';
 
 /** Half-public, there since the first Node: the one spot where svc leans on it. */
 interface CompilingModule {
@@ -38,7 +38,7 @@ export function evaluate(
   shared: SharedModules,
   scope: Scope,
 ): PluginDefinition<unknown> {
-  const strays = watchStrays(trusted);
+  const strays = new Strays(trusted);
   // Bound: a closure would keep the text for as long as the plugin serves.
   scope.defer('what was set past ctx', endStrays.bind(undefined, strays));
   const require = linkerOf(id, shared, trusted, strays);

@@ -1,5 +1,20 @@
-import { type Draft, optionalHandle, serviceHandle, withPin } from '../../registry/index.ts';
-import { type PluginContext } from '../../sdk/index.ts';
+import { type Draft, optionalHandle, type Registry, serviceHandle } from '../../registry/index.ts';
+import type {
+  Clock,
+  ExtensionPoint,
+  Handle,
+  Ids,
+  Logger,
+  MaybePromise,
+  Metrics,
+  PluginContext,
+  RouteDeclaration,
+  Scope,
+  Secrets,
+  ServiceToken,
+  Settings,
+  Tables,
+} from '../../sdk/index.ts';
 import { errors } from './errors.ts';
 import { openPoint } from './extension-point.ts';
 import { DraftLiveSet } from './live-set.ts';
@@ -9,175 +24,173 @@ import type { HostPorts, Own } from './ports.ts';
 /** A service that activate() promised; made once the declaring is over. */
 export interface Promised {
   readonly id: string;
-  readonly make: () => object | Promise<object>;
+  readonly make: () => MaybePromise<object>;
 }
 
-/** The `ctx` of one generation: it can only declare into the draft, and owns the rest through its scope. */
-export function createContext(
-  draft: Draft,
-  ports: HostPorts,
-  promised: Promised[],
-  threads: PluginThreads,
-): PluginContext {
-  const { generation } = draft;
-  const { manifest, scope, pluginId } = generation;
-  const { registry } = ports;
-  const own: Own = (label, undo) => scope.defer(label, undo);
-  const open = (what: string): void => scope.assertOpen(what);
-  let subscriptions = 0;
+/**
+ * The `ctx` of one generation: it can only declare into the draft, and owns the rest through its scope. Each part but the
+ * values refuses once that scope is closed. Plugins take it apart, so that all of it is its own and bound.
+ */
+export class GenerationContext implements PluginContext {
+  readonly #draft: Draft;
+  readonly #ports: HostPorts;
+  readonly #registry: Registry;
+  readonly #promised: Promised[];
+  readonly #own: Own;
+  #subscriptions = 0;
 
-  const context: PluginContext = {
-    id: pluginId,
-    version: manifest.version,
-    generation: generation.number,
-    get dataDir() {
-      open('dataDir');
-      return ports.dataDir(pluginId);
-    },
-    log: ports.log(pluginId),
-    clock: ports.clock,
-    ids: ports.ids,
-    scope,
-    settings: ports.settings(manifest, own),
-    secrets: ports.secrets(manifest),
-    metrics: ports.metrics(pluginId, own),
-    db: <T>() => {
-      open('db');
-      return ports.tables<T>(pluginId);
-    },
-    http: {
-      routes(declarations) {
-        open('http.routes');
-        for (const declaration of declarations) {
-          const key = ports.checkRoute(declaration);
-          requireMount(manifest.mounts, declaration.path, pluginId);
-          requireAction(manifest.actions, declaration.access, declaration.path, pluginId);
-          draft.add('routes', key, declaration);
-        }
-      },
-    },
-    async fetch(url, request) {
-      open('fetch');
-      return await ports.fetch(url, request, scope.signal);
-    },
-    async addressOf(host) {
-      open('addressOf');
-      return await ports.addressOf(host);
-    },
-    services: {
-      provide(token, make) {
-        open(`services.provide ${token.id}`);
-        if (!manifest.provides.some((offer) => offer.service === token.id)) {
-          throw errors.service_not_offered({ plugin: pluginId, service: token.id });
-        }
-        promised.push({ id: token.id, make });
-      },
-      use: (token) => {
-        open(`services.use ${token.id}`);
-        if (!manifest.requires.some((need) => need.service === token.id)) {
-          throw errors.service_not_required({ plugin: pluginId, service: token.id });
-        }
-        return serviceHandle(registry, token.id);
-      },
-      maybe: (token) => {
-        open(`services.maybe ${token.id}`);
-        if (
-          ![...manifest.optional, ...manifest.requires].some((need) => need.service === token.id)
-        ) {
-          throw errors.service_not_named({ plugin: pluginId, service: token.id });
-        }
-        return optionalHandle(registry, token.id, own);
-      },
-    },
-    events: {
-      on(type, listener) {
-        open(`events.on ${type.id}`);
-        draft.add('subscriptions', `${pluginId}/${type.id}/${subscriptions++}`, {
-          type: type.id,
-          listener: listener as (event: unknown) => void,
-        });
-      },
-      emit(type, event) {
-        open(`events.emit ${type.id}`);
-        if (!generation.committed) {
-          throw errors.emitted_early({ plugin: pluginId, event: type.id });
-        }
-        ports.emit(type.id, event);
-      },
-    },
-    extend: {
-      contribute(point, id, value) {
-        open(`extend.contribute ${point.id}`);
-        draft.add('contributions', `${point.id}/${id}`, { point: point.id, id, value });
-      },
-      open(point) {
-        open(`extend.open ${point.id}`);
-        draft.add('points', point.id, { point: point.id, schema: point.schema });
-        return openPoint(registry, point, ports.schemas, own, ports.log(pluginId));
-      },
-    },
-    threads: {
-      start(name, entry, data, options) {
-        open(`threads.start ${name}`);
+  readonly id: string;
+  readonly generation: number;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly scope: Scope;
+  readonly settings: Settings;
+  readonly secrets: Secrets;
+  readonly metrics: Metrics;
+  readonly threads: PluginContext['threads'];
+
+  constructor(draft: Draft, ports: HostPorts, promised: Promised[], threads: PluginThreads) {
+    const { manifest, scope, pluginId, number } = draft.generation;
+    this.#draft = draft;
+    this.#ports = ports;
+    this.#registry = ports.registry;
+    this.#promised = promised;
+    this.#own = (label, undo) => scope.defer(label, undo);
+    this.id = pluginId;
+    this.generation = number;
+    this.log = ports.log(pluginId);
+    this.clock = ports.clock;
+    this.ids = ports.ids;
+    this.scope = scope;
+    this.settings = ports.settings(manifest, this.#own);
+    this.secrets = ports.secrets(manifest);
+    this.metrics = ports.metrics(pluginId, this.#own);
+    this.threads = {
+      start: (name, entry, data, options) => {
+        this.#open(`threads.start ${name}`);
         return threads.start(name, entry, data, options);
       },
       text: (entry) => threads.text(entry),
-    },
-    skills: {
-      add(skill) {
-        open(`skills.add ${skill.key}`);
-        draft.add('skills', skill.key, skill);
-      },
-    },
-    agents: {
-      add(persona) {
-        open(`agents.add ${persona.name}`);
-        draft.add('personas', persona.name, persona);
-      },
-    },
-    live(label) {
-      open(`live ${label}`);
-      return new DraftLiveSet(draft, registry, label, own);
-    },
-    watch(label, roots, onChange) {
-      open(`watch ${label}`);
-      const { ready, close } = ports.watchFolders({
-        roots,
-        log: ports.log(pluginId),
-        onChange: (paths) =>
-          withPin({ snapshot: undefined, owner: generation }, () => onChange(paths)),
-      });
-      own(`watch ${label}`, close);
-      return { ready };
-    },
-    health: {
-      check(label, probe) {
-        open(`health.check ${label}`);
-        draft.add('checks', `${pluginId}/${label}`, { label, probe });
-      },
+    };
+    Object.freeze(this);
+  }
+
+  get dataDir(): string {
+    this.#open('dataDir');
+    return this.#ports.dataDir(this.id);
+  }
+
+  readonly db = <T>(): Tables<T> => {
+    this.#open('db');
+    return this.#ports.tables<T>(this.id);
+  };
+
+  readonly fetch: PluginContext['fetch'] = async (url, request) => {
+    this.#open('fetch');
+    return await this.#ports.fetch(url, request, this.scope.signal);
+  };
+
+  readonly http: PluginContext['http'] = {
+    routes: (declarations) => {
+      this.#open('http.routes');
+      declarations.forEach((declaration) => this.#addRoute(declaration));
     },
   };
-  return Object.freeze(context);
-}
 
-function requireMount(mounts: readonly string[], path: string, pluginId: string): void {
-  if (!mounts.some((mount) => path === mount || path.startsWith(`${mount}/`))) {
-    throw errors.route_outside_mounts({ plugin: pluginId, path });
+  readonly services: PluginContext['services'] = {
+    provide: ({ id }, make) => {
+      this.#open(`services.provide ${id}`);
+      if (!this.#manifest.provides.some(({ service }) => service === id)) {
+        throw errors.service_not_offered({ plugin: this.id, service: id });
+      }
+      this.#promised.push({ id, make });
+    },
+    use: <T extends object>({ id }: ServiceToken<T>): T => {
+      this.#open(`services.use ${id}`);
+      if (!this.#manifest.requires.some(({ service }) => service === id)) {
+        throw errors.service_not_required({ plugin: this.id, service: id });
+      }
+      return serviceHandle<T>(this.#registry, id);
+    },
+    maybe: <T extends object>({ id }: ServiceToken<T>): Handle<T> => {
+      this.#open(`services.maybe ${id}`);
+      const { optional, requires } = this.#manifest;
+      if (![...optional, ...requires].some(({ service }) => service === id)) {
+        throw errors.service_not_named({ plugin: this.id, service: id });
+      }
+      return optionalHandle<T>(this.#registry, id, this.#own);
+    },
+  };
+
+  readonly events: PluginContext['events'] = {
+    on: ({ id }, listener) => {
+      this.#open(`events.on ${id}`);
+      this.#draft.add('subscriptions', `${this.id}/${id}/${this.#subscriptions++}`, {
+        type: id,
+        listener: listener as (event: unknown) => void,
+      });
+    },
+    emit: ({ id }, event) => {
+      this.#open(`events.emit ${id}`);
+      if (!this.#draft.generation.committed) {
+        throw errors.emitted_early({ plugin: this.id, event: id });
+      }
+      this.#ports.emit(id, event);
+    },
+  };
+
+  readonly extend: PluginContext['extend'] = {
+    contribute: ({ id: point }, id, value) => {
+      this.#open(`extend.contribute ${point}`);
+      this.#draft.add('contributions', `${point}/${id}`, { point, id, value });
+    },
+    open: <T>(point: ExtensionPoint<T>) => {
+      this.#open(`extend.open ${point.id}`);
+      this.#draft.add('points', point.id, { point: point.id, schema: point.schema });
+      return openPoint(this.#registry, point, this.#ports.schemas, this.#own, this.log);
+    },
+    live: (label) => {
+      this.#open(`extend.live ${label}`);
+      return new DraftLiveSet(this.#draft, this.#registry, label, this.#own);
+    },
+  };
+
+  readonly skills: PluginContext['skills'] = {
+    add: (skill) => {
+      this.#open(`skills.add ${skill.key}`);
+      this.#draft.add('skills', skill.key, skill);
+    },
+  };
+
+  readonly health: PluginContext['health'] = {
+    check: (label, probe) => {
+      this.#open(`health.check ${label}`);
+      this.#draft.add('checks', `${this.id}/${label}`, { label, probe });
+    },
+  };
+
+  get #manifest() {
+    return this.#draft.generation.manifest;
   }
-}
 
-function requireAction(
-  actions: Readonly<Record<string, string>>,
-  access: unknown,
-  path: string,
-  pluginId: string,
-): void {
-  const action =
-    typeof access === 'object' && access !== null
-      ? (access as { action: string }).action
-      : (access as string);
-  const named = action === 'webshell' || action.includes(':');
-  if (named && !Object.hasOwn(actions, action)) {
-    throw errors.action_undeclared({ plugin: pluginId, path, action });
+  #open(what: string): void {
+    this.#draft.generation.scope.assertOpen(what);
+  }
+
+  /** Adds a route that stands under a mount of the manifest, and is protected by one of its actions. */
+  #addRoute(declaration: RouteDeclaration): void {
+    const { mounts, actions } = this.#manifest;
+    const { path, access } = declaration;
+    const key = this.#ports.checkRoute(declaration);
+    if (!mounts.some((mount) => path === mount || path.startsWith(`${mount}/`))) {
+      throw errors.route_outside_mounts({ plugin: this.id, path });
+    }
+    const action = typeof access === 'object' ? access.action : access;
+    const named = action === 'webshell' || action.includes(':');
+    if (named && !Object.hasOwn(actions, action)) {
+      throw errors.action_undeclared({ plugin: this.id, path, action });
+    }
+    this.#draft.add('routes', key, declaration);
   }
 }

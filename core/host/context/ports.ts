@@ -4,10 +4,8 @@ import type { Registry } from '../../registry/index.ts';
 import type {
   Clock,
   Disposer,
-  FolderWatch,
   Ids,
   Logger,
-  MaybePromise,
   Metrics,
   OutboundReply,
   OutboundRequest,
@@ -23,26 +21,6 @@ import type { PluginSources } from '../folder/discover.ts';
 import type { ReadManifest } from '../folder/read-manifest.ts';
 import type { Schemas } from '../folder/schemas.ts';
 import type { SharedModules } from '../code/shared.ts';
-
-export interface WatchOptions {
-  /** A root that does not exist yet, or goes away and comes back, is noticed too. */
-  readonly roots: readonly string[];
-  /** What to leave out besides `node_modules`, dot files and what editors leave lying about. */
-  readonly ignore?: (path: string) => boolean;
-  /** Told absolute paths below the roots; a root itself means that anything below it may have changed. */
-  readonly onChange: (paths: ReadonlySet<string>) => MaybePromise<void>;
-  /** What changed since this moment counts, also before the watch began; default: nothing before it. */
-  readonly since?: number;
-  readonly debounceMs?: number;
-  readonly log: Logger;
-}
-
-export interface RunningWatch extends FolderWatch {
-  close(): Promise<void>;
-}
-
-/** Tells that files below some folders may have changed: a hint to look again, never a contract. */
-export type WatchFolders = (options: WatchOptions) => RunningWatch;
 
 export interface Migration {
   readonly name: string;
@@ -125,13 +103,11 @@ export interface HostPorts {
     request: OutboundRequest | undefined,
     owner: AbortSignal,
   ) => Promise<OutboundReply>;
-  readonly addressOf: (host: string) => Promise<string>;
   readonly emit: (type: string, event: unknown) => void;
   readonly checkRoute: (declaration: RouteDeclaration) => string;
   readonly launchThread: (launch: ThreadLaunch) => PluginThread;
   /** The process of a pack is started again. */
   readonly packRestarted: (pluginId: string) => void;
-  readonly watchFolders: WatchFolders;
   /** Told of every change of a plugin's state. */
   readonly observe?: (id: string, state: string, cause: string | undefined) => void;
 }

@@ -1,6 +1,6 @@
 import type { MentionType } from 'svc/contracts/mention';
 import type { ModelPart, ModelProvider, ProviderRequest } from 'svc/contracts/model';
-import { defineExtensionPoint, definePlugin, toolSkill } from 'svc/sdk';
+import { defineExtensionPoint, definePlugin, type Persona, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
 
 const usage = { input_tokens: 10, output_tokens: 5, cached_tokens: 0, estimated: false };
@@ -55,7 +55,7 @@ export default definePlugin({
         run: () => Promise.resolve({ moons: 2 }),
       }),
     );
-    ctx.agents.add({
+    const astronomer: Persona = {
       name: 'astronomer',
       description: 'Knows planets.',
       when_to_use: 'Planets and their moons.',
@@ -72,6 +72,7 @@ export default definePlugin({
       unknown: {},
       body: 'You look at planets.',
       source: 'builtin',
-    });
+    };
+    ctx.extend.live('agents').replace({ personas: [astronomer] });
   },
 });
