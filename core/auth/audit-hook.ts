@@ -2,7 +2,7 @@ import type { AuditNote, AuditRecord, Principal, RouteDeclaration } from '../sdk
 import { type HideSecrets, redact } from './redact.ts';
 
 /** What the trail is told about one call, however it ended. */
-export interface AuditedCall {
+interface AuditedCall {
   readonly declaration: RouteDeclaration;
   readonly params: Readonly<Record<string, unknown>>;
   readonly principal: Principal;

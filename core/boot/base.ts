@@ -29,7 +29,7 @@ import { bootSettings } from './settings/read-settings.ts';
 import type { Environment, Settings } from './settings/settings.ts';
 import type { TakeDown } from './take-down.ts';
 
-export interface BaseOptions {
+interface BaseOptions {
   readonly schemas: Schemas;
   /** Compiles plugins that come as source, with a cache in this folder. */
   readonly bundler?: ((cacheDir: string) => Bundler) | undefined;

@@ -3,6 +3,7 @@ import { eventErrors } from '../events/index.ts';
 import { hostErrors } from '../host/index.ts';
 import { httpErrors } from '../http/index.ts';
 import { isolateErrors } from '../isolate/index.ts';
+import { observeErrors } from '../observe/index.ts';
 import { outboundErrors } from '../outbound/index.ts';
 import { registryErrors } from '../registry/index.ts';
 import type { ErrorCatalogue } from '../sdk/index.ts';
@@ -20,6 +21,7 @@ export const coreErrors: readonly ErrorCatalogue[] = [
   ...storageErrors,
   registryErrors,
   eventErrors,
+  observeErrors,
   outboundErrors,
   isolateErrors,
 ];

@@ -13,7 +13,7 @@ import type { Storage } from '../storage/index.ts';
 import { coreErrors } from './core-errors.ts';
 
 /** One of core's own services, for plugins to require. */
-export interface CoreService {
+interface CoreService {
   readonly id: string;
   readonly instance: object;
 }

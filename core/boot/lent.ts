@@ -10,39 +10,14 @@ import type { Base, HostParts } from './base.ts';
 
 /** What the host of a manager and that of an agent are lent alike. */
 export function lentPorts(parts: Base & HostParts & { readonly sources: PluginSources }) {
-  const {
-    dataDir,
-    sources,
-    registry,
-    container,
-    memory,
-    clock,
-    ids,
-    logs,
-    settings,
-    bus,
-    outbound,
-    schemas,
-    readManifest,
-    shared,
-    bundler,
-  } = parts;
+  const { dataDir, logs, settings, bus, outbound } = parts;
   const dataFolder = (id: string): string => {
     const folder = join(dataDir, 'plugins', id);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return folder;
   };
   return {
-    registry,
-    container,
-    sources,
-    schemas,
-    readManifest,
-    shared,
-    bundler,
-    clock,
-    ids,
-    memory,
+    ...parts,
     log: (component) => logs.logger(component),
     dataDir: dataFolder,
     settings(manifest, own) {
@@ -57,7 +32,7 @@ export function lentPorts(parts: Base & HostParts & { readonly sources: PluginSo
   } satisfies Partial<HostPorts>;
 }
 
-export interface ManagerParts extends Base, HostParts {
+interface ManagerParts extends Base, HostParts {
   readonly sources: PluginSources;
   readonly metrics: SelfMetrics;
   readonly storage: Storage;

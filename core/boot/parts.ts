@@ -170,7 +170,7 @@ function absentProvider(host: PluginHost, service: string): string | undefined {
   return down && `"${down.id}", which writes the audit trail, is ${down.state}`;
 }
 
-export interface Published extends Base, Data, Hosting {
+interface Published extends Base, Data, Hosting {
   /** Without it no folder is watched. */
   readonly watch: FolderWatcher['watch'] | undefined;
   readonly address: ListenAddress;
@@ -270,7 +270,7 @@ export function listenAddress(address: string) {
 }
 
 /** Starts the thread that writes, from source or from the text that the single binary carries. */
-export function storageWriter({ thread }: Product): StorageOptions['startWriter'] {
+function storageWriter({ thread }: Product): StorageOptions['startWriter'] {
   const text = thread?.('writer-worker');
   const entry = fileURLToPath(new URL('../storage/writer-worker.ts', import.meta.url));
   return (workerData) => startWorker({ entry, workerData, ...(text !== undefined && { text }) });

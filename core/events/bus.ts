@@ -22,7 +22,7 @@ export interface Subscriber<Owner> {
   };
 }
 
-export type Subscriptions<Owner> = ReadonlyMap<string, Subscriber<Owner>>;
+type Subscriptions<Owner> = ReadonlyMap<string, Subscriber<Owner>>;
 
 export interface BusOptions<Owner> {
   /** Who listens at this moment; the same object as long as nothing has changed. */

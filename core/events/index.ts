@@ -1,2 +1,2 @@
 export { errors as eventErrors } from './errors.ts';
-export { Bus, type BusOptions, type Subscriber, type Subscriptions } from './bus.ts';
+export { Bus, type BusOptions, type Subscriber } from './bus.ts';

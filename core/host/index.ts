@@ -13,9 +13,8 @@ export type {
   Own,
   PluginThread,
   QuarantineEntry,
-  ThreadLaunch,
 } from './context/ports.ts';
 export { manifestReader, type ReadManifest } from './folder/read-manifest.ts';
-export type { Misfit, SchemaCheck, Schemas } from './folder/schemas.ts';
-export { type Attempt, pluginStates, type PluginState, type Stage, type Strike } from './record.ts';
+export type { Misfit, Schemas } from './folder/schemas.ts';
+export { type Attempt, pluginStates, type PluginState, type Stage } from './record.ts';
 export { verifyIntegrity } from './folder/verify-integrity.ts';

@@ -41,7 +41,7 @@ export interface Attempt {
   readonly timings: Readonly<Partial<Record<Stage, number>>>;
 }
 
-export interface Strike {
+interface Strike {
   readonly at: number;
   readonly label: string;
   readonly cause: string;

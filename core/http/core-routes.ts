@@ -11,7 +11,7 @@ export interface Readiness {
   readonly detail?: string;
 }
 
-export interface CorePorts {
+interface CorePorts {
   readonly readiness: () => MaybePromise<readonly Readiness[]>;
   /** Self metrics in the text format of Prometheus. */
   readonly metrics: () => MaybePromise<string>;

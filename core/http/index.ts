@@ -1,7 +1,6 @@
-export { coreRoutes, type CorePorts, type Readiness } from './core-routes.ts';
+export { coreRoutes, type Readiness } from './core-routes.ts';
 export { checkRoute, routeKey } from './routes/declaration.ts';
 export { httpErrors } from './errors.ts';
-export type { ErrorBody } from './replies/error-reply.ts';
 export { catalogueOf } from './routes/catalogue.ts';
 export * from './exchange/ports.ts';
 export { HttpServer } from './server/server.ts';

@@ -5,7 +5,7 @@ import type { TenantOptions, ThreadTiming } from './thread-run.ts';
 import type { ThreadStart } from './thread-wire.ts';
 import { startWorker } from './worker.ts';
 
-export interface ThreadsOptions extends ProgramOptions {
+interface ThreadsOptions extends ProgramOptions {
   readonly clock: Clock;
   readonly restart?: Partial<RestartPolicy>;
   readonly timing?: Partial<ThreadTiming>;
@@ -14,7 +14,7 @@ export interface ThreadsOptions extends ProgramOptions {
   readonly mapped?: (stack: string) => string;
 }
 
-export interface ThreadClaim extends Omit<
+interface ThreadClaim extends Omit<
   TenantOptions,
   'label' | 'start' | 'skewMs' | 'mapped' | 'timing' | 'restart' | 'random'
 > {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 
-export interface WorkerStart {
+interface WorkerStart {
   /** Absolute path of the TypeScript file that runs in the thread. */
   readonly entry: string;
   readonly workerData?: unknown;

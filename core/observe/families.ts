@@ -1,6 +1,6 @@
 import * as prom from 'prom-client';
 
-import { SvcError } from '../sdk/index.ts';
+import { errors } from './errors.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -47,10 +47,7 @@ export class Families {
     const stack = this.#byName.get(name) ?? [];
     const foreign = stack.find((family) => family.owner !== owner);
     if (foreign) {
-      throw new SvcError(
-        'conflict',
-        `${owner} and ${foreign.owner} both declare the metric ${name}; rename one of them`,
-      );
+      throw errors.metric_declared_twice({ owner, other: foreign.owner, name });
     }
     let family = stack.find((known) => sameShape(known.shape, shape));
     if (!family) {
@@ -92,10 +89,7 @@ export class Families {
 
 function create(name: string, { kind, help, labels, buckets }: Shape): prom.Metric {
   if (!/^[a-z][a-z0-9_]{0,150}$/.test(name)) {
-    throw new SvcError(
-      'invalid_argument',
-      `"${name}" is no metric name; use lower-case letters, digits and _`,
-    );
+    throw errors.metric_name({ name });
   }
   const config = { name, help: help || name, labelNames: [...labels], registers: [] };
   const made = { counter: () => new prom.Counter(config), gauge: () => new prom.Gauge(config) };
@@ -125,10 +119,7 @@ function boundedSeries(
   return (labels = {}) => {
     const unknown = Object.keys(labels).find((name) => !names.includes(name));
     if (unknown !== undefined) {
-      throw new SvcError(
-        'internal',
-        `metric ${metric} has no label "${unknown}"; it was declared with ${names.join(', ') || 'none'}`,
-      );
+      throw errors.metric_label({ metric, label: unknown, known: names.join(', ') || 'none' });
     }
     const series = Object.fromEntries(
       names.map((name) => [name, String(labels[name] ?? '').slice(0, maxValueLength)]),

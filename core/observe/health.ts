@@ -1,5 +1,6 @@
 import {
   type Clock,
+  type HealthAnswer,
   type HealthReport,
   type MaybePromise,
   messageOf,
@@ -13,7 +14,7 @@ export interface HealthProbe {
   readonly probe: () => MaybePromise<HealthReport>;
 }
 
-export interface HealthOptions {
+interface HealthOptions {
   /** The checks of this moment. */
   readonly checks: () => Iterable<HealthProbe>;
   readonly clock: Clock;
@@ -21,13 +22,8 @@ export interface HealthOptions {
   readonly deadlineMs?: number;
 }
 
-export interface CheckResult {
-  readonly label: string;
-  readonly ok: boolean;
+export interface CheckResult extends HealthAnswer {
   readonly degraded: boolean;
-  /** Why it is not ok, or what the probe had to say. */
-  readonly detail: string | undefined;
-  readonly ms: number;
 }
 
 export interface HealthSummary {

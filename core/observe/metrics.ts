@@ -13,7 +13,7 @@ export interface SelfMetricsOptions {
   readonly seriesLimit?: number;
 }
 
-export type CoreMetrics = ReturnType<typeof coreMetrics>;
+type CoreMetrics = ReturnType<typeof coreMetrics>;
 
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 

@@ -23,6 +23,7 @@ export class Draft {
   }
 
   add<N extends TableName>(table: N, key: string, value: TableTypes[N]): void {
+    this.generation.scope.assertOpen(`${table} ${key}`);
     if (this.#sealed) {
       throw errors.declared_late({ plugin: this.generation.pluginId, table, key });
     }

@@ -16,7 +16,7 @@ export interface Provider {
   readonly instance: object;
 }
 
-export interface Subscription {
+interface Subscription {
   readonly type: EventType<unknown>['id'];
   readonly listener: (event: unknown) => MaybePromise<void>;
 }
@@ -28,12 +28,12 @@ export interface PointContribution {
 }
 
 /** A point that its owner reads; contributions must fit its schema. */
-export interface OpenedPoint {
+interface OpenedPoint {
   readonly point: string;
   readonly schema: object | undefined;
 }
 
-export interface HealthCheck {
+interface HealthCheck {
   readonly label: string;
   readonly probe: () => MaybePromise<HealthReport>;
 }

@@ -144,6 +144,7 @@ export interface Build {
 export interface HealthAnswer {
   readonly label: string;
   readonly ok: boolean;
+  /** Why it is not ok, or what the probe had to say. */
   readonly detail: string | undefined;
   readonly ms: number;
 }

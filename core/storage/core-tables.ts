@@ -16,7 +16,7 @@ export interface MigrationRow {
   applied_at: number;
 }
 
-export interface OutboxRow {
+interface OutboxRow {
   id: string;
   topic: string;
   /** Messages of one key are delivered in order. */
@@ -43,7 +43,7 @@ export interface IdempotencyRow {
   created_at: number;
 }
 
-export interface SealedColumnRow {
+interface SealedColumnRow {
   plugin: string;
   table_name: string;
   column_name: string;

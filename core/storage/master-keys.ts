@@ -13,7 +13,7 @@ import { keysIn, reseal } from './reseal.ts';
 import type { SealedColumns } from './sealed-columns.ts';
 import { surroundings } from './unit.ts';
 
-export interface MasterKeyParts {
+interface MasterKeyParts {
   readonly ring: KeyRing;
   readonly core: Tables<CoreTables>;
   readonly columns: SealedColumns;

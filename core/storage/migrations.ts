@@ -18,7 +18,7 @@ export interface Safeguard {
   wayBack(): string | undefined;
 }
 
-export interface MigratorOptions {
+interface MigratorOptions {
   readonly groups: Groups;
   readonly readers: Readers;
   readonly ownership: Ownership;

@@ -4,7 +4,7 @@ import { errors } from './errors.ts';
 import { names, rollsBackOthers, tokens, wordsOf } from './sql-text.ts';
 
 /** Throws unless every table that `sql` reads or changes belongs to the guard's owner. */
-export type Guard = (sql: string, parameters: readonly unknown[]) => void;
+type Guard = (sql: string, parameters: readonly unknown[]) => void;
 
 interface Catalogue {
   /** Root page of a table or index to its table. */

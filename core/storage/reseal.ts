@@ -2,7 +2,7 @@ import { setImmediate as otherWork } from 'node:timers/promises';
 
 import { type Kysely, sql } from 'kysely';
 
-import type { Secrets, Tables } from '../sdk/index.ts';
+import type { Resealed, Secrets, Tables } from '../sdk/index.ts';
 import { keyOf } from './seal.ts';
 import type { SealedColumn } from './sealed-columns.ts';
 
@@ -10,12 +10,6 @@ import type { SealedColumn } from './sealed-columns.ts';
 interface Cell {
   readonly row: readonly unknown[];
   readonly sealed: string;
-}
-
-export interface Resealed {
-  readonly resealed: number;
-  /** The keys of values that did not open, one entry a value. */
-  readonly unreadable: readonly string[];
 }
 
 const rowsOfPage = 64;
@@ -30,7 +24,7 @@ export async function reseal(
   { read, write }: Tables<unknown>,
   secrets: Secrets,
   end: AbortSignal,
-): Promise<Resealed> {
+): Promise<Omit<Resealed, 'kid'>> {
   const unreadable: string[] = [];
   let resealed = 0;
   for await (const page of pagesOf(column, read)) {

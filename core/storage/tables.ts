@@ -7,7 +7,7 @@ import type { Ownership } from './ownership.ts';
 import type { Readers } from './sqlite/readers.ts';
 import { surroundings, type Unit } from './unit.ts';
 
-export interface TablesParts {
+interface TablesParts {
   readonly groups: Groups;
   readonly readers: Readers;
   readonly ownership: Ownership;

@@ -9,7 +9,7 @@ import type { Failure, FromWriter, Request, Step, StepOrder, ToWriter } from './
 import type { Outcome } from './sqlite/statements.ts';
 import { asUnavailable } from './sqlite/trouble.ts';
 
-export interface WriterOptions {
+interface WriterOptions {
   readonly start: () => Worker;
   readonly log: Logger;
   /** A thread that owes an answer for longer is replaced; default 30 000. */

@@ -11,7 +11,7 @@ export const installation = fileURLToPath(new URL('../../..', import.meta.url)).
 );
 
 /** What the single binary carries instead of files beside it. */
-export interface EmbeddedAssets {
+interface EmbeddedAssets {
   /** Plugin id → relative path → content; shipped personas and skills travel as a data-only plugin. */
   readonly plugins: ReadonlyMap<string, Pick<ReadonlyMap<string, Buffer>, 'get' | 'keys'>>;
   /** Path of the extracted SQLite addon. */

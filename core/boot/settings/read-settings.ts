@@ -17,7 +17,7 @@ import { errors } from './errors.ts';
 import { type Environment, Settings, type SettingsOptions } from './settings.ts';
 import { type KnownSettings, namesOf, readKnownSettings } from './known-settings.ts';
 
-export interface BootSettings {
+interface BootSettings {
   /** How this process reads the manifests of plugins. */
   readonly readManifest: ReadManifest;
   readonly settings: Settings;
@@ -28,7 +28,7 @@ export interface BootSettings {
   readonly unused: readonly string[];
 }
 
-export interface BootSettingsOptions {
+interface BootSettingsOptions {
   readonly schemas: Schemas;
   readonly log?: () => Logger;
   /** Plugins from elsewhere than the product and the data folder. */

@@ -3,16 +3,10 @@ import { errors } from './errors.ts';
 /** What ends the process, or another one. */
 const deadly = new Set(['exit', 'reallyExit', 'abort', 'kill', '_kill']);
 
+const setters = ['setTimeout', 'setInterval', 'setImmediate'] as const;
+const clearers = ['clearTimeout', 'clearInterval', 'clearImmediate'] as const;
 /** Names that shadow Node's own inside a plugin's modules. */
-const shadowed = [
-  'setTimeout',
-  'setInterval',
-  'setImmediate',
-  'clearTimeout',
-  'clearInterval',
-  'clearImmediate',
-  'process',
-] as const;
+const shadowed = [...setters, ...clearers, 'process'];
 
 type Listener = Parameters<typeof process.off>[1];
 type Listen = (event: string | symbol, listener: Listener) => unknown;
@@ -36,14 +30,10 @@ export class Strays {
   constructor(trusted: readonly string[]) {
     this.process = trusted.includes('process') ? process : this.#watchedProcess();
     const timers = trusted.includes('timers')
-      ? [setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate]
+      ? [...setters, ...clearers].map((name) => globalThis[name])
       : [
-          this.#setting('setTimeout', setTimeout),
-          this.#setting('setInterval', setInterval),
-          this.#setting('setImmediate', setImmediate),
-          this.#clearing(clearTimeout),
-          this.#clearing(clearInterval),
-          this.#clearing(clearImmediate),
+          ...setters.map((name) => this.#setting(name, globalThis[name])),
+          ...clearers.map((name) => this.#clearing(globalThis[name])),
         ];
     this.stand = [...timers, this.process];
   }

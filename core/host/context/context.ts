@@ -28,8 +28,8 @@ export interface Promised {
 }
 
 /**
- * The `ctx` of one generation: it can only declare into the draft, and owns the rest through its scope. Each part but the
- * values refuses once that scope is closed. Plugins take it apart, so that all of it is its own and bound.
+ * The `ctx` of one generation: it can only declare into the draft, and owns the rest through its scope; both refuse once
+ * that scope is closed. Plugins take it apart, so that all of it is its own and bound.
  */
 export class GenerationContext implements PluginContext {
   readonly #draft: Draft;
@@ -67,10 +67,7 @@ export class GenerationContext implements PluginContext {
     this.secrets = ports.secrets(manifest);
     this.metrics = ports.metrics(pluginId, this.#own);
     this.threads = {
-      start: (name, entry, data, options) => {
-        this.#open(`threads.start ${name}`);
-        return threads.start(name, entry, data, options);
-      },
+      start: (...declared) => threads.start(...declared),
       text: (entry) => threads.text(entry),
     };
     Object.freeze(this);
@@ -92,23 +89,20 @@ export class GenerationContext implements PluginContext {
   };
 
   readonly http: PluginContext['http'] = {
-    routes: (declarations) => {
-      this.#open('http.routes');
-      declarations.forEach((declaration) => this.#addRoute(declaration));
-    },
+    routes: (declarations) => declarations.forEach((declaration) => this.#addRoute(declaration)),
   };
 
   readonly services: PluginContext['services'] = {
     provide: ({ id }, make) => {
       this.#open(`services.provide ${id}`);
-      if (!this.#manifest.provides.some(({ service }) => service === id)) {
+      if (!names(this.#manifest.provides, id)) {
         throw errors.service_not_offered({ plugin: this.id, service: id });
       }
       this.#promised.push({ id, make });
     },
     use: <T extends object>({ id }: ServiceToken<T>): T => {
       this.#open(`services.use ${id}`);
-      if (!this.#manifest.requires.some(({ service }) => service === id)) {
+      if (!names(this.#manifest.requires, id)) {
         throw errors.service_not_required({ plugin: this.id, service: id });
       }
       return serviceHandle<T>(this.#registry, id);
@@ -116,7 +110,7 @@ export class GenerationContext implements PluginContext {
     maybe: <T extends object>({ id }: ServiceToken<T>): Handle<T> => {
       this.#open(`services.maybe ${id}`);
       const { optional, requires } = this.#manifest;
-      if (![...optional, ...requires].some(({ service }) => service === id)) {
+      if (!names([...optional, ...requires], id)) {
         throw errors.service_not_named({ plugin: this.id, service: id });
       }
       return optionalHandle<T>(this.#registry, id, this.#own);
@@ -124,13 +118,11 @@ export class GenerationContext implements PluginContext {
   };
 
   readonly events: PluginContext['events'] = {
-    on: ({ id }, listener) => {
-      this.#open(`events.on ${id}`);
+    on: ({ id }, listener) =>
       this.#draft.add('subscriptions', `${this.id}/${id}/${this.#subscriptions++}`, {
         type: id,
         listener: listener as (event: unknown) => void,
-      });
-    },
+      }),
     emit: ({ id }, event) => {
       this.#open(`events.emit ${id}`);
       if (!this.#draft.generation.committed) {
@@ -141,12 +133,9 @@ export class GenerationContext implements PluginContext {
   };
 
   readonly extend: PluginContext['extend'] = {
-    contribute: ({ id: point }, id, value) => {
-      this.#open(`extend.contribute ${point}`);
-      this.#draft.add('contributions', `${point}/${id}`, { point, id, value });
-    },
+    contribute: ({ id: point }, id, value) =>
+      this.#draft.add('contributions', `${point}/${id}`, { point, id, value }),
     open: <T>(point: ExtensionPoint<T>) => {
-      this.#open(`extend.open ${point.id}`);
       this.#draft.add('points', point.id, { point: point.id, schema: point.schema });
       return openPoint(this.#registry, point, this.#ports.schemas, this.#own, this.log);
     },
@@ -157,17 +146,11 @@ export class GenerationContext implements PluginContext {
   };
 
   readonly skills: PluginContext['skills'] = {
-    add: (skill) => {
-      this.#open(`skills.add ${skill.key}`);
-      this.#draft.add('skills', skill.key, skill);
-    },
+    add: (skill) => this.#draft.add('skills', skill.key, skill),
   };
 
   readonly health: PluginContext['health'] = {
-    check: (label, probe) => {
-      this.#open(`health.check ${label}`);
-      this.#draft.add('checks', `${this.id}/${label}`, { label, probe });
-    },
+    check: (label, probe) => this.#draft.add('checks', `${this.id}/${label}`, { label, probe }),
   };
 
   get #manifest() {
@@ -194,3 +177,6 @@ export class GenerationContext implements PluginContext {
     this.#draft.add('routes', key, declaration);
   }
 }
+
+const names = (list: readonly { readonly service: string }[], id: string): boolean =>
+  list.some(({ service }) => service === id);

@@ -42,7 +42,7 @@ export interface PluginThread extends ThreadHandle {
   release(): Promise<void>;
 }
 
-export interface ThreadLaunch {
+interface ThreadLaunch {
   readonly manifest: PluginManifest;
   readonly name: string;
   readonly code: string;

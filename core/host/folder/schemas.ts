@@ -9,7 +9,7 @@ export interface Misfit {
 }
 
 /** Empty when the value fits. */
-export type SchemaCheck = (value: unknown) => readonly Misfit[];
+type SchemaCheck = (value: unknown) => readonly Misfit[];
 
 /** Checks values against JSON Schemas. The manager and the agent bring one each: that of an agent is small. */
 export interface Schemas {

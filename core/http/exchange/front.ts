@@ -18,7 +18,7 @@ const rowsOfStrangers = 60;
 const rowsOfKnown = 600;
 
 /** How many refusals of one source are written down in a minute; beyond that they are counted, so that no caller can fill the trail. */
-export class RefusalBudget {
+class RefusalBudget {
   readonly #clock: Clock;
   #counts = new Map<string, number>();
   #began: number;

@@ -45,7 +45,7 @@ export interface IdempotencyRow extends IdempotencyPlace {
   readonly answer: SealedAnswer | undefined;
 }
 
-export interface SealedAnswer {
+interface SealedAnswer {
   readonly status: number;
   /** The reply's body, encrypted: it may carry a secret that is shown once. */
   readonly body: string;

@@ -11,7 +11,7 @@ const keptMs = 24 * 3_600_000;
 const saneKey = /^[\x21-\x7e]{1,200}$/;
 
 /** The answer that the first request with this key got. */
-export interface EarlierAnswer {
+interface EarlierAnswer {
   readonly status: number;
   readonly body: string | undefined;
 }

@@ -206,7 +206,7 @@ const deepest = 64;
 const forbidden = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Parses a hostile text: no key that could reach a prototype, no nesting that could exhaust a stack. */
-export function parseJson(text: string): unknown {
+function parseJson(text: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -10,7 +10,7 @@ import type { Exchange } from '../exchange/exchange.ts';
 import { errors } from './errors.ts';
 import { jsonType, reply } from './reply.ts';
 
-export interface ErrorBody {
+interface ErrorBody {
   readonly error: string;
   readonly message: string;
   readonly request_id?: string;

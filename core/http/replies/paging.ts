@@ -9,7 +9,7 @@ const largestLimit = 200;
 const longestCursor = 4_096;
 
 /** What a list route is asked for besides its own filters. */
-export interface PageAsked {
+interface PageAsked {
   readonly limit: unknown;
   readonly cursor: unknown;
 }

@@ -18,7 +18,7 @@ export interface Holder {
   readonly address?: string;
 }
 
-export interface LockOptions extends ConnectOptions {
+interface LockOptions extends ConnectOptions {
   readonly address?: string;
   readonly now: () => number;
   /** Use a network file system all the same. */
