@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -7,6 +6,7 @@ import type { SvcError } from 'svc/sdk';
 import { type Clock, covers, type Principal, type Settings, type Tables } from 'svc/sdk';
 
 import { errors } from './errors.ts';
+import { type EvidenceText, maxKeptBytes } from './evidence-text.ts';
 import type { SkillTables } from './tables.ts';
 
 export interface EvidenceParts {
@@ -16,7 +16,6 @@ export interface EvidenceParts {
   readonly clock: Clock;
 }
 
-const maxBytes = 16 * 1_024 * 1_024;
 const dayMs = 86_400_000;
 
 /**
@@ -32,7 +31,7 @@ export class EvidenceStore {
 
   /** Takes text that has been guarded already. */
   async keep(
-    text: string,
+    { kept, ...measures }: EvidenceText,
     about: {
       readonly tool: string;
       readonly trust: Evidence['trust'];
@@ -40,19 +39,12 @@ export class EvidenceStore {
     },
   ): Promise<Evidence> {
     const { tables, folder, clock } = this.#parts;
-    const whole = Buffer.from(text);
-    const kept = whole.subarray(0, maxBytes);
     const { tool, trust } = about;
-    const found = {
-      bytes: whole.length,
-      sha256: createHash('sha256').update(whole).digest('hex'),
-      truncated: kept.length < whole.length,
-    };
     const by = { owner: ownerOf(about.principal), selectors: selectorsOf(about.principal) };
     const row = {
       tool,
-      ...found,
-      truncated: Number(found.truncated),
+      ...measures,
+      truncated: Number(measures.truncated),
       trust,
       ...by,
       created_at: clock.now(),
@@ -69,7 +61,7 @@ export class EvidenceStore {
       await handle.close();
     }
     await rename(`${file}.part`, file);
-    return { id: `E${id}`, tool, ...found, trust };
+    return { id: `E${id}`, tool, ...measures, trust };
   }
 
   /**
@@ -113,7 +105,7 @@ export class EvidenceStore {
       .orderBy('id', 'desc')
       .execute();
     const gone = rows.filter(({ bytes, created_at: at }) => {
-      room -= Math.min(bytes, maxBytes);
+      room -= Math.min(bytes, maxKeptBytes);
       return room < 0 || at < oldest;
     });
     await this.#remove(gone);

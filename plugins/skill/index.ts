@@ -26,6 +26,7 @@ import type { SkillTables } from './tables.ts';
 /** Edges that come together are asked together. */
 const listSoonMs = 1_000;
 const hourMs = 3_600_000;
+const resultsIdleMs = 60_000;
 
 export default definePlugin({
   errors,
@@ -63,7 +64,10 @@ export default definePlugin({
       ids,
       log,
       check: new ParamsCheck(),
-      presenter: new Presenter(evidence),
+      presenter: new Presenter(
+        evidence,
+        ctx.threads.start('results', 'results-worker.ts', undefined, { idleMs: resultsIdleMs }),
+      ),
       trail: new ExecutionTrail({ tables, trail: services.maybe(AuditTrail), clock }),
       runs: ctx.metrics.counter('runs_total', 'Runs of tools.', ['class', 'status']),
     });

@@ -1,24 +1,25 @@
 import type { Evidence, Tool } from 'svc/contracts/skill';
-import type { Principal } from 'svc/sdk';
+import type { Principal, ThreadHandle } from 'svc/sdk';
 
 import type { EvidenceStore } from './evidence-store.ts';
-import { digestOf } from './reading.ts';
-import { guarded } from './result-guard.ts';
-
-/** Larger results are kept and given as their beginning and end. */
-const maxBytes = 8 * 1_024;
+import { isLargeData, type ResultShape, shapeOf } from './result-shape.ts';
 
 export interface Presented {
   readonly result: unknown;
   readonly evidence: Evidence | undefined;
 }
 
+const shapingMs = 60_000;
+
 /** Presenter of results to callers. Nothing leaves a tool by any other path. */
 export class Presenter {
   readonly #evidence: EvidenceStore;
+  readonly #thread: Pick<ThreadHandle, 'call'>;
 
-  constructor(evidence: EvidenceStore) {
+  /** `thread`: shapes large results, so that requests do not wait for them. */
+  constructor(evidence: EvidenceStore, thread: Pick<ThreadHandle, 'call'>) {
     this.#evidence = evidence;
+    this.#thread = thread;
   }
 
   /** `keep`: as evidence, however small. */
@@ -30,32 +31,29 @@ export class Presenter {
       keep,
     }: { readonly tool: Tool; readonly principal: Principal; readonly keep: boolean },
   ): Promise<Presented> {
-    const result = guarded(value) ?? null;
-    const isSmall = Buffer.byteLength(JSON.stringify(result)) <= maxBytes;
-    if (isSmall && !keep) {
-      return { result, evidence: undefined };
+    const { small, text, digest } = isLargeData(value)
+      ? await this.#thread.call<ResultShape>('shape', value, { timeoutMs: shapingMs })
+      : shapeOf(value);
+    if (small !== undefined && !keep) {
+      return { result: small.result, evidence: undefined };
     }
-    const text = typeof result === 'string' ? result : JSON.stringify(result, null, 1);
     const evidence = await this.#evidence.keep(text, {
       tool: tool.key,
       trust: tool.trust,
       principal,
     });
-    return { result: isSmall ? result : shortened(text, result, evidence), evidence };
+    const { id, bytes } = evidence;
+    return {
+      result:
+        small === undefined
+          ? {
+              evidence: id,
+              bytes,
+              ...digest,
+              read_on: `evidence_read {"id":"${id}"} with a filter or a range of lines reads the rest`,
+            }
+          : small.result,
+      evidence,
+    };
   }
-}
-
-function shortened(text: string, result: unknown, { id, bytes }: Evidence): object {
-  const counts = Object.entries(Object(result) as object).flatMap(([name, item]) =>
-    Array.isArray(item) ? [[name, item.length]] : [],
-  );
-  return {
-    evidence: id,
-    bytes,
-    ...(Array.isArray(result)
-      ? { items: result.length }
-      : counts.length > 0 && { items: Object.fromEntries(counts.slice(0, 10)) }),
-    ...digestOf(text),
-    read_on: `evidence_read {"id":"${id}"} with a filter or a range of lines reads the rest`,
-  };
 }

@@ -8,6 +8,7 @@ import type { Principal } from 'svc/sdk';
 
 import { loadMigrations } from '../../../core/storage/migration-text.ts';
 import { EvidenceStore } from '../../../plugins/skill/evidence-store.ts';
+import { evidenceTextOf } from '../../../plugins/skill/evidence-text.ts';
 import { digestOf, readIn } from '../../../plugins/skill/reading.ts';
 import type { SkillTables } from '../../../plugins/skill/tables.ts';
 import { withStorage } from '../../storage/folder.ts';
@@ -31,11 +32,11 @@ test('evidence is bounded in total and in time, its rows and its files alike', (
     });
     const about = { tool: 't', trust: 'untrusted' as const, principal: anna };
     const [old, large] = [
-      await store.keep('old', about),
-      await store.keep('x'.repeat(600_000), about),
+      await store.keep(evidenceTextOf('old'), about),
+      await store.keep(evidenceTextOf('x'.repeat(600_000)), about),
     ];
     now += 20 * 86_400_000;
-    const newer = await store.keep('y'.repeat(600_000), about);
+    const newer = await store.keep(evidenceTextOf('y'.repeat(600_000)), about);
     assert.deepEqual([old.id, large.id, newer.id, newer.bytes], ['E1', 'E2', 'E3', 600_000]);
     assert.equal(await store.tidy(), 2, 'the oldest make room');
     assert.deepEqual(readdirSync(folder), ['E3.txt']);
@@ -52,8 +53,8 @@ test('evidence is bounded in total and in time, its rows and its files alike', (
     assert.equal(await store.tidy(), 1);
     assert.deepEqual(readdirSync(folder), []);
     // A number is never given again.
-    assert.equal((await store.keep('again', about)).id, 'E4');
-    const huge = await store.keep('z'.repeat(17 * 1024 * 1024), about);
+    assert.equal((await store.keep(evidenceTextOf('again'), about)).id, 'E4');
+    const huge = await store.keep(evidenceTextOf('z'.repeat(17 * 1024 * 1024)), about);
     assert.deepEqual(
       [huge.truncated, huge.bytes, (await store.read(huge.id, anna)).text.length],
       [true, 17 * 1024 * 1024, 16 * 1024 * 1024],
@@ -71,8 +72,11 @@ test('who sees some devices alone reads what they have asked for under the same 
     });
     const [acme, other] = [['customer=acme'], ['customer=bravo']];
     const about = { tool: 't', trust: 'untrusted' as const };
-    const own = await store.keep('theirs', { ...about, principal: { ...anna, selectors: acme } });
-    const house = await store.keep('of the house', {
+    const own = await store.keep(evidenceTextOf('theirs'), {
+      ...about,
+      principal: { ...anna, selectors: acme },
+    });
+    const house = await store.keep(evidenceTextOf('of the house'), {
       ...about,
       principal: { kind: 'system', id: 'investigate', role: 'viewer', grants: [] },
     });

@@ -185,6 +185,16 @@ test('skills are listed, found, run and kept', async (t) => {
     },
   );
 
+  await t.test('a text of 8 MB is shaped beside the requests, its secrets hidden', async () => {
+    kit.effect = () => `password=hunter2\n${'a line of a tool\n'.repeat(500_000)}the end`;
+    const { body } = await run('anna', 'sample_safe', { host: 'db' });
+    assert.match(body.evidence, /^E\d+$/);
+    assert.equal(body.result.lines, 500_002);
+    assert.match(body.result.head, /^password=\[redacted\]\na line/);
+    assert.match(body.result.tail, /the end$/);
+    assert.equal(body.result.items, undefined, 'a text is no list of its characters');
+  });
+
   await t.test('a large result is kept, and read on by its owner alone', async () => {
     const lines = Array.from(
       { length: 4_000 },
