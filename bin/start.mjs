@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { growSlowly, isAgent, slimDown } from './product/agent.mjs';
 import { CodeCache } from './product/code-cache.mjs';
 import { compiledHost } from './dev/compile.mjs';
+import { installHooks } from './dev/install-hooks.mjs';
 import { ensureInstalled } from './dev/setup.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -23,6 +24,10 @@ await ensureInstalled().catch((error) => {
   console.error(error.message);
   process.exit(1);
 });
+// That is `npm start`; the other commands should not wait for git.
+if (process.argv[2] === 'serve') {
+  installHooks(root);
+}
 
 await start();
 

@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSyn
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { installHooks } from './install-hooks.mjs';
 import { withSetupLock } from './setup-lock.mjs';
 import { progress } from '../product/progress.mjs';
 
@@ -222,8 +223,10 @@ function readText(path) {
 }
 
 if (realpathSync(resolve(process.argv[1] ?? '')) === fileURLToPath(import.meta.url)) {
-  await ensureInstalled().catch((error) => {
-    console.error(error.message);
-    process.exitCode = 1;
-  });
+  await ensureInstalled()
+    .then(() => installHooks(projectRoot))
+    .catch((error) => {
+      console.error(error.message);
+      process.exitCode = 1;
+    });
 }

@@ -1,0 +1,1 @@
+export declare function subjectProblem(subject: string): string | undefined;

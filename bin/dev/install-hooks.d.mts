@@ -1,0 +1,1 @@
+export declare function installHooks(root: string): void;
