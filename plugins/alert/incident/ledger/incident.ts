@@ -32,7 +32,7 @@ export interface Mark {
 
 export type Gate = 'silence' | 'inhibition' | 'cooldown' | 'dampening' | 'flapping';
 
-/** How often an incident fired within a time that makes it one that flaps. */
+/** Firings of an incident within the time that makes it flap. */
 export interface Flapping {
   readonly count: number;
   readonly windowMs: number;
