@@ -1,7 +1,7 @@
 import type { AuditNote, AuditRecord, Principal, RouteDeclaration } from '../sdk/index.ts';
 import { type HideSecrets, redact } from './redact.ts';
 
-/** What the trail is told about one call, however it ended. */
+/** Call as recorded in the trail, however it ended. */
 interface AuditedCall {
   readonly declaration: RouteDeclaration;
   readonly params: Readonly<Record<string, unknown>>;
@@ -67,7 +67,10 @@ const verbs = {
   DELETE: 'delete',
 } as const;
 
-/** What a route acts on: `POST /api/v1/edges/{id}/rotate-secret` is `edge:rotate-secret` on the edge `{id}`. */
+/**
+ * Returns the subject of a route: `POST /api/v1/edges/{id}/rotate-secret` is `edge:rotate-secret`
+ * on the edge `{id}`.
+ */
 export function auditSubject(declaration: RouteDeclaration): Subject {
   let subject = subjects.get(declaration);
   if (!subject) {

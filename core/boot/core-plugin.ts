@@ -23,7 +23,7 @@ export const coreService = <T extends object>(
   instance: T,
 ): CoreService => ({ id: token.id, instance });
 
-/** What core itself offers, published like any plugin's: its few routes, and its services. */
+/** Returns core's own routes and services, published like any plugin's. */
 export function coreDraft(
   services: readonly CoreService[],
   routes: ReadonlyMap<string, RouteDeclaration> = new Map(),
@@ -39,7 +39,7 @@ export function coreDraft(
   return draft.seal();
 }
 
-/** Timers of core itself run unguarded: an error there is a bug of core, and is treated as one. */
+/** Runner for core's own timers: an error there is a bug of core, and is treated as one. */
 const unguarded: ScopeRunner = {
   tick: async (_label, work) => await work(),
   task: (_label, work) => work(),
@@ -71,7 +71,10 @@ interface ReadinessParts {
   readonly health: { ask(): Promise<HealthSummary> };
 }
 
-/** Whether svc is fit to serve. A plugin that is down is named; only one that calls itself critical makes it unfit. */
+/**
+ * Reports whether svc is ready. A plugin that is down is named; only one that declares itself
+ * critical makes it unready.
+ */
 export async function readiness({
   host,
   storage,

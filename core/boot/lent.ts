@@ -8,7 +8,7 @@ import type { SelfMetrics } from '../observe/index.ts';
 import { onlyDeclared, type Storage } from '../storage/index.ts';
 import type { Base, HostParts } from './base.ts';
 
-/** What the host of a manager and that of an agent are lent alike. */
+/** Returns the ports common to the hosts of a manager and an agent. */
 export function lentPorts(parts: Base & HostParts & { readonly sources: PluginSources }) {
   const { dataDir, logs, settings, bus, outbound } = parts;
   const dataFolder = (id: string): string => {

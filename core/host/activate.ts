@@ -17,7 +17,7 @@ export interface Activated {
   readonly draft: Draft;
   readonly ctx: PluginContext;
   readonly threads: PluginThreads;
-  /** What activate() returned, for its self-test and start. */
+  /** Result of activate(), passed to its self-test and start. */
   readonly made: unknown;
 }
 
@@ -81,7 +81,7 @@ const dataFiles: readonly { readonly form: RegExp; readonly point: string }[] = 
   { form: /^agents\/[^/]+\.md$|^skills\/[^/]+\/SKILL\.md$/, point: 'drop-ins.files' },
 ];
 
-/** What the folder contributes without code: files for points, static contributions. */
+/** Adds what the folder contributes without code: files for points, static contributions. */
 function addData(draft: Draft, folder: PluginFolder): void {
   for (const file of folder.files()) {
     const point = dataFiles.find(({ form }) => form.test(file))?.point;

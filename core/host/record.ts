@@ -49,18 +49,18 @@ interface Strike {
 
 const keptStrikes = 20;
 
-/** What the host knows of one plugin: where it stands, since when, and why. */
+/** State of one plugin as the host knows it, since when, and why. */
 export class PluginRecord {
   readonly id: string;
   readonly #clock: Clock;
   folder: PluginFolder;
   manifest: PluginManifest | undefined;
   state: PluginState = 'discovered';
-  /** Where a failure happened. */
+  /** Stage of the failure. */
   stage: Stage | undefined;
   cause: string | undefined;
   since: number;
-  /** What serves in the current snapshot. */
+  /** Draft served by the current snapshot. */
   draft: Draft | undefined;
   lastAttempt: Attempt | undefined;
   generations = 0;
@@ -70,9 +70,9 @@ export class PluginRecord {
   strikes: readonly Strike[] = [];
   /** Numbers of generations that finish their work. */
   readonly draining = new Set<number>();
-  /** Of a pack with code: the generation that loads packs, as it was at the last attempt. */
+  /** Generation of the pack loader at the last attempt; only for a pack with code. */
   loader: string | undefined;
-  /** What a past generation left behind; only a restart frees it. */
+  /** Leak of an earlier generation; only a restart frees it. */
   residue: string | undefined;
 
   constructor(folder: PluginFolder, clock: Clock) {
@@ -112,7 +112,7 @@ export class PluginRecord {
     ].slice(-keptStrikes);
   }
 
-  /** Whether a changed path is a part of the plugin, or a folder that holds it. */
+  /** Returns whether a changed path belongs to the plugin, or is a folder that contains it. */
   concerns(path: string): boolean {
     const own = this.folder.path;
     return (

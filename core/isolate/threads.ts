@@ -18,7 +18,7 @@ interface ThreadClaim extends Omit<
   TenantOptions,
   'label' | 'start' | 'skewMs' | 'mapped' | 'timing' | 'restart' | 'random'
 > {
-  /** Whose thread it is; with `name` this is what never runs twice. */
+  /** Owner of the thread; together with `name` it never runs twice. */
   readonly owner: string;
   readonly name: string;
   /** CommonJS text of the worker file, and its name in stacks. */

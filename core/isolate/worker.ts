@@ -7,7 +7,7 @@ interface WorkerStart {
   readonly entry: string;
   readonly workerData?: unknown;
   readonly resourceLimits?: ResourceLimits;
-  /** The entry as one CommonJS text, when it was bundled ahead (single binary). */
+  /** Entry as one CommonJS text, if it was bundled ahead (single binary). */
   readonly text?: string;
 }
 

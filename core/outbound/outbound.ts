@@ -14,7 +14,7 @@ import type { Network } from './address.ts';
 import { errors } from './errors.ts';
 import { type Reach, requireReach } from './reach.ts';
 
-/** How names become addresses; tests put a liar here. */
+/** Resolver of names to addresses, replaceable in tests. */
 export type Resolve = (
   host: string,
   done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
@@ -25,7 +25,7 @@ export class Outbound {
   readonly #allowed: () => readonly Network[];
   readonly #resolve: Resolve;
   readonly #pools = { configured: openPool(), loopback: openPool() };
-  /** What the pooled connections were checked against. */
+  /** Networks that the pooled connections were checked against. */
   #known: readonly Network[];
 
   constructor(allowed: () => readonly Network[], resolve: Resolve = byName) {
@@ -34,7 +34,7 @@ export class Outbound {
     this.#known = allowed();
   }
 
-  /** `owner` ends the request with the scope that makes it. */
+  /** Sends a request; `owner` ends it with the scope that makes it. */
   async fetch(
     url: string,
     request: OutboundRequest = {},
@@ -164,7 +164,7 @@ export class Outbound {
   }
 }
 
-/** Whether the peer may get it twice: it may have acted on what it did not answer. */
+/** Returns whether the peer may get it twice: it may have acted on what it did not answer. */
 const isRepeatable = ({ method = 'GET', headers = {} }: OutboundRequest): boolean =>
   !/^(?:POST|PATCH)$/i.test(method) ||
   Object.keys(headers).some((name) => /^idempotency-key$/i.test(name));

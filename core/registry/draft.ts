@@ -5,16 +5,16 @@ import { type Entry, tableNames, type TableName, type TableTypes } from './snaps
 
 type DraftTables = { [N in TableName]: Map<string, Entry<TableTypes[N]>> };
 
-/** What may still change once a generation serves: values by key, as they stand in the tables. */
+/** Parts that may still change once a generation serves: values by key, as in the tables. */
 export type LivePart = {
   readonly [N in 'personas' | 'skills']: ReadonlyMap<string, TableTypes[N]>;
 };
 
-/** What one generation wants to add; private until the registry publishes it. */
+/** Contributions of one generation; private until the registry publishes it. */
 export class Draft {
   readonly generation: Generation;
   readonly tables: DraftTables = emptyTables();
-  /** By label. */
+  /** Live parts by label. */
   readonly #live = new Map<string, DraftTables>();
   #sealed = false;
 
@@ -51,7 +51,7 @@ export class Draft {
     this.#live.set(label, tables);
   }
 
-  /** Whether a key is declared, or stands in a live part other than that of `label`. */
+  /** Returns whether a key is declared, or is in a live part other than that of `label`. */
   holds(table: keyof LivePart, key: string, label: string): boolean {
     return (
       this.tables[table].has(key) ||

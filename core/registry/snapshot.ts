@@ -84,7 +84,10 @@ export type Table<N extends TableName> = ReadonlyMap<string, Entry<TableTypes[N]
 
 export type TableSet = { readonly [N in TableName]: Table<N> };
 
-/** Why a path prefix that a plugin claims is not served, and what its callers are told meanwhile. */
+/**
+ * Reason why a path prefix that a plugin claims is not served, and what its callers are told
+ * meanwhile.
+ */
 export interface Outage {
   readonly pluginId: string;
   readonly mount: string;
@@ -119,7 +122,7 @@ export class Snapshot implements TableSet {
     Object.freeze(this);
   }
 
-  /** Whether this generation (not merely its plugin) serves in this snapshot. */
+  /** Returns whether this generation (not merely its plugin) serves in this snapshot. */
   holds(generation: Generation): boolean {
     return this.generations.get(generation.pluginId) === generation;
   }

@@ -27,5 +27,7 @@ export interface AuditTrailContract {
 
 export const AuditTrail = defineService<AuditTrailContract>('audit.trail');
 
-/** Who vouches for credentials; without a provider only the operator's boot token is known. */
+/**
+ * Service that verifies credentials; without a provider only the operator's boot token is known.
+ */
 export const Authenticator = defineService<AuthenticatorContract>('auth.authenticator');

@@ -4,7 +4,7 @@ export interface RestartPolicy {
   readonly maxMs: number;
   /** A child that ran this long starts again from `firstMs`. */
   readonly stableMs: number;
-  /** More ends than these within `windowMs`, and it is given up. */
+  /** Max restarts within `windowMs`, after which it is given up. */
   readonly maxRestarts: number;
   readonly windowMs: number;
 }

@@ -51,7 +51,10 @@ export interface PluginStatus {
 export interface PluginDirectory {
   list(): readonly PluginStatus[];
   explain(id: string): PluginStatus;
-  /** A file of a plugin's folder, in the single binary as on disk; undefined when there is none. */
+  /**
+   * Returns a file of a plugin's folder, in the single binary as on disk; undefined if there is
+   * none.
+   */
   read(id: string, file: string): Uint8Array | undefined;
   reload(id: string): Promise<unknown>;
   enable(id: string): Promise<void>;
@@ -77,7 +80,7 @@ export interface SettingsBoard {
   check(key: string, value: unknown): void;
   /** Sets or (undefined) removes the database layer of a key; the value must fit the declaration. */
   override(key: string, value: unknown): void;
-  /** Told when a plugin brings or takes keys. */
+  /** Called when a plugin adds or removes keys. */
   onDeclared(listener: () => void): () => void;
 }
 
@@ -103,22 +106,25 @@ export interface DescribedRoute
       RouteDeclaration,
       'kind' | 'description' | 'consumes' | 'produces' | 'wording' | 'devices' | 'ifMatch'
     > {
-  /** Of an ordinary answer. */
+  /** Status of an ordinary answer. */
   readonly status: number;
   readonly params: object | undefined;
   readonly query: object | undefined;
   readonly body: object | undefined;
   readonly response: object | undefined;
-  /** Of one item of a list. */
+  /** Schema of one item of a list. */
   readonly items: object | undefined;
   readonly errors: readonly (ErrorCode | number)[];
 }
 
-/** What the plugins that serve now declare: the closed list that roles are made from, and what agents work with. */
+/**
+ * Declarations of the plugins that are running: the closed list that roles are made from, and what
+ * agents work with.
+ */
 export interface DeclaredCatalogue {
   actions(): readonly DeclaredAction[];
   routes(): readonly DeclaredRoute[];
-  /** As the next: the same list until anything is published. */
+  /** Returns skills; the same list until anything is published. */
   skills(): readonly Contribution<Skill>[];
   personas(): readonly Contribution<Persona>[];
   /** The routes in full; the same list until anything is published. */
@@ -127,15 +133,15 @@ export interface DeclaredCatalogue {
   errors(): readonly Contribution<DeclaredError>[];
 }
 
-/** What this process is. */
+/** Build of this process. */
 export interface Build {
   readonly version: string;
-  /** Where the product stands: the folder with its agents/ and skills/. */
+  /** Folder of the product, with its agents/ and skills/. */
   readonly root: string;
   readonly node: string;
   readonly publicUrl: string;
   readonly startedAt: number;
-  /** Where this process itself listens; empty until it does, and on edges. */
+  /** Address at which this process itself listens; empty until it does, and on edges. */
   readonly ownUrl: string;
   /** Program and first arguments that run `svc edge` on this machine; empty where none should run. */
   readonly agent: readonly string[];
@@ -153,7 +159,7 @@ export interface HealthProbe {
   check(): Promise<{ readonly ok: boolean; readonly checks: readonly HealthAnswer[] }>;
 }
 
-/** What a walk over all sealed values came to. */
+/** Result of a pass over all sealed values. */
 export interface Resealed {
   /** The key that seals from now on. */
   readonly kid: string;
@@ -167,7 +173,7 @@ export interface Resealed {
 export interface MasterKeys {
   /** Older keys of the ring, oldest first. */
   readonly older: readonly string[];
-  /** Those of them that a rotation has replaced. */
+  /** Returns those of them that a rotation has replaced. */
   superseded(): Promise<readonly string[]>;
   /** Notes the keys of the ring as superseded; then makes a new one where svc keeps its keys itself. */
   renew(): Promise<void>;
@@ -197,23 +203,29 @@ export interface SelfRequest {
   /** `GET /api/v1/plugins/{}`, or `unmatched`. */
   readonly route: string;
   readonly method: string;
-  /** Whose route it is. */
+  /** Plugin of the route. */
   readonly plugin: string | undefined;
   readonly status: number;
   readonly startedAt: number;
   readonly durationMs: number;
-  /** Of the W3C, as the caller sent it. */
+  /** Header `traceparent` of the W3C, as the caller sent it. */
   readonly traceparent: string | undefined;
 }
 
-/** What svc tells about itself to those who keep it; it costs nothing while nobody listens. */
+/** Observations of svc itself for those who store them; costs nothing while nobody listens. */
 export interface SelfObservation {
   /** Every metric of this moment. */
   gather(): Promise<readonly SelfSample[]>;
-  /** Listeners are told at once and must not wait; one that throws is not told anything again. The first one is told of the start, too. */
+  /**
+   * Registers a listener, which is called synchronously and must not block; one that throws is
+   * never called again. The first one also gets the lines of the start.
+   */
   onLine(listener: (line: SelfLine) => void): () => void;
   onRequest(listener: (request: SelfRequest) => void): () => void;
-  /** What `work` logs is not told to listeners, so that keeping a line does not make a line. */
+  /**
+   * Runs `work` without passing its log lines to listeners, so that storing a line does not cause
+   * another.
+   */
   unobserved<R>(work: () => R): R;
 }
 
@@ -224,20 +236,23 @@ export interface EarlierMessage<T> {
 
 /** The durable queue of versions before plugins had queues of their own: hands over what it still holds. */
 export interface EarlierOutbox {
-  /** Reads only, so that a start on a disk that takes no writes goes on where nothing is left. */
+  /**
+   * Returns whether there are messages; reads only, so that a start on a read-only disk succeeds if
+   * nothing is left.
+   */
   holds(topic: string): Promise<boolean>;
-  /** In the order in which they came; gone with the write that this is called in. */
+  /** Returns messages in order of arrival, and deletes them within the current write. */
   take<T>(topic: string): Promise<readonly EarlierMessage<T>[]>;
 }
 
 export interface WatchOptions {
   /** Absolute. A root that does not exist yet, or goes away and comes back, is noticed too. */
   readonly roots: readonly string[];
-  /** What to leave out besides `node_modules`, dot files and what editors leave lying about. */
+  /** Returns whether to ignore a path, besides `node_modules`, dot files and editors' files. */
   readonly ignore?: (path: string) => boolean;
   /** Told absolute paths below the roots; a root itself means that anything below it may have changed. An error is logged. */
   readonly onChange: (paths: ReadonlySet<string>) => MaybePromise<void>;
-  /** What changed since this moment counts, also before the watch began; default: nothing before it. */
+  /** Time since which changes count, even before the watch began; default: nothing before it. */
   readonly since?: number;
   readonly debounceMs?: number;
   readonly log: Logger;

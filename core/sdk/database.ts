@@ -12,7 +12,7 @@ export interface Tables<T> {
   write<R>(work: (tx: Kysely<T>) => Promise<R>): Promise<R>;
 }
 
-/** Where a secret lives; sealing binds it to that place, so swapped ciphertexts do not open. */
+/** Place of a secret; sealing binds it to that place, so swapped ciphertexts do not open. */
 export interface SealPlace {
   readonly table: string;
   readonly row: string;

@@ -50,8 +50,9 @@ type Balanced<Text extends string> = Text extends `${infer Before}{${infer Name}
 export type ErrorCatalogue = Readonly<Record<string, DeclaredError>>;
 
 /**
- * Declares the errors of an area, each with its sentence once, in the `errors.ts` of a plugin, a library or a room of core. A sentence
- * names cause and remedy; its values are typed by the names in braces.
+ * Declares the errors of an area, each with its sentence once, in the `errors.ts` of a plugin, a
+ * library or a module of core. A sentence names cause and remedy; its values are typed by the names
+ * in braces.
  *
  * @example
  * export const errors = defineErrors('device', {

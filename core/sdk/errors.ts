@@ -30,11 +30,14 @@ export interface ErrorExtras {
   /** Which of the sentences under its code this is; sent as `x-svc-reason` and logged. */
   readonly reason?: MessageCode | undefined;
   readonly details?: readonly FieldProblem[] | undefined;
-  /** Sent as `Retry-After`. */
+  /** Delay sent as `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined;
-  /** Only where the table allows a second status: 413 and 415 of invalid_argument, 405 of not_found. */
+  /**
+   * Status, only if the table allows a second one: 413 and 415 of invalid_argument, 405 of
+   * not_found.
+   */
   readonly status?: number | undefined;
-  /** Sent with the answer, for protocols that say more in their headers. */
+  /** Headers sent with the answer, for protocols that say more in them. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
@@ -63,7 +66,10 @@ export class SvcError extends Error {
   }
 }
 
-/** By brand, not by class: an error may come from a plugin generation with its own copy of this file. */
+/**
+ * Recognizes an error by brand, not by class: it may come from a plugin generation with its own
+ * copy of this file.
+ */
 export function isSvcError(error: unknown): error is SvcError {
   return typeof error === 'object' && error !== null && brand in error;
 }

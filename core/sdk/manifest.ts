@@ -19,12 +19,15 @@ export interface PluginManifest {
   readonly mounts: readonly string[];
   readonly actions: Readonly<Record<string, string>>;
   readonly settings: Readonly<Record<string, SettingDeclaration>>;
-  /** Where it seals secrets; sealing anywhere else is refused, so that a new master key reaches every one. */
+  /**
+   * Tables in which it seals secrets; sealing anywhere else is refused, so that a new master key
+   * reaches every one.
+   */
   readonly sealed: readonly SealedTable[];
   readonly contributes: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Routes of a pack with code: described here, answered over RPC. */
   readonly routes: readonly PackRoute[];
-  /** Of a pack with code: what it is told of, and the tools it runs. */
+  /** Events that a pack with code receives, and below, the tools it runs. */
   readonly events: readonly string[];
   readonly skills: readonly PackSkill[];
   readonly permissions: {
@@ -86,9 +89,12 @@ export interface SettingDeclaration {
   readonly env?: string;
   readonly sensitive?: boolean;
   readonly description: string;
-  /** Read once, at the start: only environment and file can set it, and a secret among these is never revealed. */
+  /**
+   * True if it is read once, at the start: only environment and file can set it, and a secret among
+   * these is never revealed.
+   */
   readonly at_start?: boolean;
-  /** Who sees it besides administrators; nobody unless it says so, and never a sensitive one. */
+  /** Visibility besides administrators; nobody by default, and never for a sensitive one. */
   readonly visible?: 'admin' | 'any';
   /** Another setting of the same declarer whose value this one must not repeat, whatever the case. */
   readonly differs_from?: string;

@@ -40,7 +40,7 @@ export interface Metrics {
 
 export interface HealthReport {
   readonly ok: boolean;
-  /** It serves, but not all that it should: `detail` says what is missing. */
+  /** True if it is running with reduced function: `detail` says what is missing. */
   readonly degraded?: boolean;
   readonly detail?: string;
 }

@@ -4,18 +4,18 @@ import type { PluginDefinition } from './plugin.ts';
 import type { MaybePromise } from './scope.ts';
 import { defineService } from './tokens.ts';
 
-/** What a route of a code pack gets in its own process: plain data, never a live object of the host. */
+/** Input of a code pack's route in its own process: plain data, never a live object of the host. */
 export interface PackCall {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
-  /** Of a route that `consumes`: an async iterable of bytes. */
+  /** Body of a route that `consumes`: an async iterable of bytes. */
   readonly body: unknown;
   readonly principal: { readonly id: string; readonly kind: string; readonly role: string };
 }
 
 type Value = string | number | null;
 
-/** What a pack is given of svc. */
+/** Interface of svc for a pack. */
 export interface PackContext {
   /** A request that svc makes, to what `permissions.hosts` names; each redirect is held against it, too. */
   fetch(
@@ -29,7 +29,7 @@ export interface PackContext {
     get<T = unknown>(key: string): T;
     watch<T = unknown>(key: string, listener: (value: T) => void): void;
   };
-  /** Its own tables: one statement with values for its `?`; a batch is all or nothing. */
+  /** Tables of the pack: one statement with values for its `?`; a batch is all or nothing. */
   readonly db: {
     all<T = Record<string, unknown>>(
       sql: string,
@@ -73,11 +73,14 @@ export interface PackSource {
   readonly files: PackFiles;
   /** An error on the account of the pack; too many of them put it into quarantine. */
   stumbled(cause: string): void;
-  /** It is over: the pack goes into quarantine. */
+  /** Reports a fatal failure: the pack goes into quarantine. */
   failed(cause: string): void;
 }
 
-/** Makes plugins of packs with code. Without one such packs are blocked; when another takes its place they come up anew with that one. */
+/**
+ * Loader that makes plugins of packs with code. Without one such packs are blocked; when another
+ * takes its place they are restarted with that one.
+ */
 export interface PackLoader {
   /** Why a pack from the data folder has to wait, such as for its rights to be accepted. */
   barred(manifest: PluginManifest): string | undefined;

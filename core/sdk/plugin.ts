@@ -12,7 +12,7 @@ import type { EventType, ExtensionPoint, ServiceToken } from './tokens.ts';
 /** An optional service: ask whether it is there, then use it. */
 export interface Handle<T> {
   readonly available: boolean;
-  /** The provider of this moment; throws unavailable when there is none. */
+  /** Returns the current provider; throws unavailable if there is none. */
   get(): T;
   onChange(listener: (state: 'up' | 'down') => void): Disposer;
 }
@@ -66,7 +66,10 @@ export interface ThreadHandle {
 export interface ThreadOptions {
   /** JavaScript heap beyond which the thread ends; buffers do not count. Default 512. */
   readonly heapMb?: number;
-  /** It starts with the first call, and ends when there was none for so long; what it keeps must be on disk. Default: it starts at commit and stays. */
+  /**
+   * Idle time after which it ends, to start again with the next call; what it keeps must be on
+   * disk. Default: it starts at commit and stays.
+   */
   readonly idleMs?: number;
 }
 
@@ -84,7 +87,7 @@ export interface LiveSet {
    * `/skills/<key>`), and nothing changes. A reload shows no gap to a set that activate() has filled.
    */
   replace(entries: LiveEntries): void;
-  /** Told when a name that the last set could not have is free. */
+  /** Called when a name that the last set could not get is free. */
   onFree(listener: () => void): Disposer;
 }
 
@@ -110,7 +113,10 @@ export interface PluginContext {
   readonly services: {
     /** Makes this plugin the provider of `token` from commit on. The manifest must offer it. */
     provide<T extends object>(token: ServiceToken<T>, make: () => MaybePromise<T>): void;
-    /** A required service: a handle that finds its provider at each call, so a reload of it is not felt. */
+    /**
+     * Returns a handle for a required service, which finds its provider at each call, so a reload
+     * of it goes unnoticed.
+     */
     use<T extends object>(token: ServiceToken<T>): T;
     /** An optional service. */
     maybe<T extends object>(token: ServiceToken<T>): Handle<T>;
@@ -139,7 +145,10 @@ export interface PluginContext {
 export interface PluginDefinition<Made = void> {
   /** Errors that it throws: its own catalogue, and those of the libraries that it is bundled with. */
   readonly errors?: ErrorCatalogue | readonly ErrorCatalogue[];
-  /** Declares; nothing is visible before commit, and throwing publishes nothing. What it returns the others are given. */
+  /**
+   * Declares contributions; nothing is visible before commit, and throwing publishes nothing. Its
+   * result is passed to the other hooks.
+   */
   activate(ctx: PluginContext): MaybePromise<Made>;
   /** May veto the commit by throwing, while the old generation still serves. */
   selfTest?(ctx: PluginContext, made: Made): MaybePromise<void>;

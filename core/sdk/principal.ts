@@ -1,4 +1,7 @@
-/** Who is asking. Made by the authenticator, carried by every call, never by a handler's argument list. */
+/**
+ * Principal of a request. Made by the authenticator, carried by every call, never by a handler's
+ * argument list.
+ */
 export interface Principal {
   readonly kind: 'anonymous' | 'user' | 'token' | 'edge' | 'operator' | 'plugin' | 'system';
   /** Stable within its kind; a user's numeric id as text. */
@@ -16,7 +19,10 @@ export interface Principal {
   readonly session?: string;
   /** The device that an edge watches, once it is known. */
   readonly device?: string;
-  /** When the person showed a password for this session, in milliseconds; no refresh renews it. Absent for whoever signs in by other means. */
+  /**
+   * Time when the person entered a password for this session, in milliseconds; no refresh renews
+   * it. Absent for sign-ins by other means.
+   */
   readonly authenticatedAt?: number;
 }
 
@@ -24,7 +30,7 @@ export interface Credential {
   readonly scheme: 'bearer' | 'basic' | 'ticket';
   readonly value: string;
   readonly ip: string;
-  /** Where a request showed it. */
+  /** Path of the request that presented it. */
   readonly path?: string;
 }
 
@@ -33,7 +39,10 @@ export interface AuthenticatorContract {
   authenticate(credential: Credential): Principal | undefined | Promise<Principal | undefined>;
 }
 
-/** Whether holding `grant` (`*`, `edge:*`, `edge:create`) allows `action`, which may be a whole area itself. */
+/**
+ * Returns whether holding `grant` (`*`, `edge:*`, `edge:create`) allows `action`, which may be a
+ * whole area itself.
+ */
 export const covers = (grant: string, action: string): boolean =>
   grant === '*' ||
   grant === action ||

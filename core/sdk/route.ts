@@ -5,10 +5,11 @@ import type { Principal } from './principal.ts';
 import type { MaybePromise } from './scope.ts';
 
 /**
- * Who may call: `public` (without a credential), `known` (people and API tokens), `any` (the same; a token needs `read:<plugin>`, or for
- * what is no GET an action of it), `admin` (who holds `*`), `machine` (an edge), or an action such as `edge:create` that a role must hold.
- * `{ action, self }` also lets a principal whose user id equals that path parameter through, and
- * `{ action, machine }` an edge.
+ * Access to a route: `public` (without a credential), `known` (people and API tokens), `any` (the
+ * same; a token needs `read:<plugin>`, or for anything but a GET an action of it), `admin` (who
+ * holds `*`), `machine` (an edge), or an action such as `edge:create` that a role must hold. `{
+ * action, self }` also admits a principal whose user id equals that path parameter, and `{ action,
+ * machine }` an edge.
  */
 export type Access =
   | 'public'
@@ -33,7 +34,7 @@ export interface ShownError {
 }
 
 export interface ErrorWording {
-  /** Default: that of the error. */
+  /** Status; default: that of the error. */
   readonly status?: number;
   readonly type: string;
   readonly body: string | Uint8Array;
@@ -46,11 +47,11 @@ export type RequestHeaders = Readonly<Record<string, string | undefined>>;
 export interface Arrival {
   readonly principal: Principal;
   readonly headers: RequestHeaders;
-  /** What its head says the body will have; undefined when it does not say. */
+  /** Size of the body that its head announces; undefined if it does not. */
   readonly announcedBytes: number | undefined;
 }
 
-/** The room that one body takes, from its first byte until its call has ended. */
+/** Capacity that one body takes, from its first byte until its call has ended. */
 export interface BodyQuota {
   /** Called before each piece is kept; throws to refuse the rest. */
   reserve(bytes: number): void;
@@ -58,13 +59,16 @@ export interface BodyQuota {
   release(): void;
 }
 
-/** What a handler may add to the audit row that the pipeline writes; never needed for the row itself. */
+/**
+ * Additions by a handler to the audit row that the pipeline writes; never needed for the row
+ * itself.
+ */
 export interface AuditNote {
   readonly resourceType?: string;
   readonly resourceId?: string | number;
   readonly before?: unknown;
   readonly after?: unknown;
-  /** Who did it, where the call itself finds out: a login knows its user only afterwards. */
+  /** Actor, if the call itself determines it: a login knows its user only afterwards. */
   readonly actor?: Principal;
 }
 
@@ -93,7 +97,7 @@ export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly headers: RequestHeaders;
   /** Aborts when the client is gone, the route's deadline passed, or the plugin retires. */
   readonly signal: AbortSignal;
-  /** Only meaningful on list routes. */
+  /** Page; only meaningful on list routes. */
   readonly page: PageRequest;
   /** Last event id that a reconnecting event-stream client has seen. */
   readonly lastEventId: string | undefined;
@@ -120,7 +124,10 @@ interface Declared<
   /** Full path with `{name}` parameters, as a client types it: `/api/v1/plugins/{id}`. */
   readonly path: string;
   readonly access: Access;
-  /** What it shows to who may see some devices alone: `none` at all, or theirs (`narrowed`). Default: they are refused. */
+  /**
+   * Content for users with access to some devices: about no device (`none`), or about theirs
+   * (`narrowed`). Default: they are refused.
+   */
   readonly devices?: 'none' | 'narrowed';
   readonly summary: string;
   readonly description?: string;
@@ -131,7 +138,7 @@ interface Declared<
   readonly maxBodyBytes?: number;
   /** Deadline of the handler; default 30 s. */
   readonly timeoutMs?: number;
-  /** Whether the call is audited; default: every method but GET. */
+  /** True if the call is audited; default: every method but GET. */
   readonly audited?: boolean;
   /** Works while nothing can be written, too: then it leaves no row, and its handler knows what to do without. */
   readonly unwritten?: boolean;
@@ -139,7 +146,7 @@ interface Declared<
   readonly action?: string;
   /** Codes, and statuses that no code has, beyond those of the pipeline that the handler may answer with, for the OpenAPI text. */
   readonly errors?: readonly (ErrorCode | number)[];
-  /** Its handler calls `requireMatch`, which throws where nothing says so. */
+  /** True if its handler calls `requireMatch`, which throws in a route without this. */
   readonly ifMatch?: true;
   /** Error bodies of a protocol that has its own. Paths that all routes around word alike are unknown in the same words. */
   readonly wording?: (error: ShownError, headers: RequestHeaders) => ErrorWording;
@@ -200,7 +207,7 @@ export interface ByteRoute<
   readonly consumes?: readonly string[];
   /** The body is not gathered: `call.body` is an async iterable of its pieces, read as fast as the handler takes them. */
   readonly streamed?: boolean;
-  /** Asked before a body is read; throws to refuse it unread. */
+  /** Called before a body is read; throws to refuse it unread. */
   readonly admit?: (arrival: Arrival) => BodyQuota;
   readonly produces: string;
   /** Shape of the JSON among these bytes; for the API document, not checked. */
@@ -225,7 +232,7 @@ export interface Socket {
   readonly resume: () => void;
   readonly onMessage: (listener: (data: string | Uint8Array) => void) => void;
   readonly onClose: (listener: (code: number, reason: string) => void) => void;
-  /** Called each time the system has taken a part of what was buffered. */
+  /** Registers a listener for each time the system has accepted a part of what was buffered. */
   readonly onDrain: (listener: () => void) => void;
   /** The last moment to say something before the service closes the socket: its plugin retires, or the service stops. */
   readonly onLeave: (listener: () => void) => void;
@@ -239,11 +246,14 @@ export interface SocketRoute<
   readonly protocols?: readonly string[];
   /** Largest message; default 1 MiB. */
   readonly maxMessageBytes?: number;
-  /** `own`: its protocol notices by itself when a client is gone, so none is pinged. */
+  /** Heartbeat; `own` if its protocol notices itself when a client is gone, so none is pinged. */
   readonly heartbeat?: 'own';
   /** `own`: the handler itself sees to it that its caller goes when their right ends. */
   readonly authority?: 'own';
-  /** Asked before the upgrade; throws to refuse it. With a time to come back that holds for its address for 50 ms, by `http.door_full` for all. */
+  /**
+   * Called before the upgrade; throws to refuse it. A refusal with a time to come back holds for
+   * its address for 50 ms, one by `http.door_full` for all.
+   */
   readonly knock?: (call: CallOf<P, Q, undefined>) => MaybePromise<void>;
   /** Runs after the upgrade; the socket is closed (1012) when the plugin retires. */
   readonly handle: (call: CallOf<P, Q, undefined>, socket: Socket) => MaybePromise<void>;

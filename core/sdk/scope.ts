@@ -3,7 +3,7 @@ export type MaybePromise<T> = T | Promise<T>;
 /** Undoes one effect, once; calling it again does nothing. */
 export type Disposer = () => MaybePromise<void>;
 
-/** What a scope still owns, as `svc plugin why` prints it. */
+/** Effect that a scope still owns, as `svc plugin why` prints it. */
 export interface EffectNode {
   readonly label: string;
   readonly children: readonly EffectNode[];

@@ -18,7 +18,10 @@ export interface ToolSkill<S extends TSchema = TSchema> extends Pick<
   readonly scope: 'manager' | 'edge';
   readonly class: SkillClass;
   readonly tier: 'core' | 'specialty';
-  /** As of a route: what it answers to who may see some devices alone is of none (`none`), or of theirs (`narrowed`). Default: they are refused. */
+  /**
+   * Content for users with access to some devices, as for a route: about no device (`none`), or
+   * about theirs (`narrowed`). Default: they are refused.
+   */
   readonly devices?: 'none' | 'narrowed';
   readonly params: S;
   readonly result?: TSchema;

@@ -25,7 +25,7 @@ interface OutboxRow {
   enqueued_at: number;
   attempt: number;
   due_at: number;
-  /** Until then the message belongs to the delivery that took it. */
+  /** Time until which the message belongs to the delivery that took it. */
   lease_until: number | null;
   state: string;
   last_error: string | null;

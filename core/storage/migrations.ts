@@ -12,9 +12,12 @@ import type { Unit } from './unit.ts';
 
 /** Keeps what was in the data folder at the start safe from migrations. */
 export interface Safeguard {
-  /** Before each migration of such data. */
+  /** Called before each migration of such data. */
   beforeMigration(): Promise<void>;
-  /** How to come back to the data of an earlier version, as an order that follows "or"; undefined where there is none. */
+  /**
+   * Returns the way back to the data of an earlier version, as an instruction that follows "or";
+   * undefined if there is none.
+   */
   wayBack(): string | undefined;
 }
 
@@ -74,7 +77,7 @@ export class Migrator {
       : [];
   }
 
-  /** What was applied must be what is known, byte for byte, and not more. */
+  /** Throws unless the applied migrations are the known ones, byte for byte, and no more. */
   #compare(owner: string, wanted: readonly Script[], applied: readonly MigrationRow[]): void {
     const { appVersion, safeguard } = this.#options;
     applied.forEach((row, index) => {

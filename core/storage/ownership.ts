@@ -26,8 +26,9 @@ const allowed = new Set(['select', 'with', 'values', 'insert', 'replace', 'updat
 const rememberedTexts = 2_048;
 
 /**
- * Who may touch which table. The question is put to SQLite itself: the compiled program of a statement opens its tables by root page,
- * whatever views, triggers or quoting the text uses. Each text is asked about once.
+ * Check of who may access which table. SQLite itself is asked: the compiled program of a statement
+ * opens its tables by root page, whatever views, triggers or quoting the text uses. Each text is
+ * checked once.
  */
 export class Ownership {
   readonly #connection: Connection;

@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 
 import { type PluginFolder, folderInMemory, type PluginSources } from '../../host/index.ts';
 
-/** This installation, whatever folder the plugins come from. */
+/** Folder of this installation, whatever folder the plugins come from. */
 export const installation = fileURLToPath(new URL('../../..', import.meta.url)).replace(
   /[/\\]$/,
   '',
 );
 
-/** What the single binary carries instead of files beside it. */
+/** Assets of the single binary in place of files. */
 interface EmbeddedAssets {
   /** Plugin id → relative path → content; shipped personas and skills travel as a data-only plugin. */
   readonly plugins: ReadonlyMap<string, Pick<ReadonlyMap<string, Buffer>, 'get' | 'keys'>>;
@@ -18,7 +18,7 @@ interface EmbeddedAssets {
   readonly nativeBinding: string;
 }
 
-/** What is being run: a checkout, or one file. */
+/** Product being run: a checkout, or one file. */
 export interface Product {
   readonly version: string;
   /** Folder with plugins/, agents/, skills/ and config/; those that are missing are simply empty. */

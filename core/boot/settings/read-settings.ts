@@ -18,7 +18,7 @@ import { type Environment, Settings, type SettingsOptions } from './settings.ts'
 import { type KnownSettings, namesOf, readKnownSettings } from './known-settings.ts';
 
 interface BootSettings {
-  /** How this process reads the manifests of plugins. */
+  /** Reads the manifests of plugins. */
   readonly readManifest: ReadManifest;
   readonly settings: Settings;
   readonly dataDir: string;
@@ -35,7 +35,7 @@ interface BootSettingsOptions {
   readonly sources?: PluginSources | undefined;
   /** Plugins that run elsewhere bring no settings here. */
   readonly runsOn?: 'manager' | 'edge';
-  /** What svc itself can be told; default: the manager's. */
+  /** Settings of svc itself; default: the manager's. */
   readonly core?: Readonly<Record<string, SettingDeclaration>>;
 }
 

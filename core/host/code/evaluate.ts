@@ -126,7 +126,10 @@ function linkerOf(
   };
 }
 
-/** What evaluation must not touch: process listeners, globals, live handles. Exact, since evaluation is one synchronous turn. */
+/**
+ * Records what evaluation must not touch: process listeners, globals, live handles. Exact, since
+ * evaluation is one synchronous turn.
+ */
 function footprint(): { grownSince(): string | undefined } {
   const look = () => ({
     listeners: process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),

@@ -1,6 +1,6 @@
 import { errors } from './errors.ts';
 
-/** What ends the process, or another one. */
+/** Methods that end the process, or another one. */
 const deadly = new Set(['exit', 'reallyExit', 'abort', 'kill', '_kill']);
 
 const setters = ['setTimeout', 'setInterval', 'setImmediate'] as const;

@@ -34,7 +34,9 @@ export type Own = (label: string, undo: Disposer) => Disposer;
 export interface PluginThread extends ThreadHandle {
   /** Why it ended last, as long as it has not opened again. */
   readonly cause: string | undefined;
-  /** It has opened for the first time; rejects with the reason when it ended instead. */
+  /**
+   * Resolves when it has opened for the first time; rejects with the reason if it ended instead.
+   */
   readonly ready: Promise<void>;
   /** The generation serves: the thread starts, after the one of its name in the generation before has closed. */
   begin(): void;
@@ -56,7 +58,10 @@ interface ThreadLaunch {
   readonly deliver: (work: () => void) => void;
 }
 
-/** What the host keeps over restarts: who is switched off, who was put into quarantine, who died at boot. */
+/**
+ * Memory of the host across restarts: which plugins are disabled, which are in quarantine, which
+ * died at boot.
+ */
 export interface HostMemory {
   disabled(): ReadonlyMap<string, string>;
   setDisabled(id: string, cause: string | undefined): void;
@@ -108,6 +113,6 @@ export interface HostPorts {
   readonly launchThread: (launch: ThreadLaunch) => PluginThread;
   /** The process of a pack is started again. */
   readonly packRestarted: (pluginId: string) => void;
-  /** Told of every change of a plugin's state. */
+  /** Called with every change of a plugin's state. */
   readonly observe?: (id: string, state: string, cause: string | undefined) => void;
 }

@@ -11,7 +11,10 @@ export interface Misfit {
 /** Empty when the value fits. */
 type SchemaCheck = (value: unknown) => readonly Misfit[];
 
-/** Checks values against JSON Schemas. The manager and the agent bring one each: that of an agent is small. */
+/**
+ * Checker of values against JSON Schemas. The manager and the agent each have their own: that of an
+ * agent is small.
+ */
 export interface Schemas {
   /** `defaults` puts what a schema declares where a property is missing. */
   compile(schema: object, options?: { readonly defaults?: boolean }): SchemaCheck;

@@ -17,7 +17,10 @@ const mostSources = 10_000;
 const rowsOfStrangers = 60;
 const rowsOfKnown = 600;
 
-/** How many refusals of one source are written down in a minute; beyond that they are counted, so that no caller can fill the trail. */
+/**
+ * Limit of refusals of one source that are recorded per minute; further ones are counted, so that
+ * no caller can fill the trail.
+ */
 class RefusalBudget {
   readonly #clock: Clock;
   #counts = new Map<string, number>();
@@ -53,11 +56,11 @@ class RefusalBudget {
 const networkOf = (ip: string): string =>
   ip.includes(':') ? ip.split(':').slice(0, 4).join(':') : ip;
 
-/** What all requests of one server share. */
+/** State shared by all requests of one server. */
 export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies' | 'publicUrl'> {
   readonly limits: HttpLimits;
   readonly addresses: ClientAddress;
-  /** Where our own pages come from, when the operator said so. */
+  /** Origin of our own pages, if the operator configured it. */
   readonly ownOrigin: string | undefined;
   /** Open event streams by principal. */
   readonly streams: Map<string, number>;
@@ -74,7 +77,10 @@ export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies' | '
   readonly crowded: WeakSet<Socket>;
   /** The last such line of the log, and what came after it: a storm is a line a second. */
   readonly unserved: { at: number; since: number };
-  /** Doors at which an address was refused a moment ago, or everyone: until when the next ones are told the same, and to wait how many seconds. */
+  /**
+   * Doors at which an address, or everyone, was just refused: until when further ones get the same
+   * answer, and how many seconds to wait.
+   */
   readonly held: Map<string, { readonly until: number; readonly seconds: number }>;
   /** Requests that are not answered yet. */
   open: number;
@@ -83,7 +89,7 @@ export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies' | '
   readonly refusalBudget: RefusalBudget;
   /** Refusals beyond that, which the next row counts. */
   unwrittenRefusals: number;
-  /** From the beginning of the shutdown on. */
+  /** True from the beginning of the shutdown. */
   closing: boolean;
 }
 

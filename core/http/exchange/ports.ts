@@ -12,7 +12,7 @@ import type {
 /** The change's own transaction, as the audit trail takes it. */
 export type Transaction = Parameters<AuditTrailContract['append']>[0];
 
-/** What accompanies the writes of one call. */
+/** Witness of the writes of one call. */
 export interface ChangeWitness {
   /** The last step of each outermost write unit; throwing rolls that unit back and fails it. */
   beforeCommit(tx: Transaction): Promise<void>;
@@ -20,7 +20,9 @@ export interface ChangeWitness {
   undone(): void;
 }
 
-/** How a request's writes are witnessed; the composition root lends this room the storage through it. */
+/**
+ * Port by which a request's writes are witnessed; the composition root connects it to the storage.
+ */
 export interface ChangePort {
   witness<R>(witness: ChangeWitness, work: () => R): R;
   /** A write unit of the pipeline itself, on disk when it resolves. */
@@ -30,7 +32,7 @@ export interface ChangePort {
   readonly idempotency: IdempotencyStore;
 }
 
-/** Whose key it is; the same key of another principal or on another route is another key. */
+/** Scope of a key: the same key of another principal or on another route is another key. */
 export interface IdempotencyPlace {
   readonly principal: string;
   readonly route: string;
@@ -72,11 +74,11 @@ export const defaultLimits = {
   handlerMs: 30_000,
   connections: 15_000,
   connectionsPerAddress: 512,
-  /** What heads of more than 16 KiB may come to together, those included that have not ended. */
+  /** Max total of heads over 16 KiB, including unfinished ones. */
   longHeadBytes: 64 * 1024 * 1024,
   streamsPerPrincipal: 6,
   heartbeatMs: 15_000,
-  /** How long a streaming client may leave its data unread. */
+  /** Time for which a streaming client may leave its data unread. */
   unreadMs: 60_000,
   recheckMs: 30_000,
   pingMs: 20_000,
@@ -86,7 +88,7 @@ export const defaultLimits = {
 
 export type HttpLimits = Readonly<typeof defaultLimits>;
 
-/** What else is known of a request that was answered. */
+/** Details of a request that was answered. */
 export interface ObservedRequest {
   readonly requestId: string;
   readonly method: string;
@@ -94,7 +96,7 @@ export interface ObservedRequest {
   readonly traceparent: string | undefined;
 }
 
-/** Where to listen with TLS, and the files of the certificate and its key. */
+/** Address to listen on with TLS, with the files of the certificate and its key. */
 export interface TlsOptions {
   readonly host: string;
   readonly port: number;
@@ -103,7 +105,7 @@ export interface TlsOptions {
   readonly lookEveryMs?: number;
 }
 
-/** The rest of core, as far as this room needs it. */
+/** Rest of core, as far as the HTTP server needs it. */
 export interface HttpOptions {
   readonly registry: Registry;
   readonly clock: Clock;
@@ -116,9 +118,9 @@ export interface HttpOptions {
   readonly changes: ChangePort;
   /** Addresses and ranges whose `X-Forwarded-For` counts. */
   readonly trustedProxies?: readonly string[];
-  /** Where to listen with TLS as well. */
+  /** Address to additionally listen on with TLS. */
   readonly tls?: TlsOptions | undefined;
-  /** What browsers call this service; their WebSockets must come from there. */
+  /** Public URL of this service; browsers' WebSockets must come from there. */
   readonly publicUrl?: string;
   /** An error that was thrown on a plugin's account. */
   readonly strike: (owner: Generation, label: string, error: unknown) => void;

@@ -67,7 +67,7 @@ export async function readBody(
   return declaration.kind === 'bytes' ? bytes : decodeJson(bytes, declaration.body);
 }
 
-/** What a handler gets when nothing was sent. */
+/** Returns the input of a handler if nothing was sent. */
 export function noBody(exchange: Exchange, { declaration }: CompiledRoute): unknown {
   exchange.bodyRead = true;
   return declaration.kind === 'bytes' ? Buffer.alloc(0) : absent(declaration.body);

@@ -77,7 +77,7 @@ function isForMachines({ served }: Exchange): boolean {
   return access === 'machine' || (typeof access === 'object' && 'machine' in access);
 }
 
-/** As the protocol of the path says it, where it has one. */
+/** Returns the wording of an error in the path's protocol, if it has one. */
 function wordingOf(exchange: Exchange, shown: SvcError): ErrorWording {
   const usual = errorBody(shown, exchange);
   const wording = exchange.served?.route.declaration.wording ?? exchange.wording;

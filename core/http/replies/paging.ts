@@ -8,7 +8,7 @@ const usualLimit = 50;
 const largestLimit = 200;
 const longestCursor = 4_096;
 
-/** What a list route is asked for besides its own filters. */
+/** Parameters of a list route besides its own filters. */
 interface PageAsked {
   readonly limit: unknown;
   readonly cursor: unknown;

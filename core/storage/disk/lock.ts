@@ -8,7 +8,7 @@ import { writeDurably } from './durable.ts';
 import { errors } from './errors.ts';
 import { sqliteCode } from '../sqlite/trouble.ts';
 
-/** Who holds a data folder, for the one that comes second. */
+/** Holder of a data folder, for a second process that wants it. */
 export interface Holder {
   readonly pid: number;
   /** Identity of this boot of the machine and of the process in it: a pid alone is soon somebody else's. */
@@ -100,7 +100,7 @@ function hold(dataDir: string, options: LockOptions): Connection {
   }
 }
 
-/** The holder as its card says, when the card is of a process that lives now. */
+/** Reads the holder from its card, if the process is alive. */
 function readHolder(dataDir: string): Holder | undefined {
   try {
     const holder = JSON.parse(readFileSync(join(dataDir, 'svc.lock.json'), 'utf8')) as Holder;
