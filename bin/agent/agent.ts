@@ -146,7 +146,7 @@ function publishCore(
   registry.publish({ add: [coreDraft(services)] });
 }
 
-/** Nothing that was put into the data folder runs on an edge. */
+/** Returns only shipped plugins: nothing that was put into the data folder runs on an edge. */
 export function shippedOnly(product: Product): PluginSources {
   const { embedded, roots } = pluginSources(product, '');
   return { embedded, roots: roots.filter(({ origin }) => origin === 'shipped') };

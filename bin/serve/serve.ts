@@ -10,10 +10,15 @@ import { type BootOptions, boot, type RunningCore } from '../../core/boot/boot.t
 import { sourceBundler } from '../bundler/sources.ts';
 import { watchFolders } from './watcher/watch.ts';
 
-/** Whoever loads this program gives it what it was loaded from, for what is loaded next; not where the sources run as they are. */
+/**
+ * Code cache, defined by the loader of this program for what is loaded next; undefined if the
+ * sources run directly.
+ */
 declare const codeCache: CodeCache | undefined;
 
-/** Until the first requests have been answered: what they needed is kept as well. */
+/**
+ * Delay until the first requests have been answered: the code that they needed is cached as well.
+ */
 const keepAfterMs = 2_000;
 
 /** Runs svc in the foreground until a signal ends it; resolves with the exit code, rejects when it cannot start. */

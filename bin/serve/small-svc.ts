@@ -30,7 +30,7 @@ export async function askEmptySvc<R>(
   }
 }
 
-/** What a svc over a data folder is started with, of the named plugins alone. */
+/** Returns the boot options of a svc over a data folder, with the named plugins only. */
 export async function bootOptionsOver(
   dataDir: string,
   plugins: readonly string[],

@@ -26,7 +26,7 @@ export class WholeSvc {
     return { url, dataDir, token: operatorToken, stop };
   }
 
-  /** An uncaught error goes on the account of the plugin whose it is. */
+  /** Charges an uncaught error to the plugin that caused it. */
   async foreground<R extends Stoppable>(
     start: () => Promise<R>,
     opened: (running: R) => void,

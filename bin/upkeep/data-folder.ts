@@ -6,7 +6,7 @@ import { SvcError } from '../../core/sdk/index.ts';
 import { databaseName } from '../../core/storage/index.ts';
 import { currentProduct } from '../product/product.ts';
 
-/** What the commands that work on a data folder, and not through a running svc, need of it. */
+/** Opens a data folder for commands that work on it directly, and not through a running svc. */
 export async function openDataFolder(environment: Environment) {
   const product = await currentProduct();
   const { dataDir } = bootSettings(product, environment, { schemas: ajvSchemas });

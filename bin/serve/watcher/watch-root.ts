@@ -10,7 +10,9 @@ import { type Logger, messageOf } from '../../../core/sdk/index.ts';
 export interface RootWatchOptions {
   readonly ignore: (path: string) => boolean;
   readonly changed: (path: string) => void;
-  /** What changed since this moment counts, also when the watch began later; in milliseconds since the epoch. */
+  /**
+   * Time since which changes count, even if the watch began later; in milliseconds since the epoch.
+   */
   readonly since: number;
   readonly log: Logger;
 }
@@ -23,8 +25,9 @@ const armWithinMs = 5_000;
 const exhausted: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOSPC']);
 
 /**
- * Watches one folder through all its lives. chokidar loses a root that is deleted, replaced, or reached by a link
- * that is turned elsewhere, so the root is looked at every second and watched anew when it is another one.
+ * Watches one folder through all its lives. chokidar loses a root that is deleted, replaced, or
+ * reached by a link that changes, so the root is checked every second and watched again if it is
+ * another one.
  */
 export class RootWatch {
   readonly #root: string;
@@ -135,7 +138,7 @@ function identityOf(path: string): string | undefined {
   }
 }
 
-/** What editors and tools put beside the files that matter, for a moment or for good. */
+/** Returns whether a name is an editor's or tool's file, temporary or permanent. */
 const isNoise = (name: string): boolean =>
   name === 'node_modules' || /^\.|~$|^#.*#$|^4913$|\.(sw[a-z]|tmp|bak|part)$/.test(name);
 
