@@ -118,7 +118,7 @@ interface Offered {
   readonly startedAt: number;
 }
 
-/** What core itself offers to the plugins of an edge. */
+/** Publishes what core itself offers to the plugins of an edge. */
 function publishCore(
   { product, settings, observers, registry }: Base,
   { host, metrics, health, startedAt }: Offered,

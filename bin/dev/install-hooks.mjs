@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 const hooks = 'bin/dev/hooks';
-/** What `git config --get` ends with where a name is not set. */
+/** Exit code of `git config --get` for a name that is not set. */
 const unset = 1;
 
 /**

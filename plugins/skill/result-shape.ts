@@ -12,7 +12,7 @@ export interface ResultShape {
   /** The guarded result, if it is small. */
   readonly small?: { readonly result: unknown };
   readonly text: EvidenceText;
-  /** What is given of a result that is not small. */
+  /** Digest that replaces a result that is not small. */
   readonly digest: object;
 }
 
