@@ -129,6 +129,7 @@ function publishCore(
     coreService(BuildInfo, {
       version: product.version,
       root: product.root,
+      beside: [],
       node: process.version,
       publicUrl: '',
       startedAt,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isSea } from 'node:sea';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import type { Product } from '../../core/boot/settings/product.ts';
@@ -14,10 +15,13 @@ export const version = packageJson.version;
 export async function currentProduct(): Promise<Product> {
   if (isSea()) {
     const { embeddedProduct } = await import('./embedded.ts');
-    return embeddedProduct(version);
+    return { ...embeddedProduct(version), beside: [dirname(process.execPath), process.cwd()] };
   }
   const { productFromSource } = await import('../../core/boot/settings/product.ts');
-  const product = productFromSource(fileURLToPath(new URL('../..', import.meta.url)));
+  const product: Product = {
+    ...productFromSource(fileURLToPath(new URL('../..', import.meta.url))),
+    beside: [process.cwd()],
+  };
   return typeof SVC_THREADS === 'string'
     ? { ...product, thread: (name) => readFileSync(`${SVC_THREADS}/${name}.cjs`, 'utf8') }
     : product;

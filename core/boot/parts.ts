@@ -208,6 +208,7 @@ export function publishCore({
     coreService(BuildInfo, {
       version: product.version,
       root: product.root,
+      beside: product.beside ?? [],
       node: process.version,
       startedAt: clock.now(),
       get publicUrl() {

@@ -138,6 +138,8 @@ export interface Build {
   readonly version: string;
   /** Folder of the product, with its agents/ and skills/. */
   readonly root: string;
+  /** Further folders whose agents/ and skills/ are served: that of the program, and the working directory. */
+  readonly beside: readonly string[];
   readonly node: string;
   readonly publicUrl: string;
   readonly startedAt: number;

@@ -20,7 +20,7 @@ import type { DropInRoot } from './scan.ts';
 export default definePlugin({
   errors: markdownErrors,
   async activate(ctx) {
-    const { root } = ctx.services.use(BuildInfo);
+    const { root, beside } = ctx.services.use(BuildInfo);
     const rootsOf = (
       kind: DropInRoot['kind'],
       shipped: string,
@@ -28,9 +28,10 @@ export default definePlugin({
     ): readonly DropInRoot[] =>
       [
         ...new Set(
-          [join(root, shipped), ...ctx.settings.get<string[]>(setting)].map((path) =>
-            resolve(path),
-          ),
+          [
+            ...[root, ...beside].map((folder) => join(folder, shipped)),
+            ...ctx.settings.get<string[]>(setting),
+          ].map((path) => resolve(path)),
         ),
       ].map((path) => ({ kind, path }));
     const roots = [

@@ -9,6 +9,7 @@ import {
   readFileSync,
   statSync,
   writeFileSync,
+  rmSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -49,6 +50,9 @@ function runsHere(id: string): boolean {
   ) as { runs_on?: readonly string[] };
   return runsOn?.includes('manager') ?? true;
 }
+
+const persona =
+  '---\nname: lamps\ndescription: Looks after lamps.\nwhen_to_use: Questions about lamps.\n---\nYou look after lamps.\n';
 
 test(
   'the single binary is the whole product, alone in an empty folder',
@@ -126,6 +130,16 @@ test(
         assert.deepEqual(await answers(here, '/api/v1/version'), {
           manager_version: `v${version}`,
         });
+        mkdirSync(join(folder, 'alone/agents'), { recursive: true });
+        writeFileSync(join(folder, 'alone/agents/lamps.md'), persona);
+        for (
+          const deadline = Date.now() + 30_000;
+          (await here.fetch('/api/v1/agents/lamps')).status !== 200;
+          await pause(50)
+        ) {
+          assert.ok(Date.now() < deadline, 'a persona beside the binary is served');
+        }
+        rmSync(join(folder, 'alone/agents'), { recursive: true });
 
         // The agent of this machine is the same file with its small program; what it weighs is told.
         const agentDir = join(data, 'local-edge');

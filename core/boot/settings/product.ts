@@ -26,6 +26,8 @@ export interface Product {
   /** CommonJS text of a thread by the name of its source, where it was compiled ahead. */
   readonly thread?: (name: string) => string | undefined;
   readonly embedded?: EmbeddedAssets;
+  /** Folders whose agents/ and skills/ are served besides: that of the program, and the working directory. */
+  readonly beside?: readonly string[];
 }
 
 export function productFromSource(root: string): Product {
