@@ -7,6 +7,7 @@ import type { Draft } from '../incident/ledger/draft.ts';
 import { evaluator, type Incident, isActive, isUnnotified } from '../incident/ledger/incident.ts';
 import type { Ledger } from '../incident/ledger/ledger.ts';
 import { countFiring, leadOf } from '../incident/ledger/members.ts';
+import { raise } from '../incident/ledger/raise.ts';
 import {
   change,
   endingOf,
@@ -19,6 +20,7 @@ import type { Instance, Row } from '../instance/instance.ts';
 import { movesInTurns } from '../instance/moves.ts';
 import type { Stale } from '../instance/stale-instances.ts';
 import { deviceOfflineRule, type Plan, type Rule } from '../rule/rule.ts';
+import { isWorseSeverity, severityOf } from '../rule/severity.ts';
 import type { TemplateQuery } from '../template/functions.ts';
 import type { RenderAnnotations, Snapshot } from '../template/rendering.ts';
 import type { AlertSeries } from './alert-series.ts';
@@ -178,7 +180,7 @@ export class Findings {
     const { finding, group, joined, left } = turn;
     const known = draft.incident(group);
     const lead = leadIn(turn, draft, inputs) ?? joined[0]!;
-    const firing = firingOf(finding, lead, this.#parts.render);
+    const firing = firingOf(finding, lead, draft, this.#parts.render);
     const now = this.#parts.now();
     const lasts = known !== undefined && isActive(known);
     draft.apply(
@@ -187,11 +189,14 @@ export class Findings {
         : fire(known, firing, now),
     );
     const incident = draft.incident(group)!;
+    if (lasts && isWorseSeverity(incident.severity, known.severity)) {
+      raise(group, draft);
+    }
     const dampening = inputs.dampening(incident);
     // To dampening whoever joins counts as well, until channels are notified.
     if (!lasts || (dampening !== undefined && isUnnotified(incident))) {
       draft.setIncident({
-        ...incident,
+        ...draft.incident(group)!,
         fires: countFire(incident.fires, inputs.steady, dampening),
       });
     }
@@ -211,7 +216,7 @@ export class Findings {
       draft.apply(
         change(
           known,
-          firingOf(finding, lead, this.#parts.render),
+          firingOf(finding, lead, draft, this.#parts.render),
           { joined: [], left, firing: countFiring(draft.members(group)) },
           now,
         ),
@@ -299,7 +304,12 @@ export function close(
 const rankOf = ({ rule_key: key, severity }: Rule): number =>
   key === deviceOfflineRule ? 0 : { critical: 1, warning: 2, info: 3 }[severity];
 
-function firingOf(finding: Finding, lead: Instance, render: RenderAnnotations): Firing {
+function firingOf(
+  finding: Finding,
+  lead: Instance,
+  draft: Draft,
+  render: RenderAnnotations,
+): Firing {
   const { rule, plan, slot, rows, query } = finding;
   const leg = Math.max(
     0,
@@ -315,6 +325,7 @@ function firingOf(finding: Finding, lead: Instance, render: RenderAnnotations): 
   return {
     rule,
     lead,
+    severity: severityOf(rule, draft.members(lead.group)),
     annotations,
     threshold,
     eta: row?.eta ?? null,

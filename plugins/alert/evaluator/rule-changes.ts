@@ -4,9 +4,11 @@ import { review, type GateInputs } from '../incident/gates/review.ts';
 import type { Draft } from '../incident/ledger/draft.ts';
 import { type Incident, isUnnotified } from '../incident/ledger/incident.ts';
 import type { Ledger } from '../incident/ledger/ledger.ts';
+import { raise } from '../incident/ledger/raise.ts';
 import { ofRule, type ResolveReason } from '../incident/ledger/transitions.ts';
 import type { Instance } from '../instance/instance.ts';
 import { isOfSource, type Plan, type Rule, type RuleBook, type RuleChange } from '../rule/rule.ts';
+import { hasComputedSeverity, isWorseSeverity } from '../rule/severity.ts';
 import { close } from './findings.ts';
 import { ownRuleOf } from './own-rules.ts';
 
@@ -88,12 +90,11 @@ function relabel(before: Rule, rule: Rule, draft: Draft, { ledger, now }: Change
 function restate(rule: Rule, draft: Draft, { ledger, now }: ChangeParts): void {
   for (const { dedupe_key: group } of ledger.live.values()) {
     const incident = draft.incident(group)!;
-    if (
-      incident.rule_id === rule.id &&
-      JSON.stringify(ofRule(rule)) !== JSON.stringify(pick(incident))
-    ) {
-      draft.setIncident({ ...incident, ...ofRule(rule), updated_at: now() });
-      if (isRaised(incident, rule) || isWidened(incident, rule)) {
+    const severity = hasComputedSeverity(rule) ? incident.severity : rule.severity;
+    const stated = { ...ofRule(rule), severity };
+    if (incident.rule_id === rule.id && JSON.stringify(stated) !== JSON.stringify(pick(incident))) {
+      draft.setIncident({ ...incident, ...stated, updated_at: now() });
+      if (isRaised(incident, stated) || isWidened(incident, rule)) {
         raise(incident.dedupe_key, draft);
       }
     }
@@ -121,24 +122,14 @@ function beginAnew(rule: Rule, draft: Draft, { ledger, now, gateInputs }: Change
   }
 }
 
-const rising: readonly Rule['severity'][] = ['info', 'warning', 'critical'];
-const isRaised = ({ severity: from }: Incident, { severity: to }: Rule): boolean =>
-  rising.indexOf(to) > rising.indexOf(from);
+const isRaised = (
+  { severity: from }: Incident,
+  { severity: to }: Pick<Rule, 'severity'>,
+): boolean => isWorseSeverity(to, from);
 
 /** Returns whether a channel is now pinned that was not before; no pins mean all channels. */
 const isWidened = ({ pins: from }: Incident, { notify_channel_ids: to }: Rule): boolean =>
   from.length > 0 && (to.length === 0 || to.some((channel) => !from.includes(channel)));
-
-/** Worse than channels were sent, or for others: they are sent it once more, and no cooldown holds that back. */
-function raise(group: string, draft: Draft): void {
-  const incident = draft.incident(group)!;
-  draft.setIncident({ ...incident, notified_at: null });
-  for (const instance of [...draft.members(group)]) {
-    if (instance.phase === 'firing') {
-      draft.setInstance(incident.rule_id, instance.key, { ...instance, notified: false });
-    }
-  }
-}
 
 /**
  * Reconciles after a start: rules may have changed meanwhile, and an incident whose rule is gone

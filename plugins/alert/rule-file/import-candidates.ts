@@ -9,6 +9,7 @@ import { mayAsk } from '../template/answers.ts';
 import { assertRendersInPrometheus } from '../template/template.ts';
 import { errors } from './errors.ts';
 import type { FileRule, RuleFile, RuleGroup } from './prometheus-file.ts';
+import { severityOfWord } from '../rule/severity.ts';
 
 export type ImportRequest = Static<typeof RuleFileBody>;
 export type ImportReport = Static<typeof ImportShown>;
@@ -20,23 +21,6 @@ export interface Candidate {
   readonly draft: Draft;
   readonly notes: readonly string[];
 }
-
-const severities: Readonly<Record<string, Draft['severity']>> = {
-  critical: 'critical',
-  page: 'critical',
-  emergency: 'critical',
-  error: 'critical',
-  major: 'critical',
-  high: 'critical',
-  warning: 'warning',
-  warn: 'warning',
-  ticket: 'warning',
-  minor: 'warning',
-  info: 'info',
-  informational: 'info',
-  low: 'info',
-  none: 'info',
-};
 
 export interface Candidates {
   readonly alerts: readonly Candidate[];
@@ -97,8 +81,8 @@ function candidateOf(
 ): Candidate {
   const notes: string[] = [];
   const all = { ...group.labels, ...rule.labels };
-  const severity = severities[(all['severity'] ?? '').toLowerCase()];
-  if (severity === undefined && all['severity'] !== undefined) {
+  const severity = severityOfWord(all['severity'] ?? '');
+  if (severity === undefined && all['severity'] !== undefined && !all['severity'].includes('{{')) {
     notes.push(
       `label severity: ${all['severity']} is not a severity here, so it is ${request.severity ?? 'warning'}`,
     );

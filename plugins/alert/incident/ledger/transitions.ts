@@ -19,6 +19,7 @@ export interface Firing {
   readonly rule: Rule;
   /** The instance that stands for all of its incident. */
   readonly lead: Instance;
+  readonly severity: Rule['severity'];
   readonly annotations: Readonly<Record<string, string>>;
   readonly threshold: number | null;
   /** Forecast only: seconds until its bound is reached. */
@@ -126,6 +127,7 @@ const ofLead = (firing: Firing): Pick<Incident, LeadFields> => ({
   summary: summaryOf(firing),
   labels: firing.lead.labels,
   annotations: firing.annotations,
+  severity: firing.severity,
   asked: mayAsk(firing.rule.annotations),
   value: firing.lead.reading.value,
   threshold: firing.threshold,
@@ -140,6 +142,7 @@ type LeadFields =
   | 'summary'
   | 'labels'
   | 'annotations'
+  | 'severity'
   | 'asked'
   | 'value'
   | 'threshold';
