@@ -49,9 +49,10 @@ await mill.tables.write(async (tx) => {
 });
 writeSync(1, 'added\n');
 
-const open = async (): Promise<number> =>
-  (await mill.jobs.count({ state: 'waiting' })) + (await mill.jobs.count({ state: 'running' }));
-while (mode !== 'drain' || (await open()) > 0) {
+const isOpen = async (): Promise<boolean> =>
+  (await mill.jobs.hasOpen(mill.tables.read, 'grind')) ||
+  (await mill.jobs.hasOpen(mill.tables.read, 'ring'));
+while (mode !== 'drain' || (await isOpen())) {
   await pause(200);
 }
 await mill.leave();

@@ -29,12 +29,18 @@ export class Endings {
     this.#parts = parts;
   }
 
-  async worked({ row, queue }: Running, ending: Ending<unknown>): Promise<void> {
+  /** One that was cancelled meanwhile has ended where it was done, and is cancelled otherwise. */
+  async worked(running: Running, ending: Ending<unknown>): Promise<void> {
+    const { row, queue, stopped } = running;
     const { write, table, ended } = this.#parts;
-    const { state = 'done' } = ending;
+    const { state = 'done', afterMs } = ending;
+    if (state !== 'done' && stopped instanceof Cancelled) {
+      await this.#fail(running, 'cancelled', stopped.message, ending.write);
+      return ending.written?.();
+    }
     await write(async (tx) => {
       await ending.write?.(tx);
-      const isMine = await new JobRows(tx, table).settle(row, state, this.#now(), {
+      const isMine = await new JobRows(tx, table).settle(row, { state, afterMs }, this.#now(), {
         keepsKey: queue.keepsKeys,
         keepsRow: queue.keepMs > 0,
       });
@@ -42,6 +48,7 @@ export class Endings {
         throw new LeaseLost(row.id);
       }
     });
+    ending.written?.();
     if (state === 'done') {
       ended.add(1, { queue: queue.name, state });
     }
@@ -103,9 +110,15 @@ export class Endings {
     }
   }
 
-  async #fail({ row, queue }: Tried, state: 'failed' | 'cancelled', cause: string): Promise<void> {
+  async #fail(
+    { row, queue }: Tried,
+    state: 'failed' | 'cancelled',
+    cause: string,
+    first?: Ending<unknown>['write'],
+  ): Promise<void> {
     const { write, table, log, ended } = this.#parts;
     const end = async (tx: AnyDb): Promise<void> => {
+      await first?.(tx);
       const rows = new JobRows(tx, table);
       if (!(await rows.fail(row, state, cause, this.#now(), queue.keepsKeys))) {
         throw new LeaseLost(row.id);

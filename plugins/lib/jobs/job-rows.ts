@@ -25,10 +25,21 @@ export interface JobFilter {
   readonly state?: JobState | undefined;
 }
 
+/** Filter, without the queues that are not listed. */
+export interface ListFilter extends JobFilter {
+  readonly unlisted: readonly string[];
+}
+
 /** Start of a page: after this job in the order of creation. */
 export interface JobPosition {
   readonly created_at: number;
   readonly id: string;
+}
+
+/** State in which a successful attempt leaves its job. */
+interface Settled {
+  readonly state: 'done' | 'parked' | 'waiting';
+  readonly afterMs?: number | undefined;
 }
 
 /** Which lease writes. */
@@ -194,7 +205,7 @@ export class JobRows {
    */
   async settle(
     { seq, epoch }: Lease,
-    state: 'done' | 'parked',
+    { state, afterMs = 0 }: Settled,
     now: number,
     { keepsKey, keepsRow }: { readonly keepsKey: boolean; readonly keepsRow: boolean },
   ): Promise<boolean> {
@@ -205,12 +216,14 @@ export class JobRows {
         return true;
       }
     }
+    const isOpenStill = sql`(again = 1 or ${state} <> 'done')`;
+    const wait = Math.max(0, Math.ceil(afterMs));
     const { numAffectedRows = 0n } = await sql`
       update ${this.#table}
-      set state = iif(again = 1, 'waiting', ${state}), again = 0, owner = null, lease_until = null, error = null, due_at = ${now}, wait_ms = 0,
-        attempts = iif(again = 1 or ${state} = 'parked', 0, attempts), progress = iif(again = 1, null, progress),
-        ended_at = iif(again = 1 or ${state} = 'parked', null, ${now}),
-        key = iif(again = 1 or ${state} = 'parked' or ${keepsKey ? 1 : 0}, key, null)
+      set state = iif(again = 1, 'waiting', ${state}), again = 0, owner = null, lease_until = null, error = null,
+        due_at = ${now} + iif(again = 1, 0, ${wait}), wait_ms = iif(again = 1, 0, ${wait}),
+        attempts = iif(${isOpenStill}, 0, attempts), progress = iif(again = 1, null, progress),
+        ended_at = iif(${isOpenStill}, null, ${now}), key = iif(${isOpenStill} or ${keepsKey ? 1 : 0}, key, null)
       ${mine}`.execute(this.#db);
     return numAffectedRows > 0n;
   }
@@ -324,7 +337,7 @@ export class JobRows {
   }
 
   async page(
-    filter: JobFilter,
+    filter: ListFilter,
     before: JobPosition | undefined,
     limit: number,
   ): Promise<readonly JobRow[]> {
@@ -335,12 +348,19 @@ export class JobRows {
     return rows;
   }
 
-  async count(filter: JobFilter): Promise<number> {
+  async count(filter: ListFilter): Promise<number> {
     const { rows } = await sql<{ count: number }>`
       select count(*) as count from ${this.#table} where ${matching(filter)}`.execute(this.#db);
     return rows[0]!.count;
   }
 }
 
-const matching = ({ queue, state }: JobFilter): RawBuilder<unknown> =>
-  sql`${queue === undefined ? sql`true` : sql`queue = ${queue}`} and ${state === undefined ? sql`true` : sql`state = ${state}`}`;
+const matching = ({ queue, state, unlisted }: ListFilter): RawBuilder<unknown> =>
+  sql.join(
+    [
+      queue === undefined ? sql`true` : sql`queue = ${queue}`,
+      state === undefined ? sql`true` : sql`state = ${state}`,
+      ...unlisted.map((name) => sql`queue <> ${name}`),
+    ],
+    sql` and `,
+  );

@@ -145,16 +145,21 @@ export class Jobs<T> implements JobSource {
     before: JobPosition | undefined,
     limit: number,
   ): Promise<readonly JobView[]> {
-    return (await this.#rows.page(filter, before, limit)).map((row) => this.#shown(row));
+    const rows = await this.#rows.page({ ...filter, unlisted: this.#unlisted }, before, limit);
+    return rows.map((row) => this.#shown(row));
   }
 
   count(filter: JobFilter): Promise<number> {
-    return this.#rows.count(filter);
+    return this.#rows.count({ ...filter, unlisted: this.#unlisted });
   }
 
   async find(id: string): Promise<JobView | undefined> {
     const row = await this.#rows.find(id);
-    return row && this.#shown(row);
+    return row && !this.#unlisted.includes(row.queue) ? this.#shown(row) : undefined;
+  }
+
+  get #unlisted(): readonly string[] {
+    return [...this.#queues.values()].filter(({ listed }) => !listed).map(({ name }) => name);
   }
 
   /**

@@ -9,6 +9,8 @@ export interface Job<Payload = unknown, Tables = unknown> {
   readonly payload: Payload;
   /** 1 on the first try. */
   readonly attempt: number;
+  /** Grows with each lease, also by those whose tries do not count: above 1, something may have been done before. */
+  readonly epoch: number;
   readonly createdAt: number;
   /** Aborted when the job is cancelled, its try is late, its lease is lost or the plugin leaves. */
   readonly signal: AbortSignal;
@@ -27,10 +29,17 @@ export interface JobProgress {
 
 /** Successful end of an attempt. */
 export interface Ending<Tables> {
-  /** parked: waits until it is woken, and holds up nobody meanwhile. Default: done. */
-  readonly state?: 'done' | 'parked' | undefined;
+  /**
+   * parked: waits until it is woken, and holds up nobody meanwhile. waiting: there is more to do, and
+   * no attempt is counted. Default: done.
+   */
+  readonly state?: 'done' | 'parked' | 'waiting' | undefined;
+  /** Wait until one that is `waiting` goes on. Default: none. */
+  readonly afterMs?: number | undefined;
   /** Runs in the transaction that ends the attempt, so both happen or neither. */
   readonly write?: ((tx: Kysely<Tables>) => Promise<unknown>) | undefined;
+  /** Called once that is committed. */
+  readonly written?: (() => void) | undefined;
 }
 
 export type Work<Payload, Tables> = (
@@ -67,6 +76,8 @@ export interface QueueOptions<Payload = unknown, Tables = unknown> {
   readonly keys?: 'until-ended' | 'until-removed';
   /** False: people may not cancel its jobs. */
   readonly cancellable?: boolean;
+  /** False: its jobs carry on work that the plugin lists by itself, and are listed nowhere. */
+  readonly listed?: boolean;
   /** Returns the title of a job. Default: the name of the queue. */
   readonly title?: (payload: Payload) => string;
   /** Called in the transaction that ends a job unsuccessfully. */
@@ -99,6 +110,7 @@ export class Queue {
   readonly keepFailedMs: number;
   readonly keepsKeys: boolean;
   readonly cancellable: boolean;
+  readonly listed: boolean;
   readonly #options: AnyQueueOptions;
 
   constructor(name: string, options: AnyQueueOptions) {
@@ -114,6 +126,7 @@ export class Queue {
     this.keepFailedMs = options.keepFailedMs ?? 30 * dayMs;
     this.keepsKeys = options.keys === 'until-removed';
     this.cancellable = options.cancellable ?? true;
+    this.listed = options.listed ?? true;
   }
 
   get atOnce(): number {

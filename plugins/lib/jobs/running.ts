@@ -70,6 +70,7 @@ export class Running {
       id: row.id,
       payload: JSON.parse(row.payload) as unknown,
       attempt: row.attempts,
+      epoch: row.epoch,
       createdAt: row.created_at,
       signal: this.#stop.signal,
       write: (work) => this.#fenced(work as (tx: AnyDb) => Promise<never>),

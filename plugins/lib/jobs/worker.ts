@@ -103,9 +103,7 @@ export class Worker {
     try {
       await this.#writeEnds();
       await this.#recover();
-      for (const queue of this.#parts.queues.values()) {
-        await this.#begin(queue, signal);
-      }
+      await this.#begin(signal);
       await this.#tidy();
       this.#untroubled();
     } catch (error) {
@@ -117,34 +115,39 @@ export class Worker {
     this.#lookIn(soon ?? longestRestMs);
   }
 
-  async #begin(queue: Queue, signal: AbortSignal): Promise<void> {
-    const { clock, write, table, owner } = this.#parts;
+  /** Leases what is due of every queue, as far as it has room, in one commit. */
+  async #begin(signal: AbortSignal): Promise<void> {
+    const { clock, write, table, owner, queues } = this.#parts;
     const now = Math.floor(clock.now());
-    const busy = [...this.#running.values()].filter((one) => one.queue === queue).length;
-    const room = queue.atOnce - busy;
-    if (room > 0) {
-      const due = await this.#rows.due(queue.name, now, room, queue.order);
-      if (due.length > 0 && !signal.aborted) {
-        const leased = await write((tx) =>
-          new JobRows(tx, table).lease(due, owner, now, now + leaseMs),
-        );
-        for (const row of leased) {
-          if (signal.aborted) {
-            await this.#endings.putBack(row, {
-              due_at: now,
-              wait_ms: 0,
-              error: row.error,
-              uncounted: true,
-            });
-          } else {
-            this.#start(row, queue);
-          }
-        }
+    const due: number[] = [];
+    for (const queue of queues.values()) {
+      const busy = [...this.#running.values()].filter((one) => one.queue === queue).length;
+      const room = queue.atOnce - busy;
+      if (room > 0) {
+        due.push(...(await this.#rows.due(queue.name, now, room, queue.order)));
+      }
+      const at = await this.#rows.nextAt(queue.name, now);
+      if (at !== undefined) {
+        this.#lookIn(Math.min(at - now, lookMs));
       }
     }
-    const at = await this.#rows.nextAt(queue.name, now);
-    if (at !== undefined) {
-      this.#lookIn(Math.min(at - now, lookMs));
+    if (due.length === 0 || signal.aborted) {
+      return;
+    }
+    const leased = await write((tx) =>
+      new JobRows(tx, table).lease(due, owner, now, now + leaseMs),
+    );
+    for (const row of leased) {
+      if (signal.aborted) {
+        await this.#endings.putBack(row, {
+          due_at: now,
+          wait_ms: 0,
+          error: row.error,
+          uncounted: true,
+        });
+      } else {
+        this.#start(row, queues.get(row.queue)!);
+      }
     }
   }
 

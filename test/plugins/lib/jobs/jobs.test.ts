@@ -358,6 +358,52 @@ test('a parked job holds up nobody and goes on when it is woken, also when that 
     assert.deepEqual(heard, ['first', 'second', 'first', 'third', 'third']);
   }));
 
+test('work with more to do ends its try and goes on after a while, with what it wrote, and no try is counted', () =>
+  inMill(async (mill) => {
+    const tries: number[] = [];
+    mill.jobs.queue<string>('pump', {
+      tries: 2,
+      work: async ({ attempt }) => {
+        tries.push(attempt);
+        return tries.length < 4
+          ? { state: 'waiting', afterMs: 20, write: grind(`turn ${tries.length}`) }
+          : undefined;
+      },
+    });
+    mill.start();
+    const from = performance.now();
+    await add(mill, 'pump', { payload: 'all', key: 'all' });
+    await until(async () => (await all(mill)).length === 0);
+    assert.ok(performance.now() - from >= 60);
+    assert.deepEqual(tries, [1, 1, 1, 1]);
+    assert.deepEqual(await flour(mill), ['turn 1', 'turn 2', 'turn 3']);
+  }));
+
+test('work that had more to do, or waits for people, ends once it is cancelled', () =>
+  inMill(async (mill) => {
+    const said: string[] = [];
+    let begun = 0;
+    for (const state of ['waiting', 'parked'] as const) {
+      mill.jobs.queue(state, {
+        work: async ({ signal }) => {
+          begun += 1;
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          return { state, write: grind(state) };
+        },
+        onFailed: async (_tx, { cause }) => void said.push(cause),
+      });
+    }
+    mill.start();
+    await add(mill, 'waiting', { payload: 1, id: 'a' });
+    await add(mill, 'parked', { payload: 1, id: 'b' });
+    await until(() => begun === 2);
+    await mill.jobs.cancel('a', 'Ada');
+    await mill.jobs.cancel('b', 'Ada');
+    await until(async () => (await mill.jobs.count({ state: 'cancelled' })) === 2);
+    assert.deepEqual((await flour(mill)).toSorted(), ['parked', 'waiting']);
+    assert.deepEqual(said, ['the job was cancelled', 'the job was cancelled']);
+  }));
+
 test('a job tells how far it is', () =>
   inMill(async (mill) => {
     let go = (): void => undefined;
@@ -481,6 +527,12 @@ test('jobs are listed newest first, page by page, by queue and state', () =>
       ['a1'],
     );
     assert.equal(await mill.jobs.count({ queue: 'a', state: 'waiting' }), 2);
+    mill.jobs.queue('b', { work: async () => {}, listed: false });
+    assert.deepEqual([await mill.jobs.count({}), await mill.jobs.find('b1')], [2, undefined]);
+    assert.deepEqual(
+      (await all(mill)).map(({ id }) => id),
+      ['a2', 'a1'],
+    );
   }));
 
 test('a job that is too large, or of a queue that there is not, is refused', () =>
