@@ -6,8 +6,10 @@ import { Dispatcher } from '../../plugins/notify/queue/dispatcher.ts';
 import { Knowledge } from '../../plugins/notify/message/knowledge.ts';
 import { OutcomePublisher } from '../../plugins/notify/queue/outcome-publisher.ts';
 import { Sender } from '../../plugins/notify/queue/sender.ts';
+import { DeliveryQueue } from '../../plugins/notify/store/delivery-queue.ts';
 import type { NotifyTables } from '../../plugins/notify/store/tables.ts';
 import { noticeOf, shipped as types } from '../plugins/notify/office.ts';
+import { steppedJobs } from '../plugins/lib/jobs/stepped-jobs.ts';
 import { openIn } from '../storage/folder.ts';
 import { fastClock, type LedgerTables, prepare } from './notify-crash-model.ts';
 
@@ -30,7 +32,6 @@ const log = {
   warn() {},
   error: (_fields: unknown, message: string) => void writeSync(2, `${message}\n`),
 };
-const never = new AbortController().signal;
 const ids = { uuid: () => crypto.randomUUID() };
 const settings = { get: <T>() => '' as T };
 const source = {
@@ -70,8 +71,17 @@ const source = {
 };
 const devices = { ...source, available: false } as never;
 const knowledge = new Knowledge({ source, devices, findings: devices, clock, log });
-const sender = new Sender({
+const { jobs, run } = steppedJobs<NotifyTables>('notify', {
   tables,
+  clock,
+  log,
+  process: `${process.pid}-${performance.timeOrigin}`,
+});
+const queue = new DeliveryQueue(jobs);
+new Sender({
+  tables,
+  jobs,
+  queue,
   types,
   clock,
   log,
@@ -81,12 +91,9 @@ const sender = new Sender({
   fetch: (url, request) => outbound.fetch(url, { ...request, timeoutMs: 300 }),
   uuid: ids.uuid,
   random: Math.random,
-  process: String(process.pid) + String(performance.timeOrigin),
-  generation: 'g',
-  signal: never,
 });
 const publisher = new OutcomePublisher({ tables, source, clock, log, announce: () => undefined });
-const dispatcher = new Dispatcher({ tables, clock, ids, types });
+const dispatcher = new Dispatcher({ tables, queue, clock, ids, types });
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function accept(...[incident, kind, more]: Parameters<typeof noticeOf>): Promise<void> {
@@ -112,22 +119,20 @@ async function storm(): Promise<never> {
   }
 }
 
-async function work(): Promise<void> {
-  await sender.sendDue();
-  await publisher.publish();
-}
+const stop = new AbortController();
+const sending = run(stop.signal);
 
 if (mode === 'storm') {
-  const working = (async (): Promise<never> => {
+  const publishing = (async (): Promise<never> => {
     for (;;) {
-      await work();
+      await publisher.publish();
       await pause(5);
     }
   })();
-  await Promise.all([storm(), working]);
+  await Promise.all([storm(), publishing, sending]);
 } else {
   for (;;) {
-    await work();
+    await publisher.publish();
     await pause(5);
     const left = await tables.read
       .selectFrom('notify_deliveries')
@@ -139,6 +144,8 @@ if (mode === 'storm') {
       break;
     }
   }
+  stop.abort();
+  await sending;
   outbound.close();
   await storage.close();
 }

@@ -1,6 +1,6 @@
 import type { ChannelAddress, ChannelType } from 'svc/contracts/notify';
-import { SvcError } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { type Addresses, mask } from './address.ts';
 import type { Shown } from './channel.ts';
 import type { ChannelWithState } from '../store/channel-store.ts';
@@ -74,9 +74,6 @@ export function assertAddressOfSetting(
     (draft.endpoint === mask || draft.endpoint === before.endpoint) &&
     (draft.secret === undefined || draft.secret === before.secret || draft.secret === mask);
   if (!same) {
-    throw new SvcError(
-      'conflict',
-      `type and address of this channel come from the setting ${setting}; change the setting`,
-    );
+    throw errors.address_of_setting({ setting });
   }
 }

@@ -1,6 +1,7 @@
 import type { ChannelAddress, ChannelType } from 'svc/contracts/notify';
-import { isSvcError, type Secrets, type Settings, SvcError } from 'svc/sdk';
+import { isSvcError, type Secrets, type Settings } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { addressOfSetting } from './settings-channels.ts';
 import type { ChannelRow } from '../store/tables.ts';
 
@@ -27,10 +28,7 @@ export class Addresses {
     if (setting !== null) {
       const address = addressOfSetting(this.#settings, setting);
       if (address.endpoint === '') {
-        throw new SvcError(
-          'conflict',
-          `the channel has no address: the setting ${setting} is empty; set it, or delete the channel`,
-        );
+        throw errors.no_address({ setting });
       }
       return address;
     }
@@ -40,13 +38,7 @@ export class Addresses {
         secret: secret === null ? '' : this.#secrets.open(placeOf(ref, 'secret'), secret),
       };
     } catch (error) {
-      throw isSvcError(error)
-        ? new SvcError(
-            'conflict',
-            'the stored address of the channel cannot be decrypted; enter it again',
-            { cause: error },
-          )
-        : error;
+      throw isSvcError(error) ? errors.sealed_address({ cause: error }) : error;
     }
   }
 

@@ -13,7 +13,7 @@ import {
   type Page,
   type PageRequest,
   type Settings,
-  SvcError,
+  type SvcError,
   type Tables,
 } from 'svc/sdk';
 
@@ -23,8 +23,10 @@ import { type Shown, shownChannel } from './channel.ts';
 import { ChannelStore, type ChannelWithState } from '../store/channel-store.ts';
 import { checkTemplate } from '../message/channel-template.ts';
 import type { ChannelTypeRegistry } from '../types/channel-types.ts';
+import type { DeliveryQueue } from '../store/delivery-queue.ts';
 import { DeliveryStore } from '../store/delivery-store.ts';
-import { Heirs } from './heirs.ts';
+import { Backlog } from './backlog.ts';
+import { errors } from './errors.ts';
 import type { Draft } from './schema.ts';
 import { addressOfSetting } from './settings-channels.ts';
 import type { NotifyTables } from '../store/tables.ts';
@@ -34,6 +36,7 @@ export type ChangeCall = Pick<Call, 'note' | 'requireMatch'>;
 
 export interface ChannelsParts {
   readonly tables: Tables<NotifyTables>;
+  readonly queue: DeliveryQueue;
   readonly types: ChannelTypeRegistry;
   readonly addresses: Addresses;
   readonly settings: Pick<Settings, 'get'>;
@@ -44,7 +47,7 @@ export interface ChannelsParts {
   readonly addressChanged?: (id: number) => void;
   /** Takes what a channel is told that another one of its name was never sent. */
   readonly dispatcher: Pick<NoticeDispatcher, 'accept'>;
-  readonly mostChannels?: number;
+  readonly maxChannels?: number;
 }
 
 /** Channels as the API changes them. */
@@ -72,23 +75,20 @@ export class Channels {
 
   async create(call: ChangeCall, draft: Draft): Promise<Shown> {
     const shown = await this.#insert(call, draft);
-    await new Heirs(this.#parts).tell(shown.id, shown.name);
+    await new Backlog(this.#parts).tell(shown.id, shown.name);
     return shown;
   }
 
   #insert(call: ChangeCall, draft: Draft): Promise<Shown> {
-    const { tables, types, clock, ids, mostChannels = 200 } = this.#parts;
+    const { tables, types, clock, ids, maxChannels = 200 } = this.#parts;
     return tables.write(async (tx) => {
       const store = new ChannelStore(tx);
       const { id: typeId, type } = types.named(draft.channel_type);
       const address = typedAddress(draft, type);
       const name = await freeName(store, draft.name);
       await requireFallback(store, draft);
-      if ((await store.count()) >= mostChannels) {
-        throw new SvcError(
-          'conflict',
-          `the limit of ${mostChannels} channels is reached; delete one that is not needed`,
-        );
+      if ((await store.count()) >= maxChannels) {
+        throw errors.max_channels({ max: maxChannels });
       }
       const ref = ids.uuid();
       const now = clock.now();
@@ -111,13 +111,13 @@ export class Channels {
     const { enabled: wasEnabled } = await this.get(id);
     const shown = await this.#update(call, id, draft);
     if (shown.enabled && !wasEnabled) {
-      await new Heirs(this.#parts).tell(id, shown.name);
+      await new Backlog(this.#parts).tell(id, shown.name);
     }
     return shown;
   }
 
   #update(call: ChangeCall, id: number, draft: Draft): Promise<Shown> {
-    const { tables, types, addresses, clock, addressChanged } = this.#parts;
+    const { tables, queue, types, addresses, clock, addressChanged } = this.#parts;
     return tables.write(async (tx) => {
       const store = new ChannelStore(tx);
       const row = await existing(id, store);
@@ -142,6 +142,7 @@ export class Channels {
         await new DeliveryStore(tx).hurry({ channel: id }, clock.now());
         addressChanged?.(id);
       }
+      await queue.look(tx, id);
       const after = this.#shown((await store.find(id))!);
       call.note({ before, after });
       return after;
@@ -149,7 +150,7 @@ export class Channels {
   }
 
   async remove(call: ChangeCall, id: number): Promise<void> {
-    const { tables, source, settings } = this.#parts;
+    const { tables, queue, source, settings } = this.#parts;
     const pinning = source.available ? await source.get().pinning(id) : [];
     await tables.write(async (tx) => {
       const store = new ChannelStore(tx);
@@ -157,18 +158,17 @@ export class Channels {
       const before = this.#shown(row);
       call.requireMatch(before);
       if (row.standing !== null && addressOfSetting(settings, row.standing).endpoint !== '') {
-        throw new SvcError(
-          'conflict',
-          `the channel ${row.name} comes from the setting ${row.standing}; empty the setting before you delete the channel, or disable it`,
-        );
+        throw errors.channel_of_setting({ name: row.name, setting: row.standing });
       }
       if (pinning.length > 0) {
-        throw new SvcError(
-          'conflict',
-          `${pinning.length === 1 ? 'a rule sends' : `${pinning.length} rules send`} to ${row.name}: ${firstOf(pinning)}; take the channel out of them first`,
-        );
+        throw errors.channel_in_use({
+          senders: pinning.length === 1 ? 'a rule sends' : `${pinning.length} rules send`,
+          name: row.name,
+          rules: firstOf(pinning),
+        });
       }
       await store.remove(id);
+      await queue.look(tx, id);
       call.note({ before });
     });
   }
@@ -188,7 +188,7 @@ export class Channels {
 export async function existing(id: number, store: ChannelStore): Promise<ChannelWithState> {
   const row = await store.find(id);
   if (row === undefined) {
-    throw new SvcError('not_found', `there is no notification channel ${id}`);
+    throw errors.no_channel({ id });
   }
   return row;
 }
@@ -220,9 +220,7 @@ function milliseconds(field: string, text: string, most: number): number {
   const ms = parseDuration(text);
   if (ms > most) {
     const message = `is at most ${formatDuration(most)}`;
-    throw new SvcError('invalid_argument', `${field} ${message}`, {
-      details: [{ path: `/${field}`, message }],
-    });
+    throw invalid(field, message);
   }
   return ms;
 }
@@ -242,26 +240,26 @@ async function requireFallback(
         ? `names no channel: there is none with id ${fallback}`
         : undefined;
   if (message !== undefined) {
-    throw new SvcError('invalid_argument', `fallback_channel_id ${message}`, {
-      details: [{ path: '/fallback_channel_id', message }],
-    });
+    throw invalid('fallback_channel_id', message);
   }
 }
 
 async function freeName(store: ChannelStore, given: string, exceptId?: number): Promise<string> {
   const name = given.trim();
   if (name === '') {
-    throw new SvcError('invalid_argument', 'name is empty', {
-      details: [{ path: '/name', message: 'is empty' }],
-    });
+    throw invalid('name', 'is empty');
   }
   if (await store.isTaken(name, exceptId)) {
-    throw new SvcError('conflict', `there is a channel ${name} already`, {
-      details: [{ path: '/name', message: 'is taken' }],
-    });
+    throw errors.channel_name_taken(
+      { name },
+      { details: [{ path: '/name', message: 'is taken' }] },
+    );
   }
   return name;
 }
+
+const invalid = (field: string, message: string): SvcError =>
+  errors.invalid_channel({ field, message }, { details: [{ path: `/${field}`, message }] });
 
 const firstOf = (names: readonly string[]): string =>
   names.length > 10

@@ -21,8 +21,8 @@ const minuteMs = 60_000;
 const longestFact = 2_000;
 /** Of a host, so that its address stands beside it. */
 const longestName = 100;
-const mostLabels = 30;
-const mostTags = 6;
+const maxLabels = 30;
+const maxTags = 6;
 const maxInstances = 10;
 
 /** What a person who is woken asks, and the answers: those that are not known are left out. */
@@ -79,7 +79,7 @@ export function placeOf(
   if (host === undefined) {
     return `device ${device}`;
   }
-  const tags = Object.entries(host.tags).slice(0, mostTags);
+  const tags = Object.entries(host.tags).slice(0, maxTags);
   return [
     `${oneLine(host.display_name, longestName)}${host.ip_address === null ? '' : ` (${host.ip_address})`}`,
     ...(host.roles.length > 0 ? [`role ${host.roles.join(', ')}`] : []),
@@ -203,6 +203,6 @@ function listed(instances: readonly NoticeInstance[], total: number): string {
 }
 
 export function labelsOf(labels: NoticeIncident['labels']): string {
-  const shown = Object.entries(labels).slice(0, mostLabels);
+  const shown = Object.entries(labels).slice(0, maxLabels);
   return shown.map(([name, text]) => `${name}=${text}`).join(', ');
 }

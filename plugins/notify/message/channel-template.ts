@@ -1,6 +1,8 @@
 import type { MessageEntry, NoticeIncident } from 'svc/contracts/notify';
-import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { isSvcError, messageOf } from 'svc/sdk';
 import { compileTemplate, display, templateFunction } from 'svc/template';
+
+import { errors } from './errors.ts';
 
 export interface TemplateData extends MessageEntry {
   readonly title: string;
@@ -53,10 +55,10 @@ function compile(source: string): ReturnType<typeof compileTemplate> {
     const message = isSvcError(error)
       ? error.message
       : `is not a valid template: ${messageOf(error)}`;
-    throw new SvcError('invalid_argument', `template: ${message}`, {
-      details: [{ path: '/template', message }],
-      cause: error,
-    });
+    throw errors.invalid_template(
+      { message },
+      { details: [{ path: '/template', message }], cause: error },
+    );
   }
 }
 

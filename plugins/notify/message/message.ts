@@ -30,9 +30,9 @@ const words = { firing: 'FIRING', resolved: 'RESOLVED', reminder: 'STILL FIRING'
 const longestTitle = 300;
 const longestLine = 2_000;
 /** Incidents of a digest that get a line. */
-const mostLines = 30;
-const mostNames = 3;
-const mostSteps = 4;
+const maxLines = 30;
+const maxNames = 3;
+const maxSteps = 4;
 
 /** The message about one incident, in the channel's own template unless that fails. */
 export function incidentMessage(
@@ -57,7 +57,7 @@ export function incidentMessage(
       : []),
   ];
   const facts = factsOf(entry, around);
-  const steps = kind === 'resolved' ? [] : (around.background?.steps ?? []).slice(0, mostSteps);
+  const steps = kind === 'resolved' ? [] : (around.background?.steps ?? []).slice(0, maxSteps);
   const templated = made !== undefined && 'text' in made;
   const hour = around.background?.hour;
   return {
@@ -108,9 +108,9 @@ export function digestMessage(
   const hostOf = ({ device_id: id }: NoticeIncident): DeviceEntry | undefined =>
     id === undefined ? undefined : hosts.get(id);
   const lines = entries
-    .slice(0, mostLines)
+    .slice(0, maxLines)
     .map(({ kind, incident }) => lineOf({ kind, incident }, hostOf(incident), now));
-  const more = count - Math.min(entries.length, mostLines);
+  const more = count - Math.min(entries.length, maxLines);
   const isOver = counts.firing + counts.reminder === 0;
   const severity = entries[0]?.incident.severity ?? 'info';
   return {
@@ -272,8 +272,8 @@ function namesOf(
         .filter((name) => name !== ''),
     ),
   ];
-  const more = names.length - mostNames;
+  const more = names.length - maxNames;
   return names.length === 0
     ? ''
-    : ` (${names.slice(0, mostNames).join(', ')}${more > 0 ? ' …' : ''})`;
+    : ` (${names.slice(0, maxNames).join(', ')}${more > 0 ? ' …' : ''})`;
 }

@@ -1,10 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-import type { Ids, Secrets, Tables } from 'svc/sdk';
+import type { Clock, Ids, Secrets, Settings, Tables } from 'svc/sdk';
 
-import type { Target } from './message.ts';
+import type { LinkOf, Target } from './message.ts';
 import type { NotifyTables } from '../store/tables.ts';
 
+export const pagePath = '/api/v1/incident-pages';
 /** So long a link opens. */
 export const opensForMs = 7 * 86_400_000;
 
@@ -78,4 +79,35 @@ export class PageLinks {
   #mac(body: string): Buffer {
     return createHmac('sha256', this.#key).update(body).digest();
   }
+}
+
+export interface LinkParts {
+  readonly links: PageLinks;
+  readonly settings: Pick<Settings, 'get'>;
+  readonly clock: Clock;
+}
+
+/** Returns where links of messages lead: below the public URL, as the settings say. */
+export function linksBelow(publicUrl: string, { links, settings, clock }: LinkParts): LinkOf {
+  const origin = publicUrl.replace(/\/$/, '');
+  return (target) => {
+    if (target === undefined) {
+      return origin;
+    }
+    if ('act' in target) {
+      const path = settings.get<string>('notify.act_path');
+      return path === '' ? '' : origin + path.replaceAll('{id}', String(target.act));
+    }
+    if ('chart' in target) {
+      return `${origin}${pagePath}/${links.sign({ incident: target.chart }, clock.now())}/chart.png`;
+    }
+    const isIncident = 'incident' in target;
+    return (
+      origin +
+      settings
+        .get<string>(isIncident ? 'notify.incident_path' : 'notify.incidents_path')
+        .replaceAll('{id}', isIncident ? String(target.incident) : '')
+        .replaceAll('{token}', links.sign(target, clock.now()))
+    );
+  };
 }

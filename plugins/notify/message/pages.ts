@@ -1,17 +1,16 @@
 import type { NoticeInstances } from 'svc/contracts/notify';
-import { byteRoute, type Clock, type RouteDeclaration, SvcError, type Tables } from 'svc/sdk';
+import { byteRoute, type Clock, type RouteDeclaration, type Tables } from 'svc/sdk';
 import { Type } from 'typebox';
 
+import { errors } from './errors.ts';
 import { againstThreshold, clockOf, labelsOf } from './briefing.ts';
 import { chartPng } from './chart-png.ts';
 import type { Knowledge } from './knowledge.ts';
 import { digestMessage, incidentMessage, type LinkOf, type Target } from './message.ts';
 import { NoticeStore } from '../store/notice-store.ts';
-import type { PageLinks } from './page-link.ts';
+import { type PageLinks, pagePath } from './page-link.ts';
 import { type Listed, listPage, messagePage, notePage, pagePolicy } from './page-html.ts';
 import type { NotifyTables } from '../store/tables.ts';
-
-export const pagePath = '/api/v1/incident-pages';
 
 export interface PagesParts {
   readonly tables: Tables<NotifyTables>;
@@ -22,7 +21,7 @@ export interface PagesParts {
 }
 
 /** Incidents or instances that one page names; it leads to the next ones. Composed in one go, while others wait. */
-const mostListed = 200;
+const maxListed = 200;
 
 /** Pages that a link in a message opens, for the person who got it. */
 export class Pages {
@@ -47,10 +46,7 @@ export class Pages {
       'incident' in target ? await this.#parts.knowledge.aroundId(target.incident) : undefined;
     const { hour, incident } = around?.background ?? {};
     if (hour === undefined) {
-      throw new SvcError(
-        'not_found',
-        'there is no chart of this: nothing was measured of it in the last hour',
-      );
+      throw errors.no_chart();
     }
     return chartPng(hour, incident?.threshold);
   }
@@ -60,16 +56,9 @@ export class Pages {
     const opened = links.open(token, clock.now());
     switch (opened.result) {
       case 'forged':
-        throw new SvcError(
-          'not_found',
-          'the link is not complete, or was never sent; open it from the message again',
-        );
+        throw errors.broken_link();
       case 'expired':
-        throw new SvcError(
-          'not_found',
-          'the link has expired: links in messages open for a week; sign in to see the incident',
-          { status: 410 },
-        );
+        throw errors.link_expired();
       case 'open':
         return opened.target;
     }
@@ -78,10 +67,7 @@ export class Pages {
   async #incident(id: number, from: number): Promise<string> {
     const around = await this.#parts.knowledge.aroundId(id);
     if (around?.background === undefined) {
-      throw new SvcError(
-        'unavailable',
-        `incident ${id} cannot be read now: alerting does not run, or the incident is no longer kept; try again in a minute`,
-      );
+      throw errors.incident_unreadable({ id });
     }
     const { incident, hour } = around.background;
     const kind = incident.status === 'resolved' ? 'resolved' : 'firing';
@@ -90,7 +76,7 @@ export class Pages {
       { kind, incident },
       { link: '', template: undefined, around },
     );
-    const instances = await this.#parts.knowledge.instances(id, { from, limit: mostListed });
+    const instances = await this.#parts.knowledge.instances(id, { from, limit: maxListed });
     const list =
       instances && instances.total > 1
         ? { items: instances.items.map(itemOf), from, total: instances.total }
@@ -108,15 +94,11 @@ export class Pages {
     const { tables, knowledge, linkOf, clock } = this.#parts;
     const { notices, counts, group } = await new NoticeStore(tables.read).ofMessage(delivery, {
       from,
-      limit: mostListed,
+      limit: maxListed,
     });
     const total = counts.firing + counts.reminder + counts.resolved;
     if (total === 0 || (from === 0 && notices.length === 0)) {
-      throw new SvcError(
-        'not_found',
-        'what a message said is kept for a day, and this one is older; sign in to see the incidents',
-        { status: 410 },
-      );
+      throw errors.message_expired();
     }
     const hosts = await knowledge.hosts(notices.map(({ incident }) => incident));
     const now = clock.now();

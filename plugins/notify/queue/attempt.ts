@@ -10,11 +10,11 @@ import {
   messageOf,
   type OutboundReply,
   type OutboundRequest,
-  SvcError,
   type Tables,
   withDeadline,
 } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { type Addresses, withoutKeys } from '../channels/address.ts';
 import type { ChannelTypeRegistry } from '../types/channel-types.ts';
 import type { Knowledge } from '../message/knowledge.ts';
@@ -67,10 +67,10 @@ const [postMs, postAgainMs] = [30_000, 40_000];
 const usualMs = 10_000;
 /** A kind of channel that delivers by itself is given so many times what it was told: one that never ends must not hold others up. */
 const patience = 2.5;
-const mostReplyBytes = 256 * 1024;
+const maxReplyBytes = 256 * 1024;
 const longestReason = 300;
 /** Incidents that a digest may name. */
-const mostEntries = 200;
+const maxEntries = 200;
 
 /** Sends one delivery to its channel, once. Never throws. */
 export async function attempt(
@@ -97,7 +97,7 @@ export async function attempt(
       const delivering = type.deliver(message, address, { now: parts.now(), timeoutMs });
       return resultOf(
         await withDeadline(delivering, timeoutMs * patience, () =>
-          Promise.reject(new ChannelLate(timeoutMs * patience)),
+          Promise.reject(errors.channel_late({ seconds: (timeoutMs * patience) / 1_000 })),
         ),
         address,
       );
@@ -149,7 +149,7 @@ async function put(
         headers,
         body,
         timeoutMs,
-        maxBytes: mostReplyBytes,
+        maxBytes: maxReplyBytes,
         onBody,
       }),
     );
@@ -249,15 +249,6 @@ function resultOfError(error: unknown, address: ChannelAddress): AttemptResult {
   }
 }
 
-/** It may have it all the same. */
-class ChannelLate extends SvcError {
-  constructor(ms: number) {
-    super('unavailable', `the channel did not end its delivery within ${ms / 1_000} s`, {
-      reason: 'notify.channel_late',
-    });
-  }
-}
-
 /** It was received, so that another try would only repeat it. */
 const answerTooLarge = 'outbound.reply_too_large';
 const neverArrived = new Set([
@@ -285,7 +276,7 @@ async function messageFor(
       : wordsMessage(words, linkOf(undefined));
   }
   if (row.kind === 'digest') {
-    const digest = await notices.inDigest(row.seq, mostEntries);
+    const digest = await notices.inDigest(row.seq, maxEntries);
     const hosts = await knowledge.hosts(digest.notices.map(({ incident }) => incident));
     const contents = {
       entries: digest.notices,
@@ -297,7 +288,7 @@ async function messageFor(
     return digestMessage(row.id, contents, linkOf({ digest: row.id }));
   }
   if (row.notice_id === null) {
-    throw new SvcError('internal', `delivery ${row.id} has no notice`);
+    throw errors.no_notice({ id: row.id });
   }
   const notice = await notices.get(row.notice_id);
   const around = await knowledge.around(notice.incident);

@@ -1,9 +1,11 @@
+import { type Ending, LeaseLost } from 'svc/jobs';
 import type { Clock, Counter, Logger, Tables } from 'svc/sdk';
 
 import { attempt, type AttemptParts, type AttemptResult } from './attempt.ts';
 import { ChannelStore } from '../store/channel-store.ts';
 import { claim } from './claim.ts';
 import { severities } from '../message/message.ts';
+import type { ChannelLease, DeliveryQueue } from '../store/delivery-queue.ts';
 import { DeliveryStore } from '../store/delivery-store.ts';
 import { HeldUp } from './held-up.ts';
 import { isTriedAgain, soonTries, waitAfter } from './retries.ts';
@@ -14,17 +16,13 @@ import type { ChannelRow, Delivery, Notify, NotifyTables } from '../store/tables
 
 export interface ChannelSenderParts extends Omit<AttemptParts, 'now'> {
   readonly tables: Tables<NotifyTables>;
+  readonly queue: DeliveryQueue;
   readonly clock: Clock;
   readonly log: Logger;
   readonly uuid: () => string;
   /** In [0, 1). */
   readonly random: () => number;
-  readonly signal: AbortSignal;
   readonly tries?: Counter;
-  /** Process and generation that send, as they stand in the rows they send. */
-  readonly owner: string;
-  /** After what this channel was to be sent has been queued for the one that stands in. */
-  readonly diverted: (channel: number) => void;
   /** After a delivery has ended by a try. */
   readonly finished: (deliveryId: string) => void;
 }
@@ -34,13 +32,14 @@ interface Claimed {
   readonly channel: ChannelRow;
 }
 
-/** What comes by no write of this process, such as the deliveries of one before it, is found by then. */
-const longestRestMs = 30_000;
-
 /** Beyond the waiting of its group a message is held back for so long at most, and it is looked so often. */
-const mostHeldMs = 5_000;
+const maxHeldMs = 5_000;
 const lookMs = 400;
-const mostHeld = 500;
+const maxHeld = 500;
+/** Of what is due and cannot be begun, it is not known until when; and what comes due while the platform blocks is late. */
+const [unknownMs, blockedLookMs] = [200, 5_000];
+/** Jobs wait by the wall clock: where that is set back a little, nothing is later than this. */
+const maxRestMs = 10_000;
 const heldBack = { unclear: false, uncounted: true, isDelayed: false } as const;
 const grave = severities.indexOf('critical');
 
@@ -52,10 +51,6 @@ export class ChannelSender {
   readonly #heldUp: HeldUp;
   /** Since when the first words about an incident wait for its cause, by the number of the delivery. */
   readonly #held = new Map<number, number>();
-  /** A try whose result could not be stored yet. */
-  #unsaved: Tried | undefined;
-  /** Nothing of what was queued when it was looked for will be due before. */
-  #restUntil = -Infinity;
   #isDeleted = false;
 
   constructor(id: number, schedule: SendSchedule, parts: ChannelSenderParts) {
@@ -65,81 +60,51 @@ export class ChannelSender {
     this.#heldUp = new HeldUp(id, parts);
   }
 
-  get hasUnsaved(): boolean {
-    return this.#unsaved !== undefined;
-  }
-
-  /** `isQuiet`: nothing but the sender has written to the queue for a while. */
-  mayGoOn(isQuiet: boolean): boolean {
-    const isAtRest = isQuiet && this.#parts.clock.monotonic() < this.#restUntil;
-    return this.hasUnsaved || (this.#schedule.waitMs <= 0 && !isAtRest);
-  }
-
   get isDeleted(): boolean {
     return this.#isDeleted;
   }
 
   /** The platform's wait was for the address before. */
   addressChanged(): void {
-    this.#restUntil = -Infinity;
     this.#schedule.unblock();
-    this.#schedule.forgetRetries();
   }
 
-  /** There is more in its queue. */
-  roused(): void {
-    this.#restUntil = -Infinity;
-  }
-
-  /** What waits after a try that failed has been set to be tried now. */
-  hurried(): void {
-    this.#restUntil = -Infinity;
-    this.#schedule.forgetRetries();
-  }
-
-  /** What is due while the platform lets nothing through. */
-  tellHeldUp(): Promise<void> {
-    return this.#heldUp.tell(this.#schedule.blockedMs);
-  }
-
-  /** Sends what is next, and stores what came of it; false when no delivery is due. */
-  async sendNext(): Promise<boolean> {
-    const { tables, clock, signal, tries } = this.#parts;
-    if (this.#unsaved) {
-      await this.#save(this.#unsaved);
-    }
-    const now = clock.monotonic();
-    const claimed = await tables.write((tx) => this.#claim(tx));
+  /** Sends what is next; its end is stored with the end of the try, until when the channel gets nothing more. */
+  async sendNext(lease: ChannelLease): Promise<Ending<NotifyTables>> {
+    const { clock, tries } = this.#parts;
+    await this.#heldUp.tell(lease, this.#schedule.blockedMs);
+    const claimed = await lease.write((tx) => this.#claim(tx));
     if ('waitMs' in claimed) {
-      this.#restUntil = now + Math.min(claimed.waitMs, longestRestMs);
-      return false;
+      const { waitMs } = claimed;
+      return waitMs === Infinity
+        ? {}
+        : { state: 'waiting', afterMs: Math.min(waitMs || unknownMs, maxRestMs) };
     }
-    this.#restUntil = -Infinity;
     const { row, channel } = claimed;
     if (await this.#waitsForCause(row)) {
-      await tables.write((tx) =>
-        new DeliveryStore(tx).requeue(
-          row,
-          { due_at: clock.now() + lookMs, wait_ms: lookMs, error: null, ...heldBack },
-          clock.now(),
-        ),
-      );
-      this.#schedule.retryAfter(row.seq, lookMs);
-      return true;
+      return this.#holdBack(row);
     }
     this.#held.delete(row.seq);
-    this.#schedule.retryAfter(row.seq, 0);
+    this.#schedule.tried(row.seq);
     this.#schedule.recordSend();
     const result = await attempt(
       { ...this.#parts, now: () => clock.now() },
       row,
       channel,
-      () => signal.aborted,
+      () => lease.signal.aborted,
     );
     tries?.add(1, { channel_type: channel.channel_type, result: result.result });
-    this.#unsaved = { row, channel, result };
-    await this.#save(this.#unsaved);
-    return true;
+    return await this.#end({ row, channel, result }, lease);
+  }
+
+  #holdBack(row: Delivery): Ending<NotifyTables> {
+    const now = this.#parts.clock.now();
+    const again = { due_at: now + lookMs, wait_ms: lookMs, error: null, ...heldBack };
+    this.#schedule.retryAfter(row, lookMs, again.due_at);
+    return {
+      state: 'waiting',
+      write: (tx) => new DeliveryStore(tx).requeue(row, again, now),
+    };
   }
 
   /** What is grave goes when it is due; all else waits a moment for the cause, while that is being looked for. */
@@ -158,12 +123,12 @@ export class ChannelSender {
       kind !== 'firing' ||
       severity === grave ||
       attempts > 1 ||
-      now - since >= mostHeldMs ||
+      now - since >= maxHeldMs ||
       !(await knowledge.isSought(incident, at))
     ) {
       return false;
     }
-    if (this.#held.size > mostHeld) {
+    if (this.#held.size > maxHeld) {
       // Of those that were dropped meanwhile.
       this.#held.clear();
     }
@@ -171,30 +136,32 @@ export class ChannelSender {
     return true;
   }
 
+  /** After how many milliseconds there is something to send; Infinity: nothing waits. */
   async #claim(tx: Notify): Promise<Claimed | { readonly waitMs: number }> {
-    const { clock, types, owner, uuid } = this.#parts;
+    const { clock, types, uuid } = this.#parts;
     const channel = await new ChannelStore(tx).find(this.id);
+    const deliveries = new DeliveryStore(tx);
     const now = clock.now();
+    await deliveries.requeueInterrupted(this.id);
     this.#isDeleted = channel === undefined;
     if (channel === undefined || channel.enabled === 0) {
-      await new DeliveryStore(tx).failQueued(
+      await deliveries.failQueued(
         this.id,
         `the channel was ${this.#isDeleted ? 'deleted' : 'disabled'} before this was sent`,
         now,
         this.#isDeleted,
       );
     }
-    if (channel === undefined) {
-      return { waitMs: 0 };
+    if (channel === undefined || !(await deliveries.hasQueued(this.id))) {
+      return { waitMs: Infinity };
     }
     const { limits = [], tracks = false } = types.find(channel.channel_type) ?? {};
     this.#schedule.limits = limits;
     if (this.#schedule.waitMs > 0) {
-      return { waitMs: this.#schedule.waitMs };
+      return { waitMs: this.#pauseMs };
     }
     const found = await claim(tx, {
       channel,
-      owner,
       now,
       uuid,
       folds: !tracks,
@@ -207,63 +174,82 @@ export class ChannelSender {
     return 'row' in found ? { row: found.row, channel } : found;
   }
 
-  /** Until it is stored, the channel gets nothing more: nothing is sent twice because the disk is full. */
-  async #save({ row, channel, result }: Tried): Promise<void> {
-    const { tables, clock, random, finished, diverted } = this.#parts;
+  /** How the try ends: with what came of it, and what belongs to a message that was sent, such as its picture. */
+  async #end(tried: Tried, lease: ChannelLease): Promise<Ending<NotifyTables>> {
+    const { clock, random, queue, finished } = this.#parts;
+    const { row, result } = tried;
     const now = clock.now();
     const askedMs = result.result === 'retry' ? result.afterMs : undefined;
     const again = isTriedAgain(row, result);
-    const waitMs = again
+    const retryMs = again
       ? waitAfter(result.result === 'failed' ? soonTries : row.attempts, askedMs, random())
-      : 0;
-    await tables.write((tx) =>
-      storeEnd(tx, { row, channel, result }, { now, askedMs, retryMs: again ? waitMs : undefined }),
-    );
-    this.#unsaved = undefined;
-    if (again) {
-      this.#schedule.retryAfter(row.seq, waitMs);
-      if (channel.fallback_channel_id !== null) {
-        diverted(channel.fallback_channel_id);
-      }
+      : undefined;
+    if (retryMs !== undefined) {
+      this.#schedule.retryAfter(row, retryMs, now + retryMs);
     }
     if (askedMs !== undefined) {
       this.#schedule.block(askedMs);
     }
-    this.#logFailure({ row, channel, result }, again);
-    if (!again && result.result !== 'stopped') {
-      finished(row.id);
+    this.#logFailure(tried, again);
+    const store = (tx: Notify): Promise<void> =>
+      storeEnd(tx, tried, { now, askedMs, retryMs, queue });
+    const written = (): void => void (again || result.result === 'stopped' || finished(row.id));
+    if (
+      result.result !== 'sent' ||
+      result.enclose === undefined ||
+      !(await this.#isStored(lease, store))
+    ) {
+      return { state: 'waiting', afterMs: this.#pauseMs, write: store, written };
     }
-    if (result.result === 'sent' && result.enclose !== undefined) {
-      await this.#enclose(row, result.enclose);
+    written();
+    const lost = await this.#enclose(lease, result.enclose);
+    return {
+      state: 'waiting',
+      afterMs: this.#pauseMs,
+      write: async (tx) =>
+        lost === undefined ||
+        (await new DeliveryStore(tx).note(row.seq, `sent without its picture: ${lost}`)),
+    };
+  }
+
+  /** What the platform takes no sooner need not be looked for. */
+  get #pauseMs(): number {
+    return Math.min(Math.max(0, this.#schedule.waitMs), blockedLookMs);
+  }
+
+  /** False: storage takes no write now, and what belongs to the message is left out. */
+  async #isStored(lease: ChannelLease, store: (tx: Notify) => Promise<void>): Promise<boolean> {
+    try {
+      await lease.write(store);
+      return true;
+    } catch (error) {
+      if (error instanceof LeaseLost) {
+        throw error;
+      }
+      return false;
     }
   }
 
-  /** What belongs to a message that was sent, such as its picture, once; that it did not go is a word beside the delivery. */
-  async #enclose({ seq }: Delivery, enclose: () => Promise<AttemptResult>): Promise<void> {
-    const { tables, clock } = this.#parts;
-    let lost: string | undefined =
-      'the platform takes few more messages in this minute, which are kept for alerts';
-    if (this.#schedule.hasRoomToSpare) {
-      await tables.write((tx) =>
-        new StateStore(tx).keepSendTimes(this.id, this.#schedule.sendTimesWith(clock.now())),
-      );
-      this.#schedule.recordSend();
-      const result = await enclose();
-      lost =
-        result.result === 'sent'
-          ? undefined
-          : result.result === 'stopped'
-            ? 'svc stopped while it was sent'
-            : result.reason;
-      if (result.result === 'retry' && result.afterMs !== undefined) {
-        this.#schedule.block(result.afterMs);
-      }
+  /** Sends it once; why it did not go. */
+  async #enclose(
+    lease: ChannelLease,
+    enclose: () => Promise<AttemptResult>,
+  ): Promise<string | undefined> {
+    if (!this.#schedule.hasRoomToSpare) {
+      return 'the platform takes few more messages in this minute, which are kept for alerts';
     }
-    if (lost !== undefined) {
-      await tables.write((tx) =>
-        new DeliveryStore(tx).note(seq, `sent without its picture: ${lost}`),
-      );
+    const sends = this.#schedule.sendTimesWith(this.#parts.clock.now());
+    await lease.write((tx) => new StateStore(tx).keepSendTimes(this.id, sends));
+    this.#schedule.recordSend();
+    const result = await enclose();
+    if (result.result === 'retry' && result.afterMs !== undefined) {
+      this.#schedule.block(result.afterMs);
     }
+    return result.result === 'sent'
+      ? undefined
+      : result.result === 'stopped'
+        ? 'svc stopped while it was sent'
+        : result.reason;
   }
 
   #logFailure({ row, channel, result }: Tried, again: boolean): void {

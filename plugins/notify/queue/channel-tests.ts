@@ -1,9 +1,11 @@
-import { type Clock, type Ids, SvcError, type Tables, timestamp } from 'svc/sdk';
+import { type Clock, type Ids, type Tables, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { errors } from './errors.ts';
 import { ChannelStore } from '../store/channel-store.ts';
 import { existing } from '../channels/channels.ts';
 import { ownDelivery } from './claim.ts';
+import type { DeliveryQueue } from '../store/delivery-queue.ts';
 import { DeliveryStore } from '../store/delivery-store.ts';
 import type { TestResult } from '../channels/schema.ts';
 import type { Sender } from './sender.ts';
@@ -11,6 +13,7 @@ import type { NotifyTables } from '../store/tables.ts';
 
 export interface ChannelTestsParts {
   readonly tables: Tables<NotifyTables>;
+  readonly queue: DeliveryQueue;
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly sender: Pick<Sender, 'onFinished'>;
@@ -21,7 +24,7 @@ export interface ChannelTestsParts {
 /** Longer than a try may last. */
 const patienceMs = 15_000;
 /** Of one channel; more would only wait behind each other. */
-const mostWaiting = 5;
+const maxWaiting = 5;
 
 /** Synthetic notifications, on the way of all others. */
 export class ChannelTests {
@@ -37,15 +40,12 @@ export class ChannelTests {
   }
 
   async send(channel: number): Promise<Static<typeof TestResult>> {
-    const { tables, clock, ids, after } = this.#parts;
+    const { tables, queue, clock, ids, after } = this.#parts;
     const delivery = ids.uuid();
     if (
-      [...this.#waiting.values()].filter((test) => test.channel === channel).length >= mostWaiting
+      [...this.#waiting.values()].filter((test) => test.channel === channel).length >= maxWaiting
     ) {
-      throw new SvcError(
-        'conflict',
-        `${mostWaiting} tests of this channel are running; wait for their results`,
-      );
+      throw errors.too_many_tests({ max: maxWaiting });
     }
     let finished!: () => void;
     const end = new Promise<void>((resolve) => {
@@ -56,7 +56,7 @@ export class ChannelTests {
     try {
       await tables.write(async (tx) => {
         const row = await existing(channel, new ChannelStore(tx));
-        await new DeliveryStore(tx).add([ownDelivery('test', row, delivery, clock.now())]);
+        await queue.add(tx, [ownDelivery('test', row, delivery, clock.now())]);
       });
       await end;
     } finally {

@@ -12,7 +12,6 @@ const filling = { count: 100, withinMs: 3_000, atMostMs: 30_000 };
 
 export interface Claiming {
   readonly channel: { readonly id: number; readonly name: string };
-  readonly owner: string;
   readonly now: number;
   readonly uuid: () => string;
   /** False: each incident by itself, however many are due. */
@@ -33,11 +32,11 @@ export type Claim = { readonly row: Delivery } | { readonly waitMs: number };
  */
 export async function claim(
   tx: Notify,
-  { channel, owner, now, uuid, folds, waitOf }: Claiming,
+  { channel, now, uuid, folds, waitOf }: Claiming,
 ): Promise<Claim> {
   const queue = new DeliveryStore(tx);
   const store = new WaitingDeliveries(tx);
-  const start: Start = (seq) => queue.startTry(seq, owner);
+  const start: Start = (seq) => queue.startTry(seq);
   await queue.foldResolved({ channel: channel.id }, now);
   const test = await store.oldestTest(channel.id);
   if (test !== undefined && waitOf(test) <= 0) {

@@ -1,17 +1,11 @@
-import {
-  type Clock,
-  type Ids,
-  type Page,
-  type PageRequest,
-  SvcError,
-  type Tables,
-  timestamp,
-} from 'svc/sdk';
+import { type Clock, type Ids, type Page, type PageRequest, type Tables, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { errors } from './errors.ts';
 import { ChannelStore } from '../store/channel-store.ts';
 import { existing } from '../channels/channels.ts';
 import { type DeliveryFilter, DeliveryList } from '../store/delivery-list.ts';
+import type { DeliveryQueue } from '../store/delivery-queue.ts';
 import { DeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryShown } from '../channels/schema.ts';
 import type { Delivery, NotifyTables } from '../store/tables.ts';
@@ -20,8 +14,7 @@ export interface DeliveriesParts {
   readonly tables: Tables<NotifyTables>;
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'uuid'>;
-  /** After something of a channel has been set to be tried now. */
-  readonly hurried: (channel: number) => void;
+  readonly queue: DeliveryQueue;
 }
 
 /** What became of notifications, and another try of those that could not be sent. */
@@ -51,44 +44,37 @@ export class Deliveries {
 
   /** Tries one again now; one that was given up begins anew. */
   async resend(id: string): Promise<Static<typeof DeliveryShown>> {
-    const { tables, clock, ids, hurried } = this.#parts;
+    const { tables, clock, ids, queue } = this.#parts;
     const row = await tables.write(async (tx) => {
       const store = new DeliveryStore(tx);
       const found = await store.find(id);
       if (found === undefined || found.notice_id === null) {
-        throw new SvcError('not_found', `there is no notification ${id}`);
+        throw errors.no_notification({ id });
       }
+      await queue.look(tx, found.channel_id);
       if (found.state === 'queued') {
         await store.hurry({ seq: found.digest ?? found.seq }, clock.now());
         return found;
       }
       if (found.state !== 'failed') {
-        throw new SvcError(
-          'conflict',
-          `the notification ${id} was ${stateOf(found)} and cannot be sent again`,
-        );
+        throw errors.not_resendable({ id, state: stateOf(found) });
       }
       if (!(await new DeliveryList(tx).hasText(found.notice_id))) {
-        throw new SvcError(
-          'conflict',
-          `the text of the notification ${id} is no longer kept; it is older than a day`,
-        );
+        throw errors.text_expired({ id });
       }
       return await store.beginAnew(found, ids.uuid(), clock.now());
     });
-    hurried(row.channel_id);
     return shownDelivery(row);
   }
 
   /** Tries whatever the channel could not be sent; resolves with how many that are. */
   async resendAll(channel: number): Promise<number> {
-    const { tables, clock, hurried } = this.#parts;
-    const count = await tables.write(async (tx) => {
+    const { tables, clock, queue } = this.#parts;
+    return await tables.write(async (tx) => {
       await existing(channel, new ChannelStore(tx));
+      await queue.look(tx, channel);
       return await new DeliveryStore(tx).hurry({ channel }, clock.now());
     });
-    hurried(channel);
-    return count;
   }
 }
 

@@ -6,6 +6,7 @@ import { ChannelStore } from '../store/channel-store.ts';
 import type { ChannelTypeRegistry } from '../types/channel-types.ts';
 import { ownDelivery } from './claim.ts';
 import { wordsGroup } from '../store/delivery-conditions.ts';
+import type { DeliveryQueue } from '../store/delivery-queue.ts';
 import { DeliveryStore } from '../store/delivery-store.ts';
 import { apart, delayOf, groupKeyOf } from '../message/grouping.ts';
 import { groupName, groupsSentAt, KnownDeliveries } from './known-deliveries.ts';
@@ -16,6 +17,7 @@ import type { NotifyTables } from '../store/tables.ts';
 
 export interface DispatcherParts {
   readonly tables: Tables<NotifyTables>;
+  readonly queue: DeliveryQueue;
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly types: Pick<ChannelTypeRegistry, 'find'>;
@@ -30,24 +32,24 @@ export class Dispatcher implements NoticeDispatcher {
   }
 
   async accept(...given: readonly Notice[]): Promise<void> {
-    const { tables, clock } = this.#parts;
+    const { tables, clock, queue } = this.#parts;
     const notices = given.map(bounded);
     const channels = await this.#channels();
     const now = clock.now();
     await tables.write(async (tx) => {
       const fresh = await new NoticeStore(tx).add(notices, now);
-      const deliveries = new DeliveryStore(tx);
       const known = await KnownDeliveries.of(fresh, tx);
       const added = fresh.flatMap((notice) => this.#deliveriesOf(notice, channels, known, now));
       const sentAt = await groupsSentAt(added, tx);
-      await deliveries.add(
+      await queue.add(
+        tx,
         added.map((row) => ({ ...row, ...dueIn(row, channels, sentAt.get(groupName(row)), now) })),
       );
       const over = fresh
         .filter(({ kind }) => kind === 'resolved')
         .map(({ incident }) => incident.id);
       if (over.length > 0) {
-        await deliveries.foldResolved({ incidents: over }, now);
+        await new DeliveryStore(tx).foldResolved({ incidents: over }, now);
       }
     });
   }
@@ -66,16 +68,15 @@ export class Dispatcher implements NoticeDispatcher {
   }
 
   async say({ id, title, lines, path, channels: wanted }: Words): Promise<void> {
-    const { tables, clock } = this.#parts;
+    const { tables, clock, queue } = this.#parts;
     await tables.write(async (tx) => {
       const channels = (await new ChannelStore(tx).all()).filter(
         (row) => row.enabled === 1 && wanted.includes(row.id),
       );
-      const deliveries = new DeliveryStore(tx);
       for (const channel of channels) {
         const delivery = `${id}.${channel.id}`;
-        if ((await deliveries.find(delivery)) === undefined) {
-          await deliveries.add([
+        if ((await new DeliveryStore(tx).find(delivery)) === undefined) {
+          await queue.add(tx, [
             { ...ownDelivery('test', channel, delivery, clock.now()), group_key: wordsGroup },
           ]);
           await new NoticeStore(tx).addWords({
@@ -217,7 +218,7 @@ function dueIn(
 /** The rule that watches the channels themselves; one that fails is told through the others. */
 const failingChannelRule = 'notify_channel_failing';
 
-const mostEntries = 100;
+const maxEntries = 100;
 const longestText = 4_000;
 
 /** Labels and texts come from afar; what no message could hold is not kept for one. */
@@ -226,7 +227,7 @@ function bounded(notice: Notice): Notice {
   const pairs = (map: NoticeIncident['labels']): Record<string, string> =>
     Object.fromEntries(
       Object.entries(map)
-        .slice(0, mostEntries)
+        .slice(0, maxEntries)
         .map(([name, text]) => [name.slice(0, 200), text.slice(0, longestText)]),
     );
   return {

@@ -3,15 +3,15 @@ import { type Clock, type Tables, timestamp } from 'svc/sdk';
 
 import { ChannelStore } from '../store/channel-store.ts';
 import { isQueued } from '../store/delivery-conditions.ts';
-import { mostPatienceMs } from './retries.ts';
+import { maxPatienceMs } from './retries.ts';
+import type { ChannelLease, DeliveryQueue } from '../store/delivery-queue.ts';
 import type { NotifyTables } from '../store/tables.ts';
 import { divert } from './try-end.ts';
 
 export interface HeldUpParts {
   readonly tables: Tables<NotifyTables>;
   readonly clock: Clock;
-  /** After what this channel was to be sent has been queued for the one that stands in. */
-  readonly diverted: (channel: number) => void;
+  readonly queue: DeliveryQueue;
 }
 
 const lookEveryMs = 5_000;
@@ -28,10 +28,10 @@ export class HeldUp {
   }
 
   /** What is due then is late: people are told of it, and the channel that stands in is sent it. */
-  async tell(blockedMs: number): Promise<void> {
-    const { tables, clock, diverted } = this.#parts;
+  async tell(lease: ChannelLease, blockedMs: number): Promise<void> {
+    const { tables, clock, queue } = this.#parts;
     const now = clock.now();
-    if (blockedMs <= mostPatienceMs || clock.monotonic() < this.#lookAt) {
+    if (blockedMs <= maxPatienceMs || clock.monotonic() < this.#lookAt) {
       return;
     }
     this.#lookAt = clock.monotonic() + lookEveryMs;
@@ -47,7 +47,7 @@ export class HeldUp {
       return;
     }
     const error = `the platform takes nothing before ${timestamp(now + Math.round(blockedMs))}`;
-    const to = await tables.write(async (tx) => {
+    await lease.write(async (tx) => {
       await tx
         .updateTable('notify_deliveries')
         .set({ delayed_at: now, error })
@@ -59,6 +59,7 @@ export class HeldUp {
         await divert(
           tx,
           {
+            queue,
             from: this.#channel,
             to: fallback,
             what: sql<boolean>`late.delayed_at is not null and late.state = 'queued'`,
@@ -66,11 +67,7 @@ export class HeldUp {
           now,
         );
       }
-      return fallback;
     });
-    if (to !== null) {
-      diverted(to);
-    }
   }
 
   #isLate(now: number): RawBuilder<boolean> {

@@ -26,10 +26,10 @@ export interface OutcomePublisherParts {
 }
 
 /** Batches in one go; what is beyond them comes the next time. */
-const mostBatches = 10;
+const maxBatches = 10;
 
 const batch = 200;
-const mostAtOnce = 50;
+const maxAtOnce = 50;
 const firstWaitMs = 1_000;
 const longestWaitMs = 60_000;
 
@@ -46,7 +46,7 @@ export class OutcomePublisher {
   /** Whether to look again soon: outcomes were found, or the source that they are for is away. */
   async publish(): Promise<boolean> {
     let found = 0;
-    for (let batches = 0; batches < mostBatches; batches++) {
+    for (let batches = 0; batches < maxBatches; batches++) {
       const published = await this.#publishBatch();
       found += published.found;
       if (!published.more) {
@@ -134,8 +134,8 @@ export class OutcomePublisher {
     }
     const all = [...byIncident.values()];
     let count = 0;
-    for (let from = 0; from < all.length; from += mostAtOnce) {
-      const incidents = all.slice(from, from + mostAtOnce);
+    for (let from = 0; from < all.length; from += maxAtOnce) {
+      const incidents = all.slice(from, from + maxAtOnce);
       const recorded = (
         await Promise.all(incidents.map((deliveries) => this.#recordInOrder(deliveries)))
       ).flat();

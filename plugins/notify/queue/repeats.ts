@@ -4,13 +4,14 @@ import type { Clock, Handle, Ids, Tables } from 'svc/sdk';
 
 import { type Channel, channelOf } from '../channels/channel.ts';
 import { ChannelStore } from '../store/channel-store.ts';
-import { DeliveryStore } from '../store/delivery-store.ts';
+import type { DeliveryQueue } from '../store/delivery-queue.ts';
 import { deliveryOf } from './dispatcher.ts';
 import { NoticeStore } from '../store/notice-store.ts';
 import type { NotifyTables } from '../store/tables.ts';
 
 export interface RepeatsParts {
   readonly tables: Tables<NotifyTables>;
+  readonly queue: DeliveryQueue;
   readonly source: Handle<NoticeSource>;
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'uuid'>;
@@ -74,7 +75,7 @@ export class Repeats {
 
   /** A group of which nothing burns is forgotten. */
   async #repeatGroup(channel: Channel, group: string, sentAt: number): Promise<void> {
-    const { tables, source, clock, ids } = this.#parts;
+    const { tables, queue, source, clock, ids } = this.#parts;
     const known = new Map(
       (await this.#sentFirings(channel.id, group)).map(({ incident_id: id, fire_seq: seq }) => [
         id,
@@ -110,7 +111,8 @@ export class Repeats {
         };
       });
       const fresh = await new NoticeStore(tx).add(reminders, now);
-      await new DeliveryStore(tx).add(
+      await queue.add(
+        tx,
         fresh.map((notice) => deliveryOf(notice, channel, { id: ids.uuid(), group, now })),
       );
     });

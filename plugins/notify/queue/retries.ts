@@ -5,7 +5,7 @@ import type { Delivery } from '../store/tables.ts';
 /** After so many failed tries of a delivery people are told of that; interrupted ones do not count. */
 export const soonTries = 5;
 /** Whatever has to wait for longer is late. */
-export const mostPatienceMs = 60_000;
+export const maxPatienceMs = 60_000;
 /** So often the end of an incident is tried to be sent: about a day, by no clock that may be set. */
 const resolvedTries = 290;
 

@@ -12,9 +12,9 @@ export class SendSchedule {
   #limits: readonly Limit[] = [];
   #sends: readonly number[];
   #blockedUntil: number;
-  /** When deliveries may be tried again, by their number. */
-  readonly #retries = new Map<number, number>();
-  #mostWaits = fewWaits;
+  /** Until when deliveries wait, by their number, and of which moment of their row that was taken: one that is set anew is waited for anew. */
+  readonly #waits = new Map<number, { readonly dueAt: number; readonly until: number }>();
+  #maxWaits = fewWaits;
 
   constructor(state: StateRow | undefined, clock: Clock) {
     const wallNow = clock.now();
@@ -56,25 +56,35 @@ export class SendSchedule {
 
   /** Milliseconds until this one may be tried, or tried again. */
   retryWaitMs({ seq, due_at: dueAt, wait_ms: waitMs }: Delivery): number {
-    if (!this.#retries.has(seq)) {
-      // Of the process before this one; no clock that was set makes it longer than it was.
-      this.retryAfter(seq, Math.min(Math.max(0, dueAt - this.#clock.now()), waitMs));
+    const now = this.#clock.monotonic();
+    let wait = this.#waits.get(seq);
+    if (wait?.dueAt !== dueAt) {
+      // No clock that was set makes it longer than it was.
+      const left = Math.min(Math.max(0, dueAt - this.#clock.now()), waitMs);
+      wait = { dueAt, until: now + left };
+      this.#waits.set(seq, wait);
+      this.#dropOldWaits(now);
     }
-    return (this.#retries.get(seq) ?? -Infinity) - this.#clock.monotonic();
+    return wait.until - now;
   }
 
-  retryAfter(seq: number, ms: number): void {
-    const now = this.#clock.monotonic();
-    this.#retries.delete(seq);
-    if (ms > 0) {
-      this.#retries.set(seq, now + ms);
-    }
-    // Some end without another try; theirs go when there are many.
-    if (this.#retries.size > this.#mostWaits) {
-      [...this.#retries]
-        .filter(([, due]) => due <= now)
-        .forEach(([old]) => this.#retries.delete(old));
-      this.#mostWaits = Math.max(fewWaits, 2 * this.#retries.size);
+  /** It is tried again after so long, which is when its row will say. */
+  retryAfter({ seq }: Pick<Delivery, 'seq'>, ms: number, dueAt: number): void {
+    this.#waits.set(seq, { dueAt, until: this.#clock.monotonic() + ms });
+  }
+
+  /** This one is tried now. */
+  tried(seq: number): void {
+    this.#waits.delete(seq);
+  }
+
+  /** Some end without another try; theirs go when there are many. */
+  #dropOldWaits(now: number): void {
+    if (this.#waits.size > this.#maxWaits) {
+      [...this.#waits]
+        .filter(([, { until }]) => until <= now)
+        .forEach(([seq]) => this.#waits.delete(seq));
+      this.#maxWaits = Math.max(fewWaits, 2 * this.#waits.size);
     }
   }
 
@@ -97,11 +107,6 @@ export class SendSchedule {
 
   unblock(): void {
     this.#blockedUntil = -Infinity;
-  }
-
-  /** The waits after tries that failed are read from the rows again. */
-  forgetRetries(): void {
-    this.#retries.clear();
   }
 }
 

@@ -2,7 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 
 import type { AttemptResult } from './attempt.ts';
 import { DeliveryStore } from '../store/delivery-store.ts';
-import { mostPatienceMs, soonTries } from './retries.ts';
+import type { DeliveryQueue } from '../store/delivery-queue.ts';
+import { maxPatienceMs, soonTries } from './retries.ts';
 import { StateStore } from '../store/state-store.ts';
 import type { ChannelRow, Delivery, Notify } from '../store/tables.ts';
 
@@ -19,13 +20,14 @@ interface AfterTry {
   readonly askedMs: number | undefined;
   /** Undefined: this was the last try. */
   readonly retryMs: number | undefined;
+  readonly queue: DeliveryQueue;
 }
 
 /** Writes down what came of a try, and how the channel fares. */
 export async function storeEnd(
   tx: Notify,
   { row, channel, result }: Tried,
-  { now, askedMs, retryMs }: AfterTry,
+  { now, askedMs, retryMs, queue }: AfterTry,
 ): Promise<void> {
   const [deliveries, states] = [new DeliveryStore(tx), new StateStore(tx)];
   if (result.result === 'stopped') {
@@ -46,7 +48,7 @@ export async function storeEnd(
     retryMs === undefined ||
     result.result === 'failed' ||
     row.attempts >= soonTries ||
-    (askedMs ?? 0) > mostPatienceMs;
+    (askedMs ?? 0) > maxPatienceMs;
   if (retryMs === undefined) {
     await deliveries.finish(row, { sent: false, error, unclear }, now);
   } else {
@@ -67,6 +69,7 @@ export async function storeEnd(
     await divert(
       tx,
       {
+        queue,
         from: channel.id,
         to: channel.fallback_channel_id,
         what: sql<boolean>`late.seq = ${row.seq} or late.digest = ${row.seq}`,
@@ -84,6 +87,7 @@ export async function storeEnd(
 }
 
 interface Diverted {
+  readonly queue: DeliveryQueue;
   readonly from: number;
   readonly to: number;
   /** Which of the deliveries that are `late`. */
@@ -91,7 +95,11 @@ interface Diverted {
 }
 
 /** Queues the firings that cannot be sent for the channel that stands in, once; their ends follow by themselves. */
-export async function divert(tx: Notify, { from, to, what }: Diverted, now: number): Promise<void> {
+export async function divert(
+  tx: Notify,
+  { queue, from, to, what }: Diverted,
+  now: number,
+): Promise<void> {
   await sql`
     insert into notify_deliveries
       (id, notice_id, channel_id, channel_name, incident_id, fire_seq, kind, severity, state, due_at, accepted_at, group_key)
@@ -101,4 +109,5 @@ export async function divert(tx: Notify, { from, to, what }: Diverted, now: numb
       and other.id = ${to} and other.enabled = 1
     on conflict do nothing
   `.execute(tx);
+  await queue.look(tx, to);
 }

@@ -24,18 +24,6 @@ export type OutcomeConsumer = keyof typeof unsent;
 export const isQueued = sql<boolean>`state = 'queued' and ${isUnfinished}`;
 export const isUnsentTo = (consumer: OutcomeConsumer): RawBuilder<boolean> => unsent[consumer];
 
-/** Sent by another process, or with `allOwners` by any generation but this one. */
-export function isSentByOther(
-  owner: string,
-  processId: string,
-  allOwners: boolean,
-): RawBuilder<boolean> {
-  const other = allOwners
-    ? sql<boolean>`owner <> ${owner}`
-    : sql<boolean>`owner not like ${`${processId}/%`}`;
-  return sql<boolean>`${isUnfinished} and state = 'sending' and ${other}`;
-}
-
 /** Not on its way inside a digest. */
 export const isAtRest = sql<boolean>`(digest is null or (select parent.state from notify_deliveries parent where parent.seq = notify_deliveries.digest) = 'queued')`;
 

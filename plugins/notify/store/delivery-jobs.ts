@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { JobFilter, JobPosition, JobSource, JobView } from 'svc/jobs';
-import { type Clock, SvcError, type Tables } from 'svc/sdk';
+import { type Clock, type Tables } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { isAtRest, isQueued } from './delivery-conditions.ts';
 import type { Delivery, Notify, NotifyTables } from './tables.ts';
 
@@ -70,9 +71,7 @@ export class DeliveryJobs implements JobSource {
         .executeTakeFirst(),
     );
     if (row === undefined) {
-      throw new SvcError('conflict', `notification ${id} is being sent, or has ended already`, {
-        reason: 'notify.not_waiting',
-      });
+      throw errors.not_waiting({ id });
     }
     return viewOf(row);
   }

@@ -1,14 +1,6 @@
 import { sql } from 'kysely';
 
-import { insertDeliveries, type NewDelivery } from './new-delivery.ts';
-import {
-  isAtRest,
-  isQueued,
-  isSentByOther,
-  isUnfinished,
-  mayBeKnown,
-  wordsGroup,
-} from './delivery-conditions.ts';
+import { isAtRest, isQueued, isUnfinished, mayBeKnown, wordsGroup } from './delivery-conditions.ts';
 import type { Delivery, Notify } from './tables.ts';
 
 /** How the last try of a delivery ended it. */
@@ -36,10 +28,6 @@ export class DeliveryStore {
 
   constructor(db: Notify) {
     this.#db = db;
-  }
-
-  add(deliveries: readonly NewDelivery[]): Promise<void> {
-    return insertDeliveries(this.#db, deliveries);
   }
 
   find(id: string): Promise<Delivery | undefined> {
@@ -82,21 +70,33 @@ export class DeliveryStore {
       .execute();
   }
 
-  /** Channels with deliveries to send. */
-  async waitingChannels(): Promise<readonly number[]> {
+  /** Channels with deliveries to send, or in the middle of it. */
+  async openChannels(): Promise<readonly number[]> {
     const rows = await this.#db
       .selectFrom('notify_deliveries')
       .select('channel_id')
       .distinct()
-      .where(isQueued)
+      .where(isUnfinished)
       .execute();
     return rows.map(({ channel_id }) => channel_id);
   }
 
-  async startTry(seq: number, owner: string): Promise<Delivery> {
+  async hasQueued(channel: number): Promise<boolean> {
+    const found = await this.#db
+      .selectFrom('notify_deliveries')
+      .select('seq')
+      .where('channel_id', '=', channel)
+      .where(isQueued)
+      .limit(1)
+      .executeTakeFirst();
+    return found !== undefined;
+  }
+
+  /** A version without jobs takes `owner` for another process, and what it was sending for interrupted. */
+  async startTry(seq: number): Promise<Delivery> {
     return await this.#db
       .updateTable('notify_deliveries')
-      .set({ state: 'sending', owner, attempts: sql<number>`attempts + 1` })
+      .set({ state: 'sending', owner: 'job', attempts: sql<number>`attempts + 1` })
       .where('seq', '=', seq)
       .returningAll()
       .executeTakeFirstOrThrow();
@@ -113,7 +113,7 @@ export class DeliveryStore {
     }
     await this.#db
       .updateTable('notify_deliveries')
-      .set({ ...end, state: sent ? 'sent' : 'failed', owner: null })
+      .set({ ...end, state: sent ? 'sent' : 'failed' })
       .where('seq', '=', row.seq)
       .execute();
     await this.#db
@@ -143,7 +143,6 @@ export class DeliveryStore {
       .set({
         ...again,
         state: 'queued',
-        owner: null,
         ...(unclear && { unclear: 1 }),
         ...(uncounted && { attempts: uncountedTry }),
       })
@@ -190,35 +189,27 @@ export class DeliveryStore {
       .executeTakeFirstOrThrow();
   }
 
-  /** Whether another owner left deliveries in the middle of a try. */
-  async hasInterrupted(owner: string, processId: string, allOwners: boolean): Promise<boolean> {
-    const lost = isSentByOther(owner, processId, allOwners);
-    return (
-      (await this.#db
-        .selectFrom('notify_deliveries')
-        .select('seq')
-        .where(lost)
-        .limit(1)
-        .executeTakeFirst()) !== undefined
-    );
-  }
-
-  /** Puts back what another owner was sending; a try whose end is not known does not count. */
-  async requeueInterrupted(owner: string, processId: string, allOwners: boolean): Promise<void> {
-    const lost = isSentByOther(owner, processId, allOwners);
-    await this.#db
-      .updateTable('notify_deliveries')
-      .set({ unclear: 1 })
-      .where(isQueued)
-      .where('digest', 'in', (eb) =>
-        eb.selectFrom('notify_deliveries as parent').select('parent.seq').where(lost),
-      )
-      .execute();
-    await this.#db
-      .updateTable('notify_deliveries')
-      .set({ state: 'queued', owner: null, unclear: 1, attempts: uncountedTry })
+  /** Puts back what an earlier lease of the channel was sending; a try whose end is not known does not count. */
+  async requeueInterrupted(channel: number): Promise<void> {
+    const lost = sql<boolean>`${isUnfinished} and state = 'sending' and channel_id = ${channel}`;
+    const parents = await this.#db
+      .selectFrom('notify_deliveries')
+      .select('seq')
       .where(lost)
       .execute();
+    for (const { seq } of parents) {
+      await this.#db
+        .updateTable('notify_deliveries')
+        .set({ unclear: 1 })
+        .where(isQueued)
+        .where('digest', '=', seq)
+        .execute();
+      await this.#db
+        .updateTable('notify_deliveries')
+        .set({ state: 'queued', unclear: 1, attempts: uncountedTry })
+        .where('seq', '=', seq)
+        .execute();
+    }
   }
 
   /** Fails all that waits for a channel that was deleted or disabled. */

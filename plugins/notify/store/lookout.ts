@@ -26,28 +26,12 @@ export class Lookout<T> implements Tables<T> {
     }
   }
 
-  /** Says at each look whether there was no write for as many as it takes until what joins another one is there. */
-  quiet(): () => boolean {
-    let seen = this.#writes;
-    let looks = 0;
-    return () => {
-      looks = seen === this.#writes ? looks + 1 : 0;
-      seen = this.#writes;
-      return looks > settledLooks;
-    };
-  }
-
   /** `work` says whether it has left anything to do; once it has left nothing for a while, it rests until there is a write, or long enough. */
-  whileStirred(
-    work: () => Promise<boolean>,
-    ...others: readonly Lookout<T>[]
-  ): () => Promise<void> {
-    const all = [this, ...others];
-    const written = (): number => all.reduce((sum, each) => sum + each.#writes, 0);
-    let seen = written();
+  whileStirred(work: () => Promise<boolean>): () => Promise<void> {
+    let seen = this.#writes;
     let idle = 0;
     return async () => {
-      const now = written();
+      const now = this.#writes;
       idle = seen !== now ? 0 : idle >= longestRest ? settledLooks - 1 : idle;
       seen = now;
       idle += 1;

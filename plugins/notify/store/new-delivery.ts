@@ -4,7 +4,7 @@ import type { Notify, NotifyTables } from './tables.ts';
 
 export type NewDelivery = Insertable<NotifyTables['notify_deliveries']>;
 
-const mostAtOnce = 500;
+const maxAtOnce = 500;
 
 /** What a new one says; everything else is as it is at first. */
 const columns = [
@@ -30,9 +30,9 @@ export async function insertDeliveries(
   const values = columns.map((column, at) =>
     usual.has(column) ? `coalesce(value ->> ${at}, ${usual.get(column)})` : `value ->> ${at}`,
   );
-  for (let from = 0; from < deliveries.length; from += mostAtOnce) {
+  for (let from = 0; from < deliveries.length; from += maxAtOnce) {
     const rows = deliveries
-      .slice(from, from + mostAtOnce)
+      .slice(from, from + maxAtOnce)
       .map((row) => columns.map((column) => row[column] ?? null));
     await sql`insert into notify_deliveries (${sql.raw(columns.join(', '))}) select ${sql.raw(values.join(', '))} from json_each(${JSON.stringify(rows)}) order by key`.execute(
       db,

@@ -1,6 +1,7 @@
 import type { ChannelType, DeclaredChannelType, PostedChannelType } from 'svc/contracts/notify';
-import { type Contribution, type Logger, messageOf, type OpenPoint, SvcError } from 'svc/sdk';
+import { type Contribution, type Logger, messageOf, type OpenPoint } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { dingtalk } from './dingtalk.ts';
 import { readType } from './declared.ts';
 import { feishu } from './feishu.ts';
@@ -52,9 +53,7 @@ export class ContributedTypes implements ChannelTypeRegistry {
       types.find(([id]) => id === name) ?? types.find(([, { aliases }]) => aliases?.includes(name));
     if (found === undefined) {
       const message = `is one of ${types.map(([id]) => id).join(', ')}`;
-      throw new SvcError('invalid_argument', `channel_type ${message}`, {
-        details: [{ path: '/channel_type', message }],
-      });
+      throw errors.unknown_type({ message }, { details: [{ path: '/channel_type', message }] });
     }
     return { id: found[0], type: found[1] };
   }

@@ -1,8 +1,8 @@
 import type { ChannelType, DeclaredChannelType, PostedChannelType } from 'svc/contracts/notify';
 import { fitted, markdown } from 'svc/im';
-import { SvcError } from 'svc/sdk';
 import { compileTemplate, templateFunction } from 'svc/template';
 
+import { errors } from './errors.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
 import { httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
 
@@ -19,7 +19,7 @@ export function declaredType({
   hosts,
   headers,
   body,
-  max_text_bytes: mostBytes,
+  max_text_bytes: maxBytes,
   success,
 }: DeclaredChannelType): PostedChannelType {
   const template = compileTemplate(body, { functions, limits });
@@ -34,7 +34,7 @@ export function declaredType({
       }
     },
     render({ title: head, lines, link, severity, kind, delivery_id }, { endpoint, secret: key }) {
-      const most = mostBytes - Buffer.byteLength(link) - 1;
+      const most = maxBytes - Buffer.byteLength(link) - 1;
       const text = [
         fitted(lines, { most, link, escape: markdown }),
         ...(link === '' ? [] : [link]),
@@ -79,10 +79,7 @@ export function readType(value: ChannelType | DeclaredChannelType): ChannelType 
     return value;
   }
   if (typeof value.body !== 'string' || typeof value.max_text_bytes !== 'number') {
-    throw new SvcError(
-      'invalid_argument',
-      'a channel type needs either code or body and max_text_bytes',
-    );
+    throw errors.no_way();
   }
   return declaredType(value);
 }

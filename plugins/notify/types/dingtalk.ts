@@ -7,7 +7,7 @@ import { isPublic, jsonHeaders, requireUrl, wrongEndpoint } from './hook-address
 import { errcodeVerdict, type ErrorCodes } from './http-verdict.ts';
 
 /** The platform takes 20,000 with everything around the text, which JSON can make twice as long. */
-const mostBytes = 8_500;
+const maxBytes = 8_500;
 
 /** Custom bots of DingTalk. Past 20 messages in a minute the platform takes none for ten. */
 export const dingtalk: PostedChannelType = {
@@ -39,7 +39,7 @@ export const dingtalk: PostedChannelType = {
               { title: 'Acknowledge or silence', actionURL: act },
             ],
           };
-    const text = `${head}\n\n${fitted(lines, { most: mostBytes, link, escape: (line) => `${markdown(line)}  ` })}${picture}`;
+    const text = `${head}\n\n${fitted(lines, { most: maxBytes, link, escape: (line) => `${markdown(line)}  ` })}${picture}`;
     const body =
       link === ''
         ? {

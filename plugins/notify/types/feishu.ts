@@ -7,7 +7,7 @@ import { jsonHeaders, requireUrl } from './hook-address.ts';
 import { httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
 
 /** The platform takes 20 KB with everything around the text, which JSON can make longer. */
-const mostBytes = 8_000;
+const maxBytes = 8_000;
 
 const colours: Readonly<Record<ChannelMessage['tone'], string>> = {
   critical: 'red',
@@ -51,7 +51,7 @@ export const feishu: PostedChannelType = {
           elements: [
             {
               tag: 'div',
-              text: plain(fitted(lines, { most: mostBytes, link, escape: withoutMentions })),
+              text: plain(fitted(lines, { most: maxBytes, link, escape: withoutMentions })),
             },
             ...(link === '' ? [] : [{ tag: 'action', actions: [button, ...second] }]),
           ],

@@ -1,5 +1,7 @@
 import type { ChannelAddress } from 'svc/contracts/notify';
-import { SvcError } from 'svc/sdk';
+import type { SvcError } from 'svc/sdk';
+
+import { errors } from './errors.ts';
 
 /** Throws unless the endpoint is a web address; the sentence never repeats it, because it may hold a key. */
 export function requireUrl({ endpoint }: ChannelAddress, example: string): URL {
@@ -16,15 +18,11 @@ export function requireUrl({ endpoint }: ChannelAddress, example: string): URL {
 }
 
 export function wrongEndpoint(message: string): SvcError {
-  return new SvcError('invalid_argument', `endpoint ${message}`, {
-    details: [{ path: '/endpoint', message }],
-  });
+  return errors.invalid_endpoint({ message }, { details: [{ path: '/endpoint', message }] });
 }
 
 export function wrongSecret(message: string): SvcError {
-  return new SvcError('invalid_argument', `secret ${message}`, {
-    details: [{ path: '/secret', message }],
-  });
+  return errors.invalid_secret({ message }, { details: [{ path: '/secret', message }] });
 }
 
 /** What a platform itself opens, or lets a button lead to: public names only. */

@@ -5,7 +5,7 @@ import { isPublic, jsonHeaders, requireUrl } from './hook-address.ts';
 import { excerpt, httpVerdict, strange } from './http-verdict.ts';
 
 /** A section has 3,000 characters at most. */
-const mostBytes = 2_900;
+const maxBytes = 2_900;
 
 const colours: Readonly<Record<ChannelMessage['tone'], string>> = {
   critical: '#d32f2f',
@@ -75,7 +75,7 @@ function blocksOf(
   const fit = (
     what: readonly string[],
     escape: (line: string) => string,
-    most = mostBytes,
+    most = maxBytes,
   ): string => fitted(what, { most, link, escape, escapeLink: entities });
   const text = isPlain
     ? fit(lines, escaped)
@@ -98,7 +98,7 @@ function blocksOf(
   ];
   return [
     ...(text === '' ? [] : [section(text)]),
-    ...(todo.length === 0 ? [] : [section(`*What to do*\n${fit(todo, escaped, mostBytes - 100)}`)]),
+    ...(todo.length === 0 ? [] : [section(`*What to do*\n${fit(todo, escaped, maxBytes - 100)}`)]),
     ...(plain || chart === undefined || !isPublic(chart.link)
       ? []
       : [{ type: 'image', image_url: chart.link, alt_text: 'the last hour' }]),

@@ -13,7 +13,7 @@ import {
 } from './http-verdict.ts';
 
 /** Texts have 4,096 characters at most, once tags are read. */
-const mostBytes = 3_800;
+const maxBytes = 3_800;
 
 const escaped = (text: string): string =>
   withoutMentions(text)
@@ -44,7 +44,7 @@ export const telegram: PostedChannelType = {
     const head = plain ? withoutMentions(title) : `${signs[tone]} <b>${escaped(title)}</b>`;
     const escape = plain ? withoutMentions : escaped;
     const rest = fitted(withLink(lines, link), {
-      most: mostBytes - Buffer.byteLength(head) - 1,
+      most: maxBytes - Buffer.byteLength(head) - 1,
       link,
       escape,
       escapeLink: escape,

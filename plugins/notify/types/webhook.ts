@@ -32,7 +32,7 @@ export const signatureOf = (secret: string, unixSeconds: number, body: string): 
   `t=${unixSeconds},v1=${createHmac('sha256', secret).update(`${unixSeconds}.${body}`).digest('hex')}`;
 
 /** Entries of a digest beyond this are counted only. */
-const mostBytes = 200 * 1024;
+const maxBytes = 200 * 1024;
 
 function bodyOf(message: ChannelMessage, now: number): string {
   const {
@@ -84,7 +84,7 @@ function fitting(entries: readonly MessageEntry[]): object[] {
   for (const { kind, incident } of entries) {
     const notice = { event: kind, ...aboutIncident(incident) };
     bytes += Buffer.byteLength(JSON.stringify(notice)) + 1;
-    if (bytes > mostBytes) {
+    if (bytes > maxBytes) {
       break;
     }
     taken.push(notice);

@@ -7,8 +7,8 @@ import { jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
 import { errcodeVerdict, type ErrorCodes } from './http-verdict.ts';
 
 /** Of all of it; the platform takes 4,096. */
-const mostBytes = 4_000;
-const mostTitle = 900;
+const maxBytes = 4_000;
+const maxTitle = 900;
 
 /** The platform knows three colours. */
 const colours: Readonly<Record<ChannelMessage['tone'], string>> = {
@@ -30,12 +30,12 @@ export const wecom: PostedChannelType = {
     }
   },
   render({ title, lines, link, act, tone }, { endpoint }) {
-    const head = `**<font color="${colours[tone]}">${fitted([title], { most: mostTitle, link: '', escape: markdown })}</font>**`;
+    const head = `**<font color="${colours[tone]}">${fitted([title], { most: maxTitle, link: '', escape: markdown })}</font>**`;
     const links = [
       ...(link === '' ? [] : [`[Open](${link})`]),
       ...(act === undefined ? [] : [`[Acknowledge or silence](${act})`]),
     ];
-    const most = mostBytes - Buffer.byteLength([head, ...links].join('\n'));
+    const most = maxBytes - Buffer.byteLength([head, ...links].join('\n'));
     const content = [
       head,
       fitted(lines, { most, link, escape: (line) => `> ${markdown(line)}` }),

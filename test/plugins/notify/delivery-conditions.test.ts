@@ -7,7 +7,6 @@ import type { RawBuilder } from 'kysely';
 
 import {
   isQueued,
-  isSentByOther,
   isUnfinished,
   isUnsentTo,
 } from '../../../plugins/notify/store/delivery-conditions.ts';
@@ -20,8 +19,6 @@ const indexed: readonly (readonly [
 ])[] = [
   [isUnfinished, 'notify_deliveries_open', 'channel_id'],
   [isQueued, 'notify_deliveries_open', 'channel_id'],
-  [isSentByOther('p1/g1', 'p1', true), 'notify_deliveries_open', 'channel_id'],
-  [isSentByOther('p1/g1', 'p1', false), 'notify_deliveries_open', 'channel_id'],
   [isUnsentTo('recorded'), 'notify_deliveries_unrecorded', 'seq'],
   [isUnsentTo('announced'), 'notify_deliveries_unannounced', 'seq'],
 ];

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { sql } from 'kysely';
+
 import { attempt } from '../../../plugins/notify/queue/attempt.ts';
 import { shippedTypes } from '../../../plugins/notify/types/channel-types.ts';
 import { removeExpired } from '../../../plugins/notify/store/retention.ts';
@@ -447,15 +449,42 @@ test('a try that another process made and did not see the end of is made again, 
   await office.channel({ channel_type: 'webhook', endpoint: platform.url });
   await office.dispatcher.accept(noticeOf(1));
   await office.tables.write((tx) =>
-    tx
-      .updateTable('notify_deliveries')
-      .set({ state: 'sending', owner: 'p0/g1', attempts: 5 })
-      .execute(),
+    tx.updateTable('notify_deliveries').set({ state: 'sending', attempts: 5 }).execute(),
   );
   await office.turn();
   assert.deepEqual(
     [platform.taken.length, office.recorded[0]!.result, office.recorded[0]!.attempts],
     [1, 'sent', 5],
+  );
+});
+
+test('what a version without jobs has left is taken over, once', async (t) => {
+  const office = await openOffice(t);
+  const [a, b] = [await startReceiver(t), await startReceiver(t)];
+  await office.channel({ channel_type: 'webhook', endpoint: a.url });
+  await office.channel({ channel_type: 'webhook', endpoint: b.url });
+  await office.dispatcher.accept(noticeOf(1));
+  await office.tables.write(async (tx) => {
+    await sql`delete from notify_jobs`.execute(tx);
+    await tx
+      .updateTable('notify_deliveries')
+      .set({ state: 'sending', owner: 'p0/g1', attempts: 2 })
+      .where('channel_id', '=', 2)
+      .execute();
+  });
+  await office.send();
+  assert.deepEqual([a.taken.length, b.taken.length], [0, 0]);
+  for (let time = 0; time < 2; time += 1) {
+    await office.tables.write((tx) => office.queue.takeOver(tx));
+    await office.turn();
+  }
+  assert.deepEqual([a.taken.length, b.taken.length], [1, 1]);
+  assert.deepEqual(
+    (await office.deliveries()).map(({ state, attempts }) => [state, attempts]),
+    [
+      ['sent', 1],
+      ['sent', 2],
+    ],
   );
 });
 
@@ -466,16 +495,16 @@ test('what another generation of this process is sending is left to it for as lo
   await office.turn();
   await office.dispatcher.accept(noticeOf(1));
   const stop = new AbortController();
-  const before = office.makeSender('g0', stop.signal);
+  const before = office.generation(2, stop.signal);
   platform.next('silent');
-  await before.sendDue();
+  const sent = before.turn();
   while (platform.requests.length === 0) {
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   await office.turn();
   assert.equal(platform.requests.length, 1, 'nobody else sends it');
   stop.abort();
-  await before.settled();
+  await sent;
   assert.equal((await office.deliveries())[0]!.state, 'queued', 'it was put back');
   await office.turn();
   assert.deepEqual([platform.taken.length, office.recorded[0]!.attempts], [1, 1]);

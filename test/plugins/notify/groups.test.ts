@@ -266,7 +266,6 @@ test('what is tried again is counted by notifications: those that one message te
   const deliveries = new Deliveries({
     ...office,
     ids: { uuid: () => crypto.randomUUID() },
-    hurried: (channel) => office.sender.hurried(channel),
   });
   const listed = async (channel: number) =>
     (await deliveries.list({ state: 'delayed', channel_id: channel }, { limit: 10 })).total;
@@ -305,7 +304,6 @@ test('what a channel could not be sent is listed and sent again when a person as
   const deliveries = new Deliveries({
     ...office,
     ids: { uuid: () => crypto.randomUUID() },
-    hurried: (channel) => office.sender.hurried(channel),
   });
   const list = async (state: 'delayed' | 'failed' | 'sent') =>
     (await deliveries.list({ state }, { limit: 10 })).items;
@@ -454,27 +452,26 @@ test('while nothing is due the queue is not written to; what is due goes in its 
   const { write } = office.tables;
   Object.assign(office.tables, { write: (work: never) => ((writes += 1), write(work)) });
   /** Checks five times a second, as the plugin does. */
-  const look = async (seconds: number, isQuiet: boolean): Promise<void> => {
+  const look = async (seconds: number): Promise<void> => {
     for (let looks = 0; looks < seconds * 5; looks += 1) {
       office.clock.advance(200);
-      await office.sender.sendDue(isQuiet);
-      await office.sender.settled();
+      await office.send();
     }
   };
   broken.always({ status: 500 });
   await office.dispatcher.accept(noticeOf(1, 'firing', { incident: { labels: { team: 'late' } } }));
-  await look(1, false);
+  await look(1);
   assert.equal(broken.requests.length, 1);
-  await look(1, true);
+  await look(1);
   writes = 0;
-  await look(2, true);
+  await look(2);
   assert.deepEqual([writes, broken.requests.length], [0, 1]);
-  await look(2, true);
+  await look(2);
   assert.equal(broken.requests.length, 2, 'five seconds after the first');
   // By its last try before people are told, it is given to the other, which was at rest until then.
   for (let minutes = 0; spare.taken.length === 0; minutes += 1) {
     assert.ok(minutes < 9);
-    await look(60, true);
+    await look(60);
   }
   assert.equal(toldOf(spare.taken[0]!), 'firing 1');
 });

@@ -299,6 +299,7 @@ test('what burns is sent again although the clock was set back by days since it 
   clock.jump(-3 * dayMs);
   const repeats = new Repeats({
     tables: office.tables,
+    queue: office.queue,
     source: office.source,
     clock,
     ids: { uuid: () => crypto.randomUUID() },

@@ -31,8 +31,10 @@ import type { LinkOf } from '../../../plugins/notify/message/message.ts';
 import { OutcomePublisher } from '../../../plugins/notify/queue/outcome-publisher.ts';
 import type { Draft } from '../../../plugins/notify/channels/schema.ts';
 import { Sender } from '../../../plugins/notify/queue/sender.ts';
+import { DeliveryQueue } from '../../../plugins/notify/store/delivery-queue.ts';
 import type { NotifyTables } from '../../../plugins/notify/store/tables.ts';
 import { openIn } from '../../storage/folder.ts';
+import { steppedJobs } from '../lib/jobs/stepped-jobs.ts';
 
 export const migrations = loadMigrations(
   fileURLToPath(new URL('../../../plugins/notify/migrations', import.meta.url)),
@@ -173,16 +175,25 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
   };
   const knowledge = new Knowledge({ source, findings, devices: devices as never, clock, log });
   const process = `p${(offices += 1)}`;
-  const makeSender = (generation: string, signal: AbortSignal): Sender =>
-    new Sender({
+  /** A generation of the plugin: its jobs, and what sends by them. */
+  const generation = (number: number, signal: AbortSignal) => {
+    const stepped = steppedJobs<NotifyTables>('notify', {
       tables,
+      clock,
+      log,
+      process,
+      generation: number,
+    });
+    // What is accepted at this instant is seen at once.
+    const queue = new DeliveryQueue(stepped.jobs, 0);
+    const sender = new Sender({
+      tables,
+      jobs: stepped.jobs,
+      queue,
       types,
       addresses,
       clock,
       log,
-      process,
-      generation,
-      signal,
       linkOf,
       knowledge,
       fetch: (url, request) => outbound.fetch(url, request, signal),
@@ -190,7 +201,9 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
       random: options.random ?? (() => 0.5),
       ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
     });
-  const sender = makeSender('g1', stop.signal);
+    return { queue, sender, turn: () => stepped.turn(signal) };
+  };
+  const { sender, queue, turn } = generation(1, stop.signal);
   const publisher = new OutcomePublisher({
     tables,
     source,
@@ -198,10 +211,11 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
     log,
     announce: (outcome) => void announced.push(outcome),
   });
-  const dispatcher = new Dispatcher({ tables, clock, ids, types });
+  const dispatcher = new Dispatcher({ tables, queue, clock, ids, types });
   const addressChanged = (id: number): void => sender.addressChanged(id);
   const channels = new Channels({
     tables,
+    queue,
     types,
     addresses,
     settings,
@@ -216,7 +230,6 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
     if (!closed) {
       closed = true;
       stop.abort();
-      await sender.settled();
       outbound.close();
       await storage.close();
     }
@@ -237,7 +250,8 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
     storage,
     tables,
     sender,
-    makeSender,
+    queue,
+    generation,
     publisher,
     channels,
     recorded,
@@ -268,10 +282,11 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
     remove: (id: number) => channels.remove(by, id),
     shown: (id: number) => channels.get(id),
     row: async (id: number) => (await new ChannelStore(tables.read).find(id))!,
+    /** Sends whatever is due at this instant. */
+    send: turn,
     /** Sends whatever is due at this instant, and publishes the outcomes. */
     async turn(): Promise<void> {
-      await sender.sendDue();
-      await sender.settled();
+      await turn();
       await publisher.publish();
     },
     /** Advances in steps until nothing is queued; fails the test after `most` steps. */

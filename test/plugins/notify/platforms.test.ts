@@ -400,13 +400,11 @@ test('what is paced goes on being paced after a restart', async (t) => {
     clock.advance(1_000);
   }
   assert.equal(platform.taken.length, 18);
-  const next = office.makeSender('g2', new AbortController().signal);
+  const next = office.generation(2, new AbortController().signal);
   await office.dispatcher.accept(noticeOf(19));
-  await next.sendDue();
-  await next.settled();
+  await next.turn();
   assert.equal(platform.requests.length, 18);
   clock.advance(42_000);
-  await next.sendDue();
-  await next.settled();
+  await next.turn();
   assert.equal(platform.taken.length, 19);
 });

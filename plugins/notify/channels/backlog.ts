@@ -4,7 +4,7 @@ import type { Handle, Ids, Tables } from 'svc/sdk';
 
 import type { NotifyTables } from '../store/tables.ts';
 
-export interface HeirsParts {
+export interface BacklogParts {
   readonly tables: Tables<NotifyTables>;
   readonly source: Handle<NoticeSource>;
   readonly dispatcher: Pick<NoticeDispatcher, 'accept'>;
@@ -12,16 +12,16 @@ export interface HeirsParts {
 }
 
 /** Max waiting deliveries taken over: beyond that the next notice suffices. */
-const most = 500;
+const max = 500;
 
 /**
  * Backlog of a channel that is created again under its old name, or enabled again: what was waiting
  * for it then and still fires.
  */
-export class Heirs {
-  readonly #parts: HeirsParts;
+export class Backlog {
+  readonly #parts: BacklogParts;
 
-  constructor(parts: HeirsParts) {
+  constructor(parts: BacklogParts) {
     this.#parts = parts;
   }
 
@@ -38,7 +38,7 @@ export class Heirs {
       ...burning.map((incident): Notice => {
         const seq = unsent.get(incident.id)!;
         return {
-          id: `heir-${channel}-${ids.uuid()}`,
+          id: `backlog-${channel}-${ids.uuid()}`,
           kind: 'firing',
           fire_seq: seq,
           incident,
@@ -64,7 +64,7 @@ export class Heirs {
         and not exists (
           select 1 from notify_notices n
           where n.incident_id = d.incident_id and (n.fire_seq > d.fire_seq or (n.fire_seq = d.fire_seq and n.kind = 'resolved')))
-      order by d.seq desc limit ${most}
+      order by d.seq desc limit ${max}
     `.execute(this.#parts.tables.read);
     return rows;
   }
