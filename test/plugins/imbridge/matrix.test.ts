@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { AlertEvaluator } from 'svc/contracts/alert';
 import { MetricsIngest } from 'svc/contracts/metricsdb';
 
-import { type Command, commands } from '../../../plugins/imbridge/command-list.ts';
+import { type Command, commands } from '../../../plugins/imbridge/talk/command-list.ts';
 import { type ImApp, type ImOffice, imOffice, settled } from './office.ts';
 
 interface Waiting {

@@ -8,14 +8,14 @@ import {
   type Page,
   type PageRequest,
   type Principal,
-  SvcError,
   type Tables,
   timestamp,
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { errors } from './errors.ts';
 import type { LinkCode, LinkShown } from './schema.ts';
-import type { AppRow, ImTables } from './tables.ts';
+import type { AppRow, ImTables } from '../store/tables.ts';
 
 export interface PeopleParts {
   readonly tables: Tables<ImTables>;
@@ -34,7 +34,7 @@ export interface Sender {
 }
 
 const codeLivesMs = 10 * 60_000;
-const mostCodes = 5;
+const maxCodes = 5;
 const digestOf = (code: string): string => createHash('sha256').update(code).digest('hex');
 
 /** Which accounts of chat platforms are whose. */
@@ -80,11 +80,7 @@ export class People {
 
   async issueCode(principal: Principal): Promise<Static<typeof LinkCode>> {
     if (principal.kind !== 'user') {
-      throw new SvcError(
-        'forbidden',
-        'accounts are linked by people who are signed in, not with API tokens',
-        { reason: 'im.link_by_people' },
-      );
+      throw errors.link_by_people();
     }
     const { tables, clock, ids } = this.#parts;
     const code = ids.token(12);
@@ -101,7 +97,7 @@ export class People {
         .select('digest')
         .where('user_id', '=', row.user_id)
         .orderBy('expires_at', 'desc')
-        .offset(mostCodes - 1)
+        .offset(maxCodes - 1)
         .limit(100)
         .execute();
       await tx
@@ -235,9 +231,7 @@ export class People {
         .executeTakeFirst(),
     );
     if (removed === undefined) {
-      throw new SvcError('not_found', `there is no link ${id.slice(0, 40)}`, {
-        reason: 'im.no_link',
-      });
+      throw errors.no_link({ id: id.slice(0, 40) });
     }
     note({ resourceType: 'im link', resourceId: id, before: removed });
   }

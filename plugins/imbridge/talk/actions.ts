@@ -1,7 +1,7 @@
 import type { ImButton } from 'svc/contracts/imbridge';
 import type { Clock, Ids, Tables } from 'svc/sdk';
 
-import type { ImTables } from './tables.ts';
+import type { ImTables } from '../store/tables.ts';
 
 /** Action of a button. An approval is bound to what was shown with it. */
 export type Act =

@@ -1,24 +1,26 @@
 import type { Approval, ApprovalBook } from 'svc/contracts/approval';
-import type { Clock, Handle, Ids } from 'svc/sdk';
+import type { Clock, Handle, Ids, Tables } from 'svc/sdk';
 
 import type { Actions, Labelled } from './actions.ts';
-import type { Apps } from './apps.ts';
-import type { JobStore, NewJob } from './job-store.ts';
-import type { Messenger, Saying } from './messenger.ts';
-import type { People } from './people.ts';
-import type { AppRow, JobRow } from './tables.ts';
+import type { Apps } from '../apps/apps.ts';
+import type { MessageQueue } from '../store/message-queue.ts';
+import { MessageStore, type NewMessage } from '../store/message-store.ts';
+import type { LeasedMessage } from '../messages/leased-message.ts';
+import type { Messenger, Saying } from '../messages/messenger.ts';
+import type { People } from '../apps/people.ts';
+import type { AppRow, ImTables } from '../store/tables.ts';
 import { filled, wordsOf } from './words.ts';
 
 export interface ApprovalTalkParts {
   readonly apps: Apps;
-  readonly jobs: JobStore;
+  readonly tables: Pick<Tables<ImTables>, 'read'>;
+  readonly queue: MessageQueue;
   readonly people: People;
   readonly actions: Actions;
   readonly messenger: Messenger;
   readonly book: Handle<ApprovalBook>;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly arrived: () => void;
 }
 
 export interface ApprovalTelling {
@@ -49,7 +51,7 @@ export class ApprovalTalk {
   }
 
   async requested(approval: Approval): Promise<void> {
-    const { apps, jobs, people, book, clock, ids, arrived } = this.#parts;
+    const { tables, apps, queue, people, book, clock, ids } = this.#parts;
     // Told of before its commit, it is found when those that are open are told the next time.
     if (!book.available || (await book.get().get(approval.id)) === undefined) {
       return;
@@ -57,9 +59,11 @@ export class ApprovalTalk {
     const now = Math.floor(clock.now());
     // Where the run was started, its own thread shows it.
     const origin =
-      approval.owner.kind === 'chat' ? await jobs.byRun(approval.owner.ref) : undefined;
+      approval.owner.kind === 'chat'
+        ? await new MessageStore(tables.read).byRun(approval.owner.ref)
+        : undefined;
     const asker = origin && (JSON.parse(origin.payload) as { readonly sender?: string }).sender;
-    const rows: NewJob[] = [];
+    const rows: NewMessage[] = [];
     for (const app of await apps.enabled()) {
       for (const { sender, user_id: user } of await people.linkedTo(app.id)) {
         if (
@@ -79,19 +83,16 @@ export class ApprovalTalk {
           payload: JSON.stringify(telling),
           run_id: ids.uuid(),
           created_at: now,
-          next_at: now,
         });
       }
     }
-    if ((await jobs.add(rows)).size > 0) {
-      arrived();
-    }
+    await queue.add(rows);
   }
 
   /** Nothing is told of what was decided meanwhile, nor to who may not sign it any more. */
   async tell(
     app: AppRow,
-    job: JobRow,
+    message: LeasedMessage,
     { approval, sender }: ApprovalTelling,
   ): Promise<'done' | 'ignored'> {
     const { apps, people, book } = this.#parts;
@@ -103,7 +104,7 @@ export class ApprovalTalk {
     if (card === undefined) {
       return 'ignored';
     }
-    await this.#parts.messenger.answer(app, job, platform!.personTarget(sender), card);
+    await this.#parts.messenger.answer(app, message, platform!.personTarget(sender), card);
     return 'done';
   }
 

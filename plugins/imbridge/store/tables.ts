@@ -21,6 +21,7 @@ export interface ImTables {
     created_at: number;
     updated_at: number;
   };
+  /** Messages, named so before their jobs stood in imbridge_work. */
   imbridge_jobs: {
     id: string;
     app_id: string;
@@ -32,13 +33,14 @@ export interface ImTables {
     /** Lane in which messages are processed in order. */
     lane: string;
     payload: string;
-    state: JobState;
+    state: MessageState;
     run_id: string;
     session_id: string | null;
     /** Our answer on the platform, as JSON. */
     sent: string | null;
     /** Answer of an executed command, which remains to be sent. */
     answer: string | null;
+    /** With next_at and holder: of a version that had no jobs. */
     tries: number;
     next_at: number;
     holder: string | null;
@@ -46,6 +48,7 @@ export interface ImTables {
     created_at: number;
     ended_at: number | null;
   };
+  imbridge_work: { id: string };
   imbridge_threads: {
     app_id: string;
     thread: string;
@@ -77,8 +80,8 @@ export interface ImTables {
 }
 
 /** waiting: for people to decide; ignored: not for us, or not allowed; failed: the platform did not take the answer. */
-export type JobState = 'queued' | 'waiting' | 'done' | 'ignored' | 'failed';
+export type MessageState = 'queued' | 'waiting' | 'done' | 'ignored' | 'failed';
 export type AppRow = Selectable<ImTables['imbridge_apps']>;
-export type JobRow = Selectable<ImTables['imbridge_jobs']>;
+export type MessageRow = Selectable<ImTables['imbridge_jobs']>;
 export type LinkRow = Selectable<ImTables['imbridge_links']>;
 export type NoticeRow = Selectable<ImTables['imbridge_notices']>;

@@ -1,26 +1,21 @@
 import type { ChatRuns, RunEnd } from 'svc/contracts/chat';
-import type { ImEvent } from 'svc/contracts/imbridge';
 import { type Clock, type Handle, isSvcError, type Principal, type Tables } from 'svc/sdk';
 
 import type { ApprovalTalk } from './approvals.ts';
-import type { Apps } from './apps.ts';
+import type { Apps } from '../apps/apps.ts';
 import type { Said } from './commands.ts';
-import type { JobStore } from './job-store.ts';
-import { type Messenger, SendDeferred, type Saying } from './messenger.ts';
-import type { Sender } from './people.ts';
-import type { AppRow, ImTables } from './tables.ts';
+import { MessageStore } from '../store/message-store.ts';
+import { type Messenger, SendDeferred, type Saying } from '../messages/messenger.ts';
+import type { ImTables } from '../store/tables.ts';
 import { filled, wordsOf } from './words.ts';
 
 export interface ConversationParts {
   readonly tables: Tables<ImTables>;
   readonly chat: Handle<ChatRuns>;
   readonly apps: Apps;
-  readonly jobs: JobStore;
   readonly messenger: Messenger;
   readonly approvals: ApprovalTalk;
   readonly clock: Clock;
-  /** When this generation leaves. */
-  readonly signal: AbortSignal;
 }
 
 export interface Question {
@@ -43,20 +38,15 @@ const slower = 1.3;
 /** Questions to agents: one session for a thread and a person, one run for a message, one answer for a run. */
 export class Conversations {
   readonly #parts: ConversationParts;
-  /** Told when this generation leaves: one listener for all, however many follow. */
-  readonly #followers = new Set<() => void>();
   #awaySince: number | undefined;
 
   constructor(parts: ConversationParts) {
     this.#parts = parts;
-    parts.signal.addEventListener('abort', () => this.#followers.forEach((leave) => leave()), {
-      once: true,
-    });
   }
 
   /** Answers a message; `waiting` means that people have to decide before it continues. */
   async answer(said: Said, question: Question, signal: AbortSignal): Promise<'done' | 'waiting'> {
-    const { app, job, event } = said;
+    const { app, message, event } = said;
     const { chat, messenger, clock } = this.#parts;
     const words = wordsOf(app.locale);
     this.#awaySince = chat.available ? undefined : (this.#awaySince ?? clock.monotonic());
@@ -64,19 +54,19 @@ export class Conversations {
       throw new SendDeferred('the room of agents is not there yet', true, betweenRoomsMs);
     }
     if (!chat.available) {
-      await messenger.answer(app, job, event.reply, { text: words.noChat });
+      await messenger.answer(app, message, event.reply, { text: words.noChat });
       return 'done';
     }
     const objection = await this.#start(said, question);
     if (objection !== undefined) {
-      await messenger.answer(app, job, event.reply, {
+      await messenger.answer(app, message, event.reply, {
         text: filled(words.noAnswer, { why: objection }),
       });
       return 'done';
     }
     await this.#announce(said);
     const problem = await this.#follow(said, signal);
-    const end = await chat.get().settled(said.sender.principal, job.run_id, signal);
+    const end = await chat.get().settled(said.sender.principal, message.row.run_id, signal);
     if (end.finish_reason === 'approval') {
       return await this.#wait(said, end);
     }
@@ -84,13 +74,13 @@ export class Conversations {
       end.text.trim() === ''
         ? filled(words.noAnswer, { why: problem ?? end.finish_reason })
         : end.text;
-    await messenger.answer(app, job, event.reply, { text });
+    await messenger.answer(app, message, event.reply, { text });
     return 'done';
   }
 
   /** Starts a new session in this thread for this person. */
-  async renew(app: AppRow, event: ImEvent, sender: Sender): Promise<void> {
-    await this.#parts.tables.write((tx) =>
+  async renew({ app, message, event, sender }: Said): Promise<void> {
+    await message.write((tx) =>
       tx
         .deleteFrom('imbridge_threads')
         .where('app_id', '=', app.id)
@@ -110,8 +100,8 @@ export class Conversations {
 
   /** The run is on disk afterwards, once however often this is called; why not, where it cannot be. */
   async #start(said: Said, question: Question, isRepeat = false): Promise<string | undefined> {
-    const { app, job, sender, event } = said;
-    const session = job.session_id ?? (await this.#session(said, question));
+    const { app, message, sender } = said;
+    const session = message.row.session_id ?? (await this.#session(said, question));
     const content =
       question.incident === undefined
         ? question.text
@@ -125,7 +115,7 @@ export class Conversations {
       await this.#parts.chat.get().start({
         principal: sender.principal,
         session_id: session,
-        run_id: job.run_id,
+        run_id: message.row.run_id,
         content,
         agent,
         context,
@@ -140,17 +130,17 @@ export class Conversations {
         return error.message;
       }
       // It was deleted meanwhile; another one takes its place.
-      job.session_id = null;
-      await this.renew(app, event, sender);
+      message.inSession(null);
+      await this.renew(said);
       return await this.#start(said, question, true);
     }
   }
 
-  /** Session, thread and job in one commit. */
-  async #session({ app, job, event, sender }: Said, { incident }: Question): Promise<string> {
-    const { tables, chat, jobs, clock } = this.#parts;
+  /** Session, thread and message in one commit. */
+  async #session({ app, message, event, sender }: Said, { incident }: Question): Promise<string> {
+    const { chat, clock } = this.#parts;
     const key = { app_id: app.id, thread: event.thread, owner: ownerOf(sender.principal) };
-    return await tables.write(async (tx) => {
+    const session = await message.write(async (tx) => {
       const found = await tx
         .selectFrom('imbridge_threads')
         .select('session_id')
@@ -158,7 +148,7 @@ export class Conversations {
         .where('thread', '=', key.thread)
         .where('owner', '=', key.owner)
         .executeTakeFirst();
-      const session =
+      const opened =
         found?.session_id ??
         (await chat
           .get()
@@ -166,29 +156,30 @@ export class Conversations {
             sender.principal,
             incident === undefined ? {} : { related_incident_id: incident },
           ));
-      const row = { ...key, session_id: session, updated_at: Math.floor(clock.now()) };
+      const row = { ...key, session_id: opened, updated_at: Math.floor(clock.now()) };
       await tx
         .insertInto('imbridge_threads')
         .values(row)
         .onConflict((on) =>
           on
             .columns(['app_id', 'thread', 'owner'])
-            .doUpdateSet({ session_id: session, updated_at: row.updated_at }),
+            .doUpdateSet({ session_id: opened, updated_at: row.updated_at }),
         )
         .execute();
-      await jobs.update(job.id, { session_id: session });
-      job.session_id = session;
-      return session;
+      await new MessageStore(tx).keep(message.row.id, { session_id: opened });
+      return opened;
     });
+    message.inSession(session);
+    return session;
   }
 
   /** Shows that a message was read; if the platform cannot edit, there is only the answer. */
-  async #announce({ app, job, event }: Said): Promise<void> {
-    if (job.sent !== null || this.#parts.apps.platform(app.provider)?.edits === undefined) {
+  async #announce({ app, message, event }: Said): Promise<void> {
+    if (message.row.sent !== null || this.#parts.apps.platform(app.provider)?.edits === undefined) {
       return;
     }
     try {
-      await this.#parts.messenger.answer(app, job, event.reply, {
+      await this.#parts.messenger.answer(app, message, event.reply, {
         text: wordsOf(app.locale).thinking,
       });
     } catch (error) {
@@ -199,20 +190,19 @@ export class Conversations {
   }
 
   /** Shows the answer as it grows; returns what the run complained of last. */
-  async #follow({ app, job, sender }: Said, signal: AbortSignal): Promise<string | undefined> {
+  async #follow({ app, message, sender }: Said, signal: AbortSignal): Promise<string | undefined> {
     const { chat, apps, messenger, clock } = this.#parts;
     const edits = apps.platform(app.provider)?.edits;
-    let leave = (): void => undefined;
-    const left = new Promise<'left'>((resolve) => (leave = () => resolve('left')));
-    this.#followers.add(leave);
-    const events = chat.get().follow(sender.principal, job.run_id)[Symbol.asyncIterator]();
+    const left = new Promise<'left'>((resolve) =>
+      signal.addEventListener('abort', () => resolve('left'), { once: true }),
+    );
+    const events = chat.get().follow(sender.principal, message.row.run_id)[Symbol.asyncIterator]();
     let [text, shown, made, problem] = ['', '', 0, undefined as string | undefined];
     let [waits, last] = [edits?.every_ms ?? 0, clock.monotonic()];
     for (;;) {
       signal.throwIfAborted();
       const next = await Promise.race([events.next(), left]);
       if (next === 'left' || next.done === true) {
-        this.#followers.delete(leave);
         signal.throwIfAborted();
         return problem;
       }
@@ -230,13 +220,13 @@ export class Conversations {
         text !== shown;
       if (isDue) {
         [last, waits, shown, made] = [clock.monotonic(), waits * slower, text, made + 1];
-        await messenger.grow(app, job, `${text} …`);
+        await messenger.grow(app, message, `${text} …`);
       }
     }
   }
 
   async #wait(said: Said, { text, approvals }: RunEnd): Promise<'waiting'> {
-    const { app, job, event } = said;
+    const { app, message, event } = said;
     const cards = (
       await Promise.all(approvals.map((id) => this.#parts.approvals.card(app, id)))
     ).filter((card) => card !== undefined);
@@ -253,7 +243,7 @@ export class Conversations {
         .join('\n\n'),
       buttons: cards.flatMap((card) => card.buttons ?? []),
     };
-    await this.#parts.messenger.answer(app, job, event.reply, saying);
+    await this.#parts.messenger.answer(app, message, event.reply, saying);
     return 'waiting';
   }
 }

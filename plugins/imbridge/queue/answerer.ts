@@ -1,19 +1,21 @@
 import type { ImEvent } from 'svc/contracts/imbridge';
+import type { Tables } from 'svc/sdk';
 
-import type { ApprovalTalk, ApprovalTelling } from './approvals.ts';
-import type { Apps } from './apps.ts';
-import type { Commands, Reply, Said } from './commands.ts';
-import type { Conversations } from './conversations.ts';
-import type { IncidentTalk, IncidentTelling } from './incidents.ts';
-import type { JobStore } from './job-store.ts';
-import { type Messenger, SendDeferred } from './messenger.ts';
-import type { People } from './people.ts';
-import type { JobRow, JobState } from './tables.ts';
-import { wordsOf } from './words.ts';
+import type { ApprovalTalk, ApprovalTelling } from '../talk/approvals.ts';
+import type { Apps } from '../apps/apps.ts';
+import type { Commands, Reply, Said } from '../talk/commands.ts';
+import type { Conversations } from '../talk/conversations.ts';
+import type { IncidentTalk, IncidentTelling } from '../talk/incidents.ts';
+import { MessageStore } from '../store/message-store.ts';
+import type { LeasedMessage } from '../messages/leased-message.ts';
+import { type Messenger, SendDeferred } from '../messages/messenger.ts';
+import type { People } from '../apps/people.ts';
+import type { ImTables, MessageState } from '../store/tables.ts';
+import { wordsOf } from '../talk/words.ts';
 
 export interface AnswererParts {
   readonly apps: Apps;
-  readonly jobs: JobStore;
+  readonly tables: Pick<Tables<ImTables>, 'read'>;
   readonly people: People;
   readonly commands: Commands;
   readonly conversations: Conversations;
@@ -24,7 +26,7 @@ export interface AnswererParts {
 }
 
 export interface Ended {
-  readonly state: Exclude<JobState, 'queued'>;
+  readonly state: Exclude<MessageState, 'queued'>;
   readonly why?: string;
 }
 
@@ -42,9 +44,10 @@ export class Answerer {
     this.#parts = parts;
   }
 
-  async handle(job: JobRow, signal: AbortSignal): Promise<Ended> {
-    const { apps, people, incidents, approvals } = this.#parts;
-    const app = await apps.row(job.app_id);
+  async handle(message: LeasedMessage, signal: AbortSignal): Promise<Ended> {
+    const { tables, apps, people, incidents, approvals } = this.#parts;
+    const { row } = message;
+    const app = await apps.row(row.app_id);
     const platform = apps.platform(app.provider);
     if (app.enabled === 0) {
       return { state: 'ignored', why: 'the app is disabled' };
@@ -52,16 +55,16 @@ export class Answerer {
     if (platform === undefined) {
       throw new SendDeferred(`the room of ${app.provider} is not enabled`, true, betweenRoomsMs);
     }
-    if (job.kind === 'tell') {
-      const telling = JSON.parse(job.payload) as IncidentTelling | ApprovalTelling;
+    if (row.kind === 'tell') {
+      const telling = JSON.parse(row.payload) as IncidentTelling | ApprovalTelling;
       return {
         state:
           telling.what === 'incident'
-            ? await incidents.tell(app, job, telling)
-            : await approvals.tell(app, job, telling),
+            ? await incidents.tell(app, message, telling)
+            : await approvals.tell(app, message, telling),
       };
     }
-    const event = JSON.parse(job.payload) as ImEvent;
+    const event = JSON.parse(row.payload) as ImEvent;
     const sender = await people.senderOf(app, event.sender);
     const listed = isListed(JSON.parse(app.allow_from) as readonly string[], event);
     if (platform.allow_list && !listed) {
@@ -69,15 +72,15 @@ export class Answerer {
     }
     // A group that others flood is still that of the person on call: people are counted separately.
     const brought =
-      job.kind === 'message'
-        ? await this.#parts.jobs.before(job, minuteMs, sender.linked ? 'own' : 'all')
+      row.kind === 'message'
+        ? await new MessageStore(tables.read).before(row, minuteMs, sender.linked ? 'own' : 'all')
         : 0;
     if (brought >= this.#parts.perMinute()) {
       return { state: 'ignored', why: 'the conversation brings too many messages' };
     }
     const said: Said = {
       app,
-      job,
+      message,
       event,
       sender,
       allowed: sender.linked || listed,
@@ -87,8 +90,9 @@ export class Answerer {
   }
 
   async #answer(said: Said, signal: AbortSignal): Promise<Ended> {
-    const { app, job, event } = said;
-    const reply = job.answer === null ? await this.#reply(said) : { text: job.answer };
+    const { app, message, event } = said;
+    const { answer } = message.row;
+    const reply = answer === null ? await this.#reply(said) : { text: answer };
     if ('ask' in reply) {
       return {
         state: await this.#parts.conversations.answer(
@@ -98,10 +102,10 @@ export class Answerer {
         ),
       };
     }
-    if (job.answer === null) {
-      await this.#parts.jobs.update(job.id, { answer: reply.text });
+    if (answer === null) {
+      await message.keep({ answer: reply.text });
     }
-    await this.#parts.messenger.answer(app, job, event.reply, reply);
+    await this.#parts.messenger.answer(app, message, event.reply, reply);
     return { state: 'done' };
   }
 

@@ -11,13 +11,13 @@ import { SlidingCounter } from 'svc/flow';
 import { cutToBytes, withoutImages, withoutMentions } from 'svc/im';
 import type { Clock } from 'svc/sdk';
 
-import type { Apps } from './apps.ts';
-import type { JobStore, Posted } from './job-store.ts';
-import type { AppRow, JobRow } from './tables.ts';
+import type { Apps } from '../apps/apps.ts';
+import type { Posted } from '../store/message-store.ts';
+import type { AppRow } from '../store/tables.ts';
+import type { LeasedMessage } from './leased-message.ts';
 
 export interface MessengerParts {
   readonly apps: Apps;
-  readonly jobs: JobStore;
   readonly ports: ImPorts;
   readonly clock: Clock;
 }
@@ -40,70 +40,79 @@ export class SendDeferred extends Error {
   }
 }
 
-const mostKeys = 10_000;
+const maxKeys = 10_000;
 
 /** Sends messages to platforms: harmless text, at the pace of the platform, one message for one answer. */
 export class Messenger {
   readonly #parts: MessengerParts;
   readonly #paces = new Map<string, SlidingCounter>();
-  /** Of which something may stand on the platform that we do not know of. */
-  readonly #doubtful = new WeakSet<JobRow>();
 
   constructor(parts: MessengerParts) {
     this.#parts = parts;
   }
 
-  /** Says the answer of a job: anew where the job has said something already. Throws SendDeferred when the platform does not take it. */
-  async answer(app: AppRow, job: JobRow, target: ImTarget, saying: Saying): Promise<Posted> {
+  /** Says the answer of a message: anew where something was said already. Throws SendDeferred when the platform does not take it. */
+  async answer(
+    app: AppRow,
+    message: LeasedMessage,
+    target: ImTarget,
+    saying: Saying,
+  ): Promise<Posted> {
     const platform = this.#parts.apps.platform(app.provider);
-    if (job.sent === null && platform?.repeats === 'unknown' && platform.edit !== undefined) {
-      await this.#post(app, job, target, { text: '…' });
+    if (
+      message.row.sent === null &&
+      platform?.repeats === 'unknown' &&
+      platform.edit !== undefined
+    ) {
+      await this.#post(app, message, target, { text: '…' });
     }
-    return await this.#post(app, job, target, saying);
+    return await this.#post(app, message, target, saying);
   }
 
-  async #post(app: AppRow, job: JobRow, target: ImTarget, saying: Saying): Promise<Posted> {
-    const sent = job.sent === null ? undefined : (JSON.parse(job.sent) as Posted);
-    const way = {
-      pace: `${app.id}|${job.conversation}`,
-      key: job.id,
-      again: job.tries > 1 || this.#doubtful.has(job),
-    };
-    const result = await this.#say(app, way, saying, async (opened, platform, message, ports) => {
+  async #post(
+    app: AppRow,
+    message: LeasedMessage,
+    target: ImTarget,
+    saying: Saying,
+  ): Promise<Posted> {
+    const { id, conversation, sent: earlier } = message.row;
+    const sent = earlier === null ? undefined : (JSON.parse(earlier) as Posted);
+    const way = { pace: `${app.id}|${conversation}`, key: id, again: message.isDoubtful };
+    const result = await this.#say(app, way, saying, async (opened, platform, said, ports) => {
       if (sent !== undefined && platform.edit !== undefined) {
-        return await platform.edit(opened, sent.at, message, ports);
+        return await platform.edit(opened, sent.at, said, ports);
       }
-      const first = await platform.send(opened, target, message, ports);
+      const first = await platform.send(opened, target, said, ports);
       // A platform that knows the key shows what was first sent with it.
       return first.result === 'sent' && way.again && platform.edit !== undefined
-        ? await platform.edit(opened, first.at, message, ports)
+        ? await platform.edit(opened, first.at, said, ports)
         : first;
     });
     if (result.result === 'retry' && result.unclear) {
-      this.#doubtful.add(job);
+      message.doubt();
     }
     const posted = postedOf(result);
-    job.sent = JSON.stringify(posted);
-    await this.#parts.jobs.update(job.id, { sent: job.sent });
+    await message.keep({ sent: JSON.stringify(posted) });
     return posted;
   }
 
   /**
    * Shows a growing answer: skipped if the rate limit leaves no capacity, and failures are ignored.
    */
-  async grow(app: AppRow, job: JobRow, text: string): Promise<boolean> {
+  async grow(app: AppRow, { row }: LeasedMessage, text: string): Promise<boolean> {
     const platform = this.#parts.apps.platform(app.provider);
+    const pace = `${app.id}|${row.conversation}`;
     if (
       platform?.edit === undefined ||
-      job.sent === null ||
-      this.#waitMs(platform, app.provider, `${app.id}|${job.conversation}`) > 0
+      row.sent === null ||
+      this.#waitMs(platform, app.provider, pace) > 0
     ) {
       return false;
     }
-    const { at } = JSON.parse(job.sent) as Posted;
+    const { at } = JSON.parse(row.sent) as Posted;
     const result = await this.#say(
       app,
-      { pace: `${app.id}|${job.conversation}`, key: job.id, again: false },
+      { pace, key: row.id, again: false },
       { text },
       (opened, on, message, ports) => on.edit!(opened, at, message, ports),
     ).catch(() => undefined);
@@ -182,7 +191,12 @@ export class Messenger {
     const name = `${provider}|${count}|${per_ms}`;
     const known =
       this.#paces.get(name) ??
-      new SlidingCounter({ limit: count, windowMs: per_ms, clock: this.#parts.clock, mostKeys });
+      new SlidingCounter({
+        limit: count,
+        windowMs: per_ms,
+        clock: this.#parts.clock,
+        mostKeys: maxKeys,
+      });
     this.#paces.set(name, known);
     return known;
   }

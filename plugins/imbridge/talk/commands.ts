@@ -2,13 +2,15 @@ import type { IncidentDeeds, Incidents, IncidentView } from 'svc/contracts/alert
 import type { ApprovalDecisions } from 'svc/contracts/approval';
 import type { ImButton, ImEvent } from 'svc/contracts/imbridge';
 import { parseDuration, type SeenBy } from 'svc/query';
-import { type Clock, type Handle, isSvcError, SvcError, timestamp } from 'svc/sdk';
+import { type Clock, type Handle, isSvcError, timestamp } from 'svc/sdk';
 
 import type { Act, Actions } from './actions.ts';
 import { type Command, commands, requests } from './command-list.ts';
-import type { Sender, People } from './people.ts';
+import { errors } from './errors.ts';
+import type { Sender, People } from '../apps/people.ts';
 import type { Deed, Rights } from './rights.ts';
-import type { AppRow, JobRow } from './tables.ts';
+import type { LeasedMessage } from '../messages/leased-message.ts';
+import type { AppRow } from '../store/tables.ts';
 import { filled, type Words, wordsOf } from './words.ts';
 
 export interface CommandParts {
@@ -21,7 +23,7 @@ export interface CommandParts {
   readonly deeds: Handle<IncidentDeeds>;
   readonly decisions: Handle<ApprovalDecisions>;
   /** A new session for the thread; what was said is behind. */
-  readonly renew: (app: AppRow, event: ImEvent, sender: Sender) => Promise<void>;
+  readonly renew: (said: Said) => Promise<void>;
   /** Marks the thread of the notice as up to date: the action happened there. */
   readonly toldHere: (app: AppRow, event: ImEvent, incident: number) => Promise<void>;
 }
@@ -29,7 +31,7 @@ export interface CommandParts {
 /** Message or button press, with its sender. */
 export interface Said {
   readonly app: AppRow;
-  readonly job: JobRow;
+  readonly message: LeasedMessage;
   readonly event: ImEvent;
   readonly sender: Sender;
   /** The incident in whose thread it was said. */
@@ -43,7 +45,7 @@ export type Reply =
   | { readonly text: string; readonly buttons?: readonly ImButton[] }
   | { readonly ask: string; readonly incident?: number };
 
-const mostShown = 15;
+const maxShown = 15;
 const longestComment = 500;
 /** Duration as on the button. */
 const extendFor = '2h';
@@ -103,7 +105,7 @@ export class Commands {
             : words.notLinked,
         };
       case 'new':
-        await this.#parts.renew(app, event, sender);
+        await this.#parts.renew(said);
         return { text: words.fresh };
       case 'incidents':
         return { text: await this.#list(said, command, words) };
@@ -185,7 +187,7 @@ export class Commands {
     const found = await this.#parts.incidents
       .get()
       .list({ status: ['open', 'acknowledged', 'silenced'], limit: 200 }, seen);
-    const lines = found.slice(0, mostShown).map(lineOf);
+    const lines = found.slice(0, maxShown).map(lineOf);
     const more = found.length - lines.length;
     return lines.length === 0
       ? words.noIncidents
@@ -248,7 +250,7 @@ export class Commands {
       return { text: filled(words.acked, { id: act.incident, name }) };
     }
     // Relative to when it was said: repeated after a crash, it changes nothing.
-    const until = act.until ?? timestamp(said.job.created_at + parseDuration(act.duration));
+    const until = act.until ?? timestamp(said.message.row.created_at + parseDuration(act.duration));
     await this.#parts.rights.carryOut(sender.principal, app.provider, deed({ until }), () =>
       this.#parts.deeds.get().silence(act.incident, { until }, change),
     );
@@ -274,7 +276,7 @@ export class Commands {
       incidents.available &&
       (await incidents.get().get(id, await seenBy(principal))) === undefined
     ) {
-      throw new SvcError('not_found', `there is no incident ${id}`);
+      throw errors.no_incident({ id });
     }
   }
 
@@ -286,7 +288,7 @@ export class Commands {
     comment: string,
   ): Promise<string> {
     if (!this.#parts.decisions.available) {
-      throw new SvcError('unavailable', 'approvals are not available now');
+      throw errors.no_approvals();
     }
     const { principal } = sender;
     const word = { principal, ip: `im:${app.provider}`, args_sha256: act.args_sha256, comment };

@@ -9,9 +9,9 @@ import {
   type Tables,
 } from 'svc/sdk';
 
-import type { Apps } from './apps.ts';
+import type { Apps } from '../apps/apps.ts';
 import type { Intake } from './intake.ts';
-import type { AppRow, ImTables } from './tables.ts';
+import type { AppRow, ImTables } from '../store/tables.ts';
 
 export interface ListenerParts {
   readonly tables: Tables<ImTables>;

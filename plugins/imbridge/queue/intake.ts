@@ -6,23 +6,24 @@ import {
   type Counter,
   type Ids,
   type RouteDeclaration,
-  SvcError,
+  type Tables,
 } from 'svc/sdk';
 
-import type { Apps } from './apps.ts';
-import type { JobStore, NewJob } from './job-store.ts';
-import { ByProvider, CallbackQuery } from './schema.ts';
-import type { AppRow } from './tables.ts';
+import type { Apps } from '../apps/apps.ts';
+import type { MessageQueue } from '../store/message-queue.ts';
+import { MessageStore, type NewMessage } from '../store/message-store.ts';
+import { ByProvider, CallbackQuery } from '../apps/schema.ts';
+import type { AppRow, ImTables } from '../store/tables.ts';
+import { errors } from './errors.ts';
 
 export interface IntakeParts {
   readonly apps: Apps;
-  readonly jobs: JobStore;
+  readonly tables: Pick<Tables<ImTables>, 'read'>;
+  readonly queue: MessageQueue;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly received: Counter;
-  readonly mostWaiting: () => number;
-  /** Jobs are on disk. */
-  readonly arrived: () => void;
+  readonly maxWaiting: () => number;
 }
 
 type Arrived = Pick<
@@ -36,7 +37,7 @@ export class Intake {
   readonly #decoy: ImApp;
   #known: { readonly at: number; readonly rows: Promise<readonly AppRow[]> } | undefined;
   #open: { readonly at: number; count: number } | undefined;
-  #waiting: NewJob[] = [];
+  #waiting: NewMessage[] = [];
   #next: Promise<ReadonlySet<string>> | undefined;
   #writing: Promise<unknown> = Promise.resolve();
   /** Number of messages in this second, and in the previous one. */
@@ -84,13 +85,13 @@ export class Intake {
 
   /** Stores what happened, each thing once however often it comes. */
   async take(app: AppRow, events: readonly ImEvent[]): Promise<void> {
-    const { clock, ids, received, arrived } = this.#parts;
+    const { clock, ids, received } = this.#parts;
     if (events.length === 0) {
       return;
     }
     await this.#requireRoom(events.length);
     const now = Math.floor(clock.now());
-    const rows = events.map((event): NewJob => {
+    const rows = events.map((event): NewMessage => {
       const lane = `${app.id}|${event.thread}`;
       return {
         id: ids.uuid(),
@@ -103,17 +104,13 @@ export class Intake {
         payload: JSON.stringify(event),
         run_id: ids.uuid(),
         created_at: now,
-        next_at: now,
       };
     });
     const added = await this.#stored(rows);
     const fresh = rows.filter(({ id }) => added.has(id)).length;
     received.add(fresh, { provider: app.provider, result: 'accepted' });
     received.add(rows.length - fresh, { provider: app.provider, result: 'repeated' });
-    if (fresh > 0) {
-      this.#open!.count += fresh;
-      arrived();
-    }
+    this.#open!.count += fresh;
   }
 
   /** True if so much arrives that processing should wait a little. */
@@ -125,7 +122,7 @@ export class Intake {
   }
 
   /** Stores messages; those that arrive during a write share the next one. */
-  #stored(rows: readonly NewJob[]): Promise<ReadonlySet<string>> {
+  #stored(rows: readonly NewMessage[]): Promise<ReadonlySet<string>> {
     this.#count(rows.length);
     this.#waiting.push(...rows);
     this.#next ??= this.#writing.then(
@@ -138,7 +135,7 @@ export class Intake {
   #flush(): Promise<ReadonlySet<string>> {
     const rows = this.#waiting;
     [this.#waiting, this.#next] = [[], undefined];
-    const write = this.#parts.jobs.add(rows);
+    const write = this.#parts.queue.add(rows);
     this.#writing = write;
     return write;
   }
@@ -160,16 +157,12 @@ export class Intake {
    * what arrived since.
    */
   async #requireRoom(more: number): Promise<void> {
-    const { clock, jobs, mostWaiting } = this.#parts;
+    const { clock, tables, maxWaiting } = this.#parts;
     if (this.#open === undefined || clock.monotonic() - this.#open.at > 1_000) {
-      this.#open = { at: clock.monotonic(), count: await jobs.open() };
+      this.#open = { at: clock.monotonic(), count: await new MessageStore(tables.read).open() };
     }
-    if (this.#open.count + more > mostWaiting()) {
-      throw new SvcError(
-        'unavailable',
-        'too many messages wait for their answers; send it again later',
-        { reason: 'im.full', retryAfterSeconds: 15 },
-      );
+    if (this.#open.count + more > maxWaiting()) {
+      throw errors.full({ retryAfterSeconds: 15 });
     }
   }
 
@@ -188,9 +181,7 @@ export class Intake {
     const app = await this.appFor(params.provider, fields['app']);
     const platform = apps.platform(params.provider);
     if (app !== undefined && platform === undefined) {
-      throw new SvcError('unavailable', `the room of ${app.provider} is not there`, {
-        reason: 'im.no_platform',
-      });
+      throw errors.no_platform({ provider: app.provider });
     }
     if (app === undefined || platform === undefined || app.mode !== 'callback') {
       // As much work as for an existing app, so that the time does not reveal which exist.
@@ -214,7 +205,7 @@ export class Intake {
 const keptMs = 2_000;
 const busyMs = 1_500;
 const busyCount = 100;
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
 /**
  * Wording of callback errors: strangers learn nothing about the reason; the platform learns when to
@@ -239,7 +230,7 @@ export function callbackRoutes(intake: Intake): readonly RouteDeclaration[] {
         'With ?app= the id of the app. Anything that is not proven, fresh and of this app is answered 401 with an empty body.',
       params: ByProvider,
       query: CallbackQuery,
-      ...(method === 'POST' && { consumes: ['*/*'], maxBodyBytes: mostBytes }),
+      ...(method === 'POST' && { consumes: ['*/*'], maxBodyBytes: maxBytes }),
       produces: 'application/json',
       audited: false,
       wording: silent!,
@@ -247,9 +238,7 @@ export function callbackRoutes(intake: Intake): readonly RouteDeclaration[] {
       async handle(call) {
         const answer = await intake.receive(method, call);
         if (answer.outcome === 'refused') {
-          throw new SvcError('unauthorized', 'the callback is not proven', {
-            reason: 'im.unproven',
-          });
+          throw errors.unproven();
         }
         call.setHeader(
           'content-type',

@@ -11,14 +11,15 @@ import {
   pageOf,
   type Principal,
   type Secrets,
-  SvcError,
+  type SvcError,
   type Tables,
   timestamp,
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { errors } from './errors.ts';
 import type { AppShown, Draft, Revealed } from './schema.ts';
-import type { AppRow, ImTables } from './tables.ts';
+import type { AppRow, ImTables } from '../store/tables.ts';
 
 export interface AppParts {
   readonly tables: Tables<ImTables>;
@@ -37,7 +38,7 @@ type Shown = Static<typeof AppShown>;
 
 export const mask = '••••';
 const secretNames = ['app_secret', 'verify_token', 'encrypt_key'] as const;
-const mostApps = 100;
+const maxApps = 100;
 const recentlyMs = 5 * 60_000;
 
 /** Apps of chat platforms as administrators keep them; their secrets leave here only opened for one use. */
@@ -69,7 +70,7 @@ export class Apps {
       .where('id', '=', id)
       .executeTakeFirst();
     if (row === undefined) {
-      throw new SvcError('not_found', `there is no app ${id}`, { reason: 'im.no_app' });
+      throw errors.no_app({ id });
     }
     return row;
   }
@@ -90,12 +91,8 @@ export class Apps {
         .selectFrom('imbridge_apps')
         .select((of) => of.fn.countAll<number>().as('count'))
         .executeTakeFirstOrThrow();
-      if (count >= mostApps) {
-        throw new SvcError(
-          'conflict',
-          `the limit of ${mostApps} apps is reached; delete one that is not needed`,
-          { reason: 'im.most_apps' },
-        );
+      if (count >= maxApps) {
+        throw errors.max_apps({ max: maxApps });
       }
       const now = clock.now();
       const id = ids.uuid();
@@ -123,7 +120,7 @@ export class Apps {
         .where('id', '=', id)
         .executeTakeFirst();
       if (row === undefined) {
-        throw new SvcError('not_found', `there is no app ${id}`);
+        throw errors.no_app({ id });
       }
       const before = this.#shown(row);
       call.requireMatch(before);
@@ -158,11 +155,7 @@ export class Apps {
     const isRecent =
       authenticatedAt !== undefined && this.#parts.clock.now() - authenticatedAt <= recentlyMs;
     if (kind !== 'operator' && !(kind === 'user' && isRecent)) {
-      throw new SvcError(
-        'forbidden',
-        'secrets are revealed to who has signed in within the last five minutes; sign in again',
-        { reason: 'im.sign_in_again' },
-      );
+      throw errors.sign_in_again();
     }
     const row = await this.row(id);
     const opened = this.open(row);
@@ -192,13 +185,7 @@ export class Apps {
         encrypt_key: secret('encrypt_key'),
       };
     } catch (error) {
-      throw isSvcError(error)
-        ? new SvcError(
-            'conflict',
-            `the secrets of the app ${row.name} cannot be opened; enter them again`,
-            { reason: 'im.sealed', cause: error },
-          )
-        : error;
+      throw isSvcError(error) ? errors.sealed({ name: row.name }, { cause: error }) : error;
     }
   }
 
@@ -317,9 +304,7 @@ export class Apps {
         .where('id', '<>', id)
         .executeTakeFirst()) !== undefined
     ) {
-      throw new SvcError('conflict', `there is an app ${name} already`, {
-        details: [{ path: '/name', message: 'is taken' }],
-      });
+      throw errors.app_name_taken({ name }, { details: [{ path: '/name', message: 'is taken' }] });
     }
   }
 
@@ -340,7 +325,4 @@ export class Apps {
 }
 
 const invalid = (field: string, message: string): SvcError =>
-  new SvcError('invalid_argument', `${field} ${message}`, {
-    reason: 'im.invalid_app',
-    details: [{ path: `/${field}`, message }],
-  });
+  errors.invalid_app({ field, message }, { details: [{ path: `/${field}`, message }] });

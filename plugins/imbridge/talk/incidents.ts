@@ -7,25 +7,26 @@ import type {
   Verdict,
 } from 'svc/contracts/notify';
 import { fitted, markdown } from 'svc/im';
-import { type Clock, type Handle, type Ids, SvcError, type Tables } from 'svc/sdk';
+import type { Clock, Handle, Ids, Tables } from 'svc/sdk';
 
 import type { Actions, Labelled } from './actions.ts';
-import type { Apps } from './apps.ts';
-import type { JobStore } from './job-store.ts';
-import { type Messenger, SendDeferred, type Saying } from './messenger.ts';
-import type { AppRow, ImTables, JobRow, NoticeRow } from './tables.ts';
+import type { Apps } from '../apps/apps.ts';
+import { errors } from './errors.ts';
+import type { MessageQueue } from '../store/message-queue.ts';
+import type { LeasedMessage } from '../messages/leased-message.ts';
+import { type Messenger, SendDeferred, type Saying } from '../messages/messenger.ts';
+import type { AppRow, ImTables, NoticeRow } from '../store/tables.ts';
 import { wordsOf } from './words.ts';
 
 export interface IncidentTalkParts {
   readonly tables: Tables<ImTables>;
   readonly apps: Apps;
-  readonly jobs: JobStore;
+  readonly queue: MessageQueue;
   readonly actions: Actions;
   readonly messenger: Messenger;
   readonly incidents: Handle<Incidents>;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly arrived: () => void;
 }
 
 export interface IncidentTelling {
@@ -49,7 +50,7 @@ const form = /^im:([0-9a-f-]{36})\/(\S{1,200})$/;
 const waitMs = 1_500;
 const silenceFor = '2h';
 const longestLine = 600;
-const mostCaughtUp = 200;
+const maxCaughtUp = 200;
 /** Time for which a thread follows its incident. */
 const keptMs = 30 * 86_400_000;
 
@@ -71,10 +72,7 @@ export class IncidentTalk {
         if (!form.test(endpoint)) {
           const message =
             'names an app and a conversation of it: im:<id of the app>/<id of the conversation>';
-          throw new SvcError('invalid_argument', `endpoint ${message}`, {
-            reason: 'im.channel_endpoint',
-            details: [{ path: '/endpoint', message }],
-          });
+          throw errors.channel_endpoint({ details: [{ path: '/endpoint', message }] });
         }
       },
       shown: (endpoint) => endpoint,
@@ -118,7 +116,7 @@ export class IncidentTalk {
       .select('incident_id')
       .distinct()
       .orderBy('incident_id', 'desc')
-      .limit(mostCaughtUp)
+      .limit(maxCaughtUp)
       .execute();
     for (const { incident_id: id } of rows) {
       await this.changed({ id, status: 'open', device_id: null, events: ['note'] });
@@ -133,7 +131,7 @@ export class IncidentTalk {
   }
 
   async changed({ id, events }: IncidentChangedEvent): Promise<void> {
-    const { tables, jobs, clock, ids, arrived } = this.#parts;
+    const { tables, queue, clock, ids } = this.#parts;
     if (!events.some((type) => life.has(type))) {
       return;
     }
@@ -143,37 +141,34 @@ export class IncidentTalk {
       .where('incident_id', '=', id)
       .execute();
     const now = Math.floor(clock.now());
-    const added = await jobs.add(
+    await queue.add(
       rows.map((row) => {
         const telling: IncidentTelling = {
           what: 'incident',
           incident: id,
           conversation: row.conversation,
         };
-        const job = ids.uuid();
+        const message = ids.uuid();
         return {
-          id: job,
+          id: message,
           app_id: row.app_id,
-          event_key: `tell:incident:${job}`,
+          event_key: `tell:incident:${message}`,
           kind: 'tell' as const,
           conversation: row.conversation,
           lane: `${row.app_id}|incident:${id}|${row.conversation}`,
           payload: JSON.stringify(telling),
           run_id: ids.uuid(),
           created_at: now,
-          next_at: now + waitMs,
+          delayMs: waitMs,
         };
       }),
     );
-    if (added.size > 0) {
-      arrived();
-    }
   }
 
   /** Sends what was not reported in this thread yet, in one message. */
   async tell(
     app: AppRow,
-    job: JobRow,
+    message: LeasedMessage,
     { incident, conversation }: IncidentTelling,
   ): Promise<'done' | 'ignored'> {
     const notice = await this.#notice(app.id, conversation, incident);
@@ -181,10 +176,10 @@ export class IncidentTalk {
     if (notice === undefined || news.length === 0) {
       return 'ignored';
     }
-    await this.#parts.messenger.answer(app, job, JSON.parse(notice.thread) as ImTarget, {
+    await this.#parts.messenger.answer(app, message, JSON.parse(notice.thread) as ImTarget, {
       text: news.map(lineOf).join('\n'),
     });
-    await this.#mark(app.id, conversation, incident, news.at(-1)!.id);
+    await this.#mark(app.id, conversation, incident, news.at(-1)!.id, message.write);
     return 'done';
   }
 
@@ -340,8 +335,14 @@ export class IncidentTalk {
     );
   }
 
-  async #mark(appId: string, conversation: string, incident: number, told: number): Promise<void> {
-    await this.#parts.tables.write((tx) =>
+  async #mark(
+    appId: string,
+    conversation: string,
+    incident: number,
+    told: number,
+    write: LeasedMessage['write'] = (work) => this.#parts.tables.write(work),
+  ): Promise<void> {
+    await write((tx) =>
       tx
         .updateTable('imbridge_notices')
         .set({ told })
@@ -358,11 +359,11 @@ const linkButton = ({ link }: ChannelMessage, label: string): readonly ImButton[
   link === '' ? [] : [{ label, url: link }];
 
 /** Share of a platform's max size for text; buttons need the rest. */
-const mostText = 0.75;
+const maxText = 0.75;
 
 /** Returns the text of a notice; nothing in it comes from a model, so no markdown is intended. */
-const textOf = ({ title, lines, link }: ChannelMessage, { most_bytes: most }: ImPlatform): string =>
-  fitted([title, ...lines], { most: Math.floor(most * mostText), link, escape: markdown });
+const textOf = ({ title, lines, link }: ChannelMessage, { most_bytes: max }: ImPlatform): string =>
+  fitted([title, ...lines], { most: Math.floor(max * maxText), link, escape: markdown });
 
 const lineOf = ({ type, message, actor }: IncidentEventView): string =>
   `${type.replaceAll('_', ' ')}${actor.name === '' || actor.type === 'system' ? '' : ` (${actor.name})`}${message === '' ? '' : `: ${message}`}`.slice(

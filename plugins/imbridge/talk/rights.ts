@@ -6,11 +6,11 @@ import {
   type Handle,
   type Ids,
   type Principal,
-  SvcError,
   type Tables,
 } from 'svc/sdk';
 
-import type { ImTables } from './tables.ts';
+import type { ImTables } from '../store/tables.ts';
+import { errors } from './errors.ts';
 
 export interface RightsParts {
   readonly catalogue: Pick<DeclaredCatalogue, 'declarations'>;
@@ -53,9 +53,7 @@ export class Rights {
       .declarations()
       .find((each) => each.method === method && each.path === path);
     if (route === undefined) {
-      throw new SvcError('unavailable', 'what would do this is not enabled', {
-        reason: 'im.no_route',
-      });
+      throw errors.no_route();
     }
     if (selectors !== undefined && route.devices === undefined) {
       return false;
@@ -72,9 +70,7 @@ export class Rights {
 
   demand(principal: Principal, deed: Pick<Deed, 'method' | 'path'>): void {
     if (!this.may(principal, deed)) {
-      throw new SvcError('forbidden', `the role ${principal.role} may not see this`, {
-        reason: 'im.forbidden',
-      });
+      throw errors.forbidden({ role: principal.role });
     }
   }
 
@@ -87,9 +83,7 @@ export class Rights {
   ): Promise<R> {
     if (!this.may(principal, deed)) {
       await this.note(principal, provider, deed, 'denied', 'forbidden');
-      throw new SvcError('forbidden', `the role ${principal.role} may not do this`, {
-        reason: 'im.may_not',
-      });
+      throw errors.may_not({ role: principal.role });
     }
     await this.note(principal, provider, deed, 'success', undefined);
     try {

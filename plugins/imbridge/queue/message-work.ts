@@ -1,0 +1,81 @@
+import { type Ending, GiveUp, type Job, type Jobs, LeaseLost, TryLater } from 'svc/jobs';
+import { isSvcError, messageOf, type PluginContext, type Tables } from 'svc/sdk';
+
+import { LeasedMessage } from '../messages/leased-message.ts';
+import { SendDeferred } from '../messages/messenger.ts';
+import { type MessageJob, messageJobs } from '../store/message-queue.ts';
+import { MessageStore } from '../store/message-store.ts';
+import type { ImTables } from '../store/tables.ts';
+import type { Answerer } from './answerer.ts';
+
+export interface MessageWorkParts {
+  readonly jobs: Pick<Jobs<ImTables>, 'queue'>;
+  readonly tables: Pick<Tables<ImTables>, 'read'>;
+  readonly answerer: Answerer;
+  readonly atOnce: () => number;
+}
+
+const hourMs = 3_600_000;
+/** After that nobody waits for an answer any more. */
+const patienceMs = 4 * hourMs;
+/** A run of an agent has deadlines of its own. */
+const tryMs = 6 * hourMs;
+/** Longer than any platform repeats. */
+export const keptMs = 48 * hourMs;
+const maxTries = 20_000;
+
+/** Deals with messages: side by side, but one after the other in each thread, and again until each has ended. */
+export function dealWithMessages(
+  { clock, metrics }: Pick<PluginContext, 'clock' | 'metrics'>,
+  { jobs, tables, answerer, atOnce }: MessageWorkParts,
+): void {
+  const ended = metrics.counter(
+    'ended_total',
+    'Messages and notices that were dealt with, by how that ended.',
+    ['kind', 'state'],
+  );
+  jobs.queue<MessageJob>(messageJobs, {
+    atOnce,
+    tries: maxTries,
+    timeoutMs: tryMs,
+    backoffMs: 2_000,
+    keepFailedMs: keptMs,
+    async work(job: Job<MessageJob, ImTables>): Promise<Ending<ImTables>> {
+      const row = await new MessageStore(tables.read).find(job.id);
+      if (row === undefined || row.ended_at !== null) {
+        // Its app was deleted, or a version without jobs has dealt with it.
+        return {};
+      }
+      try {
+        const message = new LeasedMessage(row, job);
+        const { state, why = null } = await answerer.handle(message, job.signal);
+        return state === 'waiting'
+          ? { state: 'parked' }
+          : {
+              write: (tx) => new MessageStore(tx).end(job.id, state, clock.now(), why),
+              written: () => ended.add(1, { kind: row.kind, state }),
+            };
+      } catch (error) {
+        throw job.signal.aborted || error instanceof LeaseLost
+          ? error
+          : triedAgain(error, clock.now() - job.createdAt);
+      }
+    },
+    async onFailed(tx, { id, payload: { kind }, cause }) {
+      await new MessageStore(tx).end(id, 'failed', clock.now(), cause.slice(0, 500));
+      ended.add(1, { kind, state: 'failed' });
+    },
+  });
+}
+
+/** What the job is told: when it is tried again, if that may help and anybody still waits. */
+function triedAgain(error: unknown, ageMs: number): unknown {
+  const mayHelp =
+    error instanceof SendDeferred ? error.again : !isSvcError(error) || error.code !== 'not_found';
+  if (!mayHelp || ageMs > patienceMs) {
+    return new GiveUp(messageOf(error));
+  }
+  return error instanceof SendDeferred
+    ? new TryLater(error.message, error.afterMs === undefined ? {} : { afterMs: error.afterMs })
+    : error;
+}

@@ -1,0 +1,138 @@
+import type { Kysely } from 'kysely';
+import type { ImTarget } from 'svc/contracts/imbridge';
+
+import type { ImTables, MessageRow, MessageState } from './tables.ts';
+
+export type NewMessage = Pick<
+  MessageRow,
+  | 'id'
+  | 'app_id'
+  | 'event_key'
+  | 'kind'
+  | 'conversation'
+  | 'lane'
+  | 'payload'
+  | 'run_id'
+  | 'created_at'
+> &
+  Partial<Pick<MessageRow, 'sender'>> & { readonly delayMs?: number };
+
+/** What a message remembers from one try to the next. */
+export type Memory = Partial<Pick<MessageRow, 'sent' | 'answer' | 'session_id'>>;
+
+/** A message of ours, as the platform knows it. */
+export interface Posted {
+  readonly at: ImTarget;
+  readonly id: string;
+  readonly thread: ImTarget;
+}
+
+/** Of one statement, which takes 32,766 values. */
+const maxAtOnce = 500;
+
+/** What was said, pressed or is to be told, over what may be read or one transaction. */
+export class MessageStore {
+  readonly #db: Kysely<ImTables>;
+
+  constructor(db: Kysely<ImTables>) {
+    this.#db = db;
+  }
+
+  /** Which of them were new: a key that is taken is one that the platform repeats. */
+  async add(messages: readonly NewMessage[]): Promise<ReadonlySet<string>> {
+    const rows = messages.map(({ delayMs = 0, ...message }): MessageRow => ({
+      sender: '',
+      ...message,
+      state: 'queued',
+      session_id: null,
+      sent: null,
+      answer: null,
+      tries: 0,
+      next_at: message.created_at + delayMs,
+      holder: null,
+      error: null,
+      ended_at: null,
+    }));
+    const fresh = new Set<string>();
+    for (let at = 0; at < rows.length; at += maxAtOnce) {
+      const added = await this.#db
+        .insertInto('imbridge_jobs')
+        .values(rows.slice(at, at + maxAtOnce))
+        .onConflict((on) => on.columns(['app_id', 'event_key']).doNothing())
+        .returning('id')
+        .execute();
+      added.forEach(({ id }) => fresh.add(id));
+    }
+    return fresh;
+  }
+
+  async open(): Promise<number> {
+    const { count } = await this.#db
+      .selectFrom('imbridge_jobs')
+      .select((of) => of.fn.countAll<number>().as('count'))
+      .where('ended_at', 'is', null)
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  /** Those that have not ended and that no job deals with. */
+  withoutJob(): Promise<MessageRow[]> {
+    return this.#db
+      .selectFrom('imbridge_jobs')
+      .selectAll()
+      .where('ended_at', 'is', null)
+      .where('id', 'not in', (of) => of.selectFrom('imbridge_work').select('id'))
+      .orderBy('id')
+      .execute();
+  }
+
+  find(id: string): Promise<MessageRow | undefined> {
+    return this.#db.selectFrom('imbridge_jobs').selectAll().where('id', '=', id).executeTakeFirst();
+  }
+
+  byRun(runId: string): Promise<MessageRow | undefined> {
+    return this.#db
+      .selectFrom('imbridge_jobs')
+      .selectAll()
+      .where('run_id', '=', runId)
+      .executeTakeFirst();
+  }
+
+  async keep(id: string, memory: Memory): Promise<void> {
+    await this.#db.updateTable('imbridge_jobs').set(memory).where('id', '=', id).execute();
+  }
+
+  /** What it was about is not kept longer than it is needed. */
+  async end(id: string, state: MessageState, at: number, error: string | null): Promise<void> {
+    await this.#db
+      .updateTable('imbridge_jobs')
+      .set({ state, ended_at: Math.floor(at), error, payload: '{}', answer: null })
+      .where('id', '=', id)
+      .execute();
+  }
+
+  /** Brought by its conversation within a time, before this one; or of that, by its sender alone. */
+  async before(
+    { app_id: app, conversation, sender, created_at: at, id }: MessageRow,
+    withinMs: number,
+    whose: 'all' | 'own',
+  ): Promise<number> {
+    const brought = this.#db
+      .selectFrom('imbridge_jobs')
+      .select((of) => of.fn.countAll<number>().as('count'))
+      .where('app_id', '=', app)
+      .where('conversation', '=', conversation)
+      .where('created_at', '>', at - withinMs)
+      .where('id', '<', id)
+      .where('kind', '=', 'message');
+    const { count } = await (
+      whose === 'own' ? brought.where('sender', '=', sender) : brought
+    ).executeTakeFirstOrThrow();
+    return count;
+  }
+
+  /** Keys are kept as long as any platform repeats. */
+  async forget(endedBefore: number): Promise<void> {
+    await this.#db.deleteFrom('imbridge_jobs').where('ended_at', '<', endedBefore).execute();
+  }
+}

@@ -1,0 +1,80 @@
+import { IncidentDeeds, Incidents } from 'svc/contracts/alert';
+import { ApprovalDecisions, Approvals } from 'svc/contracts/approval';
+import { ChatRuns } from 'svc/contracts/chat';
+import { DeviceScopes, seenBy } from 'svc/query';
+import { AuditTrail, Catalogue, type PluginContext, type Tables } from 'svc/sdk';
+
+import type { Apps } from '../apps/apps.ts';
+import type { People } from '../apps/people.ts';
+import type { Messenger } from '../messages/messenger.ts';
+import type { MessageQueue } from '../store/message-queue.ts';
+import type { ImTables } from '../store/tables.ts';
+import { Actions } from './actions.ts';
+import { ApprovalTalk } from './approvals.ts';
+import { Commands } from './commands.ts';
+import { Conversations } from './conversations.ts';
+import { IncidentTalk } from './incidents.ts';
+import { Rights } from './rights.ts';
+
+export interface TalkParts {
+  readonly tables: Tables<ImTables>;
+  readonly queue: MessageQueue;
+  readonly apps: Apps;
+  readonly people: People;
+  readonly messenger: Messenger;
+}
+
+/** Everything that is said in conversations, and what it is said by. */
+export interface Talk {
+  readonly actions: Actions;
+  readonly incidents: IncidentTalk;
+  readonly approvals: ApprovalTalk;
+  readonly conversations: Conversations;
+  readonly commands: Commands;
+}
+
+/** Opens what is said in conversations over the services that are there now or come later. */
+export function openTalk({ clock, ids, services }: PluginContext, parts: TalkParts): Talk {
+  const { tables, people } = parts;
+  const actions = new Actions(tables, clock, ids);
+  const incidents = new IncidentTalk({
+    ...parts,
+    actions,
+    clock,
+    ids,
+    incidents: services.maybe(Incidents),
+  });
+  const approvals = new ApprovalTalk({
+    ...parts,
+    actions,
+    clock,
+    ids,
+    book: services.maybe(Approvals),
+  });
+  const conversations = new Conversations({
+    ...parts,
+    approvals,
+    clock,
+    chat: services.maybe(ChatRuns),
+  });
+  const rights = new Rights({
+    tables,
+    clock,
+    ids,
+    catalogue: services.use(Catalogue),
+    trail: services.maybe(AuditTrail),
+  });
+  const commands = new Commands({
+    people,
+    rights,
+    actions,
+    clock,
+    incidents: services.maybe(Incidents),
+    seenBy: seenBy(services.maybe(DeviceScopes)),
+    deeds: services.maybe(IncidentDeeds),
+    decisions: services.maybe(ApprovalDecisions),
+    renew: (said) => conversations.renew(said),
+    toldHere: (app, event, incident) => incidents.toldHere(app, event, incident),
+  });
+  return { actions, incidents, approvals, conversations, commands };
+}
