@@ -49,7 +49,6 @@ export interface Work {
   readonly session: SessionRow;
   readonly principal: Principal;
   readonly origin: CallOrigin;
-  readonly holder: string;
   readonly events: EventLog;
   /** Aborted when the run is cancelled or this worker has to leave. */
   readonly signal: AbortSignal;

@@ -10,6 +10,9 @@ const openRunsOfOne = 8;
 
 export type RunRow = Selectable<ChatTables['chat_runs']>;
 
+/** Who works on a run: every write of a worker is of the epoch under which it took the run. */
+export type RunLease = Pick<RunRow, 'id' | 'epoch'>;
+
 /** The only SQL of runs, their journals and their events. */
 export class RunStore {
   readonly #tables: Tables<ChatTables>;
@@ -49,7 +52,7 @@ export class RunStore {
       .execute();
   }
 
-  async insert(row: Omit<RunRow, 'cancelled'>, first: Entry): Promise<void> {
+  async insert(row: Omit<RunRow, 'cancelled' | 'epoch'>, first: Entry): Promise<void> {
     await this.#tables.write(async (tx) => {
       // Within the write: of many that come at once each sees those before it.
       const open = await tx
@@ -81,14 +84,27 @@ export class RunStore {
     );
   }
 
-  /** Whether `holder` has the run from now on: it was free, its holder gone silent, or of a process that is no more. */
+  /** What a worker changes of the run it has; nothing where another one has it by now. */
+  async change({ id, epoch }: RunLease, change: Partial<RunRow>): Promise<void> {
+    await this.#tables.write(
+      async (tx) =>
+        void (await tx
+          .updateTable('chat_runs')
+          .set(change)
+          .where('id', '=', id)
+          .where('epoch', '=', epoch)
+          .execute()),
+    );
+  }
+
+  /** The run, under a new epoch, when `holder` has it from now on: it was free, its holder gone silent, or of a process that is no more. */
   take(
     id: string,
     holder: string,
     until: number,
     now: number,
     isGone: (holder: string) => boolean,
-  ): Promise<boolean> {
+  ): Promise<RunRow | undefined> {
     return this.#tables.write(async (tx) => {
       const row = await tx
         .selectFrom('chat_runs')
@@ -100,14 +116,14 @@ export class RunStore {
         row.state === 'ended' ||
         (row.holder !== null && row.held_until > now && !isGone(row.holder))
       ) {
-        return false;
+        return undefined;
       }
-      await tx
+      return await tx
         .updateTable('chat_runs')
-        .set({ holder, held_until: until })
+        .set((of) => ({ state: 'running', holder, held_until: until, epoch: of('epoch', '+', 1) }))
         .where('id', '=', id)
-        .execute();
-      return true;
+        .returningAll()
+        .executeTakeFirstOrThrow();
     });
   }
 
@@ -136,8 +152,7 @@ export class RunStore {
 
   /** One commit: what happened, what readers were sent of it, and what else `along` writes. */
   async append(
-    id: string,
-    holder: string,
+    { id, epoch }: RunLease,
     at: number,
     {
       from,
@@ -153,10 +168,10 @@ export class RunStore {
     await this.#tables.write(async (tx) => {
       const row = await tx
         .selectFrom('chat_runs')
-        .select('holder')
+        .select('epoch')
         .where('id', '=', id)
         .executeTakeFirst();
-      if (row?.holder !== holder) {
+      if (row?.epoch !== epoch) {
         throw new LostRun(id);
       }
       if (entries.length > 0) {

@@ -151,11 +151,11 @@ export class Runs implements ChatRuns {
     }
     const { runs, clock } = this.#ports;
     const until = clock.now() + heldMs;
-    if (!(await runs.take(id, this.#options.holder, until, clock.now(), this.#options.isGone))) {
+    const { holder, isGone } = this.#options;
+    const row = await runs.take(id, holder, until, clock.now(), isGone);
+    if (row === undefined) {
       return;
     }
-    const row = (await runs.find(id))!;
-    await runs.update(id, { state: 'running' });
     const events = new EventLog(clock, await runs.events(id, 0), row.reserved_seq);
     const begun: Active = { events, stop: new AbortController(), cancelled: false, again: false };
     this.#active.set(id, begun);
@@ -319,7 +319,7 @@ export class Runs implements ChatRuns {
       const session = await this.#ports.sessions.find(row.session_id);
       const principal = this.#options.livePrincipal(JSON.parse(row.principal) as Principal);
       if (session === undefined || principal === undefined) {
-        await this.#ports.runs.update(row.id, {
+        await this.#ports.runs.change(row, {
           state: 'ended',
           finish_reason: 'cancelled',
           ended_at: this.#ports.clock.now(),
@@ -333,7 +333,6 @@ export class Runs implements ChatRuns {
         session,
         principal,
         origin: row.origin as RunAsk['origin'],
-        holder: this.#options.holder,
         events: active.events,
         signal: active.stop.signal,
       };
@@ -341,7 +340,7 @@ export class Runs implements ChatRuns {
         () => active.cancelled,
       );
       if (standing === 'left') {
-        await this.#ports.runs.update(row.id, { holder: null });
+        await this.#ports.runs.change(row, { holder: null });
         this.#options.left(row.id);
       }
     } finally {

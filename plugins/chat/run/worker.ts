@@ -70,7 +70,7 @@ export class RunWorker implements OpenRun {
   /** Appends keep their order. */
   append(entries: readonly Entry[], along?: () => Promise<void>): Promise<void> {
     const done = this.#turn.then(async () => {
-      const { events, row, holder } = this.work;
+      const { events, row } = this.work;
       const fresh = events.unstored();
       const reserve = events.nextReserve();
       const more = async (): Promise<void> => {
@@ -81,13 +81,7 @@ export class RunWorker implements OpenRun {
       };
       const { runs, clock } = this.#ports;
       await this.#inTurn(() =>
-        runs.append(
-          row.id,
-          holder,
-          clock.now(),
-          { from: this.#rows + 1, entries, events: fresh },
-          more,
-        ),
+        runs.append(row, clock.now(), { from: this.#rows + 1, entries, events: fresh }, more),
       );
       events.stored(fresh.length);
       if (reserve !== undefined) {

@@ -43,6 +43,7 @@ export interface ChatTables {
     finish_reason: string | null;
     holder: string | null;
     held_until: number;
+    epoch: Generated<number>;
     reserved_seq: number;
     cancelled: Generated<number>;
     parent: string | null;

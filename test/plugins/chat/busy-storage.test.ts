@@ -9,7 +9,7 @@ import { SvcError, type Tables } from 'svc/sdk';
 import { EventLog } from '../../../plugins/chat/run/event-log.ts';
 import { replay } from '../../../plugins/chat/journal/journal.ts';
 import type { RunPorts, Work } from '../../../plugins/chat/run/ports.ts';
-import { RunStore } from '../../../plugins/chat/run/run-store.ts';
+import { LostRun, RunStore } from '../../../plugins/chat/run/run-store.ts';
 import { RunWorker } from '../../../plugins/chat/run/worker.ts';
 import type { ChatTables } from '../../../plugins/chat/session/store.ts';
 
@@ -27,7 +27,7 @@ function worker(refusals: Error[]) {
       if (refusal !== undefined) {
         throw refusal;
       }
-      written.push(said[3]);
+      written.push(said[2]);
     },
     update: async () => undefined,
   };
@@ -37,8 +37,7 @@ function worker(refusals: Error[]) {
     pause: async (ms: number) => void pauses.push(ms),
   } as unknown as RunPorts;
   const work = {
-    row: { id: 'r' },
-    holder: 'h',
+    row: { id: 'r', epoch: 1 },
     events: new EventLog(clock, [], 0),
     signal: stop.signal,
   } as unknown as Work;
@@ -79,7 +78,7 @@ test('it is not asked for again where the storage closes, where the run is stopp
 test('a run that is not worked on any more is not held on because others of its worker are', async (t) => {
   const database = new Database(':memory:');
   t.after(() => database.close());
-  for (const file of ['001-chat.sql', '002-sub-agents.sql']) {
+  for (const file of ['001-chat.sql', '002-sub-agents.sql', '003-add-epoch.sql']) {
     database.exec(
       readFileSync(new URL(`../../../plugins/chat/migrations/${file}`, import.meta.url), 'utf8'),
     );
@@ -114,6 +113,14 @@ test('a run that is not worked on any more is not held on because others of its 
     assert.ok(await store.take(id, 'me', 15_000, 1_000, () => false));
   }
   await store.keep('me', ['worked on'], 30_000);
-  const take = (id: string): Promise<boolean> => store.take(id, 'me', 35_000, 20_000, () => false);
-  assert.deepEqual([await take('worked on'), await take('left')], [false, true]);
+  const take = async (id: string): Promise<number | undefined> =>
+    (await store.take(id, 'me', 35_000, 20_000, () => false))?.epoch;
+  assert.deepEqual([await take('worked on'), await take('left')], [undefined, 2]);
+  // Who had it before writes nothing any more, under whatever name.
+  const before = { id: 'left', epoch: 1 };
+  const nothing = { from: 2, entries: [], events: [] };
+  await assert.rejects(store.append(before, 21_000, nothing), LostRun);
+  await store.change(before, { holder: null });
+  assert.equal((await store.find('left'))?.holder, 'me');
+  await store.append({ id: 'left', epoch: 2 }, 21_000, nothing);
 });
