@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import { KnowledgeRead, KnowledgeSearch, KnowledgeShelf } from 'svc/contracts/knowledge';
 import { Programs } from 'svc/contracts/programs';
+import { JobSources } from 'svc/jobs';
 import { markdownErrors } from 'svc/markdown-file';
 import {
   BuildInfo,
@@ -27,6 +28,7 @@ import { openRepositories } from './repos/open-repositories.ts';
 import { Desk } from './search/desk.ts';
 import { errors as searchErrors } from './search/errors.ts';
 import { Feed } from './search/feed.ts';
+import { IndexJobs } from './search/index-jobs.ts';
 import { searchRoutes } from './search-routes.ts';
 import { knowledgeSkills } from './skills.ts';
 import { errors as uploadsErrors } from './uploads/errors.ts';
@@ -113,7 +115,14 @@ function indexOf(ctx: PluginContext, tables: Tables<KnowledgeTables>): Index {
   const search = ctx.threads.start('search', 'search-worker.ts', data, { idleMs });
   const later = (ms: number, work: () => void): void =>
     void ctx.scope.timeout('wait for the index', ms, work);
-  const feed = new Feed({ tables, index, log, later, newLineage: () => ctx.ids.uuid() });
+  const feed = new Feed({
+    tables,
+    index,
+    log,
+    later,
+    newLineage: () => ctx.ids.uuid(),
+    now: () => clock.now(),
+  });
   const embedding = new Embedding({
     index,
     settings,
@@ -121,7 +130,13 @@ function indexOf(ctx: PluginContext, tables: Tables<KnowledgeTables>): Index {
     later,
     fetch: (url, request) => ctx.fetch(url, request),
     now: () => clock.monotonic(),
+    wallNow: () => clock.now(),
   });
   feed.onApplied = () => embedding.due();
+  const jobs = new IndexJobs([
+    { queue: 'index', title: 'Index documents', remainder: () => feed.remainder },
+    { queue: 'embedding', title: 'Embed documents', remainder: () => embedding.remainder },
+  ]);
+  ctx.extend.contribute(JobSources, 'knowledge-index', jobs);
   return { feed, search, embedding };
 }

@@ -8,6 +8,7 @@ import {
 } from 'svc/sdk';
 
 import type { QuestionEmbedder } from '../search/desk.ts';
+import type { Remainder } from '../search/index-jobs.ts';
 import { packed } from '../search/vectors.ts';
 import { type EmbeddingModel, modelSet, nameOfModel, vectorsOf } from './models.ts';
 
@@ -17,6 +18,8 @@ export interface EmbeddingParts {
   readonly fetch: PluginContext['fetch'];
   readonly log: Logger;
   readonly now: () => number;
+  /** Of the wall clock. */
+  readonly wallNow: () => number;
   /** Calls once, after so many milliseconds. */
   readonly later: (ms: number, work: () => void) => void;
 }
@@ -44,6 +47,8 @@ export class Embedding implements QuestionEmbedder {
   #serving: EmbeddingModel | undefined;
   #known: readonly EmbeddingModel[] = [];
   #restsUntil = 0;
+  /** Since when chunks without a vector are known, and how many have got one since. */
+  #open: { readonly since: number; readonly done: number } | undefined;
   /** The last chunk that has a vector, and of which index and model. */
   #done = { where: '', chunk: 0 };
 
@@ -64,6 +69,11 @@ export class Embedding implements QuestionEmbedder {
   get state(): EmbeddingState {
     const model = this.#serving === undefined ? null : nameOfModel(this.#serving);
     return { model, embedded: this.#embedded, last_error: this.#loop.lastError };
+  }
+
+  /** Undefined while every chunk has its vector, as far as it is known. */
+  get remainder(): Remainder | undefined {
+    return this.#open && { ...this.#open, total: 0, error: this.#loop.lastError };
   }
 
   /** There are new chunks, or another model. */
@@ -123,6 +133,7 @@ export class Embedding implements QuestionEmbedder {
         await index.call('keepModel', undefined);
       }
       this.#serves(undefined);
+      this.#open = undefined;
       return;
     }
     await this.#embed(wanted, file, signal);
@@ -150,8 +161,10 @@ export class Embedding implements QuestionEmbedder {
       });
       const set = modelSet(settings);
       if (found.length === 0 || set === undefined || nameOfModel(set) !== model) {
+        this.#open = undefined;
         return;
       }
+      this.#open ??= { since: Math.floor(this.#parts.wallNow()), done: 0 };
       const texts = found.map(({ text }) => text);
       const vectors = await vectorsOf(fetch, set, texts, { timeoutMs: batchMs, signal });
       await index.call('embed', {
@@ -159,6 +172,7 @@ export class Embedding implements QuestionEmbedder {
         vectors: found.map(({ chunk }, at) => ({ chunk, vector: packed(vectors[at]!) })),
       });
       this.#embedded += found.length;
+      this.#open = { ...this.#open, done: this.#open.done + found.length };
       after = found.at(-1)!.chunk;
       this.#done = { where, chunk: after };
     }

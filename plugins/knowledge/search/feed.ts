@@ -5,6 +5,7 @@ import { ChangeLog } from '../documents/doc-store.ts';
 import type { KnowledgeTables } from '../documents/tables.ts';
 import { analysisNumber } from './analyze.ts';
 import type { IndexPosition } from './index-file.ts';
+import type { Remainder } from './index-jobs.ts';
 import type { Which } from './open-index.ts';
 
 export interface FeedParts {
@@ -12,6 +13,7 @@ export interface FeedParts {
   readonly index: ThreadHandle;
   readonly log: Logger;
   readonly newLineage: () => string;
+  readonly now: () => number;
   /** Calls once, after so many milliseconds. */
   readonly later: (ms: number, work: () => void) => void;
 }
@@ -65,6 +67,10 @@ export class Feed {
     behind: 0,
     rebuilt: null,
   };
+  /** Since when there are changes to bring in. */
+  #since: number | undefined;
+  /** The most that there was to bring in since then. */
+  #total = 0;
   /** Told after each step into the index that serves. */
   onApplied: () => void = () => undefined;
 
@@ -94,6 +100,19 @@ export class Feed {
       await this.#until(-1, lookMs);
     }
     return { ...this.#state, last_error: this.#loop.lastError };
+  }
+
+  /** As it is known, without a look: undefined while nothing is to be brought in. */
+  get remainder(): Remainder | undefined {
+    const { behind } = this.#state;
+    return this.#since === undefined
+      ? undefined
+      : {
+          since: this.#since,
+          done: Math.max(0, this.#total - behind),
+          total: this.#total,
+          error: this.#loop.lastError,
+        };
   }
 
   /** Documents have changed. */
@@ -146,6 +165,7 @@ export class Feed {
   }
 
   async #bring(signal: AbortSignal): Promise<void> {
+    this.#since ??= Math.floor(this.#parts.now());
     let positions = await this.#positions();
     if (
       this.#wantsAnew ||
@@ -190,6 +210,8 @@ export class Feed {
       rebuilt: null,
     };
     await this.#settle(seq.serving);
+    this.#since = signal.aborted ? this.#since : undefined;
+    this.#total = 0;
   }
 
   /** The next changes into one index; resolves with the position that leads to. */
@@ -198,7 +220,7 @@ export class Feed {
     if (changes.length === 0) {
       return seq;
     }
-    await this.#call('apply', { which, changes });
+    await this.#call('apply', { which, from: seq, changes });
     const reached = changes.at(-1)!.seq;
     if (which === 'serving') {
       this.#serves(reached);
@@ -271,6 +293,7 @@ export class Feed {
   #note(positions: Positions, seq: Record<Which, number>, last: number): void {
     const isNew = positions.next !== undefined;
     const behind = Math.max(0, last - seq.serving);
+    this.#total = Math.max(this.#total, behind);
     this.#state = {
       ...this.#state,
       behind,

@@ -4,6 +4,7 @@ import type { Change, WholeDoc } from '../documents/tables.ts';
 import { analysisNumber, analyze } from './analyze.ts';
 import { audienceOf } from './audience.ts';
 import { type Chunk, chunksOf } from './chunk.ts';
+import { errors } from './errors.ts';
 
 /** Columns of the full-text table, in their order. */
 export const columns = ['title', 'place', 'heading', 'body', 'whole'] as const;
@@ -91,12 +92,15 @@ export class IndexFile {
     this.#meta({ lineage, analysis: String(analysisNumber), seq: '0', docs: '0', chunks: '0' });
   }
 
-  /** Takes changes in, all or none; resolves with how many chunks that were. */
-  apply(changes: readonly Change[]): number {
+  /** Takes the changes after `from` in, all or none; resolves with how many chunks that were. */
+  apply(from: number, changes: readonly Change[]): number {
     const counts: Counts = new Map();
     let chunks = 0;
     this.#db.transaction(() => {
       const before = this.position();
+      if (before.seq !== from) {
+        throw errors.index_moved({ from, seq: before.seq });
+      }
       let docs = before.docs;
       let all = before.chunks;
       for (const { id, doc } of changes) {

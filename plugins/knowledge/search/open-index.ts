@@ -22,6 +22,13 @@ export interface IndexData {
 /** Which index: the one that serves, or the one that is made anew beside it. */
 export type Which = 'serving' | 'next';
 
+/** The next changes, and up to which one the index has them already: of two threads at one file, one brings each. */
+interface IndexStep {
+  readonly which: Which;
+  readonly from: number;
+  readonly changes: readonly Change[];
+}
+
 const pointer = 'current';
 const fileOf = (number: number): string => `index-${number}.db`;
 
@@ -46,8 +53,7 @@ export async function openIndex({ data, log }: ThreadSetup): Promise<ThreadServi
   return {
     methods: {
       positions: () => indexes.positions(),
-      apply: ({ which, changes }: { which: Which; changes: readonly Change[] }) =>
-        indexes.of(which).apply(changes),
+      apply: ({ which, from, changes }: IndexStep) => indexes.of(which).apply(from, changes),
       begin: ({ lineage }: { lineage: string }) => indexes.begin(lineage),
       promote: () => indexes.promote(),
       discard: () => indexes.discard(),

@@ -82,7 +82,7 @@ describe('vectors', () => {
   test('join words where a model is set, change with it without a gap, and are done without when it is ill', async (t) => {
     const fake = await fakeModels(t);
     const { ask, add, paths, house } = await knowledgeHouse(t, {
-      plugins: ['knowledge', 'setting'],
+      plugins: ['knowledge', 'setting', 'jobs'],
       environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SVC_HTTP_ADDR: '127.0.0.1:0' },
     });
     const set = async (key: string, value: string): Promise<void> => {
@@ -126,6 +126,14 @@ describe('vectors', () => {
     fake.behave = 'lies';
     await set('embedding_model', 'large');
     await indexed(({ last_error: error }) => /vectors for/.test(error ?? ''));
+    const { items } = await house.json<{
+      items: { title: string; state: string; error: string }[];
+    }>('/api/v1/jobs');
+    assert.deepEqual(
+      items.map(({ title, state }) => `${title}: ${state}`),
+      ['Embed documents: waiting'],
+    );
+    assert.match(items[0]!.error, /vectors for/);
     fake.behave = 'well';
     assert.deepEqual(
       [(await ask('GET', '/search?q=feline')).body.mode, fake.asked.at(-1)!.model],

@@ -1,0 +1,89 @@
+import type { JobFilter, JobPosition, JobSource, JobView } from 'svc/jobs';
+
+import { errors } from './errors.ts';
+
+/** What is left to do of work that follows the documents, and since when there is any. */
+export interface Remainder {
+  readonly since: number;
+  readonly done: number;
+  /** 0: not known. */
+  readonly total: number;
+  /** Of the last time; null: it went well, or is under way for the first time. */
+  readonly error: string | null;
+}
+
+export interface Following {
+  readonly queue: string;
+  readonly title: string;
+  /** Undefined: there is nothing to do. */
+  readonly remainder: () => Remainder | undefined;
+}
+
+/**
+ * Work that follows the documents, as people see it beside jobs: one each while there is something to do. No lease is behind it, since
+ * what it writes is of this machine and says itself how far it has come; cancelled, it would have to be done all the same.
+ */
+export class IndexJobs implements JobSource {
+  readonly #all: readonly Following[];
+
+  constructor(all: readonly Following[]) {
+    this.#all = all;
+  }
+
+  async page(
+    { queue, state }: JobFilter,
+    before: JobPosition | undefined,
+    limit: number,
+  ): Promise<readonly JobView[]> {
+    return this.#open()
+      .filter(
+        (job) =>
+          (queue === undefined || job.queue === queue) &&
+          (state === undefined || job.state === state) &&
+          (before === undefined ||
+            job.created_at < before.created_at ||
+            (job.created_at === before.created_at && job.id < before.id)),
+      )
+      .slice(0, limit);
+  }
+
+  async count(filter: JobFilter): Promise<number> {
+    return (await this.page(filter, undefined, this.#all.length)).length;
+  }
+
+  async find(id: string): Promise<JobView | undefined> {
+    return this.#open().find((job) => job.id === id);
+  }
+
+  async cancel(): Promise<JobView> {
+    throw errors.not_cancellable();
+  }
+
+  #open(): readonly JobView[] {
+    return this.#all
+      .flatMap(({ queue, title, remainder }): JobView[] => {
+        const left = remainder();
+        return left === undefined ? [] : [viewOf(queue, title, left)];
+      })
+      .toSorted((a, b) => b.created_at - a.created_at || (a.id < b.id ? 1 : -1));
+  }
+}
+
+const viewOf = (
+  queue: string,
+  title: string,
+  { since, done, total, error }: Remainder,
+): JobView => ({
+  id: `knowledge-${queue}`,
+  queue,
+  title,
+  state: error === null ? 'running' : 'waiting',
+  attempts: 1,
+  created_at: since,
+  due_at: null,
+  started_at: since,
+  ended_at: null,
+  progress: { done, total, note: '' },
+  error,
+  cancellable: false,
+});
