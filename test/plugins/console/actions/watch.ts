@@ -168,4 +168,38 @@ async function queries(hands: Hands): Promise<void> {
   await page.locator('.span-more').waitFor();
 }
 
-export const watchSteps = { overview, incidents, devices, machines, dashboards, queries };
+/** A notification waits for its group, long enough to be cancelled. */
+async function jobs(hands: Hands): Promise<void> {
+  const { page, ask } = hands;
+  const channel = await ask('POST', '/notification-channels', {
+    name: 'gathering',
+    channel_type: 'webhook',
+    endpoint: 'http://127.0.0.1:9/',
+    group_wait: '1h',
+  });
+  const rule = await ask('POST', '/alert-rules', {
+    rule_key: 'waits_for_its_group',
+    name: 'Waits for its group',
+    kind: 'metric_raw',
+    source_type: 'svc_builtin',
+    scope_type: 'global',
+    join_mode: 'all',
+    severity: 'info',
+    conditions: [{ expr: 'vector(1) > 0' }],
+  });
+  await go(hands, '/ui/jobs');
+  await pressChoices(hands);
+  await go(hands, '/ui/jobs?state=waiting');
+  await page.getByText('to gathering').first().waitFor({ timeout: 60_000 });
+  await pressed(hands, 'Cancel job', 'Job cancelled');
+  await page.getByText('to gathering').first().waitFor({ state: 'detached' });
+  await go(hands, '/ui/jobs?state=failed');
+  await page
+    .getByText(/cancelled by/)
+    .first()
+    .waitFor();
+  await ask('DELETE', `/alert-rules/${rule.id}`);
+  await ask('DELETE', `/notification-channels/${channel.id}`);
+}
+
+export const watchSteps = { overview, incidents, jobs, devices, machines, dashboards, queries };
