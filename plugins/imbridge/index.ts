@@ -130,7 +130,7 @@ function openIntake(
   });
 }
 
-/** How platforms are reached: by guarded requests and sockets alone. */
+/** Returns how platforms are reached: by guarded requests and sockets only. */
 function portsOf(ctx: PluginContext): ImPorts {
   const { clock, scope, services } = ctx;
   const dials = {

@@ -22,12 +22,12 @@ const repeatEveryMs = 1_000;
 const maxRepeatMs = 10_000;
 const hourMs = 3_600_000;
 
-/** Does from time to time what no delivery waits for. */
+/** Schedules periodic work that no delivery waits for. */
 export async function keepUp(
   { clock, ids, log, scope, settings }: PluginContext,
   { tables, publisher, repeats, health }: UpkeepParts,
 ): Promise<void> {
-  /** What storage cannot take now is done the next time. */
+  /** Wraps a task whose storage errors are logged and retried at the next run. */
   const retried = (task: string, work: () => Promise<void>) => async (): Promise<void> => {
     try {
       await work();

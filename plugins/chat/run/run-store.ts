@@ -10,7 +10,7 @@ const openRunsOfOne = 8;
 
 export type RunRow = Selectable<ChatTables['chat_runs']>;
 
-/** Who works on a run: every write of a worker is of the epoch under which it took the run. */
+/** Lease of a run: every write of a worker names the epoch under which it took the run. */
 export type RunLease = Pick<RunRow, 'id' | 'epoch'>;
 
 /** The only SQL of runs, their journals and their events. */
@@ -84,7 +84,7 @@ export class RunStore {
     );
   }
 
-  /** What a worker changes of the run it has; nothing where another one has it by now. */
+  /** Changes a run under a lease; does nothing if another worker has it by now. */
   async change({ id, epoch }: RunLease, change: Partial<RunRow>): Promise<void> {
     await this.#tables.write(
       async (tx) =>

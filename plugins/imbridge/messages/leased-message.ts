@@ -4,7 +4,7 @@ import type { MessageJob } from '../store/message-queue.ts';
 import { type Memory, MessageStore } from '../store/message-store.ts';
 import type { ImTables, MessageRow } from '../store/tables.ts';
 
-/** A message that is dealt with under the lease of its job: what it remembers is written while that holds. */
+/** Message under the lease of its job; every write about it is fenced by that lease. */
 export class LeasedMessage {
   readonly #job: Job<MessageJob, ImTables>;
   #row: MessageRow;
@@ -21,7 +21,7 @@ export class LeasedMessage {
     return this.#row;
   }
 
-  /** Whether something may stand on the platform that its row does not know of. */
+  /** True if the platform may show something that the row does not know of. */
   get isDoubtful(): boolean {
     return this.#isDoubtful;
   }
@@ -39,7 +39,7 @@ export class LeasedMessage {
     this.#row = { ...this.#row, ...memory };
   }
 
-  /** It was given a session, in a transaction of its lease. */
+  /** Sets the session, which a transaction of the lease has stored. */
   inSession(session: string | null): void {
     this.#row = { ...this.#row, session_id: session };
   }

@@ -16,15 +16,15 @@ export interface MessageWorkParts {
 }
 
 const hourMs = 3_600_000;
-/** After that nobody waits for an answer any more. */
+/** Max age of a message that is retried; nobody waits longer for an answer. */
 const patienceMs = 4 * hourMs;
-/** A run of an agent has deadlines of its own. */
+/** Deadline of one attempt; runs of agents have their own. */
 const tryMs = 6 * hourMs;
-/** Longer than any platform repeats. */
+/** Time for which ended messages are kept; longer than any platform repeats. */
 export const keptMs = 48 * hourMs;
 const maxTries = 20_000;
 
-/** Deals with messages: side by side, but one after the other in each thread, and again until each has ended. */
+/** Declares how messages are processed: in parallel, but in order within a thread, and retried until each has ended. */
 export function dealWithMessages(
   { clock, metrics }: Pick<PluginContext, 'clock' | 'metrics'>,
   { jobs, tables, answerer, atOnce }: MessageWorkParts,
@@ -68,7 +68,7 @@ export function dealWithMessages(
   });
 }
 
-/** What the job is told: when it is tried again, if that may help and anybody still waits. */
+/** Returns the error for the job: whether and when it is retried. */
 function triedAgain(error: unknown, ageMs: number): unknown {
   const mayHelp =
     error instanceof SendDeferred ? error.again : !isSvcError(error) || error.code !== 'not_found';

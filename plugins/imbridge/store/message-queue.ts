@@ -4,21 +4,21 @@ import type { Tables } from 'svc/sdk';
 import { MessageStore, type NewMessage } from './message-store.ts';
 import type { ImTables, MessageRow } from './tables.ts';
 
-/** What a job carries: this message is to be dealt with. */
+/** Payload of a job; its id is that of the message. */
 export interface MessageJob {
   readonly kind: MessageRow['kind'];
 }
 
 export const messageJobs = 'message';
 
-/** Nothing of what was said is shown. */
+/** Titles of jobs; nothing of what was said is shown. */
 const titles = {
   message: 'Answer a message',
   action: 'Carry out a button',
   tell: 'Tell a conversation',
 };
 
-/** Messages that wait to be dealt with: each has a job of its id, keyed by its run, in the lane of its thread. */
+/** Queue of messages: each has a job of its id, keyed by its run, in the lane of its thread. */
 export class MessageQueue {
   readonly #tables: Tables<ImTables>;
   readonly #jobs: Jobs<ImTables>;
@@ -28,7 +28,7 @@ export class MessageQueue {
     this.#jobs = jobs;
   }
 
-  /** Which of them were new. */
+  /** Adds messages and their jobs; returns the ids of new ones. */
   async add(messages: readonly NewMessage[]): Promise<ReadonlySet<string>> {
     if (messages.length === 0) {
       return new Set();
@@ -43,12 +43,12 @@ export class MessageQueue {
     });
   }
 
-  /** Those that wait for people go on: of one run, or all. */
+  /** Wakes messages that wait for people: of one run, or all. */
   wake(runId?: string): Promise<void> {
     return this.#jobs.wake(messageJobs, runId === undefined ? undefined : { key: runId });
   }
 
-  /** Takes over what waits without a job, as a version before this one has left it. */
+  /** Enqueues jobs for messages without one, as a version without jobs leaves them. */
   async takeOver(): Promise<void> {
     if ((await new MessageStore(this.#tables.read).withoutJob()).length > 0) {
       await this.#tables.write(async (tx) =>

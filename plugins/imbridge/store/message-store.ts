@@ -75,7 +75,7 @@ export class MessageStore {
     return count;
   }
 
-  /** Those that have not ended and that no job deals with. */
+  /** Returns open messages that have no job. */
   withoutJob(): Promise<MessageRow[]> {
     return this.#db
       .selectFrom('imbridge_jobs')

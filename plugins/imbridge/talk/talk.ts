@@ -24,7 +24,7 @@ export interface TalkParts {
   readonly messenger: Messenger;
 }
 
-/** Everything that is said in conversations, and what it is said by. */
+/** Parts that talk in conversations. */
 export interface Talk {
   readonly actions: Actions;
   readonly incidents: IncidentTalk;
@@ -33,7 +33,7 @@ export interface Talk {
   readonly commands: Commands;
 }
 
-/** Opens what is said in conversations over the services that are there now or come later. */
+/** Wires the parts that talk in conversations to their services. */
 export function openTalk({ clock, ids, services }: PluginContext, parts: TalkParts): Talk {
   const { tables, people } = parts;
   const actions = new Actions(tables, clock, ids);

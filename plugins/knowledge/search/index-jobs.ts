@@ -2,7 +2,7 @@ import type { JobFilter, JobPosition, JobSource, JobView } from 'svc/jobs';
 
 import { errors } from './errors.ts';
 
-/** What is left to do of work that follows the documents, and since when there is any. */
+/** Remaining work of something that follows the documents, and its start. */
 export interface Remainder {
   readonly since: number;
   readonly done: number;

@@ -36,9 +36,9 @@ interface Claimed {
 const maxHeldMs = 5_000;
 const lookMs = 400;
 const maxHeld = 500;
-/** Of what is due and cannot be begun, it is not known until when; and what comes due while the platform blocks is late. */
+/** Time until the next look: at what is due but cannot start yet, and at what becomes late while the platform blocks. */
 const [unknownMs, blockedLookMs] = [200, 5_000];
-/** Jobs wait by the wall clock: where that is set back a little, nothing is later than this. */
+/** Max wait of a job, which is on the wall clock: a clock that is set back a little delays nothing longer. */
 const maxRestMs = 10_000;
 const heldBack = { unclear: false, uncounted: true, isDelayed: false } as const;
 const grave = severities.indexOf('critical');
@@ -64,12 +64,12 @@ export class ChannelSender {
     return this.#isDeleted;
   }
 
-  /** The platform's wait was for the address before. */
+  /** Unblocks the channel: the platform blocked its previous address. */
   addressChanged(): void {
     this.#schedule.unblock();
   }
 
-  /** Sends what is next; its end is stored with the end of the try, until when the channel gets nothing more. */
+  /** Sends the next delivery; its end is stored with the end of the lease, and until then the channel gets nothing more. */
   async sendNext(lease: ChannelLease): Promise<Ending<NotifyTables>> {
     const { clock, tries } = this.#parts;
     await this.#heldUp.tell(lease, this.#schedule.blockedMs);
@@ -136,7 +136,7 @@ export class ChannelSender {
     return true;
   }
 
-  /** After how many milliseconds there is something to send; Infinity: nothing waits. */
+  /** Claims the next delivery, or returns the milliseconds until there is one; Infinity: nothing waits. */
   async #claim(tx: Notify): Promise<Claimed | { readonly waitMs: number }> {
     const { clock, types, uuid } = this.#parts;
     const channel = await new ChannelStore(tx).find(this.id);
@@ -174,7 +174,7 @@ export class ChannelSender {
     return 'row' in found ? { row: found.row, channel } : found;
   }
 
-  /** How the try ends: with what came of it, and what belongs to a message that was sent, such as its picture. */
+  /** Ends the attempt: stores its result, and sends what belongs to a sent message, such as its picture. */
   async #end(tried: Tried, lease: ChannelLease): Promise<Ending<NotifyTables>> {
     const { clock, random, queue, finished } = this.#parts;
     const { row, result } = tried;
@@ -212,12 +212,12 @@ export class ChannelSender {
     };
   }
 
-  /** What the platform takes no sooner need not be looked for. */
+  /** Milliseconds for which the platform takes nothing, so that nothing need be looked for. */
   get #pauseMs(): number {
     return Math.min(Math.max(0, this.#schedule.waitMs), blockedLookMs);
   }
 
-  /** False: storage takes no write now, and what belongs to the message is left out. */
+  /** Returns false if storage refuses writes now; the enclosure is left out then. */
   async #isStored(lease: ChannelLease, store: (tx: Notify) => Promise<void>): Promise<boolean> {
     try {
       await lease.write(store);
@@ -230,7 +230,7 @@ export class ChannelSender {
     }
   }
 
-  /** Sends it once; why it did not go. */
+  /** Sends an enclosure once; returns why it was not sent. */
   async #enclose(
     lease: ChannelLease,
     enclose: () => Promise<AttemptResult>,

@@ -12,7 +12,7 @@ export class SendSchedule {
   #limits: readonly Limit[] = [];
   #sends: readonly number[];
   #blockedUntil: number;
-  /** Until when deliveries wait, by their number, and of which moment of their row that was taken: one that is set anew is waited for anew. */
+  /** End of each delivery's wait by its number, with the `due_at` it was computed from: a changed row is computed again. */
   readonly #waits = new Map<number, { readonly dueAt: number; readonly until: number }>();
   #maxWaits = fewWaits;
 
@@ -68,17 +68,17 @@ export class SendSchedule {
     return wait.until - now;
   }
 
-  /** It is tried again after so long, which is when its row will say. */
+  /** Sets the wait of a delivery whose row will have this `due_at`. */
   retryAfter({ seq }: Pick<Delivery, 'seq'>, ms: number, dueAt: number): void {
     this.#waits.set(seq, { dueAt, until: this.#clock.monotonic() + ms });
   }
 
-  /** This one is tried now. */
+  /** Drops the wait of a delivery that is tried now. */
   tried(seq: number): void {
     this.#waits.delete(seq);
   }
 
-  /** Some end without another try; theirs go when there are many. */
+  /** Drops waits of deliveries that ended without another try, once there are many. */
   #dropOldWaits(now: number): void {
     if (this.#waits.size > this.#maxWaits) {
       [...this.#waits]

@@ -10,13 +10,13 @@ export interface SenderParts extends Omit<ChannelSenderParts, 'finished'> {
   readonly jobs: Pick<Jobs<NotifyTables>, 'queue'>;
 }
 
-/** Channels that are sent to at the same time. */
+/** Max channels that are sent to at the same time. */
 const maxBusy = 32;
-/** Longer than any send, with what belongs to it. */
+/** Deadline of one send; longer than any, with its enclosure. */
 const tryMs = 180_000;
 const maxBackoffMs = 30_000;
 
-/** Sends what is queued: a job for each channel, so that none waits for another, and one send at a time to each. */
+/** Sends queued deliveries by one job per channel: channels never wait for each other, and each gets one send at a time. */
 export class Sender {
   readonly #parts: ChannelSenderParts;
   readonly #channels = new Map<number, ChannelSender>();
@@ -38,7 +38,7 @@ export class Sender {
     });
   }
 
-  /** Called with the id of each delivery that has ended by a try. */
+  /** Calls `listener` with the id of each delivery that an attempt has ended. */
   onFinished(listener: (id: string) => void): void {
     this.#listeners.push(listener);
   }

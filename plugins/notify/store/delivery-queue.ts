@@ -4,23 +4,23 @@ import { insertDeliveries, type NewDelivery } from './new-delivery.ts';
 import { DeliveryStore } from './delivery-store.ts';
 import type { Notify, NotifyTables } from './tables.ts';
 
-/** What a job carries: whatever waits for this channel is to be sent. */
+/** Payload of a job: the channel whose waiting deliveries it sends. */
 export interface ChannelJob {
   readonly channel: number;
 }
 
-/** The lease under which a channel is sent to: whatever is written of it, is written while that holds. */
+/** Lease under which a channel is sent to; every write about it is fenced by that. */
 export type ChannelLease = Pick<Job<ChannelJob, NotifyTables>, 'write' | 'signal'>;
 
-/** Of the queue: one job a channel, as long as something waits for it. */
+/** Name of the queue: one job per channel, as long as something waits for it. */
 export const channelQueue = 'channel';
 
-/** What waits for channels. Whoever changes that says so in the same transaction, so that the job of the channel looks at it. */
+/** Deliveries that wait for channels. Whoever changes them enqueues the job of the channel in the same transaction. */
 export class DeliveryQueue {
   readonly #jobs: Jobs<NotifyTables>;
   readonly #soonMs: number;
 
-  /** By `soonMs` what waits for its time is seen, and waits on the clock that nobody sets; what comes until then is seen with it. */
+  /** `soonMs`: how soon new deliveries are first seen, which starts their wait on the monotonic clock; a burst is seen at once. */
   constructor(jobs: Jobs<NotifyTables>, soonMs = 200) {
     this.#jobs = jobs;
     this.#soonMs = soonMs;
@@ -35,12 +35,12 @@ export class DeliveryQueue {
     await this.#look(tx, waits);
   }
 
-  /** What waits for a channel has changed, or the channel itself. */
+  /** Enqueues the jobs of channels whose deliveries, or which themselves, have changed. */
   look(tx: Notify, ...channels: readonly number[]): Promise<void> {
     return this.#look(tx, new Map(channels.map((channel) => [channel, 0])));
   }
 
-  /** Takes over what waits without a job, as a version before this one has left it. */
+  /** Enqueues jobs for deliveries without one, as a version without jobs leaves them. */
   async takeOver(tx: Notify): Promise<void> {
     await this.look(tx, ...(await new DeliveryStore(tx).openChannels()));
   }
