@@ -13,7 +13,7 @@ import type { EventLog } from './event-log.ts';
 import type { Entry, RunState } from '../journal/journal.ts';
 import type { RunRow, RunStore } from './run-store.ts';
 
-/** What the steps of a run work with. */
+/** Dependencies of the steps of a run. */
 export interface RunPorts {
   readonly runs: RunStore;
   readonly sessions: SessionStore;
@@ -25,7 +25,7 @@ export interface RunPorts {
   readonly registry: SkillRegistry;
   readonly runner: SkillRunner;
   readonly approvals: Handle<ApprovalBook>;
-  /** Whether what is approved could be made now: its device is online. */
+  /** Returns whether an approved call could be made now: its device is online. */
   readonly reachable: (approval: Approval) => Promise<boolean>;
   readonly coordinator: Coordinator;
   readonly mentions: Handle<MentionDirectory>;
@@ -43,7 +43,7 @@ export interface RunPorts {
   };
 }
 
-/** One run that is worked on: its state, its events, and whoever needs to know that it stands still. */
+/** Run in progress: its state, its events, and whoever needs to know that it waits. */
 export interface Work {
   readonly row: RunRow;
   readonly session: SessionRow;
@@ -58,7 +58,7 @@ export interface Work {
 export interface OpenRun {
   readonly work: Work;
   readonly state: RunState;
-  /** Its own, as it stands now; undefined when it is gone. */
+  /** Persona as it is now; undefined if it was deleted. */
   readonly persona: KnownPersona | undefined;
   /** Facts first, then whatever builds on them: one commit with the events that tell of them, and with what `along` writes. */
   append(entries: readonly Entry[], along?: () => Promise<void>): Promise<void>;

@@ -29,7 +29,7 @@ export class RunStore {
       .executeTakeFirst();
   }
 
-  /** Those that people have started, newest first. */
+  /** Returns runs that people have started, newest first. */
   ofSession(session: string, most: number): Promise<RunRow[]> {
     return this.#tables.read
       .selectFrom('chat_runs')
@@ -97,7 +97,10 @@ export class RunStore {
     );
   }
 
-  /** The run, under a new epoch, when `holder` has it from now on: it was free, its holder gone silent, or of a process that is no more. */
+  /**
+   * Takes the run under a new epoch for `holder`, if it was free, its holder silent, or of a
+   * process that is gone.
+   */
   take(
     id: string,
     holder: string,
@@ -197,7 +200,7 @@ export class RunStore {
     });
   }
 
-  /** Those after `seq`, in their order. */
+  /** Returns events after `seq`, in order. */
   async events(id: string, seq: number): Promise<readonly RunEvent[]> {
     const rows = await this.#tables.read
       .selectFrom('chat_events')
@@ -211,7 +214,7 @@ export class RunStore {
     );
   }
 
-  /** Forgets how runs went that ended before `at`; their messages stay. */
+  /** Deletes the course of runs that ended before `at`; their messages stay. */
   async forgetBefore(at: number): Promise<number> {
     return this.#tables.write(async (tx) => {
       const over = tx

@@ -18,7 +18,7 @@ const heartbeatMs = 5_000;
 const flushMs = 20;
 const lookAgainMs = 100;
 
-/** What a run is before any worker has it. */
+/** Fields of a run before any worker has it. */
 const unworked = {
   state: 'running',
   finish_reason: null,
@@ -33,9 +33,9 @@ export interface RunsOptions {
   readonly ports: Omit<RunPorts, 'flushSoon'>;
   readonly sessions: Sessions;
   readonly scope: Scope;
-  /** This generation of this process: who holds runs. */
+  /** Id of this generation of this process, which holds runs. */
   readonly holder: string;
-  /** Whether a holder is of a process that is no more. */
+  /** Returns whether a holder belongs to a process that is gone. */
   readonly isGone: (holder: string) => boolean;
   /** Tells the next generation, if there is one, of a run that this one has left. */
   readonly left: (runId: string) => void;
@@ -109,7 +109,7 @@ export class Runs implements ChatRuns {
     return { run_id: id };
   }
 
-  /** For the agent of another run, whose call carries it: the person, the session and the budgets are the same. */
+  /** Starts a run for the agent of another run, with the same person, session and budgets. */
   async startWithin(
     parent: RunRow,
     id: string,
@@ -165,7 +165,7 @@ export class Runs implements ChatRuns {
     this.#options.scope.task(`run ${id}`, (signal) => this.#carry(row, begun, signal));
   }
 
-  /** An approval of the run is decided, or told of again: by what it waits for, it goes on. */
+  /** Continues a run when an approval it waits for is decided, or announced again. */
   async decided(id: string, approvalId: string): Promise<void> {
     const { approvals } = this.#ports;
     const approval = approvals.available ? await approvals.get().get(approvalId) : undefined;
@@ -183,7 +183,7 @@ export class Runs implements ChatRuns {
     }
   }
 
-  /** While runs are worked on here, they are not taken for left; one whose end could not be written is. */
+  /** Extends the leases of runs in progress here; one whose end could not be written expires. */
   #keepOn(): void {
     if (this.#isKept || this.#active.size === 0) {
       return;
@@ -222,7 +222,10 @@ export class Runs implements ChatRuns {
     }
   }
 
-  /** `isApart`: whether who was chosen works on by itself, and is not waited for. */
+  /**
+   * Waits for a run; `isApart`: whether the chosen agent works in the background, and is not waited
+   * for.
+   */
   async settled(
     principal: Principal,
     runId: string,
@@ -253,7 +256,7 @@ export class Runs implements ChatRuns {
     await this.end(runId);
   }
 
-  /** Cancels a run and those that its agent has asked for, whoever they are of. */
+  /** Cancels a run and those that its agent has requested, whoever owns them. */
   async end(runId: string): Promise<void> {
     const row = await this.#ports.runs.find(runId);
     if (row === undefined || row.state === 'ended') {
@@ -303,7 +306,7 @@ export class Runs implements ChatRuns {
     return undefined;
   }
 
-  /** Its answer as history shows it, or what there is of it so far. */
+  /** Returns its answer as history shows it, or what there is of it so far. */
   async textOf(principal: Principal, runId: string): Promise<string> {
     const row = await this.#own(principal, runId);
     return (

@@ -166,7 +166,10 @@ export class RunWorker implements OpenRun {
   }
 }
 
-/** As it works for another agent: it reads with what that one has as well, and asks no third. */
+/**
+ * Restrains a persona that works for another agent: it reads within that one's limits as well, and
+ * asks no third.
+ */
 const restrained = (
   persona: KnownPersona,
   { agent, allowed = [], denied }: Within,
@@ -177,7 +180,7 @@ const restrained = (
   within: { name: agent, tools: allowed, disallowed_tools: denied, permission_mode: 'read-only' },
 });
 
-/** What a run has read may be of devices that its person does not see any more. */
+/** Returns whether the person still sees the devices that the run may have read about. */
 const seesAsAsked = ({ row, principal }: Work): boolean =>
   JSON.stringify((JSON.parse(row.principal) as Principal).selectors) ===
   JSON.stringify(principal.selectors);
@@ -185,7 +188,10 @@ const seesAsAsked = ({ row, principal }: Work): boolean =>
 const maxTurns = 100;
 const turnsWithin = 12;
 
-/** Chooses the persona and writes down what its model is asked, once: a resumed run goes on with the same words. */
+/**
+ * Chooses the persona and stores the prompt of its model, once: a resumed run continues with the
+ * same text.
+ */
 async function routeRun(ports: RunPorts, run: OpenRun): Promise<void> {
   const { row, session, principal, events, signal } = run.work;
   const { content, agent, context, within } = run.state.asked;

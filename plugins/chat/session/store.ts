@@ -70,7 +70,7 @@ export class SessionStore {
     return this.#tables.write(work);
   }
 
-  /** Of one owner; of all, where none is given. */
+  /** Lists sessions of one owner; of all, if none is given. */
   list(
     owner: string | undefined,
     { tag, q }: { tag?: string | undefined; q?: string | undefined },
@@ -110,7 +110,10 @@ export class SessionStore {
     );
   }
 
-  /** Not while a run of it is open: its approvals would wait for signatures that lead to nothing. */
+  /**
+   * Deletes a session, unless a run of it is open: its approvals would wait for signatures that
+   * lead to nothing.
+   */
   remove(id: string): Promise<void> {
     return this.write(async (tx) => {
       const open = await tx
@@ -148,7 +151,7 @@ export class SessionStore {
     return rows.toReversed();
   }
 
-  /** What people have written in a session, newest first. */
+  /** Returns what people have written in a session, newest first. */
   async asked(session: string, most: number): Promise<readonly string[]> {
     const rows = await this.#tables.read
       .selectFrom('chat_messages')
@@ -172,7 +175,7 @@ export class SessionStore {
     return row?.content;
   }
 
-  /** Whether a persona has said something in a session: then it has read its opening. */
+  /** Returns whether a persona has answered in a session: then it has read its opening. */
   async hasAnswered(session: string, agent: string): Promise<boolean> {
     const row = await this.#tables.read
       .selectFrom('chat_messages')
@@ -193,6 +196,6 @@ export class SessionStore {
   }
 }
 
-/** The order of session lists, latest activity first; the id makes it unique. */
+/** Sort key of session lists, latest activity first; the id makes it unique. */
 export const activeKey = (at: number, id: string): string =>
   `${String(at).padStart(15, '0')} ${id}`;
