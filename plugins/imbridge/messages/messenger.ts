@@ -51,7 +51,10 @@ export class Messenger {
     this.#parts = parts;
   }
 
-  /** Says the answer of a message: anew where something was said already. Throws SendDeferred when the platform does not take it. */
+  /**
+   * Sends the answer to a message, or edits the one that was sent. Throws SendDeferred if the
+   * platform does not accept it.
+   */
   async answer(
     app: AppRow,
     message: LeasedMessage,

@@ -17,7 +17,7 @@ export type NewMessage = Pick<
 > &
   Partial<Pick<MessageRow, 'sender'>> & { readonly delayMs?: number };
 
-/** What a message remembers from one try to the next. */
+/** State that a message keeps between attempts. */
 export type Memory = Partial<Pick<MessageRow, 'sent' | 'answer' | 'session_id'>>;
 
 /** A message of ours, as the platform knows it. */
@@ -27,10 +27,10 @@ export interface Posted {
   readonly thread: ImTarget;
 }
 
-/** Of one statement, which takes 32,766 values. */
+/** Max rows of one statement, which takes 32,766 values. */
 const maxAtOnce = 500;
 
-/** What was said, pressed or is to be told, over what may be read or one transaction. */
+/** Messages said, pressed or to be sent, within a read or one transaction. */
 export class MessageStore {
   readonly #db: Kysely<ImTables>;
 
@@ -102,7 +102,7 @@ export class MessageStore {
     await this.#db.updateTable('imbridge_jobs').set(memory).where('id', '=', id).execute();
   }
 
-  /** What it was about is not kept longer than it is needed. */
+  /** Ends a message, deleting its content, which is not kept longer than needed. */
   async end(id: string, state: MessageState, at: number, error: string | null): Promise<void> {
     await this.#db
       .updateTable('imbridge_jobs')

@@ -40,7 +40,7 @@ export interface ImTables {
     sent: string | null;
     /** Answer of an executed command, which remains to be sent. */
     answer: string | null;
-    /** With next_at and holder: of a version that had no jobs. */
+    /** Number of tries; like next_at and holder, from versions without jobs. */
     tries: number;
     next_at: number;
     holder: string | null;

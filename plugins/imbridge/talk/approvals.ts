@@ -33,7 +33,10 @@ const waits = (approval: Approval): boolean =>
   approval.status === 'pending' || approval.status === 'partially_signed';
 const longestShown = 1_500;
 
-/** Changes that wait for signatures: told to each linked person whose signature would count, in a message of their own. */
+/**
+ * Messages about changes that wait for signatures: a separate one to each linked person whose
+ * signature would count.
+ */
 export class ApprovalTalk {
   readonly #parts: ApprovalTalkParts;
 
@@ -41,7 +44,10 @@ export class ApprovalTalk {
     this.#parts = parts;
   }
 
-  /** Also those that were asked for while we were away, and to who was linked since. A key keeps each from being told twice. */
+  /**
+   * Sends open approvals, also those requested during downtime, and to newly linked people. A key
+   * keeps each from being sent twice.
+   */
   async tellOpen(): Promise<void> {
     if (this.#parts.book.available) {
       for (const approval of await this.#parts.book.get().open()) {
@@ -89,7 +95,7 @@ export class ApprovalTalk {
     await queue.add(rows);
   }
 
-  /** Nothing is told of what was decided meanwhile, nor to who may not sign it any more. */
+  /** Sends an approval, unless it was decided meanwhile, or the person may no longer sign it. */
   async tell(
     app: AppRow,
     message: LeasedMessage,
@@ -108,12 +114,15 @@ export class ApprovalTalk {
     return 'done';
   }
 
-  /** Whether their signature would count: they may sign, and see the device it is about. */
+  /** Returns whether their signature would count: they may sign, and see the device it is about. */
   async #isFor(approval: string, user: number): Promise<boolean> {
     return (await this.#parts.book.get().objection(approval, user)) === undefined;
   }
 
-  /** What will run, in the words in which it will run, with buttons that are good for exactly that; undefined once it is decided. */
+  /**
+   * Returns the exact text of what will run, with buttons that are valid for exactly that;
+   * undefined once it is decided.
+   */
   async card(app: AppRow, id: string): Promise<Saying | undefined> {
     const approval = this.#parts.book.available ? await this.#parts.book.get().get(id) : undefined;
     if (approval === undefined || !waits(approval)) {
