@@ -107,7 +107,10 @@ interface Index {
   readonly embedding: Embedding;
 }
 
-/** Its threads write and read the index, a file of its own that can be made anew from the documents at any time; they rest until they are asked. */
+/**
+ * Opens the index: its threads write and read a separate file that can be rebuilt from the
+ * documents at any time; they sleep until they are used.
+ */
 function indexOf(ctx: PluginContext, tables: Tables<KnowledgeTables>): Index {
   const { log, clock, settings } = ctx;
   const data = { folder: join(ctx.dataDir, 'index') };

@@ -18,14 +18,14 @@ export interface EmbeddingParts {
   readonly fetch: PluginContext['fetch'];
   readonly log: Logger;
   readonly now: () => number;
-  /** Of the wall clock. */
+  /** Returns the wall time. */
   readonly wallNow: () => number;
   /** Calls once, after so many milliseconds. */
   readonly later: (ms: number, work: () => void) => void;
 }
 
 export interface EmbeddingState {
-  /** Whose vectors serve; null: none do. */
+  /** Model whose vectors are in use; null if none. */
   readonly model: string | null;
   /** Chunks that got a vector since the start. */
   readonly embedded: number;
@@ -38,18 +38,24 @@ const questionMs = 1_500;
 const retryMs = 30_000;
 const longestQuestion = 1_000;
 
-/** Vectors of chunks and questions, where a model is set; searches go by words alone while there is none, or it is ill. */
+/**
+ * Vectors of chunks and questions, if a model is configured; searches use words alone without one,
+ * or while it fails.
+ */
 export class Embedding implements QuestionEmbedder {
   readonly #parts: EmbeddingParts;
   readonly #loop: DueWork;
   #embedded = 0;
-  /** Whose vectors serve; the model before goes on until every chunk has a vector of the next one. */
+  /**
+   * Model whose vectors are in use; the previous one stays until every chunk has a vector of the
+   * next.
+   */
   #serving: EmbeddingModel | undefined;
   #known: readonly EmbeddingModel[] = [];
   #restsUntil = 0;
-  /** Since when chunks without a vector are known, and how many have got one since. */
+  /** Time since which chunks without a vector are known, with the number done since. */
   #open: { readonly since: number; readonly done: number } | undefined;
-  /** The last chunk that has a vector, and of which index and model. */
+  /** Last chunk with a vector, by index and model. */
   #done = { where: '', chunk: 0 };
 
   constructor(parts: EmbeddingParts) {
@@ -107,7 +113,10 @@ export class Embedding implements QuestionEmbedder {
     }
   }
 
-  /** Until the plugin leaves; it begins when there is a model, or chunks that may have vectors of one. */
+  /**
+   * Runs until the plugin stops; begins once there is a model, or chunks that may have vectors of
+   * one.
+   */
   async run(signal: AbortSignal): Promise<void> {
     if (modelSet(this.#parts.settings) !== undefined) {
       this.#loop.due();

@@ -24,16 +24,16 @@ export interface FeedState {
   readonly chunks: number;
   /** Changes that searches do not see yet. */
   readonly behind: number;
-  /** Of the index that is made anew: how much of it there is, from 0 to 1; null: none is. */
+  /** Progress of the index being rebuilt, from 0 to 1; null if none is. */
   readonly rebuilt: number | null;
   readonly last_error: string | null;
 }
 
-/** Of the state of the change log: which change was indexed last, and by which analysis. */
+/** State key of the change log: the last indexed change, with its analysis version. */
 const indexed = 'indexed';
 const mark = (seq: number): string => `${analysisNumber} ${seq}`;
 
-/** Of the same: that the index shall be made anew, until a new one serves. */
+/** State key of a requested rebuild, until the new index is in use. */
 const asked = 'rebuild_asked';
 
 type Positions = Partial<Record<Which, IndexPosition>>;
@@ -57,7 +57,7 @@ export class Feed {
   readonly #loop: DueWork;
   #wantsAnew = false;
   #waiters: { readonly seq: number; readonly tell: () => void }[] = [];
-  /** Of the index that serves. */
+  /** Last change in the index in use. */
   #served = 0;
   #isServing = false;
   #state: Omit<FeedState, 'last_error'> = {
@@ -67,11 +67,11 @@ export class Feed {
     behind: 0,
     rebuilt: null,
   };
-  /** Since when there are changes to bring in. */
+  /** Time since which there are changes to index. */
   #since: number | undefined;
   /** The most that there was to bring in since then. */
   #total = 0;
-  /** Told after each step into the index that serves. */
+  /** Called after each step of the index in use. */
   onApplied: () => void = () => undefined;
 
   constructor(parts: FeedParts) {
@@ -93,7 +93,7 @@ export class Feed {
     });
   }
 
-  /** As of now; before the first look at the index that is waited for. */
+  /** Returns the current state; waits for the first look at the index. */
   async state(): Promise<FeedState> {
     if (this.#state.state === 'starting') {
       this.#loop.due();
@@ -102,7 +102,7 @@ export class Feed {
     return { ...this.#state, last_error: this.#loop.lastError };
   }
 
-  /** As it is known, without a look: undefined while nothing is to be brought in. */
+  /** Remaining work as known, without a look; undefined if there is none. */
   get remainder(): Remainder | undefined {
     const { behind } = this.#state;
     return this.#since === undefined
@@ -120,7 +120,7 @@ export class Feed {
     this.#loop.due();
   }
 
-  /** Makes the index anew, also when svc ends before it is done; the one that serves goes on meanwhile. */
+  /** Rebuilds the index, even if svc ends before it is done; the one in use remains meanwhile. */
   async anew(): Promise<void> {
     await this.#parts.tables.write((tx) => new ChangeLog(tx).setState(asked, 'true'));
     this.#wantsAnew = true;
@@ -140,7 +140,7 @@ export class Feed {
     }
   }
 
-  /** Until the plugin leaves. */
+  /** Runs until the plugin stops. */
   async run(signal: AbortSignal): Promise<void> {
     this.#wantsAnew ||= (await this.#log.state(asked)) === 'true';
     if (

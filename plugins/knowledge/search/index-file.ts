@@ -30,14 +30,14 @@ const schema = `
 export interface IndexPosition {
   /** The last change that is in it. */
   readonly seq: number;
-  /** Of which database. */
+  /** Identity of the database. */
   readonly lineage: string;
   readonly analysis: number;
   readonly docs: number;
   readonly chunks: number;
 }
 
-/** How often each term occurs in documents of one audience, which only those in it may learn. */
+/** Frequencies of each term in documents of one audience, which only those in it may learn. */
 type Counts = Map<number, Map<string, { docs: number; chunks: number }>>;
 
 /** The term of every document: how many there are. */
@@ -167,7 +167,10 @@ export class IndexFile {
     );
   }
 
-  /** Vectors of the index before for all that stayed as it was, so that none is missing when this one takes its place. */
+  /**
+   * Copies vectors of unchanged chunks from the previous index, so that none is missing when this
+   * one replaces it.
+   */
   carryVectors(file: string): void {
     this.#db.prepare('ATTACH ? AS before').run(file);
     try {
@@ -190,7 +193,7 @@ export class IndexFile {
     this.#db.close();
   }
 
-  /** How many chunks the document had. */
+  /** Removes a document and returns the number of its chunks. */
   #take(id: number, counts: Counts): number {
     const known = this.#statements.doc.get(id) as
       | { path: string; title: string; tags: string; org: number }
@@ -251,7 +254,7 @@ export class IndexFile {
 
 export const headingJoint = ' › ';
 
-/** What a chunk is found by: its document's title, path and tags too. */
+/** Returns the searchable words of a chunk, including its document's title, path and tags. */
 function wordsOf(
   { path, title, tags }: { readonly path: string; readonly title: string; readonly tags: string },
   chunks: readonly Chunk[],

@@ -8,7 +8,7 @@ export interface Remainder {
   readonly done: number;
   /** 0: not known. */
   readonly total: number;
-  /** Of the last time; null: it went well, or is under way for the first time. */
+  /** Error of the last run; null if it succeeded, or is running for the first time. */
   readonly error: string | null;
 }
 
@@ -20,8 +20,9 @@ export interface Following {
 }
 
 /**
- * Work that follows the documents, as people see it beside jobs: one each while there is something to do. No lease is behind it, since
- * what it writes is of this machine and says itself how far it has come; cancelled, it would have to be done all the same.
+ * Work that follows the documents, shown next to jobs: one each while there is something to do. It
+ * has no lease, since what it writes is local and records its own progress; if cancelled, it would
+ * have to be done all the same.
  */
 export class IndexJobs implements JobSource {
   readonly #all: readonly Following[];

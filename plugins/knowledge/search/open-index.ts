@@ -19,7 +19,7 @@ export interface IndexData {
   readonly folder: string;
 }
 
-/** Which index: the one that serves, or the one that is made anew beside it. */
+/** Index in question: the one in use, or the one being rebuilt next to it. */
 export type Which = 'serving' | 'next';
 
 /** The next changes, and up to which one the index has them already: of two threads at one file, one brings each. */
@@ -79,7 +79,10 @@ interface OpenIndex {
   readonly name: string;
 }
 
-/** Index files of a folder: one serves, and at times another one is made anew, which then takes its place in one step. */
+/**
+ * Index files of a folder: one is in use, and sometimes another is being rebuilt, which then
+ * replaces it in one step.
+ */
 class Indexes {
   readonly #folder: string;
   #serving: OpenIndex | undefined;
@@ -129,7 +132,10 @@ class Indexes {
     this.#next.file.begin(lineage);
   }
 
-  /** From now on the next one serves; the one before stays on disk until its readers have left it. */
+  /**
+   * Makes the next index the one in use; the previous one stays on disk until its readers have left
+   * it.
+   */
   promote(): string {
     const next = this.#next!;
     if (this.#serving !== undefined) {
@@ -144,7 +150,7 @@ class Indexes {
     return join(this.#folder, next.name);
   }
 
-  /** Nothing serves until the next one does. */
+  /** Discards the index in use; none is until the next one is promoted. */
   discard(): void {
     this.#serving?.file.close();
     this.#serving = undefined;
