@@ -43,9 +43,9 @@ export interface ChannelsParts {
   readonly source: Handle<NoticeSource>;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** After a channel got another address. */
+  /** Called after a channel got another address. */
   readonly addressChanged?: (id: number) => void;
-  /** Takes what a channel is told that another one of its name was never sent. */
+  /** Accepts notices for a channel that an earlier one of its name was never sent. */
   readonly dispatcher: Pick<NoticeDispatcher, 'accept'>;
   readonly maxChannels?: number;
 }

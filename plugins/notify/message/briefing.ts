@@ -10,7 +10,7 @@ import { formatDuration } from 'svc/query';
 
 import { oneLine } from './plain-text.ts';
 
-/** What is known beside a notice, as of now. */
+/** Known facts besides a notice, as of now. */
 export interface Surroundings {
   readonly now: number;
   readonly host?: DeviceEntry | undefined;
@@ -19,13 +19,13 @@ export interface Surroundings {
 
 const minuteMs = 60_000;
 const longestFact = 2_000;
-/** Of a host, so that its address stands beside it. */
+/** Max length of a host name that leaves space for its address. */
 const longestName = 100;
 const maxLabels = 30;
 const maxTags = 6;
 const maxInstances = 10;
 
-/** What a person who is woken asks, and the answers: those that are not known are left out. */
+/** Returns the answers to the questions of a person who is woken; unknown ones are left out. */
 export function factsOf({ kind, incident }: MessageEntry, around: Surroundings): readonly Fact[] {
   const { background } = around;
   const isOver = kind === 'resolved';
@@ -109,7 +109,7 @@ function sinceOf(
 export const clockOf = (timestamp: string): string =>
   `${timestamp.slice(0, 19).replace('T', ' ')} UTC`;
 
-/** To the minute where it is longer than one. */
+/** Formats a duration, to the minute if it is longer than one. */
 export const lastingOf = (ms: number): string =>
   formatDuration(
     ms < minuteMs
@@ -120,14 +120,14 @@ export const lastingOf = (ms: number): string =>
 export const againstThreshold = (value: number, threshold: number | undefined, unit = ''): string =>
   `${numberOf(value)}${unit}${threshold === undefined ? '' : ` (threshold ${numberOf(threshold)}${unit})`}`;
 
-/** Without the digits that only floating point has put there. */
+/** Formats a number without floating point noise. */
 const numberOf = (value: number): string => String(Number(value.toPrecision(6)));
 
 const trendSpanMs = 15 * minuteMs;
-/** Of the value before; less is noise. */
+/** Min relative change; anything less is noise. */
 const leastChange = 0.03;
 
-/** The last minutes beside those a quarter of an hour before. */
+/** Compares the last minutes with those a quarter of an hour before. */
 function trendOf(
   points: NonNullable<Background['hour']>,
   { threshold, value }: NoticeIncident,

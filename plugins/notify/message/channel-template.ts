@@ -9,7 +9,7 @@ export interface TemplateData extends MessageEntry {
   readonly link: string;
 }
 
-/** More than any platform takes in one message. */
+/** Limits of a template; more than any platform accepts in one message. */
 const limits = { output: 32 * 1024, steps: 20_000 };
 
 const text = (value: unknown): string =>
@@ -32,7 +32,7 @@ export function checkTemplate(source: string): void {
   }
 }
 
-/** The text of a message as the channel's own template makes it, or why that failed. */
+/** Renders the channel's own template; returns the text, or why it failed. */
 export function renderTemplate(
   source: string,
   data: TemplateData,

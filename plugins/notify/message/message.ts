@@ -14,13 +14,16 @@ import { sharedOf } from './grouping.ts';
 import { oneLine, withoutControls } from './plain-text.ts';
 import type { NotifyTables } from '../store/tables.ts';
 
-/** From mild to grave. */
+/** Severities from mild to grave. */
 export const severities: readonly Severity[] = ['info', 'warning', 'critical'];
 
-/** What a link leads to. */
+/** Target of a link. */
 export type Target = { readonly incident: number } | { readonly digest: string };
 
-/** Beside the pages themselves: where an incident is acknowledged and silenced by who signs in, and its chart as a picture. */
+/**
+ * Pages besides the targets themselves: where a signed-in user acknowledges and silences an
+ * incident, and its chart as a picture.
+ */
 export type Place = Target | { readonly act: number } | { readonly chart: number };
 
 /** Makes links that work for those who get the message; undefined: to all incidents. Empty: leads nowhere. */
@@ -79,7 +82,7 @@ export function incidentMessage(
   };
 }
 
-/** Where a message about one incident leads. */
+/** Links of a message about one incident. */
 export interface IncidentLinks {
   readonly link: string;
   readonly act?: string;
@@ -156,7 +159,7 @@ export function testMessage(deliveryId: string, channelName: string, link: strin
   };
 }
 
-/** Of another room, about no incident. */
+/** Builds a message of another plugin that is not about an incident. */
 export function wordsMessage(
   { delivery_id, title, lines: text, path }: NotifyTables['notify_words'],
   origin: string,
@@ -177,7 +180,7 @@ export function wordsMessage(
   };
 }
 
-/** Of what has ended, nothing is said as if it were so. */
+/** Returns the headline; an incident that has ended is not described as ongoing. */
 function headline({ kind, incident }: MessageEntry, host: DeviceEntry | undefined): string {
   const name = nameOf(incident, host);
   const head = `[${words[kind]}] ${incident.severity}:`;
@@ -243,7 +246,7 @@ function lineOf(entry: MessageEntry, host: DeviceEntry | undefined, now: number)
   );
 }
 
-/** The line says how long by itself. */
+/** Removes times that the line already states. */
 function withoutTimes(incident: NoticeIncident, kind: MessageEntry['kind']): NoticeIncident {
   const { resolved_at: _, ...rest } = incident;
   return kind === 'resolved' ? rest : incident;

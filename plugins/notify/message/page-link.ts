@@ -6,7 +6,7 @@ import type { LinkOf, Target } from './message.ts';
 import type { NotifyTables } from '../store/tables.ts';
 
 export const pagePath = '/api/v1/incident-pages';
-/** So long a link opens. */
+/** Time for which a link is valid. */
 export const opensForMs = 7 * 86_400_000;
 
 export type Opened =
@@ -17,7 +17,7 @@ export type Opened =
 const ref = 'links';
 const placeOf = { table: 'notify_page_keys', row: ref, column: 'key' } as const;
 
-/** Signs what a link leads to, and until when: whoever has the link may read that one page without an account. */
+/** Signed links with an expiry: whoever has one may read that one page without an account. */
 export class PageLinks {
   readonly #key: string;
 
@@ -25,7 +25,7 @@ export class PageLinks {
     this.#key = key;
   }
 
-  /** With the key that is kept, or a new one at the first start. */
+  /** Opens with the stored key, or a new one at the first start. */
   static async open(
     tables: Tables<NotifyTables>,
     secrets: Secrets,

@@ -31,7 +31,7 @@ export class Pages {
     this.#parts = parts;
   }
 
-  /** As HTML. */
+  /** Renders a page as HTML. */
   async show(token: string, from: number): Promise<string> {
     const target = this.#opened(token);
     return 'incident' in target
@@ -39,7 +39,7 @@ export class Pages {
       : await this.#digest(target.digest, from);
   }
 
-  /** What was measured in the last hour, as PNG. */
+  /** Renders the measurements of the last hour as PNG. */
   async chart(token: string): Promise<Buffer> {
     const target = this.#opened(token);
     const around =

@@ -31,7 +31,7 @@ import { oneLine } from '../message/plain-text.ts';
 import { asked } from '../types/http-verdict.ts';
 import type { ChannelRow, Delivery, NotifyTables } from '../store/tables.ts';
 
-/** How one try ended. `unclear`: the platform may have it all the same. */
+/** Result of an attempt. `unclear`: the platform may have it all the same. */
 export type AttemptResult =
   /** `enclose` sends what belongs to it and goes by a request of its own. */
   | { readonly result: 'sent'; readonly enclose?: () => Promise<AttemptResult> }
@@ -58,14 +58,20 @@ export interface AttemptParts {
   readonly knowledge: Knowledge;
   readonly fetch: (url: string, request: OutboundRequest) => Promise<OutboundReply>;
   readonly now: () => number;
-  /** Of one try; by default as long as receivers may take. */
+  /** Time limit of an attempt; default: that of receivers. */
   readonly timeoutMs?: number;
 }
 
-/** A receiver that is slow has it all the same, and is told again: longer is waited for one that may have been. Two such waits fit into a lease. */
+/**
+ * Time limits of an attempt. A slow receiver gets the message all the same, and once more: a
+ * repeated one waits longer. Two such waits fit into a lease.
+ */
 const [postMs, postAgainMs] = [30_000, 40_000];
 const usualMs = 10_000;
-/** A kind of channel that delivers by itself is given so many times what it was told: one that never ends must not hold others up. */
+/**
+ * Factor of the time limit for a channel kind with its own delivery: one that never ends must not
+ * block others.
+ */
 const patience = 2.5;
 const maxReplyBytes = 256 * 1024;
 const longestReason = 300;
@@ -168,7 +174,10 @@ interface Sent {
   readonly stopped: () => boolean;
 }
 
-/** A picture that cannot be drawn takes nothing from the message it belongs to. Undefined: there is none. */
+/**
+ * Returns the enclosure; a picture that cannot be drawn does not affect its message. Undefined if
+ * there is none.
+ */
 function enclosing(
   parts: AttemptParts,
   type: PostedChannelType,
@@ -218,7 +227,7 @@ function resultOf(verdict: Verdict, address: ChannelAddress): AttemptResult {
   }
 }
 
-/** What kept the request from being made or answered. */
+/** Converts an error that kept the request from being made or answered. */
 function resultOfError(error: unknown, address: ChannelAddress): AttemptResult {
   const reason = safe(messageOf(error), address);
   if (!isSvcError(error)) {
@@ -249,7 +258,10 @@ function resultOfError(error: unknown, address: ChannelAddress): AttemptResult {
   }
 }
 
-/** It was received, so that another try would only repeat it. */
+/**
+ * Reason of an answer that is too large: the message was received, so another attempt would only
+ * repeat it.
+ */
 const answerTooLarge = 'outbound.reply_too_large';
 const neverArrived = new Set([
   'ECONNREFUSED',

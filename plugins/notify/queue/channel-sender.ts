@@ -20,10 +20,10 @@ export interface ChannelSenderParts extends Omit<AttemptParts, 'now'> {
   readonly clock: Clock;
   readonly log: Logger;
   readonly uuid: () => string;
-  /** In [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly tries?: Counter;
-  /** After a delivery has ended by a try. */
+  /** Called after an attempt has ended a delivery. */
   readonly finished: (deliveryId: string) => void;
 }
 
@@ -32,7 +32,9 @@ interface Claimed {
   readonly channel: ChannelRow;
 }
 
-/** Beyond the waiting of its group a message is held back for so long at most, and it is looked so often. */
+/**
+ * Max time that a message is held back beyond the wait of its group, and interval of checking it.
+ */
 const maxHeldMs = 5_000;
 const lookMs = 400;
 const maxHeld = 500;
@@ -49,7 +51,9 @@ export class ChannelSender {
   readonly #parts: ChannelSenderParts;
   readonly #schedule: SendSchedule;
   readonly #heldUp: HeldUp;
-  /** Since when the first words about an incident wait for its cause, by the number of the delivery. */
+  /**
+   * Time since which the first message about an incident waits for its cause, by delivery number.
+   */
   readonly #held = new Map<number, number>();
   #isDeleted = false;
 
@@ -107,7 +111,10 @@ export class ChannelSender {
     };
   }
 
-  /** What is grave goes when it is due; all else waits a moment for the cause, while that is being looked for. */
+  /**
+   * Returns whether a message waits for the cause under investigation; critical ones are sent when
+   * due.
+   */
   async #waitsForCause({
     seq,
     kind,

@@ -23,7 +23,7 @@ export interface ChannelTestsParts {
 
 /** Longer than a try may last. */
 const patienceMs = 15_000;
-/** Of one channel; more would only wait behind each other. */
+/** Max waiting tests of one channel; more would only wait for each other. */
 const maxWaiting = 5;
 
 /** Synthetic notifications, on the way of all others. */

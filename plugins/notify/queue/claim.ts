@@ -4,17 +4,17 @@ import type { NewDelivery } from '../store/new-delivery.ts';
 import type { Delivery, Notify } from '../store/tables.ts';
 import { WaitingDeliveries, type WaitingGroup } from '../store/waiting-deliveries.ts';
 
-/** More groups than this that are due go as one digest. */
+/** Number of due groups above which they are sent as one digest. */
 export const foldAbove = 5;
 
-/** A group that gets so many in a moment is still being told: the rest would come an interval later. */
+/** Rate at which a group is still growing: sent now, the rest would come an interval later. */
 const filling = { count: 100, withinMs: 3_000, atMostMs: 30_000 };
 
 export interface Claiming {
   readonly channel: { readonly id: number; readonly name: string };
   readonly now: number;
   readonly uuid: () => string;
-  /** False: each incident by itself, however many are due. */
+  /** False sends each incident separately, however many are due. */
   readonly folds: boolean;
   /** Milliseconds until this one may be tried, or tried again. */
   readonly waitOf: (row: Delivery) => number;
@@ -23,12 +23,12 @@ export interface Claiming {
 /** Begins a try of one. */
 type Start = (seq: number) => Promise<Delivery>;
 
-/** What was claimed; or after how many milliseconds there will be something, unless what is queued changes. */
+/** Claimed delivery; or after how many milliseconds there will be one, unless the queue changes. */
 export type Claim = { readonly row: Delivery } | { readonly waitMs: number };
 
 /**
- * Claims what the channel is to be sent next, in the write of the caller: a test at once, everything that is due as one
- * digest where that is many groups, else the group that has been due longest.
+ * Claims what the channel is to be sent next, in the caller's write: a test immediately, everything
+ * due as one digest if that is many groups, else the group that has been due longest.
  */
 export async function claim(
   tx: Notify,
@@ -99,7 +99,10 @@ const isFilling = ({ fresh, next }: WaitingGroup, now: number): boolean =>
   next.attempts === 0 &&
   now - next.due_at < filling.atMostMs;
 
-/** Of one incident everything goes by itself, in order; but who has joined it since goes with its firing. */
+/**
+ * Starts the oldest delivery of one incident, whose messages are sent separately, in order;
+ * instances that have joined since are included in its firing.
+ */
 async function startOldest(
   store: WaitingDeliveries,
   { key, next, total }: WaitingGroup,

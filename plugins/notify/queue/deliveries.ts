@@ -17,7 +17,7 @@ export interface DeliveriesParts {
   readonly queue: DeliveryQueue;
 }
 
-/** What became of notifications, and another try of those that could not be sent. */
+/** Results of notifications, and retries of those that could not be sent. */
 export class Deliveries {
   readonly #parts: DeliveriesParts;
 
@@ -42,7 +42,7 @@ export class Deliveries {
     };
   }
 
-  /** Tries one again now; one that was given up begins anew. */
+  /** Retries a delivery now; one that was given up starts from zero. */
   async resend(id: string): Promise<Static<typeof DeliveryShown>> {
     const { tables, clock, ids, queue } = this.#parts;
     const row = await tables.write(async (tx) => {

@@ -215,7 +215,10 @@ function dueIn(
   return { due_at: now + waitMs, wait_ms: waitMs };
 }
 
-/** The rule that watches the channels themselves; one that fails is told through the others. */
+/**
+ * Key of the rule that watches the channels themselves; a failing one is reported through the
+ * others.
+ */
 const failingChannelRule = 'notify_channel_failing';
 
 const maxEntries = 100;

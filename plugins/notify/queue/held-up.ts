@@ -16,7 +16,7 @@ export interface HeldUpParts {
 
 const lookEveryMs = 5_000;
 
-/** What waits untried while a platform has asked one channel for long patience. */
+/** Untried deliveries during a long back-off requested by a platform for one channel. */
 export class HeldUp {
   readonly #channel: number;
   readonly #parts: HeldUpParts;
@@ -27,7 +27,7 @@ export class HeldUp {
     this.#parts = parts;
   }
 
-  /** What is due then is late: people are told of it, and the channel that stands in is sent it. */
+  /** Reports deliveries that will be late, and sends them to the substitute channel. */
   async tell(lease: ChannelLease, blockedMs: number): Promise<void> {
     const { tables, clock, queue } = this.#parts;
     const now = clock.now();

@@ -43,7 +43,10 @@ export class OutcomePublisher {
     this.#parts = parts;
   }
 
-  /** Whether to look again soon: outcomes were found, or the source that they are for is away. */
+  /**
+   * Publishes outcomes; returns whether to look again soon: outcomes were found, or their consumer
+   * is missing.
+   */
   async publish(): Promise<boolean> {
     let found = 0;
     for (let batches = 0; batches < maxBatches; batches++) {
@@ -70,7 +73,7 @@ export class OutcomePublisher {
     };
   }
 
-  /** Before their ends: what could not be sent so far; how many there were. */
+  /** Records, before their ends, deliveries that could not be sent so far; returns their number. */
   async #recordDelays(): Promise<number> {
     const { tables, source } = this.#parts;
     const late = source.available
@@ -104,7 +107,10 @@ export class OutcomePublisher {
     return fresh.length;
   }
 
-  /** In one go where the source takes that; else incidents side by side, the outcomes of one in their order. */
+  /**
+   * Records outcomes at once if the source supports it; else incidents in parallel, the outcomes of
+   * one in order.
+   */
   async #recordAll(rows: readonly Delivery[]): Promise<number> {
     const { source, tables } = this.#parts;
     if (rows.length > 1 && this.#refused.size === 0) {
@@ -156,7 +162,7 @@ export class OutcomePublisher {
     return recorded;
   }
 
-  /** Whether the source has taken it. */
+  /** Records an outcome; returns whether the source has accepted it. */
   async #record(row: Delivery, outcome: Outcome): Promise<boolean> {
     const { source, clock, log } = this.#parts;
     const refused = this.#refused.get(row.seq);
@@ -182,7 +188,7 @@ export class OutcomePublisher {
   }
 }
 
-/** What became of deliveries, and who has been given it. */
+/** Outcomes of deliveries, and which consumers have received them. */
 class OutcomeStore {
   readonly #db: Notify;
 

@@ -22,7 +22,9 @@ interface Firing {
   readonly fire_seq: number;
 }
 
-/** Sends a group again that burns on, when nothing was sent about it for the repeat_interval of its channel. */
+/**
+ * Repeats of firing groups about which nothing was sent for the repeat_interval of their channel.
+ */
 export class Repeats {
   readonly #parts: RepeatsParts;
 
@@ -73,7 +75,7 @@ export class Repeats {
     return nextMs;
   }
 
-  /** A group of which nothing burns is forgotten. */
+  /** Repeats a group; drops one without firing incidents. */
   async #repeatGroup(channel: Channel, group: string, sentAt: number): Promise<void> {
     const { tables, queue, source, clock, ids } = this.#parts;
     const known = new Map(

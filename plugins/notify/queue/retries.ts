@@ -2,14 +2,19 @@ import type { AttemptResult } from './attempt.ts';
 import { wordsGroup } from '../store/delivery-conditions.ts';
 import type { Delivery } from '../store/tables.ts';
 
-/** After so many failed tries of a delivery people are told of that; interrupted ones do not count. */
+/** Failed attempts of a delivery after which people are informed; interrupted ones do not count. */
 export const soonTries = 5;
 /** Whatever has to wait for longer is late. */
 export const maxPatienceMs = 60_000;
-/** So often the end of an incident is tried to be sent: about a day, by no clock that may be set. */
+/**
+ * Max attempts to send the end of an incident: about a day, independent of clocks that may be set.
+ */
 const resolvedTries = 290;
 
-/** A firing is tried as long as it burns: what waits for the channel goes when a resolve overtakes it. */
+/**
+ * Returns whether a delivery is retried. A firing is, as long as it lasts: what waits for the
+ * channel is dropped when a resolve overtakes it.
+ */
 export function isTriedAgain(row: Delivery, result: AttemptResult): boolean {
   const isRefused = result.result === 'failed';
   if (
@@ -32,7 +37,10 @@ export function isTriedAgain(row: Delivery, result: AttemptResult): boolean {
 const waitsMs = [5_000, 15_000, 45_000, 135_000, 300_000];
 const jitter = 0.2;
 
-/** The wait after a try, of which `random` in [0, 1) moves a fifth up or down; what the platform asks for is obeyed to the letter. */
+/**
+ * Returns the wait after an attempt, which `random` in [0, 1) varies by a fifth up or down; a delay
+ * requested by the platform is obeyed exactly.
+ */
 export function waitAfter(tries: number, askedMs: number | undefined, random: number): number {
   if (askedMs !== undefined) {
     return askedMs;

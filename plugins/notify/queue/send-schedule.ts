@@ -44,7 +44,7 @@ export class SendSchedule {
     return Math.max(0, this.#blockedUntil - this.#clock.monotonic());
   }
 
-  /** Whether what may be left out goes as well: half of every window stays for messages. */
+  /** True if optional parts may be sent as well: half of every window is reserved for messages. */
   get hasRoomToSpare(): boolean {
     const now = this.#clock.monotonic();
     const halves = this.#limits.map(({ count, per_ms }) => ({
@@ -110,13 +110,13 @@ export class SendSchedule {
   }
 }
 
-/** How many messages a platform takes: `count` in any `per_ms`. */
+/** Rate limit of a platform: `count` messages in any `per_ms`. */
 export interface Limit {
   readonly count: number;
   readonly per_ms: number;
 }
 
-/** How long a message must wait so that no window holds more than its limit; `stamps` ascending. */
+/** Returns how long a message must wait so that no window exceeds its limit; `stamps` ascending. */
 export function waitFor(limits: readonly Limit[], stamps: readonly number[], now: number): number {
   const waits = limits.map(({ count, per_ms: perMs }) => {
     const oldest = stamps[stamps.length - count];

@@ -16,7 +16,7 @@ export interface Tried {
 
 interface AfterTry {
   readonly now: number;
-  /** What the platform itself asks to be waited. */
+  /** Delay requested by the platform. */
   readonly askedMs: number | undefined;
   /** Undefined: this was the last try. */
   readonly retryMs: number | undefined;

@@ -18,18 +18,21 @@ const unsent = {
   announced: sql<boolean>`finished_at is not null and announced = 0`,
 };
 
-/** Who is given outcomes: the source of notices, and the listeners of the event. The names are the columns that note it. */
+/**
+ * Consumer of outcomes: the source of notices, or the listeners of the event. The names are the
+ * columns that record it.
+ */
 export type OutcomeConsumer = keyof typeof unsent;
 
 export const isQueued = sql<boolean>`state = 'queued' and ${isUnfinished}`;
 export const isUnsentTo = (consumer: OutcomeConsumer): RawBuilder<boolean> => unsent[consumer];
 
-/** Not on its way inside a digest. */
+/** Condition that it is not in transit inside a digest. */
 export const isAtRest = sql<boolean>`(digest is null or (select parent.state from notify_deliveries parent where parent.seq = notify_deliveries.digest) = 'queued')`;
 
 /** The channel got it, may have got it, or still waits for it. */
 export const mayBeKnown = (table: string): RawBuilder<boolean> =>
   sql<boolean>`(${sql.ref(`${table}.got`)} = 1 or ${sql.ref(`${table}.unclear`)} = 1 or ${sql.ref(`${table}.state`)} in ('queued', 'sending'))`;
 
-/** The group of deliveries that say words of another room. */
+/** Group of deliveries with messages of other plugins. */
 export const wordsGroup = 'words';

@@ -10,7 +10,10 @@ const queue = 'delivery';
 const statesOf = { waiting: 'queued', running: 'sending', failed: 'failed' } as const;
 const jobStates = { queued: 'waiting', sending: 'running', failed: 'failed' } as const;
 
-/** Deliveries that wait, are being sent or have failed, as jobs beside those of other plugins: their queue folds and paces, which no other does. */
+/**
+ * Deliveries that wait, are being sent or have failed, as jobs next to those of other plugins:
+ * their queue folds and paces, which no other does.
+ */
 export class DeliveryJobs implements JobSource {
   readonly #tables: Tables<NotifyTables>;
   readonly #clock: Clock;
@@ -54,7 +57,7 @@ export class DeliveryJobs implements JobSource {
     return row && viewOf(row);
   }
 
-  /** It ends as failed, which is told as any other end. */
+  /** Ends it as failed, which is reported like any other end. */
   async cancel(id: string, by: string): Promise<JobView> {
     const row = await this.#tables.write((tx) =>
       tx

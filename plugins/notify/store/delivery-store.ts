@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { isAtRest, isQueued, isUnfinished, mayBeKnown, wordsGroup } from './delivery-conditions.ts';
 import type { Delivery, Notify } from './tables.ts';
 
-/** How the last try of a delivery ended it. */
+/** End of a delivery by its last attempt. */
 export interface DeliveryEnd {
   readonly sent: boolean;
   readonly error: string | null;
@@ -18,7 +18,7 @@ export interface Retry {
   readonly unclear: boolean;
   /** The try does not count. */
   readonly uncounted: boolean;
-  /** So many have failed that people should know. */
+  /** True after so many failures that people should know. */
   readonly isDelayed: boolean;
 }
 
@@ -124,7 +124,7 @@ export class DeliveryStore {
       .execute();
   }
 
-  /** What there is to say of one that was sent. */
+  /** Records a remark about a sent delivery. */
   async note(seq: number, words: string): Promise<void> {
     await this.#db
       .updateTable('notify_deliveries')
@@ -167,7 +167,7 @@ export class DeliveryStore {
     }
   }
 
-  /** One that was given up waits again, with an id of its own for the outcome that it will have. */
+  /** Restarts a delivery that was given up, with a new id for its future outcome. */
   async beginAnew(row: Delivery, id: string, now: number): Promise<Delivery> {
     return await this.#db
       .updateTable('notify_deliveries')

@@ -2,10 +2,16 @@ import type { Tables } from 'svc/sdk';
 
 /** A write that joins another one is only committed with that: none takes as long as so many looks. Counted, since a process that was suspended has looked at nothing. */
 const settledLooks = 50;
-/** What comes by no write of this generation, such as deliveries that another one has left, is found by then. */
+/**
+ * Max time until changes are noticed that no write of this generation announced, such as deliveries
+ * left by another one.
+ */
 const longestRest = 200;
 
-/** Tables that know when they were written to, so that an idle house does not look into them five times a second. */
+/**
+ * Tables that know when they were written to, so that an idle svc does not query them five times a
+ * second.
+ */
 export class Lookout<T> implements Tables<T> {
   readonly #tables: Tables<T>;
   #writes = 0;

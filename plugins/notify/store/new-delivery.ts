@@ -6,7 +6,7 @@ export type NewDelivery = Insertable<NotifyTables['notify_deliveries']>;
 
 const maxAtOnce = 500;
 
-/** What a new one says; everything else is as it is at first. */
+/** Columns of a new row; all others have their defaults. */
 const columns = [
   ...([
     'id',
@@ -22,7 +22,7 @@ const columns = [
   ...(['due_at', 'wait_ms', 'accepted_at', 'group_key', 'recorded', 'announced'] as const),
 ];
 
-/** Many rows in one statement whose text is always the same: they come as one JSON parameter. */
+/** Inserts many rows by one statement whose text is constant: they come as one JSON parameter. */
 export async function insertDeliveries(
   db: Notify,
   deliveries: readonly NewDelivery[],
@@ -40,7 +40,7 @@ export async function insertDeliveries(
   }
 }
 
-/** As the table itself has it for those that say nothing. */
+/** Default values of columns, as in the table. */
 const usual: ReadonlyMap<string, string> = new Map([
   ['wait_ms', '0'],
   ['recorded', '0'],

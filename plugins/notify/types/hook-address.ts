@@ -25,7 +25,7 @@ export function wrongSecret(message: string): SvcError {
   return errors.invalid_secret({ message }, { details: [{ path: '/secret', message }] });
 }
 
-/** What a platform itself opens, or lets a button lead to: public names only. */
+/** Returns whether a platform may open a link, or let a button lead to it: public names only. */
 export const isPublic = (link: string): boolean =>
   URL.canParse(link) &&
   new URL(link).protocol === 'https:' &&

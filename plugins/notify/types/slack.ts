@@ -66,7 +66,7 @@ export const slack: PostedChannelType = {
   },
 };
 
-/** What is known, what to do, and a button that leads on. */
+/** Returns blocks with the facts, the remedy, and a button that links to more. */
 function blocksOf(
   { lines, link, act, chart, about, facts, steps, templated, tone }: ChannelMessage,
   plain: boolean,
@@ -108,7 +108,10 @@ function blocksOf(
 
 const factName = /^[A-Z][a-z ]{1,30}:/;
 
-/** What a rule says of itself is no fact, however it begins. */
+/**
+ * Returns a line of a rule's own text, marked so that it is never taken for a fact, however it
+ * begins.
+ */
 const unlike = (line: string): string => (factName.test(line) ? `\u200b${line}` : line);
 
 /** The name of a fact stands out. */

@@ -5,7 +5,7 @@ import type { ChannelMessage, MessageEntry, PostedChannelType } from 'svc/contra
 import { jsonHeaders, requireUrl } from './hook-address.ts';
 import { httpVerdict } from './http-verdict.ts';
 
-/** For programs: JSON with a signature over time and body. */
+/** Channel type for programs: JSON with a signature over time and body. */
 export const webhook: PostedChannelType = {
   title: 'Webhook',
   secret: 'optional',

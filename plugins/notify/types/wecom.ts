@@ -6,7 +6,7 @@ import { fitted, markdown } from 'svc/im';
 import { jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
 import { errcodeVerdict, type ErrorCodes } from './http-verdict.ts';
 
-/** Of all of it; the platform takes 4,096. */
+/** Max size of a message; the platform accepts 4,096. */
 const maxBytes = 4_000;
 const maxTitle = 900;
 
@@ -48,7 +48,7 @@ export const wecom: PostedChannelType = {
     };
   },
   judge: (reply, now) => errcodeVerdict(reply, now, codes),
-  /** Pictures are messages of their own: at most 2 MB, of which ours has a few kilobytes. */
+  /** Returns the picture as a separate message: at most 2 MB, of which ours has a few kilobytes. */
   enclosure({ chart }, { endpoint }) {
     const picture = chart?.png();
     const md5 = (bytes: Uint8Array): string => createHash('md5').update(bytes).digest('hex');
