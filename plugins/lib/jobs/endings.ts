@@ -29,7 +29,7 @@ export class Endings {
     this.#parts = parts;
   }
 
-  /** One that was cancelled meanwhile has ended where it was done, and is cancelled otherwise. */
+  /** Ends a try whose job was cancelled meanwhile: done if the work was, cancelled otherwise. */
   async worked(running: Running, ending: Ending<unknown>): Promise<void> {
     const { row, queue, stopped } = running;
     const { write, table, ended } = this.#parts;
