@@ -10,7 +10,10 @@ export interface EdgeRooms extends Base, HostParts {
   readonly metrics: EdgeMetrics;
 }
 
-/** Lends the rooms of an edge to its host. What an edge has no room for is refused with a sentence when a plugin asks for it. */
+/**
+ * Returns the ports of an edge's host. What an edge does not support is refused with a sentence
+ * when a plugin requests it.
+ */
 export function edgePorts(rooms: EdgeRooms): HostPorts {
   return {
     ...lentPorts(rooms),

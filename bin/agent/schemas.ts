@@ -1,7 +1,9 @@
 /** JSON Schema as far as plugin.json, settings and specs of this product need it; any other keyword is refused, not ignored. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Named as ajv names it, so that whoever words a refusal need not know who checked. */
+/**
+ * Violation in the shape of ajv's, so that the wording of a refusal does not depend on the checker.
+ */
 export interface Misfit {
   readonly instancePath: string;
   readonly keyword: string;

@@ -7,7 +7,10 @@ import { agentCommand } from './index.ts';
 import { launcherFile, placeLauncher } from './launcher.ts';
 import { serviceName, unitText } from './unit.ts';
 
-/** How the agent is started on this machine; the single binary by its launcher, which can put another version into its place. */
+/**
+ * Returns how the agent is started on this host; the single binary by its launcher, which can
+ * switch to another version.
+ */
 export const startCommand = (dataDir: string): readonly string[] =>
   isSea()
     ? ['/bin/sh', launcherFile(resolve(dataDir)), resolve(dataDir), process.execPath]
@@ -24,7 +27,7 @@ export function whyNoStart(): string | undefined {
     : `the user ${serviceName}, as whom it runs, may not enter or read ${closed}: install svc, and Node, where everybody may, such as /opt, and run this again`;
 }
 
-/** What the start needs in the data folder. */
+/** Prepares the data folder for the start. */
 export function prepareStart(dataDir: string): void {
   if (isSea()) {
     placeLauncher(dataDir);

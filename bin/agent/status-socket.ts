@@ -6,10 +6,13 @@ import { messageOf, SvcError } from '../../core/sdk/index.ts';
 
 const answerMs = 3_000;
 const mostBytes = 4 * 1024 * 1024;
-/** What the kernel takes as the name of a socket. */
+/** Max length of a socket's path in the kernel. */
 const longestPath = 107;
 
-/** A socket in the data folder of an edge: who listens there has the folder, and says how it is to whoever connects. */
+/**
+ * Socket in the data folder of an edge: its listener owns the folder, and reports its status to
+ * whoever connects.
+ */
 export interface EdgeDoor {
   close(): Promise<void>;
 }
@@ -40,7 +43,7 @@ export async function openEdgeDoor(
   };
 }
 
-/** What the edge of a data folder says of itself; undefined when none runs there. */
+/** Returns the status of the edge of a data folder; undefined if none runs there. */
 export function askEdge(dataDir: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const socket = connect(doorOf(dataDir));

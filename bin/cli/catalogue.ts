@@ -12,7 +12,7 @@ export interface Entry {
 export interface Found {
   readonly name: string;
   readonly entry: Entry;
-  /** What was typed besides the name. */
+  /** Arguments after the name. */
   readonly rest: readonly string[];
 }
 

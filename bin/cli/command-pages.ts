@@ -2,7 +2,7 @@ import { globalOptions, type Command, exitCodes } from 'svc/cli';
 import type { Catalogue } from './catalogue.ts';
 import { optionRows, usageOf } from './page.ts';
 
-/** Every command as one page of markdown. */
+/** Renders every command as one page of markdown. */
 export async function commandPages(catalogue: Catalogue): Promise<string> {
   const sections = await Promise.all(
     catalogue.names.map(async (name) => {

@@ -55,7 +55,7 @@ try {
   process.exitCode = 1;
 }
 
-/** Of this checkout; undefined while nobody has put one there. */
+/** Returns the key of this checkout; undefined if there is none. */
 function committedKey(): string | undefined {
   const lines = readFileSync(join(root, 'config/release-key'), 'utf8').split('\n');
   return lines.map((line) => line.trim()).find((line) => line !== '' && !line.startsWith('#'));

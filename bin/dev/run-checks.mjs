@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { staleFiles } from './stale-files.mjs';
 
 const deadlineMs = 5 * 60_000;
-/** More than these are quicker linted as a whole. */
+/** Max changed files to lint separately; more are faster linted as a whole. */
 const mostFiles = 800;
 
 /** Yields one result a tool, as each ends. `all`: nothing that an earlier check has found counts. `cache`: where that is kept. */
@@ -35,7 +35,10 @@ export async function runChecks(root, { all, cache }) {
   return await Promise.all(tools.map((tool) => runTool(root, tool)));
 }
 
-/** What is for browsers has types of its own: a page has no process, and a plugin no document. */
+/**
+ * Returns the projects of browser code, which has types of its own: a page has no process, and a
+ * plugin no document.
+ */
 function browserProjects(root) {
   const plugins = join(root, 'plugins');
   const names = existsSync(plugins) ? readdirSync(plugins) : [];

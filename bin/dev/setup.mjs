@@ -37,7 +37,10 @@ export async function ensureInstalled(root = projectRoot) {
 
 const stampPath = (root) => join(root, 'node_modules', '.svc-lock-hash');
 
-/** What an installation depends on: the locked versions, and the Node that native addons were built for. */
+/**
+ * Returns what an installation depends on: the locked versions, and the Node that native addons
+ * were built for.
+ */
 function stampOf(root) {
   // An import would load web cryptography as well, into each agent.
   const { createHash } = process.getBuiltinModule('node:crypto');
@@ -129,7 +132,10 @@ function compileNotice(root) {
   };
 }
 
-/** Where the headers of this very Node are, if they came with it: node-gyp would fetch them from nodejs.org. */
+/**
+ * Returns the headers of this Node, if they came with it: node-gyp would fetch them from
+ * nodejs.org.
+ */
 function ownHeaders() {
   const folder = resolve(dirname(realpathSync(process.execPath)), '..');
   const text = readText(join(folder, 'include/node/node_version.h')) ?? '';
@@ -157,8 +163,9 @@ function discardUnlessSound(root) {
 }
 
 /**
- * Installs the locked versions, within `npmDeadlineMs`; a signal to us ends npm too. Not `npm ci`, which would begin anew
- * where a killed run left off (packages of other platforms are in the lockfile by `npm run lock-platforms`).
+ * Installs the locked versions, within `npmDeadlineMs`; a signal to us ends npm too. Not `npm ci`,
+ * which would restart what a killed run left unfinished (packages of other platforms are in the
+ * lockfile by `npm run lock-platforms`).
  */
 function npmInstall(root) {
   return new Promise((settle) => {

@@ -12,13 +12,16 @@ export interface Verb {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Names in braces are filled with what was typed. */
   readonly path: string;
-  /** How long the answer may take; default: as long as for every other command. */
+  /** Time limit of the answer; default: that of every other command. */
   readonly within_ms?: number;
   readonly operands: readonly Operand[];
   readonly options: Readonly<Record<string, VerbOption>>;
   /** Said on standard error while it takes its time. */
   readonly progress?: string;
-  /** `paged`: the answer of a GET goes on with a cursor; false: one answer holds all. */
+  /**
+   * List options; `paged`: the answer of a GET continues with a cursor; false: one answer contains
+   * all.
+   */
   readonly list?: {
     readonly columns: readonly Field[];
     readonly empty: string;
@@ -34,9 +37,12 @@ export interface Verb {
 
 export interface Typed {
   readonly type: 'text' | 'integer' | 'list';
-  /** What the request calls it; default: its name, with _ for -. */
+  /** Name in the request; default: its own name, with _ for -. */
   readonly as?: string;
-  /** Where the request has it, unless it is in the path; default: in the query of a GET or DELETE, in the body of the others. */
+  /**
+   * Part of the request that contains it, unless it is in the path; default: the query of a GET or
+   * DELETE, the body of others.
+   */
   readonly in?: 'query' | 'body';
   /** Said when what was typed is no such value. */
   readonly complaint?: string;
@@ -44,20 +50,23 @@ export interface Typed {
 
 export interface Operand extends Typed {
   readonly name: string;
-  /** What is no number may be a name: the list that finds it by `q`, and the field that has it; the item's `id` is meant. */
+  /**
+   * Look-up of names: a value that is not a number is searched by `q` in this list and compared
+   * with this field; the item's `id` is sent.
+   */
   readonly named?: { readonly list: string; readonly by: string };
   readonly optional: boolean;
 }
 
 export interface VerbOption extends Typed {
   readonly about: string;
-  /** What the value is, as the usage line shows it; absent: a switch, which sends true. */
+  /** Placeholder of the value in the usage line; absent for a switch, which sends true. */
   readonly value?: string;
-  /** Taken where the option is not given. */
+  /** Default value of the option. */
   readonly default?: string;
 }
 
-/** How a value may be written, behind its name and a bar: `{bytes|size}`. */
+/** Format of a value, after its name and a bar: `{bytes|size}`. */
 export const formatNames = ['plain', 'value', 'lines', 'size', 'duration'] as const;
 export type Format = (typeof formatNames)[number];
 
@@ -70,7 +79,7 @@ export interface Piece {
   readonly none?: string;
   /** Longer texts are cut. */
   readonly width?: number;
-  /** By text; `*` is every other one. */
+  /** Colours by text; `*` is any other. */
   readonly paint?: Readonly<Record<string, 'good' | 'warn' | 'bad' | 'strong' | 'faint'>>;
 }
 

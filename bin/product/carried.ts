@@ -6,7 +6,7 @@ const lengthBytes = 4;
 
 type Index = Readonly<Record<string, readonly [at: number, bytes: number]>>;
 
-/** What is written behind a program of `size` bytes, for it to find there. */
+/** Returns what to append to a program of `size` bytes, for it to find there. */
 export function behind(size: number, cargo: ReadonlyMap<string, Uint8Array>): Buffer {
   let at = size;
   const places: [string, [number, number]][] = [];
@@ -21,8 +21,8 @@ export function behind(size: number, cargo: ReadonlyMap<string, Uint8Array>): Bu
 }
 
 /**
- * What a binary carries, read when it is asked for. Assets of Node's single-executable form are mapped: what was looked at once
- * counts as memory of svc for as long as it runs.
+ * Contents of a binary, read on demand. Assets of Node's single-executable form are mapped: what
+ * was read once counts as memory of svc for as long as it runs.
  */
 export class Carried {
   readonly #file: number;
@@ -73,5 +73,5 @@ export class Carried {
 
 let own: Carried | undefined;
 
-/** What this binary carries. */
+/** Returns the contents of this binary. */
 export const carried = (): Carried => (own ??= new Carried('/proc/self/exe'));

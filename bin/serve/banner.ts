@@ -6,7 +6,10 @@ import type { Product } from '../../core/boot/settings/product.ts';
 /** Lines to be copied are longer than a box should be, and stand below it. */
 const widest = 100;
 
-/** What whoever starts svc reads first: where it is, where its data lies, what wants attention. */
+/**
+ * Returns what an operator reads first at a start: the address, the data folder, what needs
+ * attention.
+ */
 export function banner(
   { version }: Product,
   { url, dataDir, host, registry, parts }: RunningCore,
@@ -36,7 +39,7 @@ export function banner(
   return `\n┌${edge}┐\n${boxed.map((line) => `│ ${line.padEnd(width)} │\n`).join('')}└${edge}┘\n\n${below.join('')}`;
 }
 
-/** What plugins add. */
+/** Returns the lines that plugins contribute. */
 const linesOfPlugins = (registry: Registry, url: string): readonly string[] =>
   [...registry.current.contributions.values()]
     .filter(({ value }) => value.point === Banner.id)

@@ -63,7 +63,7 @@ function outliveReaders(): void {
   }
 }
 
-/** An uncaught error: a plugin's goes on its account, core's own ends the process in order. */
+/** Handles uncaught errors: a plugin's is charged to it, core's own ends the process in order. */
 function attributeCrashes(starting: Promise<Running>, stop: Stop): void {
   const onError = (error: unknown): void => {
     const owner = currentPin()?.owner;

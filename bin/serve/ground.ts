@@ -1,6 +1,6 @@
 import { messageOf, SvcError } from '../../core/sdk/index.ts';
 
-/** What is wrong under svc, and what to do about it, by what the system says of a file. */
+/** Remedies for problems below svc, by the system's error about a file. */
 const remedies: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full: free some space there and start svc again',
   EDQUOT: 'the quota of this user is used up: free some space there and start svc again',

@@ -33,7 +33,7 @@ interface BaseOptions {
   readonly schemas: Schemas;
   /** Compiles plugins that come as source, with a cache in this folder. */
   readonly bundler?: ((cacheDir: string) => Bundler) | undefined;
-  /** What plugins are lent, by the name they import it by. */
+  /** Modules shared with plugins, by import name. */
   readonly shared: SharedModules;
   readonly product: Product;
   readonly environment: Environment;
@@ -43,7 +43,7 @@ interface BaseOptions {
   readonly sources?: PluginSources | undefined;
 }
 
-/** What a manager and an agent have in common: settings, log, an empty registry. */
+/** Parts common to a manager and an agent: settings, log, an empty registry. */
 export interface Base {
   readonly bundler: Bundler | undefined;
   readonly schemas: Schemas;

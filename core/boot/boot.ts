@@ -41,13 +41,13 @@ export interface BootOptions {
   readonly sources?: PluginSources;
   /** Keeps the data of a data folder safe from migrations; without it they change what is there. */
   readonly safeguard?: (dataDir: string) => Safeguard;
-  /** How much of the disk is kept free, and kept in reserve. */
+  /** Limits of free and reserved disk space. */
   readonly disk?: DiskLimits;
   /** Compiles plugins that come as source, with a cache in this folder; without it all must come prebuilt. */
   readonly bundler?: (cacheDir: string) => Bundler;
   /** Looks at what there is before the first plugin. */
   readonly beforePlugins?: (parts: Parts) => void;
-  /** What runs the agent of the manager's own machine; none runs without. */
+  /** Command that runs the agent of the manager's own machine; if absent, none runs. */
   readonly agent?: readonly string[];
 }
 
@@ -60,9 +60,9 @@ export interface RunningCore {
   readonly operatorToken: string;
   readonly registry: Registry;
   readonly host: PluginHost;
-  /** What plugins add to and must leave as they found it, for who counts that. */
+  /** Parts that plugins add to and must leave as they were, for the census. */
   readonly parts: Parts;
-  /** Takes no more work, finishes what runs, and closes everything in reverse order. */
+  /** Stops accepting work, finishes what runs, and closes everything in reverse order. */
   stop(reason: string): Promise<void>;
 }
 
@@ -142,7 +142,10 @@ function keepInOrder({ host, storage, clock, logs }: Parts, takeDown: TakeDown):
   takeDown.add(every(60 * minute, 'forgetting old idempotency keys', forget, log));
 }
 
-/** Behind the first requests, since looking at each file takes a while: what changed after `since` is seen all the same. */
+/**
+ * Watches plugins after the first requests, since examining each file takes a while: changes after
+ * `since` are noticed all the same.
+ */
 function watchPlugins(
   { product, watch }: BootOptions,
   { dataDir, host, logs }: Parts,

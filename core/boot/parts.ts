@@ -39,7 +39,7 @@ import type { TakeDown } from './take-down.ts';
 
 const stopGraceMs = 10_000;
 
-/** What a manager keeps, and what it measures of itself. */
+/** Data services of a manager, with its metrics. */
 export interface Data {
   readonly metrics: SelfMetrics;
   readonly storage: Storage;
@@ -158,7 +158,10 @@ export function openHttp(
   return http;
 }
 
-/** Why an installed provider of a service is down; undefined when there is none, or an operator switched it off. */
+/**
+ * Returns why an installed provider of a service is down; undefined if there is none, or an
+ * operator disabled it.
+ */
 function absentProvider(host: PluginHost, service: string): string | undefined {
   const down = host
     .list()
@@ -171,13 +174,13 @@ function absentProvider(host: PluginHost, service: string): string | undefined {
 }
 
 interface Published extends Base, Data, Hosting {
-  /** Without it no folder is watched. */
+  /** Watcher of folders; if absent, none is watched. */
   readonly watch: FolderWatcher['watch'] | undefined;
   readonly address: ListenAddress;
   readonly agent: readonly string[];
 }
 
-/** What core itself offers to plugins and callers. */
+/** Publishes what core itself offers to plugins and callers. */
 export function publishCore({
   product,
   clock,

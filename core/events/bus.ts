@@ -25,7 +25,7 @@ export interface Subscriber<Owner> {
 type Subscriptions<Owner> = ReadonlyMap<string, Subscriber<Owner>>;
 
 export interface BusOptions<Owner> {
-  /** Who listens at this moment; the same object as long as nothing has changed. */
+  /** Returns the current subscriptions; the same object until anything changes. */
   readonly subscriptions: () => Subscriptions<Owner>;
   /** Runs a delivery on the owner's account: pinned in its scope, an error is its strike. */
   readonly deliver: (owner: Owner, label: string, work: () => Promise<void>) => Promise<void>;
@@ -38,7 +38,10 @@ export interface BusOptions<Owner> {
   readonly deliverMs?: number;
 }
 
-/** What waits for one subscription. It outlives a reload: the next generation goes on where the one before stopped. */
+/**
+ * Queue of one subscription. It outlives a reload: the next generation continues where the previous
+ * one stopped.
+ */
 interface Queue {
   readonly key: string;
   readonly events: unknown[];

@@ -17,7 +17,10 @@ interface CorePorts {
   readonly metrics: () => MaybePromise<string>;
 }
 
-/** Balancers add words of their own, such as `?verbose`: every part is told anyway. */
+/**
+ * Schema of probes, which ignores extra words that balancers add, such as `?verbose`: every part is
+ * reported anyway.
+ */
 const probe = {
   method: 'GET',
   access: 'public',
@@ -36,7 +39,7 @@ const Ready = Type.Object({
   ),
 });
 
-/** What the service answers by itself, with no plugin installed. */
+/** Returns the routes of the service itself, without any plugin. */
 export function coreRoutes({ readiness, metrics }: CorePorts): readonly RouteDeclaration[] {
   return [
     route({

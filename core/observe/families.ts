@@ -27,9 +27,9 @@ export interface Family {
 }
 
 /**
- * Which metric stands under which name. While a plugin is replaced both its generations declare the same names: they
- * share the metric, so a counter goes on counting. When the newer one declares another shape, it is shown instead,
- * and the older comes back should the newer leave first.
+ * Owners of metric names. While a plugin is replaced both its generations declare the same names:
+ * they share the metric, so a counter continues. If the newer one declares another shape, that is
+ * shown instead, and the older comes back should the newer leave first.
  */
 export class Families {
   readonly #registry: prom.Registry;
@@ -98,7 +98,9 @@ function create(name: string, { kind, help, labels, buckets }: Shape): prom.Metr
     : made[kind]();
 }
 
-/** Whether values written to one may go on in the other; the help text does not matter. */
+/**
+ * Returns whether values written to one may continue in the other; the help text does not matter.
+ */
 const sameShape = (a: Shape, b: Shape): boolean =>
   a.kind === b.kind &&
   a.labels.join() === b.labels.join() &&

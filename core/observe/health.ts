@@ -18,7 +18,7 @@ interface HealthOptions {
   /** The checks of this moment. */
   readonly checks: () => Iterable<HealthProbe>;
   readonly clock: Clock;
-  /** How long one probe may take; default 2 s. */
+  /** Time limit of one probe; default 2 s. */
   readonly deadlineMs?: number;
 }
 
@@ -31,7 +31,7 @@ export interface HealthSummary {
   readonly checks: readonly CheckResult[];
 }
 
-/** How long a probe may be late before it counts as dead. */
+/** Time for which a probe may be late before it counts as dead. */
 const trustedMs = 60_000;
 
 /** Asks every check at once; the service is well when all of them say so in time. */
@@ -71,7 +71,7 @@ export class HealthChecks {
     };
   }
 
-  /** Who answered lately is only busy. */
+  /** Returns whether a probe answered recently, so it is only busy. */
   #isTrusted(probe: HealthProbe['probe'], now: number): boolean {
     const answeredAt = this.#answeredAt.get(probe) ?? now;
     this.#answeredAt.set(probe, answeredAt);

@@ -91,11 +91,11 @@ function samplesOf({
   }));
 }
 
-/** As the text format writes the upper bound of a bucket. */
+/** Formats the upper bound of a bucket as the text format does. */
 const boundary = (le: string | number | undefined): string =>
   le === Infinity ? '+Inf' : String(le);
 
-/** What the core rooms count. */
+/** Declares the metrics of core. */
 const coreMetrics = (metrics: Metrics) => ({
   httpRequests: metrics.counter('http_requests_total', 'Requests answered.', [
     'method',

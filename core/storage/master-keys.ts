@@ -22,7 +22,7 @@ interface MasterKeyParts {
   readonly log: Logger;
 }
 
-/** The steps of a rotation, each of which a kill may interrupt; `plugins/keys` puts them together. */
+/** Steps of a rotation, each of which a kill may interrupt; `plugins/keys` combines them. */
 export class StoredMasterKeys implements MasterKeys {
   readonly #parts: MasterKeyParts;
 

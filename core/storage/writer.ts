@@ -14,7 +14,7 @@ interface WriterOptions {
   readonly log: Logger;
   /** A thread that owes an answer for longer is replaced; default 30 000. */
   readonly stallMs?: number;
-  /** Told of every failure that SQLite reports. */
+  /** Called with every failure that SQLite reports. */
   readonly onFailure?: (code: string) => void;
 }
 
@@ -44,7 +44,7 @@ export class Writer {
   #pauseMs = 0;
   #restart: NodeJS.Timeout | undefined;
   #closing = false;
-  /** Not on their way yet. */
+  /** Steps that are not sent yet. */
   #steps: StepOrder[] = [];
 
   constructor({ start, log, stallMs = 30_000, onFailure }: WriterOptions) {
@@ -201,7 +201,10 @@ export class Writer {
     });
   }
 
-  /** The thread may sit in a system call that never returns: those who wait are told, the exit is seen later. */
+  /**
+   * Handles a stalled thread, which may be in a system call that never returns: waiters get an
+   * error, the exit is noticed later.
+   */
   #stalled(): void {
     this.#fail(`no answer for ${this.#stallMs / 1000} s`);
     void this.#thread?.terminate();

@@ -3,7 +3,7 @@ import { namesIn, type Typed, type Verb } from '../../manifest/verb.ts';
 
 type Value = string | number | boolean | readonly string[];
 
-/** What was typed, by the names that the verb gives it. */
+/** Values typed, by the names that the verb gives them. */
 export type Given = Readonly<Record<string, Value>>;
 
 export function givenTo(verb: Verb, call: Call): Given {
@@ -35,7 +35,7 @@ export function givenTo(verb: Verb, call: Call): Given {
   return given;
 }
 
-/** With the numbers of what was called by its name. */
+/** Resolves names to ids. */
 export async function numbered(
   { operands }: Verb,
   given: Given,
@@ -123,7 +123,7 @@ function queryOf(values: readonly (readonly [name: string, value: Value])[]): st
   return query.size === 0 ? '' : `?${query.toString()}`;
 }
 
-/** What goes into one part of the request, by the names that it has there. */
+/** Returns the values for one part of the request, by their names there. */
 function placed(
   { method, path, operands, options }: Verb,
   given: Given,

@@ -58,7 +58,7 @@ export const command: Command = {
   },
 };
 
-/** Its functions, which may be taken from it. */
+/** Functions of a call, bound so that they can be destructured. */
 const bound = (call: Call): Call => ({
   ...call,
   operand: (index) => call.operand(index),

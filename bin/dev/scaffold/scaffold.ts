@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 
 export interface NewPlugin {
   readonly id: string;
-  /** Where it is made; must not exist. */
+  /** Folder to create; must not exist. */
   readonly folder: string;
   /** The source of svc, or what the single binary has unpacked of it. */
   readonly root: string;
@@ -20,7 +20,7 @@ const templates = {
 
 export const scaffoldFolder = 'bin/dev/scaffold';
 
-/** What the test of a pack is run with, and what an editor wants to see. */
+/** Packages that run the test of a pack, and that an editor needs. */
 const lentPackages = ['tsx', 'typebox'];
 
 /** Writes a new plugin; returns the files it wrote. */

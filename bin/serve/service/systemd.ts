@@ -19,7 +19,7 @@ const unitFolder = '/etc/systemd/system';
 
 /** A program that systemd keeps running, as a user of its own. */
 export interface Service {
-  /** Of the unit and of the user. */
+  /** Name of the unit and of the user. */
   readonly name: string;
   readonly dataDir: string;
   /** Groups of the user, those of them that this machine has. */
@@ -27,7 +27,7 @@ export interface Service {
   /** The text of the unit, and of further ones by their names. */
   unit(groups: readonly string[]): string;
   readonly others?: Readonly<Record<string, string>>;
-  /** What is enabled besides the service. */
+  /** Units to enable besides the service. */
   readonly enabled?: readonly string[];
 }
 
@@ -100,7 +100,7 @@ export function uninstallService(name: string, others: readonly string[] = []): 
   return units.length > 0;
 }
 
-/** As systemd reads a word: specifiers and variables are nothing of ours. */
+/** Quotes a word for systemd, including specifiers and variables. */
 export const quoted = (word: string): string => {
   const plain = word.replaceAll('%', '%%').replaceAll('$', '$$$$');
   return /^[\w@%+=:,./$-]+$/.test(plain)

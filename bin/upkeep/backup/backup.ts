@@ -34,7 +34,7 @@ import { snapshotUnit } from './snapshot.ts';
 
 export interface BackupOptions {
   readonly dataDir: string;
-  /** What is being run: its version goes into the manifest, and its SQLite copies. */
+  /** Product being run: its version is stored in the manifest, and its SQLite makes the copy. */
   readonly product: Product;
   /** Puts the key file in; such a backup opens every secret. */
   readonly withKey?: boolean;
@@ -44,7 +44,10 @@ export interface BackupOptions {
   readonly files?: 'all' | 'no telemetry';
   /** An earlier backup on the same disk, whose files are used again where they have not changed. */
   readonly base?: string | undefined;
-  /** Told of the files that `base` has lost or that have rotted there: the backup has those of the live data instead. */
+  /**
+   * Called with files that are missing or corrupt in `base`: the backup gets those of the live data
+   * instead.
+   */
   readonly onDamagedBase?: (names: readonly string[]) => void;
 }
 
@@ -220,7 +223,7 @@ function assertSound({ problems }: Inspection, where: string): void {
   }
 }
 
-/** In a thread: the copy blocks whoever makes it, and svc may serve meanwhile. */
+/** Copies the database in a thread: the copy blocks its thread, and svc may be serving. */
 function copyDatabase(
   from: string,
   to: string,

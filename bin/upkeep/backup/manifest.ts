@@ -22,11 +22,11 @@ export interface Manifest {
   readonly sqlite: string;
   readonly files: readonly BackedUpFile[];
   readonly tables: Readonly<Record<string, number>>;
-  /** What was there and is not in the backup; absent in backups of the database alone. */
+  /** Existing parts that the backup left out; absent in backups of the database alone. */
   readonly left_out?: readonly string[];
 }
 
-/** What a backup says of itself; not yet proof that it is so. */
+/** Reads the manifest of a backup, which is no proof of its content yet. */
 export function readManifest(dir: string): Manifest {
   let manifest: Manifest;
   try {
@@ -54,7 +54,7 @@ export function readManifest(dir: string): Manifest {
   return manifest;
 }
 
-/** What is in a backup, as a person calls it, the largest first. */
+/** Returns the parts of a backup by readable name, largest first. */
 export function partsOf({
   files,
 }: Manifest): readonly { readonly part: string; readonly files: number; readonly bytes: number }[] {

@@ -17,7 +17,7 @@ import { isUnit } from './contents.ts';
 export const incomingName = 'restore.incoming';
 export const journalName = 'restore.json';
 
-/** What a restore moves, written down when all that comes in is complete and on disk. */
+/** Journal of a restore's moves, written when everything incoming is complete and on disk. */
 export interface RestoreJournal {
   readonly aside: string;
   /** Folders that give way; `brought` if one of the same name comes in. */
@@ -29,7 +29,10 @@ export interface Swapped {
   readonly damage: string | undefined;
 }
 
-/** Goes on with a restore that was cut short after its last point of return; before a start, which must not see half of it. */
+/**
+ * Completes a restore that was interrupted after its point of no return; called before a start,
+ * which must not see half of it.
+ */
 export function finishRestore(dataDir: string, nativeBinding: string | undefined): void {
   if (existsSync(join(dataDir, journalName))) {
     const lock = new DataLock(dataDir, { now: Date.now, nativeBinding });
@@ -70,7 +73,7 @@ export function swapIn(dataDir: string, nativeBinding: string | undefined): Swap
   return { aside: isEmpty ? undefined : aside, damage };
 }
 
-/** Whoever may write to the data folder, and to no other, must not move others by it. */
+/** Checks the journal: write access to the data folder must not allow moving files elsewhere. */
 function checked(journal: RestoreJournal, file: string): RestoreJournal {
   if (
     !isAside(journal.aside) ||

@@ -90,7 +90,7 @@ const rottenText = (base: string, names: readonly string[]): string =>
     `The base ${base} is damaged: what was taken from the live data instead is ${names.join(', ')}. Do not keep it, and look at its disk.`,
   );
 
-/** Only what this command has made there and named by the time; oldest first. */
+/** Returns the backups that this command has made there, oldest first. */
 function backupsIn(folder: string): readonly string[] {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   return names

@@ -46,7 +46,7 @@ export const command: Command = {
   },
 };
 
-/** What a backup says of itself; only "svc backup verify" believes it. */
+/** Reads a backup's manifest, which only "svc backup verify" verifies. */
 function lookAt(dir: string) {
   try {
     const { created_at, app_version, files } = readManifest(dir);

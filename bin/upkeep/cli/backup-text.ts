@@ -4,7 +4,10 @@ import { messageOf } from '../../../core/sdk/index.ts';
 import { type Manifest, partsOf } from '../backup/manifest.ts';
 import { type Call, usageFailure, printable, table, sizeOf } from 'svc/cli';
 
-/** What is in a backup and what is not, a line a part: a restore is too late to learn it. */
+/**
+ * Lists what is in a backup and what is not, one part per line: a restore would be too late to find
+ * out.
+ */
 export function partsText(manifest: Manifest): string {
   const rows = partsOf(manifest).map(({ part, files, bytes }) => [
     `  ${printable(part)}`,

@@ -29,7 +29,10 @@ export const command: Command = {
   },
 };
 
-/** In a checkout of svc `config/` has its defaults and schemas: files of a fleet would be committed among them. */
+/**
+ * Throws for the `config/` folder of a checkout, which has svc's defaults and schemas: files of a
+ * fleet would be committed among them.
+ */
 async function assertOthers(folder: string): Promise<void> {
   const { root, embedded } = await currentProduct();
   const own = embedded ? undefined : join(realpathSync(root), 'config');

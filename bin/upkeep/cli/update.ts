@@ -205,7 +205,7 @@ async function goBack(call: Call, update: Update): Promise<Result> {
   }
 }
 
-/** As root, before the user of the service may open anything. */
+/** Settles an update as root, before the user of the service may open anything. */
 function settled(dataDir: string, version: string, nativeBinding: string | undefined): Result {
   try {
     beginTrial(dataDir, version, nativeBinding);
@@ -240,7 +240,10 @@ function secondsOf(call: Call, option: 'deadline' | 'hold', usual: number): numb
   return Number(text) * 1_000;
 }
 
-/** An update that was cut short before the switch is forgotten; one behind it is ended by the next start. */
+/**
+ * Discards an update that was interrupted before the switch; one that was interrupted later is
+ * ended by the next start.
+ */
 function assertSettled(program: string): void {
   discardNext(program);
   const record = readRecord(program);

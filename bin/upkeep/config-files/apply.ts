@@ -18,7 +18,7 @@ export interface Change {
   readonly kind: string;
   readonly key: string;
   readonly change: 'create' | 'update';
-  /** What differs: field, value there, value here. Secrets are not among the values. */
+  /** Differences: field, value there, value here. Secrets are not among the values. */
   readonly differs: readonly {
     readonly field: string;
     readonly there?: unknown;
@@ -34,16 +34,17 @@ export interface Applying {
   readonly dryRun: boolean;
 }
 
-/** What was done, or would be. */
+/** Result of applying, or of a preview. */
 export interface Outcome {
   readonly changes: readonly Change[];
-  /** What of the folder is not looked at. */
+  /** Warnings about ignored parts of the folder. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Brings svc in line with the files; what has no file is left alone. Nothing is changed unless every file can be read, and svc would take
- * each of them, as far as it can be asked without a change.
+ * Applies the files to svc; what has no file is left unchanged. Nothing is changed unless every
+ * file can be read, and svc would accept each of them, as far as that can be checked without a
+ * change.
  */
 export async function apply({
   folder,
@@ -135,7 +136,7 @@ const changeOf = ({ name, kind, thing }: ConfigFile, { there, differs }: Plan): 
   differs,
 });
 
-/** Whoever reads it is to know in what state svc was left. */
+/** Returns an error that states in which state svc was left. */
 function brokenOff(
   one: ConfigFile,
   error: unknown,

@@ -44,7 +44,7 @@ export async function exportTo(
   });
 }
 
-/** In the place of what is there: a link is replaced, and what it leads to stays. */
+/** Replaces a file: a link is replaced, and its target stays. */
 function write(path: string, text: string): void {
   const next = `${path}.${process.pid}.next`;
   rmSync(next, { force: true });
@@ -52,7 +52,7 @@ function write(path: string, text: string): void {
   renameSync(next, path);
 }
 
-/** A key is any text; a file name is none that leads elsewhere. */
+/** Returns the file name of a key: a key is any text, a file name must not lead elsewhere. */
 export const fileOf = (key: string): string =>
   `${encodeURIComponent(key).replaceAll('.', (dot, at: number) => (at === 0 ? '%2E' : dot))}.yaml`;
 

@@ -41,7 +41,10 @@ export function readFiles(folder: string, kinds: ReadonlyMap<string, Kind>): rea
   return files;
 }
 
-/** Its end is past: it stays in the history of the files, and is made no more. */
+/**
+ * Returns whether its end has passed: it stays in the history of the files, and is not created any
+ * more.
+ */
 const isOver = ({ until }: Kind, thing: Thing): boolean =>
   until !== undefined && Date.parse(String(thing[until])) <= Date.now();
 
@@ -120,7 +123,10 @@ function assertApart(files: readonly ConfigFile[]): void {
   }
 }
 
-/** A word for all at which nobody looks, such as a folder whose name is mistyped, or a file beside the folders. */
+/**
+ * Returns a warning for everything that is ignored, such as a folder whose name is misspelt, or a
+ * file next to the folders.
+ */
 export function strangersIn(folder: string, kinds: ReadonlyMap<string, Kind>): readonly string[] {
   const there = entriesOf(folder);
   const among = `there are ${[...kinds.keys()].toSorted().join(', ')}`;

@@ -14,7 +14,7 @@ export class Trial {
     this.#client = client;
   }
 
-  /** By the shape that the document of svc gives it, and where its kind can be tried, by that. */
+  /** Checks a file by the shape in svc's document, and by a trial if its kind has one. */
   async assertTaken(one: ConfigFile, there: Thing | undefined, wanted: Thing): Promise<void> {
     await this.#assertShape(one, requestOf(one.kind, there, wanted));
     await this.#assertTried(one.kind, wanted);
@@ -44,7 +44,7 @@ export class Trial {
     }
   }
 
-  /** What keeps svc from saying so is no fault of the file. */
+  /** Tries a thing; a failure to ask is not the file's fault. */
   async #assertTried({ trial }: Kind, wanted: Thing): Promise<void> {
     if (trial === undefined) {
       return;

@@ -10,15 +10,15 @@ import { apply, type Change } from './apply.ts';
 import { kindsOf } from './kinds.ts';
 
 const lookMs = 1_000;
-/** After one that failed for a reason outside of the files, such as a store that was away. */
+/** Delay after a failure for a reason outside the files, such as an unavailable store. */
 const againMs = 60_000;
 
-/** What became of the files when they were last applied; `svc doctor` reads it. */
+/** Result of the last application of the files; `svc doctor` reads it. */
 export interface Applied {
   readonly folder: string;
   readonly at: string;
   readonly changes: number;
-  /** Why the files are not what svc has; what it had before goes on. */
+  /** Reason why svc differs from the files; its previous state stays in force. */
   readonly problem?: string;
 }
 
@@ -36,7 +36,10 @@ export interface WatchedFolderParts {
 export class WatchedFolder {
   readonly #parts: WatchedFolderParts;
   #timer: NodeJS.Timeout | undefined;
-  /** What was applied, and what was seen at the last look: files are applied once they have stood still for a look. */
+  /**
+   * Fingerprint applied last, and that of the last look: files are applied once they were unchanged
+   * for a look.
+   */
   #applied = '';
   #seen = '';
   #failedAt = -Infinity;
@@ -114,7 +117,10 @@ export class WatchedFolder {
   }
 }
 
-/** Whoever may write there may do everything in svc: to the folder, to one in it, to a file, or to what a link leads to. */
+/**
+ * Throws if others may write to the folder, to one in it, to a file, or to a link's target: whoever
+ * may can do everything in svc.
+ */
 function assertOwn(folder: string): void {
   assertOwnPath(folder, statSync(folder));
   for (const kind of foldersIn(folder)) {

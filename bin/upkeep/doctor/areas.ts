@@ -4,7 +4,7 @@ import { type Examination, type Finding, notTried } from './finding.ts';
 
 const thoroughMs = 310_000;
 
-/** What the areas of a svc that serves say of themselves: stores, edges, models. */
+/** Returns the findings of a running svc's areas: stores, edges, models. */
 export const areas =
   (running: RunningSvc | undefined, thorough: boolean): Examination =>
   async (subject) => {

@@ -109,7 +109,10 @@ function gapIn(chain: readonly X509Certificate[]): Gap | undefined {
 
 const nameOf = (name: string): string => /CN=(.+)/.exec(name)?.[1] ?? name.replaceAll('\n', ', ');
 
-/** Of the authorities that come with Node, which are those of the web; it may be one itself. */
+/**
+ * Returns whether the authorities that ship with Node, which are those of the web, know it; it may
+ * be one itself.
+ */
 const isKnown = (certificate: X509Certificate): boolean =>
   rootCertificates.some((text) => {
     const root = new X509Certificate(text);

@@ -85,10 +85,13 @@ export const privateFiles =
     );
   };
 
-/** What a link leads to is nobody's key of this folder. */
+/** Returns whether a path belongs to the folder; the target of a link does not. */
 const isOwnPath = (path: string): boolean => !lstatSync(path).isSymbolicLink();
 
-/** By the opened file: between a look and a change its name may be made to lead elsewhere. Only what was named by hand may be a link. */
+/**
+ * Removes the access of others via the opened file: between a check and a change its name might be
+ * redirected. Only a path given by hand may be a link.
+ */
 function takeFromOthers(path: string, mayBeLink: boolean): void {
   const file = openSync(
     path,

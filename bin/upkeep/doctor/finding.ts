@@ -1,17 +1,17 @@
 import { messageOf } from '../../../core/sdk/index.ts';
 
-/** What the doctor says about one thing, and what to do about it. */
+/** Finding of the doctor on one subject, with the remedy. */
 export interface Finding {
   readonly subject: string;
   readonly verdict: 'ok' | 'not tried' | 'warn' | 'fail';
   readonly detail: string;
   readonly fix: string | null;
-  /** Where svc can do it by itself, and nothing can be lost by it. */
+  /** Repair that svc can make itself, without any loss. */
   readonly repair?: Repair;
 }
 
 export interface Repair {
-  /** What it does, for the list that is shown before. */
+  /** Description for the list that is shown before. */
   readonly about: string;
   run(): void | Promise<void>;
 }

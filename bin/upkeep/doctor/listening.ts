@@ -9,7 +9,7 @@ import { type Examination, fail, ok, warn } from './finding.ts';
 
 const listenState = '0A';
 
-/** Whether svc answers where it serves, or may serve where it is told to. */
+/** Examines whether svc answers at its address, or could listen where it is configured to. */
 export const listening =
   (running: RunningSvc | undefined, address: string, setting: string): Examination =>
   async (subject) => {
@@ -62,7 +62,7 @@ async function ready(subject: string, { url }: RunningSvc) {
   );
 }
 
-/** Bound for a moment and let go again. */
+/** Tries to bind an address, and releases it. */
 function tried(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -88,7 +88,7 @@ function holderOf(port: number): string | undefined {
     : `process ${pid} (${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()})`;
 }
 
-/** None of a process that belongs to another user, or that has ended meanwhile. */
+/** Returns the links; none of a process that belongs to another user, or has ended meanwhile. */
 function linksOf(folder: string): readonly string[] {
   try {
     return readdirSync(folder).map((name) => readlinkSync(join(folder, name)));

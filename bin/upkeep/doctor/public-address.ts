@@ -8,7 +8,7 @@ const withinMs = 10_000;
 /** Words come 400 ms apart. */
 const togetherMs = 300;
 
-/** What checkers of certificates say, in words that tell what to do. */
+/** Errors of certificate checks, with the remedy. */
 const doubts: Readonly<Record<string, readonly [what: string, fix: string]>> = {
   CERT_HAS_EXPIRED: ['its certificate has expired', 'renew the certificate of the proxy'],
   CERT_NOT_YET_VALID: [

@@ -128,7 +128,7 @@ async function* quick(body: AsyncIterable<Uint8Array>, url: string): AsyncIterab
   }
 }
 
-/** By https alone, also where an answer leads on to; to this machine itself also without. */
+/** Fetches by https only, also for redirects; http is allowed to this machine itself. */
 async function asked(url: string, redirects = 0): Promise<Response> {
   const { protocol, hostname } = new URL(url);
   if (protocol !== 'https:' && !['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) {

@@ -33,7 +33,7 @@ export function runAsOwner(program: string, args: readonly string[], dataDir: st
   return { code: status, stdout, stderr };
 }
 
-/** Its answer with --json, or its complaint as an error. */
+/** Returns the answer with --json; throws the complaint as an error. */
 export function answerAsOwner<T>(program: string, args: readonly string[], dataDir: string): T {
   const { code, stdout, stderr } = runAsOwner(program, [...args, '--json'], dataDir);
   if (code !== 0) {

@@ -12,9 +12,9 @@ import { migrationsSince } from './trial.ts';
 
 export interface Rehearsed {
   readonly version: string;
-  /** What this version does to the tables of that folder, `plugin 012-what.sql` of each. */
+  /** Migrations that this version applies to that folder, as `plugin 012-what.sql`. */
   readonly migrations: readonly string[];
-  /** The version before goes on with tables that were only added to. */
+  /** True if the previous version can use the tables, which were only added to. */
   readonly keepsWayBack: boolean;
 }
 

@@ -5,11 +5,14 @@ import { isSea } from 'node:sea';
 import { SvcError } from '../../../core/sdk/index.ts';
 import { writeDurably } from '../../../core/storage/index.ts';
 
-/** What stands before the 32 bytes of an Ed25519 key in its usual form. */
+/** Prefix of the 32 bytes of an Ed25519 key in SPKI form. */
 const spkiHead = Buffer.from('302a300506032b6570032100', 'hex');
 const form = /^(?:ed25519:)?([A-Za-z0-9+/]{43}=)$/;
 
-/** As `svc pack sign` and `npm run build -- --sign` show it, with or without the word before it. */
+/**
+ * Parses a key as `svc pack sign` and `npm run build -- --sign` show it, with or without the word
+ * before it.
+ */
 export function publicKey(text: string): KeyObject {
   const [, base64] = form.exec(text.trim()) ?? [];
   if (base64 === undefined) {
@@ -26,8 +29,9 @@ export function publicKey(text: string): KeyObject {
 }
 
 /**
- * The key that the next version must be signed with: the one that is kept beside the program since the first update, or the one that the
- * program was built with. Another one than is kept is refused, so that nothing but a change of that file changes whom this machine believes.
+ * Returns the key that the next version must be signed with: the one stored next to the program
+ * since the first update, or the one built into the program. Any other is refused, so that only a
+ * change of that file changes whom this machine trusts.
  */
 export async function trustedKey(
   keptIn: string,
@@ -46,7 +50,10 @@ export async function trustedKey(
   return kept;
 }
 
-/** From the first update on this key stands beside the program; a version that it has signed may name the one after it. */
+/**
+ * Stores the key next to the program from the first update on; a version that it has signed may
+ * name its successor.
+ */
 export function keepKey(keptIn: string, key: string, next: string | undefined): void {
   const kept = existsSync(keptIn) ? readFileSync(keptIn, 'utf8').trim() : undefined;
   const wanted =

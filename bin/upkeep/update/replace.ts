@@ -51,7 +51,10 @@ export const versionOf = (file: string, dataDir: string): string =>
 export const releaseKeyOf = (file: string, dataDir: string): string | undefined =>
   answerAsOwner<Card>(file, ['version'], dataDir).release_key;
 
-/** What a version says of itself, whether it finds this machine and its settings in order, and what it makes of a copy of the data. Changes nothing. */
+/**
+ * Tries a version: its identity, whether it accepts this machine and its settings, and what it
+ * makes of a copy of the data. Changes nothing.
+ */
 export function tryVersion(next: string, program: string, dataDir: string): Tried {
   const [from, version] = [versionOf(program, dataDir), versionOf(next, dataDir)];
   const [before, after] = [verdicts(program, dataDir), verdicts(next, dataDir)];
@@ -71,7 +74,7 @@ export function tryVersion(next: string, program: string, dataDir: string): Trie
   return { ...answerAsOwner<Rehearsed>(next, ['update', '--rehearse'], dataDir), from, version };
 }
 
-/** What the doctor of a version says, by subject. */
+/** Returns the verdicts of a version's doctor, by subject. */
 function verdicts(program: string, dataDir: string): ReadonlyMap<string, string> {
   const { stdout } = runAsOwner(program, ['doctor', '--json'], dataDir);
   const { findings } = JSON.parse(stdout) as {
@@ -98,8 +101,9 @@ export type Outcome =
   | { readonly unsteady: number };
 
 /**
- * The switch and what follows: the record, two renames, a restart, and a look at what comes up. Killed at any line, the old version
- * serves or the new one does, and whichever starts goes on with what is written down.
+ * Switches the version: the record, two renames, a restart, and a check of what comes up. Killed at
+ * any line, the old version runs or the new one does, and whichever starts continues from the
+ * record.
  */
 export async function replace(update: Update, { from, version: to }: Tried): Promise<Outcome> {
   const { program, dataDir, keeper, deadlineMs, holdMs, restore, say } = update;
@@ -131,7 +135,9 @@ export async function replace(update: Update, { from, version: to }: Tried): Pro
   return await judged(update, record, active);
 }
 
-/** What was made ready and is not put in place. The record first: without the file that waits it would speak of a switch. */
+/**
+ * Discards a prepared version. The record first: without the waiting file it would mean a switch.
+ */
 export function discardNext(program: string): void {
   if (!isSwitched(program)) {
     removeRecord(program);
@@ -151,7 +157,7 @@ function switchTo(program: string, card: PreviousCard): void {
   syncPath(dirname(program));
 }
 
-/** Until the new version has held, or the one before is back. */
+/** Waits until the new version has held, or the previous one is back. */
 async function judged(
   update: Update,
   record: UpdateRecord,
@@ -204,7 +210,7 @@ async function judged(
   return { serves: false };
 }
 
-/** Nothing serves while the data go back; what serves then is the version before. */
+/** Rolls back: nothing runs while the data is restored; afterwards the previous version does. */
 async function undone(
   { program, dataDir, keeper, nativeBinding }: Update,
   record: UpdateRecord,
@@ -226,7 +232,7 @@ async function undone(
   return { takenBack: reason };
 }
 
-/** Where that cannot be told, whether svc is ready has to do. */
+/** Returns the plugins; if unknown, readiness has to suffice. */
 async function plugins(dataDir: string): Promise<readonly PluginSummary[]> {
   const running = runningSvc(dataDir);
   return running === undefined

@@ -10,7 +10,7 @@ const unitFolders = ['/etc/systemd/system', '/lib/systemd/system', '/usr/lib/sys
 const toolMs = 120_000;
 const endMs = 60_000;
 
-/** What keeps a program running: systemd, or whoever has started it. */
+/** Supervisor of a program: systemd, or whoever has started it. */
 export interface Keeper {
   readonly isService: boolean;
   /** Ends it and lets the program of this moment be started. */
@@ -19,7 +19,10 @@ export interface Keeper {
   start(): Promise<void>;
 }
 
-/** The data folder of the service of systemd that runs this program; undefined where there is none. */
+/**
+ * Returns the data folder of the systemd service that runs this program; undefined if there is
+ * none.
+ */
 export function serviceData(program: string): string | undefined {
   const text = unitFolders
     .map((folder) => join(folder, 'svc.service'))
@@ -54,7 +57,7 @@ export function keeperOf(program: string, dataDir: string): Keeper {
   return { isService: false, restart: end, stop: end, start: async () => undefined };
 }
 
-/** One that has the data folder and is not ready yet. */
+/** Returns a process that holds the data folder and is not ready yet. */
 function holderOf(dataDir: string): number | undefined {
   try {
     const { pid } = JSON.parse(readFileSync(join(dataDir, 'svc.lock.json'), 'utf8')) as {
@@ -69,7 +72,7 @@ function holderOf(dataDir: string): number | undefined {
   }
 }
 
-/** In order; a process that is stuck is ended by force, for which its data are made. */
+/** Ends a process in order; a stuck one is killed, which its data is made for. */
 async function ended(pid: number): Promise<void> {
   const began = performance.now();
   for (

@@ -1,6 +1,9 @@
 import { assertNotTakenBack, beginTrial, hasHeld, markTrial, type Trial } from './trial.ts';
 
-/** A start of svc that may be one of a version on trial: told when it begins, when it serves, and when it has for long enough. */
+/**
+ * Start of svc that may be one of a version on trial: notified when it begins, when it serves, and
+ * when it has for long enough.
+ */
 export class TrialStart {
   readonly #version: string;
   readonly #nativeBinding: string | undefined;
@@ -27,7 +30,7 @@ export class TrialStart {
     }
   }
 
-  /** Where it has the lock of the data. */
+  /** Asserts that it still stands, once it has the lock of the data. */
   assertStands(dataDir: string): void {
     assertNotTakenBack(dataDir, this.#version);
   }

@@ -28,15 +28,16 @@ import {
 
 /** A version that did not hold once may have met a busy moment; one that did not three times gives way. */
 const mostStarts = 3;
-/** In `deadlineMs` it must be ready, and then stay for `holdMs`. */
+/** Trial: must be ready within `deadlineMs`, and stay so for `holdMs`. */
 export type Trial = Pick<UpdateRecord, 'id' | 'deadlineMs' | 'holdMs'> & {
   readonly program: string;
 };
 
 /**
- * At each start, before the data are opened: whether this is a version on trial. One that has been started too often, or that was given up
- * meanwhile, is replaced by the one before, and the start ends with a sentence. Where this process may not
- * write to its program, as in a service, the unit has done that as root before.
+ * Determines at each start, before the data is opened, whether this is a version on trial. One that
+ * has been started too often, or that was given up meanwhile, is replaced by the previous one, and
+ * the start ends with a sentence. If this process may not write to its program, as in a service,
+ * the unit has done that as root before.
  */
 export function beginTrial(
   dataDir: string,
@@ -92,9 +93,10 @@ export function beginTrial(
 }
 
 /**
- * Whoever keeps svc running may start the version on trial once more in the moment in which it is given up, when neither its lock nor its card
- * tells of it yet. Such a process is of that version though its program has not been put in place since; or it is older than the mark.
- * Asked at the start, and again where it has the lock of the data.
+ * Asserts that this version was not taken back: a supervisor may restart the version on trial in
+ * the moment in which it is given up, when neither its lock nor its card show it yet. Such a
+ * process has that version though its program has not been installed since; or it is older than the
+ * mark. Checked at the start, and again with the lock of the data.
  */
 export function assertNotTakenBack(dataDir: string, version: string): void {
   const mark = readMark(dataDir);
@@ -111,7 +113,7 @@ export function assertNotTakenBack(dataDir: string, version: string): void {
   }
 }
 
-/** Whether the version on trial was ready, and yet is started again and again. */
+/** Returns whether the version on trial was ready, and yet keeps being restarted. */
 export function isUnsteady(program: string, dataDir: string): boolean {
   const [record, mark] = [readRecord(program), readMark(dataDir)];
   return (
@@ -131,7 +133,7 @@ export function markTrial(dataDir: string, { id }: Trial, what: 'readyAt' | 'hel
   }
 }
 
-/** It has held: nothing remembers the update but the version before, which stays beside. */
+/** Completes an update that has held: nothing remains of it except the previous version. */
 export function hasHeld(dataDir: string, { id, program }: Pick<Trial, 'id' | 'program'>): void {
   if (readRecord(program)?.id === id && mayReplace(program)) {
     removeRecord(program);
@@ -173,7 +175,9 @@ export function takeBack(
   removeRecord(program);
 }
 
-/** Whether migrations that the version before cannot go on with were made since the update began. */
+/**
+ * Returns whether migrations that the previous version cannot use were made since the update began.
+ */
 export function changedTables(
   { dataDir, beganAt }: Pick<UpdateRecord, 'dataDir' | 'beganAt'>,
   nativeBinding: string | undefined,

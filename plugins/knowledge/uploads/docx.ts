@@ -120,7 +120,7 @@ class Body {
     this.#prefix = '';
   }
 
-  /** A table within a cell is told as text of that cell. */
+  /** Skips a nested table, whose text belongs to the cell. */
   #takeTable(tag: string, isEnd: boolean): void {
     if (tag === 'w:tbl') {
       this.#depth += isEnd ? -1 : 1;

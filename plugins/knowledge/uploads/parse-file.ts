@@ -3,7 +3,7 @@ import { readFileSync, writeSync } from 'node:fs';
 import { docxText } from './docx.ts';
 import { ParseRefusal } from './zip.ts';
 
-/** What the process that parses prints, as one line of JSON. */
+/** Output of the parsing process, as one line of JSON. */
 export interface Parsed {
   readonly text?: string;
   readonly title?: string | undefined;
