@@ -16,7 +16,7 @@ const limits: Readonly<Record<keyof Shape, number>> = {
   flatFolders: 2,
   longestFile: 400,
   longFunctions: 9,
-  headlessComments: 420,
+  headlessComments: 60,
   spreadLiterals: 0,
   errorsWithoutCode: 74,
 };
