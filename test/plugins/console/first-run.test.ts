@@ -77,7 +77,7 @@ test(
     await click('Make a test incident');
     await page.getByRole('link', { name: /Open incident \d+/ }).waitFor({ timeout: 60_000 });
     await click('Open incident');
-    await page.getByRole('heading', { name: 'A test incident: all is well' }).waitFor();
+    await page.getByRole('heading', { name: 'Test incident: nothing is wrong' }).waitFor();
     await assertClean(view, 'the incident');
     await click('Acknowledge');
     await page.getByText(/^Acknowledged · fired/).waitFor();

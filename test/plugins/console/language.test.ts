@@ -89,7 +89,7 @@ test(
 
     const told = page.waitForEvent('download');
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('all words');
+    await page.getByRole('combobox').fill('export texts');
     await page.keyboard.press('Enter');
     const saved = await (await told).createReadStream();
     let text = '';

@@ -8,6 +8,9 @@ export interface Language {
   readonly title: string;
 }
 
+/** The language of the catalogue, under its own name in every language. */
+export const ownLanguage = 'English';
+
 const longestMs = 3_000;
 
 /** The one that the reader has chosen on this machine; English otherwise. */

@@ -1,4 +1,6 @@
 import { below } from '../browser/base.ts';
+import { client as text } from '../text/english/client.ts';
+import { say } from '../text/words.ts';
 import { accessToken, renew, signedOut } from './session.ts';
 
 /** Error answer of svc, in its own words; `code` is stable. */
@@ -109,7 +111,7 @@ async function sent(
     if (signal?.aborted) {
       throw error;
     }
-    throw new ApiError(0, 'silence', 'svc does not answer');
+    throw new ApiError(0, 'silence', text.silent);
   }
 }
 
@@ -124,36 +126,30 @@ function urlOf(path: string, query: Query): string {
       }
     }
   }
-  const text = search.toString();
-  return `${below(path.startsWith('//') ? path.slice(1) : `/api/v1${path}`)}${text === '' ? '' : `?${text}`}`;
+  const asked = search.toString();
+  return `${below(path.startsWith('//') ? path.slice(1) : `/api/v1${path}`)}${asked === '' ? '' : `?${asked}`}`;
 }
 
 /** Whatever stands in between may answer with what is not JSON. */
 export async function refusal(answer: Response): Promise<ApiError> {
-  const text = await answer.text().catch(() => '');
+  const body = await answer.text().catch(() => '');
+  const otherwise = say(text.status, { status: answer.status });
   try {
-    const { error, message, details, errorType } = JSON.parse(text) as Record<
+    const { error, message, details, errorType } = JSON.parse(body) as Record<
       'error' | 'message' | 'errorType',
       string | undefined
     > &
       Pick<ApiError, 'details'>;
     if (errorType !== undefined) {
       // The stores answer in the words of the protocols they speak.
-      return new ApiError(answer.status, errorType, error ?? `the answer was ${answer.status}`);
+      return new ApiError(answer.status, errorType, error ?? otherwise);
     }
-    return new ApiError(
-      answer.status,
-      error ?? 'unknown',
-      message ?? `the answer was ${answer.status}`,
-      details,
-    );
+    return new ApiError(answer.status, error ?? 'unknown', message ?? otherwise, details);
   } catch {
     return new ApiError(
       answer.status,
       'unknown',
-      text.trim() === '' || text.startsWith('<')
-        ? `the answer was ${answer.status}`
-        : text.trim().slice(0, 500),
+      body.trim() === '' || body.startsWith('<') ? otherwise : body.trim().slice(0, 500),
     );
   }
 }

@@ -1,5 +1,7 @@
 import { below } from '../browser/base.ts';
 import { kept, Store, useStore } from '../browser/store.ts';
+import { client as text } from '../text/english/client.ts';
+import { say } from '../text/words.ts';
 
 export interface User {
   readonly id: number;
@@ -23,7 +25,7 @@ interface SignedIn {
 }
 
 /** Why a session has ended: the cookie of the browser became another account's. */
-export const otherAccount = 'other account';
+export const otherAccount = 'other-account';
 
 export const session = new Store<Session>({ state: 'unknown' });
 
@@ -52,19 +54,19 @@ export async function signIn(
 ): Promise<{ readonly code: string; readonly message: string } | undefined> {
   const answer = await post(path, { ...body, cookie: true });
   if (answer === undefined) {
-    return { code: 'silence', message: 'svc does not answer' };
+    return { code: 'silence', message: text.silent };
   }
-  const text = (await answer.json().catch(() => ({}))) as Partial<SignedIn> & {
+  const answered = (await answer.json().catch(() => ({}))) as Partial<SignedIn> & {
     error?: string;
     message?: string;
   };
   if (!answer.ok) {
     return {
-      code: text.error ?? 'unknown',
-      message: text.message ?? `the answer was ${answer.status}`,
+      code: answered.error ?? 'unknown',
+      message: answered.message ?? say(text.status, { status: answer.status }),
     };
   }
-  signedIn(text as SignedIn);
+  signedIn(answered as SignedIn);
   return undefined;
 }
 

@@ -8,11 +8,7 @@ import { figure, moment } from '../text/format.ts';
 import { onChanged } from '../client/live.ts';
 import { address, goTo, place } from '../browser/location.ts';
 import { visible } from '../browser/visible.ts';
-import { words } from '../text/words.ts';
-
-const text = words('added-page', {
-  broken: 'This page could not be loaded; the plugin it belongs to may just be reloaded.',
-});
+import { addedPage as text } from '../text/english/frame.ts';
 
 /**
  * API for modules of other plugins: the same functions that built-in pages use, and no code of

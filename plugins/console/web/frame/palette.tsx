@@ -8,28 +8,8 @@ import { closeOverlay, commands, overlay } from './keyboard.ts';
 import { address, goTo } from '../browser/location.ts';
 import { signOut } from '../client/session.ts';
 import { otherTheme } from '../browser/theme.ts';
-import { allWords, words } from '../text/words.ts';
-
-const text = words('palette', {
-  title: 'Search and commands',
-  hint: 'A page, a device, an incident, a command',
-  none: 'Nothing is called so.',
-  theme: 'Light or dark',
-  signOut: 'Sign out',
-  keys: 'Keys',
-  words: 'Save all words of the page, for a translation',
-  keysTitle: 'Keys',
-  palette: 'Search and commands',
-  search: 'Search on this page',
-  thisList: 'This list',
-  walk: 'Walk through a table',
-  open: 'Open the row',
-  close: 'Close what lies over the page',
-  page: 'Page',
-  device: 'Device',
-  incident: 'Incident',
-  command: 'Command',
-});
+import { palette as text } from '../text/english/frame.ts';
+import { allWords } from '../text/words.ts';
 
 interface Choice {
   readonly id: string;

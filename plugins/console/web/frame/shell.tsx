@@ -11,36 +11,15 @@ import { useData } from '../client/data.ts';
 import { AddedPage } from './added-page.tsx';
 import { type Addition, useAdditions, useMay } from '../client/additions.ts';
 import { moment } from '../text/format.ts';
-import { chooseLanguage, chosenLanguage } from '../browser/language.ts';
+import { chooseLanguage, chosenLanguage, ownLanguage } from '../browser/language.ts';
 import { connection, newerPage } from '../client/live.ts';
 import { address, usePlace } from '../browser/location.ts';
 import { overlay, showPalette } from './keyboard.ts';
 import { type Session, signOut } from '../client/session.ts';
 import { useStore } from '../browser/store.ts';
 import { otherTheme } from '../browser/theme.ts';
-import { say, words } from '../text/words.ts';
-
-const text = words('shell', {
-  skip: 'Skip to the page',
-  nav: 'Pages',
-  menu: 'Menu',
-  search: 'Search or jump to…',
-  theme: 'Light or dark',
-  account: 'your account',
-  language: 'Language',
-  signOut: 'Sign out',
-  lost: 'svc does not answer since {time}. What you see is of then; the page goes on by itself once it is back.',
-  joining: 'Connecting…',
-  live: 'Live',
-  newer: 'svc was replaced by another version.',
-  reload: 'Load the page again',
-  notFound: 'There is no such page.',
-  toOverview: 'Go to the overview',
-  broken: 'This page could not be loaded. svc may have been replaced since you opened it.',
-  firing: 'incidents are open',
-  away: 'What this page shows comes from the plugin {plugin}, which does not serve now. What you see is of before; it goes on by itself once the plugin is back.',
-  whyAway: 'See why',
-});
+import { shell as text } from '../text/english/frame.ts';
+import { say } from '../text/words.ts';
 
 type User = Extract<Session, { state: 'in' }>['user'];
 
@@ -120,7 +99,7 @@ function Account({ user }: { readonly user: User }) {
             value={chosenLanguage() ?? ''}
             onChange={({ currentTarget: { value } }) => chooseLanguage(value || undefined)}
           >
-            <option value="">English</option>
+            <option value="">{ownLanguage}</option>
             {languages.map(({ tag, title }) => (
               <option key={tag} value={tag} lang={tag}>
                 {title}

@@ -5,18 +5,11 @@ import { figure, moment, type Unit } from '../text/format.ts';
 import { address } from '../browser/location.ts';
 import { useStore } from '../browser/store.ts';
 import { theme } from '../browser/theme.ts';
-import { count, words } from '../text/words.ts';
+import { chart as text } from '../text/english/kit.ts';
+import { count } from '../text/words.ts';
 import { type ChartQuery, fewPoints, useMatrix, type Window } from './matrix.ts';
 import { Button, Refused, Skeleton } from './parts.tsx';
 import type { Plot, Plotted } from './plot.ts';
-
-const text = words('chart', {
-  table: 'As a table',
-  query: 'Open the query',
-  empty: 'Nothing in this time: no samples came, or none match.',
-  time: 'Time',
-  left: 'and one more line|and {count} more lines',
-});
 
 interface ChartProps {
   readonly title: string;

@@ -4,10 +4,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { ApiError } from '../client/api.ts';
 import { asApiError } from '../client/data.ts';
 import { Store, useStore } from '../browser/store.ts';
-import { words } from '../text/words.ts';
+import { dialog as text } from '../text/english/kit.ts';
 import { Button } from './parts.tsx';
-
-const text = words('dialog', { close: 'Close', dismiss: 'Dismiss' });
 
 /** Modal question. Escape and a click outside close it; the focus returns to where it was. */
 export function Dialog({

@@ -3,10 +3,8 @@ import { useId, useState } from 'preact/hooks';
 
 import type { ApiError } from '../client/api.ts';
 import { asApiError } from '../client/data.ts';
-import { words } from '../text/words.ts';
+import { form as text } from '../text/english/kit.ts';
 import { Button } from './parts.tsx';
-
-const text = words('form', { save: 'Save', cancel: 'Cancel' });
 
 interface FieldProps {
   readonly label: string;

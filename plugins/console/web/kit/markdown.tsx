@@ -2,6 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 
 import { below } from '../browser/base.ts';
 import { address } from '../browser/location.ts';
+import { markdown as wording } from '../text/english/kit.ts';
 
 /** Text of people and models as it is meant. It becomes elements and never HTML; pictures from elsewhere are not loaded but named. */
 export function Markdown({ text }: { readonly text: string }) {
@@ -181,7 +182,7 @@ function inline(text: string): ComponentChildren[] {
     } else if (code !== undefined) {
       out.push(<code key={key}>{code}</code>);
     } else if (picture !== undefined) {
-      out.push(<span key={key} class="soft">{`[${picture || 'image'}]`}</span>);
+      out.push(<span key={key} class="soft">{`[${picture || wording.image}]`}</span>);
     } else if (label !== undefined) {
       out.push(<Link key={key} href={href!} label={unescaped(label)} />);
     } else if (strong !== undefined) {

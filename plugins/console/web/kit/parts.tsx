@@ -2,16 +2,8 @@ import type { ComponentChildren, TargetedMouseEvent } from 'preact';
 import { useState } from 'preact/hooks';
 
 import type { ApiError } from '../client/api.ts';
-import { words } from '../text/words.ts';
+import { parts as text } from '../text/english/kit.ts';
 import { Icon, type IconName } from './icon.tsx';
-
-const text = words('parts', {
-  retry: 'Try again',
-  copy: 'Copy',
-  copied: 'Copied',
-  loading: 'Loading',
-  notAllowed: 'Your role may not see this.',
-});
 
 interface ButtonProps {
   readonly children?: ComponentChildren;

@@ -2,14 +2,8 @@ import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
 import { api } from '../client/api.ts';
-import { words } from '../text/words.ts';
+import { queryField as text } from '../text/english/kit.ts';
 import { Button } from './parts.tsx';
-
-const text = words('query-field', {
-  run: 'Run',
-  suggestions: 'Suggestions',
-  hint: 'Enter runs it, Shift Enter makes a line',
-});
 
 export type QueryLanguage = 'promql' | 'logql' | 'traceql';
 

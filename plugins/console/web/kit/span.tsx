@@ -1,13 +1,11 @@
 import { useMemo } from 'preact/hooks';
 
 import { useParam } from '../browser/location.ts';
-import { words } from '../text/words.ts';
+import { span as text } from '../text/english/kit.ts';
 import type { Window } from './matrix.ts';
 import { Button } from './parts.tsx';
 import { Segments } from './form.tsx';
 import { moment } from '../text/format.ts';
-
-const text = words('span', { label: 'Span of time', back: 'Up to now' });
 
 const lengths = { '15m': 900, '1h': 3_600, '6h': 21_600, '24h': 86_400, '7d': 604_800 } as const;
 type Length = keyof typeof lengths;

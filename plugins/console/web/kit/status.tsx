@@ -1,20 +1,8 @@
 import type { ComponentChildren } from 'preact';
 
-import { words } from '../text/words.ts';
+import { status as text } from '../text/english/kit.ts';
 
 export type Tone = 'critical' | 'warning' | 'info' | 'ok' | 'muted';
-
-const text = words('status', {
-  critical: 'Critical',
-  warning: 'Warning',
-  info: 'Info',
-  ok: 'OK',
-  muted: 'Quiet',
-  open: 'Open',
-  acknowledged: 'Acknowledged',
-  silenced: 'Silenced',
-  resolved: 'Resolved',
-});
 
 /**
  * Mark with a distinct shape for each tone, recognizable without colour: a diamond, a triangle, a

@@ -3,10 +3,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { ApiError } from '../client/api.ts';
 import { goTo } from '../browser/location.ts';
-import { count, words } from '../text/words.ts';
+import { table as text } from '../text/english/kit.ts';
+import { count } from '../text/words.ts';
 import { Button, Refused, Skeleton } from './parts.tsx';
-
-const text = words('table', { more: 'Show more', shown: '{count} shown|{count} shown', of: 'of' });
 
 export interface Column<T> {
   readonly head: string;

@@ -2,14 +2,8 @@ import { useEffect } from 'preact/hooks';
 
 import { duration, fullMoment, moment, utcMoment } from '../text/format.ts';
 import { Store, useStore } from '../browser/store.ts';
-import { say, words } from '../text/words.ts';
-
-const text = words('time', {
-  ago: '{span} ago',
-  ahead: 'in {span}',
-  now: 'just now',
-  never: 'never',
-});
+import { time as text } from '../text/english/kit.ts';
+import { say } from '../text/words.ts';
 
 /** One clock for all times on the page. */
 const now = new Store(Date.now());

@@ -1,38 +1,7 @@
 import type { ComponentType } from 'preact';
 
 import type { IconName } from '../kit/icon.tsx';
-import { words } from '../text/words.ts';
-
-const text = words('pages', {
-  watch: 'Watch',
-  act: 'Act',
-  alerting: 'Alerting',
-  know: 'Know',
-  run: 'Run svc',
-  overview: 'Overview',
-  incidents: 'Incidents',
-  devices: 'Devices',
-  dashboards: 'Dashboards',
-  explore: 'Explore',
-  logs: 'Logs',
-  traces: 'Traces',
-  topology: 'Topology',
-  ask: 'Ask',
-  approvals: 'Approvals',
-  agents: 'Agents',
-  rules: 'Rules',
-  silences: 'Silences',
-  channels: 'Channels',
-  knowledge: 'Knowledge',
-  packs: 'Packs',
-  users: 'Users',
-  shell: 'Shells',
-  settings: 'Settings',
-  jobs: 'Jobs',
-  audit: 'Audit',
-  plugins: 'Plugins',
-  api: 'API',
-});
+import { pages as text } from '../text/english/frame.ts';
 
 /** A page of the console; `load` brings its code when it is opened first. */
 export interface PageEntry {

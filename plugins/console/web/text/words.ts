@@ -3,7 +3,7 @@ type Words = Readonly<Record<string, string>>;
 /** Texts by area and key. */
 export type Texts = Readonly<Record<string, Words>>;
 
-/** Everything the page says: English as it is written in the code, and what stands in its place in another language. */
+/** Everything the console says: English from `english/`, and what replaces it in another language. */
 const english = new Map<string, Words>();
 let translated: Texts = {};
 let sentences: ReadonlySet<string> = new Set();

@@ -3,40 +3,12 @@ import { useState } from 'preact/hooks';
 import { api } from '../../client/api.ts';
 import { useData, useList } from '../../client/data.ts';
 import { address, usePlace, useParam } from '../../browser/location.ts';
-import { words } from '../../text/words.ts';
+import { agents as text } from '../../text/english/agents.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Empty, Fields, Head, Refused, Section, Skeleton, Tabs } from '../../kit/parts.tsx';
 import { Tag } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
-
-const text = words('agents', {
-  title: 'Agents and skills',
-  agents: 'Agents',
-  skills: 'Skills',
-  name: 'Name',
-  for: 'For',
-  may: 'May',
-  source: 'From',
-  tools: 'Tools',
-  none: 'There are no agents.',
-  noneNote: 'Put a markdown file into agents/: it serves within a second.',
-  who: 'Who would answer',
-  question: 'A question',
-  ask: 'Who answers?',
-  prompt: 'What it is told',
-  model: 'Model',
-  turns: 'Turns at most',
-  unmet: 'Not met',
-  version: 'Version',
-  search: 'Search skills',
-  class: 'Class',
-  where: 'Runs on',
-  key: 'Skill',
-  about: 'What it does',
-  schema: 'Parameters',
-  noSkills: 'No skill is called so.',
-});
 
 interface Persona {
   readonly name: string;

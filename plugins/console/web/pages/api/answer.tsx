@@ -2,21 +2,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { figure } from '../../text/format.ts';
 import { Store, useStore } from '../../browser/store.ts';
-import { words } from '../../text/words.ts';
+import { apiAnswer as text } from '../../text/english/api.ts';
 import { Button, Section } from '../../kit/parts.tsx';
 import { Status } from '../../kit/status.tsx';
 
-const text = words('api-answer', {
-  title: 'Answer',
-  stop: 'Stop',
-  save: 'Save',
-  headers: 'Headers',
-  body: 'Body of the answer',
-  empty: 'Nothing is said in it.',
-  cut: 'The rest is left out.',
-  binary: 'Not a text.',
-  silent: 'svc does not answer.',
-});
+const span = (ms: number): string => figure(ms / 1000, 'seconds');
 
 /** Max bytes of an answer that are kept; below, those that are shown. */
 const mostBytes = 8 * 1_048_576;
@@ -134,7 +124,11 @@ export function AnswerView({ answer }: { readonly answer: Answer }) {
             {status} {statusText}
           </b>
         </Status>
-        <span class="soft">{`${Math.round(firstMs)} ms${ms !== undefined && ms - firstMs > 20 ? ` + ${Math.round(ms - firstMs)} ms` : ''}`}</span>
+        <span class="soft">
+          {ms !== undefined && ms - firstMs > 20
+            ? `${span(firstMs)} + ${span(ms - firstMs)}`
+            : span(firstMs)}
+        </span>
         <span class="soft">{figure(bytes, 'bytes')}</span>
         <span class="soft mono">{type}</span>
       </div>

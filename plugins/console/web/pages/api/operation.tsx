@@ -3,28 +3,13 @@ import { useMemo, useState } from 'preact/hooks';
 import { api } from '../../client/api.ts';
 import { address } from '../../browser/location.ts';
 import { useUser } from '../../client/session.ts';
-import { say, words } from '../../text/words.ts';
+import { apiOperation as text } from '../../text/english/api.ts';
+import { say } from '../../text/words.ts';
 import { Form, Field, Segments, SelectField, TextField } from '../../kit/form.tsx';
 import { Copyable, Head, Section } from '../../kit/parts.tsx';
 import { Answer, AnswerView } from './answer.tsx';
 import { accessOf, type ApiDocument, type FieldShape, type Operation, toneOf } from './document.ts';
 import { bodyOf, curlLine, type Draft, type Plan, planOf, prepared } from './request.ts';
-
-const text = words('api-operation', {
-  all: 'All operations',
-  access: 'Access: {access} · plugin {plugin}',
-  address: 'Address',
-  body: 'Body',
-  asForm: 'Form',
-  asJson: 'JSON',
-  how: 'How the body is written',
-  list: 'several, with commas between them',
-  file: 'A file',
-  send: 'Send as {name}',
-  changes: 'This is no rehearsal: what it changes is changed.',
-  curl: 'The same for a terminal',
-  curlNote: 'with a token of yours in $TOKEN',
-});
 
 /** One operation of the API, to be tried with the session of the reader. */
 export function OperationPage({

@@ -3,25 +3,11 @@ import { useMemo } from 'preact/hooks';
 import { useData } from '../../client/data.ts';
 import { below } from '../../browser/base.ts';
 import { address, useParam, usePlace } from '../../browser/location.ts';
-import { words } from '../../text/words.ts';
+import { api as text } from '../../text/english/api.ts';
 import { Empty, Head, Refused, Skeleton } from '../../kit/parts.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { accessOf, type ApiDocument, type Operation, operationsOf, toneOf } from './document.ts';
 import { OperationPage } from './operation.tsx';
-
-const text = words('api', {
-  title: 'API',
-  note: 'Every operation that svc serves, to be tried with your own session.',
-  document: 'As a document',
-  search: 'Search by path, word or plugin',
-  method: 'Method',
-  path: 'Path',
-  what: 'What it does',
-  access: 'Access',
-  none: 'No operation is like this.',
-  gone: 'svc serves no such operation now.',
-  all: 'All operations',
-});
 
 /** `/ui/api`, and `/ui/api/<operation>` for one. */
 export default function Api() {

@@ -1,6 +1,7 @@
 import { below } from '../../browser/base.ts';
 import { ApiError, type Query } from '../../client/api.ts';
-import { say, words } from '../../text/words.ts';
+import { apiRequest as text } from '../../text/english/api.ts';
+import { say } from '../../text/words.ts';
 import {
   type ApiDocument,
   asText,
@@ -11,8 +12,6 @@ import {
   shapeOf,
   valueOf,
 } from './document.ts';
-
-const text = words('api-request', { missing: '{name} is missing.' });
 
 /** Content of an operation's form; an empty text omits its field. */
 export interface Draft {

@@ -4,41 +4,14 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
 import { address, usePlace, useParam } from '../../browser/location.ts';
-import { say, words } from '../../text/words.ts';
+import { approvals as text } from '../../text/english/approvals.ts';
+import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Segments, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Fields, Head, Refused, Section, Skeleton } from '../../kit/parts.tsx';
 import { Status, Tag, type Tone } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
-
-const text = words('approvals', {
-  title: 'Approvals',
-  waiting: 'Waiting',
-  all: 'All',
-  which: 'Which',
-  none: 'No change waits for a signature.',
-  noneNote: 'What agents and people want to change stands here until it is signed or denied.',
-  runs: 'Runs',
-  where: 'Where',
-  by: 'Asked by',
-  expires: 'Until',
-  status: 'State',
-  sign: 'Sign',
-  deny: 'Deny',
-  signed: 'Signed.',
-  denied: 'Denied.',
-  comment: 'Comment, or the reason of a denial',
-  signatures: 'Signatures',
-  needed: '{signed} of {needed}',
-  args: 'Arguments',
-  class: 'Class',
-  persona: 'Agent',
-  reason: 'Reason',
-  session: 'Conversation',
-  open: 'Open',
-  hash: 'Signed is what has this hash',
-});
 
 interface Approval {
   readonly id: string;

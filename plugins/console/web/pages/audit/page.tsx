@@ -1,31 +1,12 @@
 import { useList } from '../../client/data.ts';
 import { useParam } from '../../browser/location.ts';
-import { words } from '../../text/words.ts';
+import { audit as text } from '../../text/english/audit.ts';
 import { Segments } from '../../kit/form.tsx';
 import { Empty, Head } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import type { AuditRow } from '../shapes.ts';
-
-const text = words('audit', {
-  title: 'Audit',
-  note: 'Who did what. The rows are chained: "svc audit verify" proves that none was altered.',
-  all: 'All',
-  success: 'Done',
-  failure: 'Failed',
-  denied: 'Denied',
-  outcome: 'Outcome',
-  action: 'Action, such as auth:login',
-  what: 'What',
-  who: 'Who',
-  on: 'On',
-  at: 'When',
-  none: 'Nothing of this kind was done.',
-  rows: 'Rows',
-  done: 'What was done',
-  every: 'Every row',
-});
 
 const tones: Readonly<Record<AuditRow['status'], Tone>> = {
   success: 'ok',

@@ -4,49 +4,14 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
 import { address } from '../../browser/location.ts';
-import { say, words } from '../../text/words.ts';
+import { channels as text } from '../../text/english/channels.ts';
+import { say } from '../../text/words.ts';
 import { attempt, Dialog, tell } from '../../kit/dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Head, Section } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
-
-const text = words('channels', {
-  title: 'Channels',
-  add: 'New channel',
-  edit: 'Channel {name}',
-  name: 'Name',
-  type: 'Kind',
-  endpoint: 'Address',
-  endpointHint:
-    'Where messages go, such as the address of a webhook. What is masked stays as it is.',
-  severity: 'From which severity on',
-  all: 'all',
-  resolved: 'Also when an incident is over',
-  enabled: 'Enabled',
-  test: 'Test',
-  tested: 'The test message was sent.',
-  notTested: 'The test message did not arrive: {error}',
-  waiting: 'The test message waits in the queue.',
-  remove: 'Remove',
-  removed: 'The channel is gone.',
-  state: 'State',
-  ok: 'Sends',
-  off: 'Off',
-  failing: 'Fails',
-  last: 'Last sent',
-  none: 'No channel is set up.',
-  noneNote: 'Alerts are not sent to anyone yet: create a channel and send a test to it.',
-  deliveries: 'Deliveries',
-  what: 'What',
-  channel: 'Channel',
-  incident: 'Incident',
-  tries: 'Tries',
-  at: 'When',
-  again: 'Send again',
-  noDeliveries: 'Nothing was sent yet.',
-});
 
 interface Channel {
   readonly id: number;

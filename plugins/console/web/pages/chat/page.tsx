@@ -3,33 +3,13 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from '../../client/api.ts';
 import { useData, useList } from '../../client/data.ts';
 import { address, goTo, usePlace } from '../../browser/location.ts';
-import { words } from '../../text/words.ts';
+import { chat as text } from '../../text/english/chat.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Markdown } from '../../kit/markdown.tsx';
 import { Button, Empty, Head, Refused, Section } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';
 import { Time } from '../../kit/time.tsx';
 import { useRun, type Call } from './run.ts';
-
-const text = words('chat', {
-  title: 'Ask',
-  sessions: 'Conversations',
-  new: 'New conversation',
-  none: 'Nothing was asked yet.',
-  noneNote:
-    'Ask what is wrong, what has changed, or what a host does. Agents answer from what the fleet says now.',
-  message: 'Message',
-  hint: 'Ask about the fleet. @ names a device or an incident.',
-  send: 'Send',
-  stop: 'Stop',
-  you: 'You',
-  agent: 'Agent',
-  waits: 'This waits for a signature.',
-  sign: 'Look at it',
-  works: 'Works…',
-  remove: 'Remove',
-  removed: 'The conversation is gone.',
-});
 
 interface Session {
   readonly id: string;

@@ -4,23 +4,13 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
 import { address, goTo, place, usePlace } from '../../browser/location.ts';
-import { words } from '../../text/words.ts';
+import { dashboard as text } from '../../text/english/dashboards.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import type { Window } from '../../kit/matrix.ts';
 import { Button, Empty, Head, Refused, Skeleton } from '../../kit/parts.tsx';
 import { SpanChoice, useSpan } from '../../kit/span.tsx';
 import { type Panel, PanelView } from './panel.tsx';
 import { PanelForm } from './panel-form.tsx';
-
-const text = words('dashboard', {
-  noSuch: 'There is no such dashboard.',
-  back: 'All dashboards',
-  add: 'Add a panel',
-  edit: 'Edit the panel',
-  remove: 'Remove',
-  removed: 'The panels of users are gone from it.',
-  every: 'All',
-});
 
 interface Variable {
   readonly name: string;

@@ -4,7 +4,8 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
 import { address, goTo, usePlace } from '../../browser/location.ts';
-import { say, words } from '../../text/words.ts';
+import { dashboards as text } from '../../text/english/dashboards.ts';
+import { say } from '../../text/words.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Head } from '../../kit/parts.tsx';
@@ -12,25 +13,6 @@ import { Status } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { DashboardPage } from './dashboard.tsx';
 import { PanelForm } from './panel-form.tsx';
-
-const text = words('dashboards', {
-  title: 'Dashboards',
-  add: 'New dashboard',
-  import: 'Import',
-  importTitle: 'Import a Grafana dashboard',
-  json: 'Its JSON',
-  jsonHint: 'As Grafana exports it. What it uses that svc does not know is left out and listed.',
-  notJson: 'This is not JSON: {cause}',
-  leftOut: 'Left out of {title}',
-  open: 'Open the dashboard',
-  name: 'Dashboard',
-  from: 'Brought by',
-  user: 'users',
-  panels: 'Panels',
-  variables: 'Variables',
-  none: 'There are no dashboards.',
-  noneNote: 'A dashboard begins with its first panel.',
-});
 
 interface Item {
   readonly uid: string;

@@ -1,29 +1,12 @@
 import { useState } from 'preact/hooks';
 
 import { api } from '../../client/api.ts';
-import { words } from '../../text/words.ts';
+import { panelForm as text } from '../../text/english/dashboards.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, SelectField, TextField } from '../../kit/form.tsx';
 import { Button } from '../../kit/parts.tsx';
 import { firstGap } from './gap.ts';
 import type { Panel } from './panel.tsx';
-
-const text = words('panel-form', {
-  uid: 'Name in its address',
-  uidHint: 'Letters, digits, - and _.',
-  name: 'Title of the panel',
-  firstName: 'Title of its first panel',
-  type: 'Drawn as',
-  query: 'Query',
-  queryHint: 'PromQL; LogQL for lines of logs.',
-  legend: 'Names of its lines',
-  legendHint: '{{label}} stands for a label; empty for all of them.',
-  unit: 'Unit',
-  width: 'Columns of 24',
-  height: 'Rows',
-  remove: 'Remove the panel',
-  removed: 'The panel is gone.',
-});
 
 const types = ['timeseries', 'stat', 'gauge', 'table', 'logs'] as const;
 const units = [

@@ -2,21 +2,12 @@ import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 
 import type { Unit } from '../../text/format.ts';
-import { count, words } from '../../text/words.ts';
+import { panel as text } from '../../text/english/dashboards.ts';
+import { count } from '../../text/words.ts';
 import { Graph } from '../../kit/chart.tsx';
 import { Button } from '../../kit/parts.tsx';
 import type { Plotted } from '../../kit/plot.ts';
 import { Time } from '../../kit/time.tsx';
-
-const text = words('panel', {
-  edit: 'Edit {title}',
-  nothing: 'Nothing to show in this time.',
-  left: 'and one more|and {count} more',
-  value: 'Value',
-  name: 'Name',
-  time: 'When',
-  line: 'Line',
-});
 
 type State = 'ok' | 'warning' | 'critical';
 type Point = readonly [number, string];

@@ -2,28 +2,13 @@ import { api, type Page } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
-import { say, words } from '../../text/words.ts';
+import { agentsOfDevice as text } from '../../text/english/devices.ts';
+import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Empty, Refused, Section, Skeleton } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
-
-const text = words('agents-of-device', {
-  none: 'No agent watches this device.',
-  version: 'version {version}',
-  waits: 'The machine of this agent waits to be accepted.',
-  accept: 'It is this device',
-  refuse: 'It is not',
-  accepted: 'The machine of {name} is this device from now on.',
-  refusedDone: 'The agent no longer claims this device.',
-  heard: 'heard',
-  name: 'Collector',
-  state: 'State',
-  restarts: 'Restarts',
-  samples: 'Samples',
-  error: 'Last error',
-});
 
 interface Edge {
   readonly id: number;

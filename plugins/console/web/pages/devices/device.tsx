@@ -6,7 +6,8 @@ import { useMay } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
 import { address } from '../../browser/location.ts';
-import { say, words } from '../../text/words.ts';
+import { device as text } from '../../text/english/devices.ts';
+import { say } from '../../text/words.ts';
 import type { Device, Incident } from '../shapes.ts';
 import { Chart } from '../../kit/chart.tsx';
 import type { ChartQuery } from '../../kit/matrix.ts';
@@ -20,43 +21,6 @@ import { LogLines } from '../logs/lines.tsx';
 import { Changes } from '../overview/changes.tsx';
 import { Agents } from './agents.tsx';
 import { Processes } from './processes.tsx';
-
-const text = words('device', {
-  noSuch: 'There is no device {id}.',
-  back: 'All devices',
-  overview: 'Overview',
-  processes: 'Processes',
-  logs: 'Logs',
-  agents: 'Agents',
-  shell: 'Open a shell',
-  edit: 'Edit',
-  online: 'Online',
-  silent: 'Silent',
-  heard: 'heard',
-  facts: 'Facts',
-  hostname: 'Host name',
-  system: 'System',
-  kernel: 'Kernel',
-  address: 'Address',
-  cpus: 'CPUs',
-  memory: 'Memory',
-  disk: 'Disks',
-  roles: 'Roles',
-  tags: 'Tags',
-  incidents: 'Incidents',
-  noIncidents: 'Nothing fires here.',
-  cpu: 'CPU',
-  memoryUse: 'Memory in use',
-  diskUse: 'Disks in use',
-  load: 'Load',
-  network: 'Network',
-  diskIo: 'Reads and writes',
-  editTitle: 'Edit the device',
-  name: 'Name',
-  rolesHint: 'Such as db, web, cache; separated by commas.',
-  tagsHint: 'One a line, as name=value.',
-  saved: 'Saved.',
-});
 
 /** One device: how it is, what runs on it, what it says, who watches it. */
 export function DevicePage({ id, part }: { readonly id: string; readonly part: string }) {

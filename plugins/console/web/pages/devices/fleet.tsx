@@ -2,37 +2,14 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
 import { address, useParam } from '../../browser/location.ts';
-import { say, words } from '../../text/words.ts';
+import { fleet as text } from '../../text/english/devices.ts';
+import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Segments } from '../../kit/form.tsx';
 import { Button, Empty, Refused } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
-
-const text = words('fleet', {
-  label: 'Agents',
-  search: 'Search by name or host name',
-  shown: 'Which',
-  all: 'All',
-  online: 'Online',
-  offline: 'Silent',
-  pending: 'Never connected',
-  name: 'Agent',
-  version: 'Version',
-  drift: 'another version than svc',
-  device: 'Device',
-  watches: 'Device {id}',
-  decide: 'Decide',
-  clones: 'Two machines use the keys of this agent.',
-  stranger: 'Another machine came with its secret and was refused',
-  letIn: 'Let the next one in',
-  letInDone: 'The machine that connects next is this agent.',
-  heard: 'Heard',
-  none: 'No agent is like this.',
-  empty: 'There are no agents.',
-  emptyNote: 'Add a host: its agent appears here by itself.',
-});
 
 interface Edge {
   readonly id: number;

@@ -4,7 +4,7 @@ import { useData, useList } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
 import { address, useParam, usePlace } from '../../browser/location.ts';
 import { useMay } from '../../client/additions.ts';
-import { words } from '../../text/words.ts';
+import { devices as text } from '../../text/english/devices.ts';
 import type { Device } from '../shapes.ts';
 import { Segments } from '../../kit/form.tsx';
 import { Empty, Head, Refused, Tabs } from '../../kit/parts.tsx';
@@ -15,28 +15,6 @@ import { Time } from '../../kit/time.tsx';
 import { AddHost } from '../overview/checklist.tsx';
 import { DevicePage } from './device.tsx';
 import { Fleet } from './fleet.tsx';
-
-const text = words('devices', {
-  title: 'Devices',
-  agents: 'Agents',
-  add: 'Add a host',
-  search: 'Search by name or address',
-  shown: 'Which',
-  all: 'All',
-  online: 'Online',
-  silent: 'Silent',
-  name: 'Name',
-  system: 'System',
-  address: 'Address',
-  cpu: 'CPU',
-  memory: 'Memory',
-  load: 'Load',
-  roles: 'Roles and tags',
-  seen: 'Heard',
-  none: 'No device is like this.',
-  empty: 'No device is watched yet.',
-  emptyNote: 'Add a host: run the line that is made on it as root; it appears by itself.',
-});
 
 /** `/ui/devices`, `/ui/devices/agents` for what watches them, and `/ui/devices/<id>/<part>` for one. */
 export default function Devices() {

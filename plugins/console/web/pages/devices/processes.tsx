@@ -1,25 +1,11 @@
 import { useData } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
 import { useParam } from '../../browser/location.ts';
-import { words } from '../../text/words.ts';
+import { processes as text } from '../../text/english/devices.ts';
 import { Segments } from '../../kit/form.tsx';
 import { Empty, Refused } from '../../kit/parts.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
-
-const text = words('processes', {
-  title: 'Processes',
-  none: 'No agent watches this device.',
-  noneNote: 'Run the line of "Make the line" in Devices on it.',
-  by: 'Sorted by',
-  cpu: 'CPU',
-  mem: 'Memory',
-  command: 'Command',
-  pid: 'PID',
-  user: 'User',
-  started: 'Started',
-  read: 'Read',
-});
 
 interface Process {
   readonly pid: number;

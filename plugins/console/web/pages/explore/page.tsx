@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { useData } from '../../client/data.ts';
 import { figure, type Unit } from '../../text/format.ts';
 import { address, useParam } from '../../browser/location.ts';
-import { words } from '../../text/words.ts';
+import { explore as text } from '../../text/english/explore.ts';
 import { Chart } from '../../kit/chart.tsx';
 import { nameOf } from '../../kit/matrix.ts';
 import { Segments } from '../../kit/form.tsx';
@@ -11,25 +11,6 @@ import { Empty, Head, Section } from '../../kit/parts.tsx';
 import { QueryField } from '../../kit/query-field.tsx';
 import { SpanChoice, useSpan } from '../../kit/span.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
-
-const text = words('explore', {
-  title: 'Explore',
-  query: 'PromQL query',
-  unit: 'Unit',
-  count: 'Count',
-  percent: 'Percent',
-  bytes: 'Bytes',
-  seconds: 'Seconds',
-  result: 'Now',
-  series: 'Series',
-  value: 'Value',
-  begin: 'Ask for a metric.',
-  beginNote: 'Type a name; what is there is suggested. Or begin with one of these:',
-  none: 'No series has a value now.',
-  logs: 'Logs',
-  traces: 'Traces',
-  history: 'Asked before',
-});
 
 const examples = [
   'node_cpu_usage_percent',

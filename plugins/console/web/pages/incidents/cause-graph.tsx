@@ -1,10 +1,4 @@
-import { words } from '../../text/words.ts';
-
-const text = words('cause-graph', {
-  label: 'From the cause to the symptom',
-  confirmed: 'confirmed',
-  assumed: 'assumed',
-});
+import { causeGraph as text } from '../../text/english/incidents.ts';
 
 /** One step of a failure from one thing to the next, and which checks say so. */
 export interface Propagation {

@@ -1,23 +1,9 @@
 import { useState } from 'preact/hooks';
 
 import { api } from '../../client/api.ts';
-import { words } from '../../text/words.ts';
+import { incidentDialogs as text } from '../../text/english/incidents.ts';
 import { Dialog, tell } from '../../kit/dialog.tsx';
 import { Field, Form, Segments, TextField } from '../../kit/form.tsx';
-
-const text = words('incident-dialogs', {
-  silenceTitle: 'Silence this incident',
-  silenceNote: 'No notices are sent until then. The incident and its timeline go on.',
-  howLong: 'For',
-  reason: 'Reason',
-  silence: 'Silence',
-  silenced: 'Silenced.',
-  noteTitle: 'Add a note',
-  note: 'Note',
-  noteHint: 'It stands in the timeline, with your name.',
-  add: 'Add',
-  added: 'Added to the timeline.',
-});
 
 const spans = ['15m', '1h', '4h', '24h', '72h'] as const;
 

@@ -4,7 +4,8 @@ import { api, type Page } from '../../client/api.ts';
 import { useData } from '../../client/data.ts';
 import { duration, figure } from '../../text/format.ts';
 import { address } from '../../browser/location.ts';
-import { say, words } from '../../text/words.ts';
+import { incident as text } from '../../text/english/incidents.ts';
+import { say } from '../../text/words.ts';
 import type { Incident } from '../shapes.ts';
 import { Chart } from '../../kit/chart.tsx';
 import { attempt } from '../../kit/dialog.tsx';
@@ -20,39 +21,6 @@ import { type Names, titleOf, useName } from './named.ts';
 import { Report } from './report.tsx';
 import { Timeline } from './timeline.tsx';
 import { Told } from './told.tsx';
-
-const text = words('incident', {
-  noSuch: 'There is no incident {id}.',
-  back: 'All incidents',
-  acknowledge: 'Acknowledge',
-  silence: 'Silence',
-  endSilence: 'End the silence',
-  note: 'Note',
-  resolve: 'Resolve',
-  acknowledged: 'Acknowledged.',
-  resolved: 'Resolved.',
-  ended: 'It is open again.',
-  fired: 'fired',
-  lasts: 'lasted {span}',
-  lasting: 'for {span}',
-  rule: 'Rule',
-  state: 'State',
-  severity: 'Severity',
-  value: 'Value',
-  worst: 'Worst',
-  threshold: 'Threshold',
-  device: 'Device',
-  instances: 'Instances',
-  by: 'Acknowledged by',
-  until: 'Silenced until',
-  runbook: 'Runbook',
-  labels: 'Labels',
-  facts: 'Facts',
-  measured: 'What the rule measures',
-  instance: 'Instance',
-  since: 'Since',
-  seen: 'Seen',
-});
 
 interface Rule {
   readonly id: number;

@@ -2,7 +2,7 @@ import { useSeesAll } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
 import { duration } from '../../text/format.ts';
 import { address, useParam, usePlace } from '../../browser/location.ts';
-import { words } from '../../text/words.ts';
+import { incidents as text } from '../../text/english/incidents.ts';
 import type { Incident } from '../shapes.ts';
 import { Segments } from '../../kit/form.tsx';
 import { Empty, Head, Refused } from '../../kit/parts.tsx';
@@ -11,30 +11,6 @@ import { type Column, Table } from '../../kit/table.tsx';
 import { Time, useNow } from '../../kit/time.tsx';
 import { IncidentPage } from './incident.tsx';
 import { type Names, placeOf, titleOf, useNames } from './named.ts';
-
-const text = words('incidents', {
-  title: 'Incidents',
-  search: 'Search incidents',
-  status: 'Status',
-  severity: 'Severity',
-  current: 'Current',
-  silenced: 'Silenced',
-  resolved: 'Resolved',
-  all: 'All',
-  critical: 'Critical',
-  warning: 'Warning',
-  info: 'Info',
-  what: 'What',
-  where: 'Where',
-  state: 'State',
-  fired: 'Fired',
-  lasted: 'Lasts',
-  none: 'No incident is like this.',
-  calm: 'Nothing is firing.',
-  calmNote:
-    'Rules fire when their condition holds. Try one from the first steps on the overview, or look at the rules.',
-  rules: 'Rules',
-});
 
 /** State filters; a silenced incident is not resolved. */
 const states: Readonly<Record<string, string | undefined>> = {

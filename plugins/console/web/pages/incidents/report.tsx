@@ -3,38 +3,14 @@ import { useRoom } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
 import { address } from '../../browser/location.ts';
-import { say, words } from '../../text/words.ts';
+import { report as text } from '../../text/english/incidents.ts';
+import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Link, Markdown } from '../../kit/markdown.tsx';
 import { Button, Empty, Section, Skeleton } from '../../kit/parts.tsx';
 import { Mark, Tag, type Tone } from '../../kit/status.tsx';
 import { Time } from '../../kit/time.tsx';
 import { CauseGraph, type Propagation } from './cause-graph.tsx';
-
-const text = words('report', {
-  title: 'Why',
-  none: 'Nobody has looked for the cause yet.',
-  investigate: 'Investigate',
-  again: 'Investigate again',
-  started: 'The investigation has begun.',
-  running: 'Looking for the cause…',
-  failed: 'The investigation failed.',
-  confidence: 'confidence {level}',
-  root_cause: 'Root cause',
-  suspected: 'Suspected cause',
-  no_anomaly: 'Nothing strays from what is usual',
-  recovered: 'It has recovered',
-  insufficient_data: 'Too little is known',
-  monitoring_fault: 'The monitoring itself is at fault',
-  others: 'Other explanations',
-  changes: 'Changed before it',
-  next: 'What to do next',
-  notSeen: 'Not looked at',
-  ruledOut: 'Ruled out',
-  evidence: 'Evidence',
-  before: '{minutes} min before',
-  whole: 'The whole report',
-});
 
 interface Hypothesis {
   readonly rank: number;

@@ -1,27 +1,10 @@
 import type { Page } from '../../client/api.ts';
 import { useData } from '../../client/data.ts';
-import { words } from '../../text/words.ts';
+import { timeline as text } from '../../text/english/incidents.ts';
 import { Markdown } from '../../kit/markdown.tsx';
 import { Refused, Section, Skeleton } from '../../kit/parts.tsx';
 import { Mark, type Severity, type Tone } from '../../kit/status.tsx';
 import { Time } from '../../kit/time.tsx';
-
-const text = words('timeline', {
-  title: 'Timeline',
-  firing: 'Fired',
-  repeat_suppressed: 'Fired again; no notice sent',
-  acknowledged: 'Acknowledged',
-  silenced: 'Silenced',
-  unsilenced: 'Silence ended',
-  resolved: 'Resolved',
-  reopened: 'Fired again',
-  note: 'Note',
-  notification_sent: 'Told',
-  notification_failed: 'Could not be told',
-  inhibited: 'Held back by a graver incident',
-  ai_initial_diagnosis: 'First diagnosis',
-  more: 'Earlier events are left out.',
-});
 
 interface Event {
   readonly id: number;

@@ -2,31 +2,11 @@ import { api, type Page } from '../../client/api.ts';
 import { useMay, useSeesAll } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
 import { address } from '../../browser/location.ts';
-import { words } from '../../text/words.ts';
+import { told as text } from '../../text/english/incidents.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Section, Skeleton } from '../../kit/parts.tsx';
 import { Mark, type Tone } from '../../kit/status.tsx';
 import { Time } from '../../kit/time.tsx';
-
-const text = words('told', {
-  title: 'Who was told',
-  nobody: 'Nobody: there is no channel for it.',
-  add: 'Connect one',
-  sent: 'told',
-  folded: 'told, together with others',
-  failed: 'could not be told',
-  delayed: 'later',
-  overtaken: 'overtaken by a newer state',
-  waiting: 'waits',
-  held_back: 'held back',
-  not_for_it: 'not for it',
-  firing: 'that it fires',
-  resolved: 'that it is over',
-  reminder: 'that it still fires',
-  queued: 'in the queue',
-  again: 'Send again',
-  sentAgain: 'It is tried again now.',
-});
 
 interface Why {
   readonly notified: boolean;

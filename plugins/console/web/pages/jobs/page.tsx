@@ -2,34 +2,14 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
 import { useParam } from '../../browser/location.ts';
-import { say, words } from '../../text/words.ts';
+import { jobs as text } from '../../text/english/jobs.ts';
+import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Segments } from '../../kit/form.tsx';
 import { Button, Empty, Head } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
-
-const text = words('jobs', {
-  title: 'Jobs',
-  note: 'Work of svc in the background: notifications, investigations, syncs, messages, agents.',
-  all: 'All',
-  waiting: 'Waiting',
-  running: 'Running',
-  failed: 'Failed',
-  state: 'State',
-  what: 'Job',
-  plugin: 'Plugin',
-  tries: 'Tries',
-  created: 'Created',
-  next: 'Next try',
-  none: 'No jobs',
-  noneNote: 'Work that waits, runs or has failed appears here.',
-  action: 'Action',
-  cancel: 'Cancel job',
-  cancelled: 'Job cancelled',
-  progress: '{done} of {total}',
-});
 
 interface Job {
   readonly id: string;

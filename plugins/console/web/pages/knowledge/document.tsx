@@ -4,7 +4,8 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
 import { address, goTo } from '../../browser/location.ts';
-import { say, words } from '../../text/words.ts';
+import { document as text } from '../../text/english/knowledge.ts';
+import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Markdown } from '../../kit/markdown.tsx';
@@ -13,21 +14,6 @@ import { Time } from '../../kit/time.tsx';
 
 /** Title and tags of a file: they are shown as such, not as its text. A note or an answer of a model is shown whole. */
 const header = /^\uFEFF?---\r?\n(?:[\w-]+:.*\n|[ \t-].*\n|\r?\n){1,60}?---(?:\r?\n|$)/;
-
-const text = words('document', {
-  edit: 'Edit',
-  remove: 'Remove',
-  removed: 'The document is gone.',
-  content: 'Text, in Markdown',
-  name: 'Title',
-  versions: 'Versions',
-  of: 'version {version}',
-  adopt: 'Make it ours…',
-  adoptNote: 'Your version takes the place of the playbook. Later versions of svc leave it alone.',
-  nothingAt: 'There is no document at {path}.',
-  nothingAtNote:
-    'It was moved or removed, or it belongs to another organization. Search for it in Knowledge.',
-});
 
 export interface Doc {
   readonly id: number;

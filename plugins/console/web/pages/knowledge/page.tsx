@@ -5,7 +5,8 @@ import { useMay } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
 import { address, usePlace, useParam } from '../../browser/location.ts';
-import { say, words } from '../../text/words.ts';
+import { knowledge as text } from '../../text/english/knowledge.ts';
+import { say } from '../../text/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Head, Refused, Section, Skeleton } from '../../kit/parts.tsx';
@@ -13,29 +14,6 @@ import { Tag } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { DocumentAt, DocumentPage, type Doc } from './document.tsx';
-
-const text = words('knowledge', {
-  title: 'Knowledge',
-  search: 'What goes wrong? An error, a metric, a symptom',
-  add: 'New document',
-  upload: 'Upload…',
-  sync: 'Bring in the playbooks',
-  synced: 'The playbooks that came with svc are in place.',
-  document: 'Document',
-  folder: 'Folder',
-  all: 'All documents',
-  source: 'From',
-  size: 'Size',
-  changed: 'Changed',
-  none: 'There are no documents here.',
-  noneNote: 'Write one, upload a file, or bring in the playbooks that came with svc.',
-  found: 'Found',
-  notFound: 'Nothing says that.',
-  notFoundNote: 'Other words may: a metric, the message of an error, the name of a program.',
-  path: 'Path, such as runbooks/mail.md',
-  content: 'Text, in Markdown',
-  uploaded: '{name} is in.',
-});
 
 interface Folder {
   readonly path: string;

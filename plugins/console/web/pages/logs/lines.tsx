@@ -4,19 +4,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type ApiError } from '../../client/api.ts';
 import { asApiError } from '../../client/data.ts';
 import { moment } from '../../text/format.ts';
-import { words } from '../../text/words.ts';
+import { logLines as text } from '../../text/english/logs.ts';
 import { Button, Empty, Refused, Skeleton } from '../../kit/parts.tsx';
 import { SpanChoice, useSpan } from '../../kit/span.tsx';
-
-const text = words('log-lines', {
-  follow: 'Follow',
-  stop: 'Stop following',
-  none: 'No line in this time.',
-  noneNote: 'Look at a longer span, or at fewer conditions.',
-  lines: 'Lines',
-  wrap: 'Wrap lines',
-  most: 'The newest {count}; older ones are there.',
-});
 
 export interface Line {
   /** Time in nanoseconds, as the store returns it: more digits than a number holds. */

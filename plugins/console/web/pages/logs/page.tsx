@@ -3,18 +3,10 @@ import { useState } from 'preact/hooks';
 import type { ApiError } from '../../client/api.ts';
 import { useData } from '../../client/data.ts';
 import { useParam } from '../../browser/location.ts';
-import { words } from '../../text/words.ts';
+import { logs as text } from '../../text/english/logs.ts';
 import { Head } from '../../kit/parts.tsx';
 import { QueryField } from '../../kit/query-field.tsx';
 import { LogLines } from './lines.tsx';
-
-const text = words('logs', {
-  title: 'Logs',
-  query: 'LogQL query',
-  search: 'Find in the lines',
-  of: 'of',
-  any: 'anything',
-});
 
 const everything = '{service_name=~".+"}';
 

@@ -3,22 +3,10 @@ import { useRef } from 'preact/hooks';
 import { type Data, useData } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
 import { address } from '../../browser/location.ts';
-import { words } from '../../text/words.ts';
+import { overviewBusiest as text } from '../../text/english/overview.ts';
 import { Empty, Section } from '../../kit/parts.tsx';
 import { Share } from '../../kit/share.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
-
-const text = words('overview-busiest', {
-  busiest: 'Busiest devices',
-  allDevices: 'All devices',
-  device: 'Device',
-  cpu: 'CPU',
-  memory: 'Memory',
-  disk: 'Fullest disk',
-  load: 'Load',
-  noMetrics: 'No metrics yet.',
-  noMetricsNote: 'They come within seconds.',
-});
 
 interface Vector {
   readonly data: {

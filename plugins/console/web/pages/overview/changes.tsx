@@ -1,14 +1,9 @@
 import type { Page } from '../../client/api.ts';
 import { useRoom } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
-import { words } from '../../text/words.ts';
+import { changes as text } from '../../text/english/overview.ts';
 import { Awaited, Section } from '../../kit/parts.tsx';
 import { Time } from '../../kit/time.tsx';
-
-const text = words('changes', {
-  title: 'What changed',
-  none: 'Nothing that svc knows of. Tell it of deploys: POST /api/v1/changes.',
-});
 
 /** Something that was changed on purpose: by people, by programs, by upgrades. */
 interface Change {

@@ -8,32 +8,11 @@ import { below } from '../../browser/base.ts';
 import { useData } from '../../client/data.ts';
 import { address } from '../../browser/location.ts';
 import { kept } from '../../browser/store.ts';
-import { say, words } from '../../text/words.ts';
+import { checklist as text } from '../../text/english/overview.ts';
+import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Copyable, Skeleton } from '../../kit/parts.tsx';
 import { Mark } from '../../kit/status.tsx';
-
-const text = words('checklist', {
-  title: 'First steps',
-  hide: 'Hide',
-  machine: 'This machine is watched',
-  machineNote: 'Its agent starts with svc; figures come within seconds.',
-  host: 'Add a host',
-  hostNote: 'Run this line there as root. The host appears in Devices by itself.',
-  manual: 'Other hosts',
-  hostButton: 'Make the line',
-  told: 'Be told',
-  toldNote: 'Connect a channel, and test it.',
-  toldLink: 'Channels',
-  incident: 'Try an incident',
-  incidentNote: 'Harmless, over after a minute. Acknowledge it, look at it, resolve it.',
-  incidentButton: 'Make a test incident',
-  incidentComing: 'It fires within 15 seconds.',
-  incidentLink: 'Open incident {id}',
-  ask: 'Ask a question',
-  askNote: 'What is this machine busy with?',
-  askLink: 'Chat',
-});
 
 const keptAs = 'first-steps';
 /** Key of the trial rule, which is deleted once its incident is over. */
@@ -225,7 +204,7 @@ async function tryOut(): Promise<void> {
   const until = Math.floor(Date.now() / 1000) + tryOutSeconds;
   await api.post('/alert-rules', {
     rule_key: tryOutKey,
-    name: 'A test incident',
+    name: text.testRule,
     kind: 'metric_raw',
     source_type: 'svc_builtin',
     scope_type: 'global',
@@ -233,8 +212,8 @@ async function tryOut(): Promise<void> {
     severity: 'info',
     conditions: [{ expr: `vector(time() < bool ${until}) > 0` }],
     annotations: {
-      summary: 'A test incident: all is well',
-      description: 'Made on the overview. It clears by itself.',
+      summary: text.testSummary,
+      description: text.testDescription,
     },
   });
 }

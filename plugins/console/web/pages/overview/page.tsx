@@ -2,7 +2,8 @@ import { useAdditions, useSeesAll } from '../../client/additions.ts';
 import { type Data, useData, useList } from '../../client/data.ts';
 import type { Unit } from '../../text/format.ts';
 import { address } from '../../browser/location.ts';
-import { count, words } from '../../text/words.ts';
+import { overview as text } from '../../text/english/overview.ts';
+import { count } from '../../text/words.ts';
 import type { Page } from '../../client/api.ts';
 import { Chart } from '../../kit/chart.tsx';
 import { Awaited, Empty, Head, Section } from '../../kit/parts.tsx';
@@ -13,30 +14,6 @@ import type { Device, Incident } from '../shapes.ts';
 import { Checklist } from './checklist.tsx';
 import { Busiest } from './busiest.tsx';
 import { Changes } from './changes.tsx';
-
-const text = words('overview', {
-  title: 'Overview',
-  critical: 'critical',
-  warning: 'warning',
-  info: 'info',
-  online: 'online',
-  silent: 'silent',
-  rules: 'rules on watch',
-  firing: 'Firing now',
-  allIncidents: 'All incidents',
-  calm: 'Nothing is firing.',
-  calmNote: '{count} rule watches.|{count} rules watch.',
-  incident: 'What',
-  where: 'Where',
-  since: 'Since',
-  silentTitle: 'Silent',
-  noneSilent: 'Every device is heard.',
-  ownHealth: 'svc itself',
-  healthy: 'All parts are fit.',
-  cpuChart: 'CPU of the busiest',
-  memoryChart: 'Memory in use',
-  failing: 'rules fail',
-});
 
 export default function Overview() {
   const incidents = useList<Incident>('/alerts/incidents', {

@@ -2,28 +2,11 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { api, type ApiError } from '../../client/api.ts';
 import { asApiError } from '../../client/data.ts';
-import { words } from '../../text/words.ts';
+import { install as text } from '../../text/english/packs.ts';
 import { Dialog, tell } from '../../kit/dialog.tsx';
 import { Form } from '../../kit/form.tsx';
 import { Fields, Refused, Skeleton } from '../../kit/parts.tsx';
 import { Tag } from '../../kit/status.tsx';
-
-const text = words('install', {
-  title: 'What this pack wants',
-  install: 'Install it',
-  done: 'Installed.',
-  pack: 'Pack',
-  scan: 'Scan',
-  may: 'May',
-  skills: 'Skills',
-  agents: 'Agents',
-  hosts: 'Hosts',
-  scripts: 'Runs',
-  ignored: 'Ignored',
-  findings: 'Findings',
-  warnings: 'Note',
-  nothing: 'nothing but its own text',
-});
 
 export interface Source {
   readonly registry: string;

@@ -4,7 +4,8 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
 import { address, goTo, useParam, usePlace } from '../../browser/location.ts';
-import { say, words } from '../../text/words.ts';
+import { packs as text } from '../../text/english/packs.ts';
+import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Empty, Fields, Head, Refused, Section, Skeleton, Tabs } from '../../kit/parts.tsx';
 import { Status, Tag } from '../../kit/status.tsx';
@@ -12,39 +13,6 @@ import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { Install, type Source } from './install.tsx';
 import { Registries } from './registries.tsx';
-
-const text = words('packs', {
-  title: 'Packs',
-  installed: 'Installed',
-  find: 'Find',
-  registries: 'Registries',
-  pack: 'Pack',
-  version: 'Version',
-  state: 'State',
-  scan: 'Scan',
-  none: 'No pack is installed.',
-  noneNote:
-    'Add a registry and look for one, or install from an address, a folder or a git repository.',
-  search: 'Search all registries',
-  notFound: 'No registry has such a pack.',
-  from: 'From',
-  install: 'Install',
-  signed: 'signed',
-  unsigned: 'unsigned',
-  enable: 'Switch on',
-  disable: 'Switch off',
-  rollback: 'Back to {version}',
-  uninstall: 'Uninstall',
-  skills: 'Skills',
-  agents: 'Agents',
-  permissions: 'May',
-  hosts: 'Hosts',
-  ignored: 'Ignored',
-  findings: 'What the scan found',
-  by: 'Installed by',
-  at: 'Since',
-  done: 'Done.',
-});
 
 interface Pack {
   readonly pack_id: string;

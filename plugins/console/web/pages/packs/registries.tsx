@@ -3,29 +3,13 @@ import { useState } from 'preact/hooks';
 import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
-import { words } from '../../text/words.ts';
+import { registries as text } from '../../text/english/packs.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Section } from '../../kit/parts.tsx';
 import { Status } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
-
-const text = words('registries', {
-  registries: 'Registries',
-  add: 'Add a registry',
-  name: 'Name',
-  address: 'Address of its index, or a folder of this machine',
-  key: 'Public key (ed25519), if it is signed',
-  refresh: 'Refresh',
-  remove: 'Remove',
-  noRegistries: 'There are no registries.',
-  signed: 'signed',
-  unsigned: 'unsigned',
-  at: 'Read',
-  done: 'Done.',
-  packs: 'Packs',
-});
 
 interface Registry {
   readonly name: string;

@@ -2,35 +2,13 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
 import { address, usePlace } from '../../browser/location.ts';
-import { say, words } from '../../text/words.ts';
+import { plugins as text } from '../../text/english/plugins.ts';
+import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Empty, Fields, Head, Refused, Section, Skeleton } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
-
-const text = words('plugins', {
-  title: 'Plugins',
-  note: 'Every room of the house. Each can be taken away while the rest serves.',
-  name: 'Plugin',
-  state: 'State',
-  version: 'Version',
-  since: 'Since',
-  none: 'There are no plugins.',
-  reload: 'Load again',
-  enable: 'Switch on',
-  disable: 'Switch off',
-  done: '{name}: {state}',
-  requires: 'Needs',
-  provides: 'Provides',
-  dependents: 'Needed by',
-  cause: 'Cause',
-  residue: 'Left behind',
-  generation: 'Generation',
-  timings: 'How long its start took',
-  strikes: 'Errors it was charged with',
-  milliseconds: '{ms} ms',
-});
 
 interface Plugin {
   readonly id: string;

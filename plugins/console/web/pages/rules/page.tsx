@@ -4,7 +4,8 @@ import { api } from '../../client/api.ts';
 import { useMay, useSeesAll } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
 import { address, goTo, usePlace, useParam } from '../../browser/location.ts';
-import { count, words } from '../../text/words.ts';
+import { rules as text } from '../../text/english/rules.ts';
+import { count } from '../../text/words.ts';
 import { attempt, Dialog, tell } from '../../kit/dialog.tsx';
 import { CheckField, Form, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Head } from '../../kit/parts.tsx';
@@ -12,27 +13,6 @@ import { Mark, severityName } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { RuleForm } from './rule-form.tsx';
 import type { Rule } from './rule.ts';
-
-const text = words('rules', {
-  title: 'Rules',
-  search: 'Search rules',
-  add: 'New rule',
-  import: 'Import…',
-  importTitle: 'Rules of Prometheus',
-  content: 'A rule file, or a PrometheusRule object',
-  dryRun: 'Only say what would be taken',
-  taken: '{count} rule taken|{count} rules taken',
-  left: '{count} left out|{count} left out',
-  name: 'Rule',
-  kind: 'Kind',
-  scope: 'Scope',
-  failing: 'fails: {error}',
-  enabled: 'On',
-  on: 'On',
-  off: 'Off',
-  none: 'No rule is called so.',
-  noneNote: 'Make one, or import a rule file of Prometheus.',
-});
 
 export default function Rules() {
   const { parts } = usePlace();

@@ -5,7 +5,8 @@ import { useMay } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
 import { address, goTo } from '../../browser/location.ts';
-import { count, words } from '../../text/words.ts';
+import { rule as text } from '../../text/english/rules.ts';
+import { count } from '../../text/words.ts';
 import { Chart } from '../../kit/chart.tsx';
 import { attempt } from '../../kit/dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../../kit/form.tsx';
@@ -15,37 +16,6 @@ import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { examples } from './examples.ts';
 import { draftOf, firstDraft, keyOf, type Previewed, type Rule, type RuleDraft } from './rule.ts';
-
-const text = words('rule', {
-  new: 'New rule',
-  name: 'Name',
-  key: 'Key',
-  keyHint: 'Stable: incidents and silences name the rule by it.',
-  severity: 'Severity',
-  kind: 'Kind',
-  scope: 'Scope',
-  conditions: 'Conditions',
-  conditionsHint:
-    'A list in JSON: what is looked at, and from when on it is wrong. The fields of each kind stand in the API document.',
-  badJson: 'This is not JSON: {error}',
-  runbook: 'Runbook',
-  runbookHint: 'An address, or a playbook of the vault such as playbook://hosts/disk-full.md.',
-  enabled: 'On',
-  remove: 'Remove',
-  removed: 'The rule is gone.',
-  saved: 'The rule is kept.',
-  preview: 'What it would have done in the last day',
-  look: 'Look',
-  notYet: 'First the conditions must be JSON.',
-  quiet: 'It would not have fired.',
-  fired: 'It would have fired once.|It would have fired {count} times.',
-  what: 'What',
-  from: 'From',
-  until: 'Until',
-  value: 'Value',
-  still: 'still firing',
-  query: 'Query {number}',
-});
 
 const severities: readonly (readonly [Severity, string])[] = [
   ['critical', 'critical'],

@@ -4,29 +4,13 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
 import { useParam } from '../../browser/location.ts';
-import { say, words } from '../../text/words.ts';
+import { settings as text } from '../../text/english/settings.ts';
+import { say } from '../../text/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Fields, Head } from '../../kit/parts.tsx';
 import { Tag } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
-
-const text = words('settings', {
-  title: 'Settings',
-  search: 'Search settings',
-  name: 'Setting',
-  value: 'Value',
-  source: 'From',
-  none: 'No setting is called so.',
-  otherwise: 'Otherwise',
-  env: 'In the environment',
-  edit: 'A value as JSON, or plain text',
-  hidden: 'kept secret',
-  fixed: 'It is set by {source}, which has the say over what is kept here.',
-  unset: 'Back to the file or default',
-  kept: 'Kept; it is in force at once.',
-  changedBy: 'Changed by',
-});
 
 interface Setting {
   readonly category: string;

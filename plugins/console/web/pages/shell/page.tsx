@@ -3,7 +3,7 @@ import { useMay } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
 import { duration, figure } from '../../text/format.ts';
 import { address, usePlace } from '../../browser/location.ts';
-import { words } from '../../text/words.ts';
+import { shell as text } from '../../text/english/shell.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Empty, Head, Refused, Tabs } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';
@@ -11,35 +11,6 @@ import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { PlayerPage } from './player.tsx';
 import { ShellPage } from './session.tsx';
-
-const text = words('shell', {
-  title: 'Shells',
-  open: 'Open shells',
-  past: 'Recordings',
-  who: 'Who',
-  device: 'Device',
-  as: 'As',
-  since: 'Since',
-  state: 'State',
-  attached: 'In use',
-  waiting: 'Waits for its browser',
-  sent: 'Shown',
-  end: 'End',
-  ended: 'The shell is ended.',
-  none: 'No shell is open.',
-  noneNote: 'Open one from the page of a device.',
-  devices: 'Devices',
-  noRecordings: 'There are no recordings.',
-  noRecordingsNote: 'Every shell is recorded; its recording is here once it has ended.',
-  length: 'Length',
-  size: 'Size',
-  operator: 'an operator',
-  recording: 'Still open',
-  complete: 'Complete',
-  interrupted: 'Interrupted',
-  failed: 'Failed',
-  deleted: 'Removed',
-});
 
 /** `/ui/shell`, `/ui/shell/recordings`, `/ui/shell/recordings/<id>`; `/ui/shell/<device>` is a shell. */
 export default function Shells() {

@@ -5,23 +5,12 @@ import { api } from '../../client/api.ts';
 import { asApiError } from '../../client/data.ts';
 import { duration } from '../../text/format.ts';
 import { address } from '../../browser/location.ts';
-import { say, words } from '../../text/words.ts';
+import { player as text } from '../../text/english/shell.ts';
+import { say } from '../../text/words.ts';
 import { CheckField, Segments } from '../../kit/form.tsx';
 import { Button, Head, Skeleton } from '../../kit/parts.tsx';
 import { type Cast, type CastEvent, castOf, shortened } from './cast.ts';
 import type { Screen } from './terminal.ts';
-
-const text = words('player', {
-  title: 'Recording {id}',
-  back: 'All recordings',
-  none: 'This is not a recording that can be played.',
-  play: 'Play',
-  pause: 'Pause',
-  place: 'Place in the recording',
-  speed: 'Speed',
-  shorten: 'Shorten waits',
-  terminal: 'What was shown',
-});
 
 const longestWait = 2;
 const tickMs = 50;

@@ -3,38 +3,14 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useData } from '../../client/data.ts';
 import { address } from '../../browser/location.ts';
 import { Store, useStore } from '../../browser/store.ts';
-import { say, words } from '../../text/words.ts';
+import { shellSession as text } from '../../text/english/shell.ts';
+import { say } from '../../text/words.ts';
 import type { Device } from '../shapes.ts';
 import { Form, Segments, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Head, Refused, Skeleton } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';
 import { type LinkState, type Login, ShellLink } from './link.ts';
 import type { Screen } from './terminal.ts';
-
-const text = words('shell-session', {
-  title: 'Shell on {name}',
-  noSuch: 'There is no device {id}.',
-  note: 'By SSH through the agent of the device. The shell is recorded; what you sign in with is not kept.',
-  user: 'User on the device',
-  by: 'Sign in by',
-  password: 'Password',
-  key: 'Private key',
-  keyHint: 'OpenSSH format; it leaves this page once, to sign in.',
-  passphrase: 'Passphrase of the key, if it has one',
-  open: 'Open the shell',
-  end: 'End the shell',
-  again: 'Sign in again',
-  terminal: 'Terminal',
-  joining: 'Signing in…',
-  running: 'Open',
-  recorded: 'recorded',
-  newKey: 'first met: {fingerprint}',
-  lost: 'The connection is lost. The shell goes on for a minute; the page looks for it.',
-  exited: 'The shell ended with {code}.',
-  ended: 'The shell is ended.',
-  noServer:
-    'No SSH server answers on this device. Start one there, or name its port by the tag ssh_port of the device.',
-});
 
 /** A shell on one device: who one is there, then the terminal. */
 export function ShellPage({ device: id }: { readonly device: string }) {

@@ -5,42 +5,14 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
 import { address, useParam } from '../../browser/location.ts';
-import { count, say, words } from '../../text/words.ts';
+import { silences as text } from '../../text/english/silences.ts';
+import { count, say } from '../../text/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Field, Form, Segments, SelectField, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Head, Section } from '../../kit/parts.tsx';
 import { Status } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
-
-const text = words('silences', {
-  title: 'Silences',
-  add: 'Silence…',
-  end: 'End',
-  ended: 'The silence has ended.',
-  made: 'Silenced.',
-  active: 'Active',
-  pending: 'To come',
-  expired: 'Over',
-  state: 'State',
-  what: 'What is silenced',
-  why: 'Why',
-  who: 'By',
-  until: 'Until',
-  none: 'Nothing is silenced.',
-  noneByLabel: 'No silence by labels.',
-  alone: 'Incidents silenced by themselves',
-  incident: 'Incident',
-  noneNote: 'A silence mutes what it matches for a while: everybody is told again when it ends.',
-  matchers: 'Labels that must match',
-  matchersHint: 'One a line: name = value, name != value, name =~ expression, name !~ expression',
-  duration: 'For how long',
-  reason: 'Why',
-  reasonHint: 'Others read it beside each muted incident.',
-  preview: '{firing} firing now, {muted} of them would be muted; in the last day {was} of {fired}.',
-  wrong: 'Line {line} is not "name = value".',
-  more: 'and one more|and {count} more',
-});
 
 interface Matcher {
   readonly name: string;

@@ -2,25 +2,11 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 
 import { useData, useList } from '../../client/data.ts';
 import { address, goTo, usePlace, useParam } from '../../browser/location.ts';
-import { count, words } from '../../text/words.ts';
+import { topology as text } from '../../text/english/topology.ts';
+import { count } from '../../text/words.ts';
 import { Empty, Head, Refused, Section } from '../../kit/parts.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { layout, type Edge, type Node } from './layout.ts';
-
-const text = words('topology', {
-  title: 'Topology',
-  map: 'Map of {count} nodes',
-  search: 'Search nodes',
-  none: 'There are no nodes.',
-  noneNote:
-    'Hosts come by themselves; services and what depends on what are added by POST /api/v1/topology/relations.',
-  reached: 'What fails with {name}',
-  nothing: 'Nothing else depends on it.',
-  node: 'Node',
-  type: 'Kind',
-  steps: 'Steps away',
-  nodes: 'one node|{count} nodes',
-});
 
 interface Blast {
   readonly node: Node;

@@ -1,24 +1,13 @@
 import { useData } from '../../client/data.ts';
 import { duration } from '../../text/format.ts';
 import { address, useParam, usePlace } from '../../browser/location.ts';
-import { words } from '../../text/words.ts';
+import { traces as text } from '../../text/english/traces.ts';
 import { Empty, Head } from '../../kit/parts.tsx';
 import { QueryField } from '../../kit/query-field.tsx';
 import { SpanChoice, useSpan } from '../../kit/span.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { TracePage } from './trace.tsx';
-
-const text = words('traces', {
-  title: 'Traces',
-  query: 'TraceQL query',
-  name: 'What',
-  service: 'Service',
-  took: 'Took',
-  at: 'When',
-  none: 'No trace is like this.',
-  noneNote: 'Programs send them by OTLP to /v1/traces; svc itself sends one of each slow request.',
-});
 
 interface Found {
   readonly traceID: string;

@@ -1,23 +1,13 @@
 import { useMemo } from 'preact/hooks';
 
 import { duration } from '../../text/format.ts';
-import { count, say, words } from '../../text/words.ts';
+import { serviceMap as text } from '../../text/english/traces.ts';
+import { count, say } from '../../text/words.ts';
 import { Section } from '../../kit/parts.tsx';
 import { Mark } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { layout } from '../topology/layout.ts';
 import type { Span } from './tree.ts';
-
-const text = words('service-map', {
-  title: 'Service map',
-  map: 'Which service calls which: {calls}',
-  calls: '{count}×|{count}×',
-  from: 'Service',
-  to: 'calls',
-  times: 'Times',
-  mean: 'On average',
-  failed: 'Failed',
-});
 
 /** All calls of one service by another, in one trace. */
 interface Calls {

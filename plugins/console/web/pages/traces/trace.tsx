@@ -3,26 +3,13 @@ import { useMemo, useState } from 'preact/hooks';
 import { useData } from '../../client/data.ts';
 import { duration } from '../../text/format.ts';
 import { address } from '../../browser/location.ts';
-import { count, say, words } from '../../text/words.ts';
+import { trace as text } from '../../text/english/traces.ts';
+import { count, say } from '../../text/words.ts';
 import { Empty, Fields, Head, Refused, Skeleton } from '../../kit/parts.tsx';
 import { Mark } from '../../kit/status.tsx';
 import { Time } from '../../kit/time.tsx';
 import { ServiceMap } from './service-map.tsx';
 import { type Span, type TraceAnswer, treeOf } from './tree.ts';
-
-const text = words('trace', {
-  noSuch: 'There is no trace {id}.',
-  back: 'All traces',
-  spans: 'one span|{count} spans',
-  services: 'one service|{count} services',
-  failed: 'failed',
-  waterfall: 'Spans by their time',
-  service: 'Service',
-  took: 'Took',
-  began: 'Began after',
-  kind: 'Kind',
-  state: 'State',
-});
 
 /** One trace: each span where it stood in the time of all. */
 export function TracePage({ id }: { readonly id: string }) {

@@ -2,29 +2,12 @@ import { useState } from 'preact/hooks';
 
 import { api, type Page } from '../../client/api.ts';
 import { useData, useList } from '../../client/data.ts';
-import { count, say, words } from '../../text/words.ts';
+import { organizations as text } from '../../text/english/users.ts';
+import { count, say } from '../../text/words.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Button, Empty } from '../../kit/parts.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
-
-const text = words('organizations', {
-  title: 'Organizations',
-  add: 'New organization',
-  edit: '{name}',
-  name: 'Name',
-  about: 'For',
-  sees: 'Its members see',
-  all: 'all devices',
-  selector: 'Devices that its members see',
-  selectorHint:
-    'Tags and roles with commas between them, all of which a device must fit: customer=acme, or customer=acme,role:db. Empty: all devices.',
-  keepsAll: 'Keeps all {total} devices.',
-  keeps: 'Keeps {kept} of one device.|Keeps {kept} of {count} devices.',
-  keepsNone: 'No device fits: its members would see none of {total}.',
-  counting: 'Looking which devices fit…',
-  none: 'There are no organizations.',
-});
 
 interface Organization {
   readonly id: number;

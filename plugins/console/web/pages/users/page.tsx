@@ -4,7 +4,8 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
 import { address, usePlace } from '../../browser/location.ts';
-import { say, words } from '../../text/words.ts';
+import { users as text } from '../../text/english/users.ts';
+import { say } from '../../text/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, SelectField, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Head, Tabs } from '../../kit/parts.tsx';
@@ -13,32 +14,6 @@ import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { Organizations } from './organizations.tsx';
 import { WhoMay } from './who-may.tsx';
-
-const text = words('users', {
-  title: 'Users and roles',
-  users: 'Users',
-  roles: 'Roles',
-  organizations: 'Organizations',
-  may: 'Who may do what',
-  add: 'New user',
-  name: 'Name',
-  email: 'E-mail',
-  password: 'Password',
-  passwordHint: 'At least 10 characters; they can change it.',
-  role: 'Role',
-  state: 'State',
-  active: 'Active',
-  disabled: 'Disabled',
-  last: 'Signed in',
-  edit: '{name}',
-  switchOff: 'Disable',
-  switchOn: 'Enable',
-  none: 'There are no users.',
-  grants: 'May',
-  builtin: 'came with svc',
-  noRoles: 'There are no roles.',
-  about: 'For',
-});
 
 interface User {
   readonly id: number;

@@ -1,25 +1,10 @@
 import { useData, useList } from '../../client/data.ts';
 import { useParam } from '../../browser/location.ts';
-import { words } from '../../text/words.ts';
+import { whoMay as text } from '../../text/english/users.ts';
 import { Field } from '../../kit/form.tsx';
 import { Empty, Refused } from '../../kit/parts.tsx';
 import { Status } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
-
-const text = words('who-may', {
-  action: 'Action',
-  actionHint: 'What is asked for, such as webshell or device:delete.',
-  choose: 'Choose an action.',
-  chooseNote: 'The page says who may do it, and by which grant.',
-  person: 'Person',
-  everybody: 'All who may',
-  may: 'May',
-  mayNot: 'May not',
-  verdict: 'Verdict',
-  why: 'Why',
-  role: 'Role',
-  none: 'Nobody may do this.',
-});
 
 interface Action {
   readonly action: string;

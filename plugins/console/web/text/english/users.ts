@@ -1,0 +1,60 @@
+import { words } from '../words.ts';
+
+export const organizations = words('organizations', {
+  title: 'Organizations',
+  add: 'New organization',
+  edit: '{name}',
+  name: 'Name',
+  about: 'For',
+  sees: 'Its members see',
+  all: 'all devices',
+  selector: 'Devices that its members see',
+  selectorHint:
+    'Tags and roles with commas between them, all of which a device must fit: customer=acme, or customer=acme,role:db. Empty: all devices.',
+  keepsAll: 'Keeps all {total} devices.',
+  keeps: 'Keeps {kept} of one device.|Keeps {kept} of {count} devices.',
+  keepsNone: 'No device fits: its members would see none of {total}.',
+  counting: 'Looking which devices fit…',
+  none: 'There are no organizations.',
+});
+
+export const users = words('users', {
+  title: 'Users and roles',
+  users: 'Users',
+  roles: 'Roles',
+  organizations: 'Organizations',
+  may: 'Who may do what',
+  add: 'New user',
+  name: 'Name',
+  email: 'E-mail',
+  password: 'Password',
+  passwordHint: 'At least 10 characters; they can change it.',
+  role: 'Role',
+  state: 'State',
+  active: 'Active',
+  disabled: 'Disabled',
+  last: 'Signed in',
+  edit: '{name}',
+  switchOff: 'Disable',
+  switchOn: 'Enable',
+  none: 'There are no users.',
+  grants: 'May',
+  builtin: 'came with svc',
+  noRoles: 'There are no roles.',
+  about: 'For',
+});
+
+export const whoMay = words('who-may', {
+  action: 'Action',
+  actionHint: 'What is asked for, such as webshell or device:delete.',
+  choose: 'Choose an action.',
+  chooseNote: 'The page says who may do it, and by which grant.',
+  person: 'Person',
+  everybody: 'All who may',
+  may: 'May',
+  mayNot: 'May not',
+  verdict: 'Verdict',
+  why: 'Why',
+  role: 'Role',
+  none: 'Nobody may do this.',
+});
