@@ -108,7 +108,7 @@ async function measured(browser: Browser, house: WholeHouse, devices: number) {
   });
   const page = await context.newPage();
   await page.goto(`${house.url}/`);
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();

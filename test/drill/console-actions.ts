@@ -141,16 +141,11 @@ function neverSeen(all: ReadonlySet<string>): readonly string[] {
 }
 
 /**
- * Returns the labels of a page's buttons and forms, as far as its texts contain them; composed ones
+ * Returns the labels of a page's buttons and forms, as far as the catalogue contains them; composed ones
  * are left to the page.
  */
 function labelsIn(source: string): readonly string[] {
-  const words = new Map(
-    [...source.matchAll(/^ {2}(\w+): '((?:[^'\\]|\\.)*)',/gm)].map(([, key, text]) => [
-      key!,
-      text!,
-    ]),
-  );
+  const words = textsOf(source);
   const buttons = [...withoutWork(source).matchAll(/<Button\b[\s\S]*?(?:<\/Button>|\/>)/g)].map(
     ([whole]) => whole,
   );
@@ -160,6 +155,25 @@ function labelsIn(source: string): readonly string[] {
   ];
   return [...new Set(used.map(([, key]) => words.get(key!)))].filter(
     (text): text is string => text !== undefined && !text.includes('{'),
+  );
+}
+
+/** Returns the texts of a page by their keys: those of the catalogue's area that it imports. */
+function textsOf(source: string): ReadonlyMap<string, string> {
+  const [, area, file] =
+    /import \{ (\w+) as text \} from '.*\/(text\/english\/\w[\w-]*\.ts)'/.exec(source) ?? [];
+  if (area === undefined) {
+    return new Map();
+  }
+  const catalogue = readFileSync(
+    new URL(`../../plugins/console/web/${file!}`, import.meta.url),
+    'utf8',
+  );
+  const [, texts = ''] =
+    new RegExp(`^export const ${area} = words\\([^{]*\\{([^]*?)^\\}\\);`, 'm').exec(catalogue) ??
+    [];
+  return new Map(
+    [...texts.matchAll(/^ {2}(\w+): '((?:[^'\\]|\\.)*)',/gm)].map(([, key, text]) => [key!, text!]),
   );
 }
 

@@ -104,7 +104,7 @@ async function picture(
   const failures: Row[] = [];
   let pictures = 0;
   await page.goto(`${url}/`);
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('button', { name: 'Search or jump to' }).waitFor();

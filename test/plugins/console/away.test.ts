@@ -77,11 +77,7 @@ test(
           : route.continue());
       });
       await page.getByRole('link', { name: 'Silences' }).click();
-      await page
-        .getByText('Nothing is silenced.')
-        .or(page.locator('main .empty'))
-        .first()
-        .waitFor();
+      await page.getByText('No silences').or(page.locator('main .empty')).first().waitFor();
       assert.equal((await renewed).status(), 200);
       await page.unroute('**/api/v1/alerts/silences*');
       await assertClean(view, 'with another token', /401/);
@@ -91,12 +87,12 @@ test(
       'a right that a role loses takes its buttons away, and what is asked all the same is refused in words',
       async () => {
         await page.getByRole('link', { name: 'Rules', exact: true }).click();
-        const add = page.getByRole('button', { name: 'New rule' });
+        const add = page.getByRole('button', { name: 'Create rule' });
         await add.waitFor();
         await send('PATCH', `/roles/${role.name}`, { grants: ['channel:*'] });
         await add.waitFor({ state: 'detached', ...soon });
         await page.goto(`${house.url}/ui/audit`);
-        await page.getByText('Your role may not see this.').waitFor();
+        await page.getByText('Your role does not allow this.').waitFor();
         await assertClean(view, 'refused', /403/);
         await page.evaluate('globalThis.sameDocument = true');
       },
@@ -104,7 +100,7 @@ test(
 
     await t.test('a plugin that is loaded anew leaves what is shown where it is', async () => {
       await page.getByRole('link', { name: 'Channels' }).click();
-      await page.getByRole('button', { name: 'New channel' }).click();
+      await page.getByRole('button', { name: 'Create channel' }).click();
       await page.getByRole('dialog').waitFor();
       await page.keyboard.press('Escape');
       await send('POST', '/notification-channels', {
@@ -125,7 +121,7 @@ test(
         match_severity_min: 'critical',
       });
       await page.getByRole('row', { name: /near/ }).waitFor({ timeout: 15_000 });
-      await page.getByText('svc does not answer since').waitFor({ state: 'detached' });
+      await page.getByText('Disconnected since').waitFor({ state: 'detached' });
       await assertClean(view, 'after two plugins were loaded anew', /50\d|404|ERR_/);
     });
 
@@ -133,9 +129,7 @@ test(
       'a page whose plugin is away says so, keeps what it shows, and goes on by itself',
       async () => {
         await send('POST', '/plugins/notify/disable');
-        const said = page
-          .getByRole('alert')
-          .getByText(/comes from the plugin notify, which does not serve now/);
+        const said = page.getByRole('alert').getByText(/Plugin notify is not running/);
         await said.waitFor(soon);
         await page.getByRole('row', { name: /near/ }).waitFor();
         await assertClean(view, 'without its plugin', /50\d|404/);
@@ -150,7 +144,7 @@ test(
     await t.test(
       'a dialog gives the focus back to what has opened it, and no key leads away from it',
       async () => {
-        const opener = page.getByRole('button', { name: 'New channel' });
+        const opener = page.getByRole('button', { name: 'Create channel' });
         await opener.focus();
         await page.keyboard.press('Enter');
         await page.getByRole('dialog').waitFor();
@@ -184,7 +178,7 @@ test(
           });
         });
         await page.getByRole('link', { name: 'Silences' }).click();
-        await page.getByText('Another account has signed in, in another tab').waitFor(soon);
+        await page.getByText('Another user signed in in another tab').waitFor(soon);
         assert.equal(await page.getByRole('link', { name: 'Silences' }).count(), 0);
         assert.equal(tokens.size, 1);
         await page.unroute('**/api/v1/alerts/silences*');
@@ -193,7 +187,7 @@ test(
         await page.getByRole('row', { name: /near/ }).waitFor();
         await view.context.clearCookies();
         await page.goto(`${house.url}/ui/channels`);
-        await page.getByLabel('E-mail').fill('ada@example.org');
+        await page.getByLabel('Email').fill('ada@example.org');
         await page.getByLabel('Password').fill(password);
         await page.getByRole('button', { name: 'Sign in' }).click();
         await page.getByRole('row', { name: /near/ }).waitFor();
@@ -216,9 +210,9 @@ test(
           headers: { authorization: `Bearer ${token}` },
         });
         assert.ok(all.ok, await all.text());
-        await page.getByText('You were signed out.').waitFor(soon);
+        await page.getByText('Your session ended').waitFor(soon);
         await assertClean(view, 'signed out', /401/);
-        await page.getByLabel('E-mail').fill('ada@example.org');
+        await page.getByLabel('Email').fill('ada@example.org');
         await page.getByLabel('Password').fill(password);
         await page.getByRole('button', { name: 'Sign in' }).click();
         await page.getByRole('row', { name: /near/ }).waitFor();

@@ -108,7 +108,7 @@ test(
 
     await page.keyboard.press('g');
     await page.keyboard.press('i');
-    await page.getByText('Nothing is firing.').waitFor();
+    await page.getByText('No open incidents').waitFor();
     assert.equal(page.url(), `${root}/ui/incidents`);
     await send('/api/v1/alert-rules', {
       rule_key: 'pears',
@@ -151,7 +151,7 @@ test(
       ),
     );
     await page.goto(`${root}/`);
-    await page.getByLabel('your account').click();
+    await page.getByLabel('account menu').click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     assert.deepEqual(await view.context.cookies(), [], 'the cookie is gone');

@@ -111,7 +111,7 @@ export async function signIn(
   password: string,
 ): Promise<void> {
   await page.goto(`${url}/`);
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('button', { name: 'Search or jump to' }).waitFor();

@@ -80,9 +80,9 @@ test(
     await signIn(view, house.url, email, password);
     const { page } = view;
     await page.goto(`${house.url}/ui/chat/${session}`);
-    await page.getByText('This waits for a signature.').waitFor();
+    await page.getByText('This change is waiting for approval.').waitFor();
     await page.reload();
-    await page.getByText('This waits for a signature.').waitFor();
+    await page.getByText('This change is waiting for approval.').waitFor();
     await assertClean(view, 'while it waits');
 
     const { items } = await ask<{ items: { id: string; args_sha256: string }[] }>(
@@ -90,7 +90,7 @@ test(
     );
     await ask(`/approvals/${items[0]!.id}/approve`, { args_sha256: items[0]!.args_sha256 });
     await page.getByText('The tool answered').waitFor();
-    assert.equal(await page.getByText('This waits for a signature.').count(), 0);
+    assert.equal(await page.getByText('This change is waiting for approval.').count(), 0);
     await assertClean(view, 'when it is done');
   },
 );

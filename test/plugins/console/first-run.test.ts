@@ -28,7 +28,7 @@ test(
     const view = await openView(browser, house.url);
     const { page } = view;
     await page.goto(`${house.url}/`);
-    await page.getByRole('heading', { name: 'This svc has no administrator yet' }).waitFor();
+    await page.getByRole('heading', { name: 'svc has no administrator yet' }).waitFor();
     assert.equal(
       await page.getByLabel('Password').count(),
       0,
@@ -40,16 +40,16 @@ test(
     await page.goto(`${house.url}/#setup=${token}`);
     await page.getByLabel('Your name').fill('Ada Lovelace');
     assert.equal(new URL(page.url()).hash, '', 'the token has left the address');
-    await page.getByLabel('E-mail').fill('ada@example.org');
+    await page.getByLabel('Email').fill('ada@example.org');
     await page.getByLabel('Password').fill('short');
-    await page.getByRole('button', { name: 'Make the account' }).click();
+    await page.getByRole('button', { name: 'Create administrator' }).click();
     await page.getByRole('alert').getByText('at least 10 characters').waitFor();
     view.forgive(/400/);
     await assertClean(view, 'refused');
     await page.getByLabel('Password').fill('correct horse');
-    await page.getByRole('button', { name: 'Make the account' }).click();
+    await page.getByRole('button', { name: 'Create administrator' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    await page.getByText('Nothing is firing.').first().waitFor();
+    await page.getByText('No open incidents').first().waitFor();
     await page.getByText('First steps').waitFor();
     await assertClean(view, 'overview, light');
 
@@ -69,21 +69,21 @@ test(
       await page.getByRole('button', { name }).or(page.getByRole('link', { name })).first().click();
       clicks += 1;
     };
-    await click('Make the line');
+    await click('Create install command');
     await page
       .getByText(/svc edge|install|curl/)
       .first()
       .waitFor();
-    await click('Make a test incident');
+    await click('Create test incident');
     await page.getByRole('link', { name: /Open incident \d+/ }).waitFor({ timeout: 60_000 });
     await click('Open incident');
     await page.getByRole('heading', { name: 'Test incident: nothing is wrong' }).waitFor();
     await assertClean(view, 'the incident');
     await click('Acknowledge');
     await page.getByText(/^Acknowledged · fired/).waitFor();
-    await click('Note');
+    await click('Add note');
     await page.getByRole('dialog').getByLabel('Note').fill('Looked at it: **all is well**');
-    await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Add note' }).click();
     await page.getByText('all is well', { exact: true }).waitFor();
     await click('Resolve');
     await page.getByText(/^Resolved · fired/).waitFor();
@@ -100,36 +100,36 @@ test(
 
     await page.reload();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    await page.getByRole('button', { name: 'Light or dark' }).click();
+    await page.getByRole('button', { name: 'Switch theme' }).click();
     await page.getByText('First steps').waitFor();
     await assertClean(view, 'overview, dark');
 
-    await page.getByLabel('your account').click();
+    await page.getByLabel('account menu').click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     assert.deepEqual(await view.context.cookies(), []);
-    await page.getByLabel('E-mail').fill('ada@example.org');
-    await page.getByRole('button', { name: 'I forgot my password' }).click();
+    await page.getByLabel('Email').fill('ada@example.org');
+    await page.getByRole('button', { name: 'Forgot password?' }).click();
     assert.equal(
-      await page.getByLabel('E-mail').inputValue(),
+      await page.getByLabel('Email').inputValue(),
       'ada@example.org',
       'what was typed stands there',
     );
     assert.equal(await page.evaluate<string>('document.activeElement.type'), 'email');
-    await page.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByRole('button', { name: 'Send reset link' }).click();
     await page.getByRole('alert').getByText('no SMTP server is set').waitFor();
     view.forgive(/409/);
     await assertClean(view, 'no link without e-mail');
     await page.goto('about:blank');
     await page.goto(`${house.url}/#reset=spent`);
     await page.getByLabel('Password').fill('correct horse battery');
-    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByRole('button', { name: 'Set password' }).click();
     await page.getByRole('alert').getByText('ask for another').waitFor();
     view.forgive(/401/);
     await assertClean(view, 'a link that was used');
-    await page.getByRole('button', { name: 'Ask for another link' }).click();
-    await page.getByRole('heading', { name: 'Forgotten password' }).waitFor();
-    await page.getByRole('button', { name: 'Back to signing in' }).click();
+    await page.getByRole('button', { name: 'Request another link' }).click();
+    await page.getByRole('heading', { name: 'Reset password' }).waitFor();
+    await page.getByRole('button', { name: 'Back to sign-in' }).click();
     await signIn(view, house.url, 'ada@example.org', 'correct horse');
     await assertClean(view, 'signed in again');
   },

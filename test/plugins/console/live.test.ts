@@ -62,12 +62,12 @@ test(
     await page.evaluate('globalThis.sameDocument = true');
 
     await page.getByRole('link', { name: 'Incidents', exact: true }).click();
-    await page.getByText('Nothing is firing.').waitFor();
+    await page.getByText('No open incidents').waitFor();
     await send('POST', '/api/v1/alert-rules', rule('apples'));
     await page.getByText('something about apples').waitFor({ timeout: 60_000 });
 
     await house.end('SIGKILL');
-    await page.getByText(/^svc does not answer since/).waitFor({ timeout: 2_000 });
+    await page.getByText(/^Disconnected since/).waitFor({ timeout: 2_000 });
     assert.equal(await page.locator('[data-stale]').count(), 1, 'what is shown is shown as stale');
     await page.getByText('something about apples').waitFor();
 
@@ -78,13 +78,11 @@ test(
       .getByRole('row', { name: /apples/ })
       .getByText('Acknowledged')
       .waitFor({ timeout: 2_000 });
-    await page
-      .getByText(/^svc does not answer since/)
-      .waitFor({ state: 'detached', timeout: 2_000 });
+    await page.getByText(/^Disconnected since/).waitFor({ state: 'detached', timeout: 2_000 });
     assert.equal(await page.evaluate('globalThis.sameDocument'), true, 'without a reload');
 
     await send('PATCH', `/api/v1/users/${userId}/role`, { role: 'viewer' });
-    await page.getByText('You were signed out.').waitFor({ timeout: 60_000 });
+    await page.getByText('Your session ended').waitFor({ timeout: 60_000 });
     view.forgive(/ERR_|401|403|503/);
     assert.deepEqual(view.complaints, []);
   },

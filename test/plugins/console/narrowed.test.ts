@@ -145,11 +145,11 @@ test('an administrator narrows an organization in the form, which says how many 
   const { page } = view;
   await goToPage(page, { address: '/ui/users/organizations', sign: 'Acme' });
   await page.getByText('Acme').click();
-  const field = page.getByLabel('Devices that its members see');
+  const field = page.getByLabel('Devices its members see');
   for (const [typed, said] of [
-    ['customer=nobody', 'No device fits'],
-    ['customer', 'Keeps 2 of 2 devices.'],
-    [' customer=acme, ', 'Keeps 1 of 2 devices.'],
+    ['customer=nobody', 'Matches no device'],
+    ['customer', 'Matches 2 of 2 devices.'],
+    [' customer=acme, ', 'Matches 1 of 2 devices.'],
   ] as const) {
     await field.fill(typed);
     await page.getByText(said).waitFor();
@@ -207,7 +207,7 @@ test(
       const said = await page.locator('main .refused').allInnerTexts();
       faults.push(
         ...said
-          .filter((text) => !/^(Your role may not see this|there is no )/.test(text))
+          .filter((text) => !/^(Your role does not allow this|there is no )/.test(text))
           .map((text) => `${address} says ${text}`),
       );
       // Where it says so, in words of a refusal or as a page that there is not, it has asked.

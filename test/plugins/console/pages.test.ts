@@ -22,7 +22,7 @@ const pages: readonly (readonly [address: string, sign: string])[] = [
   ['/ui/logs', 'Logs'],
   ['/ui/traces', 'Traces'],
   ['/ui/knowledge?read=vault/hosts/disk-full.md', 'First three readings'],
-  ['/ui/nowhere', 'There is no such page.'],
+  ['/ui/nowhere', 'Page not found'],
 ];
 
 const password = 'correct horse';
@@ -223,7 +223,7 @@ test('the keyboard alone leads everywhere', { timeout: 120_000 }, async (t) => {
   assert.match(page.url(), /\?q=script$/, 'back leads to where one was');
   await page.locator('h1').click();
   await page.keyboard.press('?');
-  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   assert.deepEqual(await barriers(view), []);
   await page.keyboard.press('Escape');
   await page.keyboard.press('Control+k');
@@ -267,7 +267,7 @@ test(
       .first()
       .waitFor();
     assert.equal(await page.getByRole('row', { name: /auth:refresh/ }).count(), 0);
-    await page.getByText('Every row').click();
+    await page.getByText('All entries').click();
     await page
       .getByRole('row', { name: /auth:refresh/ })
       .first()

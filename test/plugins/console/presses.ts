@@ -31,12 +31,12 @@ const watch = `(() => {
 const oneOfMany: readonly (readonly [RegExp, string])[] = [
   [/^[a-z]+: (Close|Copy|Copied|Try again|Show more)$/, 'any: $1'],
   [/: Copied$/, ': Copy'],
-  [/: As a table: .*/, ': As a table'],
-  [/: .*: (On|Off)$/, ': $1'],
-  [/^(dashboards): Edit .*(?<!the panel)$/, '$1: Edit one panel'],
-  [/^(frame): \S{1,2}, your account$/, '$1: your account'],
+  [/: Show as table: .*/, ': Show as table'],
+  [/: .*: (Enabled|Disabled)$/, ': $1'],
+  [/^(dashboards): Edit .*(?<!panel)$/, '$1: Edit one panel'],
+  [/^(frame): \S{1,2}, account menu$/, '$1: account menu'],
   [/^(agents): [a-z]+_\w+$/, '$1: run a skill'],
-  [/^(packs): Back to .*/, '$1: Back to a version'],
+  [/^(packs): Roll back to .*/, '$1: Roll back to a version'],
   [/^(frame): Search or jump.*/, '$1: Search or jump'],
 ];
 

@@ -35,8 +35,8 @@ test(
     await page.getByLabel('Private key', { exact: true }).fill(sshd.privateKey);
     // This house has few rooms, and the overview asks for more.
     await assertClean(view, 'before the shell', /404/);
-    await page.getByRole('button', { name: 'Open the shell' }).click();
-    await page.getByText(/^Open · recorded/).waitFor();
+    await page.getByRole('button', { name: 'Open shell' }).click();
+    await page.getByText(/^Connected · recorded/).waitFor();
     const screen = page.locator('.terminal .xterm-rows');
     // A colour of its own and a link that a program prints: neither may run into the policy, nor lead anywhere.
     await page.keyboard.type(
@@ -55,32 +55,32 @@ test(
 
     await page.keyboard.type('exit 3');
     await page.keyboard.press('Enter');
-    await page.getByText('The shell ended with 3.').waitFor();
+    await page.getByText('Shell exited with status 3').waitFor();
     const again = async (): Promise<void> => {
       await page.getByLabel('User on the device').fill(sshd.user);
       await page.getByRole('button', { name: 'Private key' }).click();
       await page.getByLabel('Private key', { exact: true }).fill(sshd.privateKey);
-      await page.getByRole('button', { name: 'Open the shell' }).click();
-      await page.getByText(/^Open · recorded/).waitFor();
+      await page.getByRole('button', { name: 'Open shell' }).click();
+      await page.getByText(/^Connected · recorded/).waitFor();
     };
     await page.getByRole('button', { name: 'Sign in again' }).click();
     await again();
-    await page.getByRole('button', { name: 'End the shell' }).click();
-    await page.getByText(/^Open · recorded/).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'End shell' }).click();
+    await page.getByText(/^Connected · recorded/).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Sign in again' }).click();
     await again();
     const other = await view.context.newPage();
     await other.goto(`${house.url}/ui/shell`);
-    await other.getByRole('button', { name: 'End', exact: true }).click();
-    await other.getByText('The shell is ended.').waitFor();
+    await other.getByRole('button', { name: 'End shell', exact: true }).click();
+    await other.getByText('Shell ended').waitFor();
     await other.close();
-    await page.getByText(/^Open · recorded/).waitFor({ state: 'detached' });
+    await page.getByText(/^Connected · recorded/).waitFor({ state: 'detached' });
     await page.goto(`${house.url}/ui/shell/recordings`);
     await page.getByText('Complete').first().waitFor();
     await assertClean(view, 'the list of recordings', /404/);
     await page.locator('.rowlink').last().click();
-    await page.getByLabel('Shorten waits').click();
-    await page.getByLabel('Shorten waits').click();
+    await page.getByLabel('Skip idle time').click();
+    await page.getByLabel('Skip idle time').click();
     for (const speed of ['2×', '4×', '16×', '1×']) {
       await page
         .locator('.player .segments')
@@ -91,14 +91,14 @@ test(
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'Play' }).click();
     await screen.getByText('link <b>bold</b>').first().waitFor();
-    await page.getByLabel('Place in the recording').fill('0');
+    await page.getByLabel('Position').fill('0');
     await until(
       'what was shown later is gone',
       async () => (await screen.getByText('link <b>bold</b>').count()) === 0,
     );
     await assertClean(view, 'the player');
     assert.equal(fleet.sockets.size, 0, 'the way to the device is closed');
-    // 'End' was pressed in a window that nobody listens to.
+    // 'End shell' was pressed in a window that nobody listens to.
     assert.deepEqual(
       presses.left().filter((key) => key.startsWith('shell: ')),
       [],

@@ -5,10 +5,11 @@ import { Icon, type IconName } from '../kit/icon.tsx';
 import { pages } from '../pages/index.ts';
 import { api, type Page } from '../client/api.ts';
 import { closeOverlay, commands, overlay } from './keyboard.ts';
+import { below } from '../browser/base.ts';
 import { address, goTo } from '../browser/location.ts';
 import { signOut } from '../client/session.ts';
 import { otherTheme } from '../browser/theme.ts';
-import { palette as text } from '../text/english/frame.ts';
+import { palette as text } from '../text/english/palette.ts';
 import { allWords } from '../text/words.ts';
 
 interface Choice {
@@ -50,6 +51,20 @@ const own = (): readonly Choice[] => [
     kind: text.command,
     icon: 'right',
     run: () => void saveWords(),
+  },
+  {
+    id: 'manual',
+    title: text.manual,
+    kind: text.command,
+    icon: 'right',
+    run: () => open(below('/docs')),
+  },
+  {
+    id: 'glossary',
+    title: text.glossary,
+    kind: text.command,
+    icon: 'right',
+    run: () => open(below('/docs/glossary')),
   },
   { id: 'out', title: text.signOut, kind: text.command, icon: 'right', run: () => void signOut() },
 ];

@@ -2,7 +2,7 @@ import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
 import { api } from '../client/api.ts';
-import { queryField as text } from '../text/english/kit.ts';
+import { queryField as text } from '../text/english/query-field.ts';
 import { Button } from './parts.tsx';
 
 export type QueryLanguage = 'promql' | 'logql' | 'traceql';

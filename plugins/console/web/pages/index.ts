@@ -125,7 +125,7 @@ export const pages = (): readonly PageEntry[] => [
   },
   {
     id: 'chat',
-    title: text.ask,
+    title: text.chat,
     icon: 'chat',
     section: text.act,
     key: 'c',

@@ -21,43 +21,43 @@ const shipped = fileURLToPath(new URL('../../../../marketplace', import.meta.url
 async function packs(hands: Hands): Promise<void> {
   const { page } = hands;
   await go(hands, '/ui/packs/registries');
-  await openTwice(hands, () => press(hands, 'Add a registry'));
-  await fill(hands, { Name: 'away', 'Address of its index, or a folder of this machine': shipped });
+  await openTwice(hands, () => press(hands, 'Add registry'));
+  await fill(hands, { Name: 'away', 'Index URL, or a folder on this machine': shipped });
   await save(hands);
   const row = page.getByRole('row', { name: /away/ });
   await row.getByRole('button', { name: 'Refresh' }).click();
-  await page.getByText('Done.').first().waitFor();
-  await row.getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('Registry refreshed').first().waitFor();
+  await row.getByRole('button', { name: 'Delete' }).click();
   await row.waitFor({ state: 'detached' });
   await go(hands, '/ui/packs/find');
   const offer = page.getByRole('row', { name: /nginx/i });
-  await openTwice(hands, () => offer.getByRole('button', { name: 'Install' }).click());
-  await pressed(hands, 'Install it', 'Installed.', 'dialog');
+  await openTwice(hands, () => offer.getByRole('button', { name: 'Install pack' }).click());
+  await pressed(hands, 'Install pack', 'Pack installed', 'dialog');
   await go(hands, '/ui/packs/nginx-doctor');
-  await press(hands, 'Switch off');
-  await pressed(hands, 'Switch on', 'Done.');
-  await page.getByRole('button', { name: 'Switch off' }).waitFor();
-  await press(hands, 'Uninstall');
+  await press(hands, 'Disable pack');
+  await pressed(hands, 'Enable pack', 'Pack updated');
+  await page.getByRole('button', { name: 'Disable pack' }).waitFor();
+  await press(hands, 'Uninstall pack');
   await page.waitForURL(/\/ui\/packs$/);
   await go(hands, '/ui/packs/two-versions');
-  await press(hands, /^Back to/);
-  await page.getByText('Done.').first().waitFor();
+  await press(hands, /^Roll back to/);
+  await page.getByText('Pack updated').first().waitFor();
 }
 
 async function users(hands: Hands): Promise<void> {
   const { page } = hands;
   await go(hands, '/ui/users');
-  await openTwice(hands, () => press(hands, 'New user'));
+  await openTwice(hands, () => press(hands, 'Create user'));
   await fill(hands, {
     Name: 'Grace',
-    'E-mail': 'grace@example.org',
+    Email: 'grace@example.org',
     Password: 'correct horse battery',
   });
   await save(hands);
   const grace = page.getByRole('row', { name: /Grace/ });
   for (const [button, state] of [
-    ['Disable', 'Disabled'],
-    ['Enable', 'Active'],
+    ['Disable user', 'Disabled'],
+    ['Enable user', 'Active'],
   ] as const) {
     await grace.locator('.rowlink').click();
     await press(hands, button, 'dialog');
@@ -65,11 +65,11 @@ async function users(hands: Hands): Promise<void> {
     await grace.getByText(state, { exact: true }).waitFor();
   }
   await go(hands, '/ui/users/organizations');
-  await openTwice(hands, () => press(hands, 'New organization'));
+  await openTwice(hands, () => press(hands, 'Create organization'));
   await fill(hands, { Name: 'Acme' });
   await save(hands);
   await page.getByRole('row', { name: /Acme/ }).locator('.rowlink').click();
-  await fill(hands, { For: 'anvils' });
+  await fill(hands, { Description: 'anvils' });
   await save(hands);
 }
 
@@ -81,9 +81,9 @@ async function settings(hands: Hands): Promise<void> {
   const name = await page.locator('dialog[open] h2').innerText();
   await save(hands);
   await page.getByRole('row', { name }).locator('.rowlink').click();
-  await pressed(hands, 'Back to the file or default', 'Kept; it is in force at once.', 'dialog');
+  await pressed(hands, 'Reset setting', 'Setting reset; takes effect now', 'dialog');
   await go(hands, '/ui/audit');
-  await page.getByText('Every row').click();
+  await page.getByText('All entries').click();
   // There are as many rows as the steps before have made.
   await page
     .getByRole('button', { name: 'Show more' })
@@ -95,11 +95,11 @@ async function settings(hands: Hands): Promise<void> {
 async function plugins(hands: Hands): Promise<void> {
   const { page } = hands;
   await go(hands, '/ui/plugins/websearch');
-  await press(hands, 'Load again');
+  await press(hands, 'Reload plugin');
   await page.locator('.notice').first().waitFor();
-  await press(hands, 'Switch off');
-  await press(hands, 'Switch on');
-  await page.getByRole('button', { name: 'Switch off' }).waitFor();
+  await press(hands, 'Disable plugin');
+  await press(hands, 'Enable plugin');
+  await page.getByRole('button', { name: 'Disable plugin' }).waitFor();
 }
 
 async function tryOut(hands: Hands): Promise<void> {
@@ -116,7 +116,7 @@ async function tryOut(hands: Hands): Promise<void> {
     },
     'main',
   );
-  await press(hands, 'Send as Ada');
+  await press(hands, 'Send request as Ada');
   await page.getByText('200 OK').waitFor();
   assert.match(await page.locator('.answer-body').innerText(), /"firing_now": \d/);
   assert.match(
@@ -124,17 +124,17 @@ async function tryOut(hands: Hands): Promise<void> {
     /^curl -X POST -H "Authorization: Bearer \$TOKEN" -H 'content-type: application\/json' --data '/,
   );
   const download = page.waitForEvent('download');
-  await press(hands, 'Save');
+  await press(hands, 'Save response');
   await (await download).cancel();
   await press(hands, 'Copy');
   await fill(hands, { Body: '{' }, 'main');
-  await press(hands, 'Send as Ada');
+  await press(hands, 'Send request as Ada');
   await page.getByText('400 Bad Request').waitFor();
   await go(hands, '/ui/api/getApiV1ConsoleLive');
-  await press(hands, 'Send as Ada');
+  await press(hands, 'Send request as Ada');
   await page.locator('.answer-body').getByText('event: hello').waitFor();
-  await press(hands, 'Stop');
-  await page.getByRole('button', { name: 'Save' }).waitFor();
+  await press(hands, 'Cancel request');
+  await page.getByRole('button', { name: 'Save response' }).waitFor();
 }
 
 async function frame(hands: Hands): Promise<void> {
@@ -159,14 +159,14 @@ async function frame(hands: Hands): Promise<void> {
     });
   });
   await page.evaluate('location.reload()');
-  await page.getByText('svc was replaced by another version.').waitFor();
+  await page.getByText('svc was updated.').waitFor();
   await page.unroute('**/console/live');
-  await press(hands, 'Load the page again');
-  await page.getByText('svc was replaced by another version.').waitFor({ state: 'detached' });
+  await press(hands, 'Reload page');
+  await page.getByText('svc was updated.').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Search or jump to' }).click();
   await press(hands, 'Close', 'dialog');
-  await page.getByRole('button', { name: 'Light or dark' }).click();
-  await page.getByRole('button', { name: 'Light or dark' }).click();
+  await page.getByRole('button', { name: 'Switch theme' }).click();
+  await page.getByRole('button', { name: 'Switch theme' }).click();
   await page.setViewportSize({ width: 360, height: 740 });
   await page.getByRole('button', { name: 'Menu' }).click();
   await page.getByRole('link', { name: 'Overview' }).click();
@@ -178,12 +178,12 @@ async function welcome(hands: Hands): Promise<void> {
   await hands
     .ask('PUT', '/system-settings/auth/registration', { value: true })
     .catch(() => undefined);
-  await page.getByLabel('your account').click();
+  await page.getByLabel('account menu').click();
   await page.getByRole('button', { name: 'Sign out' }).click();
-  await press(hands, 'I forgot my password');
-  await press(hands, /Send the link/);
-  await press(hands, 'Back to signing in');
-  await page.getByLabel('E-mail').fill(account.email);
+  await press(hands, 'Forgot password?');
+  await press(hands, /Send reset link/);
+  await press(hands, 'Back to sign-in');
+  await page.getByLabel('Email').fill(account.email);
   await page.getByLabel('Password').fill(account.password);
   await press(hands, 'Sign in');
   await page.getByRole('heading', { name: 'Overview' }).waitFor();

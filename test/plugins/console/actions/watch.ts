@@ -15,11 +15,11 @@ import {
 async function overview(hands: Hands): Promise<void> {
   const { page } = hands;
   await go(hands, '/');
-  await press(hands, 'Make a test incident');
+  await press(hands, 'Create test incident');
   await page.getByRole('link', { name: /Open incident \d+/ }).waitFor({ timeout: 60_000 });
-  await page.getByRole('button', { name: /^As a table: CPU of the busiest/ }).click();
-  await page.getByRole('region', { name: 'CPU of the busiest' }).waitFor();
-  await press(hands, 'Hide');
+  await page.getByRole('button', { name: /^Show as table: CPU usage/ }).click();
+  await page.getByRole('region', { name: 'CPU usage' }).waitFor();
+  await press(hands, 'Hide first steps');
   await page.getByText('First steps').waitFor({ state: 'detached' });
   await page.reload();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -31,30 +31,30 @@ async function incidents(hands: Hands): Promise<void> {
   await go(hands, '/ui/incidents');
   await pressChoices(hands);
   await go(hands, '/ui/incidents/1');
-  await page.getByRole('button', { name: /^As a table/ }).click();
-  await openTwice(hands, () => press(hands, 'Note'));
+  await page.getByRole('button', { name: /^Show as table/ }).click();
+  await openTwice(hands, () => press(hands, 'Add note'));
   await fill(hands, { Note: 'seen by a test' });
-  await pressed(hands, 'Add', 'seen by a test', 'dialog');
+  await pressed(hands, 'Add note', 'seen by a test', 'dialog');
   await openTwice(hands, () => press(hands, 'Silence'));
   await pressChoices(hands, 'dialog');
   await fill(hands, { Reason: 'a test looks at it' });
-  await pressed(hands, 'Silence', 'Silenced.', 'dialog');
-  await pressed(hands, 'End the silence', 'It is open again.');
-  await pressed(hands, 'Acknowledge', 'Acknowledged.');
+  await pressed(hands, 'Silence incident', 'Incident silenced', 'dialog');
+  await pressed(hands, 'End silence', 'Silence ended; the incident is open again');
+  await pressed(hands, 'Acknowledge', 'Incident acknowledged');
   await page.getByRole('button', { name: 'Silence', exact: true }).waitFor({ state: 'detached' });
   // Whoever works by keyboard goes on beside the button that is gone.
   await page.locator('main .actions button:focus').waitFor();
-  await pressed(hands, 'Investigate', 'The investigation has begun.');
+  await pressed(hands, 'Investigate incident', 'Investigation started');
   await page.getByRole('button', { name: 'Investigate again' }).waitFor({ timeout: 60_000 });
   await press(hands, 'Investigate again');
   await page
-    .getByText('Looking for the cause…')
-    .or(page.getByText('The investigation has begun.'))
+    .getByText('Investigating…')
+    .or(page.getByText('Investigation started'))
     .first()
     .waitFor();
   await page.getByRole('button', { name: 'Send again' }).first().waitFor({ timeout: 60_000 });
-  await pressed(hands, 'Send again', 'It is tried again now.');
-  await pressed(hands, 'Resolve', 'Resolved.');
+  await pressed(hands, 'Send again', 'Notification queued again');
+  await pressed(hands, 'Resolve', 'Incident resolved');
 }
 
 async function devices(hands: Hands): Promise<void> {
@@ -63,20 +63,20 @@ async function devices(hands: Hands): Promise<void> {
   await page.keyboard.press('j');
   await page.locator('main .rowlink:focus').waitFor();
   await pressChoices(hands);
-  await press(hands, 'Add a host');
+  await press(hands, 'Add host');
   await press(hands, 'Copy');
   await go(hands, '/ui/devices/1');
   await pressChoices(hands);
-  await openTwice(hands, () => press(hands, 'Edit'));
+  await openTwice(hands, () => press(hands, 'Edit device'));
   await fill(hands, { Name: 'renamed', Roles: 'db, web', Tags: 'place=here' });
   await save(hands);
   await page.getByRole('heading', { name: 'renamed' }).waitFor();
-  for (const chart of await page.getByRole('button', { name: /^As a table/ }).all()) {
+  for (const chart of await page.getByRole('button', { name: /^Show as table/ }).all()) {
     await chart.click();
   }
   await go(hands, '/ui/devices/1/logs');
   await pressChoices(hands);
-  await press(hands, 'Follow');
+  await press(hands, 'Follow logs');
   await press(hands, 'Stop following');
   await press(hands, 'Wrap lines');
   await go(hands, '/ui/devices/1/processes');
@@ -89,23 +89,23 @@ async function machines(hands: Hands): Promise<void> {
   await go(hands, '/ui/devices/agents');
   await pressChoices(hands);
   await go(hands, '/ui/devices/agents');
-  await pressed(hands, 'Let the next one in', 'The machine that connects next is this agent.');
+  await pressed(hands, 'Accept next machine', 'The next machine that connects becomes this agent.');
   await go(hands, '/ui/devices?q=lost');
   await page.getByRole('link', { name: /lost/ }).click();
   await page.getByRole('link', { name: 'Agents', exact: true }).last().click();
   await page.locator('.claim').nth(1).waitFor();
-  await press(hands, 'It is not');
+  await press(hands, 'Reject machine');
   await page.locator('.claim').nth(1).waitFor({ state: 'detached' });
-  await press(hands, 'It is this device');
+  await press(hands, 'Accept machine');
   await page.locator('.claim').first().waitFor({ state: 'detached' });
 }
 
 async function dashboards(hands: Hands): Promise<void> {
   const { page } = hands;
   await go(hands, '/ui/dashboards');
-  await openTwice(hands, () => press(hands, 'Import'));
-  await fill(hands, { 'Its JSON': '{' });
-  await pressed(hands, 'Import', /This is not JSON/, 'dialog');
+  await openTwice(hands, () => press(hands, 'Import dashboard'));
+  await fill(hands, { 'Dashboard JSON': '{' });
+  await pressed(hands, 'Import dashboard', /Invalid JSON/, 'dialog');
   const panel = {
     type: 'timeseries',
     title: 'One',
@@ -113,55 +113,55 @@ async function dashboards(hands: Hands): Promise<void> {
     targets: [{ expr: 'up', refId: 'A' }],
   };
   await fill(hands, {
-    'Its JSON': JSON.stringify({ uid: 'brought', title: 'Brought', panels: [panel] }),
+    'Dashboard JSON': JSON.stringify({ uid: 'brought', title: 'Brought', panels: [panel] }),
   });
-  await press(hands, 'Import', 'dialog');
+  await press(hands, 'Import dashboard', 'dialog');
   await page.getByText('Brought').first().waitFor();
   await go(hands, '/ui/dashboards');
-  await openTwice(hands, () => press(hands, 'New dashboard'));
+  await openTwice(hands, () => press(hands, 'Create dashboard'));
   await fill(hands, {
-    'Name in its address': 'tested',
-    'Title of its first panel': 'First',
+    'Dashboard ID': 'tested',
+    'Title of the first panel': 'First',
     Query: 'svc_process_uptime_seconds',
   });
   await press(hands, 'Save', 'dialog');
-  await page.getByRole('button', { name: 'Add a panel' }).waitFor();
+  await page.getByRole('button', { name: 'Add panel' }).waitFor();
   await pressChoices(hands);
-  await openTwice(hands, () => press(hands, 'Add a panel'));
-  await fill(hands, { 'Title of the panel': 'Second', Query: 'svc_process_uptime_seconds' });
+  await openTwice(hands, () => press(hands, 'Add panel'));
+  await fill(hands, { 'Panel title': 'Second', Query: 'svc_process_uptime_seconds' });
   await save(hands);
   await page.getByRole('heading', { name: 'Second' }).waitFor();
-  await page.getByRole('button', { name: /^As a table: Second/ }).click();
+  await page.getByRole('button', { name: /^Show as table: Second/ }).click();
   await openTwice(hands, () => press(hands, 'Edit Second'));
-  await fill(hands, { 'Columns of 24': '24' });
+  await fill(hands, { 'Width in columns (1–24)': '24' });
   await save(hands);
   await press(hands, 'Edit Second');
-  await pressed(hands, 'Remove the panel', 'The panel is gone.', 'dialog');
+  await pressed(hands, 'Delete panel', 'Panel deleted', 'dialog');
   await closed(hands);
-  await press(hands, 'Remove');
+  await press(hands, 'Delete panels');
   await page.waitForURL(/\/ui\/dashboards$/);
 }
 
 async function queries(hands: Hands): Promise<void> {
   const { page } = hands;
   await go(hands, '/ui/explore?q=svc_process_uptime_seconds');
-  await press(hands, 'Run');
+  await press(hands, 'Run query');
   await pressChoices(hands);
   await page
-    .getByRole('button', { name: /^As a table/ })
+    .getByRole('button', { name: /^Show as table/ })
     .first()
     .click();
   const now = Math.floor(Date.now() / 1000);
   await go(hands, `/ui/explore?q=svc_process_uptime_seconds&at=${now - 600}-${now}`);
-  await press(hands, 'Up to now');
+  await press(hands, 'Back to now');
   await go(hands, '/ui/logs');
-  await press(hands, 'Run');
+  await press(hands, 'Run query');
   await pressChoices(hands);
-  await press(hands, 'Follow');
+  await press(hands, 'Follow logs');
   await press(hands, 'Stop following');
   await press(hands, 'Wrap lines');
   await go(hands, '/ui/traces');
-  await press(hands, 'Run');
+  await press(hands, 'Run query');
   await pressChoices(hands);
   await page.locator('.rowlink').first().click();
   await page.locator('.waterfall button').first().click();

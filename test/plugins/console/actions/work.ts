@@ -15,30 +15,30 @@ import {
 async function rules(hands: Hands): Promise<void> {
   const { page } = hands;
   await go(hands, '/ui/rules');
-  await openTwice(hands, () => press(hands, 'Import…'));
+  await openTwice(hands, () => press(hands, 'Import rules'));
   await fill(hands, {
-    'A rule file, or a PrometheusRule object':
+    'Rule file or PrometheusRule object':
       'groups: [{ name: g, rules: [{ alert: Brought, expr: up == 0 }] }]',
   });
-  await pressed(hands, 'Import…', '1 rule taken', 'dialog');
+  await pressed(hands, 'Import rules', '1 rule imported', 'dialog');
   await page.keyboard.press('Escape');
-  await press(hands, 'New rule');
+  await press(hands, 'Create rule');
   await press(hands, 'Cancel');
-  await press(hands, 'New rule');
+  await press(hands, 'Create rule');
   await fill(
     hands,
     { Name: 'Made here', Scope: 'global', Conditions: '[{"expr": "vector(1) > 2"}]' },
     'main',
   );
-  await pressed(hands, 'Look', 'It would not have fired.');
-  await page.getByRole('button', { name: /^As a table/ }).click();
+  await pressed(hands, 'Preview rule', 'It would not have fired.');
+  await page.getByRole('button', { name: /^Show as table/ }).click();
   await press(hands, 'Save');
   const row = page.getByRole('row', { name: /Made here/ });
   await row.getByRole('button').click();
-  await row.getByRole('button', { name: /: Off$/ }).click();
-  await row.getByRole('button', { name: /: On$/ }).waitFor();
+  await row.getByRole('button', { name: /: Disabled$/ }).click();
+  await row.getByRole('button', { name: /: Enabled$/ }).waitFor();
   await row.getByRole('link').click();
-  await pressed(hands, 'Remove', 'The rule is gone.');
+  await pressed(hands, 'Delete rule', 'Rule deleted');
 }
 
 async function silences(hands: Hands): Promise<void> {
@@ -46,29 +46,29 @@ async function silences(hands: Hands): Promise<void> {
   await go(hands, '/ui/silences');
   await pressChoices(hands);
   await go(hands, '/ui/silences');
-  await openTwice(hands, () => press(hands, 'Silence…'));
-  await fill(hands, { 'Labels that must match': 'rule = made_by_a_test', Why: 'a test' });
-  await pressed(hands, 'What is silenced', /firing now/, 'dialog');
-  await press(hands, 'Silence…', 'dialog');
+  await openTwice(hands, () => press(hands, 'Create silence'));
+  await fill(hands, { Matchers: 'rule = made_by_a_test', Reason: 'a test' });
+  await pressed(hands, 'Preview silence', /open incidents/, 'dialog');
+  await press(hands, 'Create silence', 'dialog');
   await closed(hands);
   await page
     .getByRole('row', { name: /made_by_a_test/ })
-    .getByRole('button', { name: 'End' })
+    .getByRole('button', { name: 'End silence' })
     .click();
-  await page.getByText('The silence has ended.').waitFor();
+  await page.getByText('Silence ended').waitFor();
 }
 
 async function channels(hands: Hands): Promise<void> {
   const { page } = hands;
   await go(hands, '/ui/channels');
-  await openTwice(hands, () => press(hands, 'New channel'));
-  await fill(hands, { Name: 'near', Address: `${hands.url}/livez` });
+  await openTwice(hands, () => press(hands, 'Create channel'));
+  await fill(hands, { Name: 'near', Endpoint: `${hands.url}/livez` });
   await save(hands);
   const row = page.getByRole('row', { name: /near/ });
-  await row.getByRole('button', { name: 'Test' }).click();
+  await row.getByRole('button', { name: 'Send test' }).click();
   await page
     .locator('.notice')
-    .getByText(/^The test message/)
+    .getByText(/^Test message/)
     .waitFor();
   await page.locator('.notice').getByRole('button', { name: 'Dismiss' }).first().click();
   await page
@@ -83,7 +83,7 @@ async function channels(hands: Hands): Promise<void> {
     .getByRole('row', { name: /nearer/ })
     .locator('.rowlink')
     .click();
-  await pressed(hands, 'Remove', 'The channel is gone.', 'dialog');
+  await pressed(hands, 'Delete channel', 'Channel deleted', 'dialog');
 }
 
 async function chat(hands: Hands): Promise<void> {
@@ -95,7 +95,7 @@ async function chat(hands: Hands): Promise<void> {
   await page.getByText('I am a scripted model.').first().waitFor();
   // What was asked for Ada before, and waits.
   await page.locator('main .list a').filter({ hasText: 'call silence_create' }).first().click();
-  await page.getByText('This waits for a signature.').waitFor();
+  await page.getByText('This change is waiting for approval.').waitFor();
   await press(hands, 'Stop');
   await page.getByRole('button', { name: 'Send' }).waitFor();
 }
@@ -105,12 +105,12 @@ async function approvals(hands: Hands): Promise<void> {
   await go(hands, '/ui/approvals');
   await pressChoices(hands);
   for (const [button, said] of [
-    ['Deny', 'Denied.'],
-    ['Sign', 'Signed.'],
+    ['Deny', 'Approval denied'],
+    ['Sign', 'Approval signed'],
   ] as const) {
     await go(hands, '/ui/approvals');
     await page.locator('.rowlink').first().click();
-    await page.getByLabel('Comment, or the reason of a denial').fill('a test has read it');
+    await page.getByLabel('Comment, or reason for denial').fill('a test has read it');
     await pressed(hands, button, said);
     assert.equal(await page.getByRole('alert').count(), 0);
   }
@@ -130,30 +130,30 @@ async function agents(hands: Hands): Promise<void> {
 async function knowledge(hands: Hands): Promise<void> {
   const { page } = hands;
   await go(hands, '/ui/knowledge');
-  await pressed(hands, 'Bring in the playbooks', 'The playbooks that came with svc are in place.');
+  await pressed(hands, 'Sync playbooks', 'Built-in playbooks synced');
   await page.locator('input[type="file"]').setInputFiles({
     name: 'brought.md',
     mimeType: 'text/markdown',
     buffer: Buffer.from('# Brought\n\nby hand\n'),
   });
-  await page.getByText('brought.md is in.').waitFor();
+  await page.getByText('brought.md uploaded').waitFor();
   await page.locator('.rowlink[aria-pressed="false"]').first().click();
   await go(hands, '/ui/knowledge');
-  await openTwice(hands, () => press(hands, 'New document'));
+  await openTwice(hands, () => press(hands, 'Create document'));
   await fill(hands, {
     'Path, such as runbooks/mail.md': 'runbooks/made.md',
-    'Text, in Markdown': '# Made here\n\nFirst.',
+    Markdown: '# Made here\n\nFirst.',
   });
   await save(hands);
   await go(hands, '/ui/knowledge?read=runbooks/made.md');
-  await press(hands, 'Edit');
+  await press(hands, 'Edit document');
   await press(hands, 'Cancel');
-  await press(hands, 'Edit');
-  await fill(hands, { 'Text, in Markdown': '# Made here\n\nSecond.' }, 'main');
+  await press(hands, 'Edit document');
+  await fill(hands, { Markdown: '# Made here\n\nSecond.' }, 'main');
   await pressed(hands, 'Save', 'Second.');
-  await pressed(hands, 'Remove', 'The document is gone.');
+  await pressed(hands, 'Delete document', 'Document deleted');
   await go(hands, '/ui/knowledge?read=vault/hosts/disk-full.md');
-  await press(hands, 'Make it ours…');
+  await press(hands, 'Customize playbook');
   await pressed(hands, 'Save', /version 2/);
 }
 

@@ -109,7 +109,7 @@ const columnsOf = (onTest: ((id: number) => void) | undefined): readonly Column<
   { head: text.last, width: '110px', rank: 1, cell: ({ last_sent_at: at }) => <Time at={at} /> },
   {
     head: text.test,
-    width: '80px',
+    width: '100px',
     cell: ({ id }) => (onTest ? <Button onClick={() => onTest(id)}>{text.test}</Button> : null),
   },
 ];
@@ -180,7 +180,7 @@ function Edited({
     onClose();
   };
   const remove = async (): Promise<void> => {
-    if (await attempt(() => api.delete(`/notification-channels/${old!.id}`), text.removed)) {
+    if (await attempt(() => api.delete(`/notification-channels/${old!.id}`), text.deleted)) {
       onDone();
       onClose();
     }
@@ -195,7 +195,7 @@ function Edited({
       </Form>
       {old?.source === 'api' && (
         <Button kind="danger" icon="trash" onClick={() => void remove()}>
-          {text.remove}
+          {text.delete}
         </Button>
       )}
     </Dialog>
@@ -296,7 +296,7 @@ function Deliveries({ mayResend }: { readonly mayResend: boolean }) {
       numeric: true,
       cell: ({ incident_id: id }) => <a href={address(['incidents', id])}>{id}</a>,
     },
-    { head: text.tries, width: '70px', rank: 1, numeric: true, cell: ({ attempts }) => attempts },
+    { head: text.tries, width: '80px', rank: 1, numeric: true, cell: ({ attempts }) => attempts },
     { head: text.at, width: '110px', cell: ({ accepted_at: at }) => <Time at={at} /> },
     {
       head: text.again,

@@ -53,7 +53,7 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
     return error === undefined ? (
       <Skeleton lines={10} />
     ) : error.status === 404 ? (
-      <Empty title={text.noSuch}>
+      <Empty title={text.notFound}>
         <a href={address(['dashboards'])}>{text.back}</a>
       </Empty>
     ) : (
@@ -65,7 +65,7 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
   const remove = (): void =>
     void attempt(
       () => api.delete(`/monitor/dashboards/${encodeURIComponent(uid)}`),
-      text.removed,
+      text.deleted,
     ).then((done) => done && goTo(address(['dashboards'])));
   return (
     <>
@@ -77,7 +77,7 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
         )}
         {mayWrite && hasOwn && (
           <Button kind="danger" icon="trash" onClick={remove}>
-            {text.remove}
+            {text.delete}
           </Button>
         )}
       </Head>

@@ -60,7 +60,7 @@ export function PanelForm({ title, uid, panel, others = [], onClose, onDone }: P
     onDone(address);
   };
   const remove = (): void =>
-    void attempt(() => api.delete(`/monitor/panels/${panel!.id}`), text.removed).then(
+    void attempt(() => api.delete(`/monitor/panels/${panel!.id}`), text.deleted).then(
       (done) => done && onDone(address),
     );
   return (
@@ -109,7 +109,7 @@ export function PanelForm({ title, uid, panel, others = [], onClose, onDone }: P
       </Form>
       {panel !== undefined && (
         <Button kind="danger" icon="trash" onClick={remove}>
-          {text.remove}
+          {text.delete}
         </Button>
       )}
     </Dialog>

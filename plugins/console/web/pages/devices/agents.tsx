@@ -38,7 +38,7 @@ export function Agents({ device }: { readonly device: number }) {
           title={edge.name ?? String(edge.id)}
           aside={
             <span class="soft">
-              {edge.status} · {edge.agent_version} · {text.heard} <Time at={edge.last_seen_at} />
+              {edge.status} · {edge.agent_version} · {text.seen} <Time at={edge.last_seen_at} />
             </span>
           }
         >
@@ -66,7 +66,7 @@ function Claim({
     void attempt(() => api.post(`${path}/accept`), say(text.accepted, { name: name ?? id })).then(
       onDone,
     );
-  const refuse = (): void => void attempt(() => api.delete(path), text.refusedDone).then(onDone);
+  const refuse = (): void => void attempt(() => api.delete(path), text.refused).then(onDone);
   return (
     <div class="claim">
       <Status tone="warning">{text.waits}</Status>

@@ -39,7 +39,7 @@ export function DevicePage({ id, part }: { readonly id: string; readonly part: s
     return error === undefined ? (
       <Skeleton lines={8} />
     ) : error.status === 404 || error.status === 400 ? (
-      <Empty title={say(text.noSuch, { id })}>
+      <Empty title={say(text.notFound, { id })}>
         <a href={address(['devices'])}>{text.back}</a>
       </Empty>
     ) : (
@@ -55,14 +55,14 @@ export function DevicePage({ id, part }: { readonly id: string; readonly part: s
           <span class="status">
             <Mark
               tone={device.online ? 'ok' : 'warning'}
-              label={device.online ? text.online : text.silent}
+              label={device.online ? text.online : text.offline}
             />
             <span>{device.display_name}</span>
           </span>
         }
         note={
           <>
-            {[device.os, device.os_version, device.arch].filter(Boolean).join(' ')} · {text.heard}{' '}
+            {[device.os, device.os_version, device.arch].filter(Boolean).join(' ')} · {text.seen}{' '}
             <Time at={device.last_seen_at} />
           </>
         }

@@ -64,7 +64,7 @@ export function Fleet() {
         </span>
       ),
     },
-    { head: text.heard, width: '110px', rank: 2, cell: ({ last_seen_at: at }) => <Time at={at} /> },
+    { head: text.seen, width: '110px', rank: 2, cell: ({ last_seen_at: at }) => <Time at={at} /> },
   ];
   return (
     <>

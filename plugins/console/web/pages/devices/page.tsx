@@ -75,7 +75,7 @@ function List() {
           options={[
             ['', text.all],
             ['true', text.online],
-            ['false', text.silent],
+            ['false', text.offline],
           ]}
         />
         {[role, tag].filter(Boolean).map((one) => (
@@ -158,7 +158,7 @@ const columns: readonly Column<Row>[] = [
     head: text.name,
     cell: ({ online, display_name: name }) => (
       <span class="status">
-        <Mark tone={online ? 'ok' : 'warning'} label={online ? text.online : text.silent} />
+        <Mark tone={online ? 'ok' : 'warning'} label={online ? text.online : text.offline} />
         <span class="cut">{name}</span>
       </span>
     ),

@@ -20,7 +20,7 @@ import { NoteDialog, SilenceDialog } from './dialogs.tsx';
 import { type Names, titleOf, useName } from './named.ts';
 import { Report } from './report.tsx';
 import { Timeline } from './timeline.tsx';
-import { Told } from './told.tsx';
+import { Notifications } from './notifications.tsx';
 
 interface Rule {
   readonly id: number;
@@ -78,7 +78,7 @@ function Shown({ incident }: { readonly incident: Incident }) {
           </div>
           <div>
             <Facts incident={incident} names={names} />
-            <Told incident={incident.id} />
+            <Notifications incident={incident.id} />
             <Changes
               from={new Date(Date.parse(incident.fired_at) - 2 * 3_600_000).toISOString()}
               to={new Date(Date.parse(incident.fired_at) + 600_000).toISOString()}
@@ -101,7 +101,7 @@ function NotThere({
   readonly children: preact.ComponentChildren;
 }) {
   return isMissing ? (
-    <Empty title={say(text.noSuch, { id })}>
+    <Empty title={say(text.notFound, { id })}>
       <a href={address(['incidents'])}>{text.back}</a>
     </Empty>
   ) : (

@@ -100,7 +100,7 @@ const columns: readonly Column<Job>[] = [
     width: '110px',
     cell: ({ state }) => <Status tone={tones[state]}>{state}</Status>,
   },
-  { head: text.tries, width: '60px', numeric: true, rank: 1, cell: ({ attempts }) => attempts },
+  { head: text.tries, width: '80px', numeric: true, rank: 1, cell: ({ attempts }) => attempts },
   {
     head: text.next,
     width: '110px',

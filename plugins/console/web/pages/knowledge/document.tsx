@@ -42,7 +42,7 @@ export function DocumentAt({ path }: { readonly path: string }) {
   return doc ? (
     <DocumentPage id={String(doc.id)} />
   ) : (
-    <Empty title={say(text.nothingAt, { path })}>{text.nothingAtNote}</Empty>
+    <Empty title={say(text.notFound, { path })}>{text.notFoundNote}</Empty>
   );
 }
 
@@ -58,7 +58,7 @@ export function DocumentPage({ id }: { readonly id: string }) {
     return <Skeleton lines={12} />;
   }
   const remove = (): void =>
-    void attempt(() => api.delete(`/knowledge/docs/${value.id}`), text.removed).then(
+    void attempt(() => api.delete(`/knowledge/docs/${value.id}`), text.deleted).then(
       (done) => done && goTo(address(['knowledge'])),
     );
   const close = (): void => {
@@ -75,7 +75,7 @@ export function DocumentPage({ id }: { readonly id: string }) {
         )}
         {may('knowledge:delete') && isOwn(value) && (
           <Button kind="danger" icon="trash" onClick={remove}>
-            {text.remove}
+            {text.delete}
           </Button>
         )}
       </Head>

@@ -73,9 +73,9 @@ export function Checklist({ children }: { readonly children: ComponentChildren }
           <Step done={steps[1]!} title={text.host} note={text.hostNote}>
             <AddHost />
           </Step>
-          <Step done={steps[2]!} title={text.told} note={text.toldNote}>
+          <Step done={steps[2]!} title={text.notify} note={text.notifyNote}>
             <a class="button" href={address(['channels'])}>
-              {text.toldLink}
+              {text.notifyLink}
             </a>
           </Step>
           <Step done={steps[3]!} title={text.incident} note={text.incidentNote}>
@@ -213,7 +213,7 @@ async function tryOut(): Promise<void> {
     conditions: [{ expr: `vector(time() < bool ${until}) > 0` }],
     annotations: {
       summary: text.testSummary,
-      description: text.testDescription,
+      description: text.incidentNote,
     },
   });
 }

@@ -119,7 +119,7 @@ function Stats({
         <Stat
           key={severity}
           value={numbers[at]}
-          label={text[severity]}
+          label={severityName(severity)}
           tone={severity}
           href={address(['incidents'], { severity })}
         />
@@ -128,7 +128,7 @@ function Stats({
       <Stat value={online} label={text.online} href={address(['devices'], { online: 'true' })} />
       <Stat
         value={silent}
-        label={text.silent}
+        label={text.offline}
         tone="warning"
         href={address(['devices'], { online: 'false' })}
       />
@@ -169,11 +169,11 @@ function useNumbers(
 
 function Silent({ devices: { value, error } }: { readonly devices: Data<Page<Device>> }) {
   return (
-    <Section title={text.silentTitle}>
+    <Section title={text.offlineTitle}>
       {value === undefined ? (
         <Awaited error={error} lines={2} />
       ) : value.items.length === 0 ? (
-        <p class="soft calm">{text.noneSilent}</p>
+        <p class="soft calm">{text.allOnline}</p>
       ) : (
         <ul class="list">
           {value.items.map(({ id, display_name: name, last_seen_at: seen }) => (

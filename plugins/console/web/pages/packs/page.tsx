@@ -144,7 +144,7 @@ function Find() {
     },
     {
       head: text.install,
-      width: '100px',
+      width: '120px',
       cell: ({ registry, pack_id: id }) =>
         may('marketplace:install') ? (
           <Button onClick={() => setSource({ registry, pack_id: id })}>{text.install}</Button>
@@ -188,7 +188,7 @@ function One({ id }: { readonly id: string }) {
   if (value === undefined) {
     return <Skeleton lines={8} />;
   }
-  const ask = (work: () => Promise<unknown>): void => void attempt(work, text.done).then(reload);
+  const ask = (work: () => Promise<unknown>): void => void attempt(work, text.changed).then(reload);
   const turn = value.state === 'disabled' ? 'enable' : 'disable';
   return (
     <>
@@ -205,7 +205,7 @@ function One({ id }: { readonly id: string }) {
           <Button
             kind="danger"
             onClick={() =>
-              void attempt(() => api.delete(path), text.done).then(
+              void attempt(() => api.delete(path), text.uninstalled).then(
                 (done) => done && goTo(address(['packs'])),
               )
             }

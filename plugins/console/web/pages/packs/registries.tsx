@@ -25,8 +25,8 @@ export function Registries() {
   const may = useMay()('*');
   const [isNew, setNew] = useState(false);
   const registries = useList<Registry>('/marketplace/registries', { every: 30_000 });
-  const ask = (work: () => Promise<unknown>): void =>
-    void attempt(work, text.done).then(registries.reload);
+  const ask = (work: () => Promise<unknown>, done: string): void =>
+    void attempt(work, done).then(registries.reload);
   const path = (name: string): string => `/marketplace/registries/${encodeURIComponent(name)}`;
   const registryColumns: readonly Column<Registry>[] = [
     {
@@ -54,10 +54,12 @@ export function Registries() {
       cell: ({ name }) =>
         may ? (
           <>
-            <Button onClick={() => ask(() => api.post(`${path(name)}/refresh`))}>
+            <Button onClick={() => ask(() => api.post(`${path(name)}/refresh`), text.refreshed)}>
               {text.refresh}
             </Button>{' '}
-            <Button onClick={() => ask(() => api.delete(path(name)))}>{text.remove}</Button>
+            <Button onClick={() => ask(() => api.delete(path(name)), text.deleted)}>
+              {text.delete}
+            </Button>
           </>
         ) : null,
     },
@@ -73,7 +75,7 @@ export function Registries() {
         asked={registries}
         columns={registryColumns}
         keyOf={({ name }) => name}
-        empty={<Empty title={text.noRegistries} />}
+        empty={<Empty title={text.noRegistries}>{text.noRegistriesNote}</Empty>}
       />
       {isNew && <NewRegistry onClose={() => setNew(false)} onDone={registries.reload} />}
     </Section>

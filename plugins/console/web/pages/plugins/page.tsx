@@ -106,12 +106,13 @@ function One({ id }: { readonly id: string }) {
   if (value === undefined) {
     return <Skeleton lines={8} />;
   }
-  const ask = (what: 'reload' | 'enable' | 'disable'): void =>
+  const done = { reload: text.reloaded, enable: text.enabled, disable: text.disabled };
+  const ask = (what: keyof typeof done): void =>
     void attempt(
       async () => {
         await api.post(`/plugins/${encodeURIComponent(id)}/${what}`);
       },
-      say(text.done, { name: value.title, state: text[what] }),
+      say(done[what], { name: value.title }),
     ).then(reload);
   return (
     <>

@@ -82,7 +82,7 @@ function Fields({ id, first }: { readonly id: string | undefined; readonly first
     goTo(address(['rules']));
   };
   const remove = async (): Promise<void> => {
-    if (await attempt(() => api.delete(`/alert-rules/${id!}`), text.removed)) {
+    if (await attempt(() => api.delete(`/alert-rules/${id!}`), text.deleted)) {
       goTo(address(['rules']));
     }
   };
@@ -94,7 +94,7 @@ function Fields({ id, first }: { readonly id: string | undefined; readonly first
       >
         {id !== undefined && may('alert:write') && (
           <Button kind="danger" icon="trash" onClick={() => void remove()}>
-            {text.remove}
+            {text.delete}
           </Button>
         )}
       </Head>

@@ -20,7 +20,7 @@ export function ShellPage({ device: id }: { readonly device: string }) {
     return error === undefined ? (
       <Skeleton lines={6} />
     ) : error.status === 404 || error.status === 400 ? (
-      <Empty title={say(text.noSuch, { id })} />
+      <Empty title={say(text.notFound, { id })} />
     ) : (
       <Refused error={error} retry={reload} />
     );

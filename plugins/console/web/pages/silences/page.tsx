@@ -108,9 +108,9 @@ const columnsOf = (onEnd: ((id: number) => void) | undefined): readonly Column<S
     head: text.what,
     cell: ({ matchers }) => <code class="cut">{matchers.map(lineOf).join(', ')}</code>,
   },
-  { head: text.why, rank: 2, cell: ({ reason }) => <span class="cut">{reason}</span> },
+  { head: text.reason, rank: 2, cell: ({ reason }) => <span class="cut">{reason}</span> },
   {
-    head: text.who,
+    head: text.by,
     rank: 1,
     width: '140px',
     cell: ({ created_by: by }) => <span class="cut soft">{by}</span>,
@@ -125,7 +125,7 @@ const columnsOf = (onEnd: ((id: number) => void) | undefined): readonly Column<S
   { head: text.until, width: '110px', cell: ({ ends_at: at }) => <Time at={at} /> },
   {
     head: text.end,
-    width: '90px',
+    width: '110px',
     cell: ({ id, state: is }) =>
       is !== 'expired' && onEnd ? <Button onClick={() => onEnd(id)}>{text.end}</Button> : null,
   },
@@ -224,13 +224,13 @@ function Preview({
       ),
     );
   return (
-    <Field label={text.what}>
+    <Field label={text.preview}>
       {(ids) => (
         <div {...ids}>
-          <Button onClick={look}>{text.what}</Button>
+          <Button onClick={look}>{text.look}</Button>
           {shown && (
             <p class="hint" role="status">
-              {say(text.preview, {
+              {say(text.previewed, {
                 firing: shown.firing_now,
                 muted: shown.muted_now,
                 fired: shown.fired_last_24h,

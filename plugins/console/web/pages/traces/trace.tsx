@@ -20,7 +20,7 @@ export function TracePage({ id }: { readonly id: string }) {
     return error === undefined ? (
       <Skeleton lines={8} />
     ) : error.status === 404 || error.status === 400 ? (
-      <Empty title={say(text.noSuch, { id })}>
+      <Empty title={say(text.notFound, { id })}>
         <a href={address(['traces'])}>{text.back}</a>
       </Empty>
     ) : (

@@ -38,7 +38,7 @@ export function Organizations() {
         onPick={setEdited}
         total={orgs.total}
         more={orgs.more}
-        empty={<Empty title={text.none} />}
+        empty={<Empty title={text.none}>{text.noneNote}</Empty>}
       />
       {edited !== undefined && (
         <Edited

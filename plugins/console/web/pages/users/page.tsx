@@ -214,7 +214,7 @@ function Edited({ user, onClose }: { readonly user: User | 'new'; readonly onClo
         />
       </Form>
       {old && (
-        <Button onClick={turn}>{old.status === 'active' ? text.switchOff : text.switchOn}</Button>
+        <Button onClick={turn}>{old.status === 'active' ? text.disable : text.enable}</Button>
       )}
     </Dialog>
   );

@@ -61,7 +61,7 @@ export function WhoMay() {
               onChange={(event) => setPerson(event.currentTarget.value)}
             >
               <option value="" selected={person === ''}>
-                {text.everybody}
+                {text.everyone}
               </option>
               {users.value?.items.map((one) => (
                 <option

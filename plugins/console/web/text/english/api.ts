@@ -1,45 +1,43 @@
 import { words } from '../words.ts';
 
 export const apiAnswer = words('api-answer', {
-  title: 'Answer',
-  stop: 'Stop',
-  save: 'Save',
+  title: 'Response',
+  stop: 'Cancel request',
+  save: 'Save response',
   headers: 'Headers',
-  body: 'Body of the answer',
-  empty: 'Nothing is said in it.',
-  cut: 'The rest is left out.',
-  binary: 'Not a text.',
-  silent: 'svc does not answer.',
+  body: 'Response body',
+  empty: 'Empty response',
+  cut: 'The rest is not shown. Save the response to read all of it.',
+  binary: 'Binary data. Save the response to inspect it.',
+  silent: 'svc is not responding. Check whether the request took effect before you send it again.',
 });
 
 export const apiOperation = words('api-operation', {
   all: 'All operations',
   access: 'Access: {access} · plugin {plugin}',
-  address: 'Address',
   body: 'Body',
   asForm: 'Form',
   asJson: 'JSON',
-  how: 'How the body is written',
-  list: 'several, with commas between them',
-  file: 'A file',
-  send: 'Send as {name}',
-  changes: 'This is no rehearsal: what it changes is changed.',
-  curl: 'The same for a terminal',
-  curlNote: 'with a token of yours in $TOKEN',
+  how: 'Body format',
+  list: 'separated by commas',
+  file: 'File',
+  send: 'Send request as {name}',
+  changes: 'Runs against live data.',
+  curl: 'curl command',
+  curlNote: 'with an API token in $TOKEN',
 });
 
 export const api = words('api', {
   title: 'API',
-  note: 'Every operation that svc serves, to be tried with your own session.',
-  document: 'As a document',
+  note: 'Try any operation of svc with your own session.',
+  document: 'OpenAPI document',
   search: 'Search by path, word or plugin',
-  method: 'Method',
   path: 'Path',
-  what: 'What it does',
+  what: 'Summary',
   access: 'Access',
-  none: 'No operation is like this.',
-  gone: 'svc serves no such operation now.',
+  none: 'No matching operations',
+  gone: 'Operation not found. Its plugin may be disabled.',
   all: 'All operations',
 });
 
-export const apiRequest = words('api-request', { missing: '{name} is missing.' });
+export const apiRequest = words('api-request', { missing: 'Enter a value for {name}.' });

@@ -1,21 +1,19 @@
 import { words } from '../words.ts';
 
 export const chat = words('chat', {
-  title: 'Ask',
+  title: 'Chat',
   sessions: 'Conversations',
   new: 'New conversation',
-  none: 'Nothing was asked yet.',
+  none: 'No messages yet',
   noneNote:
-    'Ask what is wrong, what has changed, or what a host does. Agents answer from what the fleet says now.',
+    'Ask what is wrong, what changed, or what a host is doing. Agents answer from live data.',
   message: 'Message',
-  hint: 'Ask about the fleet. @ names a device or an incident.',
+  hint: 'Ask about your fleet. Type @ to mention a device or an incident.',
   send: 'Send',
   stop: 'Stop',
   you: 'You',
   agent: 'Agent',
-  waits: 'This waits for a signature.',
-  sign: 'Look at it',
-  works: 'Works…',
-  remove: 'Remove',
-  removed: 'The conversation is gone.',
+  waits: 'This change is waiting for approval.',
+  sign: 'Review approval',
+  works: 'Working…',
 });

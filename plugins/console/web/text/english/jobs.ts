@@ -2,7 +2,7 @@ import { words } from '../words.ts';
 
 export const jobs = words('jobs', {
   title: 'Jobs',
-  note: 'Work of svc in the background: notifications, investigations, syncs, messages, agents.',
+  note: 'Background work of svc: notifications, investigations, syncs, messages and agents.',
   all: 'All',
   waiting: 'Waiting',
   running: 'Running',
@@ -10,11 +10,11 @@ export const jobs = words('jobs', {
   state: 'State',
   what: 'Job',
   plugin: 'Plugin',
-  tries: 'Tries',
+  tries: 'Attempts',
   created: 'Created',
-  next: 'Next try',
+  next: 'Next attempt',
   none: 'No jobs',
-  noneNote: 'Work that waits, runs or has failed appears here.',
+  noneNote: 'Waiting, running and failed jobs appear here.',
   action: 'Action',
   cancel: 'Cancel job',
   cancelled: 'Job cancelled',

@@ -1,11 +1,11 @@
 import { words } from '../words.ts';
 
 export const chart = words('chart', {
-  table: 'As a table',
-  query: 'Open the query',
-  empty: 'Nothing in this time: no samples came, or none match.',
+  table: 'Show as table',
+  query: 'Open query in Explore',
+  empty: 'No data in this time range',
   time: 'Time',
-  left: 'and one more line|and {count} more lines',
+  left: 'and 1 more series|and {count} more series',
 });
 
 export const dialog = words('dialog', { close: 'Close', dismiss: 'Dismiss' });
@@ -19,23 +19,15 @@ export const parts = words('parts', {
   copy: 'Copy',
   copied: 'Copied',
   loading: 'Loading',
-  notAllowed: 'Your role may not see this.',
+  notAllowed: 'Your role does not allow this. Ask an administrator.',
 });
 
-export const queryField = words('query-field', {
-  run: 'Run',
-  suggestions: 'Suggestions',
-  hint: 'Enter runs it, Shift Enter makes a line',
-});
-
-export const span = words('span', { label: 'Span of time', back: 'Up to now' });
+export const span = words('span', { label: 'Time range', back: 'Back to now' });
 
 export const status = words('status', {
   critical: 'Critical',
   warning: 'Warning',
   info: 'Info',
-  ok: 'OK',
-  muted: 'Quiet',
   open: 'Open',
   acknowledged: 'Acknowledged',
   silenced: 'Silenced',

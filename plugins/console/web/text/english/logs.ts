@@ -1,19 +1,18 @@
 import { words } from '../words.ts';
 
 export const logLines = words('log-lines', {
-  follow: 'Follow',
+  follow: 'Follow logs',
   stop: 'Stop following',
-  none: 'No line in this time.',
-  noneNote: 'Look at a longer span, or at fewer conditions.',
-  lines: 'Lines',
+  none: 'No log lines in this time range',
+  noneNote: 'Choose a longer time range or remove a filter.',
+  lines: 'Log lines',
   wrap: 'Wrap lines',
-  most: 'The newest {count}; older ones are there.',
 });
 
 export const logs = words('logs', {
   title: 'Logs',
   query: 'LogQL query',
-  search: 'Find in the lines',
-  of: 'of',
-  any: 'anything',
+  search: 'Search log lines',
+  of: 'Service',
+  any: 'All services',
 });

@@ -2,7 +2,7 @@ import { api, type Page } from '../../client/api.ts';
 import { useMay, useSeesAll } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
 import { address } from '../../browser/location.ts';
-import { told as text } from '../../text/english/incidents.ts';
+import { notifications as text } from '../../text/english/incidents.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Section, Skeleton } from '../../kit/parts.tsx';
 import { Mark, type Tone } from '../../kit/status.tsx';
@@ -32,7 +32,7 @@ const tones: Readonly<Record<string, Tone>> = {
 };
 
 /** Channels that were notified of the current firing, and what kept others from being notified. */
-export function Told({ incident }: { readonly incident: number }) {
+export function Notifications({ incident }: { readonly incident: number }) {
   const { value, error } = useData<Why>(`/alerts/incidents/${incident}/why`, {
     kinds: ['incidents', 'deliveries'],
   });
@@ -54,7 +54,7 @@ export function Told({ incident }: { readonly incident: number }) {
         <Skeleton lines={2} />
       ) : value.channels.length === 0 && value.gates.length === 0 ? (
         <p class="soft calm">
-          {text.nobody} <a href={address(['channels'])}>{text.add}</a>
+          {text.none} <a href={address(['channels'])}>{text.add}</a>
         </p>
       ) : (
         <ul class="list">
