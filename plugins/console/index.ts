@@ -38,7 +38,7 @@ export default definePlugin({
       unread: (error) =>
         ctx.log.debug(
           { event: 'console.devices_unread', cause: messageOf(error) },
-          'members of an organization with a device selector are told of no changes while their devices cannot be read',
+          'reading visible devices failed; members of organizations with a device selector receive no live updates',
         ),
     });
 

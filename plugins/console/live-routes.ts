@@ -80,7 +80,7 @@ export const liveRoutes = (
     devices: 'narrowed',
     summary: 'Which kinds of things have changed, as it happens',
     description:
-      'Begins with one event `hello`. A client that receives it again has missed events: it fetches all that it shows anew.',
+      'Begins with one event `hello`. A client that receives it again has missed events: it fetches all that it shows again.',
     handle: ({ principal, signal }) => changes.follow(principal, signal),
   }),
   route({

@@ -58,7 +58,7 @@ export const pageRoutes = (
       method: 'GET',
       path,
       access: 'public',
-      summary: 'The console: a page for a browser',
+      summary: 'Console page',
       query: ForThePage,
       produces: 'text/html; charset=utf-8',
       handle(call) {
@@ -72,7 +72,7 @@ export const pageRoutes = (
     method: 'GET',
     path: '/ui/assets/{file}',
     access: 'public',
-    summary: 'A file of the console, by a name that tells its content',
+    summary: 'Console asset by content hash',
     produces: 'application/octet-stream',
     errors: ['not_found'],
     handle: (call) => sent(call, assets),
@@ -81,7 +81,7 @@ export const pageRoutes = (
     method: 'GET',
     path: '/favicon.ico',
     access: 'public',
-    summary: 'The icon that browsers ask for by themselves',
+    summary: 'Favicon',
     produces: 'image/x-icon',
     handle(call) {
       call.setHeader('cache-control', 'public, max-age=86400');
@@ -96,9 +96,9 @@ export const pageRoutes = (
     response: Type.Object({
       setup: Type.Boolean({
         description:
-          'the first administrator is still to be made, with the link of the start banner',
+          'true until the first administrator is created with the setup link',
       }),
-      registration: Type.Boolean({ description: 'visitors may make an account for themselves' }),
+      registration: Type.Boolean({ description: 'true if visitors may register' }),
     }),
     handle: () => start(),
   }),
@@ -106,7 +106,7 @@ export const pageRoutes = (
     method: 'GET',
     path: '/api/v1/console/languages/{tag}',
     access: 'public',
-    summary: 'The words of the console in another language',
+    summary: 'Console texts in another language',
     params: Type.Object({ tag: Type.String({ maxLength: 30 }) }),
     response: Type.Object({
       texts: Type.Record(Type.String(), Type.Record(Type.String(), Type.String())),

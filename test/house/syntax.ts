@@ -12,25 +12,33 @@ export interface Parsed {
   readonly file: SourceFile;
 }
 
-/** Returns every source file of a tsconfig, parsed and not checked. */
+/** Returns the source files of a tsconfig, parsed and not checked; those of tests are left out. */
 export const parsed = (config: string): Parsed[] =>
-  read(projectRoot, config, {}).filter(({ path }) => !path.includes('/fixtures/'));
+  read(projectRoot, config, {}, (path) => !path.startsWith('test/'));
 
-/** Returns one file that stands nowhere, for a rule to be tried on. */
-export function parsedText(path: string, text: string): Parsed {
-  const files = { '/tsconfig.json': `{ "files": ["${path}"] }`, [`/${path}`]: text };
-  return read('/', 'tsconfig.json', { fs: createVirtualFileSystem(files) })[0]!;
+/** Returns files that stand nowhere, for a rule to be tried on, in the order of their paths. */
+export function parsedTexts(texts: readonly (readonly [path: string, text: string])[]): Parsed[] {
+  const files = Object.fromEntries(texts.map(([path, text]) => [`/${path}`, text]));
+  const config = JSON.stringify({ files: Object.keys(files) });
+  const fs = createVirtualFileSystem({ ...files, '/tsconfig.json': config });
+  const found = read('/', 'tsconfig.json', { fs }, () => true);
+  return texts.map(([path]) => found.find((one) => one.path === path)!);
 }
 
-function read(root: string, config: string, options: APIOptions): Parsed[] {
+function read(
+  root: string,
+  config: string,
+  options: APIOptions,
+  isWanted: (path: string) => boolean,
+): Parsed[] {
   const api = new API({ ...options, cwd: root });
   try {
     const snapshot = api.updateSnapshot({ openProject: join(root, config) });
     const { program, rootFiles } = snapshot.getProjects()[0]!;
-    return rootFiles.map((name) => ({
-      path: name.slice(root.length),
-      file: program.getSourceFile(name)!,
-    }));
+    return rootFiles
+      .map((name) => name.slice(root.length))
+      .filter(isWanted)
+      .map((path) => ({ path, file: program.getSourceFile(join(root, path))! }));
   } finally {
     api.close();
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { projectRoot } from './source.ts';
-import { parsed, parsedText } from './syntax.ts';
+import { parsed, parsedTexts } from './syntax.ts';
 import { uiLiterals } from './ui-literals.ts';
 
 const catalogue = '/text/english/';
@@ -14,13 +14,25 @@ const webs = readdirSync(join(projectRoot, 'plugins'))
   .map((plugin) => `plugins/${plugin}/web`)
   .filter((folder) => existsSync(join(projectRoot, folder)));
 
+const files = webs.flatMap((folder) => parsed(`${folder}/tsconfig.json`));
+
 test('what the console says stands in its catalogue, where a language pack can replace it', () => {
-  const files = webs.flatMap((folder) => parsed(`${folder}/tsconfig.json`));
   assert.ok(files.length > 0);
   assert.deepEqual(
     files.filter(({ path }) => !path.includes(catalogue)).flatMap(uiLiterals),
     [],
     'move the text to plugins/console/web/text/english/',
+  );
+});
+
+test('an area of the catalogue stands once, so that each text has one key', () => {
+  const areas = files.flatMap(({ file }) =>
+    [...file.text.matchAll(/\bwords\(\s*'([^']+)'/g)].map(([, area]) => area!),
+  );
+  assert.ok(areas.length > 0);
+  assert.deepEqual(
+    areas.filter((area, index) => areas.indexOf(area) !== index),
+    [],
   );
 });
 
@@ -47,10 +59,10 @@ const allowed = [
 ];
 
 test('a literal text is found wherever a reader would meet it', () => {
-  for (const code of refused) {
-    assert.notDeepEqual(uiLiterals(parsedText('page.tsx', code)), [], code);
-  }
-  for (const code of allowed) {
-    assert.deepEqual(uiLiterals(parsedText('page.tsx', code)), [], code);
-  }
+  const pages = parsedTexts(
+    [...refused, ...allowed].map((code, index) => [`page-${index}.tsx`, code] as const),
+  );
+  pages.forEach((page, index) =>
+    assert.equal(uiLiterals(page).length > 0, index < refused.length, page.file.text),
+  );
 });
