@@ -95,8 +95,7 @@ export const pageRoutes = (
     summary: 'Sign-in options, for visitors without a session',
     response: Type.Object({
       setup: Type.Boolean({
-        description:
-          'true until the first administrator is created with the setup link',
+        description: 'true until the first administrator is created with the setup link',
       }),
       registration: Type.Boolean({ description: 'true if visitors may register' }),
     }),

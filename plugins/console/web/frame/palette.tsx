@@ -64,7 +64,7 @@ const own = (): readonly Choice[] => [
     title: text.glossary,
     kind: text.command,
     icon: 'right',
-    run: () => open(below('/docs/glossary')),
+    run: () => open(below('/docs/glossary#glossary')),
   },
   { id: 'out', title: text.signOut, kind: text.command, icon: 'right', run: () => void signOut() },
 ];
@@ -227,6 +227,10 @@ export function Keys() {
           </div>
         ))}
       </dl>
+      <p>
+        <a href={below('/docs')}>{text.manual}</a> ·{' '}
+        <a href={below('/docs/glossary#glossary')}>{text.glossary}</a>
+      </p>
     </Dialog>
   );
 }
