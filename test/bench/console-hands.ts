@@ -64,7 +64,7 @@ export async function useConsole(
   );
   await step(
     'devices: only those that are silent',
-    () => page.getByRole('button', { name: 'Silent' }).click(),
+    () => page.getByRole('button', { name: 'Offline' }).click(),
     () => rows(/quito-web-000/),
   );
   await search.fill('');
@@ -83,7 +83,7 @@ export async function useConsole(
   await step(
     'devices: open one',
     () => page.keyboard.press('Enter'),
-    () => page.getByText('Facts').waitFor(),
+    () => page.getByText('Details').waitFor(),
   );
   await step(
     'device: back to the list',
