@@ -50,7 +50,7 @@ test(
     await page.getByRole('button', { name: 'Create administrator' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.getByText('No open incidents').first().waitFor();
-    await page.getByText('First steps').waitFor();
+    await page.getByText('First steps', { exact: true }).waitFor();
     await assertClean(view, 'overview, light');
 
     const stored = await page.evaluate<string>(
@@ -101,7 +101,7 @@ test(
     await page.reload();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.getByRole('button', { name: 'Switch theme' }).click();
-    await page.getByText('First steps').waitFor();
+    await page.getByText('First steps', { exact: true }).waitFor();
     await assertClean(view, 'overview, dark');
 
     await page.getByLabel('account menu').click();

@@ -20,10 +20,10 @@ async function overview(hands: Hands): Promise<void> {
   await page.getByRole('button', { name: /^Show as table: CPU usage/ }).click();
   await page.getByRole('region', { name: 'CPU usage' }).waitFor();
   await press(hands, 'Hide first steps');
-  await page.getByText('First steps').waitFor({ state: 'detached' });
+  await page.getByText('First steps', { exact: true }).waitFor({ state: 'detached' });
   await page.reload();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  assert.equal(await page.getByText('First steps').count(), 0, 'hidden is hidden');
+  assert.equal(await page.getByText('First steps', { exact: true }).count(), 0, 'hidden is hidden');
 }
 
 async function incidents(hands: Hands): Promise<void> {
