@@ -161,7 +161,7 @@ function labelsIn(source: string): readonly string[] {
 /** Returns the texts of a page by their keys: those of the catalogue's area that it imports. */
 function textsOf(source: string): ReadonlyMap<string, string> {
   const [, area, file] =
-    /import \{ (\w+) as text \} from '.*\/(text\/english\/\w[\w-]*\.ts)'/.exec(source) ?? [];
+    /import \{ (\w+) as text \} from '.*\/(text\/english\/[\w/-]+\.ts)'/.exec(source) ?? [];
   if (area === undefined) {
     return new Map();
   }

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../client/api.ts';
 import { useData, useList } from '../../client/data.ts';
 import { address, usePlace, useParam } from '../../browser/location.ts';
-import { agents as text } from '../../text/english/agents.ts';
+import { agents as text } from '../../text/english/act/agents.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Empty, Fields, Head, Refused, Section, Skeleton, Tabs } from '../../kit/parts.tsx';

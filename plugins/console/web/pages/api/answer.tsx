@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { figure } from '../../text/format.ts';
 import { Store, useStore } from '../../browser/store.ts';
-import { apiAnswer as text } from '../../text/english/api.ts';
+import { apiAnswer as text } from '../../text/english/administration/api.ts';
 import { Button, Section } from '../../kit/parts.tsx';
 import { Status } from '../../kit/status.tsx';
 

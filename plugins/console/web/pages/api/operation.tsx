@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { api } from '../../client/api.ts';
 import { address } from '../../browser/location.ts';
 import { useUser } from '../../client/session.ts';
-import { apiOperation as text } from '../../text/english/api.ts';
+import { apiOperation as text } from '../../text/english/administration/api.ts';
 import { say } from '../../text/words.ts';
 import { Form, Field, Segments, SelectField, TextField } from '../../kit/form.tsx';
 import { Copyable, Head, Section } from '../../kit/parts.tsx';

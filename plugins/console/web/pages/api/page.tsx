@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { useData } from '../../client/data.ts';
 import { below } from '../../browser/base.ts';
 import { address, useParam, usePlace } from '../../browser/location.ts';
-import { api as text } from '../../text/english/api.ts';
+import { api as text } from '../../text/english/administration/api.ts';
 import { Empty, Head, Refused, Skeleton } from '../../kit/parts.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { accessOf, type ApiDocument, type Operation, operationsOf, toneOf } from './document.ts';

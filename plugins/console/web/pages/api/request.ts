@@ -1,6 +1,6 @@
 import { below } from '../../browser/base.ts';
 import { ApiError, type Query } from '../../client/api.ts';
-import { apiRequest as text } from '../../text/english/api.ts';
+import { apiRequest as text } from '../../text/english/administration/api.ts';
 import { say } from '../../text/words.ts';
 import {
   type ApiDocument,

@@ -4,7 +4,7 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
 import { address, usePlace, useParam } from '../../browser/location.ts';
-import { approvals as text } from '../../text/english/approvals.ts';
+import { approvals as text } from '../../text/english/act/approvals.ts';
 import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Segments, TextField } from '../../kit/form.tsx';

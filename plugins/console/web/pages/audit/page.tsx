@@ -1,6 +1,6 @@
 import { useList } from '../../client/data.ts';
 import { useParam } from '../../browser/location.ts';
-import { audit as text } from '../../text/english/audit.ts';
+import { audit as text } from '../../text/english/administration/audit.ts';
 import { Segments } from '../../kit/form.tsx';
 import { Empty, Head } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';

@@ -4,7 +4,7 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
 import { address } from '../../browser/location.ts';
-import { channels as text } from '../../text/english/channels.ts';
+import { channels as text } from '../../text/english/alerting/channels.ts';
 import { say } from '../../text/words.ts';
 import { attempt, Dialog, tell } from '../../kit/dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../../kit/form.tsx';

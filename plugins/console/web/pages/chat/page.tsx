@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from '../../client/api.ts';
 import { useData, useList } from '../../client/data.ts';
 import { address, goTo, usePlace } from '../../browser/location.ts';
-import { chat as text } from '../../text/english/chat.ts';
+import { chat as text } from '../../text/english/act/chat.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Markdown } from '../../kit/markdown.tsx';
 import { Button, Empty, Head, Refused, Section } from '../../kit/parts.tsx';

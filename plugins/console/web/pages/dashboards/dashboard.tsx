@@ -4,7 +4,7 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
 import { address, goTo, place, usePlace } from '../../browser/location.ts';
-import { dashboard as text } from '../../text/english/dashboards.ts';
+import { dashboard as text } from '../../text/english/watch/dashboards.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import type { Window } from '../../kit/matrix.ts';
 import { Button, Empty, Head, Refused, Skeleton } from '../../kit/parts.tsx';

@@ -4,7 +4,7 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
 import { address, goTo, usePlace } from '../../browser/location.ts';
-import { dashboards as text } from '../../text/english/dashboards.ts';
+import { dashboards as text } from '../../text/english/watch/dashboards.ts';
 import { say } from '../../text/words.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';

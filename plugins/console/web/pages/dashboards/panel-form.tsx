@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 
 import { api } from '../../client/api.ts';
-import { panelForm as text } from '../../text/english/dashboards.ts';
+import { panelForm as text } from '../../text/english/watch/dashboards.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, SelectField, TextField } from '../../kit/form.tsx';
 import { Button } from '../../kit/parts.tsx';

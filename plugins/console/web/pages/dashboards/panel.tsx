@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 
 import type { Unit } from '../../text/format.ts';
-import { panel as text } from '../../text/english/dashboards.ts';
+import { panel as text } from '../../text/english/watch/dashboards.ts';
 import { count } from '../../text/words.ts';
 import { Graph } from '../../kit/chart.tsx';
 import { Button } from '../../kit/parts.tsx';

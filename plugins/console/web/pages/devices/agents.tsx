@@ -2,7 +2,7 @@ import { api, type Page } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
-import { agentsOfDevice as text } from '../../text/english/devices.ts';
+import { agentsOfDevice as text } from '../../text/english/watch/devices.ts';
 import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Empty, Refused, Section, Skeleton } from '../../kit/parts.tsx';

@@ -6,7 +6,7 @@ import { useMay } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
 import { address } from '../../browser/location.ts';
-import { device as text } from '../../text/english/devices.ts';
+import { device as text } from '../../text/english/watch/devices.ts';
 import { say } from '../../text/words.ts';
 import type { Device, Incident } from '../shapes.ts';
 import { Chart } from '../../kit/chart.tsx';

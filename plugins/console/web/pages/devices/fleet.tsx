@@ -2,7 +2,7 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
 import { address, useParam } from '../../browser/location.ts';
-import { fleet as text } from '../../text/english/devices.ts';
+import { fleet as text } from '../../text/english/watch/devices.ts';
 import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Segments } from '../../kit/form.tsx';

@@ -4,7 +4,7 @@ import { useData, useList } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
 import { address, useParam, usePlace } from '../../browser/location.ts';
 import { useMay } from '../../client/additions.ts';
-import { devices as text } from '../../text/english/devices.ts';
+import { devices as text } from '../../text/english/watch/devices.ts';
 import type { Device } from '../shapes.ts';
 import { Segments } from '../../kit/form.tsx';
 import { Empty, Head, Refused, Tabs } from '../../kit/parts.tsx';

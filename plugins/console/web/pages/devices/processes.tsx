@@ -1,7 +1,7 @@
 import { useData } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
 import { useParam } from '../../browser/location.ts';
-import { processes as text } from '../../text/english/devices.ts';
+import { processes as text } from '../../text/english/watch/devices.ts';
 import { Segments } from '../../kit/form.tsx';
 import { Empty, Refused } from '../../kit/parts.tsx';
 import { type Column, Table } from '../../kit/table.tsx';

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { useData } from '../../client/data.ts';
 import { figure, type Unit } from '../../text/format.ts';
 import { address, useParam } from '../../browser/location.ts';
-import { explore as text } from '../../text/english/explore.ts';
+import { explore as text } from '../../text/english/watch/explore.ts';
 import { Chart } from '../../kit/chart.tsx';
 import { nameOf } from '../../kit/matrix.ts';
 import { Segments } from '../../kit/form.tsx';

@@ -1,4 +1,4 @@
-import { causeGraph as text } from '../../text/english/incidents.ts';
+import { causeGraph as text } from '../../text/english/watch/incidents.ts';
 
 /** One step of a failure from one thing to the next, and which checks say so. */
 export interface Propagation {

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 
 import { api } from '../../client/api.ts';
-import { incidentDialogs as text } from '../../text/english/incidents.ts';
+import { incidentDialogs as text } from '../../text/english/watch/incidents.ts';
 import { Dialog, tell } from '../../kit/dialog.tsx';
 import { Field, Form, Segments, TextField } from '../../kit/form.tsx';
 

@@ -4,7 +4,7 @@ import { api, type Page } from '../../client/api.ts';
 import { useData } from '../../client/data.ts';
 import { duration, figure } from '../../text/format.ts';
 import { address } from '../../browser/location.ts';
-import { incident as text } from '../../text/english/incidents.ts';
+import { incident as text } from '../../text/english/watch/incidents.ts';
 import { say } from '../../text/words.ts';
 import type { Incident } from '../shapes.ts';
 import { Chart } from '../../kit/chart.tsx';

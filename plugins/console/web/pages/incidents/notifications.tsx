@@ -2,7 +2,7 @@ import { api, type Page } from '../../client/api.ts';
 import { useMay, useSeesAll } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
 import { address } from '../../browser/location.ts';
-import { notifications as text } from '../../text/english/incidents.ts';
+import { notifications as text } from '../../text/english/watch/incidents.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Section, Skeleton } from '../../kit/parts.tsx';
 import { Mark, type Tone } from '../../kit/status.tsx';

@@ -2,7 +2,7 @@ import { useSeesAll } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
 import { duration } from '../../text/format.ts';
 import { address, useParam, usePlace } from '../../browser/location.ts';
-import { incidents as text } from '../../text/english/incidents.ts';
+import { incidents as text } from '../../text/english/watch/incidents.ts';
 import type { Incident } from '../shapes.ts';
 import { Segments } from '../../kit/form.tsx';
 import { Empty, Head, Refused } from '../../kit/parts.tsx';

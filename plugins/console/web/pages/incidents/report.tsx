@@ -3,7 +3,7 @@ import { useRoom } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
 import { address } from '../../browser/location.ts';
-import { report as text } from '../../text/english/incidents.ts';
+import { report as text } from '../../text/english/watch/incidents.ts';
 import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Link, Markdown } from '../../kit/markdown.tsx';

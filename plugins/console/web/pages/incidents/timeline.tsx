@@ -1,6 +1,6 @@
 import type { Page } from '../../client/api.ts';
 import { useData } from '../../client/data.ts';
-import { timeline as text } from '../../text/english/incidents.ts';
+import { timeline as text } from '../../text/english/watch/incidents.ts';
 import { Markdown } from '../../kit/markdown.tsx';
 import { Refused, Section, Skeleton } from '../../kit/parts.tsx';
 import { Mark, type Severity, type Tone } from '../../kit/status.tsx';

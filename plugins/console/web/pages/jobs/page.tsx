@@ -2,7 +2,7 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
 import { useParam } from '../../browser/location.ts';
-import { jobs as text } from '../../text/english/jobs.ts';
+import { jobs as text } from '../../text/english/administration/jobs.ts';
 import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Segments } from '../../kit/form.tsx';

@@ -4,7 +4,7 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
 import { address, goTo } from '../../browser/location.ts';
-import { document as text } from '../../text/english/knowledge.ts';
+import { document as text } from '../../text/english/learn/knowledge.ts';
 import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';

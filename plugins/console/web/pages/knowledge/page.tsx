@@ -5,7 +5,7 @@ import { useMay } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
 import { address, usePlace, useParam } from '../../browser/location.ts';
-import { knowledge as text } from '../../text/english/knowledge.ts';
+import { knowledge as text } from '../../text/english/learn/knowledge.ts';
 import { say } from '../../text/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';

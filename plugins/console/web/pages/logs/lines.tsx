@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type ApiError } from '../../client/api.ts';
 import { asApiError } from '../../client/data.ts';
 import { moment } from '../../text/format.ts';
-import { logLines as text } from '../../text/english/logs.ts';
+import { logLines as text } from '../../text/english/watch/logs.ts';
 import { Button, Empty, Refused, Skeleton } from '../../kit/parts.tsx';
 import { SpanChoice, useSpan } from '../../kit/span.tsx';
 

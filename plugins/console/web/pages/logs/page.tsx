@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { ApiError } from '../../client/api.ts';
 import { useData } from '../../client/data.ts';
 import { useParam } from '../../browser/location.ts';
-import { logs as text } from '../../text/english/logs.ts';
+import { logs as text } from '../../text/english/watch/logs.ts';
 import { Head } from '../../kit/parts.tsx';
 import { QueryField } from '../../kit/query-field.tsx';
 import { LogLines } from './lines.tsx';

@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks';
 import { type Data, useData } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
 import { address } from '../../browser/location.ts';
-import { overviewBusiest as text } from '../../text/english/overview.ts';
+import { overviewBusiest as text } from '../../text/english/watch/overview.ts';
 import { Empty, Section } from '../../kit/parts.tsx';
 import { Share } from '../../kit/share.tsx';
 import { type Column, Table } from '../../kit/table.tsx';

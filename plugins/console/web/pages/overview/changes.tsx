@@ -1,7 +1,7 @@
 import type { Page } from '../../client/api.ts';
 import { useRoom } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
-import { changes as text } from '../../text/english/overview.ts';
+import { changes as text } from '../../text/english/watch/overview.ts';
 import { Awaited, Section } from '../../kit/parts.tsx';
 import { Time } from '../../kit/time.tsx';
 

@@ -8,7 +8,7 @@ import { below } from '../../browser/base.ts';
 import { useData } from '../../client/data.ts';
 import { address } from '../../browser/location.ts';
 import { kept } from '../../browser/store.ts';
-import { checklist as text } from '../../text/english/overview.ts';
+import { checklist as text } from '../../text/english/watch/overview.ts';
 import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Copyable, Skeleton } from '../../kit/parts.tsx';

@@ -2,7 +2,7 @@ import { useAdditions, useSeesAll } from '../../client/additions.ts';
 import { type Data, useData, useList } from '../../client/data.ts';
 import type { Unit } from '../../text/format.ts';
 import { address } from '../../browser/location.ts';
-import { overview as text } from '../../text/english/overview.ts';
+import { overview as text } from '../../text/english/watch/overview.ts';
 import { count } from '../../text/words.ts';
 import type { Page } from '../../client/api.ts';
 import { Chart } from '../../kit/chart.tsx';

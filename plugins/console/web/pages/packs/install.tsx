@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { api, type ApiError } from '../../client/api.ts';
 import { asApiError } from '../../client/data.ts';
-import { install as text } from '../../text/english/packs.ts';
+import { install as text } from '../../text/english/administration/packs.ts';
 import { Dialog, tell } from '../../kit/dialog.tsx';
 import { Form } from '../../kit/form.tsx';
 import { Fields, Refused, Skeleton } from '../../kit/parts.tsx';

@@ -4,7 +4,7 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
 import { address, goTo, useParam, usePlace } from '../../browser/location.ts';
-import { packs as text } from '../../text/english/packs.ts';
+import { packs as text } from '../../text/english/administration/packs.ts';
 import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Empty, Fields, Head, Refused, Section, Skeleton, Tabs } from '../../kit/parts.tsx';

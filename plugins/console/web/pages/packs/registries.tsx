@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
-import { registries as text } from '../../text/english/packs.ts';
+import { registries as text } from '../../text/english/administration/packs.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Section } from '../../kit/parts.tsx';

@@ -2,7 +2,7 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
 import { address, usePlace } from '../../browser/location.ts';
-import { plugins as text } from '../../text/english/plugins.ts';
+import { plugins as text } from '../../text/english/administration/plugins.ts';
 import { say } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Empty, Fields, Head, Refused, Section, Skeleton } from '../../kit/parts.tsx';

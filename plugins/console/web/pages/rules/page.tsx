@@ -4,7 +4,7 @@ import { api } from '../../client/api.ts';
 import { useMay, useSeesAll } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
 import { address, goTo, usePlace, useParam } from '../../browser/location.ts';
-import { rules as text } from '../../text/english/rules.ts';
+import { rules as text } from '../../text/english/alerting/rules.ts';
 import { count } from '../../text/words.ts';
 import { attempt, Dialog, tell } from '../../kit/dialog.tsx';
 import { CheckField, Form, TextField } from '../../kit/form.tsx';

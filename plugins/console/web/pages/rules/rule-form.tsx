@@ -5,7 +5,7 @@ import { useMay } from '../../client/additions.ts';
 import { useData } from '../../client/data.ts';
 import { figure } from '../../text/format.ts';
 import { address, goTo } from '../../browser/location.ts';
-import { rule as text } from '../../text/english/rules.ts';
+import { rule as text } from '../../text/english/alerting/rules.ts';
 import { count } from '../../text/words.ts';
 import { Chart } from '../../kit/chart.tsx';
 import { attempt } from '../../kit/dialog.tsx';

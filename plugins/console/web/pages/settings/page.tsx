@@ -4,7 +4,7 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
 import { useParam } from '../../browser/location.ts';
-import { settings as text } from '../../text/english/settings.ts';
+import { settings as text } from '../../text/english/administration/settings.ts';
 import { say } from '../../text/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';

@@ -3,7 +3,7 @@ import { useMay } from '../../client/additions.ts';
 import { useData, useList } from '../../client/data.ts';
 import { duration, figure } from '../../text/format.ts';
 import { address, usePlace } from '../../browser/location.ts';
-import { shells as text } from '../../text/english/shell.ts';
+import { shells as text } from '../../text/english/act/shell.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Empty, Head, Refused, Tabs } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';

@@ -5,7 +5,7 @@ import { api } from '../../client/api.ts';
 import { asApiError } from '../../client/data.ts';
 import { duration } from '../../text/format.ts';
 import { address } from '../../browser/location.ts';
-import { player as text } from '../../text/english/shell.ts';
+import { player as text } from '../../text/english/act/shell.ts';
 import { say } from '../../text/words.ts';
 import { CheckField, Segments } from '../../kit/form.tsx';
 import { Button, Head, Skeleton } from '../../kit/parts.tsx';

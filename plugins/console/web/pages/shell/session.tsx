@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useData } from '../../client/data.ts';
 import { address } from '../../browser/location.ts';
 import { Store, useStore } from '../../browser/store.ts';
-import { shellSession as text } from '../../text/english/shell.ts';
+import { shellSession as text } from '../../text/english/act/shell.ts';
 import { say } from '../../text/words.ts';
 import type { Device } from '../shapes.ts';
 import { Form, Segments, TextField } from '../../kit/form.tsx';

@@ -5,7 +5,7 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
 import { address, useParam } from '../../browser/location.ts';
-import { silences as text } from '../../text/english/silences.ts';
+import { silences as text } from '../../text/english/alerting/silences.ts';
 import { count, say } from '../../text/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Field, Form, Segments, SelectField, TextField } from '../../kit/form.tsx';

@@ -2,7 +2,7 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 
 import { useData, useList } from '../../client/data.ts';
 import { address, goTo, usePlace, useParam } from '../../browser/location.ts';
-import { topology as text } from '../../text/english/topology.ts';
+import { topology as text } from '../../text/english/watch/topology.ts';
 import { count } from '../../text/words.ts';
 import { Empty, Head, Refused, Section } from '../../kit/parts.tsx';
 import { type Column, Table } from '../../kit/table.tsx';

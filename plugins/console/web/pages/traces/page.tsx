@@ -1,7 +1,7 @@
 import { useData } from '../../client/data.ts';
 import { duration } from '../../text/format.ts';
 import { address, useParam, usePlace } from '../../browser/location.ts';
-import { traces as text } from '../../text/english/traces.ts';
+import { traces as text } from '../../text/english/watch/traces.ts';
 import { Empty, Head } from '../../kit/parts.tsx';
 import { QueryField } from '../../kit/query-field.tsx';
 import { SpanChoice, useSpan } from '../../kit/span.tsx';

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 
 import { duration } from '../../text/format.ts';
-import { serviceMap as text } from '../../text/english/traces.ts';
+import { serviceMap as text } from '../../text/english/watch/traces.ts';
 import { count, say } from '../../text/words.ts';
 import { Section } from '../../kit/parts.tsx';
 import { Mark } from '../../kit/status.tsx';

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { useData } from '../../client/data.ts';
 import { duration } from '../../text/format.ts';
 import { address } from '../../browser/location.ts';
-import { trace as text } from '../../text/english/traces.ts';
+import { trace as text } from '../../text/english/watch/traces.ts';
 import { count, say } from '../../text/words.ts';
 import { Empty, Fields, Head, Refused, Skeleton } from '../../kit/parts.tsx';
 import { Mark } from '../../kit/status.tsx';

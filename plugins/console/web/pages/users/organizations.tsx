@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 
 import { api, type Page } from '../../client/api.ts';
 import { useData, useList } from '../../client/data.ts';
-import { organizations as text } from '../../text/english/users.ts';
+import { organizations as text } from '../../text/english/administration/users.ts';
 import { count, say } from '../../text/words.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';

@@ -4,7 +4,7 @@ import { api } from '../../client/api.ts';
 import { useMay } from '../../client/additions.ts';
 import { useList } from '../../client/data.ts';
 import { address, usePlace } from '../../browser/location.ts';
-import { users as text } from '../../text/english/users.ts';
+import { users as text } from '../../text/english/administration/users.ts';
 import { say } from '../../text/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, SelectField, TextField } from '../../kit/form.tsx';

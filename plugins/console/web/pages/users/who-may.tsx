@@ -1,6 +1,6 @@
 import { useData, useList } from '../../client/data.ts';
 import { useParam } from '../../browser/location.ts';
-import { whoMay as text } from '../../text/english/users.ts';
+import { whoMay as text } from '../../text/english/administration/users.ts';
 import { Field } from '../../kit/form.tsx';
 import { Empty, Refused } from '../../kit/parts.tsx';
 import { Status } from '../../kit/status.tsx';

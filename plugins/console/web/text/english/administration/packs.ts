@@ -1,4 +1,4 @@
-import { words } from '../words.ts';
+import { words } from '../../words.ts';
 
 export const install = words('install', {
   title: 'Review pack',

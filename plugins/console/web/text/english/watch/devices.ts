@@ -1,4 +1,4 @@
-import { words } from '../words.ts';
+import { words } from '../../words.ts';
 
 export const agentsOfDevice = words('agents-of-device', {
   none: 'No agent on this device',

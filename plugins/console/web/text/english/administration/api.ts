@@ -1,4 +1,4 @@
-import { words } from '../words.ts';
+import { words } from '../../words.ts';
 
 export const apiAnswer = words('api-answer', {
   title: 'Response',
