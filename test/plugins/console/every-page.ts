@@ -34,7 +34,7 @@ export const everyPage: readonly OnePage[] = [
   { name: 'rule', address: '/ui/rules/1', sign: /Condition|Expression/ },
   { name: 'silences', address: '/ui/silences', sign: 'Silences' },
   { name: 'channels', address: '/ui/channels', sign: 'Channels' },
-  { name: 'chat', address: '/ui/chat', sign: 'Chat' },
+  { name: 'conversations', address: '/ui/chat', sign: 'Chat' },
   { name: 'approvals', address: '/ui/approvals', sign: 'Approvals' },
   { name: 'shells', address: '/ui/shell', sign: 'Open shells' },
   { name: 'shell', address: '/ui/shell/1', sign: 'Open shell' },
