@@ -8,14 +8,14 @@ export interface Avoided {
 export const avoided: readonly Avoided[] = [
   { word: /\btold\b/i, better: 'sent, notified or reported' },
   { word: /\bburn(?:s|ing)\b/i, better: 'fires, is open' },
-  { word: /\brooms?\b/i, better: 'plugin' },
+  { word: /\brooms?\b(?! for\b)/i, better: 'plugin' },
   { word: /\b(?:the|whole) house\b/i, better: 'svc, host' },
   { word: /\b(?:no|some|every)body\b/i, better: 'who it is: no user, an operator, all users' },
   { word: /\bwhoever\b/i, better: 'the user who' },
   { word: /\bsuch\b(?! as\b)/i, better: 'a noun: this pack, matching devices' },
   { word: /\bso called\b|\bcalled so\b/i, better: 'named {name}, matching' },
   { word: /\b(?:is|are) like this\b/i, better: 'matching' },
-  { word: /\bat most$/i, better: 'Max {thing}' },
+  { word: /^\w+ at most$/i, better: 'Max {thing}' },
   { word: /\bforget(?:s|ting)?\b|\bforgotten\b/i, better: 'delete, reset' },
   { word: /\btak(?:es?|en|ing) away\b/i, better: 'delete, remove, disable' },
   { word: /\blet(?:s|ting)? go\b/i, better: 'release, reset' },
@@ -32,9 +32,9 @@ export const avoided: readonly Avoided[] = [
   { word: /\bstrays?\b/i, better: 'leaks, anomalies' },
 ];
 
-/** Returns what is wrong with the words of a text, with the better ones. */
+/** Returns what is wrong with the words of a text, with the better ones; names in braces are not words. */
 export const misspoken = (text: string): string[] =>
   avoided.flatMap(({ word, better }) => {
-    const found = word.exec(text);
+    const found = word.exec(text.replaceAll(/\{\w+\}/g, '{}'));
     return found ? [`"${found[0]}" (better: ${better})`] : [];
   });
