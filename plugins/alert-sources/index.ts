@@ -41,7 +41,7 @@ export default definePlugin({
         }
         log.warn(
           { event: 'alert-source.upkeep', cause: error.message },
-          'alerts that were not told again could not be ended; tried again in a minute',
+          'resolving alerts that were not re-sent failed; retrying in a minute',
         );
       });
     scope.interval('end alerts that were not told again', upkeepMs, upkeep);

@@ -6,7 +6,7 @@ export const errors = defineErrors('approval', {
   not_executing: ['conflict', 'approval {id} is not executing; its end is not taken'],
   no_personas: [
     'unavailable',
-    'the room of personas is away, so {persona} cannot be checked; approval {id} stays approved',
+    'the plugin persona is not available, so {persona} cannot be checked; approval {id} stays approved',
   ],
   signed_already: [
     'forbidden',

@@ -143,7 +143,7 @@ export class Telling {
     } catch (error) {
       log.warn(
         { event: 'approval.not_told', approval_id: row.id, cause: messageOf(error) },
-        'channels could not be told of an approval; told again with the next sweep',
+        'notifying channels of an approval failed; retrying with the next sweep',
       );
     }
   }

@@ -8,6 +8,6 @@ export const errors = defineErrors('changes', {
   no_device: ['not_found', 'there is no device {id}'],
   time_out_of_range: [
     'invalid_argument',
-    'at lies within the last 7 days and not ahead of now; correct the clock of the sender',
+    'at must lie within the last 7 days and not in the future; correct the clock of the sender',
   ],
 });

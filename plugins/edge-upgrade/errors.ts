@@ -11,11 +11,14 @@ export const errors = defineErrors('edge-upgrade', {
     'unavailable',
     'the connection broke off in the middle of the package ({cause})',
   ],
-  part_too_short: ['unavailable', '{host} has less than was fetched already; it is fetched anew'],
+  part_too_short: [
+    'unavailable',
+    '{host} has less than was fetched already; fetching it again from the start',
+  ],
   web_page: ['invalid_argument', '{host} answered with a web page and not with a program'],
   other_part: [
     'unavailable',
-    '{host} answered with another part than it was asked for; it is fetched anew',
+    '{host} answered with another part than requested; fetching it again from the start',
   ],
   redirect_loop: ['invalid_argument', '{host} redirects in circles'],
   download_failed: ['unavailable', '{host}: {cause}'],

@@ -357,7 +357,7 @@ export class InvestigationQueue {
     } catch (error) {
       log.debug(
         { event: 'investigate.untold', incident, cause: messageOf(error) },
-        'the timeline of an incident could not be told that it is not investigated',
+        'adding the skipped investigation to the timeline failed',
       );
     }
   }

@@ -131,7 +131,7 @@ export class ModelCalls implements Models {
         if (isEndless) {
           log.warn(
             { event: 'model.endless', model: id, tokens: held.maxTokens },
-            'model went on beyond the room that it was given; its answer was cut off',
+            'model exceeded max_tokens; response truncated',
           );
           return;
         }

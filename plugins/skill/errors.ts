@@ -8,7 +8,7 @@ export const errors = defineErrors('skill', {
   ],
   no_approvals: [
     'unavailable',
-    '{key} takes an approval, and the room that keeps approvals is away; see svc plugin list',
+    '{key} needs an approval, and the plugin approval is not available; see svc plugin list',
   ],
   query_or_select: ['invalid_argument', 'tool_search takes either query or select'],
   no_guide: ['not_found', 'there is no guide {key}'],
@@ -32,7 +32,7 @@ export const errors = defineErrors('skill', {
   no_skill: ['not_found', 'there is no skill {key}{detail}'],
   no_devices: [
     'unavailable',
-    '{key} runs on a device, and the room of devices is away; see svc plugin list',
+    '{key} runs on a device, and the plugin device is not available; see svc plugin list',
   ],
   edge_failed: ['upstream_error', '{cause}'],
   edge_without_device: ['not_found', 'edge {edge} watches no device'],

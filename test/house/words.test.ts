@@ -28,8 +28,8 @@ const left: Readonly<Record<Medium, number>> = {
   console: 0,
   command: 35,
   api: 69,
-  log: 11,
-  error: 30,
+  log: 3,
+  error: 8,
 };
 
 const faultsOf = (texts: readonly Said[]): string[] =>

@@ -17,6 +17,6 @@ export const errors = defineErrors('edge', {
   ],
   too_many_edges: [
     'conflict',
-    'there are {maxEdges} edges already, which is the limit; delete some that are gone',
+    'the limit of {maxEdges} edges is reached; delete edges that no longer exist',
   ],
 });

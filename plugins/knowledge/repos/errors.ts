@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('knowledge', {
   programs_away: [
     'unavailable',
-    'the plugin programs is away, which starts git; enable it and sync again',
+    'the plugin programs, which runs git, is not available; enable it and sync again',
   ],
   program_missing: [
     'unavailable',

@@ -259,7 +259,7 @@ export class Feed {
     if (serving !== undefined && (serving.lineage !== lineage || serving.seq > last)) {
       this.#parts.log.warn(
         { event: 'knowledge.index_of_another' },
-        'the index of documents is of another database than this one and is made anew',
+        'search index belongs to another database; rebuilding',
       );
       this.#isServing = false;
       await this.#call('discard');

@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('knowledge', {
   no_parser: [
     'unavailable',
-    'PDF and Word documents are read in a process of their own, and the plugin programs is away; .md and .txt can be uploaded',
+    'the plugin programs, which reads PDF and Word documents, is not available; enable it, or upload .md or .txt',
   ],
   too_many_reads: [
     'rate_limited',

@@ -20,7 +20,7 @@ export const errors = defineErrors('marketplace', {
   no_version_before: ['conflict', '{packId} has no version before this one to go back to'],
   kept_changed: [
     'conflict',
-    'the kept version {version} of {packId} was changed on the disk; install it anew',
+    'the stored version {version} of {packId} was changed on the disk; install it again',
   ],
   id_away: [
     'conflict',

@@ -64,7 +64,7 @@ export class Leftovers {
     } catch (error) {
       this.#parts.log.error(
         { event: 'marketplace.not_cleaned', pack: change.pack_id, cause: messageOf(error) },
-        'what a pack has left could not be taken away; it is tried again',
+        'deleting leftovers of a pack failed; retrying',
       );
     }
   }
