@@ -33,7 +33,7 @@ const settings = {
     Type.String({
       pattern: '^[1-9]\\d{0,4}[mhd]$',
       examples: ['15m'],
-      description: 'what is not told again for so long is over; 1d',
+      description: 'resolve alerts that are not re-sent for this long; 1d',
     }),
   ),
   signing_secret: Type.Optional(
@@ -74,6 +74,6 @@ export const Taken = Type.Object({
   resolved: Type.Integer(),
   skipped: Type.Integer({ description: 'alerts that could not be read' }),
   left_out: Type.Integer({
-    description: 'alerts for which there is no room: a source may have 10,000 that fire',
+    description: 'alerts dropped at the limit of 10,000 firing alerts a source',
   }),
 });

@@ -65,7 +65,7 @@ const filters = {
       examples: ['alert:*,device:update'],
       maxLength: 400,
       description:
-        'leaves out these actions, such as auth:refresh,audit:* for the rows that come by themselves',
+        'leaves out these actions, such as auth:refresh,audit:* for rows that pages add automatically',
     }),
   ),
   resource_type: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),

@@ -19,7 +19,7 @@ export const SessionQuery = Type.Object({
   q: Type.Optional(
     Type.String({ minLength: 1, maxLength: 200, description: 'a part of the title' }),
   ),
-  all: Type.Optional(Type.Boolean({ description: "admins: everybody's, not only your own" })),
+  all: Type.Optional(Type.Boolean({ description: 'admins only: conversations of all users' })),
 });
 
 export const NewSessionBody = Type.Object({

@@ -98,7 +98,7 @@ export const watcherRoutes = (devices: Devices): readonly RouteDeclaration[] => 
     summary:
       'Say that the machine behind an edge, which cannot prove it, is this device: it takes the device over',
     description:
-      'For a machine that was set up anew or lost its key. The edges that watched the device are taken off it; one that is online is not.',
+      'For a machine that was reinstalled or lost its key. The edges that watched the device are taken off it; one that is online is not.',
     params: DeviceEdgeId,
     response: DeviceItem,
     status: 200,
@@ -113,7 +113,7 @@ export const watcherRoutes = (devices: Devices): readonly RouteDeclaration[] => 
     devices: 'narrowed',
     summary: 'Take an edge off a device',
     description:
-      'The edge itself stays. The next time it connects it is looked at as if for the first time. Nobody else gets the device by it.',
+      'The edge itself stays. On its next connection it is treated as new. No other edge gets the device.',
     params: DeviceEdgeId,
     action: 'device:detach',
     errors: ['not_found', 'conflict'],

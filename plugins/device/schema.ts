@@ -86,7 +86,7 @@ export const DeviceItem = Type.Object({
 export const DeviceEdge = Type.Object({
   id: Type.Integer(),
   name: orNull(Type.String()),
-  status: orNull(Type.String({ description: 'null while the plugin of the edges is away' })),
+  status: orNull(Type.String({ description: 'null while the plugin edge is not available' })),
   agent_version: orNull(Type.String()),
   last_seen_at: orNull(Timestamp),
   binding: Type.Enum(['bound', 'conflict'], {

@@ -75,7 +75,7 @@ export class Probes {
       socketRoute({
         path: '/api/v1/doctor/probes/{probe}/socket',
         access: 'public',
-        summary: 'Says what it is told, once',
+        summary: 'Records what it receives, once',
         params: Probe,
         maxMessageBytes: 100,
         errors: ['not_found'],

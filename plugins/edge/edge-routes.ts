@@ -121,7 +121,7 @@ export const liveRoutes = (live: LiveAnswers): readonly RouteDeclaration[] => [
     response: Processes,
     errors: ['not_found', 'unavailable', 'upstream_error'],
     description:
-      'Command lines are for those who hold edge:arguments; everybody else sees the names of programs.',
+      'Command lines need the right edge:arguments; without it only program names are returned.',
     handle: ({ params, query, signal, principal }) =>
       live.processes(principal, params.id, query, signal, readsArguments(principal)),
   }),

@@ -19,7 +19,7 @@ export const reportSkill = (reports: Reports, queue: InvestigationQueue, sees: S
       incident_id: Type.Integer({ minimum: 1 }),
       again: Type.Boolean({
         default: false,
-        description: 'Look anew, also where there is a report.',
+        description: 'Investigate again even if a report exists.',
       }),
     }),
     async run({ incident_id: id, again }, { principal }) {

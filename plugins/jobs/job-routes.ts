@@ -61,7 +61,7 @@ export const jobRoutes = (board: Board): readonly RouteDeclaration[] => [
     path: `${path}/{id}/cancel`,
     access: 'job:cancel',
     summary: 'Cancel a job',
-    description: 'A job that runs is told to stop, and may end a moment later.',
+    description: 'A running job is asked to stop, and may end a moment later.',
     params: ById,
     response: JobItem,
     status: 200,

@@ -67,7 +67,7 @@ const IndexState = Type.Object({
   chunks: Type.Integer(),
   behind: Type.Integer({ description: 'changes that searches do not see yet' }),
   rebuilt: Type.Union([Type.Number(), Type.Null()], {
-    description: 'of the index that is made anew, from 0 to 1',
+    description: 'progress of the rebuilt index, from 0 to 1',
   }),
   last_error: Type.Union([Type.String(), Type.Null()]),
   vectors: Type.Object({
@@ -140,7 +140,7 @@ export const searchRoutes = (
     method: 'POST',
     path: '/api/v1/knowledge/index/rebuild',
     access: 'knowledge:update',
-    summary: 'Make the index of documents anew; the one there is goes on serving meanwhile',
+    summary: 'Rebuild the document index; the current one serves meanwhile',
     response: IndexState,
     status: 202,
     async handle() {

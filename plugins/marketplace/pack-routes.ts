@@ -154,7 +154,7 @@ const boundsRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDecla
     path: '/api/v1/marketplace/installed/{pack_id}/admitted',
     access: 'admin',
     summary:
-      'Say which personas of a pack may be chosen by themselves, and which of its MCP servers are asked',
+      'Set which personas of a pack may be chosen automatically, and which of its MCP servers are used',
     params: PackParams,
     body: Type.Partial(AdmittedShape),
     response: InstalledShape,
@@ -202,7 +202,7 @@ const historyRoutes = (book: PackBook): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/marketplace/history',
     access: 'marketplace:read',
-    summary: 'What was installed, updated and taken away, newest first',
+    summary: 'Installed, updated and uninstalled packs, newest first',
     query: Type.Object({ pack_id: Type.Optional(PackId) }),
     items: HistoryShape,
     async handle({ query, page }) {

@@ -56,7 +56,7 @@ export const registryRoutes = (
     method: 'POST',
     path: '/api/v1/marketplace/registries/{name}/refresh',
     access: 'marketplace:manage',
-    summary: 'Read a registry anew',
+    summary: 'Refresh a registry',
     params: Params,
     response: RegistryShape,
     status: 200,

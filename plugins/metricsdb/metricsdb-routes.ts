@@ -24,7 +24,7 @@ export const metricsdbRoutes = (
     path: '/api/v1/metricsdb/launch',
     access: 'admin',
     summary:
-      'Start the metrics store anew, with another driver or retention where no setting names one',
+      'Restart the metrics store, with another driver or retention where no setting names one',
     description:
       'What is asked for is kept over restarts, and gives way to the settings metricsdb.driver and metricsdb.retention.',
     body: Launch,

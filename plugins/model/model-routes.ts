@@ -65,7 +65,7 @@ const UsageToday = Type.Object({
 
 const Invalidated = Type.Object({
   invalidated: Type.Array(Type.String(), {
-    description: 'providers that are asked anew for their models',
+    description: 'providers that are asked again for their models',
   }),
 });
 
@@ -128,7 +128,7 @@ export const modelRoutes = ({
     method: 'POST',
     path: '/api/v1/integrations/llm/invalidate',
     access: 'admin',
-    summary: 'Forget what was learned of the providers, and ask them again',
+    summary: 'Clear the cached models of the providers, and ask them again',
     description:
       'Keys and addresses are read at every call; this is for the lists of models, which are kept for ten minutes.',
     response: Invalidated,

@@ -92,7 +92,7 @@ export const deliveryRoutes = (deliveries: Deliveries): readonly RouteDeclaratio
     access: 'any',
     summary: 'List notifications and what became of them, newest first',
     description:
-      'One for each notice and channel. state=delayed lists what could not be sent so far.',
+      'One for each notification and channel. state=delayed lists what could not be sent so far.',
     query: DeliveryQuery,
     items: DeliveryShown,
     handle: ({ query, page }) => deliveries.list(query, page),
@@ -103,7 +103,7 @@ export const deliveryRoutes = (deliveries: Deliveries): readonly RouteDeclaratio
     access: 'channel:resend',
     summary: 'Send a notification again that could not be sent',
     description:
-      'One that waits is tried now, with the message that it is part of; one that was given up begins anew under another id.',
+      'One that waits is tried now, with the message that it is part of; one that was given up starts again under another id.',
     params: DeliveryId,
     response: DeliveryShown,
     status: 200,

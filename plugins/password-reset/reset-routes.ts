@@ -13,7 +13,7 @@ export const resetRoutes = (resets: Resets): readonly RouteDeclaration[] => [
     summary:
       'Ask for a link that sets another password; it goes to the e-mail address of the account',
     description:
-      'The answer is the same whether or not there is such an account. Three an hour for one address.',
+      'The answer is the same whether or not the account exists. Three an hour for one address.',
     body: Type.Object({ email: Type.String({ minLength: 3, maxLength: 320 }) }),
     response: Type.Object({ message: Type.String() }),
     status: 202,
@@ -32,7 +32,7 @@ export const resetRoutes = (resets: Resets): readonly RouteDeclaration[] => [
     path: `${path}/redeem`,
     access: 'public',
     summary:
-      'Set another password with the token of such a link, once; it ends all sessions and API tokens of the person',
+      'Set a new password with the token of a reset link, once; it ends all sessions and API tokens of the user',
     body: Type.Object({
       token: Type.String({ minLength: 1, maxLength: 200 }),
       password: Type.String({

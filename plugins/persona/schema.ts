@@ -57,7 +57,7 @@ export const PersonaItem = Type.Object({
   }),
   unknown_tools: Type.Array(Type.String(), {
     description:
-      'of tools and disallowed_tools, what nothing brings now: of an edge, a pack or a server that is away, or misspelt; holds nothing back',
+      'of tools and disallowed_tools, tools that are not available now: of an offline edge, pack or server, or misspelt; holds nothing back',
   }),
   problem: Type.String({
     description:

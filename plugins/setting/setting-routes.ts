@@ -31,7 +31,7 @@ export const settingRoutes = (settings: SystemSettings): readonly RouteDeclarati
     path,
     ifMatch: true,
     access: 'admin',
-    summary: 'Set a setting; running plugins are told at once',
+    summary: 'Set a setting; running plugins apply it at once',
     description: 'If-Match takes the updated_at of the value that is to be replaced, in quotes.',
     params: SettingAddress,
     body: NewValue,

@@ -46,9 +46,9 @@ const careRoutes = (cares: Cares): readonly RouteDeclaration[] => [
     method: 'POST',
     path: '/api/v1/stores/mend',
     access: 'admin',
-    summary: 'Let go of what is gone for good, so that answers stop telling of it',
+    summary: 'Discard permanently lost data, so that answers no longer mention it',
     description:
-      'Damaged thinned copies are removed and made again; blocks without a file and lost records of the log are forgotten.',
+      'Damaged thinned copies are removed and made again; blocks without a file and lost log records are discarded.',
     response: Report,
     status: 200,
     timeoutMs: careMs,

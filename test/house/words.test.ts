@@ -27,7 +27,7 @@ const said = [
 const left: Readonly<Record<Medium, number>> = {
   console: 0,
   command: 35,
-  api: 69,
+  api: 0,
   log: 3,
   error: 8,
 };

@@ -83,7 +83,7 @@ export const EdgeItem = Type.Object({
   clock_skew_ms: orNull(
     Type.Integer({
       description:
-        'how far its clock was ahead of this manager when the two were compared last; null while it is away or that is not certain',
+        'how far its clock was ahead of this manager when the two were compared last; null while it is offline or that is not certain',
     }),
   ),
   device_id: orNull(Type.Integer()),

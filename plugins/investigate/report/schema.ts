@@ -33,9 +33,7 @@ const Indicator = orNull(
     name: Type.String(),
     usual: orNull(Type.Number()),
     worst: orNull(Type.Number()),
-    deviation: orNull(
-      Type.Number({ description: 'in units of what it strays by when all is quiet' }),
-    ),
+    deviation: orNull(Type.Number({ description: 'in units of its usual deviation' })),
     since: MaybeInstant,
   }),
 );
@@ -204,7 +202,7 @@ export const reportFields = {
     Type.Object({
       label: Type.String(),
       class: Type.Literal('safe', {
-        description: 'display only: they read, and nothing runs by itself',
+        description: 'display only: they read, and nothing runs automatically',
       }),
       tool: orNull(Type.String()),
       args: orNull(Facts),
@@ -268,7 +266,7 @@ export const ReportItem = Type.Object({
   started_by: orNull(Type.Enum(['alert', 'person'])),
   look: Type.Integer({
     description:
-      'first, second or third by itself: while an incident burns on without a cause it is looked at again',
+      'first, second or third automatic attempt: an open incident without a cause is investigated again',
   }),
   asked_by: orNull(Type.String()),
   feedback: Type.Array(Feedback),

@@ -64,7 +64,7 @@ export const DocDraft = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'only its members may read the document; default: everybody',
+      description: 'only its members may read the document; default: all users',
     }),
   ),
 });

@@ -108,7 +108,7 @@ export const identityRoutes = (identities: Identities): readonly RouteDeclaratio
     body: Change,
     response: Shown,
     errors: ['not_found', 'conflict'],
-    summary: 'Change name or comment of an SSH identity, or forget keys of hosts',
+    summary: 'Update name or comment of an SSH identity, or delete host keys',
     handle: (call) => identities.change(call, call.params.id, call.body),
   }),
   route({

@@ -45,7 +45,7 @@ const Draft = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'only its members may read the documents; default: everybody',
+      description: 'only its members may read the documents; default: all users',
     }),
   ),
   ssh_identity_id: Type.Optional(

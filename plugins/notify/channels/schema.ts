@@ -35,7 +35,7 @@ const GroupBy = Type.Array(
     maxItems: 10,
     uniqueItems: true,
     description:
-      'incidents that share these go in one message: rule_key, severity, scope_type, scope_id, device_id or labels; none: all of them, ...: each by itself',
+      'incidents that share these go in one message: rule_key, severity, scope_type, scope_id, device_id or labels; none: all of them, ...: each separately',
   },
 );
 
@@ -47,7 +47,7 @@ export const ChannelDraft = Type.Object({
     maxLength: 40,
     examples: ['webhook'],
     description:
-      'webhook, feishu, slack, dingtalk, wecom, telegram, email, im, pagerduty, opsgenie, what packs and rooms add, or im_provider_1 to 5',
+      'webhook, feishu, slack, dingtalk, wecom, telegram, email, im, pagerduty, opsgenie, what packs and plugins add, or im_provider_1 to 5',
   }),
   endpoint: Type.String({
     minLength: 1,
@@ -140,7 +140,7 @@ export const DeliveryId = Type.Object({
 });
 const DeliveryState = Type.Enum(['queued', 'delayed', 'sent', 'folded', 'overtaken', 'failed'], {
   description:
-    'delayed: could not be sent so far, and is tried again as long as its incident burns. folded: sent in a message with others. overtaken: the incident was over before it could be sent',
+    'delayed: could not be sent so far, and is tried again as long as its incident is open. folded: sent in a message with others. overtaken: the incident was over before it could be sent',
 });
 
 export const DeliveryQuery = Type.Object({

@@ -41,7 +41,7 @@ export const hostKeyRoutes = (
     method: 'DELETE',
     path: `${path}/{device_id}`,
     access: 'admin',
-    summary: 'Forget the key of a device; the next one that it shows is trusted',
+    summary: 'Delete the host key of a device; the next one it presents is trusted',
     params: DeviceParams,
     action: 'webshell:forget-host-key',
     errors: ['not_found'],
