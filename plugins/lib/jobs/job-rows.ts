@@ -77,7 +77,7 @@ export class JobRows {
       ]),
     );
     const taken = again
-      ? sql`on conflict (queue, key) do update set again = (state = 'running'), due_at = min(due_at, excluded.due_at), state = iif(state = 'parked', 'waiting', state)`
+      ? sql`on conflict (queue, key) do update set due_at = iif(state = 'running' and again = 0, excluded.due_at, min(due_at, excluded.due_at)), again = (state = 'running'), state = iif(state = 'parked', 'waiting', state)`
       : sql`on conflict (queue, key) do nothing`;
     const { rows: added } = await sql<{ id: string }>`
       insert into ${this.#table} (id, queue, key, lane, title, payload, state, due_at, wait_ms, deadline_at, created_at)
@@ -218,10 +218,12 @@ export class JobRows {
     }
     const isOpenStill = sql`(again = 1 or ${state} <> 'done')`;
     const wait = Math.max(0, Math.ceil(afterMs));
+    // A job that was requested again has the time for which it was requested in due_at.
+    const due = sql`max(${now}, iif(again = 0, ${now} + ${wait}, iif(${state} = 'waiting', min(${now} + ${wait}, due_at), due_at)))`;
     const { numAffectedRows = 0n } = await sql`
       update ${this.#table}
       set state = iif(again = 1, 'waiting', ${state}), again = 0, owner = null, lease_until = null, error = null,
-        due_at = ${now} + iif(again = 1, 0, ${wait}), wait_ms = iif(again = 1, 0, ${wait}),
+        due_at = ${due}, wait_ms = ${due} - ${now},
         attempts = iif(${isOpenStill}, 0, attempts), progress = iif(again = 1, null, progress),
         ended_at = iif(${isOpenStill}, null, ${now}), key = iif(${isOpenStill} or ${keepsKey ? 1 : 0}, key, null)
       ${mine}`.execute(this.#db);
@@ -289,7 +291,7 @@ export class JobRows {
           : sql`key = ${which.key}`;
     await sql`
       update ${this.#table}
-      set again = iif(state = 'running', 1, again), due_at = iif(state = 'running', due_at, ${now}), state = iif(state = 'parked', 'waiting', state)
+      set again = iif(state = 'running', 1, again), due_at = ${now}, state = iif(state = 'parked', 'waiting', state)
       where queue = ${queue} and ${those} and state in ('parked', 'waiting', 'running')`.execute(
       this.#db,
     );

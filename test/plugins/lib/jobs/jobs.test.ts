@@ -379,6 +379,29 @@ test('work with more to do ends its try and goes on after a while, with what it 
     assert.deepEqual(await flour(mill), ['turn 1', 'turn 2', 'turn 3']);
   }));
 
+test('asked for again later while it runs, a job goes on then and not at once', () =>
+  inMill(async (mill) => {
+    const at: number[] = [];
+    mill.jobs.queue<string>('pump', {
+      work: async () => {
+        at.push(performance.now());
+        if (at.length === 1) {
+          const more = { payload: 'all', key: 'all', again: true, delayMs: 150 };
+          await add(mill, 'pump', { ...more, delayMs: 400 });
+          await add(mill, 'pump', more);
+          await add(mill, 'pump', { ...more, delayMs: 300 });
+          return { state: 'waiting', afterMs: 60_000 };
+        }
+        return undefined;
+      },
+    });
+    mill.start();
+    await add(mill, 'pump', { payload: 'all', key: 'all' });
+    await until(async () => (await all(mill)).length === 0);
+    assert.equal(at.length, 2);
+    assert.ok(at[1]! - at[0]! >= 145, `${at[1]! - at[0]!} ms`);
+  }));
+
 test('work that had more to do, or waits for people, ends once it is cancelled', () =>
   inMill(async (mill) => {
     const said: string[] = [];
