@@ -1,27 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { type Medium, type Said, saidIn, saidInManifest } from './said.ts';
-import { projectRoot } from './source.ts';
-import { parsed, parsedTexts } from './syntax.ts';
+import { type Medium, type Said, saidIn } from './said.ts';
+import { parsedTexts } from './syntax.ts';
+import { textsOfProduct } from './texts.ts';
 import { misspoken } from './vocabulary.ts';
 
-const inPlugins = (name: string): string[] =>
-  readdirSync(join(projectRoot, 'plugins'))
-    .map((plugin) => `plugins/${plugin}/${name}`)
-    .filter((path) => existsSync(join(projectRoot, path)));
-
-const said = [
-  ...['tsconfig.json', ...inPlugins('web/tsconfig.json')].flatMap(parsed).flatMap(saidIn),
-  ...inPlugins('plugin.json').flatMap((path) =>
-    saidInManifest(
-      path,
-      JSON.parse(readFileSync(join(projectRoot, path), 'utf8')) as Record<string, unknown>,
-    ),
-  ),
-];
+const said = textsOfProduct();
 
 /** How many texts of a medium may still use an avoided word: a medium that is clean stays so, the others only get better. */
 const left: Readonly<Record<Medium, number>> = {
