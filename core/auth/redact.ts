@@ -4,7 +4,7 @@ const secretName =
 const harmless =
   /^((rule|dedupe|group|skill|public)_key|keywords?|(max|input|output|total)_tokens|token_type)$/i;
 const deepest = 8;
-const mostEntries = 200;
+const maxEntries = 200;
 const longestText = 4_096;
 const longestName = 200;
 
@@ -35,11 +35,11 @@ export function redact(value: unknown, hide: HideSecrets = (text) => text, depth
     return `${value.byteLength} bytes`;
   }
   if (Array.isArray(value)) {
-    return value.slice(0, mostEntries).map((entry) => redact(entry, hide, depth + 1));
+    return value.slice(0, maxEntries).map((entry) => redact(entry, hide, depth + 1));
   }
   return Object.fromEntries(
     Object.entries(value)
-      .slice(0, mostEntries)
+      .slice(0, maxEntries)
       .map(([name, entry]) => [
         hide(name).slice(0, longestName),
         isSecret(name, entry) ? redacted : redact(entry, hide, depth + 1),

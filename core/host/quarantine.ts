@@ -6,7 +6,7 @@ const strikesToQuarantine = 3;
 const strikeWindowMs = 10_000;
 const firstRetryMs = 30_000;
 const longestRetryMs = 15 * 60_000;
-const mostRetries = 5;
+const maxRetries = 5;
 
 /** Three errors within ten seconds put a plugin out of service; it is tried again, ever later, five times. */
 export class Quarantine {
@@ -38,7 +38,7 @@ export class Quarantine {
       since: this.#clock.now(),
       cause,
       attempts: attempts + 1,
-      retryAt: attempts < mostRetries ? this.#clock.now() + wait : undefined,
+      retryAt: attempts < maxRetries ? this.#clock.now() + wait : undefined,
       errors: record.strikes,
     };
     this.#memory.setQuarantine(record.id, entry);

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { SelfLine, SelfObservation, SelfRequest } from '../sdk/index.ts';
 
 /** Lines of the start, before any listener can be there: kept for the first one. */
-const mostEarly = 256;
+const maxEarly = 256;
 
 /** Observers of the service itself. While there is no listener, an event costs one comparison. */
 export class Observers implements Pick<SelfObservation, 'onLine' | 'onRequest' | 'unobserved'> {
@@ -59,7 +59,7 @@ export class Observers implements Pick<SelfObservation, 'onLine' | 'onRequest' |
   }
 
   get #keepsEarly(): boolean {
-    return this.#early !== undefined && this.#early.length < mostEarly;
+    return this.#early !== undefined && this.#early.length < maxEarly;
   }
 
   #tell<T>(listeners: Set<(value: T) => void>, value: T): void {

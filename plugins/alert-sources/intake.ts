@@ -38,7 +38,7 @@ export class Intake {
       limit: pushesPerMinute,
       windowMs: 60_000,
       clock: parts.clock,
-      mostKeys: 1_000,
+      maxKeys: 1_000,
     });
   }
 

@@ -10,7 +10,7 @@ export class RevealAllowance {
   readonly #reveals: SlidingCounter;
 
   constructor(clock: Clock) {
-    this.#reveals = new SlidingCounter({ limit: most, windowMs: 60_000, clock, mostKeys: 1_000 });
+    this.#reveals = new SlidingCounter({ limit: most, windowMs: 60_000, clock, maxKeys: 1_000 });
   }
 
   /** Counts one reveal, or refuses it. */

@@ -28,7 +28,7 @@ const filling = new Ajv({ ...options, useDefaults: true });
  * longer than all its checks.
  */
 const known = new Map<string, ValidateFunction>();
-const mostKnown = 1_000;
+const maxKnown = 1_000;
 
 function compiled(schema: object, defaults: boolean): ValidateFunction {
   const text = `${defaults}${JSON.stringify(schema)}`;
@@ -38,7 +38,7 @@ function compiled(schema: object, defaults: boolean): ValidateFunction {
     check = compiler.compile(schema);
     // A changed plugin brings the same `$id` again with another text.
     compiler.removeSchema(schema);
-    if (known.size >= mostKnown) {
+    if (known.size >= maxKnown) {
       known.delete(known.keys().next().value!);
     }
     known.set(text, check);

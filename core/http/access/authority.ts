@@ -4,7 +4,7 @@ import { identify } from './authenticate.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 
 /** Checks in a row that may fail before the stream is ended. */
-const mostUnanswered = 3;
+const maxUnanswered = 3;
 
 /** Asks again and again whether the caller of a long-lived call may still be here; the returned function ends it. */
 export function watchAuthority(exchange: Exchange, ended: () => void): () => void {
@@ -35,7 +35,7 @@ export function watchAuthority(exchange: Exchange, ended: () => void): () => voi
         },
         'could not check whether the caller of a stream may stay; asked again',
       );
-      if (unanswered >= mostUnanswered) {
+      if (unanswered >= maxUnanswered) {
         ended();
       }
     } finally {

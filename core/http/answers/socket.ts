@@ -50,7 +50,7 @@ export async function openSocket(
  * Time for which a refusal is repeated to others at the same door, and the max number of addresses
  * at the same time.
  */
-const [heldMs, mostHeld] = [50, 10_000];
+const [heldMs, maxHeld] = [50, 10_000];
 
 function hold(
   { front: { held, clock, addresses }, req: { socket } }: Exchange,
@@ -60,7 +60,7 @@ function hold(
   const { retryAfterSeconds: seconds, reason } = error as SvcError;
   const peer = reason === 'http.door_full' ? '' : socket.remoteAddress;
   if (access === 'public' && seconds !== undefined && !addresses.isProxy(peer)) {
-    if (held.size >= mostHeld) {
+    if (held.size >= maxHeld) {
       held.clear();
     }
     held.set(`${peer} ${path}`, { until: clock.monotonic() + heldMs, seconds });

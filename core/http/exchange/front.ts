@@ -13,7 +13,7 @@ export interface LongAnswer {
 }
 
 const budgetWindowMs = 60_000;
-const mostSources = 10_000;
+const maxSources = 10_000;
 const rowsOfStrangers = 60;
 const rowsOfKnown = 600;
 
@@ -44,7 +44,7 @@ class RefusalBudget {
     }
     const source = principal ?? networkOf(ip);
     const count = (this.#counts.get(source) ?? 0) + 1;
-    if (count === 1 && this.#counts.size >= mostSources) {
+    if (count === 1 && this.#counts.size >= maxSources) {
       return false;
     }
     this.#counts.set(source, count);

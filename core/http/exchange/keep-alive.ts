@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 
-const mostMissed = 3;
+const maxMissed = 3;
 const pingsPerSecond = 20;
 /** Sockets are pinged in so many groups, one after the other, by one timer for all of them. */
 const groups = 10;
@@ -63,7 +63,7 @@ export class KeepAlive {
     for (const watched of this.#groups[this.#turn]!) {
       const { ws } = watched;
       watched.pings = 0;
-      if (watched.missed >= mostMissed) {
+      if (watched.missed >= maxMissed) {
         ws.terminate();
       } else if (watched.missed >= 0 && !ws.isPaused) {
         watched.missed += 1;

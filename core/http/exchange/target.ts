@@ -1,7 +1,7 @@
 import { SvcError } from '../../sdk/index.ts';
 import { errors } from './errors.ts';
 
-const mostParameters = 100;
+const maxParameters = 100;
 const plain = /^[A-Za-z0-9\-_~!$&'()*+,=:@/.]*$/;
 /** Encoded slash, backslash and control characters, or the raw ones. */
 // oxlint-disable-next-line no-control-regex
@@ -65,8 +65,8 @@ export function parseQuery(search: string): Record<string, unknown> {
     return query;
   }
   const pairs = search.split('&');
-  if (pairs.length > mostParameters) {
-    throw errors.query_too_long({ count: pairs.length, max: mostParameters });
+  if (pairs.length > maxParameters) {
+    throw errors.query_too_long({ count: pairs.length, max: maxParameters });
   }
   for (const pair of pairs) {
     if (pair === '') {

@@ -14,7 +14,7 @@ import { closed, type Schema } from './schema.ts';
  * would cost more than reading them.
  */
 const thoroughBytes = 64 * 1024;
-const mostProblems = 20;
+const maxProblems = 20;
 
 type Dialect = 'text' | 'json' | 'thorough';
 
@@ -159,7 +159,7 @@ function demand(validate: ValidateFunction, value: unknown, part: string): void 
 }
 
 function refusal(problems: readonly FieldProblem[], part: string): SvcError {
-  const details = problems.slice(0, mostProblems);
+  const details = problems.slice(0, maxProblems);
   const sentences = details.map(({ path, message }) =>
     path === '' ? `it ${message}` : `${path.slice(1).replaceAll('/', '.')} ${message}`,
   );

@@ -18,7 +18,7 @@ export interface RulesParts {
   readonly clock: Clock;
   /** Called after the commit, to inform the other generation of the plugin. */
   readonly changed: (id: number) => void;
-  readonly mostRules?: number;
+  readonly maxRules?: number;
 }
 
 /** Rules as the API changes them: first in the store, then in memory. */
@@ -123,7 +123,7 @@ export class Rules {
   }
 
   async #insert(tx: RuleDb, body: RuleBody, { principal }: ChangeCall): Promise<Rule> {
-    const { clock, mostRules = 20_000 } = this.#parts;
+    const { clock, maxRules = 20_000 } = this.#parts;
     const store = new RuleStore(tx);
     if ((await store.findByKey(body.rule_key)) !== undefined) {
       throw errors.rule_key_taken(
@@ -131,8 +131,8 @@ export class Rules {
         { details: [{ path: '/rule_key', message: 'is taken' }] },
       );
     }
-    if ((await store.count()) >= mostRules) {
-      throw errors.too_many_rules({ max: mostRules });
+    if ((await store.count()) >= maxRules) {
+      throw errors.too_many_rules({ max: maxRules });
     }
     return await store.insert(body, authorOf(principal), clock.now());
   }

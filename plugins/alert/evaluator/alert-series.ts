@@ -60,8 +60,8 @@ interface Written {
   readonly at: number;
 }
 
-const mostWaiting = 50_000;
-const mostInWrite = 2_000;
+const maxWaiting = 50_000;
+const maxInWrite = 2_000;
 const patienceMs = 10_000;
 /**
  * Interval at which unchanged series are written again: queries treat a series as ended after five
@@ -191,7 +191,7 @@ export class AlertSeries {
     if (rows.length === 0 || !store.available) {
       return;
     }
-    const room = mostWaiting - this.#waiting.length;
+    const room = maxWaiting - this.#waiting.length;
     // One after another: what comes with a storm is more than a call takes arguments.
     rows.slice(0, room).forEach((row) => this.#waiting.push(row));
     if (rows.length > room) {
@@ -205,7 +205,7 @@ export class AlertSeries {
     // What comes in the same breath goes together.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
-      const rows = this.#waiting.splice(0, mostInWrite);
+      const rows = this.#waiting.splice(0, maxInWrite);
       try {
         const { rejected, reasons } = await within(
           patienceMs,

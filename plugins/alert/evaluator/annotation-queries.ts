@@ -16,7 +16,7 @@ export interface AnnotationParts {
 }
 
 /** Rows whose annotations are rendered beforehand: any of them may come to stand for its incident. */
-const mostRendered = 20;
+const maxRendered = 20;
 
 /** Asks the store what annotations ask, before they are rendered where nothing may wait; only when an incident may be new or another. */
 export async function askForAnnotations(
@@ -34,7 +34,7 @@ export async function askForAnnotations(
   }
   const threshold = plan.legs.find((leg) => leg.threshold !== undefined)?.threshold ?? null;
   const answers = new TemplateAnswers();
-  for (const row of [...found.values()].slice(0, mostRendered)) {
+  for (const row of [...found.values()].slice(0, maxRendered)) {
     const value = Number.isFinite(row.value) ? row.value : null;
     await answers.rendered(
       (query) =>

@@ -62,8 +62,8 @@ export interface FindingsParts {
 }
 
 /** Max findings stored in one transaction of the ledger. */
-const mostInTransaction = 100;
-const mostSteps = 50;
+const maxInTransaction = 100;
+const maxSteps = 50;
 
 interface Waiting {
   readonly finding: Finding;
@@ -106,11 +106,11 @@ export class Findings {
 
   async #storeAll(): Promise<void> {
     // Answers of one batch come in the same tick of the event loop, and take more steps to here where something has ceased to fire.
-    for (let step = 0; step < mostSteps; step++) {
+    for (let step = 0; step < maxSteps; step++) {
       await Promise.resolve();
     }
     while (this.#waiting.length > 0) {
-      await this.#storeBatch(this.#waiting.splice(0, mostInTransaction));
+      await this.#storeBatch(this.#waiting.splice(0, maxInTransaction));
     }
     // In the same step as the look for more: what comes later begins anew.
     this.#storing = undefined;

@@ -1,6 +1,6 @@
-import { mostSeries } from '../instance/answer-rows.ts';
+import { maxSeries } from '../instance/answer-rows.ts';
 import type { Row } from '../instance/instance.ts';
-import { mostInstances } from '../instance/moves.ts';
+import { maxInstances } from '../instance/moves.ts';
 import type { BackEnd } from '../queries/back-end.ts';
 import type { Plan, Rule } from '../rule/rule.ts';
 import type { ScheduledRule } from './scheduled-rule.ts';
@@ -44,7 +44,7 @@ export const unwritten: Omit<Rule, 'id' | 'rule_key' | 'name' | 'severity'> = {
 };
 
 /** Rounds in a row that a back end may leave without an answer. */
-const mostFailures = 3;
+const maxFailures = 3;
 /** Many rounds go by in a moment; a store that is opened when svc starts may need longer than that, and has not failed. */
 const downMs = 60_000;
 
@@ -55,11 +55,11 @@ const storeDown = ownRule(
     name: 'A store that alert rules ask does not answer',
     severity: 'critical',
   },
-  { threshold: mostFailures, forMs: downMs },
+  { threshold: maxFailures, forMs: downMs },
   {
     *found({ backEnds }) {
       for (const { name, failures } of backEnds) {
-        if (failures >= mostFailures) {
+        if (failures >= maxFailures) {
           yield [name, failures];
         }
       }
@@ -90,7 +90,7 @@ const overflow = ownRule(
     summary(pipeline, { rules }) {
       const { unread = 0, leftOut = 0 } =
         [...rules].find(({ rule }) => rule.rule_key === pipeline) ?? {};
-      const bounds = `a query may answer ${mostSeries} series, and a rule have ${mostInstances} instances`;
+      const bounds = `a query may answer ${maxSeries} series, and a rule have ${maxInstances} instances`;
       return `${unread + leftOut} series of the rule ${pipeline} raise nothing: ${bounds}; group its expression by fewer labels`;
     },
   },

@@ -5,8 +5,8 @@ import type { Static } from 'typebox';
 
 import type { Ledger } from '../incident/ledger/ledger.ts';
 import { RuntimeInfo } from '../incident/schema.ts';
-import { mostSeries } from '../instance/answer-rows.ts';
-import { mostInstances } from '../instance/moves.ts';
+import { maxSeries } from '../instance/answer-rows.ts';
+import { maxInstances } from '../instance/moves.ts';
 import type { BackEnd } from '../queries/back-end.ts';
 import type { Plan, RuleBook } from '../rule/rule.ts';
 import type { AlertSeries } from './alert-series.ts';
@@ -24,12 +24,12 @@ export interface InfoParts {
   readonly cooldownMs: () => number;
 }
 
-const mostListed = 20;
+const maxListed = 20;
 /**
  * Max failing rules listed; more than the built-in ones, all of which fail together when a store is
  * down.
  */
-const mostFaulty = 100;
+const maxFaulty = 100;
 
 export const runtimeRoutes = (parts: InfoParts): readonly RouteDeclaration[] => [
   route({
@@ -96,21 +96,21 @@ export function runtimeInfo({
 }
 
 /** Consecutive failures from which on it is no hiccup. */
-const mostFailures = 3;
+const maxFailures = 3;
 
 /**
  * Returns whether the evaluator can store its findings and do its work; a rule whose query fails is
  * no fault of the evaluator.
  */
 export function evaluatorHealth({ rules, failing }: Evaluator): HealthReport {
-  const stuck = [...failing].find(({ failures }) => failures >= mostFailures);
+  const stuck = [...failing].find(({ failures }) => failures >= maxFailures);
   if (stuck !== undefined) {
     return {
       ok: false,
       detail: `the alert evaluator could not ${stuck.what} ${stuck.failures} times in a row: ${stuck.error}`,
     };
   }
-  const unstored = firstOf(rules, (scheduled) => scheduled.unstored >= mostFailures);
+  const unstored = firstOf(rules, (scheduled) => scheduled.unstored >= maxFailures);
   return unstored.length === 0
     ? { ok: true }
     : { ok: false, detail: `alert rule ${unstored[0]!.rule.rule_key} ${unstored[0]!.error}` };
@@ -143,9 +143,9 @@ function slowestOf(rules: Iterable<ScheduledRule>): readonly ScheduledRule[] {
   const slowest: ScheduledRule[] = [];
   for (const scheduled of rules) {
     const last = slowest.at(-1);
-    if (scheduled.ms > 0 && (slowest.length < mostListed || scheduled.ms > last!.ms)) {
+    if (scheduled.ms > 0 && (slowest.length < maxListed || scheduled.ms > last!.ms)) {
       slowest.splice(slowest.findLastIndex(({ ms }) => ms >= scheduled.ms) + 1, 0, scheduled);
-      slowest.length = Math.min(slowest.length, mostListed);
+      slowest.length = Math.min(slowest.length, maxListed);
     }
   }
   return slowest;
@@ -157,7 +157,7 @@ function firstOf(
 ): readonly ScheduledRule[] {
   const found: ScheduledRule[] = [];
   for (const scheduled of rules) {
-    if (is(scheduled) && found.push(scheduled) === mostFaulty) {
+    if (is(scheduled) && found.push(scheduled) === maxFaulty) {
       break;
     }
   }
@@ -182,12 +182,12 @@ const warningsOf = ({ unscoped, unread, leftOut, stale }: ScheduledRule): readon
     : []),
   ...(unread > 0
     ? [
-        `${unread} series of its answers are not looked at: the limit is ${mostSeries} a query; choose a narrower expression`,
+        `${unread} series of its answers are not looked at: the limit is ${maxSeries} a query; choose a narrower expression`,
       ]
     : []),
   ...(leftOut > 0
     ? [
-        `${leftOut} series breach that raise nothing: the limit is ${mostInstances} instances a rule; group the expression by fewer labels`,
+        `${leftOut} series breach that raise nothing: the limit is ${maxInstances} instances a rule; group the expression by fewer labels`,
       ]
     : []),
 ];

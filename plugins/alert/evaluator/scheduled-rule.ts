@@ -7,7 +7,7 @@ import type { Plan, Rule } from '../rule/rule.ts';
  * Max gap in intervals. Anything longer is an outage, after which a condition continues with the
  * duration it had before.
  */
-const mostGap = 2;
+const maxGap = 2;
 /** Outage after which a condition starts from zero. */
 const longestOutageMs = 3_600_000;
 
@@ -65,7 +65,7 @@ export class ScheduledRule {
    */
   continuityAt(steady: number): { readonly continuous: boolean; readonly pausedMs: number } {
     const gap = this.lastOk === undefined ? Infinity : steady - this.lastOk;
-    const isOutage = gap > mostGap * this.intervalMs;
+    const isOutage = gap > maxGap * this.intervalMs;
     return {
       continuous: gap >= 0 && (!isOutage || gap <= longestOutageMs),
       pausedMs: isOutage ? gap - this.intervalMs : 0,

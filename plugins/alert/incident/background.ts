@@ -32,7 +32,7 @@ const hourMs = 60 * minuteMs;
 const weekMs = 7 * 24 * hourMs;
 /** A message does not wait longer for what it could do without. */
 const patience = { timeoutMs: 2_000, maxSamples: 2_000_000 };
-const mostBeside = 5;
+const maxBeside = 5;
 
 /** Background that recipients of an incident want to see with it. */
 export class Backgrounds {
@@ -127,7 +127,7 @@ export class Backgrounds {
           .filter(
             (other) => other.device_id === device && other.id !== id && other.status !== 'silenced',
           )
-          .slice(0, mostBeside)
+          .slice(0, maxBeside)
           .map(({ severity, summary }) => `${severity}: ${summary}`);
   }
 

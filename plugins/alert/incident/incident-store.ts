@@ -32,10 +32,10 @@ const removedAtOnce = 500;
 /**
  * Highest number of a diagnosis of one firing that gets an id of its own; later ones replace it.
  */
-const mostLooks = 9;
+const maxLooks = 9;
 
 const diagnosisId = (id: number, seq: number, look: number): string =>
-  `diagnosis-${id}-${seq}${look === 1 ? '' : `-${Math.min(look, mostLooks)}`}`;
+  `diagnosis-${id}-${seq}${look === 1 ? '' : `-${Math.min(look, maxLooks)}`}`;
 
 /** Incidents and their timelines as readers see them, and the rows that no transition writes: deliveries and diagnoses. */
 export class IncidentStore {
@@ -126,7 +126,7 @@ export class IncidentStore {
 
   /** First line of what the investigator has written about one firing, by its newest look. */
   async diagnosis(id: number, seq: number): Promise<string | undefined> {
-    const looks = Array.from({ length: mostLooks }, (_, at) => diagnosisId(id, seq, at + 1));
+    const looks = Array.from({ length: maxLooks }, (_, at) => diagnosisId(id, seq, at + 1));
     const row = await this.#tables.read
       .selectFrom('alert_events')
       .select('message')

@@ -16,8 +16,8 @@ import type { Incident } from './ledger/incident.ts';
 import { noticeIncidentOf } from './ledger/notice.ts';
 import type { EventRow } from './ledger/tables.ts';
 
-const mostListed = 200;
-const mostEvents = 1_000;
+const maxListed = 200;
+const maxEvents = 1_000;
 
 export const viewOf = (incident: Incident): IncidentView => ({
   ...noticeIncidentOf(incident),
@@ -71,7 +71,7 @@ export class IncidentReader implements Incidents {
       ...(deviceId !== undefined && { deviceId }),
       ...(since !== undefined && { since }),
     };
-    return (await this.#store.list(filter, { limit: Math.min(limit, mostListed) }, seen)).items.map(
+    return (await this.#store.list(filter, { limit: Math.min(limit, maxListed) }, seen)).items.map(
       viewOf,
     );
   }
@@ -80,7 +80,7 @@ export class IncidentReader implements Incidents {
     const { items } = await this.#instances.list(
       await this.#store.get(id, seen),
       undefined,
-      { limit: mostListed },
+      { limit: maxListed },
       seen,
     );
     return items;
@@ -91,7 +91,7 @@ export class IncidentReader implements Incidents {
     return incident === undefined
       ? []
       : (
-          await this.#store.events(incident, { order: 'asc' }, { limit: mostEvents }, seen)
+          await this.#store.events(incident, { order: 'asc' }, { limit: maxEvents }, seen)
         ).items.map(eventViewOf);
   }
 

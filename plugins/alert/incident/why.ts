@@ -53,7 +53,7 @@ export const WhyAnswer = Type.Object({
 export type WhyAnswer = Static<typeof WhyAnswer>;
 
 /** Rows of the timeline that are read for one firing. */
-const mostRows = 500;
+const maxRows = 500;
 
 /** Why channels were, or were not, sent the present firing of an incident: what its timeline and the filters of the channels say. */
 export class Why {
@@ -71,7 +71,7 @@ export class Why {
     const { items } = await this.#store.events(
       incident,
       { order: 'desc' },
-      { limit: mostRows },
+      { limit: maxRows },
       seen,
     );
     const start = items.findIndex(({ type }) => type === 'firing');

@@ -30,7 +30,7 @@ export interface AnswerFrame {
 type Series = Pick<Sample, 'labels' | 'value' | 'histogram'>;
 
 /** Max series of one answer that are examined. */
-export const mostSeries = 20_000;
+export const maxSeries = 20_000;
 
 /**
  * Returns the rows of an answer, one per label set. Conditions joined by `all` share only the
@@ -54,7 +54,7 @@ function* reading(
   for (const found of seriesOf(answer)) {
     yield;
     counts.series += 1;
-    if (counts.series > mostSeries) {
+    if (counts.series > maxSeries) {
       counts.leftOut += 1;
       continue;
     }

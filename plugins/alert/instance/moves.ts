@@ -3,9 +3,9 @@ import { atOnce, stepwise } from 'svc/flow';
 import { advance, type Evaluation, type Instance, type Move } from './instance.ts';
 
 /** Max instances of one rule; further label sets are ignored. */
-export const mostInstances = 10_000;
+export const maxInstances = 10_000;
 /** Label sets for which some, not all, of the conditions of a rule hold. */
-const mostPartial = 10_000;
+const maxPartial = 10_000;
 
 /** Transitions of all instances of a rule by one evaluation. */
 export interface Moves {
@@ -43,7 +43,7 @@ function* moving(
       continue;
     }
     const isPartial = move.next.phase === 'partial';
-    if (isPartial ? partial >= mostPartial : full >= mostInstances) {
+    if (isPartial ? partial >= maxPartial : full >= maxInstances) {
       leftOut += 1;
       continue;
     }

@@ -24,7 +24,7 @@ export const metricsLeg: Leg = { store: 'metrics', query: '', forMs: 0 };
 /** Labels that name the origin of an instance. */
 const naming = ['device_id', 'job', 'instance'] as const;
 /** Sources of one evaluation that are asked for; the others are when it is their turn, and unheard until then. */
-const mostSources = 50;
+const maxSources = 50;
 /** Samples about a source that the manager has written itself: they go on when it is gone. */
 const byUs = '__name__!~"svc_.*|ALERTS.*|.*:.*"';
 
@@ -56,7 +56,7 @@ export async function heardOf(
       .filter((source) => isMetric && !isAway(source) && nameOf(source) !== '')
       .map((one) => [nameOf(one), one]),
   );
-  const heard = await heardSources([...distinct.values()].slice(0, mostSources), parts);
+  const heard = await heardSources([...distinct.values()].slice(0, maxSources), parts);
   return new Map([...sources].map(([key, source]) => [key, verdict(source)]));
 
   function verdict(source: LabelRecord): Heard {

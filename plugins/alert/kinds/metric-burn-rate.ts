@@ -19,8 +19,8 @@ export const metricBurnRate: Kind = {
     const good = fields.text('good');
     const total = fields.text('total');
     const slo = fields.number('slo', { above: 0, below: 1 });
-    const long = fields.span('long', { leastMs: 60_000, mostMs: 30 * day });
-    const short = fields.span('short', { leastMs: 10_000, mostMs: 30 * day });
+    const long = fields.span('long', { minMs: 60_000, maxMs: 30 * day });
+    const short = fields.span('short', { minMs: 10_000, maxMs: 30 * day });
     if (short.ms >= long.ms) {
       throw fields.wrong('short', `must be shorter than long (${long.text})`);
     }

@@ -48,9 +48,7 @@ export function compileThreshold(fields: ConditionFields, frame: Frame): Conditi
   const metric = fields.choice('metric', canonicalMetrics);
   const operator = fields.choice('operator', operators);
   const threshold = fields.number('threshold');
-  const window = fields.has('window')
-    ? fields.span('window', { mostMs: 30 * day }).text
-    : undefined;
+  const window = fields.has('window') ? fields.span('window', { maxMs: 30 * day }).text : undefined;
   const aggregator = fields.has('aggregator')
     ? fields.choice('aggregator', aggregators)
     : undefined;

@@ -18,7 +18,7 @@ export const metricAnomaly: Kind = {
   read(fields) {
     const condition = {
       metric: fields.text('metric'),
-      window: fields.span('window', { mostMs: 30 * day }),
+      window: fields.span('window', { maxMs: 30 * day }),
       z_threshold: fields.number('z_threshold', { above: 0, most: 1_000 }),
     };
     if (condition.window.ms < shortestWindow) {
@@ -67,8 +67,8 @@ const longestSpan = 0.75;
 export const metricForecast: Kind = {
   read(fields) {
     const metric = fields.text('metric');
-    const window = fields.span('window', { leastMs: 60_000, mostMs: 30 * day });
-    const ahead = fields.span('forecast_for', { leastMs: 60_000, mostMs: 120 * day });
+    const window = fields.span('window', { minMs: 60_000, maxMs: 30 * day });
+    const ahead = fields.span('forecast_for', { minMs: 60_000, maxMs: 120 * day });
     if (fields.has('below') === fields.has('above')) {
       throw fields.wrong('below', 'is required, or above instead of it: one of the two, not both');
     }
@@ -82,7 +82,7 @@ export const metricForecast: Kind = {
       );
     }
     const least = fields.has('min_span')
-      ? fields.span('min_span', { mostMs: window.ms * longestSpan }).text
+      ? fields.span('min_span', { maxMs: window.ms * longestSpan }).text
       : undefined;
     const from = fields.has('from_value')
       ? fields.number('from_value', { above: bound.below, below: bound.above })
@@ -133,10 +133,10 @@ function floorsOf({ metric, window, min_span: least, from_value: given, above }:
   readonly needs: string;
 } {
   const windowMs = parseDuration(String(window));
-  const leastMs =
+  const minMs =
     least === undefined ? Math.floor(windowMs / 2_000) * 1_000 : parseDuration(String(least));
-  const span = formatDuration(leastMs);
-  const earlier = overWindow(String(metric), formatDuration(windowMs - leastMs), ` offset ${span}`);
+  const span = formatDuration(minMs);
+  const earlier = overWindow(String(metric), formatDuration(windowMs - minMs), ` offset ${span}`);
   const from = given ?? (Number(above) > 0 ? Number(above) / 2 : undefined);
   const [near, side] = above === undefined ? ['<=', 'most'] : ['>=', 'least'];
   return {

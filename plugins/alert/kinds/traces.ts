@@ -14,7 +14,7 @@ export const traceLatency: Kind = {
     const service = fields.text('service', longestService);
     const percentile = fields.number('percentile', { above: 0, below: 100 });
     const above = fields.number('above_ms', { least: 0 });
-    const window = fields.span('window', { leastMs: 60_000, mostMs: day }).text;
+    const window = fields.span('window', { minMs: 60_000, maxMs: day }).text;
     const lasting = fields.lasting();
     fields.refuseOthers();
     return { service, percentile, above_ms: above, window, ...lasting };
@@ -39,7 +39,7 @@ export const traceErrorRate: Kind = {
   read(fields) {
     const service = fields.text('service', longestService);
     const above = fields.number('above_percent', { least: 0, below: 100 });
-    const window = fields.span('window', { leastMs: 60_000, mostMs: day }).text;
+    const window = fields.span('window', { minMs: 60_000, maxMs: day }).text;
     const lasting = fields.lasting();
     fields.refuseOthers();
     return { service, above_percent: above, window, ...lasting };

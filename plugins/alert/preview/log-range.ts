@@ -10,7 +10,7 @@ interface Steps {
 }
 
 /** Below what log stores answer at once. */
-const mostSteps = 10_000;
+const maxSteps = 10_000;
 
 /**
  * Log stores put the steps of a range on multiples of the step, and slots lie elsewhere: asked in steps so fine that the
@@ -28,9 +28,9 @@ export async function logRange(
     { readonly labels: LabelRecord; readonly times: number[]; readonly values: number[] }
   >();
   const warnings = new Set<string>();
-  for (let from = start; from <= end; from += mostSteps * fine) {
+  for (let from = start; from <= end; from += maxSteps * fine) {
     // The end of a window of logs is not part of it.
-    const to = Math.min(end, from + (mostSteps - 1) * fine) + 1;
+    const to = Math.min(end, from + (maxSteps - 1) * fine) + 1;
     const answer = await logs.range(query, { start: from, end: to, step: fine }, asking);
     answer.warnings.forEach((warning) => warnings.add(warning));
     answer.labels.forEach((labels, series) => {

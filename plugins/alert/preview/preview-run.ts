@@ -23,7 +23,7 @@ export interface Stretch {
 
 type Rows = ReadonlyMap<string, Row>;
 
-const mostFirings = 10_000;
+const maxFirings = 10_000;
 
 /** Takes a rule from slot to slot as the evaluator does, over answers of the past instead of the present. */
 export class PreviewRun {
@@ -108,7 +108,7 @@ export class PreviewRun {
     this.#open.set(group, { firing, members: 1 });
     this.fired += 1;
     this.lastFiredAt = at;
-    if (this.firings.length < mostFirings) {
+    if (this.firings.length < maxFirings) {
       this.firings.push(firing);
     }
   }
@@ -151,10 +151,10 @@ function momentOf(
 }
 
 /** Max values that one preview examines. */
-export const mostValues = 2_000_000;
+export const maxValues = 2_000_000;
 
 export function assertManageable(values: number): void {
-  if (values > mostValues) {
-    throw errors.too_many_values({ max: mostValues });
+  if (values > maxValues) {
+    throw errors.too_many_values({ max: maxValues });
   }
 }

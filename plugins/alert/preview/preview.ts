@@ -7,7 +7,7 @@ import { assertWorks, type RuleDependencies } from '../authoring/rule-check.ts';
 import { bodyOf } from '../authoring/rule-draft.ts';
 import type { PreviewDraft, PreviewShown } from '../authoring/rule-schema.ts';
 import { isEta } from '../instance/eta.ts';
-import { mostInstances } from '../instance/moves.ts';
+import { maxInstances } from '../instance/moves.ts';
 import { intervalOf, planOf } from '../kinds/rule-plan.ts';
 import { phaseOf, slotAt } from '../queries/slots.ts';
 import { wrongField } from '../rule/condition-fields.ts';
@@ -34,10 +34,10 @@ export interface PreviewParts {
 const longestLookback = 30 * 86_400_000;
 /** Slots that are asked for at a time. */
 const slotsAtOnce = 240;
-const mostSlots = 100_000;
-const mostSeries = 50;
-const mostPoints = 300;
-const mostShown = 200;
+const maxSlots = 100_000;
+const maxSeries = 50;
+const maxPoints = 300;
+const maxShown = 200;
 
 /** The same plan and the same steps as the evaluator's, over what is stored. */
 export class Preview {
@@ -80,7 +80,7 @@ export class Preview {
       last_fire_at: at(run.lastFiredAt),
       series,
       series_left_out: leftOut,
-      firings: run.firings.slice(0, mostShown).map(({ key, at: firedAt, clearedAt, value }) => ({
+      firings: run.firings.slice(0, maxShown).map(({ key, at: firedAt, clearedAt, value }) => ({
         dedupe_key: key,
         fired_at: timestamp(firedAt),
         cleared_at: at(clearedAt ?? undefined),
@@ -121,10 +121,10 @@ function windowOf(
   const phase = phaseOf(plan.legs[0]?.measure ?? plan.legs[0]?.query ?? rule.rule_key, interval);
   const last = slotAt(now, phase, interval);
   const first = last - Math.floor(spanOf(lookback, interval) / interval) * interval;
-  if ((last - first) / interval > mostSlots) {
+  if ((last - first) / interval > maxSlots) {
     throw wrongField(
       '/lookback',
-      `is more than ${mostSlots} evaluations of a rule that is evaluated every ${formatDuration(interval)}; choose a shorter one`,
+      `is more than ${maxSlots} evaluations of a rule that is evaluated every ${formatDuration(interval)}; choose a shorter one`,
     );
   }
   return { first, last, interval };
@@ -228,7 +228,7 @@ async function shownSeries(
   { first, last, interval }: Window,
   questions: Questions,
 ): Promise<{ series: ShownSeries[]; leftOut: number }> {
-  const step = Math.max(1, Math.ceil((last - first) / interval / (mostPoints - 1))) * interval;
+  const step = Math.max(1, Math.ceil((last - first) / interval / (maxPoints - 1))) * interval;
   const series: ShownSeries[] = [];
   for (const [condition, leg] of plan.legs.entries()) {
     const answer = await questions.range(leg, leg.measure ?? leg.query, {
@@ -240,7 +240,7 @@ async function shownSeries(
       series.push({ condition, labels: withoutName(labels), points: pointsOf(answer, index) }),
     );
   }
-  return { series: series.slice(0, mostSeries), leftOut: Math.max(0, series.length - mostSeries) };
+  return { series: series.slice(0, maxSeries), leftOut: Math.max(0, series.length - maxSeries) };
 }
 
 const withoutName = ({ __name__: _name, ...labels }: LabelRecord): Record<string, string> => labels;
@@ -250,7 +250,7 @@ const pointsOf = ({ times, values }: MatrixAnswer, index: number): (readonly [nu
     .flatMap((time, i) =>
       Number.isFinite(values[index]![i]!) ? [[time / 1_000, values[index]![i]!] as const] : [],
     )
-    .slice(0, mostPoints);
+    .slice(0, maxPoints);
 
 function remarks(
   rule: Rule,
@@ -272,7 +272,7 @@ function remarks(
       : []),
     ...(leftOut > 0
       ? [
-          `${leftOut} series would have raised nothing: the limit is ${mostInstances} instances a rule; group the expression by fewer labels`,
+          `${leftOut} series would have raised nothing: the limit is ${maxInstances} instances a rule; group the expression by fewer labels`,
         ]
       : []),
     ...silent.map(

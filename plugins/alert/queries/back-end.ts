@@ -38,11 +38,11 @@ export interface Asked {
 }
 
 const batchMs = 2_000;
-const mostInBatch = 500;
+const maxInBatch = 500;
 const fewInBatch = 16;
 const slowMs = 250;
 /** Max slow queries remembered. */
-const mostSlow = 10_000;
+const maxSlow = 10_000;
 
 /**
  * One store as the evaluator asks it. Quick queries go together, since a round trip costs more than most of them; one that
@@ -86,7 +86,7 @@ export class BackEnd {
     };
     const quick = queries.filter((query) => !this.#slowQueries.has(query));
     const alone = queries.filter((query) => this.#slowQueries.has(query));
-    for (const batch of partsOf(quick, mostInBatch)) {
+    for (const batch of partsOf(quick, maxInBatch)) {
       void this.#quick.run(() => this.#batch(batch, round));
     }
     for (const query of alone) {
@@ -153,7 +153,7 @@ export class BackEnd {
   #remember(query: string, slow: boolean): void {
     if (!slow) {
       this.#slowQueries.delete(query);
-    } else if (this.#slowQueries.size < mostSlow) {
+    } else if (this.#slowQueries.size < maxSlow) {
       this.#slowQueries.add(query);
     }
   }

@@ -30,7 +30,7 @@ interface Group {
 }
 
 const longestMs = 10_000;
-const mostInWrite = 5_000;
+const maxInWrite = 5_000;
 
 /** Evaluates recording rules, the rules of a group in their order, and writes what they answer to the metrics store. */
 export class Recorder {
@@ -154,10 +154,10 @@ export class Recorder {
   }
 
   async #write(rows: readonly SampleRow[]): Promise<void> {
-    for (let from = 0; from < rows.length; from += mostInWrite) {
+    for (let from = 0; from < rows.length; from += maxInWrite) {
       const { rejected, reasons } = await this.#parts.store
         .get()
-        .write(rows.slice(from, from + mostInWrite));
+        .write(rows.slice(from, from + maxInWrite));
       if (rejected > 0) {
         throw new Error(reasons.join('; '));
       }

@@ -21,7 +21,7 @@ import type { Recordings } from './recordings.ts';
  */
 const labelName = '^\\P{Cc}{1,100}$';
 const recordName = '^[^\\p{Cc}{}]{1,100}$';
-const mostRules = 5_000;
+const maxRules = 5_000;
 
 const Rule = Type.Object({
   record: Type.String({
@@ -53,7 +53,7 @@ const GroupDraft = Type.Object({
   enabled: Type.Optional(Type.Boolean()),
   rules: Type.Array(Rule, {
     minItems: 1,
-    maxItems: mostRules,
+    maxItems: maxRules,
     description: 'evaluated one after another',
   }),
 });

@@ -44,7 +44,7 @@ export const RecordingItem = Type.Object({
 type Item = Static<typeof RecordingItem>;
 type Change = Pick<Call, 'principal' | 'note'>;
 
-const mostRecordings = 20_000;
+const maxRecordings = 20_000;
 
 /** Recording rules: what is stored, and what the recorder evaluates of it. */
 export class Recordings {
@@ -86,8 +86,8 @@ export class Recordings {
   /** Replaces groups of the same names. */
   async put(call: Change, recordings: readonly NewRecording[]): Promise<void> {
     const groups = [...new Set(recordings.map(({ group }) => group))];
-    if ((await this.#store.countOutside(groups)) + recordings.length > mostRecordings) {
-      throw errors.too_many_recordings({ max: mostRecordings });
+    if ((await this.#store.countOutside(groups)) + recordings.length > maxRecordings) {
+      throw errors.too_many_recordings({ max: maxRecordings });
     }
     await this.#store.replace(recordings, actorOf(call.principal).name, this.#clock.now());
     await this.load();

@@ -27,7 +27,7 @@ export interface RuleImporterParts {
   ) => Promise<{ readonly id: number; readonly source_type: RuleBody['source_type'] } | undefined>;
 }
 
-const mostRules = 5_000;
+const maxRules = 5_000;
 
 /** Imports what a Prometheus rule file says, alerts and recordings, and reports what of it has no counterpart here. */
 export class RuleImporter {
@@ -43,8 +43,8 @@ export class RuleImporter {
       recordings,
       invalid: unwritable,
     } = candidatesOf(readRuleFile(request.content), request);
-    if (alerts.length > mostRules) {
-      throw errors.file_too_long({ count: alerts.length, max: mostRules });
+    if (alerts.length > maxRules) {
+      throw errors.file_too_long({ count: alerts.length, max: maxRules });
     }
     const records = await this.#checkRecordings(recordings, request.overwrite ?? false);
     const { fit, invalid, taken } = await this.#check(alerts, request);
@@ -141,7 +141,7 @@ export class RuleImporter {
       .get()
       .check(String(conditions[0]!['expr']));
     const labels = grouping.filter((label) => label !== scopeLabels[scope] && label.length <= 100);
-    return labels.length <= mostDimensions ? labels : [];
+    return labels.length <= maxDimensions ? labels : [];
   }
 
   async #assertFree(key: string, overwrite: boolean): Promise<void> {
@@ -163,7 +163,7 @@ const scopeLabels: Readonly<Record<RuleBody['scope_type'], string>> = {
   global: '',
   monitoring_pipeline: 'pipeline',
 };
-const mostDimensions = 10;
+const maxDimensions = 10;
 
 interface Checked {
   readonly fit: readonly Fit[];
@@ -172,14 +172,14 @@ interface Checked {
   readonly taken: readonly LeftOut[];
 }
 
-const mostNamed = 20;
+const maxNamed = 20;
 
 /** Returns the error for a file with an invalid rule; like promtool, the whole file is refused. */
 function refusalOf(invalid: readonly LeftOut[]): SvcError {
   const [{ group, rule, reason }] = invalid as [LeftOut];
   const more = invalid.length > 1 ? `, and ${invalid.length - 1} more` : '';
   const details = invalid
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map((one) => ({ path: `/groups/${one.group}/${one.rule}`, message: one.reason }));
   return errors.file_rule({ group, rule, reason, more }, { details });
 }

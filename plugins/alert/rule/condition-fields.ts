@@ -75,17 +75,17 @@ export class ConditionFields {
     return value;
   }
 
-  /** Longer than nothing, and not longer than `mostMs`. */
+  /** Longer than nothing, and not longer than `maxMs`. */
   span(
     name: string,
-    { leastMs = 1_000, mostMs }: { readonly leastMs?: number; readonly mostMs: number },
+    { minMs = 1_000, maxMs }: { readonly minMs?: number; readonly maxMs: number },
   ): Span {
     const text = this.text(name, 64);
     const ms = this.#duration(name, text);
-    if (ms < leastMs || ms > mostMs) {
+    if (ms < minMs || ms > maxMs) {
       throw this.wrong(
         name,
-        `must be between ${formatDuration(leastMs)} and ${formatDuration(mostMs)}`,
+        `must be between ${formatDuration(minMs)} and ${formatDuration(maxMs)}`,
       );
     }
     return { text: formatDuration(ms), ms };
@@ -120,7 +120,7 @@ export class ConditionFields {
     ) {
       return {};
     }
-    return { for: this.span('for', { leastMs: 1, mostMs: 30 * 86_400_000 }).text };
+    return { for: this.span('for', { minMs: 1, maxMs: 30 * 86_400_000 }).text };
   }
 
   /** Throws for a field that was not read. */

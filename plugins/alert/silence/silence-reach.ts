@@ -22,8 +22,8 @@ export interface SilenceReachParts {
 }
 
 const dayMs = 86_400_000;
-const mostShown = 50;
-const mostPast = 100_000;
+const maxShown = 50;
+const maxPast = 100_000;
 
 /** Instances that matchers mute, or would mute. */
 export class SilenceReach {
@@ -48,7 +48,7 @@ export class SilenceReach {
       muted_now: muted.length,
       fired_last_24h: past.length,
       muted_last_24h: mutedPast,
-      muted: muted.slice(0, mostShown).map(([instance, incident]) => shown(instance, incident)),
+      muted: muted.slice(0, maxShown).map(([instance, incident]) => shown(instance, incident)),
     };
   }
 
@@ -84,7 +84,7 @@ export class SilenceReach {
       select one.labels, one.scope_id, case when one.dedupe_key = one.incident_key and one.scope_id <> one.device_id then null else one.device_id end as device_id, incident.rule_key, incident.severity, incident.scope_type
       from alert_instances as one join alert_incidents as incident on incident.dedupe_key = one.incident_key
       where one.phase in ('firing', 'held') and (one.resolved_at is null or one.resolved_at >= ${now - dayMs})
-      limit ${mostPast}`.execute(this.#parts.tables.read);
+      limit ${maxPast}`.execute(this.#parts.tables.read);
     return found.rows.map((row) => ({
       ...row,
       labels: JSON.parse(row.labels) as Mutable['labels'],

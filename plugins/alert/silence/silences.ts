@@ -24,7 +24,7 @@ type Item = Static<typeof SilenceItem>;
 type Draft = Static<typeof SilenceDraft>;
 type Change = Pick<Call, 'principal' | 'note'>;
 
-const mostAtOnce = 1_000;
+const maxAtOnce = 1_000;
 const longestMs = 366 * 86_400_000;
 const longestWindowMs = 7 * 86_400_000;
 const keptMs = 90 * 86_400_000;
@@ -96,8 +96,8 @@ export class Silences {
     const devices = devicesOf(await this.#seenBy(change.principal));
     const fields = fieldsOf(draft, now);
     this.#assertOwnName(fields.name, undefined, now);
-    if ((await this.#store.count(now)) >= mostAtOnce) {
-      throw errors.too_many_silences({ max: mostAtOnce });
+    if ((await this.#store.count(now)) >= maxAtOnce) {
+      throw errors.too_many_silences({ max: maxAtOnce });
     }
     const author = actorOf(change.principal).name;
     const made = await this.#store.add(

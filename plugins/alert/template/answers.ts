@@ -5,7 +5,7 @@ import type { TemplateQuery } from './functions.ts';
 export type AskForTemplate = (expr: string) => Promise<readonly Sample[]>;
 
 /** Expressions of one evaluation. */
-const mostAsked = 100;
+const maxAsked = 100;
 
 /**
  * Cache of what templates have asked a store. They render synchronously, so they are rendered again
@@ -36,7 +36,7 @@ export class TemplateAnswers {
         }
         return this.query(expr);
       });
-      if (missing.size === 0 || this.#known.size + missing.size > mostAsked) {
+      if (missing.size === 0 || this.#known.size + missing.size > maxAsked) {
         return made;
       }
       for (const expr of missing) {

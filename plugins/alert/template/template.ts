@@ -64,7 +64,7 @@ export function assertAnnotations(annotations: Readonly<Record<string, string>>)
 }
 
 /** Compiled templates of rules that fire often, by their text. */
-const mostCompiled = 2_000;
+const maxCompiled = 2_000;
 
 /** Renders what rules write of their own: annotations and labels. A template is compiled once. */
 export class RuleTexts {
@@ -143,7 +143,7 @@ export class RuleTexts {
       return known;
     }
     const template = compileTemplate(text, { functions: this.#functions, variables, limits });
-    if (this.#compiled.size >= mostCompiled) {
+    if (this.#compiled.size >= maxCompiled) {
       this.#compiled.delete(this.#compiled.keys().next().value!);
     }
     this.#compiled.set(text, template);

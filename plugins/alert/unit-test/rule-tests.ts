@@ -30,8 +30,8 @@ export interface TestOutcome {
   readonly evaluations: number;
 }
 
-const mostEvaluations = 500_000;
-const mostRuleFailures = 20;
+const maxEvaluations = 500_000;
+const maxRuleFailures = 20;
 
 /** Runs one test: its series, the groups over them, and what is expected at its times. */
 export async function runTest(
@@ -52,8 +52,8 @@ export async function runTest(
   );
   const steps = Math.floor(last / file.intervalMs) + 1;
   const evaluations = steps * runs.reduce((sum, { size }) => sum + size, 0);
-  if (evaluations > mostEvaluations) {
-    throw errors.test_too_long({ evaluations, max: mostEvaluations });
+  if (evaluations > maxEvaluations) {
+    throw errors.test_too_long({ evaluations, max: maxEvaluations });
   }
   await store.write(test.series.flatMap((series) => rowsOf(series, test)));
   const failures: Failure[] = [];
@@ -62,7 +62,7 @@ export async function runTest(
     for (const run of runs) {
       const failed = await run.step(test.startMs + sinceStart, signal);
       failed.forEach(({ rule, cause }) =>
-        failures.filter(({ kind }) => kind === 'rule').length < mostRuleFailures
+        failures.filter(({ kind }) => kind === 'rule').length < maxRuleFailures
           ? failures.push({
               kind: 'rule',
               at: formatDuration(sinceStart),

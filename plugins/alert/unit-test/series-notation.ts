@@ -21,7 +21,7 @@ export interface NotedSeries {
 }
 
 /** Steps of one series; the buckets of a histogram count as steps. */
-const mostItems = 200_000;
+const maxItems = 200_000;
 
 export function readSeries(metric: string, values: string, path: string): NotedSeries {
   return { labels: readMetric(metric, path), items: readItems(values, path) };
@@ -68,7 +68,7 @@ const repeated = /^(.+?)(?:([+-])([\d.]+(?:[eE][+-]?\d+)?|[Ii]nf|NaN))?x(\d+)$/;
 
 function readItems(text: string, path: string): Item[] {
   const items: Item[] = [];
-  let room = mostItems;
+  let room = maxItems;
   for (const item of splitValues(text)) {
     for (const one of item.startsWith('{{')
       ? readHistograms(item, path, room)
@@ -102,7 +102,7 @@ function readItem(
   const parts = repeated.exec(item);
   const times = parts === null ? 1 : Number(parts[4]);
   if (times >= room) {
-    throw wrong(path, `has more than ${mostItems} steps`);
+    throw wrong(path, `has more than ${maxItems} steps`);
   }
   if (item === '_' || item === 'stale') {
     return [item === '_' ? undefined : 'stale'];

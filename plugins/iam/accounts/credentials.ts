@@ -20,7 +20,7 @@ export interface CredentialsParts {
 }
 
 /** A renewal that is not taken is made again at the next login. */
-const mostRenewals = 100;
+const maxRenewals = 100;
 
 /** Checks passwords. It writes nothing: the first write of a login belongs to the plugin of sessions, and with it the audit row. */
 export class Credentials implements PasswordsContract {
@@ -61,7 +61,7 @@ export class Credentials implements PasswordsContract {
 
   async #renew(id: number, old: string, password: string): Promise<void> {
     const { hasher, log } = this.#parts;
-    if (this.#renewals.size >= mostRenewals) {
+    if (this.#renewals.size >= maxRenewals) {
       this.#renewals.clear();
     }
     try {

@@ -16,7 +16,7 @@ export interface MembersParts {
   readonly people: People;
   readonly policy: Policy;
   /** Each is looked at by every scoped query of the person. */
-  readonly mostOrgsOfUser?: number;
+  readonly maxOrgsOfUser?: number;
 }
 
 const defaultMostOrgsOfUser = 100;
@@ -36,15 +36,15 @@ export class Members {
   }
 
   add(by: By, org: number, user: number, role: OrgRole): Promise<MemberRow> {
-    const { mostOrgsOfUser = defaultMostOrgsOfUser } = this.#parts;
+    const { maxOrgsOfUser = defaultMostOrgsOfUser } = this.#parts;
     return this.#amend(by, org, user, async (tx, before) => {
       const store = new MemberStore(tx);
       const { email } = (await new UserStore(tx).find(by.principal, user)) ?? missing(user);
       if (before !== undefined) {
         throw errors.already_member({ email });
       }
-      if ((await store.countOrgsOf(user)) >= mostOrgsOfUser) {
-        throw errors.too_many_orgs_of_user({ email, max: mostOrgsOfUser });
+      if ((await store.countOrgsOf(user)) >= maxOrgsOfUser) {
+        throw errors.too_many_orgs_of_user({ email, max: maxOrgsOfUser });
       }
       await store.insert(org, user, role);
       return (await store.find(org, user)) ?? missing(user);

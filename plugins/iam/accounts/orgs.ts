@@ -19,7 +19,7 @@ export interface OrgsParts {
   readonly tables: Tables<IamTables>;
   readonly people: People;
   readonly clock: Clock;
-  readonly mostOrgs?: number;
+  readonly maxOrgs?: number;
 }
 
 const defaultMostOrgs = 1_000;
@@ -44,14 +44,14 @@ export class Orgs {
     by: By,
     { name: given, description, parent_id = null, device_selector = null }: OrgDraft,
   ): Promise<OrgRow> {
-    const { tables, clock, mostOrgs = defaultMostOrgs } = this.#parts;
+    const { tables, clock, maxOrgs = defaultMostOrgs } = this.#parts;
     return tables.write(async (tx) => {
       const store = new OrgStore(tx);
       const name = given.trim();
       await assertNameFree(tx, name);
       await assertParentExists(tx, by.principal, parent_id);
-      if ((await store.count()) >= mostOrgs) {
-        throw errors.too_many_orgs({ max: mostOrgs });
+      if ((await store.count()) >= maxOrgs) {
+        throw errors.too_many_orgs({ max: maxOrgs });
       }
       const now = clock.now();
       const org = await store.insert({

@@ -23,7 +23,7 @@ export interface RolesParts {
   readonly changed: (name: string) => void;
 }
 
-export const mostRoles = 50;
+export const maxRoles = 50;
 
 /** Custom roles, next to the built-in ones that only the configuration changes. */
 export class Roles {
@@ -43,8 +43,8 @@ export class Roles {
       if ((await store.find(name)) !== undefined) {
         throw errors.role_taken({ name }, { details: [{ path: '/name', message: 'is taken' }] });
       }
-      if ((await store.count()) >= mostRoles) {
-        throw errors.too_many_roles({ max: mostRoles });
+      if ((await store.count()) >= maxRoles) {
+        throw errors.too_many_roles({ max: maxRoles });
       }
       const now = clock.now();
       const role = await store.insert({

@@ -37,7 +37,7 @@ export interface UsersParts {
   readonly hasher: Hasher;
   readonly clock: Clock;
   /** All of them are held in memory, so there is a limit. */
-  readonly mostUsers?: number;
+  readonly maxUsers?: number;
 }
 
 const defaultMostUsers = 10_000;
@@ -65,7 +65,7 @@ export class Users {
     createdBy: number | undefined,
     along: (user: UserRow) => MaybePromise<void>,
   ): Promise<UserRow> {
-    const { tables, people, hasher, clock, mostUsers = defaultMostUsers } = this.#parts;
+    const { tables, people, hasher, clock, maxUsers = defaultMostUsers } = this.#parts;
     const email = readEmail(user.email);
     assertGoodPassword(user.password, email);
     const password_hash = await hasher.hash(user.password);
@@ -73,8 +73,8 @@ export class Users {
       const store = new UserStore(tx);
       await assertEmailFree(tx, email);
       await assertRoleExists(tx, user.role);
-      if ((await store.count()) >= mostUsers) {
-        throw errors.too_many_users({ max: mostUsers });
+      if ((await store.count()) >= maxUsers) {
+        throw errors.too_many_users({ max: maxUsers });
       }
       const now = clock.now();
       const display_name = user.display_name.trim() || email.slice(0, email.indexOf('@'));

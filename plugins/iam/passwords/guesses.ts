@@ -4,14 +4,14 @@ import type { Clock } from 'svc/sdk';
 import { errors } from './errors.ts';
 
 const windowMs = 10 * 60_000;
-const mostWrong = 10;
+const maxWrong = 10;
 
 /** Slows down guessing the password behind a session that was left open. */
 export class Guesses {
   readonly #wrong: SlidingCounter;
 
-  constructor(clock: Clock, mostAccounts = 10_000) {
-    this.#wrong = new SlidingCounter({ limit: mostWrong, windowMs, clock, mostKeys: mostAccounts });
+  constructor(clock: Clock, maxAccounts = 10_000) {
+    this.#wrong = new SlidingCounter({ limit: maxWrong, windowMs, clock, maxKeys: maxAccounts });
   }
 
   /**

@@ -198,7 +198,7 @@ export class Messenger {
         limit: count,
         windowMs: per_ms,
         clock: this.#parts.clock,
-        mostKeys: maxKeys,
+        maxKeys: maxKeys,
       });
     this.#paces.set(name, known);
     return known;

@@ -8,7 +8,7 @@ export interface CounterRules {
   readonly windowMs: number;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Max keys watched; the one that was counted longest ago is dropped. */
-  readonly mostKeys?: number;
+  readonly maxKeys?: number;
 }
 
 interface Count {
@@ -78,7 +78,7 @@ export class SlidingCounter {
     if (count.times.length === 0 && count.pending === 0) {
       return;
     }
-    if (this.#counts.size >= (this.#rules.mostKeys ?? 10_000)) {
+    if (this.#counts.size >= (this.#rules.maxKeys ?? 10_000)) {
       this.#counts.delete(this.#counts.keys().next().value!);
     }
     this.#counts.set(key, count);

@@ -46,10 +46,10 @@ async function room(dir: string) {
     people,
     clock,
     hasher: new Hasher(ids, { ln: 4, r: 8, p: 1 }),
-    mostUsers: 3,
+    maxUsers: 3,
   });
-  const orgs = new Orgs({ tables, people, clock, mostOrgs: 4 });
-  const members = new Members({ tables, people, policy, mostOrgsOfUser: 2 });
+  const orgs = new Orgs({ tables, people, clock, maxOrgs: 4 });
+  const members = new Members({ tables, people, policy, maxOrgsOfUser: 2 });
   const add = (name: string) =>
     users.create(
       {

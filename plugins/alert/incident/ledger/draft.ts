@@ -185,7 +185,7 @@ export class Draft {
     const targets = [...this.members(target.dedupe_key)].filter(isBurning);
     const sources = [...this.members(source.dedupe_key)].filter(({ phase }) => phase === 'firing');
     return (
-      targets.length * sources.length <= mostCompared &&
+      targets.length * sources.length <= maxCompared &&
       targets.every(({ labels }) => sources.some((other) => !areToldApart(other.labels, labels)))
     );
   }
@@ -280,6 +280,6 @@ export class Draft {
 }
 
 /** Max pairs of instances compared; larger incidents are never considered to cover one another. */
-const mostCompared = 10_000;
+const maxCompared = 10_000;
 
 const none: ReadonlyMap<string, Instance> = new Map();

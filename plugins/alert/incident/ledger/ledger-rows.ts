@@ -292,10 +292,10 @@ export async function writeInParts<T>(
 }
 
 /** Max rows read or serialized at a time before requests get their turn. */
-const mostAtOnce = 200;
+const maxAtOnce = 200;
 
 export function* parts<T>(all: readonly T[]): Generator<readonly T[]> {
-  for (let from = 0; from < all.length; from += mostAtOnce) {
-    yield all.slice(from, from + mostAtOnce);
+  for (let from = 0; from < all.length; from += maxAtOnce) {
+    yield all.slice(from, from + maxAtOnce);
   }
 }

@@ -83,7 +83,7 @@ export interface Membership {
 }
 
 /** Max instances named in the timeline. */
-const mostNamed = 20;
+const maxNamed = 20;
 
 /**
  * Returns the step of an incident during which some of its instances have begun or ceased to fire.
@@ -100,7 +100,7 @@ export function change(
     left.length > 0 && `${left.length} left`,
   ].filter((turn) => turn !== false);
   const labelsOf = (instances: readonly Instance[]): readonly Instance['labels'][] =>
-    instances.slice(0, mostNamed).map(({ labels }) => labels);
+    instances.slice(0, maxNamed).map(({ labels }) => labels);
   const data = {
     joined: labelsOf(joined),
     joined_count: joined.length,

@@ -22,7 +22,7 @@ export class Head {
   /** Cache of series by raw key; a missing entry is found by its labels and added again. */
   #keys: KeyTable;
   readonly #window: number;
-  readonly #mostKeys: number;
+  readonly #maxKeys: number;
   #refs = new Float64Array(1_024);
   #nextRef = 1;
   #definedIn = new Uint32Array(1_024);
@@ -48,7 +48,7 @@ export class Head {
     this.index = new HeadIndex(this.#seed);
     this.#keys = new KeyTable(this.#seed);
     this.#window = options.window;
-    this.#mostKeys = options.maxSeries * 2 + 10_000;
+    this.#maxKeys = options.maxSeries * 2 + 10_000;
   }
 
   /** Approximate total memory. */
@@ -71,7 +71,7 @@ export class Head {
     if (this.#keys.find(bytes, from, to, salt) !== -1) {
       return;
     }
-    if (this.#keys.size >= this.#mostKeys) {
+    if (this.#keys.size >= this.#maxKeys) {
       this.#keys = new KeyTable(this.#seed);
     }
     this.#keys.add(bytes, from, to, salt, slot);

@@ -36,7 +36,7 @@ test('a flood of keys takes bounded room and pushes out the oldest', () => {
     limit: 1,
     windowMs: 600_000,
     clock: movableClock(),
-    mostKeys: 100,
+    maxKeys: 100,
   });
   for (let i = 0; i < 1_000; i++) {
     counter.begin(`key ${i}`)(true);
