@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { messageOf, SvcError } from '../../core/sdk/index.ts';
+import { messageOf } from '../../core/sdk/index.ts';
 import { belowManager, clientHandshake, closeCode, dial, openSweeper, sweepMs } from 'svc/tunnel';
 import { bootSettings } from '../../core/boot/settings/read-settings.ts';
 import { proxyEnvironment } from './proxy.ts';
@@ -12,6 +12,7 @@ import type { Product } from '../../core/boot/settings/product.ts';
 import type { Environment } from '../../core/boot/settings/settings.ts';
 import { every } from '../../core/boot/take-down.ts';
 import { systemClock, systemIds } from '../../core/boot/time.ts';
+import { errors } from './errors.ts';
 
 export interface SelfTest {
   readonly version: string;
@@ -89,8 +90,6 @@ function kept<T>(file: string): T {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as T;
   } catch (cause) {
-    throw new SvcError('invalid_argument', `${file} cannot be read: ${messageOf(cause)}`, {
-      cause,
-    });
+    throw errors.file_unreadable({ file, cause: messageOf(cause) }, { cause });
   }
 }

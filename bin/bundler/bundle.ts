@@ -4,9 +4,10 @@ import { dirname, join, relative, resolve } from 'node:path';
 import type { BuildFailure, BuildOptions, Message, OutputFile, Plugin } from 'esbuild';
 
 import type { Bundle } from '../../core/host/index.ts';
-import { isSvcError, SvcError } from '../../core/sdk/index.ts';
+import { isSvcError } from '../../core/sdk/index.ts';
 import { forBrowsers } from './browser.ts';
 import { cachedBundle, keepBundle } from './bundle-cache.ts';
+import { errors } from './errors.ts';
 import { type BundleSources, withBundler } from './esbuild.ts';
 
 /**
@@ -112,10 +113,11 @@ export async function build(
     if (isSvcError(error)) {
       throw error;
     }
-    throw new SvcError(
-      'invalid_argument',
-      `${id} does not compile: ${((error as BuildFailure).errors ?? []).slice(0, 3).map(located).join('; ') || String(error)}`,
-    );
+    throw errors.compile({
+      id,
+      list:
+        ((error as BuildFailure).errors ?? []).slice(0, 3).map(located).join('; ') || String(error),
+    });
   }
 }
 

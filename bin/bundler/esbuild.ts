@@ -1,4 +1,4 @@
-import { SvcError } from '../../core/sdk/index.ts';
+import { errors } from './errors.ts';
 
 type Esbuild = typeof import('esbuild');
 
@@ -51,12 +51,6 @@ async function load(id: string): Promise<Esbuild> {
   try {
     return await import('esbuild');
   } catch (cause) {
-    throw new SvcError(
-      'invalid_argument',
-      `${id} is TypeScript source, which this build of svc cannot compile; build it first with "svc plugin build"`,
-      {
-        cause,
-      },
-    );
+    throw errors.no_compiler({ id }, { cause });
   }
 }

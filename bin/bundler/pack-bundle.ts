@@ -5,6 +5,7 @@ import type { Loader, TransformFailure } from 'esbuild';
 
 import type { Bundle, PluginFolder } from '../../core/host/index.ts';
 import { messageOf, type PluginManifest, SvcError } from '../../core/sdk/index.ts';
+import { errors as bundlerErrors } from './errors.ts';
 import { withBundler } from './esbuild.ts';
 
 /** A file of the pack as CommonJS, and which of the others its imports mean. */
@@ -50,10 +51,7 @@ export async function bundlePack(
       const text = folder.read(name)!;
       bytes += text.length;
       if (bytes > maxBytes) {
-        throw new SvcError(
-          'invalid_argument',
-          `${id}: its code is larger than ${maxBytes / 1024 / 1024} MiB; read large data while it runs instead of importing it`,
-        );
+        throw bundlerErrors.code_too_large({ id, maxBytes: maxBytes / 1024 / 1024 });
       }
       const module = await translated(id, name, text.toString('utf8'), names);
       modules.set(name, module);
@@ -100,10 +98,7 @@ async function translated(
   } catch (error) {
     throw error instanceof SvcError
       ? error
-      : new SvcError(
-          'invalid_argument',
-          `${id} does not compile: ${located(error as TransformFailure)}`,
-        );
+      : bundlerErrors.transform({ id, located: located(error as TransformFailure) });
   }
 }
 
@@ -128,10 +123,7 @@ function linksOf(
         ? undefined
         : endings.map((ending) => target + ending).find((name) => names.has(name));
     if (found === undefined) {
-      throw new SvcError(
-        'invalid_argument',
-        `${id} does not compile: ${from} imports ${JSON.stringify(specifier)}, which is no file of its folder; a pack from outside imports its own files, modules of node and svc/sdk only`,
-      );
+      throw bundlerErrors.foreign_import({ id, from, specifier: JSON.stringify(specifier) });
     }
     links[specifier] = found;
   }

@@ -8,5 +8,14 @@ export const errors = defineErrors('investigate', {
     'conflict',
     'investigation {id} is {status}; only a report that is ready can be judged',
   ],
+  not_of_one_device: [
+    'forbidden',
+    'incident {id} is of a rule that is not about single hosts; ask an administrator',
+  ],
+  queue_full: ['rate_limited', '{max} investigations wait already; try again in a minute'],
+  too_many_asked: [
+    'rate_limited',
+    'an account starts at most {max} investigations in ten minutes; try again in {seconds} s',
+  ],
   unknown: ['not_found', 'there is no investigation {id}'],
 });

@@ -12,11 +12,11 @@ import {
   type Principal,
   type Scope,
   type Settings,
-  SvcError,
   type Tables,
   timestamp,
 } from 'svc/sdk';
 
+import { errors } from './errors.ts';
 import { type InvestigateTables, type NewRun, type RunRow, RunStore } from './run-store.ts';
 
 export interface InvestigationQueueParts {
@@ -126,16 +126,10 @@ export class InvestigationQueue {
     const { tables, incidents, clock } = this.#parts;
     const incident = await incidents.get(incidentId, seen);
     if (incident === undefined) {
-      throw new SvcError('not_found', `there is no incident ${incidentId}`);
+      throw errors.no_incident({ id: incidentId });
     }
     if (seen !== undefined && incident.scope_type !== 'host') {
-      throw new SvcError(
-        'forbidden',
-        `incident ${incidentId} is of a rule that is not about single hosts; ask an administrator`,
-        {
-          reason: 'investigate.not_of_one_device',
-        },
-      );
+      throw errors.not_of_one_device({ id: incidentId });
     }
     const open = await this.#store.newest(incidentId, seen);
     if (open?.status === 'pending' || open?.status === 'running') {
@@ -145,14 +139,7 @@ export class InvestigationQueue {
     const row = await tables.write(async (tx) => {
       const store = new RunStore(tx);
       if ((await store.waiting()) >= maxWaiting) {
-        throw new SvcError(
-          'rate_limited',
-          `${maxWaiting} investigations wait already; try again in a minute`,
-          {
-            reason: 'investigate.queue_full',
-            retryAfterSeconds: 60,
-          },
-        );
+        throw errors.queue_full({ max: maxWaiting }, { retryAfterSeconds: 60 });
       }
       const devices = seen === undefined ? null : idTexts(seen);
       const run = {
@@ -171,14 +158,8 @@ export class InvestigationQueue {
     const waitMs = this.#asked.waitMs(key);
     if (waitMs > 0) {
       const seconds = Math.ceil(waitMs / 1_000);
-      throw new SvcError(
-        'rate_limited',
-        `an account starts at most ${this.#parts.settings.get<number>('investigate.most_per_person')} investigations in ten minutes; try again in ${seconds} s`,
-        {
-          reason: 'investigate.too_many_asked',
-          retryAfterSeconds: seconds,
-        },
-      );
+      const max = this.#parts.settings.get<number>('investigate.most_per_person');
+      throw errors.too_many_asked({ max, seconds }, { retryAfterSeconds: seconds });
     }
     this.#asked.add(key);
   }

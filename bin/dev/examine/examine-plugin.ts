@@ -11,12 +11,13 @@ import {
   workersIn,
 } from '../../../core/host/index.ts';
 import { readManifest } from '../../manifest/read-manifest.ts';
-import { messageOf, type PluginManifest, SvcError } from '../../../core/sdk/index.ts';
+import { messageOf, type PluginManifest } from '../../../core/sdk/index.ts';
 import { scripts } from '../../../core/storage/index.ts';
 import { areaCommandsOf } from '../../manifest/area-commands.ts';
 import { verbsOf } from '../../manifest/verb.ts';
 import { placementOf } from './placement.ts';
 import { sourcesFor } from '../packaging/prebuilt-plugin.ts';
+import { errors } from './errors.ts';
 import { unmetNeeds } from './unmet-needs.ts';
 
 export interface Problem {
@@ -87,10 +88,7 @@ async function readCode(folder: PluginFolder, { id, kind, entry }: PluginManifes
   }
   const code = folder.read(entry);
   if (!code) {
-    throw new SvcError(
-      'invalid_argument',
-      `${folder.path}/plugin.json names the entry "${entry}", which is not in the folder; add the file or correct the name`,
-    );
+    throw errors.entry_missing({ path: folder.path, entry });
   }
   const workers = kind === 'pack' ? [] : workersIn(folder.files(), entry.endsWith('.cjs'));
   if (!entry.endsWith('.cjs')) {
@@ -105,11 +103,7 @@ async function readCode(folder: PluginFolder, { id, kind, entry }: PluginManifes
         filename: `${folder.path}/${name}`,
       });
     } catch (cause) {
-      throw new SvcError(
-        'invalid_argument',
-        `${folder.path}/${name} is not JavaScript (${messageOf(cause)}); build the plugin again`,
-        { cause },
-      );
+      throw errors.not_javascript({ path: folder.path, name, cause: messageOf(cause) }, { cause });
     }
   }
 }

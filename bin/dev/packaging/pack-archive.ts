@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 
-import { SvcError } from '../../../core/sdk/index.ts';
+import { errors } from './errors.ts';
 import { sha256 } from './prebuilt-plugin.ts';
 
 const block = 512;
@@ -44,20 +44,13 @@ export function archivedPack(bytes: Buffer): ArchivedPack {
     ) as ArchivedPack;
     return { id, version, title, description, engines, sha256: sha256(bytes) };
   } catch (error) {
-    throw new SvcError(
-      'invalid_argument',
-      'this is no archive of "svc pack build"; build the folder of the pack first',
-      { cause: error },
-    );
+    throw errors.no_pack_archive({ cause: error });
   }
 }
 
 function headerOf(name: string, size: number): Buffer {
   if (Buffer.byteLength(name) > 99) {
-    throw new SvcError(
-      'invalid_argument',
-      `${name} is longer than 99 bytes: give the file a shorter path`,
-    );
+    throw errors.path_too_long({ name });
   }
   const header = Buffer.alloc(block);
   header.write(name, 0);

@@ -7,7 +7,7 @@ import {
 } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
-import { SvcError } from '../../../core/sdk/index.ts';
+import { errors } from './errors.ts';
 
 export interface PackSignature {
   /** Signature of the archive's sha256, written as text; in base64. */
@@ -47,10 +47,7 @@ function signed(bytes: Buffer, keyFile: string): PackSignature {
 function keyIn(file: string): KeyObject {
   const key = createPrivateKey(readFileSync(file));
   if (key.asymmetricKeyType !== 'ed25519') {
-    throw new SvcError(
-      'invalid_argument',
-      `${file} holds a key of ${key.asymmetricKeyType}: svc signs with ed25519; name a file that is not there to have one made`,
-    );
+    throw errors.key_type({ file, type: String(key.asymmetricKeyType) });
   }
   return key;
 }

@@ -1,8 +1,8 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { SvcError } from '../../../core/sdk/index.ts';
 import { billOfMaterials } from './bill.ts';
+import { errors } from './errors.ts';
 import { licenceProblems } from './licences.ts';
 import { runTimePackages } from './packages.ts';
 
@@ -10,7 +10,7 @@ import { runTimePackages } from './packages.ts';
 export function placeBill(file: string, root: string, version: string): void {
   const problems = licenceProblems(runTimePackages(root).packages);
   if (problems.length > 0) {
-    throw new SvcError('conflict', problems.join('\n'));
+    throw errors.licences({ problems: problems.join('\n') });
   }
   mkdirSync(dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}.new`;

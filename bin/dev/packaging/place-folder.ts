@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { SvcError } from '../../../core/sdk/index.ts';
+import { errors } from './errors.ts';
 
 /** Makes `out` hold exactly these files, by one rename, in the place of an earlier build only. */
 export function placeFolder(out: string, files: ReadonlyMap<string, Uint8Array>): void {
@@ -28,10 +28,7 @@ export function placeFolder(out: string, files: ReadonlyMap<string, Uint8Array>)
 /** `--out .` must not cost anybody a folder full of work. */
 function assertReplaceable(out: string): void {
   if (existsSync(out) && readdirSync(out).length > 0 && !isBuild(join(out, 'plugin.json'))) {
-    throw new SvcError(
-      'conflict',
-      `${out} is not a built plugin: name an empty or new folder with --out`,
-    );
+    throw errors.not_a_build({ out });
   }
 }
 

@@ -3,7 +3,7 @@ import { copyFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import type { Product } from '../../../core/boot/index.ts';
-import { SvcError, timestamp } from '../../../core/sdk/index.ts';
+import { timestamp } from '../../../core/sdk/index.ts';
 import {
   databaseName,
   DataLock,
@@ -15,6 +15,7 @@ import {
 } from '../../../core/storage/index.ts';
 import { keysIn, verifyBackup } from './backup.ts';
 import { partOf, unitOf, unitsOf } from './contents.ts';
+import { errors } from './errors.ts';
 import { fingerprint, type Manifest } from './manifest.ts';
 import { incomingName, journalName, type RestoreJournal, swapIn } from './swap.ts';
 
@@ -80,10 +81,7 @@ async function copyIn(dir: string, incoming: string, { files }: Manifest): Promi
     syncPath(copy);
     folders.add(dirname(copy));
     if ((await fingerprint(copy)).sha256 !== sha256) {
-      throw new SvcError(
-        'conflict',
-        `the backup ${dir} changed while it was copied: nothing was changed; try again`,
-      );
+      throw errors.changed_midway({ dir });
     }
   }
   folders.forEach(syncPath);

@@ -11,8 +11,8 @@ import {
 import { copyFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { SvcError } from '../../../core/sdk/index.ts';
 import { filesOf } from './contents.ts';
+import { errors } from './errors.ts';
 
 const tries = 6;
 
@@ -44,10 +44,7 @@ export async function snapshotUnit(
       return copied;
     }
     if (attempt === tries) {
-      throw new SvcError(
-        'unavailable',
-        `${unit} changes faster than it can be copied (${tries} attempts): try again when less is written to it`,
-      );
+      throw errors.changes_too_fast({ unit, tries });
     }
   }
 }

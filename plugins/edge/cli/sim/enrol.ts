@@ -72,9 +72,8 @@ function refusal({ status, text, retryAfterMs }: Reply): Error {
   if (status === 400 || status === 401 || status === 403 || status === 404) {
     return new TokenRefused(said);
   }
-  return new SvcError(
-    'unavailable',
-    said,
-    retryAfterMs === undefined ? {} : { retryAfterSeconds: retryAfterMs / 1_000 },
-  );
+  return new SvcError('unavailable', said, {
+    reason: 'edge.sim_enrolment_refused',
+    retryAfterSeconds: retryAfterMs === undefined ? undefined : retryAfterMs / 1_000,
+  });
 }

@@ -45,6 +45,7 @@ export async function pushByRequest(
     throw new SvcError(
       status === 429 ? 'rate_limited' : 'upstream_error',
       `HTTP ${status} to a push: ${text.slice(0, 200)}`,
+      { reason: 'edge.sim_push_refused' },
     );
   }
 }
