@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { createOperatorToken, OperatorAuthenticator, type OperatorToken } from '../auth/index.ts';
 import { PluginHost, type PluginSources } from '../host/index.ts';
 import { catalogueOf, coreRoutes, type HttpOptions, HttpServer, routeKey } from '../http/index.ts';
-import { startWorker, Threads } from '../isolate/index.ts';
+import { Threads } from '../isolate/index.ts';
 import { redactText, SelfMetrics } from '../observe/index.ts';
 import {
   AuditTrail,
@@ -26,7 +26,6 @@ import {
   openStorage,
   type Safeguard,
   type Storage,
-  type StorageOptions,
   writeDurably,
 } from '../storage/index.ts';
 import { type Base, healthOf, type HostParts, openHostParts } from './base.ts';
@@ -34,10 +33,12 @@ import { changePort } from './change-port.ts';
 import { coreDraft, coreService, readiness } from './core-plugin.ts';
 import { errors } from './errors.ts';
 import { hostPorts } from './lent.ts';
-import { installation, type Product } from './settings/product.ts';
+import { startThread } from './product-thread.ts';
+import { installation } from './settings/product.ts';
 import type { TakeDown } from './take-down.ts';
 
 const stopGraceMs = 10_000;
+const writerEntry = fileURLToPath(new URL('../storage/writer-worker.ts', import.meta.url));
 
 /** Data services of a manager, with its metrics. */
 export interface Data {
@@ -63,7 +64,7 @@ export async function openData(
     appVersion: product.version,
     clock,
     log: logs.logger('storage'),
-    startWriter: storageWriter(product),
+    startWriter: (workerData) => startThread(product, writerEntry, workerData),
     safeguard: safeguard?.(dataDir),
     disk,
     ...(product.embedded && { nativeBinding: product.embedded.nativeBinding }),
@@ -271,13 +272,6 @@ export function listenAddress(address: string) {
       return `http://${this.hostname.includes(':') ? `[${this.hostname}]` : this.hostname}:${this.port}`;
     },
   };
-}
-
-/** Starts the thread that writes, from source or from the text that the single binary carries. */
-function storageWriter({ thread }: Product): StorageOptions['startWriter'] {
-  const text = thread?.('writer-worker');
-  const entry = fileURLToPath(new URL('../storage/writer-worker.ts', import.meta.url));
-  return (workerData) => startWorker({ entry, workerData, ...(text !== undefined && { text }) });
 }
 
 /** The threads of plugins, which find the database's package in this installation or in the single binary. */

@@ -14,7 +14,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import type { Product } from '../../../core/boot/index.ts';
-import { startWorker } from '../../../core/isolate/index.ts';
+import { startThread } from '../../../core/boot/product-thread.ts';
 import { messageOf, SvcError, timestamp } from '../../../core/sdk/index.ts';
 import { databaseName, keyFile, syncPath, writeDurably } from '../../../core/storage/index.ts';
 import type { BackupData } from './backup-worker.ts';
@@ -224,18 +224,11 @@ function assertSound({ problems }: Inspection, where: string): void {
 }
 
 /** Copies the database in a thread: the copy blocks its thread, and svc may be serving. */
-function copyDatabase(
-  from: string,
-  to: string,
-  { thread, embedded }: Product,
-): Promise<Inspection> {
-  const workerData: BackupData = { from, to, nativeBinding: embedded?.nativeBinding };
-  const text = thread?.('backup-worker');
-  const worker = startWorker({
-    entry: fileURLToPath(new URL('./backup-worker.ts', import.meta.url)),
-    workerData,
-    ...(text !== undefined && { text }),
-  });
+function copyDatabase(from: string, to: string, product: Product): Promise<Inspection> {
+  const nativeBinding = product.embedded?.nativeBinding;
+  const workerData: BackupData = { from, to, nativeBinding };
+  const entry = fileURLToPath(new URL('./backup-worker.ts', import.meta.url));
+  const worker = startThread(product, entry, workerData);
   return new Promise((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', (error) =>
