@@ -76,7 +76,7 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
   try {
     const began = Date.now();
     const { parts, address } = await build(options, takeDown);
-    const { dataDir, registry, host, http, logs, storage, operator } = parts;
+    const { clock, dataDir, registry, host, http, logs, storage, operator } = parts;
     options.beforePlugins?.(parts);
     performance.mark('boot: host');
     await host.start();
@@ -85,10 +85,15 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
     address.listening = true;
     performance.mark('boot: listen');
     storage.announce(address.url);
-    keepRunFile(parts, address.url, takeDown);
-    keepInOrder(parts, takeDown);
-    watchPlugins(options, parts, began, takeDown);
     const log = logs.logger('boot');
+    const runFile = join(dataDir, 'run.json');
+    const started_at = timestamp(clock.now());
+    replaceFile(runFile, JSON.stringify({ pid: process.pid, url: address.url, started_at }));
+    takeDown.add(() => rmSync(runFile, { force: true }));
+    takeDown.add(every(5_000, 'retrying quarantined plugins', () => host.retryQuarantined(), log));
+    const forget = () => forgetOldKeys(storage, clock.now() - day);
+    takeDown.add(every(60 * minute, 'forgetting old idempotency keys', forget, log));
+    watchPlugins(options, parts, began, takeDown);
     return {
       url: address.url,
       dataDir,
@@ -125,21 +130,6 @@ async function build(options: BootOptions, takeDown: TakeDown) {
   const address = listenAddress(base.settings.get<string>('http.addr'));
   publishCore({ ...parts, watch: options.watch, address, agent: options.agent ?? [] });
   return { parts, address };
-}
-
-/** Says in the data folder which process serves it, and where, for as long as it does. */
-function keepRunFile({ dataDir, clock }: Parts, url: string, takeDown: TakeDown): void {
-  const file = join(dataDir, 'run.json');
-  replaceFile(file, JSON.stringify({ pid: process.pid, url, started_at: timestamp(clock.now()) }));
-  takeDown.add(() => rmSync(file, { force: true }));
-}
-
-/** Regular work of core itself. */
-function keepInOrder({ host, storage, clock, logs }: Parts, takeDown: TakeDown): void {
-  const log = logs.logger('boot');
-  takeDown.add(every(5_000, 'retrying quarantined plugins', () => host.retryQuarantined(), log));
-  const forget = () => forgetOldKeys(storage, clock.now() - day);
-  takeDown.add(every(60 * minute, 'forgetting old idempotency keys', forget, log));
 }
 
 /**

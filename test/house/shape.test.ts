@@ -6,7 +6,7 @@ import { source, sourcesIn } from './source.ts';
 
 /** The limit of each figure. It is lowered when the sources have become better; it is never raised. */
 const limits: Readonly<Record<keyof Shape, number>> = {
-  coreWords: 125_650,
+  coreWords: 125_600,
   coreLibraries: 0,
   roomCircles: 0,
   fileCircles: 0,
@@ -16,7 +16,7 @@ const limits: Readonly<Record<keyof Shape, number>> = {
   flatFolders: 2,
   longestFile: 400,
   longFunctions: 4,
-  headlessComments: 420,
+  headlessComments: 60,
   spreadLiterals: 0,
   errorsWithoutCode: 63,
 };
