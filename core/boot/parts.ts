@@ -38,7 +38,6 @@ import { installation } from './settings/product.ts';
 import type { TakeDown } from './take-down.ts';
 
 const stopGraceMs = 10_000;
-const writerEntry = fileURLToPath(new URL('../storage/writer-worker.ts', import.meta.url));
 
 /** Data services of a manager, with its metrics. */
 export interface Data {
@@ -64,7 +63,7 @@ export async function openData(
     appVersion: product.version,
     clock,
     log: logs.logger('storage'),
-    startWriter: (workerData) => startThread(product, writerEntry, workerData),
+    startWriter: (workerData) => startThread(product, writerEntry(), workerData),
     safeguard: safeguard?.(dataDir),
     disk,
     ...(product.embedded && { nativeBinding: product.embedded.nativeBinding }),
@@ -273,6 +272,9 @@ export function listenAddress(address: string) {
     },
   };
 }
+
+const writerEntry = (): string =>
+  fileURLToPath(new URL('../storage/writer-worker.ts', import.meta.url));
 
 /** The threads of plugins, which find the database's package in this installation or in the single binary. */
 export function pluginThreads({
