@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -38,7 +38,11 @@ test('a new area works at once', async (t) => {
   const root = checkout(t, 'host', 'version');
   // The shortest and the longest name, because both must be formatted as they come.
   const ids = ['ab', 'a-plugin-with-a-name-of-forty-one-letters'];
-  const made = ids.flatMap((id) => [`plugins/${id}`, `test/plugins/${id}.test.ts`]);
+  const made = ids.flatMap((id) => [
+    `plugins/${id}`,
+    `plugins/lib/contracts/${id}.ts`,
+    `test/plugins/${id}.test.ts`,
+  ]);
 
   await t.test('it is made from anywhere in the tree', async () => {
     for (const id of ids) {
@@ -55,9 +59,11 @@ test('a new area works at once', async (t) => {
 
   await t.test('it keeps every rule of the house', async () => {
     for (const id of ids) {
-      const files = ['index.ts', 'routes.ts', 'schema.ts']
+      const files = readdirSync(join(root, 'plugins', id), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts'))
         .map((name) => `plugins/${id}/${name}`)
-        .concat(`test/plugins/${id}.test.ts`);
+        .concat(`plugins/lib/contracts/${id}.ts`, `test/plugins/${id}.test.ts`);
+      assert.ok(files.length > 8, files.join(', '));
       const sources = files.map((path) => source(path, readFileSync(join(root, path), 'utf8')));
       assert.deepEqual([...trespasses(sources), ...sources.flatMap(blemishes)], []);
       assert.equal(
@@ -79,8 +85,17 @@ test('a new area works at once', async (t) => {
 
   await t.test('it serves beside the others', async (part) => {
     const here = await serving(part, join(scratch(part), 'data'), { root });
-    const answer = (await (await here.fetch('/api/v1/ab')).json()) as { message: string };
-    assert.equal(answer.message, 'Hello operator');
+    const notes = join(here.dataDir, 'notes.txt');
+    writeFileSync(notes, 'the first line\n\nand another\n');
+    const command = (...words: string[]) => svc(['ab', ...words, '--data', here.dataDir], { root });
+    const imported = await command('import', notes);
+    assert.equal(imported.stdout, 'Entries added: 2\n', imported.stderr);
+    const deadline = Date.now() + 20_000;
+    let listed = '';
+    do {
+      ({ stdout: listed } = await command('list'));
+    } while (/ - +/.test(listed) && Date.now() < deadline);
+    assert.match(listed, /^ID +AT +WORDS +TEXT\n2 .* 2 +and another\n1 .* 3 +the first line\n$/);
   });
 
   await t.test('nothing that is there is overwritten, and no path is given out twice', async () => {
@@ -90,6 +105,8 @@ test('a new area works at once', async (t) => {
       return stderr;
     };
     assert.match(await attempt('version'), /exists already/);
+    assert.match(await attempt('imbridge'), /imbridge\.ts exists already/);
+    assert.ok(!existsSync(join(root, 'plugins/imbridge')), 'a part of a plugin is none');
     assert.match(await attempt('plugins'), /host already has the path \/api\/v1\/plugins/);
     assert.match(
       await attempt('version', '--dir', join(root, '..')),

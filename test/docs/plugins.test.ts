@@ -13,8 +13,22 @@ import { filesOf, writeFiles } from './page.ts';
 const files = filesOf('plugins.md');
 
 test('the plugins of docs/plugins.md work as the page shows them', async (t) => {
-  const root = checkout(t, 'version');
+  const root = checkout(t, 'host', 'version');
+  const made = await svc(['plugin', 'new', 'handover'], { root, cwd: root });
+  assert.equal(made.code, 0, made.stderr);
   writeFiles(files, root);
+
+  await t.test('its files take the place of those that "plugin new" has made', () => {
+    const kept = made.stdout
+      .split('\n')
+      .filter((line) => line.startsWith('  '))
+      .map((line) => line.trim())
+      .filter((path) => !files.has(path));
+    assert.deepEqual(kept, [
+      'plugins/handover/README.md',
+      'plugins/handover/migrations/002-add-jobs.sql',
+    ]);
+  });
 
   await t.test('its test passes', () => {
     const { status, stdout, stderr } = spawnSync(
@@ -70,15 +84,19 @@ test('the plugins of docs/plugins.md work as the page shows them', async (t) => 
     const command = (...words: string[]) =>
       svc(['handover', ...words, '--data', house.dataDir], { root });
     assert.match((await command('add', 'and a loud morning')).stdout, /^Note 2 is left by \S+\n$/);
+    const notes = join(house.dataDir, 'notes.txt');
+    writeFileSync(notes, 'db-3 is on the spare disk\n\n');
+    const imported = await command('import', notes);
+    assert.equal(imported.stdout, 'Notes left: 1\n', imported.stderr);
     assert.match(
       (await command('list')).stdout,
-      /^ID +AT +BY +NOTE\n2 .* and a loud morning\n1 .* quiet night\n$/,
+      /^ID +AT +BY +NOTE\n3 .* db-3 is on the spare disk\n2 .* and a loud morning\n1 .* quiet night\n$/,
     );
     const file = join(root, 'plugins', 'handover', 'routes.ts');
     writeFileSync(
       file,
       readFileSync(file, 'utf8')
-        .replace('text: Type.String(), author', 'text: Type.String(), shift: Type.String(), author')
+        .replace('author: Type.String(),', 'author: Type.String(), shift: Type.String(),')
         .replace('...note, at:', "...note, shift: 'night', at:"),
     );
     const deadline = Date.now() + 20_000;

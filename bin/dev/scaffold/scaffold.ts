@@ -1,5 +1,8 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+
+import { jobTable } from 'svc/jobs';
+import { SvcError } from '../../../core/sdk/index.ts';
 
 export interface NewPlugin {
   readonly id: string;
@@ -13,7 +16,17 @@ export interface NewPlugin {
 
 /** The files of each form, as they stand in the folder of that name in `scaffoldFolder`: a plugin that works as it is. */
 const templates = {
-  area: ['plugin.json', 'index.ts', 'routes.ts', 'schema.ts', 'README.md'],
+  area: [
+    'plugin.json',
+    'index.ts',
+    'routes.ts',
+    'book.ts',
+    'store.ts',
+    'errors.ts',
+    'migrations/001-init.sql',
+    'cli/import.ts',
+    'README.md',
+  ],
   pack: ['plugin.json', 'index.ts', 'README.md'],
   built: ['plugin.json', 'index.cjs', 'README.md'],
 } as const;
@@ -23,32 +36,51 @@ export const scaffoldFolder = 'bin/dev/scaffold';
 /** Packages that run the test of a pack, and that an editor needs. */
 const lentPackages = ['tsx', 'typebox'];
 
-/** Writes a new plugin; returns the files it wrote. */
-export function scaffold({ id, folder, root, form }: NewPlugin): readonly string[] {
+/** Writes a new plugin; returns the files it wrote. Nothing is written where one of them is there already. */
+export function scaffold(plugin: NewPlugin): readonly string[] {
+  const files = filesOf(plugin);
+  const taken = [...files.keys()].find((file) => existsSync(file));
+  if (taken !== undefined) {
+    throw new SvcError(
+      'conflict',
+      `${taken} exists already: choose another id, or delete it first`,
+    );
+  }
+  for (const [file, text] of files) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text, { flag: 'wx' });
+  }
+  if (plugin.form === 'pack') {
+    lendPackages(plugin.folder, plugin.root);
+  }
+  return [...files.keys()];
+}
+
+/** Texts of the new files by their paths. */
+function filesOf({ id, folder, root, form }: NewPlugin): ReadonlyMap<string, string> {
+  const inSql = id.replaceAll('-', '_');
   const test =
     form === 'area'
       ? join(root, 'test', 'plugins', `${id}.test.ts`)
       : join(folder, 'test', `${id}.test.ts`);
   const filled = (template: string): string =>
-    readFileSync(join(root, scaffoldFolder, template), 'utf8')
+    readFileSync(join(root, scaffoldFolder, form, template), 'utf8')
       .replaceAll('plugin-id', id)
-      // The code of a pack runs where the plugin packs lets it.
-      .replace('[plugin]', form === 'pack' ? "['packs', plugin]" : '[plugin]')
+      .replaceAll('plugin_id', inSql)
+      .replaceAll('PLUGIN_ID', inSql.toUpperCase())
       .replace('plugin-folder', relative(dirname(test), folder));
-  const files = new Map([
-    ...templates[form].map((name) => [join(folder, name), filled(`${form}/${name}`)] as const),
-    ...(form === 'pack' ? [[join(folder, 'package.json'), filled('pack/npm.json')] as const] : []),
-    ...(form === 'built' ? [] : [[test, filled('test.ts')] as const]),
-  ]);
-  for (const [file, text] of files) {
-    mkdirSync(dirname(file), { recursive: true });
-    // Never over something that is there.
-    writeFileSync(file, text, { flag: 'wx' });
+  const files = new Map(templates[form].map((name) => [join(folder, name), filled(name)]));
+  if (form === 'area') {
+    files.set(join(folder, 'migrations', '002-add-jobs.sql'), jobTable(`${inSql}_jobs`));
+    files.set(join(root, 'plugins', 'lib', 'contracts', `${id}.ts`), filled('contract.ts'));
   }
   if (form === 'pack') {
-    lendPackages(folder, root);
+    files.set(join(folder, 'package.json'), filled('npm.json'));
   }
-  return [...files.keys()];
+  if (form !== 'built') {
+    files.set(test, filled('test.ts'));
+  }
+  return files;
 }
 
 /** Outside the tree `svc/sdk` and `svc/testing` are found through links to the checkout that made the plugin. */

@@ -1,9 +1,26 @@
-import { definePlugin } from 'svc/sdk';
+import { Jobs } from 'svc/jobs';
+import { BuildInfo, definePlugin } from 'svc/sdk';
 
-import { greetingRoutes } from './routes.ts';
+import { Entries } from 'svc/contracts/plugin-id';
+import { EntryBook } from './book.ts';
+import { EntryStore, type EntryTables } from './store.ts';
+import { errors } from './errors.ts';
+import { entryRoutes } from './routes.ts';
 
 export default definePlugin({
+  errors,
   activate(ctx) {
-    ctx.http.routes(greetingRoutes(ctx.clock));
+    const tables = ctx.db<EntryTables>();
+    const { startedAt } = ctx.services.use(BuildInfo);
+    const entries = new EntryBook({
+      tables,
+      store: new EntryStore(tables),
+      jobs: new Jobs(ctx, { tables, process: String(startedAt) }),
+      clock: ctx.clock,
+      added: ctx.metrics.counter('entries_total', 'Entries that were added.'),
+      maxEntries: () => ctx.settings.get<number>('plugin-id.max_entries'),
+    });
+    ctx.services.provide(Entries, () => entries);
+    ctx.http.routes(entryRoutes(entries));
   },
 });

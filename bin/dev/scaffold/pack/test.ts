@@ -8,7 +8,7 @@ const folder = new URL('plugin-folder', import.meta.url);
 
 test('plugin-id greets whoever asks', async (t) => {
   const plugin = fileURLToPath(folder);
-  const client = await startTestHost(t, { plugins: [plugin] });
+  const client = await startTestHost(t, { plugins: ['packs', plugin] });
   useNoLeaks(t, client);
   const answer = await client.fetch('/api/v1/plugin-id');
   const { message } = (await answer.json()) as { message: string };

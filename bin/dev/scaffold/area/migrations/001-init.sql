@@ -1,0 +1,6 @@
+CREATE TABLE plugin_id_entries (
+  id INTEGER PRIMARY KEY,
+  text TEXT NOT NULL,
+  words INTEGER,
+  at INTEGER NOT NULL
+) STRICT;
