@@ -13,7 +13,7 @@ const limits: Readonly<Record<keyof Shape, number>> = {
   folderCircles: 1,
   roomArrows: 334,
   namesTwice: 0,
-  flatFolders: 2,
+  flatFolders: 1,
   longestFile: 400,
   longFunctions: 4,
   headlessComments: 60,
