@@ -1,5 +1,5 @@
 import type { Jobs } from 'svc/jobs';
-import type { Clock, Counter, Page, PageRequest, Tables } from 'svc/sdk';
+import type { Clock, Counter, Page, PageRequest, Settings, Tables } from 'svc/sdk';
 
 import type { Entry, EntryReader } from 'svc/contracts/plugin-id';
 import type { EntryStore, EntryTables } from './store.ts';
@@ -11,8 +11,10 @@ export interface EntryBookPorts {
   readonly jobs: Jobs<EntryTables>;
   readonly clock: Clock;
   readonly added: Counter;
-  readonly maxEntries: () => number;
+  readonly settings: Pick<Settings, 'get'>;
 }
+
+const maxEntries = 'plugin-id.max_entries';
 
 interface CountWords {
   readonly id: number;
@@ -43,11 +45,11 @@ export class EntryBook implements EntryReader {
 
   /** Adds an entry and its job in one commit: neither is there without the other. */
   async add(text: string): Promise<Entry> {
-    const { tables, store, jobs, clock, added, maxEntries } = this.#ports;
+    const { tables, store, jobs, clock, added, settings } = this.#ports;
     const entry = await tables.write(async (tx) => {
-      const max = maxEntries();
+      const max = settings.get<number>(maxEntries);
       if ((await store.count(tx)) >= max) {
-        throw errors.full({ max, setting: 'plugin-id.max_entries' });
+        throw errors.full({ max, setting: maxEntries });
       }
       const row = await store.add(tx, text, clock.now());
       await jobs.add(tx, 'count-words', [{ payload: { id: row.id, text } }]);

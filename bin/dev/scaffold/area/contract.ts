@@ -13,4 +13,4 @@ export interface EntryReader {
   latest(): Promise<Entry | undefined>;
 }
 
-export const Entries = defineService<EntryReader>('plugin-id.entries');
+export const Entries = defineService<EntryReader>('plugin-id.book');

@@ -18,7 +18,7 @@ export default definePlugin({
       jobs: new Jobs(ctx, { tables, process: String(startedAt) }),
       clock: ctx.clock,
       added: ctx.metrics.counter('entries_total', 'Entries that were added.'),
-      maxEntries: () => ctx.settings.get<number>('plugin-id.max_entries'),
+      settings: ctx.settings,
     });
     ctx.services.provide(Entries, () => entries);
     ctx.http.routes(entryRoutes(entries));

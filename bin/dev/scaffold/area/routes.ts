@@ -36,7 +36,10 @@ export const entryRoutes = (entries: EntryBook): readonly RouteDeclaration[] => 
     errors: ['conflict'],
     handle: async ({ body, note }) => {
       const entry = await entries.add(body.text);
-      note({ resourceType: 'plugin-id entry', resourceId: entry.id });
+      note({
+        resourceType: 'plugin-id entry',
+        resourceId: entry.id,
+      });
       return shown(entry);
     },
   }),

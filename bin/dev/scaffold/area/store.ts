@@ -4,8 +4,15 @@ import { type Page, pageOf, type PageRequest, type Tables } from 'svc/sdk';
 import type { Entry } from 'svc/contracts/plugin-id';
 
 export interface EntryTables {
-  plugin_id_entries: { id: Generated<number>; text: string; words: number | null; at: number };
+  plugin_id_entries: {
+    id: Generated<number>;
+    text: string;
+    words: number | null;
+    at: number;
+  };
 }
+
+const table = 'plugin_id_entries';
 
 /** The only SQL of entries. */
 export class EntryStore {
@@ -16,12 +23,12 @@ export class EntryStore {
   }
 
   page(page: PageRequest): Promise<Page<Entry>> {
-    return pageOf(this.#tables.read.selectFrom('plugin_id_entries').selectAll(), 'id', page);
+    return pageOf(this.#tables.read.selectFrom(table).selectAll(), 'id', page);
   }
 
   latest(): Promise<Entry | undefined> {
     return this.#tables.read
-      .selectFrom('plugin_id_entries')
+      .selectFrom(table)
       .selectAll()
       .orderBy('id', 'desc')
       .limit(1)
@@ -30,7 +37,7 @@ export class EntryStore {
 
   async count(tx: Kysely<EntryTables>): Promise<number> {
     const { count } = await tx
-      .selectFrom('plugin_id_entries')
+      .selectFrom(table)
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow();
     return count;
@@ -38,13 +45,13 @@ export class EntryStore {
 
   add(tx: Kysely<EntryTables>, text: string, at: number): Promise<Entry> {
     return tx
-      .insertInto('plugin_id_entries')
+      .insertInto(table)
       .values({ text, at, words: null })
       .returningAll()
       .executeTakeFirstOrThrow();
   }
 
   setWords(tx: Kysely<EntryTables>, id: number, words: number): Promise<unknown> {
-    return tx.updateTable('plugin_id_entries').set({ words }).where('id', '=', id).execute();
+    return tx.updateTable(table).set({ words }).where('id', '=', id).execute();
   }
 }

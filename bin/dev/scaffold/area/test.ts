@@ -35,6 +35,8 @@ test('an entry is kept, counted by a job, and read by other plugins', async (t) 
   assert.equal((await add('')).status, 400);
   const refused = await add('one too many');
   assert.equal(refused.status, 409);
-  assert.equal(refused.headers.get('x-svc-reason'), 'plugin-id.full');
-  assert.match(await (await host.fetch('/metrics')).text(), /^svc_plugin_id_entries_total 1$/m);
+  const reason = refused.headers.get('x-svc-reason');
+  assert.equal(reason, 'plugin-id.full');
+  const metrics = await (await host.fetch('/metrics')).text();
+  assert.match(metrics, /^svc_plugin_id_entries_total 1$/m);
 });
