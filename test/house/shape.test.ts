@@ -11,7 +11,7 @@ const limits: Readonly<Record<keyof Shape, number>> = {
   roomCircles: 0,
   fileCircles: 0,
   folderCircles: 1,
-  roomArrows: 334,
+  roomArrows: 339,
   namesTwice: 0,
   flatFolders: 1,
   longestFile: 400,

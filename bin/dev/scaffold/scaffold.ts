@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-import { jobTable } from 'svc/jobs';
 import { SvcError } from '../../../core/sdk/index.ts';
 
 export interface NewPlugin {
@@ -24,6 +23,7 @@ const templates = {
     'store.ts',
     'errors.ts',
     'migrations/001-init.sql',
+    'migrations/002-add-jobs.sql',
     'cli/import.ts',
     'README.md',
   ],
@@ -44,6 +44,7 @@ export function scaffold(plugin: NewPlugin): readonly string[] {
     throw new SvcError(
       'conflict',
       `${taken} exists already: choose another id, or delete it first`,
+      { reason: 'cli.plugin_exists' },
     );
   }
   for (const [file, text] of files) {
@@ -71,7 +72,6 @@ function filesOf({ id, folder, root, form }: NewPlugin): ReadonlyMap<string, str
       .replace('plugin-folder', relative(dirname(test), folder));
   const files = new Map(templates[form].map((name) => [join(folder, name), filled(name)]));
   if (form === 'area') {
-    files.set(join(folder, 'migrations', '002-add-jobs.sql'), jobTable(`${inSql}_jobs`));
     files.set(join(root, 'plugins', 'lib', 'contracts', `${id}.ts`), filled('contract.ts'));
   }
   if (form === 'pack') {
