@@ -25,8 +25,8 @@ test('the plugins of docs/plugins.md work as the page shows them', async (t) => 
       .map((line) => line.trim())
       .filter((path) => !files.has(path));
     assert.deepEqual(kept, [
-      'plugins/handover/README.md',
       'plugins/handover/migrations/002-add-jobs.sql',
+      'plugins/handover/README.md',
     ]);
   });
 
