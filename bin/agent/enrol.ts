@@ -87,7 +87,7 @@ function pinOf(text: string): string {
     throw new Failure(
       2,
       'invalid_argument',
-      '--pin is sha256/ and 44 characters of base64, as the manager shows it beside the enrolment token',
+      '--pin must be sha256/ followed by 44 characters of base64, as the manager shows it next to the enrolment token',
     );
   }
   return `sha256/${digest}`;
@@ -105,20 +105,20 @@ function refusal(manager: string, status: number, body: string): Failure {
     return new Failure(
       4,
       'unauthorized',
-      `the manager does not take this token${said}; make another one under Edges → Enrolments, or with POST /api/v1/edges/enrolments`,
+      `the manager rejected this token${said}; create another one under Edges → Enrolments, or with POST /api/v1/edges/enrolments`,
     );
   }
   if (status === 404) {
     return new Failure(
       3,
       'not_found',
-      `${manager} answers, but is no svc manager: check --manager`,
+      `${manager} answers, but it is not an svc manager: check --manager`,
     );
   }
   return new Failure(
     3,
     'unavailable',
-    `the manager answered HTTP ${status}${said}; try again in a while`,
+    `the manager answered HTTP ${status}${said}; try again later`,
   );
 }
 
@@ -163,7 +163,7 @@ function post(
             new Failure(
               4,
               'forbidden',
-              `${url.host} shows another key than --pin says: the pin belongs to another manager, or the connection is intercepted`,
+              `the key of ${url.host} does not match --pin: the pin belongs to another manager, or the connection is intercepted`,
             ),
           );
           return;
@@ -179,7 +179,7 @@ async function read(response: IncomingMessage): Promise<{ status: number; body: 
   for await (const chunk of response) {
     body += (chunk as Buffer).toString('utf8');
     if (body.length > mostAnswerBytes) {
-      throw unreachable('what answers there is no svc manager: it says too much');
+      throw unreachable('the response is too large for an svc manager: check --manager');
     }
   }
   return { status: response.statusCode ?? 0, body };
@@ -189,15 +189,15 @@ function explained(url: URL, error: Error): Failure {
   const code = (error as NodeJS.ErrnoException).code ?? '';
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) {
     return unreachable(
-      `the certificate of ${url.host} is not signed by an authority that this machine trusts (${code}): give --pin, or --ca with the authority's file`,
+      `the certificate of ${url.host} is not signed by an authority that this machine trusts (${code}): pass --pin, or --ca with the authority's file`,
       error,
     );
   }
   const fix =
     code === 'ENOTFOUND'
-      ? 'check the name in --manager'
+      ? 'check the host name in --manager'
       : code === 'ECONNREFUSED'
-        ? 'nothing listens there; check the port in --manager'
-        : 'check the network between here and there';
+        ? 'connection refused; check the port in --manager'
+        : 'check the network between this machine and the manager';
   return unreachable(`${url.origin} cannot be reached (${messageOf(error)}): ${fix}`, error);
 }

@@ -22,16 +22,16 @@ export function edgePorts(rooms: EdgeRooms): HostPorts {
     migrate: async ({ id }) =>
       refuse(
         id,
-        'keeps no database: remove its migrations and sealed tables, and keep files in ctx.dataDir',
+        'has no database: remove its migrations and sealed tables, and keep files in ctx.dataDir',
       ),
-    tables: (id) => refuse(id, 'keeps no database: keep files in ctx.dataDir'),
+    tables: (id) => refuse(id, 'has no database: keep files in ctx.dataDir'),
     secrets: ({ id }) => ({
-      seal: () => refuse(id, 'seals no secrets'),
-      open: () => refuse(id, 'seals no secrets'),
+      seal: () => refuse(id, 'cannot seal secrets'),
+      open: () => refuse(id, 'cannot seal secrets'),
     }),
-    checkRoute: ({ path }) => refuse(path, 'serves no HTTP: contribute to uplink.methods'),
-    launchThread: ({ manifest }) => refuse(manifest.id, 'runs no threads'),
-    packRestarted: (id) => refuse(id, 'runs no packs'),
+    checkRoute: ({ path }) => refuse(path, 'does not serve HTTP: contribute to uplink.methods'),
+    launchThread: ({ manifest }) => refuse(manifest.id, 'does not run threads'),
+    packRestarted: (id) => refuse(id, 'does not run packs'),
   };
 }
 

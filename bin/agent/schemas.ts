@@ -125,7 +125,7 @@ export function misfits(schema: Schema, value: unknown, checking: Checking, path
         );
       }
     } else if (!words.has(keyword) && !nested.has(keyword)) {
-      throw new Error(`schemas of an edge do not know the keyword "${keyword}"`);
+      throw new Error(`schemas on an edge do not support the keyword "${keyword}"`);
     }
   }
   const { type, $ref: reference, const: only } = schema;
@@ -254,7 +254,7 @@ function resolve(reference: string, root: Schema): Schema {
     .reduce<unknown>((at, name) => (at as Schema | undefined)?.[name], root);
   if (typeof found !== 'object' || found === null) {
     throw new Error(
-      `schemas of an edge refer to their own definitions only, not to "${reference}"`,
+      `schemas on an edge can refer to their own definitions only, not to "${reference}"`,
     );
   }
   return found as Schema;

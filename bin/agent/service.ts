@@ -24,7 +24,7 @@ export function whyNoStart(): string | undefined {
   ]);
   return closed === undefined
     ? undefined
-    : `the user ${serviceName}, as whom it runs, may not enter or read ${closed}: install svc, and Node, where everybody may, such as /opt, and run this again`;
+    : `the user ${serviceName}, which runs the agent, cannot read ${closed}: install svc, and Node, where every user can read, such as /opt, and run this again`;
 }
 
 /** Prepares the data folder for the start. */

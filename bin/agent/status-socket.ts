@@ -50,12 +50,14 @@ export function askEdge(dataDir: string): Promise<unknown> {
     let text = '';
     socket.setEncoding('utf8');
     socket.setTimeout(answerMs, () =>
-      socket.destroy(new SvcError('unavailable', `the edge of ${dataDir} does not answer`)),
+      socket.destroy(new SvcError('unavailable', `the agent of ${dataDir} does not answer`)),
     );
     socket.on('data', (chunk: string) => {
       text += chunk;
       if (text.length > mostBytes) {
-        socket.destroy(new SvcError('unavailable', `the edge of ${dataDir} answers with too much`));
+        socket.destroy(
+          new SvcError('unavailable', `the answer of the agent of ${dataDir} is too long`),
+        );
       }
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -70,7 +72,9 @@ export function askEdge(dataDir: string): Promise<unknown> {
         resolve(JSON.parse(text));
       } catch (cause) {
         reject(
-          new SvcError('unavailable', `the edge of ${dataDir} ended while it answered`, { cause }),
+          new SvcError('unavailable', `the agent of ${dataDir} stopped while it answered`, {
+            cause,
+          }),
         );
       }
     });
@@ -82,7 +86,7 @@ function doorOf(dataDir: string): string {
   if (Buffer.byteLength(path) > longestPath) {
     throw new SvcError(
       'invalid_argument',
-      `the data folder ${dataDir} has too long a path for a socket in it: ${longestPath - 10} bytes are the most`,
+      `the path of the data folder ${dataDir} is too long for a socket: use at most ${longestPath - 10} bytes`,
     );
   }
   return path;
@@ -121,7 +125,7 @@ const listen = (server: Server, path: string, dataDir: string): Promise<void> =>
           ? taken(dataDir)
           : new SvcError(
               'unavailable',
-              `the data folder ${dataDir} cannot be taken: ${messageOf(error)}; svc edge must be able to write there`,
+              `the data folder ${dataDir} cannot be used: ${messageOf(error)}; svc edge needs write access to it`,
             ),
       ),
     );
@@ -131,5 +135,5 @@ const listen = (server: Server, path: string, dataDir: string): Promise<void> =>
 const taken = (dataDir: string): SvcError =>
   new SvcError(
     'conflict',
-    `the data folder ${dataDir} is in use by another svc edge: stop it first, or give this one another --data`,
+    `the data folder ${dataDir} is in use by another svc edge: stop that one first, or choose another folder with --data`,
   );

@@ -90,15 +90,15 @@ export class Catalogue {
     if (verbs.length === 0) {
       const known = new Set(this.names.map(groupOf));
       throw usageFailure(
-        `there is no command "${first}"${suggestion(first, known) || '; "svc help" lists them all'}`,
+        `unknown command "${first}"${suggestion(first, known) || '; "svc help" lists all commands'}`,
       );
     }
     if (second === undefined) {
-      throw usageFailure(`"svc ${first}" needs one more word: ${verbs.join(', ')}`);
+      throw usageFailure(`"svc ${first}" needs a subcommand: ${verbs.join(', ')}`);
     }
     const guess = nearest(second, verbs);
     throw usageFailure(
-      `there is no "svc ${first} ${second}"; ${guess === undefined ? `there are ${verbs.join(', ')}` : `did you mean "svc ${first} ${guess}"?`}`,
+      `unknown command "svc ${first} ${second}"; ${guess === undefined ? `available: ${verbs.join(', ')}` : `did you mean "svc ${first} ${guess}"?`}`,
     );
   }
 }

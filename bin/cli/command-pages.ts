@@ -13,9 +13,9 @@ export async function commandPages(catalogue: Catalogue): Promise<string> {
 
 # Commands
 
-Every command, as \`svc help COMMAND\` tells it.
+All commands, as \`svc help COMMAND\` prints them.
 
-## Options of every command
+## Global options
 
 ${tableOf(optionRows(globalOptions))}
 

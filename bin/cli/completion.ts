@@ -13,7 +13,7 @@ export const completionOf = (all: () => Promise<Catalogue>): Command => ({
   operands: ['<shell>'],
   options: {},
   about:
-    'Prints a script for bash, zsh or fish that completes the commands of this svc and their options. Run it again when plugins bring others.',
+    'Prints a completion script for bash, zsh or fish. Run it again after plugins have added commands.',
   example: 'svc completion bash > /etc/bash_completion.d/svc',
 
   async run(call) {
@@ -21,7 +21,7 @@ export const completionOf = (all: () => Promise<Catalogue>): Command => ({
     const write = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
     if (write === undefined) {
       throw usageFailure(
-        `there is no completion for "${printable(shell)}": one of ${Object.keys(scripts).join(', ')}`,
+        `no completion for "${printable(shell)}": use ${Object.keys(scripts).join(', ')}`,
       );
     }
     const script = write(await commandsOf(await all()));

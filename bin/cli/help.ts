@@ -14,7 +14,7 @@ import { indented, optionRows, pageOf } from './page.ts';
 /** The command that tells of the others. */
 export const helpOf = (all: () => Promise<Catalogue>): Command => ({
   operands: ['[command…]'],
-  options: { markdown: { about: 'every command as one page of markdown' } },
+  options: { markdown: { about: 'print all commands as one page of markdown' } },
   about: '',
   example: 'svc help plugin check',
 
@@ -38,7 +38,7 @@ export const helpOf = (all: () => Promise<Catalogue>): Command => ({
     const members = catalogue.membersOf(name);
     if (members.length === 0) {
       throw usageFailure(
-        `there is no command "${name}"${suggestion(name, catalogue.names) || '; "svc help" lists them all'}`,
+        `unknown command "${name}"${suggestion(name, catalogue.names) || '; "svc help" lists all commands'}`,
       );
     }
     return overview(catalogue, members);
@@ -60,7 +60,7 @@ function overview(catalogue: Catalogue, names: readonly string[]): Result {
       [
         `${paint.strong('Usage')}\n  svc <command> [options]`,
         `${paint.strong('Commands')}\n${indented(commands.map(({ name, summary }) => [printable(name), printable(summary)]))}`,
-        `${paint.strong('Options of every command')}\n${indented(optionRows(globalOptions))}`,
+        `${paint.strong('Global options')}\n${indented(optionRows(globalOptions))}`,
         `${paint.strong('Exit codes')}\n${indented(Object.entries(exitCodes))}`,
         `${paint.strong('Example')}\n  svc help plugin check`,
       ].join('\n\n'),

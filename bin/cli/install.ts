@@ -17,10 +17,10 @@ const readyWithinMs = 60_000;
 export const command: Command = {
   operands: [],
   options: {
-    print: { about: 'only show the units, and change nothing' },
-    'no-backups': { about: 'without the backup of every night' },
+    print: { about: 'print the units without changing anything' },
+    'no-backups': { about: 'do not back up the data every night' },
   },
-  about: `Makes svc a service of systemd that starts with this machine: a user of its own, ${usualFolder} (or --data), a backup every night. Again, it brings the units up to date.`,
+  about: `Creates a systemd service that starts at boot, with its own user, the data folder ${usualFolder} (or --data) and a nightly backup. Run it again to update the units.`,
   example: 'svc install',
 
   async run(call) {
@@ -76,7 +76,7 @@ function assertPossible(program: readonly string[]): void {
     throw new Failure(
       1,
       'conflict',
-      `no service was set up, since ${obstacle}; "svc install --print" shows the units, and "svc serve" runs it in the foreground`,
+      `no service was set up, because ${obstacle}; "svc install --print" shows the units, and "svc serve" runs svc in the foreground`,
     );
   }
   const closed = closedPath(program);
@@ -84,7 +84,7 @@ function assertPossible(program: readonly string[]): void {
     throw new Failure(
       1,
       'conflict',
-      `the user ${serviceName} may not enter or read ${closed}: put svc, and Node, where everybody may, such as /usr/local/bin or /opt`,
+      `the user ${serviceName} cannot read ${closed}: put svc, and Node, where every user can read, such as /usr/local/bin or /opt`,
     );
   }
 }
@@ -106,18 +106,18 @@ async function untilReady(dataDir: string): Promise<string> {
   throw new Failure(
     1,
     'unavailable',
-    'the service was set up and is not ready after a minute: "journalctl -u svc" shows why',
+    'the service was set up but is not ready after one minute: see "journalctl -u svc"',
   );
 }
 
 const told = (url: string, dataDir: string, { environment }: Call): string =>
   [
-    `svc is ready at ${url} and starts with this machine; its data is in ${dataDir}`,
+    `svc is ready at ${url} and starts at boot; its data is in ${dataDir}`,
     `First administrator:  svc user create you@example.org --role admin --data ${dataDir}`,
-    `Its log:              journalctl -u ${serviceName}`,
+    `Logs:                 journalctl -u ${serviceName}`,
     ...(environment['SVC_HTTP_ADDR'] === undefined
       ? [
-          'To be reached from elsewhere put SVC_HTTP_ADDR=0.0.0.0:8080 into /etc/svc/svc.env and restart it',
+          'To accept connections from other machines, put SVC_HTTP_ADDR=0.0.0.0:8080 into /etc/svc/svc.env and restart svc',
         ]
       : []),
   ].join('\n');

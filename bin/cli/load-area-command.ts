@@ -18,7 +18,7 @@ export async function loadAreaCommand(folder: PluginFolder, file: string): Promi
     : await bundled(folder, file);
   const { command } = evaluateText({ code, filename }, link) as { command?: cli.Command };
   if (typeof command?.run !== 'function') {
-    throw new sdk.SvcError('invalid_argument', `${filename} exports no "command"`, {
+    throw new sdk.SvcError('invalid_argument', `${filename} does not export "command"`, {
       reason: 'cli.no_command',
     });
   }
@@ -38,7 +38,7 @@ function link(specifier: string): unknown {
   if (module === undefined && !isBuiltin(specifier)) {
     throw new sdk.SvcError(
       'invalid_argument',
-      `a command imports "${specifier}", which is neither part of Node nor lent to commands`,
+      `a command imports "${specifier}", which is neither part of Node nor available to commands`,
       { reason: 'cli.import_refused' },
     );
   }

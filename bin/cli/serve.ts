@@ -12,7 +12,7 @@ export const command: Command = {
   operands: [],
   options: {},
   about:
-    'Ready when /readyz answers 200. SIGTERM and SIGINT let requests finish first; a second one ends at once. With --json every log line is JSON.',
+    'Ready when /readyz answers 200. SIGTERM or SIGINT finishes open requests first; a second one stops at once. With --json every log line is JSON.',
   example: 'SVC_HTTP_ADDR=127.0.0.1:9000 svc serve --data /var/lib/svc',
 
   async run({ environment, json }) {

@@ -8,7 +8,7 @@ export const command: Command = {
   operands: [],
   options: {
     purge: {
-      about: 'remove the data folder, too: everything that svc knows, its backups there included',
+      about: 'also remove the data folder: all data of svc, including backups in that folder',
     },
   },
   about: 'Stops the service and removes its units. The data stays unless --purge is given.',
@@ -17,7 +17,7 @@ export const command: Command = {
   async run(call) {
     const obstacle = whyNoService();
     if (obstacle !== undefined) {
-      throw new Failure(1, 'conflict', `there is no service to remove, since ${obstacle}`);
+      throw new Failure(1, 'conflict', `there is no service to remove, because ${obstacle}`);
     }
     const removed = uninstallService(serviceName, backupUnits);
     const dataDir = call.environment['SVC_DATA_DIR'] ?? '/var/lib/svc';
@@ -28,7 +28,7 @@ export const command: Command = {
     return {
       data: { removed, purged },
       text: () =>
-        `${removed ? 'The service is gone' : 'There was no service'}; ${dataDir} is ${purged ? 'removed' : 'kept'}`,
+        `${removed ? 'The service was removed' : 'No service was found'}; ${dataDir} was ${purged ? 'removed' : 'kept'}`,
     };
   },
 };

@@ -14,7 +14,7 @@ if (!process.argv.includes('--check')) {
   writeFileSync(page, report);
 } else if (!existsSync(page) || report !== readFileSync(page, 'utf8')) {
   console.error(
-    'The public surface of core/sdk is not what docs/api-report.md says. If the change is meant, run "npm run api-report" and commit the page.',
+    'The public surface of core/sdk differs from docs/api-report.md. If the change is intended, run "npm run api-report" and commit the page.',
   );
   process.exitCode = 1;
 }
@@ -32,7 +32,7 @@ function apiReport() {
       (name) =>
         `## ${name}\n\n\`\`\`ts\n${readFileSync(join(declarations, `${name}.d.ts`), 'utf8').trimEnd()}\n\`\`\`\n`,
     );
-    return `# API report of core/sdk\n\nWhat plugins may use. Written by \`npm run api-report\`, compared by a test; never edited by hand.\n\n${sections.join('\n')}`;
+    return `# API report of core/sdk\n\nThe API for plugins. Written by \`npm run api-report\`, checked by a test; never edited by hand.\n\n${sections.join('\n')}`;
   } finally {
     rmSync(declarations, { recursive: true });
   }
@@ -64,7 +64,7 @@ function declare(outDir) {
   });
   if (tsc.status !== 0) {
     throw new Error(
-      `core/sdk does not compile, so it has no surface to report:\n${tsc.stdout}${tsc.stderr}`,
+      `core/sdk does not compile, so its API cannot be reported:\n${tsc.stdout}${tsc.stderr}`,
     );
   }
 }

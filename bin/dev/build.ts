@@ -36,7 +36,7 @@ try {
   // Named by hand it is the next one, which a version that is signed with the old one brings.
   if (values['release-key'] === undefined && signing !== undefined && signing !== releaseKey) {
     throw new Error(
-      `${keyFile} signs as ${signing}, and this build carries ${releaseKey}: put the former into config/release-key, or sign with the other`,
+      `${keyFile} signs as ${signing}, but this build carries ${releaseKey}: put the former into config/release-key, or sign with the other key`,
     );
   }
   await withProgress(`Building ${out}`, () => buildBinary(out, releaseKey));

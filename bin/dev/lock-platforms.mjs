@@ -66,5 +66,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const packages = Object.entries(lock.packages).concat(missing);
   lock.packages = Object.fromEntries(packages.sort(([a], [b]) => (a < b ? -1 : 1)));
   writeFileSync(file, `${JSON.stringify(lock, undefined, 2)}\n`);
-  console.log(`${missing.length} packages of other platforms named`);
+  console.log(`added ${missing.length} packages of other platforms`);
 }

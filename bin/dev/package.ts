@@ -28,7 +28,7 @@ try {
   const binary =
     values.binary === undefined ? await built(join(folder, 'svc')) : resolve(values.binary);
   if (!existsSync(binary)) {
-    throw new Error(`there is no file ${binary}: leave --binary out, and it is built`);
+    throw new Error(`there is no file ${binary}: leave out --binary to build it`);
   }
   const arch = values.arch ?? process.arch;
   const out = join(folder, `svc_${version}_${arch === 'x64' ? 'amd64' : arch}.deb`);

@@ -81,7 +81,7 @@ function run(root, [name, ...args]) {
   return new Promise((settle) => {
     child.once('close', (code, signal) => {
       if (signal !== null) {
-        keep(`\n${name} was stopped by ${signal}; it has ${deadlineMs / 60_000} minutes.`);
+        keep(`\n${name} was stopped by ${signal}; its limit is ${deadlineMs / 60_000} minutes.`);
       }
       settle({ code, output });
     });

@@ -29,7 +29,7 @@ async function acquire(path, mine) {
   const deadline = performance.now() + waitDeadlineMs;
   let waiting;
   while (!created(path, mine) && !(isDead(path) && (await takenOver(path, mine)))) {
-    waiting ??= progress('Waiting for another start that installs dependencies');
+    waiting ??= progress('Waiting for another start that is installing dependencies');
     if (performance.now() > deadline) {
       waiting.end('Gave up waiting');
       throw new Error(
@@ -38,7 +38,7 @@ async function acquire(path, mine) {
     }
     await sleep(200);
   }
-  waiting?.end('The other start is done');
+  waiting?.end('The other start has finished');
 }
 
 function created(path, mine) {

@@ -113,9 +113,7 @@ async function install(root, beat) {
   }
   process.stderr.write(`${result.output.trimEnd()}\n`);
   throw new Error(
-    `"npm install" in ${root} did not succeed: ${problem}. Its output is above. ` +
-      'It needs the npm registry; and for better-sqlite3 either github.com, where it is built already, or a compiler ' +
-      '(Debian: apt-get install build-essential python3) and the headers of Node, which are beside it or at nodejs.org.',
+    `"npm install" in ${root} failed: ${problem}. Its output is above. It needs the npm registry, and for better-sqlite3 either github.com, which has it prebuilt, or a compiler (Debian: apt-get install build-essential python3) and the headers of Node, found next to it or at nodejs.org.`,
   );
 }
 
@@ -128,7 +126,7 @@ function compileNotice(root) {
       return undefined;
     }
     told = true;
-    return 'No built better-sqlite3 could be had from github.com, so it is compiled here, which takes 2 to 5 minutes';
+    return 'No prebuilt better-sqlite3 is available from github.com; compiling it, which takes 2 to 5 minutes';
   };
 }
 

@@ -23,7 +23,7 @@ export function areaCommandsOf(
   if (first !== undefined && (kind === 'pack' || !mayBringCode(folder))) {
     throw new SvcError(
       'invalid_argument',
-      `${where}: a pack brings no code for the command line, which would run with the rights of whoever calls it; describe "${first}" in "cli.verbs"`,
+      `${where}: a pack cannot bring code for the command line, which would run with the caller's rights; describe "${first}" in "cli.verbs"`,
       { reason: 'cli.code_of_pack' },
     );
   }

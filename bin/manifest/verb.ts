@@ -116,10 +116,10 @@ function problemOf(
   manifest: PluginManifest,
 ): string | undefined {
   if ([list, fields, text].filter((form) => form !== undefined).length !== 1) {
-    return 'must have exactly one of "list", "fields" and "text": how its answer is shown';
+    return 'must have exactly one of "list", "fields" and "text", which say how the answer is shown';
   }
   if (list !== undefined && method !== 'GET' && method !== 'POST') {
-    return `lists what ${method} answers; "list" is for GET, and for a POST that answers "items"`;
+    return `has "list" with ${method}; "list" needs a GET, or a POST that answers "items"`;
   }
   // A mount and a command may call the same parameter by two names.
   const nameless = (route: string): string => route.replaceAll(/\{[^}]*\}/g, '{}');
@@ -129,20 +129,20 @@ function problemOf(
     (one) => !own.some((mount) => nameless(one) === mount || nameless(one).startsWith(`${mount}/`)),
   );
   if (foreign !== undefined) {
-    return `asks ${foreign}, which is not below "mounts": a command speaks to its own plugin`;
+    return `calls ${foreign}, which is not below "mounts": a command can call its own plugin only`;
   }
   if (operands.some(({ named, type }) => named !== undefined && type !== 'integer')) {
-    return 'has an operand with "named" that is no integer: a name stands for a number';
+    return 'has an operand with "named" that is not an integer: a name stands for a number';
   }
   const required = operands.filter(({ optional }) => !optional).map(({ name }) => name);
   const unfilled = namesIn(path).find((name) => !required.includes(name));
   if (unfilled !== undefined) {
-    return `has {${unfilled}} in its path, and no operand of that name that must be given`;
+    return `has {${unfilled}} in its path, but no required operand of that name`;
   }
   if (
     operands.some(({ optional }, index) => !optional && index > 0 && operands[index - 1]!.optional)
   ) {
-    return 'has an operand that must be given behind one that need not';
+    return 'has a required operand after an optional one';
   }
   const malformed = [...(list?.columns ?? []), ...(fields ?? []), ...(text ?? [])]
     .flatMap((piece) => namesIn(typeof piece === 'string' ? piece : piece.text))
@@ -152,20 +152,20 @@ function problemOf(
         !(formatNames as readonly string[]).includes(name.split('|')[1] ?? 'plain'),
     );
   if (malformed !== undefined) {
-    return `shows {${malformed}}; it must be the name of a field, alone or with one of the formats ${formatNames.map((name) => `|${name}`).join(', ')}`;
+    return `shows {${malformed}}; use the name of a field, alone or with one of the formats ${formatNames.map((name) => `|${name}`).join(', ')}`;
   }
   const unsent =
     [...operands, ...Object.values(options)].some((typed) => typed.in === 'body') &&
     ['GET', 'DELETE'].includes(method);
   if (unsent) {
-    return `puts a value into the body of a ${method}, which has none`;
+    return `puts a value into the body of a ${method}, which has no body`;
   }
   if (confirm !== undefined && !(confirm in options)) {
-    return `confirms by "${confirm}", which is none of its options`;
+    return `confirms by "${confirm}", which is not one of its options`;
   }
   const taken = Object.keys(options).find((name) => required.includes(name));
   if (taken !== undefined) {
-    return `calls an operand and an option "${taken}"`;
+    return `uses the name "${taken}" for both an operand and an option`;
   }
   return example === `svc ${words}` || example.startsWith(`svc ${words} `)
     ? undefined

@@ -39,7 +39,7 @@ export class Carried {
     if (!end.subarray(lengthBytes).equals(mark)) {
       closeSync(this.#file);
       throw new Error(
-        `${path} is not whole: what svc carries behind its program is missing; download it again`,
+        `${path} is incomplete: the files that svc carries are missing; download it again`,
       );
     }
     const length = end.readUInt32LE();
@@ -49,7 +49,7 @@ export class Carried {
   bytes(name: string): Buffer {
     const place = Object.hasOwn(this.#index, name) ? this.#index[name] : undefined;
     if (place === undefined) {
-      throw new Error(`svc carries no ${name}`);
+      throw new Error(`svc does not contain ${name}`);
     }
     return this.#read(...place);
   }
@@ -63,7 +63,7 @@ export class Carried {
     for (let read = 0; read < bytes;) {
       const more = readSync(this.#file, content, read, bytes - read, at + read);
       if (more === 0) {
-        throw new Error('the file of svc ends before what it carries does; download it again');
+        throw new Error('the file of svc is truncated; download it again');
       }
       read += more;
     }

@@ -36,7 +36,7 @@ function unpack(files: Contents['files']): string {
   }
   throw new SvcError(
     'unavailable',
-    `svc has no folder for its own parts (${complaints.join('; ')}): set XDG_CACHE_HOME to a folder that only this user can write to`,
+    `svc has no folder for its own files (${complaints.join('; ')}): set XDG_CACHE_HOME to a folder that only this user can write to`,
   );
 }
 

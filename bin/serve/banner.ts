@@ -20,14 +20,14 @@ export function banner(
   const troubled = plugins.filter(({ state }) => !['active', 'discovered'].includes(state));
   const open = !/^http:\/\/(127\.|localhost|\[::1\])/.test(url);
   const lines = [
-    `svc v${version} serves at ${url}`,
+    `svc v${version} is ready at ${url}`,
     ...(parts.http.tlsPort === undefined ? [] : [`TLS      on port ${parts.http.tlsPort}`]),
     `Data     ${dataDir}`,
     `Plugins  ${active} active${troubled.map(({ id, state }) => `, ${id} ${state} (svc plugin why ${id})`).join('')}`,
     ...linesOfPlugins(registry, url),
     ...(open
       ? [
-          'Warning  listening beyond this machine without TLS: set SVC_TLS_ADDR, SVC_TLS_CERT and SVC_TLS_KEY, or put a proxy in front, and keep SVC_HTTP_ADDR=127.0.0.1:8080',
+          'Warning  accepts connections from other machines without TLS: set SVC_TLS_ADDR, SVC_TLS_CERT and SVC_TLS_KEY, or use a reverse proxy and keep SVC_HTTP_ADDR=127.0.0.1:8080',
         ]
       : []),
     `Ready in ${startedInMs} ms. Stop with Ctrl-C.`,

@@ -26,7 +26,7 @@ export async function runInForeground<R extends Running>(
         .then(
           () => resolve(code),
           (error: unknown) => {
-            process.stderr.write(`svc: stopping failed in part: ${messageOf(error)}\n`);
+            process.stderr.write(`svc: shutdown was incomplete: ${messageOf(error)}\n`);
             resolve(1);
           },
         );

@@ -2,15 +2,15 @@ import { messageOf, SvcError } from '../../core/sdk/index.ts';
 
 /** Remedies for problems below svc, by the system's error about a file. */
 const remedies: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full: free some space there and start svc again',
-  EDQUOT: 'the quota of this user is used up: free some space there and start svc again',
+  ENOSPC: 'the disk is full: free some space and start svc again',
+  EDQUOT: 'the disk quota of this user is exhausted: free some space and start svc again',
   EROFS:
-    'its disk is mounted read-only: make it writable (mount -o remount,rw), or give svc another SVC_DATA_DIR',
-  EIO: 'its disk reports input/output errors: look into the log of the kernel (dmesg), and move the data folder to a disk that is whole',
+    'the disk is mounted read-only: make it writable (mount -o remount,rw), or choose another folder with SVC_DATA_DIR',
+  EIO: 'the disk reports input/output errors: check the kernel log (dmesg), and move the data folder to a healthy disk',
   EACCES:
-    'this user may not: run svc as the owner of the data folder, or give it to this user (chown -R)',
+    'this user has no permission: run svc as the owner of the data folder, or change its owner (chown -R)',
   EPERM:
-    'this user may not: run svc as the owner of the data folder, or give it to this user (chown -R)',
+    'this user has no permission: run svc as the owner of the data folder, or change its owner (chown -R)',
 };
 
 /** A start that failed for the ground it stands on, in one sentence that says what to do; any other error as it was. */

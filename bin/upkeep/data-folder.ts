@@ -18,7 +18,7 @@ export function assertHasData(dataDir: string): void {
   if (!existsSync(join(dataDir, databaseName))) {
     throw new SvcError(
       'not_found',
-      `${dataDir} holds no data of svc: name the data folder with --data or SVC_DATA_DIR`,
+      `${dataDir} is not a data folder of svc: name it with --data or SVC_DATA_DIR`,
     );
   }
 }

@@ -112,7 +112,7 @@ test('a manifest says what, when and by which version; the key stays out unless 
         `${name} is for its owner alone`,
       );
     }
-    await assert.rejects(createBackup(join(dir, 'plain'), ofLive(dir)), /exists already/);
+    await assert.rejects(createBackup(join(dir, 'plain'), ofLive(dir)), /already exists/);
     await storage.close();
   }));
 
@@ -156,7 +156,7 @@ const damages: [string, (backup: string) => void, RegExp][] = [
   [
     'a flipped bit',
     (backup) => flip(join(backup, 'svc.db'), 5_000),
-    /svc\.db is not the file that was backed up/,
+    /svc\.db differs from the file that was backed up/,
   ],
   [
     'a cut file',

@@ -101,7 +101,7 @@ describe('svc in the foreground', () => {
   test('says where it serves, stops in order on SIGTERM, and leaves no trace of running', async (t) => {
     const house = serving(t);
     assert.equal((await house.get('/readyz')).body.status, 'ready');
-    assert.match(house.output(), /svc v0\.0\.1 serves at http:\/\/127\.0\.0\.1:\d+/);
+    assert.match(house.output(), /svc v0\.0\.1 is ready at http:\/\/127\.0\.0\.1:\d+/);
     house.child.kill('SIGTERM');
     assert.equal(await house.ended(), 0);
     assert.throws(() => readFileSync(join(house.dataDir, 'run.json')), { code: 'ENOENT' });

@@ -65,7 +65,7 @@ const stand = (t: TestContext) => {
 
 test('a command stands in the folder of its area, and comes and goes with it', async (t) => {
   const { root, run } = stand(t);
-  assert.match((await run('greet')).stderr, /there is no command "greet"/);
+  assert.match((await run('greet')).stderr, /unknown command "greet"/);
 
   greeter(join(root, 'plugins'), 'greeter');
   assert.match((await run('help')).stdout, /^ {2}greet +Greet somebody$/m);
@@ -77,7 +77,7 @@ test('a command stands in the folder of its area, and comes and goes with it', a
   assert.match((await run('help', 'greet')).stdout, /svc greet \[name\]/);
 
   renameSync(join(root, 'plugins', 'greeter'), join(root, 'away'));
-  assert.match((await run('greet')).stderr, /there is no command "greet"/);
+  assert.match((await run('greet')).stderr, /unknown command "greet"/);
 });
 
 test('what it throws and what it was not told come out as of every other command', async (t) => {
@@ -107,7 +107,7 @@ test('one that cannot work is named, and the others go on', async (t) => {
   greeter(plugins, 'greeter', { files: { 'cli/word.ts': 'export const wordOf = ;\n' } });
   assert.match((await run('greet')).stderr, /greeter does not compile: .*word\.ts:1/);
   greeter(plugins, 'greeter', { files: { 'cli/greet.ts': 'export const other = 1;\n' } });
-  assert.match((await run('greet')).stderr, /greet\.ts exports no "command"/);
+  assert.match((await run('greet')).stderr, /greet\.ts does not export "command"/);
   greeter(plugins, 'greeter', {
     contributes: { 'cli.commands': { greet: { summary: 'Greet', file: 'cli/gone.ts' } } },
   });
@@ -123,9 +123,9 @@ test('one that cannot work is named, and the others go on', async (t) => {
 test('code of a pack never runs in the command line', async (t) => {
   const { data, run } = stand(t);
   greeter(join(data, 'packs'), 'greeter', { kind: 'pack' });
-  assert.match((await run('greet')).stderr, /there is no command "greet"/);
+  assert.match((await run('greet')).stderr, /unknown command "greet"/);
   const checked = await run('plugin', 'check', join(data, 'packs', 'greeter'));
   assert.equal(checked.code, 1);
-  assert.match(checked.stdout, /a pack brings no code for the command line/);
+  assert.match(checked.stdout, /a pack cannot bring code for the command line/);
   rmSync(join(data, 'packs', 'greeter'), { recursive: true });
 });

@@ -32,7 +32,7 @@ test('data is backed up while svc serves, proven, lost and brought back', async 
     assert.match(stdout, /data\/backups\/20\d\d-.*Z \([\d.]+ [KM]iB\)\n {2}database /);
     assert.match(
       stdout,
-      /\n\nNext: keep a copy of the secret key .* --with-key; without the key no secret in it can be opened\.\n$/,
+      /\n\nNext: store a copy of the secret key .* --with-key; without the key, the secrets in the backup cannot be decrypted\.\n$/,
     );
     assert.match(stderr, /^Backing up .*: done/m);
     const made = await svc([
@@ -79,7 +79,7 @@ test('data is backed up while svc serves, proven, lost and brought back', async 
     writeFileSync(file, bytes);
     const bad = await svc(['backup', 'verify', join(folder, 'bent'), '--json']);
     assert.equal(bad.code, 1);
-    assert.match(String(bad.json()['message']), /svc\.db is not the file that was backed up/);
+    assert.match(String(bad.json()['message']), /svc\.db differs from the file that was backed up/);
   });
 
   await t.test('restore is refused while svc serves that folder', async () => {
@@ -111,7 +111,7 @@ test('data is backed up while svc serves, proven, lost and brought back', async 
       assert.equal(code, 0);
       assert.match(
         stdout,
-        /holds the data of 20\d\d-.*; what was there is kept in .*before-restore-/,
+        /holds the data of 20\d\d-.*; the previous data is kept in .*before-restore-/,
       );
       assert.ok(readdirSync(data).some((name) => name.startsWith('before-restore-')));
       const again = await serving(part, data);
@@ -130,11 +130,11 @@ test('a folder without data is not backed up into something that looks like a ba
     join(folder, 'nothing'),
   ]);
   assert.equal(code, 1);
-  assert.match(stderr, /holds no data of svc/);
+  assert.match(stderr, /is not a data folder of svc/);
   assert.ok(!existsSync(join(folder, 'out')) && !existsSync(join(folder, 'nothing')));
   assert.match(
     (await svc(['backup', 'list', '--data', join(folder, 'nothing')])).stdout,
-    /There is no backup/,
+    /No backups in/,
   );
   assert.match(
     (await svc(['backup', 'restore', folder, '--data', join(folder, 'nothing')])).stderr,
@@ -184,7 +184,7 @@ test('what has rotted in the base of a backup is taken from the live data, and t
   assert.equal(verified.code, 1);
   assert.match(
     verified.stderr,
-    /one\.traces is not the file that was backed up; plugins\/traces\/blocks\/three\.traces is missing/,
+    /one\.traces differs from the file that was backed up; plugins\/traces\/blocks\/three\.traces is missing/,
   );
 });
 

@@ -221,14 +221,14 @@ test(
       for (const [text, said] of [
         [
           'name: zz\nrights: []\n',
-          /zz\.yaml has the field "rights"; there are name, description, grants/,
+          /zz\.yaml has the unknown field "rights"; known fields: name, description, grants/,
         ],
         ['name: [', /zz\.yaml cannot be read/],
         [
           'name: zz\ngrants: all of them\n',
-          /zz\.yaml is not as svc takes it: grants must be an array; nothing was applied/,
+          /zz\.yaml is invalid: grants must be an array; nothing was applied/,
         ],
-        ['name: zz\n', /zz\.yaml is not as svc takes it: grants is required/],
+        ['name: zz\n', /zz\.yaml is invalid: grants is required/],
       ] as const) {
         writeFileSync(wrong, text);
         writeFileSync(ruleFile, rule);
@@ -263,7 +263,7 @@ test(
         const stolen = await svc(['apply', files, '--data', two.dataDir]);
         assert.match(
           stolen.stderr,
-          /takes endpoint from HOME; only variables that begin with APPLY_SECRET_ are read/,
+          /reads endpoint from HOME; the variable must begin with APPLY_SECRET_/,
         );
         writeFileSync(channelFile, channel);
         const env = {
@@ -355,7 +355,7 @@ test(
     ) {
       assert.ok(Date.now() < deadline, here.said());
     }
-    assert.match((await doctor()).detail, /oncall\.yaml (cannot be read|has the field)/);
+    assert.match((await doctor()).detail, /oncall\.yaml (cannot be read|has the unknown field)/);
     assert.equal(await description(), 'takes all of them');
     writeFileSync(role, 'name: oncall\ndescription: mended\n');
     await until('mended');
@@ -368,7 +368,7 @@ test(
     ) {
       assert.ok(Date.now() < deadline, here.said());
     }
-    assert.match((await doctor()).detail, /others may write to .*config:/);
+    assert.match((await doctor()).detail, /other users can write to .*config:/);
     assert.equal(await description(), 'mended');
     // The same of a folder in it, of a file, and of what a link leads to.
     chmodSync(files, 0o755);
@@ -378,12 +378,12 @@ test(
       [
         () => chmodSync(join(files, 'roles'), 0o777),
         () => chmodSync(join(files, 'roles'), 0o755),
-        /others may write to .*roles:/,
+        /other users can write to .*roles:/,
       ],
       [
         () => chmodSync(role, 0o666),
         () => chmodSync(role, 0o644),
-        /others may write to .*oncall\.yaml:/,
+        /other users can write to .*oncall\.yaml:/,
       ],
       [
         () => symlinkSync(strange, join(files, 'roles', 'other.yaml')),
@@ -422,7 +422,7 @@ test('the config/ of the checkout is not written to, and a folder to name instea
     assert.equal(code, 2, folder);
     assert.match(
       stderr,
-      /config belongs to the checkout of svc: name a folder of your own, such as \.\/svc-config$/m,
+      /config belongs to the source checkout of svc: choose another folder, such as \.\/svc-config$/m,
     );
   }
   assert.deepEqual(readdirSync(join(projectRoot, 'config')), there);

@@ -20,14 +20,14 @@ test('a demo serves with its hosts and their past, signs its visitor in, and lea
   t.after(() => demo.kill('SIGKILL'));
   let told = '';
   demo.stderr.setEncoding('utf8').on('data', (text: string) => (told += text));
-  for (const deadline = Date.now() + patienceMs; !/dependencies are drawn/.test(told);) {
+  for (const deadline = Date.now() + patienceMs; !/dependencies are in the topology/.test(told);) {
     assert.ok(Date.now() < deadline && demo.exitCode === null, told);
     await new Promise((done) => setTimeout(done, 100));
   }
   const [, url, email, password, dataDir] =
-    /serves at (\S+)\nSign in as (\S+) with (\S+)\n.*data, (\S+)/.exec(told)!;
+    /is ready at (\S+)\nSign in as (\S+) with password (\S+)\n.*data, (\S+)/.exec(told)!;
   assert.ok(told.includes(`svc alert list --data ${dataDir}`), told);
-  assert.match(told, /8 hosts are here with their last 30 minutes/);
+  assert.match(told, /8 hosts have connected with their last 30 minutes/);
   const body = JSON.stringify({ email, password });
   const login = await fetch(`${url}/api/v1/auth/login`, {
     method: 'POST',
@@ -52,5 +52,5 @@ test('a demo serves with its hosts and their past, signs its visitor in, and lea
 test('what cannot be shown is said before anything is started', async () => {
   const { code, stderr } = await svc(['demo', '--hosts', '3']);
   assert.equal(code, 2);
-  assert.match(stderr, /--hosts is a whole number from 8 to 1000/);
+  assert.match(stderr, /--hosts must be a whole number from 8 to 1000/);
 });

@@ -73,12 +73,12 @@ test('each thing that is wrong with a data folder is found, with what to do abou
     );
     assert.equal(of('secret key').verdict, 'fail');
     assert.match(of('secret key').detail, /chmod 600/);
-    assert.match(of('private files').detail, /secret\.key can be read by others$/);
+    assert.match(of('private files').detail, /other users can read .+secret\.key$/);
     const listed = await svc(['doctor', '--fix', '--data', data]);
     assert.equal(listed.code, 1);
     assert.match(
       listed.stdout,
-      /--fix --yes" does it:\n {2}data folder: chmod 700 .+\n {2}private files: take .+secret\.key from others/,
+      /--fix --yes":\n {2}data folder: chmod 700 .+\n {2}private files: remove access for other users from .+secret\.key/,
     );
     assert.equal(statSync(data).mode & 0o777, 0o755, 'a list changes nothing');
     const done = await svc(['doctor', '--fix', '--yes', '--data', data, '--json'], {
@@ -173,7 +173,7 @@ export default definePlugin({ activate() { if (existsSync(${JSON.stringify(dark)
     const listed = await doctor('--fix');
     assert.equal(listed.code, 1);
     assert.match(listed.stdout, /^fail +plugins +lamp is failed \(no light\)$/m);
-    assert.match(listed.stdout, /--fix --yes" does it:\n {2}plugins: start lamp again$/m);
+    assert.match(listed.stdout, /--fix --yes":\n {2}plugins: start lamp again$/m);
     rmSync(dark);
     const mended = await doctor('--fix', '--yes');
     assert.equal(mended.code, 0, mended.stdout);

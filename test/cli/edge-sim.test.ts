@@ -232,7 +232,7 @@ test('a simulated fleet enrols, is there, answers and pushes; with its seed it c
 test('what cannot be simulated is said before anything is tried', async () => {
   const said = async (...args: string[]) =>
     await svc(['edge-sim', ...args], { env: { SVC_DATA_DIR: keys } });
-  assert.match((await said()).stderr, /--manager is the address/);
+  assert.match((await said()).stderr, /--manager must be the address/);
   for (const [flag, bad] of [
     ['--count', '0'],
     ['--count', '1.5'],

@@ -88,12 +88,12 @@ test('the operator of the machine makes the first administrator, who signs in an
   await t.test(
     'on a fresh box the first administrator takes a password from standard input',
     async () => {
-      assert.match((await call(['user', 'list', ...local])).stdout, /^There is no account yet/);
+      assert.match((await call(['user', 'list', ...local])).stdout, /^No users;/);
       const without = await call(['user', 'create', ann.email, ...local]);
       assert.equal(without.code, 2);
       assert.equal(
         without.stderr,
-        'svc: standard input has no line for "New password": pipe it in, or type it at a terminal\n',
+        'svc: standard input has no line for "New password": pipe it in, or type it in a terminal\n',
       );
       const short = await call(['user', 'create', ann.email, ...local], { stdin: 'short\n' });
       assert.equal(short.code, 4);
@@ -147,7 +147,7 @@ test('the operator of the machine makes the first administrator, who signs in an
       assert.equal(refused.code, 2);
       assert.match(
         refused.stderr,
-        /^svc: SVC_DATA_DIR names the svc at \S+, and "svc login" that at \S+: add --data \S+ or --profile default, whichever is meant\n$/,
+        /^svc: SVC_DATA_DIR names the svc at \S+, but "svc login" the one at \S+: add --data \S+ or --profile default to choose\n$/,
       );
       assert.equal((await call(['user', 'list'], { env: { SVC_DATA_DIR: here.dataDir } })).code, 0);
     },
@@ -232,7 +232,7 @@ test('the operator of the machine makes the first administrator, who signs in an
     assert.equal(over.code, 4);
     assert.match(
       over.stderr,
-      /^svc: the session of bob@example\.org at \S+ is over: sign in again with "svc login --profile bob"\n$/,
+      /^svc: the session of bob@example\.org at \S+ has expired: sign in again with "svc login --profile bob"\n$/,
     );
     assert.equal(
       (await call(['user', 'reset-password', bob.email], { stdin: bob.password })).code,
@@ -258,7 +258,7 @@ test('the operator of the machine makes the first administrator, who signs in an
     const changed = await own(bob.password, 'some other password');
     assert.equal(
       changed.stdout,
-      'The password of bob@example.org (viewer, id 2) is changed, and their sessions are over\n',
+      'The password of bob@example.org (viewer, id 2) was changed and their sessions ended\n',
     );
   });
 
@@ -267,7 +267,7 @@ test('the operator of the machine makes the first administrator, who signs in an
     assert.equal(operator.code, 4);
     assert.match(
       operator.stderr,
-      /the operator of the data folder is none: first sign in with "svc login", and leave --data out$/m,
+      /the operator of the data folder is not: sign in first with "svc login", and leave --data out$/m,
     );
     const unnamed = await call(['token', 'create', 'ci'], {
       env: { SVC_DATA_DIR: here.dataDir, XDG_CONFIG_HOME: scratch(t) },
@@ -275,7 +275,7 @@ test('the operator of the machine makes the first administrator, who signs in an
     assert.equal(unnamed.code, 4);
     assert.match(
       unnamed.stderr,
-      /the operator of the data folder is none: first sign in with "svc login"$/m,
+      /the operator of the data folder is not: sign in first with "svc login"$/m,
     );
     const made = (
       await call([
@@ -391,9 +391,9 @@ const refused: readonly [args: string[], sentence: RegExp][] = [
     ['user', 'list', '--profile', 'prod'],
     /there is no profile "prod": sign in with "svc login --profile prod"/,
   ],
-  [['login', '--profile', '__proto__', '--email', ann.email], /the name of a profile/],
+  [['login', '--profile', '__proto__', '--email', ann.email], /a profile name must be/],
   [['token', 'create', 'ci', '--days', '366'], /--days must be a whole number from 1 to 365/],
-  [['token', 'revoke', 'svc_pat_hunter2'], /named by its number/],
+  [['token', 'revoke', 'svc_pat_hunter2'], /use the number of the token/],
 ];
 
 test(
@@ -526,7 +526,7 @@ test('a password that is typed at a terminal is not shown, and Ctrl-C or Ctrl-D 
   assert.equal(typed.shown(), 'Password: \n');
   for (const key of ['\u0003', '\u0004']) {
     const { input, questions, shown } = terminal();
-    const ended = assert.rejects(questions.askHidden('Password'), /nothing was typed/);
+    const ended = assert.rejects(questions.askHidden('Password'), /no input/);
     input.write(key);
     await ended;
     assert.equal(shown(), 'Password: \n');

@@ -77,7 +77,7 @@ test(
     assert.equal((await notify('resend', String(id))).stdout, 'tried again  0\n');
     assert.equal(
       (await notify('resend', 'on call')).stderr,
-      'svc: a channel is named by its number, as "svc notify failed" shows it\n',
+      'svc: use the number of the channel, as "svc notify failed" shows it\n',
     );
   },
 );

@@ -116,7 +116,7 @@ test('a person sees, explains, reloads, disables and enables the plugins of the 
       assert.match(String(refused.json()['message']), /needed by reader/);
       const disabled = await call('plugin', 'disable', 'lamp', '--cascade');
       assert.equal(disabled.code, 0);
-      assert.equal(disabled.stdout, 'lamp is disabled; without it these are blocked: reader\n');
+      assert.equal(disabled.stdout, 'lamp is disabled; blocked without it: reader\n');
       assert.deepEqual(
         [(await one('lamp')).state, (await one('reader')).state],
         ['disabled', 'blocked'],
@@ -166,7 +166,7 @@ test('a person sees, explains, reloads, disables and enables the plugins of the 
     assert.equal(await here.end(), 0);
     const { code, stderr } = await call('plugin', 'list');
     assert.equal(code, 3);
-    assert.match(stderr, /^svc: no svc serves the data folder .*: start it with "svc serve"/);
+    assert.match(stderr, /^svc: no svc is running with the data folder .*: start it with "svc serve"/);
   });
 });
 
@@ -190,7 +190,7 @@ test('what svc left behind when it was killed, or another program on its port, i
   plant(url);
   const mistaken = await svc(['plugin', 'list', '--data', data]);
   assert.equal(mistaken.code, 3);
-  assert.match(mistaken.stderr, /is not svc: another program has taken its port/);
+  assert.match(mistaken.stderr, /is not svc: another program is using its port/);
 
   plant('http://127.0.0.1:1');
   const silent = await svc(['plugin', 'list', '--data', data, '--json']);
@@ -201,6 +201,6 @@ test('what svc left behind when it was killed, or another program on its port, i
   plant(url, 2 ** 22 + 1);
   assert.match(
     (await svc(['plugin', 'list', '--data', data])).stderr,
-    /no svc serves the data folder/,
+    /no svc is running with the data folder/,
   );
 });

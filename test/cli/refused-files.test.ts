@@ -37,7 +37,7 @@ test(
       [
         'a key twice',
         () => writeFileSync(zz, text.replace(/severity: .*/, 'severity: info')),
-        /zz\.yaml has the key (\w+), and so has .*rules\/\1\.yaml/,
+        /zz\.yaml has the key (\w+), which .*rules\/\1\.yaml has too/,
       ],
     ];
     for (const [what, make, said] of refused) {
@@ -74,15 +74,15 @@ test(
       assert.equal(code, 0);
       assert.match(
         stdout,
-        /^warning: .*\/rule is passed over: it is named like no kind; there are channels, .*, rules, /m,
+        /^warning: .*\/rule is skipped: it is not named after a kind; kinds are channels, .*, rules, /m,
       );
       assert.match(
         stdout,
-        /^warning: .*\/loose\.yml is passed over: a file goes into the folder of its kind; there are channels, /m,
+        /^warning: .*\/loose\.yml is skipped: a file belongs into the folder of its kind; kinds are channels, /m,
       );
       assert.match(
         stdout,
-        /^warning: .*\/rules\/x\.json is passed over: a file of a kind ends with \.yaml or \.yml$/m,
+        /^warning: .*\/rules\/x\.json is skipped: a file of a kind ends with \.yaml or \.yml$/m,
       );
       assert.doesNotMatch(stdout, /\.git|readme/i);
       ['rule', 'loose.yml', 'rules/x.json', 'README.md', 'rules/readme.txt'].forEach((name) =>

@@ -66,7 +66,7 @@ test('install shows its units, and says why it can set up none here', async (t) 
   );
   const uninstalled = await svc(['uninstall', '--data', folder], { env: { PATH: '/nowhere' } });
   assert.equal(uninstalled.code, 1);
-  assert.match(uninstalled.stderr, /no service to remove, since/);
+  assert.match(uninstalled.stderr, /no service to remove, because/);
 });
 
 test('systemd is told when svc is ready, then that it goes round, and its credentials are variables', async (t) => {

@@ -88,7 +88,7 @@ test('the fleet, its numbers, lines, traces and incidents are seen without a wri
     (await run('query', 'jobs', '--json')).json<{ result: unknown[] }>().result.length,
     1,
   );
-  assert.match((await run('query', 'no_such_metric')).stdout, /No series/);
+  assert.match((await run('query', 'no_such_metric')).stdout, /No matching series/);
   const wrong = await run('query', 'sum(');
   assert.deepEqual([wrong.code, wrong.stdout], [4, '']);
 
@@ -132,7 +132,7 @@ test('the fleet, its numbers, lines, traces and incidents are seen without a wri
     enrol.stdout + enrol.stderr,
   );
   assert.match((await run('edge', 'enrolments')).stdout, /web +open +0 of 3/);
-  assert.match((await run('edge', 'list')).stdout, /There is no such edge/);
+  assert.match((await run('edge', 'list')).stdout, /^No edges/);
   assert.match(
     (await run('alert', 'list', '--status', 'open,acknowledged')).stdout,
     /No incidents|SUMMARY/,
@@ -189,7 +189,7 @@ test('completion knows every command, for each shell', async (t) => {
   assert.match(await script('zsh'), /^#compdef svc\n/);
   assert.match(
     await script('fish'),
-    /^complete -c svc -n '__fish_seen_subcommand_from alert' -a 'silence' -d 'Mute an incident for a time'$/m,
+    /^complete -c svc -n '__fish_seen_subcommand_from alert' -a 'silence' -d 'Silence an incident for a time'$/m,
   );
   const refused = await svc(['completion', 'tcsh'], { cwd: folder });
   assert.match(refused.stderr, /one of bash, zsh, fish/);

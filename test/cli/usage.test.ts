@@ -23,7 +23,7 @@ test('svc without a word shows every command, the options of all of them and the
     assert.match(stdout, new RegExp(`^  ${name} +\\S`, 'm'));
   }
   assert.match(stdout, /--json/);
-  assert.match(stdout, /^ {2}3 +no svc is running there/m);
+  assert.match(stdout, /^ {2}3 +svc is not running/m);
   assert.equal((await svc(['--help'])).stdout, stdout);
 });
 
@@ -67,13 +67,13 @@ test('svc version says which one it is, to people and to scripts', async () => {
 
 /** Command lines, with the error sentence expected. */
 const misspelt: readonly [args: string[], sentence: RegExp][] = [
-  [['sreve'], /there is no command "sreve"; did you mean "serve"\?/],
-  [['plguin', 'list'], /there is no command "plguin"; did you mean "plugin"\?/],
-  [['plugin', 'lst'], /there is no "svc plugin lst"; did you mean "svc plugin list"\?/],
+  [['sreve'], /unknown command "sreve"; did you mean "serve"\?/],
+  [['plguin', 'list'], /unknown command "plguin"; did you mean "plugin"\?/],
+  [['plugin', 'lst'], /unknown command "svc plugin lst"; did you mean "svc plugin list"\?/],
   [['plugin', 'xyzzyx'], /there are build, check, disable, enable/],
-  [['plugin'], /"svc plugin" needs one more word: build, check/],
-  [['qqqqqqqq'], /there is no command "qqqqqqqq"; "svc help" lists them all/],
-  [['version', '--jsno'], /there is no option --jsno; did you mean "--json"\?/],
+  [['plugin'], /"svc plugin" needs a subcommand: build, check/],
+  [['qqqqqqqq'], /unknown command "qqqqqqqq"; "svc help" lists all commands/],
+  [['version', '--jsno'], /unknown option --jsno; did you mean "--json"\?/],
   [['plugin', 'disable', 'x', '--cascad'], /did you mean "--cascade"\?/],
   [['plugin', 'disable', 'x', '--cascade=yes'], /--cascade is a switch/],
   [['plugin', 'why'], /"svc plugin why" needs <id>/],
@@ -82,8 +82,8 @@ const misspelt: readonly [args: string[], sentence: RegExp][] = [
   [['plugin', 'list', '--data', '--json'], /--data needs a value/],
   [['plugin', 'new', 'Bad_Id'], /cannot be the id of a plugin/],
   [['help', 'serv'], /did you mean "serve"\?/],
-  [['constructor'], /there is no command "constructor"/],
-  [['version', '--toString'], /there is no option --toString/],
+  [['constructor'], /unknown command "constructor"/],
+  [['version', '--toString'], /unknown option --toString/],
 ];
 
 for (const [args, sentence] of misspelt) {

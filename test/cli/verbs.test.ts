@@ -102,7 +102,7 @@ test('a command of a plugin is there as long as the folder of the plugin is, wit
   assert.match(await help(), /^ {2}lamp list +Every lamp$/m);
   assert.match(
     await help(),
-    /^ {2}plugin list +Every plugin and where it stands$/m,
+    /^ {2}plugin list +List plugins and their states$/m,
     'no plugin takes the command of another',
   );
   assert.doesNotMatch(
@@ -118,7 +118,7 @@ test('a command of a plugin is there as long as the folder of the plugin is, wit
   const gone = await svc(['lamp', 'list', '--data', data], { root });
   assert.deepEqual(
     [gone.code, gone.stderr],
-    [2, 'svc: there is no command "lamp"; "svc help" lists them all\n'],
+    [2, 'svc: unknown command "lamp"; "svc help" lists all commands\n'],
   );
   assert.doesNotMatch(await help(), /lamp|plugin (?:list|why|reload)/);
 
@@ -244,16 +244,10 @@ export default definePlugin({ activate(ctx) {
   assert.equal((await call('lamp', 'break', '..')).stderr, 'svc: <id> cannot be ".."\n');
   assert.equal((await call('lamp', 'show', 'hall 1')).stdout, 'name   hall [2J\nstate  lit\n');
   const two = await call('lamp', 'show', 'desk');
-  assert.deepEqual(
-    [two.code, two.stderr],
-    [
-      2,
-      'svc: a lamp is named by its number or its name; "desk" is the name of 8, 9: say which number\n',
-    ],
-  );
+  assert.deepEqual([two.code, two.stderr], [2, 'svc: "desk" matches 8, 9: use the number\n']);
   assert.equal(
     (await call('lamp', 'show', 'hall')).stderr,
-    'svc: a lamp is named by its number or its name; nothing there is called "hall"\n',
+    'svc: nothing is named "hall"; a lamp is named by its number or its name\n',
   );
   assert.equal(
     (await call('lamp', 'show')).stderr,
@@ -267,34 +261,34 @@ const faults: readonly [what: string, change: object, sentence: RegExp][] = [
     { fields: [{ header: 'x', text: '{x}' }] },
     /must have exactly one of "list", "fields" and "text"/,
   ],
-  ['a list of what is changed', { method: 'PATCH' }, /lists what PATCH answers/],
+  ['a list of what is changed', { method: 'PATCH' }, /has "list" with PATCH/],
   [
     'the route of another plugin',
     { path: '/api/v1/users' },
-    /asks \/api\/v1\/users, which is not below "mounts"/,
+    /calls \/api\/v1\/users, which is not below "mounts"/,
   ],
   ['a route that only begins alike', { path: '/api/v1/lampshades' }, /not below "mounts"/],
   [
     'a name that another plugin knows',
     { operands: [{ name: 'a', type: 'integer', named: { list: '/api/v1/users', by: 'name' } }] },
-    /asks \/api\/v1\/users, which is not below/,
+    /calls \/api\/v1\/users, which is not below/,
   ],
   [
     'a name for what is no number',
     { operands: [{ name: 'a', named: { list: '/api/v1/lamps', by: 'name' } }] },
-    /"named" that is no integer/,
+    /"named" that is not an integer/,
   ],
   [
     'a path that nothing fills',
     { path: '/api/v1/lamps/{id}' },
-    /has \{id\} in its path, and no operand/,
+    /has \{id\} in its path, but no required operand/,
   ],
   [
     'an operand behind an optional one',
     { operands: [{ name: 'a', optional: true }, { name: 'b' }] },
-    /behind one that need not/,
+    /after an optional one/,
   ],
-  ['one name for two', { operands: [{ name: 'lit' }] }, /calls an operand and an option "lit"/],
+  ['one name for two', { operands: [{ name: 'lit' }] }, /uses the name "lit" for both/],
   [
     'an unknown format',
     { list: { columns: [{ header: 'X', text: '{x|loud}' }], empty: 'None' } },

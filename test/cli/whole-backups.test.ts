@@ -203,7 +203,7 @@ test('a key in a backup can be sealed with a passphrase, and opens with no other
   const to = join(folder, 'to');
   await assert.rejects(
     restoreBackup(join(folder, 'sealed'), to, product),
-    /is sealed: give its passphrase/,
+    /is sealed: pass its passphrase/,
   );
   await assert.rejects(
     restoreBackup(join(folder, 'sealed'), to, product, { passphrase: 'another passphrase' }),

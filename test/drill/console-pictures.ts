@@ -184,13 +184,13 @@ async function startDemo(): Promise<{ readonly demo: Demo; readonly end: () => P
   let url = '';
   let signIn: readonly string[] = [];
   for await (const line of createInterface({ input: child.stderr! })) {
-    url = /serves at (\S+)/.exec(line)?.[1] ?? url;
-    signIn = /Sign in as (\S+) with (\S+)/.exec(line)?.slice(1) ?? signIn;
-    if (line.includes('The story breaks off')) {
+    url = /is ready at (\S+)/.exec(line)?.[1] ?? url;
+    signIn = /Sign in as (\S+) with password (\S+)/.exec(line)?.slice(1) ?? signIn;
+    if (line.includes('The demo cannot go on')) {
       await end();
       throw new Error(line);
     }
-    if (line.includes('Look at it')) {
+    if (line.includes('/ui/incidents/')) {
       return { demo: { url, email: signIn[0]!, password: signIn[1]! }, end };
     }
   }

@@ -96,7 +96,7 @@ test('what has to be compiled is told when that begins, with how long it takes',
   assert.equal(code, 0, stderr);
   assert.match(
     stderr,
-    /^Installing dependencies …\nNo built better-sqlite3 could be had .* compiled here, which takes 2 to 5 minutes\nDependencies installed \(\d+ s\)\n$/,
+    /^Installing dependencies …\nNo prebuilt better-sqlite3 is available .* compiling it, which takes 2 to 5 minutes\nDependencies installed \(\d+ s\)\n$/,
   );
 });
 
@@ -142,7 +142,7 @@ test('another Node.js than the addon was built for installs again', async (t) =>
   rmSync(join(root, 'local/build/Release/better_sqlite3.node'));
   const broken = await start(root);
   assert.equal(broken.code, 1);
-  assert.match(broken.stderr, /did not succeed: Cannot find module .*better_sqlite3\.node/);
+  assert.match(broken.stderr, /failed: Cannot find module .*better_sqlite3\.node/);
   assert.equal(runs(root), 2);
 });
 
@@ -161,7 +161,7 @@ test('a failure shows what npm said, names the cause and leaves no lock', async 
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /no room left[^]*"npm install" in .* did not succeed: npm ended with exit code \d+\. Its output is above/,
+    /no room left[^]*"npm install" in .* failed: npm ended with exit code \d+\. Its output is above/,
   );
   assert.equal(existsSync(join(root, '.setup.lock')), false);
 });

@@ -94,7 +94,7 @@ test('files of one area share a process: each counts by its own name, and one th
   assert.match(stdout, /# pass 3\n# fail 1\n/);
   assert.match(
     stderr,
-    /one\/b\.test\.ts: does not load \(broken\)\n.*one\/e\.test\.ts: fifth \(on purpose\)\n.*one\/b\.test\.ts: holds no test.*\n.*one\/d\.test\.ts: holds no test/,
+    /one\/b\.test\.ts: does not load \(broken\)\n.*one\/e\.test\.ts: fifth \(on purpose\)\n.*one\/b\.test\.ts: contains no test.*\n.*one\/d\.test\.ts: contains no test/,
   );
 });
 
@@ -107,7 +107,7 @@ test('a file that does not end is stopped at its deadline and named, and the oth
     3_000,
   );
   assert.equal(code, 1);
-  assert.match(stderr, /a\.test\.ts: (ended badly|hangs) \(test timed out after 3000ms\)/);
+  assert.match(stderr, /a\.test\.ts: (exited with an error|hangs) \(test timed out after 3000ms\)/);
   assert.match(stdout, /# pass 1\n/);
 });
 

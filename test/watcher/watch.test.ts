@@ -198,7 +198,7 @@ describe('watching folders', () => {
     await shows('the first call', () => calls === 1);
     folder.write('b.md', '1');
     await shows('the second call', () => calls === 2);
-    assert.deepEqual(log.lines, Array(2).fill('error: taking up a change of files failed'));
+    assert.deepEqual(log.lines, Array(2).fill('error: applying changed files failed'));
   });
 
   test('asks the files themselves when the system has no watches left, and says so once', async (t) => {
@@ -222,7 +222,7 @@ describe('watching folders', () => {
     folder.write('new.md', '1');
     await tells(folder.at('new.md'));
     assert.deepEqual(log.lines, [
-      'warn: no file watches left, so this folder is polled; raise fs.inotify.max_user_watches or ulimit -n',
+      'warn: no file watches left, polling this folder instead; raise fs.inotify.max_user_watches or ulimit -n',
     ]);
   });
 

@@ -11,28 +11,28 @@ import { whyNoService } from '../../serve/service/systemd.ts';
 export const command: Command = {
   operands: [],
   options: {
-    manager: { value: 'url', about: 'where the manager is' },
+    manager: { value: 'url', about: 'address of the manager' },
     token: {
       value: 'token',
       about:
-        'an enrolment token of the manager; or in SVC_EDGE_TOKEN, where no list of processes shows it',
+        'enrolment token issued by the manager; or set SVC_EDGE_TOKEN, which process lists do not show',
     },
     pin: {
       value: 'sha256/…',
-      about: "the manager's public key; with it no certificate authority is asked",
+      about: 'public key of the manager; replaces the check against certificate authorities',
     },
-    ca: { value: 'file', about: "PEM of the authority that signed the manager's certificate" },
+    ca: { value: 'file', about: "PEM file of the authority that signed the manager's certificate" },
     proxy: {
       value: 'url',
       about:
-        'reach the manager through this proxy, now and later; default: HTTPS_PROXY, unless NO_PROXY has its host',
+        'proxy for all connections to the manager; default: HTTPS_PROXY, unless NO_PROXY lists its host',
     },
     name: {
       value: 'name',
       about:
-        'of the agent; the host has its own, which "svc device rename" changes. Default: the name of this machine',
+        'name of the agent; the device keeps its own, which "svc device rename" changes. Default: the name of this machine',
     },
-    'no-service': { about: 'only enrol: whatever starts programs here starts the agent' },
+    'no-service': { about: 'enrol only; start the agent with your own service manager' },
   },
   about:
     'Enrols this machine and, where there is systemd, starts the agent as a service with a user of its own.',
@@ -43,7 +43,7 @@ export const command: Command = {
     const token = call.value('token') ?? call.environment['SVC_EDGE_TOKEN'];
     if (token === undefined) {
       throw usageFailure(
-        'give the enrolment token with --token or in SVC_EDGE_TOKEN; the manager makes one under Edges → Enrolments',
+        'pass the enrolment token with --token or SVC_EDGE_TOKEN; create one in the manager under Edges → Enrolments',
       );
     }
     const dataDir = edgeEnvironment(call.environment).SVC_DATA_DIR;
@@ -72,7 +72,7 @@ export const command: Command = {
           ),
           obstacle === undefined
             ? 'The agent runs as the service svc-edge; "svc edge status" shows how it is'
-            : `No service was set up, since ${obstacle}. Start the agent with:\n  ${byHand}`,
+            : `No service was set up, because ${obstacle}. Start the agent with:\n  ${byHand}`,
         ].join('\n'),
     };
   },
@@ -82,7 +82,9 @@ function managerOf(call: Call): string {
   const text = call.value('manager');
   const url = text === undefined ? undefined : parsed(text);
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw usageFailure('--manager is the address of the manager, such as https://svc.example.org');
+    throw usageFailure(
+      '--manager must be the address of the manager, such as https://svc.example.org',
+    );
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }

@@ -8,11 +8,11 @@ export const command = {
   options: {
     'self-test': {
       about:
-        'only see whether this program could be the agent: it reads the folder, and proves the keys to the manager',
+        'check whether this program can run as the agent: read the folder and authenticate to the manager',
     },
   },
   about:
-    'The agent of one host: "svc edge install" enrols it first. SIGTERM ends it in order. With --json every log line is JSON.',
+    'Runs the agent of a host that "svc edge install" has enrolled. SIGTERM stops it cleanly. With --json every log line is JSON.',
   example: 'svc edge --data /var/lib/svc-edge',
 
   async run({ environment, json, has }: Call) {
@@ -23,7 +23,7 @@ export const command = {
       return {
         data,
         text: () =>
-          `svc v${printable(data.version)} can be the agent of this machine for ${printable(data.manager)}`,
+          `svc v${printable(data.version)} can run as the agent of this machine for ${printable(data.manager)}`,
       };
     }
     const code = await serveEdge(product, json ? { ...own, SVC_LOG_FORMAT: 'json' } : own);

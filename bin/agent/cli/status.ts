@@ -23,7 +23,7 @@ export const command: Command = {
   operands: [],
   options: {},
   about:
-    'How the agent of this machine is: its plugins, its tunnel, what waits on its disk. Exit code 1 when a check fails.',
+    'Shows the agent of this machine: its plugins, its tunnel and the data queued on disk. Exits with 1 when a check fails.',
   example: 'svc edge status',
 
   async run(call) {
@@ -31,7 +31,7 @@ export const command: Command = {
     const status = (await askEdge(dataDir)) as Status | undefined;
     if (!status) {
       throw unreachable(
-        `no agent runs with the data folder ${dataDir}: start it with "svc edge --data ${dataDir}", or name its folder with --data`,
+        `no agent is running with the data folder ${dataDir}: start it with "svc edge --data ${dataDir}", or name another folder with --data`,
       );
     }
     return {

@@ -7,8 +7,10 @@ import { uninstallService, whyNoService } from '../../serve/service/systemd.ts';
 
 export const command: Command = {
   operands: [],
-  options: { purge: { about: 'remove the data folder, too: the keys, and what was not sent yet' } },
-  about: 'Stops the service and removes it. The manager keeps the edge until it is deleted there.',
+  options: {
+    purge: { about: 'also remove the data folder: the keys and the data that was not sent yet' },
+  },
+  about: 'Stops and removes the service. The manager keeps the edge until it is deleted there.',
   example: 'svc edge uninstall --purge',
 
   async run(call) {
@@ -18,7 +20,7 @@ export const command: Command = {
       throw new Failure(
         1,
         'conflict',
-        `there is no service to remove, since ${obstacle}; stop the agent where you started it`,
+        `there is no service to remove, because ${obstacle}; stop the agent where you started it`,
       );
     }
     const removed = obstacle === undefined && uninstallService(serviceName);
@@ -29,7 +31,7 @@ export const command: Command = {
     return {
       data: { removed, purged: purge },
       text: () =>
-        `${removed ? 'The service is gone' : 'There was no service'}; ${dataDir} is ${purge ? 'removed' : 'kept'}`,
+        `${removed ? 'The service was removed' : 'No service was found'}; ${dataDir} was ${purge ? 'removed' : 'kept'}`,
     };
   },
 };

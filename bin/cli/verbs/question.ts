@@ -73,7 +73,7 @@ export function questionOf(
         '',
         ...listed(shownOnes, paint),
         '',
-        'To agree:',
+        'To confirm:',
         `  ${next.join(' ')}${open}`,
       ].join('\n'),
     code: 5,

@@ -50,11 +50,11 @@ export async function numbered(
       );
       const ids = found.filter((item) => item[named.by] === text).map(({ id }) => Number(id));
       if (ids.length !== 1) {
-        const who =
+        throw usageFailure(
           ids.length === 0
-            ? `nothing there is called "${text}"`
-            : `"${text}" is the name of ${ids.toSorted((a, b) => a - b).join(', ')}: say which number`;
-        throw usageFailure(`${complaint ?? `<${name}> is a number, or a name`}; ${who}`);
+            ? `nothing is named "${text}"; ${complaint ?? `<${name}> must be a number or a name`}`
+            : `"${text}" matches ${ids.toSorted((a, b) => a - b).join(', ')}: use the number`,
+        );
       }
       numbers[name] = ids[0]!;
     }

@@ -14,18 +14,18 @@ export const command: Command = {
   options: {
     out: {
       value: 'file',
-      about: 'the archive to make; default: dist/<id>-<version>.tgz in the pack',
+      about: 'the archive to write; default: dist/<id>-<version>.tgz in the pack',
     },
   },
   about:
-    'One tar.gz of plain JavaScript, the data and hashes of both; the same source gives the same bytes. "svc market install" takes it, or a registry.',
+    'Writes one tar.gz of plain JavaScript and data with their hashes; the same source gives the same bytes. Install it with "svc market install", or publish it to a registry.',
   example: 'svc pack build ~/packs/greeter',
 
   async run(call) {
     if (isSea()) {
       throw new SvcError(
         'invalid_argument',
-        'the single binary has no compiler: run "svc pack build" in a checkout of svc',
+        'the single binary has no compiler: run "svc pack build" in a source checkout of svc',
       );
     }
     const folder = resolve(call.operand(0));

@@ -4,6 +4,6 @@ import { command as checkPlugin } from './plugin-check.ts';
 export const command: Command = {
   ...checkPlugin,
   about:
-    'Reads manifest, hashes, code, migrations, personas and skills as a start would, and runs nothing. What the scan says, "svc market preview" shows.',
+    'Checks manifest, hashes, code, migrations, personas and skills as a start would, without running anything. "svc market preview" shows the scan.',
   example: 'svc pack check ~/packs/greeter',
 };

@@ -24,9 +24,11 @@ description: How to work with ${id}. Read it before the first answer on ${id}.
 
 export const command: Command = {
   operands: ['<id>'],
-  options: { dir: { value: 'dir', about: 'the folder that gets the new folder; default: here' } },
+  options: {
+    dir: { value: 'dir', about: 'parent folder of the new pack; default: the current folder' },
+  },
   about:
-    'A pack with one route, one persona and one guide for agents, and a test that passes. It must lie outside of plugins/ of svc.',
+    'Creates a pack with one route, one persona, one guide for agents, and a passing test. It must lie outside the plugins/ folder of svc.',
   example: 'svc pack new greeter --dir ~/packs',
 
   async run(call, shell) {
@@ -53,7 +55,7 @@ export const command: Command = {
         files: [...(made.data as { files: string[] }).files, ...more],
       },
       text: (paint) =>
-        `${made.text(paint)}\n\nBeside them its persona and guide:\n${more.map((file) => `  ${relative('', file)}`).join('\n')}\nThen: svc pack check ${relative('', folder)}`,
+        `${made.text(paint)}\n\nPersona and guide:\n${more.map((file) => `  ${relative('', file)}`).join('\n')}\nThen: svc pack check ${relative('', folder)}`,
     };
   },
 };

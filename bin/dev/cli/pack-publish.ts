@@ -35,12 +35,12 @@ interface Index {
 export const command: Command = {
   operands: ['<archive>', '<registry>'],
   options: {
-    url: { value: 'url', about: 'where the archives will lie; default: beside the index' },
-    publisher: { value: 'name', about: 'who is shown to have made it' },
-    name: { value: 'name', about: 'of the registry, when it is new' },
+    url: { value: 'url', about: 'address of the archives; default: next to the index' },
+    publisher: { value: 'name', about: 'name of the publisher that users see' },
+    name: { value: 'name', about: 'name of the registry, when it is new' },
   },
   about:
-    'Puts an archive and its signature into the folder of a registry: index.json and the archives, which any web server can serve as they are.',
+    'Puts an archive and its signature into the folder of a registry. Any web server can serve that folder: index.json and the archives.',
   example: 'svc pack publish ~/packs/greeter/dist/greeter-0.1.0.tgz ~/registry',
 
   async run(call) {
@@ -60,7 +60,7 @@ export const command: Command = {
     if (same !== undefined && same.sha256 !== sha256) {
       throw new SvcError(
         'conflict',
-        `${id} ${version} is in the registry already with other content: raise "version" in plugin.json, and build again`,
+        `the registry already has ${id} ${version} with other content: raise "version" in plugin.json, and build again`,
       );
     }
     const entry: Version = {
@@ -88,7 +88,7 @@ export const command: Command = {
     return {
       data: { id, version, registry: folder, sha256, signed: signature !== undefined },
       text: () =>
-        `${id} ${version} is in ${file}, ${signature === undefined ? 'unsigned: sign it first with "svc pack sign"' : 'signed'}`,
+        `${file} now lists ${id} ${version}, ${signature === undefined ? 'unsigned: sign it first with "svc pack sign"' : 'signed'}`,
     };
   },
 };
@@ -99,7 +99,7 @@ function indexIn(file: string, name: string): Index {
   }
   const index = JSON.parse(readFileSync(file, 'utf8')) as Index;
   if (index.version !== 1 || !Array.isArray(index.packs)) {
-    throw new SvcError('invalid_argument', `${file} is no index of packs: name another folder`);
+    throw new SvcError('invalid_argument', `${file} is not an index of packs: name another folder`);
   }
   return index;
 }

@@ -10,11 +10,12 @@ export const command: Command = {
   options: {
     key: {
       value: 'file',
-      about: 'the private key; made when it is not there; default: svc-pack.key here',
+      about:
+        'file of the private key, created when missing; default: svc-pack.key in the current folder',
     },
   },
   about:
-    'Signs the sha256 of an archive with ed25519, writes <archive>.sig, and shows the public key that a registry is added with.',
+    'Signs the sha256 of an archive with ed25519, writes <archive>.sig, and prints the public key that users add the registry with.',
   example: 'svc pack sign ~/packs/greeter/dist/greeter-0.1.0.tgz --key ~/.config/svc-pack.key',
 
   async run(call) {
@@ -27,7 +28,7 @@ export const command: Command = {
       data: { id, version, sha256, ...signed, key_file: keyFile },
       text: () =>
         [
-          ...(signed.made ? [`Made the key ${keyFile}: keep it, and keep it secret.`] : []),
+          ...(signed.made ? [`Created the key ${keyFile}: keep it safe and secret.`] : []),
           `${archive}.sig`,
           `public key ${signed.public_key}`,
         ].join('\n'),

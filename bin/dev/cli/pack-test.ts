@@ -8,7 +8,7 @@ export const command: Command = {
   operands: ['<folder>'],
   options: {},
   about:
-    'Runs test/*.test.ts of a pack; each starts a real svc on a port of its own, with startTestHost of svc/testing.',
+    'Runs test/*.test.ts of a pack; each test starts a real svc on its own port with startTestHost of svc/testing.',
   example: 'svc pack test ~/packs/greeter',
 
   async run(call) {
@@ -18,7 +18,9 @@ export const command: Command = {
       ? readdirSync(home).filter((name) => name.endsWith('.test.ts'))
       : [];
     if (tests.length === 0) {
-      throw usageFailure(`${folder} has no test/*.test.ts; "svc pack new" makes a pack with one`);
+      throw usageFailure(
+        `${folder} has no test/*.test.ts; "svc pack new" creates a pack with a test`,
+      );
     }
     const env = Object.fromEntries(
       Object.entries(process.env).filter(([name]) => !/^(?:NODE_TEST_|SVC_)/.test(name)),

@@ -11,16 +11,18 @@ import { prebuild, sha256 } from '../packaging/prebuilt-plugin.ts';
 
 export const command: Command = {
   operands: ['<folder>'],
-  options: { out: { value: 'dir', about: 'the folder to make; default: dist/<id> in the plugin' } },
+  options: {
+    out: { value: 'dir', about: 'the folder to create; default: dist/<id> in the plugin' },
+  },
   about:
-    'The result is one file of code, the data and hashes of both; the same source gives the same bytes. A pack is installed by copying it into packs/ of a data folder.',
+    'Writes one file of code and the data, with the hashes of both; the same source gives the same bytes. Install a pack by copying the result into packs/ of a data folder.',
   example: 'svc plugin build my-packs/greeter && cp -r my-packs/greeter/dist/greeter data/packs/',
 
   async run(call) {
     if (isSea()) {
       throw new SvcError(
         'invalid_argument',
-        'the single binary has no compiler: run "svc plugin build" in a checkout of svc',
+        'the single binary has no compiler: run "svc plugin build" in a source checkout of svc',
       );
     }
     const path = resolve(call.operand(0));

@@ -8,13 +8,13 @@ export const command: Command = {
   operands: ['<folder>'],
   options: {},
   about:
-    'Reads manifest, needs, hashes, code, migrations, personas and skills as a start would, and runs nothing.',
+    'Checks manifest, dependencies, hashes, code, migrations, personas and skills as a start would, without running anything.',
   example: 'svc plugin check plugins/welcome',
 
   async run(call) {
     const path = resolve(call.operand(0));
     if (!existsSync(join(path, 'plugin.json'))) {
-      throw usageFailure(`${path} is not the folder of a plugin: it has no plugin.json`);
+      throw usageFailure(`${path} is not a plugin folder: it has no plugin.json`);
     }
     const { problems, placement } = await examine(path);
     const ok = problems.length === 0;

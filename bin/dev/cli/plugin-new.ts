@@ -19,18 +19,18 @@ export const command: Command = {
     dir: {
       value: 'dir',
       about:
-        'the folder that gets the new folder; default: plugins/ of the svc you are in, else here; of the binary: packs/ of the data folder',
+        'parent folder of the new plugin; default: plugins/ of the current checkout, else the current folder; with the binary: packs/ of the data folder',
     },
   },
   about:
-    'In plugins/ of svc it is an area, anywhere else a pack that runs in a process of its own. Either works at once, and its test passes. The single binary makes a pack that needs no compiler.',
+    'In plugins/ of svc it creates an area, elsewhere a pack that runs in its own process. Either works at once and has a passing test. The single binary creates a pack that needs no compiler.',
   example: 'svc plugin new welcome',
 
   async run(call) {
     const id = call.operand(0);
     if (!/^[a-z][a-z0-9-]{1,40}$/.test(id) || reserved.has(id)) {
       throw usageFailure(
-        `"${id}" cannot be the id of a plugin: 2 to 41 lower-case letters, digits and dashes, a letter first, and no name that svc uses itself`,
+        `"${id}" cannot be the id of a plugin: use 2 to 41 lower-case letters, digits and dashes, starting with a letter, and no name that svc uses`,
       );
     }
     const product = await currentProduct();
@@ -56,7 +56,7 @@ export const command: Command = {
       data: { id, form: kind, folder, files, next },
       text: (paint) =>
         [
-          `Made the ${kind} ${paint.strong(id)}:`,
+          `Created the ${kind} ${paint.strong(id)}:`,
           ...files.map((file) => `  ${relative('', file)}`),
           '',
           `Next: ${next}`,

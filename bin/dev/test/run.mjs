@@ -50,7 +50,7 @@ events.on('test:fail', ({ name, nesting, details: { error, duration_ms: ms }, sk
   }
   const room = [...programs].find(([program]) => program === resolve(name))?.[1];
   const where = room === undefined ? current : room.join(', ');
-  const what = nesting > 0 ? name : room === undefined ? 'does not load' : 'ended badly';
+  const what = nesting > 0 ? name : room === undefined ? 'does not load' : 'exited with an error';
   failures.push(`${where}: ${what} (${causeOf(error)})`);
 });
 events.on('test:pass', ({ name, nesting, details: { duration_ms: ms } }) =>
@@ -61,7 +61,7 @@ report.pipe(process.stdout);
 report.once('end', () => {
   rmSync(folder, { recursive: true, force: true });
   const silent = files.filter((file) => !heardOf.has(file));
-  failures.push(...silent.map((file) => `${file}: holds no test, or did not come to it`));
+  failures.push(...silent.map((file) => `${file}: contains no test, or did not reach it`));
   process.stdout.write(
     `\n${figures()
       .map((line) => `# ${line}\n`)

@@ -79,7 +79,7 @@ if (wholeDrills) {
 if (onlyChanged) {
   const { changed, found } = await changedTests(root, files);
   console.log(
-    `${changed.length} files have changed; ${found.length} of ${files.length} test files read them in one process. The whole product is left to "npm test".`,
+    `${changed.length} files have changed; ${found.length} of ${files.length} test files read them in one process. Run "npm test" for the whole product.`,
   );
   files = found;
 }
@@ -145,7 +145,7 @@ function runAll(chosen) {
   }
   const deadline = setTimeout(() => {
     console.error(
-      `The tests did not end within ${runDeadlineMs / 60_000} minutes and were stopped.`,
+      `The tests did not finish within ${runDeadlineMs / 60_000} minutes and were stopped.`,
     );
     sweep();
   }, runDeadlineMs);

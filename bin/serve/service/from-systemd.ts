@@ -43,7 +43,7 @@ export function tellSystemd(
       if (error && !told) {
         told = true;
         complain(
-          `svc: telling systemd ${state} failed, so it takes svc for one that does not start or is stuck: ${messageOf(error)}`,
+          `svc: notifying systemd of ${state} failed, so systemd may take svc for hung or not started: ${messageOf(error)}`,
         );
       }
     });

@@ -114,7 +114,11 @@ function idsOf(name: string): [number, number] {
     .map((line) => line.split(':'))
     .find(([first]) => first === name);
   if (!fields) {
-    throw new Failure(1, 'internal', `there is still no user ${name}: make one and run this again`);
+    throw new Failure(
+      1,
+      'internal',
+      `there is still no user ${name}: create it and run this again`,
+    );
   }
   return [Number(fields[2]), Number(fields[3])];
 }

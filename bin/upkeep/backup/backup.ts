@@ -68,7 +68,7 @@ export async function createBackup(
   }: BackupOptions,
 ): Promise<Manifest> {
   if (existsSync(dir)) {
-    throw new SvcError('conflict', `${dir} exists already: a backup needs a folder of its own`);
+    throw new SvcError('conflict', `${dir} already exists: a backup needs a new folder`);
   }
   const draft = join(dirname(dir), `.${basename(dir)}.partial`);
   const shelter = join(dataDir, `.${basename(dir)}.copying`);
@@ -172,7 +172,7 @@ export async function verifyBackup(dir: string, { embedded }: Product): Promise<
     if (lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
       problems.push(`${name} is missing`);
     } else if (statSync(file).size !== bytes || (await fingerprint(file)).sha256 !== sha256) {
-      problems.push(`${name} is not the file that was backed up`);
+      problems.push(`${name} differs from the file that was backed up`);
     }
   }
   // Pages of another file than was backed up say nothing more.
@@ -211,7 +211,7 @@ export function keysIn(
   if (passphrase === undefined) {
     throw new SvcError(
       'invalid_argument',
-      'the key in this backup is sealed: give its passphrase with --passphrase-file, or restore with --without-key',
+      'the key in this backup is sealed: pass its passphrase with --passphrase-file, or restore with --without-key',
     );
   }
   return openKeys(readFileSync(join(dir, sealedKeyName)), passphrase);
@@ -233,13 +233,13 @@ function copyDatabase(from: string, to: string, product: Product): Promise<Inspe
     worker.once('message', resolve);
     worker.once('error', (error) =>
       reject(
-        new SvcError('unavailable', `the backup could not be made: ${messageOf(error)}`, {
+        new SvcError('unavailable', `the backup failed: ${messageOf(error)}`, {
           cause: error,
         }),
       ),
     );
     worker.once('exit', () =>
-      reject(new SvcError('unavailable', 'the backup could not be made: its thread ended early')),
+      reject(new SvcError('unavailable', 'the backup failed: its thread exited early')),
     );
   });
 }

@@ -49,7 +49,7 @@ export function readManifest(dir: string): Manifest {
   }
   const { left_out: leftOut = [] } = manifest;
   if (!Array.isArray(leftOut) || !leftOut.every((part) => typeof part === 'string')) {
-    throw damaged(dir, `${manifestName} does not say what was left out`);
+    throw damaged(dir, `${manifestName} does not list what was left out`);
   }
   return manifest;
 }
@@ -75,6 +75,6 @@ export async function fingerprint(file: string): Promise<{ sha256: string; bytes
 export function damaged(dir: string, what: string): SvcError {
   return new SvcError(
     'conflict',
-    `the backup ${dir} is damaged (${what}): nothing was changed; take another one`,
+    `the backup ${dir} is damaged (${what}): nothing was changed; use another backup`,
   );
 }

@@ -12,7 +12,7 @@ export function sealKeys(keys: Buffer, passphrase: string): Buffer {
   if (passphrase.length < shortest) {
     throw new SvcError(
       'invalid_argument',
-      `the passphrase is too short: give at least ${shortest} characters, since a copied backup can be tried without limit`,
+      `the passphrase is too short: use at least ${shortest} characters, because a copied backup can be attacked without limit`,
     );
   }
   const [salt, nonce] = [randomBytes(16), randomBytes(12)];
@@ -26,7 +26,7 @@ export function openKeys(file: Buffer, passphrase: string): Buffer {
   if (!file.subarray(0, at).equals(magic) || file.length < at + 44) {
     throw new SvcError(
       'conflict',
-      'secret.key.sealed of the backup is damaged: take another backup, or restore without its key',
+      'secret.key.sealed of the backup is damaged: use another backup, or restore without its key',
     );
   }
   const key = scryptSync(passphrase, file.subarray(at, at + 16), 32, cost);

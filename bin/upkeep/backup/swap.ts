@@ -82,7 +82,7 @@ function checked(journal: RestoreJournal, file: string): RestoreJournal {
   ) {
     throw new SvcError(
       'invalid_argument',
-      `${file} was not written by a restore: look at it, and delete it`,
+      `${file} was not written by a restore: inspect it, then delete it`,
     );
   }
   return journal;

@@ -6,9 +6,12 @@ import { kindsOf } from '../config-files/kinds.ts';
 
 export const command: Command = {
   operands: ['<folder>'],
-  options: { ...clientOptions, 'dry-run': { about: 'say what would change, and change nothing' } },
+  options: {
+    ...clientOptions,
+    'dry-run': { about: 'show what would change without changing anything' },
+  },
   about:
-    'Brings svc in line with the files that "svc export" writes. What has no file is left alone: nothing is removed. Each change is in the audit trail.',
+    'Applies the files that "svc export" writes. Things without a file are left alone: nothing is deleted. Each change is in the audit trail.',
   example: 'svc apply ./svc-config --dry-run',
 
   async run(call, shell) {
@@ -26,7 +29,7 @@ export const command: Command = {
       text: () => {
         const done =
           changes.length === 0
-            ? `svc is as ${folder} has it`
+            ? `svc already matches ${folder}`
             : dryRun
               ? 'Nothing was changed'
               : 'Done';

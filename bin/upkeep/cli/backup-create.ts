@@ -10,35 +10,36 @@ import { assertHasData, openDataFolder } from '../data-folder.ts';
 import { withProgress } from '../../product/with-progress.ts';
 
 const keyApart =
-  'Next: keep a copy of the secret key in another place than this backup, or make the backup with --with-key; without the key no secret in it can be opened.';
+  'Next: store a copy of the secret key away from this backup, or back up with --with-key; without the key, the secrets in the backup cannot be decrypted.';
 
 export const command: Command = {
   operands: ['[dir]'],
   options: {
     'with-key': {
-      about: 'put the secret key in too: such a backup opens every secret, so keep it like one',
+      about: 'include the secret key: such a backup opens every secret, so store it safely',
     },
     'passphrase-file': {
-      about: 'seal the key that is put in with the passphrase in this file',
+      about: 'encrypt the included key with the passphrase in this file',
       value: 'file',
     },
-    'without-telemetry': { about: 'leave metrics, logs and traces out' },
+    'without-telemetry': { about: 'leave out metrics, logs and traces' },
     in: {
       about:
-        'a folder of backups: the new one is named by the time, and the newest there is its base',
+        'a folder of backups: the new one is named after the time, with the newest one there as its base',
       value: 'dir',
     },
     keep: {
-      about: 'with --in: how many stay there; older ones are removed once the new one is good',
+      about:
+        'with --in: number of backups to keep; older ones are removed once the new one is verified',
       value: 'n',
     },
     base: {
-      about: 'an earlier backup on the same disk: files that have not changed since take no room',
+      about: 'an earlier backup on the same disk: unchanged files take no extra space',
       value: 'dir',
     },
   },
   about:
-    'Database, metrics, logs, traces, recordings and packs, also while svc serves. The copy is read back before the folder gets its name, so a folder with that name is a good backup. Default: backups/<time> in the data folder.',
+    'Copies database, metrics, logs, traces, recordings and packs, also while svc is running. The copy is verified before the folder gets its name, so a folder with that name is a good backup. Default: backups/<time> in the data folder.',
   example: 'svc backup create /mnt/backup/svc-today --with-key',
 
   async run(call) {
@@ -87,7 +88,7 @@ export const command: Command = {
 /** The new backup is good; who restores the old one is to know that it is not. */
 const rottenText = (base: string, names: readonly string[]): string =>
   printable(
-    `The base ${base} is damaged: what was taken from the live data instead is ${names.join(', ')}. Do not keep it, and look at its disk.`,
+    `The base ${base} is damaged: these files were copied from the live data instead: ${names.join(', ')}. Delete the base, and check its disk.`,
   );
 
 /** Returns the backups that this command has made there, oldest first. */
@@ -109,10 +110,10 @@ function keptOf(call: Call): number | undefined {
     return undefined;
   }
   if (call.value('in') === undefined || call.optionalOperand(0) !== undefined) {
-    throw usageFailure('--keep goes with --in, the folder of the backups that it counts');
+    throw usageFailure('--keep needs --in, the folder of the backups to count');
   }
   if (!/^[1-9]\d{0,3}$/.test(text)) {
-    throw usageFailure('--keep is how many backups stay: a whole number from 1');
+    throw usageFailure('--keep must be a whole number from 1');
   }
   return Number(text);
 }

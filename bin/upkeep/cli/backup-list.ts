@@ -9,8 +9,7 @@ import { openDataFolder } from '../data-folder.ts';
 export const command: Command = {
   operands: [],
   options: {},
-  about:
-    'Those that svc makes by itself before an update are among them. "svc backup verify" proves one of them.',
+  about: 'Includes those that svc makes before an upgrade. "svc backup verify" checks one of them.',
   example: 'svc backup list',
 
   async run(call) {
@@ -28,7 +27,7 @@ export const command: Command = {
       data: { items: backups },
       text: (paint) => {
         if (backups.length === 0) {
-          return `There is no backup in ${folder}; "svc backup create" makes one`;
+          return `No backups in ${folder}; "svc backup create" makes one`;
         }
         const rows = backups.map((backup) =>
           backup.problem === null

@@ -10,13 +10,13 @@ import { withProgress } from '../../product/with-progress.ts';
 export const command: Command = {
   operands: ['<dir>'],
   options: {
-    'passphrase-file': { about: 'the file with the passphrase of a sealed key', value: 'file' },
+    'passphrase-file': { about: 'file with the passphrase of a sealed key', value: 'file' },
     'without-key': {
-      about: 'leave the key of the data folder as it is: secrets that it did not seal stay closed',
+      about: 'keep the key of the data folder: secrets sealed with another key stay unreadable',
     },
   },
   about:
-    'Stop svc first. The backup is verified before anything is touched, and the data that was there is kept in a folder beside the new.',
+    'Stop svc first. The backup is verified before anything is changed, and the current data is kept in a folder next to the new.',
   example: 'svc backup restore /mnt/backup/svc-today --data /var/lib/svc',
 
   async run(call) {
@@ -26,7 +26,7 @@ export const command: Command = {
     const { manifest, aside } = await withProgress(`Restoring ${dir}`, () =>
       restoreBackup(dir, dataDir, product, options),
     );
-    const kept = aside === undefined ? '' : `; what was there is kept in ${aside}`;
+    const kept = aside === undefined ? '' : `; the previous data is kept in ${aside}`;
     return {
       data: {
         data_dir: dataDir,

@@ -18,7 +18,7 @@ export function partsText(manifest: Manifest): string {
     ...(manifest.left_out ?? ['metrics', 'logs', 'traces', 'recordings', 'packs']),
     ...(manifest.files.some(({ name }) => name.startsWith('secret.key')) ? [] : ['the secret key']),
   ];
-  return `${table(rows)}${missing.length === 0 ? '' : `\n  not in it: ${printable(missing.join(', '))}`}`;
+  return `${table(rows)}${missing.length === 0 ? '' : `\n  not included: ${printable(missing.join(', '))}`}`;
 }
 
 /** The passphrase in the file that `--passphrase-file` names; arguments can be read by every user of the machine. */

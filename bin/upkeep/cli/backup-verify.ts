@@ -10,7 +10,7 @@ import { currentProduct } from '../../product/product.ts';
 export const command: Command = {
   operands: ['<dir>'],
   options: {},
-  about: 'Reads every byte and every page of it and counts the rows of every table.',
+  about: 'Reads every byte of the backup and counts the rows of every table.',
   example: 'svc backup verify /mnt/backup/svc-today',
 
   async run(call) {
@@ -21,7 +21,7 @@ export const command: Command = {
     return {
       data: { ok: true, dir, ...manifest, parts: partsOf(manifest) },
       text: (paint) =>
-        `${paint.good('ok')} ${dir}: made ${manifest.created_at} by svc ${manifest.app_version}, ${rows} rows in ${Object.keys(manifest.tables).length} tables\n${partsText(manifest)}`,
+        `${paint.good('ok')} ${dir}: created ${manifest.created_at} by svc ${manifest.app_version}, ${rows} rows in ${Object.keys(manifest.tables).length} tables\n${partsText(manifest)}`,
     };
   },
 };

@@ -41,17 +41,19 @@ import { currentProduct } from '../../product/product.ts';
 export const command: Command = {
   operands: [],
   options: {
-    fix: { about: 'list what svc can put right by itself, and change nothing' },
-    yes: { about: 'with --fix: do it' },
-    thorough: { about: 'also what costs money or minutes, such as trying what the model can do' },
+    fix: { about: 'list what svc can fix without changing anything' },
+    yes: { about: 'with --fix: apply the fixes' },
+    thorough: {
+      about: 'also run checks that cost money or take minutes, such as testing the model',
+    },
   },
   about:
-    'Looks at this machine, the data folder, the public address and, when svc runs, its plugins, stores, edges and model; says of each finding why it is so and what to do. Changes nothing without --fix --yes.',
+    'Checks this machine, the data folder, the public address and, when svc is running, its plugins, stores, edges and model; explains each finding and what to do. Changes nothing without --fix --yes.',
   example: 'svc doctor --data /var/lib/svc',
 
   async run(call) {
     if (call.has('yes') && !call.has('fix')) {
-      throw usageFailure('--yes goes with --fix');
+      throw usageFailure('--yes needs --fix');
     }
     const product = await currentProduct();
     const look = (): Promise<readonly Finding[]> => lookAtAll(product, call);
@@ -95,7 +97,7 @@ const listOf = (repairs: Repairs['repairs'], done: boolean): readonly string[] =
     ? []
     : [
         '',
-        done ? 'Done:' : 'svc can do this by itself; "svc doctor --fix --yes" does it:',
+        done ? 'Done:' : 'svc can fix this; run "svc doctor --fix --yes":',
         ...repairs.map(({ subject, about }) => `  ${subject}: ${printable(about)}`),
       ];
 
@@ -120,7 +122,7 @@ async function lookAtAll(
     ['file watching', fileWatching],
     [
       'data folder',
-      there ? rights(dataDir) : (subject) => ok(subject, `${dataDir} is made by the first start`),
+      there ? rights(dataDir) : (subject) => ok(subject, `the first start creates ${dataDir}`),
     ],
     ['free disk', freeDisk(there ? dataDir : nearestFolder(dataDir))],
     ['secret key', secretKey(dataDir, environment)],
@@ -180,7 +182,7 @@ function readSettings(
     const { dataDir, settings } = bootSettings(product, environment, { schemas: ajvSchemas });
     return {
       dataDir,
-      settings: (subject) => ok(subject, 'environment and files are in order'),
+      settings: (subject) => ok(subject, 'environment and files are valid'),
       value: (key) => String(settings.get(key)),
     };
   } catch (error) {

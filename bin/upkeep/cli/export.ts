@@ -10,7 +10,7 @@ export const command: Command = {
   operands: ['<folder>'],
   options: clientOptions,
   about:
-    'One YAML file for each thing, fit for git. No secret is written: a file names the variable from which "svc apply" takes it. Files of things that are gone are removed.',
+    'Writes one YAML file for each thing, ready for git. Secrets are left out: a file names the variable from which "svc apply" reads each. Files of deleted things are removed.',
   example: 'svc export ./svc-config',
 
   async run(call, shell) {
@@ -39,7 +39,7 @@ async function assertOthers(folder: string): Promise<void> {
   const real = existsSync(folder) ? realpathSync(folder) : folder;
   if (own !== undefined && (real === own || real.startsWith(own + sep))) {
     throw usageFailure(
-      `${own} belongs to the checkout of svc: name a folder of your own, such as ./svc-config`,
+      `${own} belongs to the source checkout of svc: choose another folder, such as ./svc-config`,
     );
   }
 }

@@ -30,39 +30,40 @@ import { withUpdateLock } from '../update/lock.ts';
 export const command: Command = {
   operands: ['[file|url]'],
   options: {
-    check: { about: 'look at the version and try it on a copy of the data, and change nothing' },
-    back: { about: 'put the version before in place again' },
+    check: {
+      about: 'check the version and try it on a copy of the data without changing anything',
+    },
+    back: { about: 'go back to the previous version' },
     'with-backup': {
       about:
-        'with --back: put the data of before the update back, too; what was written since is kept aside',
+        'with --back: also restore the data from before the update; data written since is kept aside',
     },
     key: {
       value: 'key',
       about:
-        'the public key that versions are signed with, at the first time; kept beside the program',
+        'public key that versions are signed with, needed the first time; kept next to the program',
     },
-    unsigned: { about: 'take a version without a signature' },
-    downgrade: { about: 'take a version that is older than this one' },
+    unsigned: { about: 'accept a version without a signature' },
+    downgrade: { about: 'accept a version that is older than this one' },
     deadline: {
       value: 'seconds',
       about: 'how long the new version may take until it is ready; default 300',
     },
     hold: {
       value: 'seconds',
-      about:
-        'how long it must then stay before the version before is no longer put back by itself; default 15',
+      about: 'how long the new version must stay up before it is final; default 15',
     },
-    program: { value: 'file', about: 'the program that is replaced; default: this one' },
+    program: { value: 'file', about: 'program to replace; default: this one' },
     rehearse: {
-      about: 'print the migrations that this version would make; the version before asks it',
+      about: 'print the migrations of this version; called by the previous version',
     },
     settle: {
       about:
-        'put the version before back where this one is on trial and did not stay; the unit of the service runs it before each start',
+        'roll back a version on trial that did not stay up; the systemd unit runs this before each start',
     },
   },
   about:
-    'The version is checked against its signature, tried beside the running one and on a copy of the data, and put in place after a backup; svc is restarted. One that is not ready in time, or does not stay, gives way to the one before by itself.',
+    'Checks the signature of the version, tries it on a copy of the data, backs up, replaces the program and restarts svc. Rolls back if the new version is not ready in time or does not stay up.',
   example: 'svc update https://example.org/svc-0.2.0-x64 --check',
 
   async run(call) {
@@ -102,7 +103,7 @@ async function goOn(call: Call, update: Update): Promise<Result> {
     throw usageFailure(
       from === undefined
         ? 'name the file or the https address of a version'
-        : '--with-backup goes with --back',
+        : '--with-backup needs --back',
     );
   }
   assertSettled(program);
@@ -113,7 +114,7 @@ async function goOn(call: Call, update: Update): Promise<Result> {
       throw new Failure(
         1,
         'forbidden',
-        'this svc knows no key that versions are signed with: give it with --key, once, or take the version with --unsigned after you have compared its checksum',
+        'svc does not know the key that versions are signed with: pass it once with --key, or accept the version with --unsigned after you have compared its checksum',
       );
     }
     const source = /^https?:\/\//.test(from) ? from : resolve(from);
@@ -123,13 +124,13 @@ async function goOn(call: Call, update: Update): Promise<Result> {
     if (key !== undefined && !call.has('unsigned')) {
       assertSigned(key, sha256, signature, source);
     }
-    const tried = await withProgress('Trying it on a copy of the data', async () =>
+    const tried = await withProgress('Trying the version on a copy of the data', async () =>
       tryVersion(next, program, dataDir),
     );
     if (compare(tried.version, tried.from) < 0 && !call.has('downgrade')) {
       throw new SvcError(
         'conflict',
-        `${tried.version} is older than ${tried.from}, which is in place: say --downgrade, or --back for the version before`,
+        `${tried.version} is older than the current ${tried.from}: add --downgrade, or use --back for the previous version`,
       );
     }
     if (call.has('check')) {
@@ -163,14 +164,14 @@ async function goBack(call: Call, update: Update): Promise<Result> {
     throw new Failure(
       1,
       'not_found',
-      `there is no earlier version beside ${program}: name one, with --downgrade where it is older`,
+      `there is no earlier version next to ${program}: name one, with --downgrade if it is older`,
     );
   }
   if (versionOf(program, dataDir) !== card.replacedBy) {
     throw new Failure(
       1,
       'conflict',
-      `what is in place was not put there by "svc update", so ${previous} is not the version before it: name a version instead`,
+      `"svc update" did not install the current program, so ${previous} is not the version before it: name a version instead`,
     );
   }
   const since = { dataDir, beganAt: card.at, to: card.replacedBy };
@@ -179,7 +180,7 @@ async function goBack(call: Call, update: Update): Promise<Result> {
     throw new Failure(
       1,
       'conflict',
-      `svc ${card.replacedBy} has changed tables so that ${card.version} cannot go on with them: say --with-backup to put the data of before the update back; what was written since is kept aside`,
+      `svc ${card.replacedBy} has changed tables that ${card.version} cannot read: add --with-backup to restore the data from before the update; data written since is kept aside`,
     );
   }
   const restore = isChanged ? backupBefore(since) : undefined;
@@ -222,12 +223,12 @@ function programOf(call: Call): string {
     throw new Failure(
       1,
       'conflict',
-      'svc runs from source here: bring the checkout to another version with git, and start it again',
+      'svc runs from source here: check out another version with git, and start it again',
     );
   }
   const program = named ?? process.execPath;
   if (!existsSync(program)) {
-    throw new Failure(1, 'not_found', `there is no program ${program} to be replaced`);
+    throw new Failure(1, 'not_found', `there is no program ${program} to replace`);
   }
   return realpathSync(program);
 }
@@ -235,7 +236,7 @@ function programOf(call: Call): string {
 function secondsOf(call: Call, option: 'deadline' | 'hold', usual: number): number {
   const text = call.value(option) ?? String(usual);
   if (!/^[1-9]\d{0,4}$/.test(text)) {
-    throw usageFailure(`--${option} is a number of seconds`);
+    throw usageFailure(`--${option} must be a number of seconds`);
   }
   return Number(text) * 1_000;
 }
@@ -251,18 +252,18 @@ function assertSettled(program: string): void {
     throw new Failure(
       1,
       'conflict',
-      `svc ${record.to} is still on trial: start it, and it either stays or gives way; then try again`,
+      `svc ${record.to} is still on trial: start it, wait until it stays up or is rolled back, then try again`,
     );
   }
 }
 
 function shown({ from, version, migrations, keepsWayBack }: Tried): string {
   const tables =
-    migrations.length === 0 ? 'Tables stay as they are.' : `Migrations: ${migrations.join(', ')}.`;
+    migrations.length === 0 ? 'No table changes.' : `Migrations: ${migrations.join(', ')}.`;
   const way = keepsWayBack
-    ? `${from} can take over again with all that is written until then.`
-    : `The way back to ${from} is the backup that is made before.`;
-  return `svc ${version} starts here, and reads a copy of the data of ${from}. ${tables} ${way}`;
+    ? `${from} can read all data written until then.`
+    : `Going back to ${from} needs the backup that is made first.`;
+  return `svc ${version} starts here and can read the data of ${from}. ${tables} ${way}`;
 }
 
 function told(outcome: Outcome, { from, version }: Tried, backup: string): Result {
@@ -270,21 +271,21 @@ function told(outcome: Outcome, { from, version }: Tried, backup: string): Resul
     throw new Failure(
       1,
       'conflict',
-      `svc ${version} was ready and does not stay: it was started ${outcome.unsteady} times. What it has written is kept; "svc update --back" gives it up, with --with-backup for the data of before where it has changed tables. The backup of before: ${backup}`,
+      `svc ${version} was ready but did not stay up: it was started ${outcome.unsteady} times. Its data is kept; "svc update --back" goes back, with --with-backup for the earlier data if it has changed tables. Backup from before: ${backup}`,
     );
   }
   if ('takenBack' in outcome) {
     throw new Failure(
       1,
       'conflict',
-      `svc ${version} gave way, because ${outcome.takenBack}; ${from} is in its place again. The backup of before: ${backup}`,
+      `svc ${version} was rolled back, because ${outcome.takenBack}; ${from} is running again. Backup from before: ${backup}`,
     );
   }
   return {
     data: { from, version, backup, ...outcome },
     text: () =>
       outcome.serves
-        ? `svc ${version} serves; "svc update --back" puts ${from} in place again. The backup of before: ${backup}`
-        : `svc ${version} is in place and is tried at the next start. The backup of before: ${backup}`,
+        ? `svc ${version} is running; "svc update --back" goes back to ${from}. Backup from before: ${backup}`
+        : `svc ${version} is installed and will be tried at the next start. Backup from before: ${backup}`,
   };
 }

@@ -179,7 +179,10 @@ async function resolved(
 ) {
   const unknown = Object.keys(thing).find((field) => !kind.fields.includes(field));
   if (unknown !== undefined) {
-    throw refusal(file, `has the field "${unknown}"; there are ${kind.fields.join(', ')}`);
+    throw refusal(
+      file,
+      `has the unknown field "${unknown}"; known fields: ${kind.fields.join(', ')}`,
+    );
   }
   const entries: [string, unknown][] = [];
   for (const [field, value] of Object.entries(thing)) {
@@ -189,12 +192,12 @@ async function resolved(
       if (!variable.startsWith(secretPrefix)) {
         throw refusal(
           file,
-          `takes ${field} from ${variable}; only variables that begin with ${secretPrefix} are read`,
+          `reads ${field} from ${variable}; the variable must begin with ${secretPrefix}`,
         );
       }
       const secret = environment[variable];
       if (secret === undefined && !there) {
-        throw refusal(file, `takes ${field} from ${variable}, which is not set`);
+        throw refusal(file, `reads ${field} from ${variable}, which is not set`);
       }
       // As it was shown: that leaves it as it is.
       entries.push([field, secret ?? there![field]]);
@@ -209,7 +212,7 @@ async function resolved(
         if (!found && !others.isDry) {
           throw refusal(
             file,
-            `names ${String(key)} in ${field}, and there is no such thing among ${other}`,
+            `names ${String(key)} in ${field}, which does not exist among ${other}`,
           );
         }
         return found?.['id'] ?? key;

@@ -34,7 +34,7 @@ export async function exportTo(
     );
     mkdirSync(join(folder, name), { recursive: true });
     if (lstatSync(join(folder, name)).isSymbolicLink()) {
-      throw new Error(`${join(folder, name)} is a link: nothing is written to where it leads`);
+      throw new Error(`${join(folder, name)} is a link: svc does not write to its target`);
     }
     readdirSync(join(folder, name))
       .filter((file) => file.endsWith('.yaml') && !files.has(file))

@@ -29,7 +29,7 @@ const mostBytes = 1024 * 1024;
 /** All files of a folder, kind by kind, but for those of things whose end is past. Throws where one cannot be read, or two bring the same. */
 export function readFiles(folder: string, kinds: ReadonlyMap<string, Kind>): readonly ConfigFile[] {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw refusal(folder, 'is no folder: name the one that "svc export" has written');
+    throw refusal(folder, 'is not a folder: name the one that "svc export" has written');
   }
   const files = [...kinds].flatMap(([name, kind]) =>
     namesIn(join(folder, name))
@@ -56,20 +56,19 @@ function namesIn(folder: string): readonly string[] {
   if (!stat.isDirectory()) {
     throw stat.isSymbolicLink()
       ? refusal(folder, linkAdvice)
-      : refusal(folder, 'is no folder: the files of a kind go into a folder that is named like it');
+      : refusal(folder, 'is not a folder: the files of a kind belong into a folder with its name');
   }
   return readdirSync(folder).filter(isYaml).sort();
 }
 
-const linkAdvice =
-  'is a link, which may lead to what is not meant for svc: put the file itself there';
+const linkAdvice = 'is a link, which may lead outside the folder: put the file itself there';
 
 function readThing(file: string): Thing {
   const text = readText(file);
   try {
     const thing = parse(text, { maxAliasCount: 10 }) as unknown;
     if (typeof thing !== 'object' || thing === null || Array.isArray(thing)) {
-      throw new Error('it holds no fields');
+      throw new Error('it contains no fields');
     }
     return thing as Thing;
   } catch (error) {
@@ -84,7 +83,7 @@ function readText(file: string): string {
     throw refusal(file, linkAdvice);
   }
   if (!seen.isFile()) {
-    throw refusal(file, 'is no regular file: take it away');
+    throw refusal(file, 'is not a regular file: remove it');
   }
   let descriptor: number;
   try {
@@ -96,7 +95,7 @@ function readText(file: string): string {
   try {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) {
-      throw refusal(file, 'is no regular file: take it away');
+      throw refusal(file, 'is not a regular file: remove it');
     }
     if (stat.size > mostBytes) {
       throw refusal(file, `has more than ${mostBytes / 1024} KiB`);
@@ -116,7 +115,7 @@ function assertApart(files: readonly ConfigFile[]): void {
     if (other !== undefined) {
       throw refusal(
         file,
-        `has the key ${key}, and so has ${other}: give one of them another, or take it away`,
+        `has the key ${key}, which ${other} has too: change one of them, or remove it`,
       );
     }
     known.set(`${name}/${key}`, file);
@@ -129,15 +128,15 @@ function assertApart(files: readonly ConfigFile[]): void {
  */
 export function strangersIn(folder: string, kinds: ReadonlyMap<string, Kind>): readonly string[] {
   const there = entriesOf(folder);
-  const among = `there are ${[...kinds.keys()].toSorted().join(', ')}`;
+  const among = `kinds are ${[...kinds.keys()].toSorted().join(', ')}`;
   return [
     ...there
       .filter((entry) => entry.isDirectory() && !kinds.has(entry.name))
-      .map(({ name }) => passedOver(join(folder, name), `it is named like no kind; ${among}`)),
+      .map(({ name }) => passedOver(join(folder, name), `it is not named after a kind; ${among}`)),
     ...there
       .filter((entry) => !entry.isDirectory() && isYaml(entry.name))
       .map(({ name }) =>
-        passedOver(join(folder, name), `a file goes into the folder of its kind; ${among}`),
+        passedOver(join(folder, name), `a file belongs into the folder of its kind; ${among}`),
       ),
     ...there
       .filter((entry) => entry.isDirectory() && kinds.has(entry.name))
@@ -154,7 +153,7 @@ const entriesOf = (folder: string): readonly Dirent[] =>
 
 const isYaml = (name: string): boolean => /^[^.].*\.ya?ml$/.test(name);
 
-const passedOver = (path: string, why: string): string => `${path} is passed over: ${why}`;
+const passedOver = (path: string, why: string): string => `${path} is skipped: ${why}`;
 
 export const refusal = (file: string, why: string): Failure =>
   new Failure(2, 'invalid_argument', `${file} ${why}`);

@@ -39,7 +39,7 @@ export class Trial {
     if (problems.length > 0) {
       throw refusal(
         file,
-        `is not as svc takes it: ${problems.map(({ path, message }) => `${path.slice(1).replaceAll('/', '.') || 'it'} ${message}`).join('; ')}`,
+        `is invalid: ${problems.map(({ path, message }) => `${path.slice(1).replaceAll('/', '.') || 'it'} ${message}`).join('; ')}`,
       );
     }
   }

@@ -88,7 +88,7 @@ export class WatchedFolder {
       this.#write({ folder, at: timestamp(Date.now()), changes: changes.length }, dataDir);
     } catch (error) {
       this.#failedAt = performance.now();
-      say(`the files of ${folder} are not applied: ${messageOf(error)}`, true);
+      say(`applying the files of ${folder} failed: ${messageOf(error)}`, true);
       this.#write(
         { folder, at: timestamp(Date.now()), changes: 0, problem: messageOf(error) },
         dataDir,
@@ -138,7 +138,7 @@ function assertOwnPath(path: string, stat: Stats): void {
   }
   if ((stat.mode & 0o022) !== 0 || (me !== undefined && stat.uid !== me && stat.uid !== 0)) {
     throw new Error(
-      `others may write to ${path}: it must belong to root or to the user of svc, and be writable for no other user (chmod go-w ${path})`,
+      `other users can write to ${path}: it must belong to root or to the user of svc, and be writable for no other user (chmod go-w ${path})`,
     );
   }
 }
@@ -151,7 +151,7 @@ const foldersIn = (folder: string): readonly string[] =>
     .map(({ name }) => name);
 
 const told = ({ kind, key, change }: Change): string =>
-  `${kind}/${key} ${change === 'create' ? 'was made' : 'was changed'} as its file says`;
+  `${kind}/${key} ${change === 'create' ? 'was created' : 'was changed'} from its file`;
 
 /** Undefined where no folder was ever applied. */
 export function readApplied(dataDir: string): Applied | undefined {

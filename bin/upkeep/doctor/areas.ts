@@ -20,7 +20,7 @@ export const areas =
         throw error;
       });
     return looked === undefined
-      ? notTried(subject, 'the plugin doctor is away')
+      ? notTried(subject, 'the doctor plugin is not available')
       : looked.items.map((item) => ({
           subject: item.subject,
           verdict: item.verdict,

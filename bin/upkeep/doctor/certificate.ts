@@ -27,28 +27,26 @@ export const certificate =
     if (leaf === undefined) {
       return fail(
         subject,
-        `${cert} holds no certificate in PEM`,
+        `${cert} contains no PEM certificate`,
         'name the file with the certificate and its chain in http.tls_cert',
       );
     }
     if (!leaf.checkPrivateKey(createPrivateKey(readFileSync(key)))) {
       return fail(
         subject,
-        `the key in ${key} is not that of the certificate in ${cert}`,
-        'put the key that the certificate was made for in its place; svc takes both up within a minute',
+        `the key in ${key} does not match the certificate in ${cert}`,
+        'replace it with the key of the certificate; svc reloads both within a minute',
       );
     }
     const [from, until] = [Date.parse(leaf.validFrom), Date.parse(leaf.validTo)];
     const now = Date.now();
     if (now < from || now > until) {
       const when =
-        now < from
-          ? `is not valid before ${timestamp(from)}`
-          : `has expired on ${timestamp(until)}`;
+        now < from ? `is not valid before ${timestamp(from)}` : `expired on ${timestamp(until)}`;
       return fail(
         subject,
         `${cert} ${when}: browsers and agents refuse it`,
-        'put a new one in its place; svc takes it up within a minute without a restart',
+        'replace it; svc reloads it within a minute without a restart',
       );
     }
     if (
@@ -57,8 +55,8 @@ export const certificate =
     ) {
       return fail(
         subject,
-        `${cert} is for ${leaf.subjectAltName ?? leaf.subject}, and not for ${host}`,
-        `have one made for ${host}, or correct http.public_url`,
+        `${cert} is for ${leaf.subjectAltName ?? leaf.subject}, not for ${host}`,
+        `get a certificate for ${host}, or correct http.public_url`,
       );
     }
     return gapIn([leaf, ...others]) === undefined
@@ -72,21 +70,21 @@ function agreed(subject: string, cert: string, leftMs: number) {
     ? warn(
         subject,
         `${cert} expires in ${days} days`,
-        'renew it; svc takes a new one up within a minute without a restart',
+        'renew it; svc reloads it within a minute without a restart',
       )
-    : ok(subject, `${cert} holds for ${days} days, and leads to an authority`);
+    : ok(subject, `${cert} is valid for ${days} days, and its chain is complete`);
 }
 
 const broken = (subject: string, cert: string, { of, by }: Gap) =>
   of === by
     ? warn(
         subject,
-        `${cert} is signed by itself: only those who were given it believe it`,
-        'give it to agents (svc edge install --ca) and browsers, or have one made by an authority',
+        `${cert} is self-signed: only clients that were given it trust it`,
+        'give it to agents (svc edge install --ca) and browsers, or get a certificate from an authority',
       )
     : warn(
         subject,
-        `the chain in ${cert} ends with ${of}, which ${by} has signed: clients that do not know that one refuse it`,
+        `the chain in ${cert} ends with ${of}, which is signed by ${by}: clients that do not know ${by} refuse it`,
         `append the certificate of ${by} to ${cert}, the leaf first`,
       );
 

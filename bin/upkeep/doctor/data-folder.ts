@@ -53,7 +53,7 @@ export const rights =
       ? ok(subject, dataDir)
       : warn(
           subject,
-          `${dataDir} can be looked into by others (mode ${(mode & 0o777).toString(8)})`,
+          `other users can read ${dataDir} (mode ${(mode & 0o777).toString(8)})`,
           `run "chmod 700 ${dataDir}"`,
           closing(dataDir, 0o700),
         );
@@ -72,14 +72,17 @@ export const privateFiles =
       ...(isReadByAll(tlsKey) ? [tlsKey] : []),
     ];
     if (open.length === 0) {
-      return ok(subject, own.length === 0 ? 'there are none yet' : 'keys are for their owner only');
+      return ok(
+        subject,
+        own.length === 0 ? 'there are none yet' : 'keys are readable by their owner only',
+      );
     }
     return fail(
       subject,
-      `${open.join(', ')} can be read by others`,
+      `other users can read ${open.join(', ')}`,
       `run "chmod go-rwx ${open.join(' ')}"`,
       {
-        about: `take ${open.join(', ')} from others (chmod go-rwx)`,
+        about: `remove access for other users from ${open.join(', ')} (chmod go-rwx)`,
         run: () => open.forEach((path) => takeFromOthers(path, path === tlsKey)),
       },
     );
@@ -119,7 +122,7 @@ export const secretKey =
     if (existsSync(file)) {
       return ok(
         subject,
-        `${file}, ${readKeys(file).length === 1 ? 'one key' : 'several keys'}, for its owner only`,
+        `${file}, ${readKeys(file).length === 1 ? 'one key' : 'several keys'}, readable by its owner only`,
       );
     }
     const given = environment['SVC_SECRET_KEY'] ?? environment['SVC_SECRET_KEY_FILE'];
@@ -129,10 +132,10 @@ export const secretKey =
     return existsSync(join(dataDir, databaseName))
       ? fail(
           subject,
-          `${file} is missing, and the data was made with it`,
-          `put the file back from a backup made --with-key; svc does not start without it, or with another: that gives up the secrets in the data (openssl rand -base64 32)`,
+          `${file} is missing, but the data was created with it`,
+          'restore the file from a backup made --with-key; svc does not start without this key. A new key makes all secrets in the data unreadable (openssl rand -base64 32)',
         )
-      : ok(subject, 'made by the first start');
+      : ok(subject, 'created by the first start');
   };
 
 export const lock =
@@ -148,15 +151,15 @@ export const lock =
         ? ok(subject, `held by the svc process ${running.pid} at ${running.url}`)
         : fail(
             subject,
-            `svc process ${running.pid} serves ${dataDir} without holding its lock`,
+            `svc process ${running.pid} uses ${dataDir} without holding its lock`,
             'restart svc',
           );
     }
     return held
       ? warn(
           subject,
-          `held by a process that cannot be reached: svc in a container, or one that is only just starting`,
-          'stop that one before another serves this folder',
+          'held by a process that cannot be reached: svc in a container, or one that is just starting',
+          'stop that process before you start another with this folder',
         )
       : ok(subject, 'free');
   };
@@ -166,7 +169,7 @@ export const database =
   (subject) => {
     const file = join(dataDir, databaseName);
     if (!existsSync(file)) {
-      return ok(subject, 'made by the first start');
+      return ok(subject, 'created by the first start');
     }
     const connection = connect(file, { nativeBinding, readonly: true, mustExist: true });
     try {
@@ -174,7 +177,7 @@ export const database =
         connection.prepare('PRAGMA quick_check(5)').pluck().all() as string[]
       ).filter((line) => line !== 'ok');
       return problems.length === 0
-        ? ok(subject, `${file} is sound`)
+        ? ok(subject, `${file} is intact`)
         : fail(subject, `${file} is damaged: ${problems.join('; ')}`, restoreAdvice);
     } catch (error) {
       if (!/^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode(error) ?? '')) {
@@ -194,20 +197,20 @@ export const update =
       const { from, to, reason, at } = mark.takenBack;
       return warn(
         subject,
-        `svc ${to} gave way to ${from} on ${timestamp(at)}, because ${reason}`,
-        'look into the log of that time before you update again',
+        `svc ${to} was rolled back to ${from} on ${timestamp(at)}, because ${reason}`,
+        'check the log of that time before you upgrade again',
         {
-          about: `forget that ${to} was taken back (${markFile(dataDir)})`,
+          about: `forget that ${to} was rolled back (${markFile(dataDir)})`,
           run: () => rmSync(markFile(dataDir)),
         },
       );
     }
     return mark === undefined || mark.heldAt !== undefined
-      ? ok(subject, 'none is under way')
+      ? ok(subject, 'none in progress')
       : warn(
           subject,
           'a version is on trial',
-          'wait until it has held; "svc update" says how it ends',
+          'wait until it is final; "svc update" reports how it ended',
         );
   };
 
@@ -217,19 +220,19 @@ export const configFolder =
   (subject) => {
     const applied = readApplied(dataDir);
     if (applied === undefined) {
-      return ok(subject, 'none is watched');
+      return ok(subject, 'no watched folder');
     }
     const { folder, at, changes, problem } = applied;
     return problem === undefined
       ? ok(subject, `${folder} was applied on ${at}: ${changes} changes`)
       : warn(
           subject,
-          `the files of ${folder} are not what svc has: ${problem}`,
-          'correct the file that it names; it is applied within a second',
+          `the files of ${folder} differ from svc: ${problem}`,
+          'correct the file that is named; it is applied within a second',
         );
   };
 
-const restoreAdvice = 'stop svc and put a backup in its place with "svc backup restore"';
+const restoreAdvice = 'stop svc and restore a backup with "svc backup restore"';
 
 /** A look, not a try: taking the lock, even for a moment, could keep a starting svc from it. */
 function isHeld(file: string, nativeBinding: string | undefined): boolean {

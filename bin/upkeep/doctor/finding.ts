@@ -60,8 +60,6 @@ export async function examined(
   try {
     return [await examination(subject)].flat();
   } catch (error) {
-    return [
-      fail(subject, messageOf(error), 'do what the sentence says, then run "svc doctor" again'),
-    ];
+    return [fail(subject, messageOf(error), 'fix the cause, then run "svc doctor" again')];
   }
 }

@@ -24,7 +24,7 @@ export const listening =
           ? ok(subject, `${address} is free`)
           : fail(
               subject,
-              `${address} cannot be listened on: ${messageOf(error)}`,
+              `listening on ${address} failed: ${messageOf(error)}`,
               `correct ${setting}`,
             );
       case 'EADDRINUSE': {
@@ -32,19 +32,19 @@ export const listening =
         return fail(
           subject,
           `${address} is in use${holder === undefined ? ' by a process of another user' : ` by ${holder}`}`,
-          `end that one, or give svc another address (${setting})`,
+          `stop it, or choose another address for svc (${setting})`,
         );
       }
       case 'EACCES':
         return fail(
           subject,
-          `this user may not listen on ${address}`,
-          `set ${setting} to a port above 1023, with a proxy in front of it`,
+          `this user has no permission to listen on ${address}`,
+          `set ${setting} to a port above 1023 and put a reverse proxy in front of it`,
         );
       default:
         return fail(
           subject,
-          `${address} cannot be listened on: ${messageOf(error)}`,
+          `listening on ${address} failed: ${messageOf(error)}`,
           `set ${setting} to an address of this machine`,
         );
     }
@@ -58,7 +58,7 @@ async function ready(subject: string, { url }: RunningSvc) {
   return warn(
     subject,
     `${url}/readyz answers ${status}: ${text.slice(0, 300)}`,
-    'see what it names in the log of svc; a balancer in front sends nothing here meanwhile',
+    'look for the plugins that it names in the log of svc; until then a load balancer sends no traffic here',
   );
 }
 

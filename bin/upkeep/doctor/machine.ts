@@ -31,7 +31,7 @@ export const node: Examination = (subject) => {
   return major > newestKnownNode
     ? warn(
         subject,
-        `${process.version} is newer than what svc was tried on`,
+        `${process.version} is newer than the versions that svc was tested with`,
         `use Node.js ${newestKnownNode} if svc misbehaves`,
       )
     : ok(subject, process.version);
@@ -58,7 +58,7 @@ export const freeDisk =
     if (free < readOnlyBelow) {
       return fail(
         subject,
-        `${detail}: svc writes nothing below ${sizeOf(readOnlyBelow)}`,
+        `${detail}: svc stops writing below ${sizeOf(readOnlyBelow)}`,
         `free space on the disk of ${folder}`,
       );
     }
@@ -83,8 +83,8 @@ export const clock =
       ? ok(subject, timestamp(now))
       : fail(
           subject,
-          `it says ${timestamp(now)}, and ${later} was written at ${timestamp(statSync(later).mtimeMs)}: the clock is behind`,
-          'set the clock, and let it be kept by NTP (systemd-timesyncd, chrony); until then what is new is stored under old times',
+          `the clock shows ${timestamp(now)}, but ${later} was written at ${timestamp(statSync(later).mtimeMs)}: the clock is slow`,
+          'set the clock and keep it in sync with NTP (systemd-timesyncd, chrony); until then new data is stored with wrong times',
         );
   };
 
@@ -97,28 +97,28 @@ export const openFiles =
   (subject) => {
     const of = `/proc/${running?.pid ?? 'self'}`;
     if (!existsSync(`${of}/limits`)) {
-      return ok(subject, 'not looked at, since this system does not tell');
+      return ok(subject, 'not checked, because this system does not report it');
     }
     const most = Number(
       /^Max open files\s+(\d+)/m.exec(readFileSync(`${of}/limits`, 'utf8'))?.[1] ?? Infinity,
     );
     const used = running === undefined ? 0 : readdirSync(`${of}/fd`).length;
     const raise =
-      'raise it: LimitNOFILE= in the unit, "ulimit -n 65536" before svc is started by hand, --ulimit nofile=65536 for a container';
+      'raise it: LimitNOFILE= in the unit, "ulimit -n 65536" before you start svc by hand, --ulimit nofile=65536 for a container';
     if (used > most * nearly) {
       return fail(
         subject,
-        `svc has ${used} of ${most} files open: beyond it connections are refused`,
+        `svc has ${used} of ${most} files open: at the limit it refuses connections`,
         raise,
       );
     }
     return most < fewestFiles
       ? warn(
           subject,
-          `at most ${most}, of which each edge, each browser and each block of a store takes one`,
+          `the limit is ${most}; each edge, each browser and each block of a store needs one`,
           raise,
         )
-      : ok(subject, running === undefined ? `at most ${most}` : `${used} of ${most}`);
+      : ok(subject, running === undefined ? `the limit is ${most}` : `${used} of ${most}`);
   };
 
 /** Tried, since nobody tells how many watches others of this user hold. */
@@ -126,7 +126,7 @@ export const fileWatching: Examination = (subject) => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-doctor-'));
   try {
     watch(folder).close();
-    return ok(subject, 'changes of files are noticed');
+    return ok(subject, 'file changes are detected');
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code !== 'EMFILE' && code !== 'ENOSPC') {
@@ -135,8 +135,8 @@ export const fileWatching: Examination = (subject) => {
     const limit = code === 'EMFILE' ? 'max_user_instances' : 'max_user_watches';
     return warn(
       subject,
-      `this user has no inotify ${code === 'EMFILE' ? 'instance' : 'watch'} left (fs.inotify.${limit}): changes of plugins, personas and skills are not noticed`,
-      `raise it: "sysctl fs.inotify.${limit}=${code === 'EMFILE' ? 1_024 : 524_288}", and in /etc/sysctl.d to keep it`,
+      `this user has no inotify ${code === 'EMFILE' ? 'instance' : 'watch'} left (fs.inotify.${limit}): changes of plugins, personas and skills are not detected`,
+      `raise it: "sysctl fs.inotify.${limit}=${code === 'EMFILE' ? 1_024 : 524_288}", and add it to /etc/sysctl.d to keep it`,
     );
   } finally {
     rmSync(folder, { recursive: true });

@@ -13,27 +13,27 @@ const doubts: Readonly<Record<string, readonly [what: string, fix: string]>> = {
   CERT_HAS_EXPIRED: ['its certificate has expired', 'renew the certificate of the proxy'],
   CERT_NOT_YET_VALID: [
     'its certificate is not valid yet',
-    'look at the clock of this machine, or renew the certificate of the proxy',
+    'check the clock of this machine, or renew the certificate of the proxy',
   ],
   ERR_TLS_CERT_ALTNAME_INVALID: [
     'its certificate is for another name',
-    'have one made for this name, or correct http.public_url',
+    'get a certificate for this name, or correct http.public_url',
   ],
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
-    'its certificate comes without the one that signed it',
+    'its certificate chain is incomplete',
     'let the proxy send the whole chain (fullchain.pem)',
   ],
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: [
-    'the authority of its certificate is not known here',
-    'give agents that authority (svc edge install --ca), and this one by NODE_EXTRA_CA_CERTS',
+    'this machine does not know the authority of its certificate',
+    "give the authority's file to agents (svc edge install --ca), and to this machine with NODE_EXTRA_CA_CERTS",
   ],
   DEPTH_ZERO_SELF_SIGNED_CERT: [
-    'its certificate is signed by itself',
-    'give it to agents (svc edge install --ca) and browsers, or have one made by an authority',
+    'its certificate is self-signed',
+    'give it to agents (svc edge install --ca) and browsers, or get a certificate from an authority',
   ],
   SELF_SIGNED_CERT_IN_CHAIN: [
-    'the authority of its certificate is not known here',
-    'give agents that authority (svc edge install --ca), and this one by NODE_EXTRA_CA_CERTS',
+    'this machine does not know the authority of its certificate',
+    "give the authority's file to agents (svc edge install --ca), and to this machine with NODE_EXTRA_CA_CERTS",
   ],
 };
 
@@ -52,15 +52,15 @@ export const publicAddress =
     if (typeof streamed === 'string') {
       return fail(
         subject,
-        `${url} cannot be reached from here: ${streamed}`,
-        'look whether the proxy runs and the name leads to it, or correct http.public_url',
+        `${url} cannot be reached from this machine: ${streamed}`,
+        'check that the proxy runs and the name resolves to it, or correct http.public_url',
       );
     }
     if (streamed.status !== 200) {
       return fail(
         subject,
         `${url} does not lead to this svc: it answered ${streamed.status}`,
-        'let the proxy pass every path of that address on to http.addr, or correct http.public_url',
+        'let the proxy forward every path of that address to http.addr, or correct http.public_url',
       );
     }
     return [
@@ -76,16 +76,16 @@ function certificateOf(subject: string, url: string, doubt: string | undefined):
       ? ok(subject, `${url} leads here`)
       : warn(
           subject,
-          `${url} is without TLS: passwords can be read on the way`,
-          'let the proxy serve https, and set http.public_url to that',
+          `${url} does not use TLS: passwords can be read in transit`,
+          'let the proxy serve https, and set http.public_url to the https address',
         );
   }
   if (doubt === undefined) {
-    return ok(subject, `${url} leads here, with a certificate that is believed`);
+    return ok(subject, `${url} leads here, with a trusted certificate`);
   }
   const [what, fix] = doubts[doubt] ?? [
-    `its certificate is not believed (${doubt})`,
-    'have one made by an authority that your machines know',
+    `its certificate is not trusted (${doubt})`,
+    'get a certificate from an authority that your machines trust',
   ];
   return fail(subject, `${url}: ${what}`, fix);
 }
@@ -101,16 +101,16 @@ function streams(
   if (Number.isNaN(apart)) {
     return fail(
       subject,
-      'a stream breaks off on its way',
-      'let the proxy keep an answer open that takes minutes (proxy_read_timeout), and change nothing in it',
+      'a stream is cut off on its way',
+      'let the proxy keep responses open for minutes (proxy_read_timeout), and pass them on unchanged',
     );
   }
   return apart >= togetherMs
-    ? ok(subject, 'come as they are sent')
+    ? ok(subject, 'arrive as they are sent')
     : fail(
         subject,
-        'a proxy holds streams back until they end: chat and live pages stand still',
-        'nginx: "proxy_buffering off;" and no "proxy_ignore_headers X-Accel-Buffering"; others: switch buffering and compression of text/event-stream off',
+        'a proxy buffers streams until they end: chat and live pages do not update',
+        'nginx: "proxy_buffering off;" and no "proxy_ignore_headers X-Accel-Buffering"; other proxies: turn off buffering and compression of text/event-stream',
       );
 }
 
@@ -118,8 +118,8 @@ function sockets(subject: string, url: string): Promise<Finding> {
   const broken = (why: string): Finding =>
     fail(
       subject,
-      `a WebSocket does not get through (${why}): agents, shells and live logs cannot connect`,
-      'nginx: "proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection $connection_upgrade;" as config/nginx.conf has it',
+      `WebSocket connections fail (${why}): agents, shells and live logs cannot connect`,
+      'nginx: "proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection $connection_upgrade;" as in config/nginx.conf',
     );
   return new Promise((resolve) => {
     const socket = new WebSocket(url.replace(/^http/, 'ws'), {
@@ -132,15 +132,15 @@ function sockets(subject: string, url: string): Promise<Finding> {
       socket.terminate();
       resolve(finding);
     };
-    socket.once('open', () => socket.send('there and back'));
+    socket.once('open', () => socket.send('echo received'));
     socket.once('message', (data: Buffer) =>
       settle(
-        data.toString() === 'there and back'
-          ? ok(subject, 'get through')
-          : broken('what comes back is not what was sent'),
+        data.toString() === 'echo received'
+          ? ok(subject, 'work')
+          : broken('the echo differs from what was sent'),
       ),
     );
-    socket.once('close', () => settle(broken('it was closed')));
+    socket.once('close', () => settle(broken('the connection was closed')));
     socket.once('error', (error) => settle(broken(messageOf(error))));
   });
 }

@@ -37,7 +37,7 @@ export async function fetchVersion(from: string, file: string): Promise<Fetched>
   if (stated !== undefined && stated !== sha256) {
     throw new SvcError(
       'conflict',
-      `the digest of ${name} is not the one in ${name}.sha256: nothing was changed; fetch both again`,
+      `the digest of ${name} does not match ${name}.sha256: nothing was changed; download both again`,
     );
   }
   chmodSync(file, 0o755);
@@ -68,7 +68,7 @@ async function write(
       if (size > largest) {
         throw new SvcError(
           'invalid_argument',
-          `${from} is larger than ${largest} bytes, so it is no svc`,
+          `${from} is larger than ${largest} bytes, so it is not svc`,
         );
       }
       hash.update(chunk);
@@ -97,7 +97,7 @@ async function opened(url: string): Promise<AsyncIterable<Uint8Array>> {
   if (status !== 200 || body === null) {
     throw new SvcError(
       'unavailable',
-      `${url} answered ${status}: nothing was changed; look at the address`,
+      `${url} answered ${status}: nothing was changed; check the address`,
     );
   }
   return quick(body, url);
@@ -134,7 +134,7 @@ async function asked(url: string, redirects = 0): Promise<Response> {
   if (protocol !== 'https:' && !['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) {
     throw new SvcError(
       'invalid_argument',
-      `${url} is not reached by https: fetch the file yourself and name it`,
+      `${url} does not use https: download the file yourself and name it`,
     );
   }
   const silent = new AbortController();

@@ -8,7 +8,7 @@ export async function withUpdateLock<T>(file: string, work: () => Promise<T>): P
     if (tries === 3 || lives(file)) {
       throw new SvcError(
         'conflict',
-        `another update is under way: wait for its end, or delete ${file} if none runs`,
+        `another update is in progress: wait until it ends, or delete ${file} if none is running`,
       );
     }
     rmSync(file, { force: true });

@@ -49,6 +49,6 @@ function complaint(stdout: string, stderr: string): string {
   try {
     return (JSON.parse(stdout) as { message: string }).message;
   } catch {
-    return (stderr.trim() || stdout.trim() || 'it said nothing').slice(-1_000);
+    return (stderr.trim() || stdout.trim() || 'no output').slice(-1_000);
   }
 }

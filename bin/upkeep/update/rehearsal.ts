@@ -36,7 +36,7 @@ export async function rehearse(environment: Environment): Promise<Rehearsed> {
         await core.parts.storage.migrate(id, sql);
       }
     } finally {
-      await core.stop('the rehearsal is over');
+      await core.stop('the rehearsal has ended');
     }
     const migrations = migrationsSince(copy, began, product.embedded?.nativeBinding);
     return {

@@ -18,7 +18,7 @@ export function publicKey(text: string): KeyObject {
   if (base64 === undefined) {
     throw new SvcError(
       'invalid_argument',
-      'a release key is ed25519: and 44 signs of base64, as the build that signs with it prints',
+      'a release key is ed25519: followed by 44 characters of base64, as the build that signs with it prints',
     );
   }
   return createPublicKey({
@@ -44,7 +44,7 @@ export async function trustedKey(
   if (!publicKey(given).equals(publicKey(kept))) {
     throw new SvcError(
       'forbidden',
-      `this svc takes versions signed with ${kept}: to take those of another key, write that one to ${keptIn}`,
+      `this svc accepts versions signed with ${kept}: to accept those of another key, write that key to ${keptIn}`,
     );
   }
   return kept;
@@ -78,7 +78,7 @@ export function assertSigned(
   if (signature === undefined) {
     throw new SvcError(
       'forbidden',
-      `${name}.sig is missing: nothing was changed; have the version signed, or take it with --unsigned`,
+      `${name}.sig is missing: nothing was changed; get a signed version, or accept this one with --unsigned`,
     );
   }
   if (!verify(null, Buffer.from(sha256, 'hex'), publicKey(key), Buffer.from(signature, 'base64'))) {

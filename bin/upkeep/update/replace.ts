@@ -68,7 +68,7 @@ export function tryVersion(next: string, program: string, dataDir: string): Trie
   if (news.length > 0) {
     throw new SvcError(
       'conflict',
-      `svc ${version} finds what ${from} does not: ${news.join('; ')}: nothing was changed; "svc doctor" says what to do`,
+      `svc ${version} finds problems that ${from} does not: ${news.join('; ')}: nothing was changed; "svc doctor" says what to do`,
     );
   }
   return { ...answerAsOwner<Rehearsed>(next, ['update', '--rehearse'], dataDir), from, version };
@@ -124,13 +124,13 @@ export async function replace(update: Update, { from, version: to }: Tried): Pro
   writeRecord(program, record);
   writeMark(dataDir, { id: record.id, program });
   switchTo(program, { version: from, replacedBy: to, at: record.beganAt });
-  say(`svc ${to} is in place, ${from} beside it`);
+  say(`svc ${to} is installed, with ${from} kept next to it`);
   if (!runs) {
     return { serves: false };
   }
   await keeper.restart();
   if (!keeper.isService) {
-    say('svc was told to end; start it again, where nothing does that by itself');
+    say('svc was stopped; start it again, unless a service manager does that');
   }
   return await judged(update, record, active);
 }

@@ -93,7 +93,7 @@ function told(pid: number, signal: NodeJS.Signals | 0): boolean {
     if ((error as NodeJS.ErrnoException).code === 'EPERM') {
       throw new SvcError(
         'forbidden',
-        `svc (process ${pid}) belongs to another user: run this as the one who has started it, or as root`,
+        `svc (process ${pid}) belongs to another user: run this as the user that started it, or as root`,
         { cause: error },
       );
     }

@@ -22,7 +22,7 @@ export class TrialStart {
       // Whoever starts it again starts the version before, after three such ends or once it is given up.
       this.#late = setTimeout(() => {
         process.stderr.write(
-          `svc: this version is on trial and was not ready within ${trial.deadlineMs / 1_000} s: it ends\n`,
+          `svc: this version is on trial and was not ready within ${trial.deadlineMs / 1_000} s; stopping\n`,
         );
         process.exit(1);
       }, trial.deadlineMs);

@@ -59,7 +59,7 @@ export function beginTrial(
   if (version !== record.to && record.state === 'trial') {
     throw new SvcError(
       'conflict',
-      `svc ${version} was replaced by ${record.to} while it started: start it again, where nothing does that by itself`,
+      `svc ${version} was replaced by ${record.to} while it started: start it again, unless a service manager does that`,
     );
   }
   const { id, deadlineMs, holdMs } = record;
@@ -67,9 +67,9 @@ export function beginTrial(
   const writable = mayReplace(program);
   if (record.state === 'back') {
     if (writable) {
-      takeBack(program, record, record.reason ?? 'it was given up', nativeBinding);
+      takeBack(program, record, record.reason ?? 'it was rolled back', nativeBinding);
     }
-    throw gaveWay(record, record.reason ?? 'it was given up');
+    throw gaveWay(record, record.reason ?? 'it was rolled back');
   }
   if (!writable) {
     return trial;
@@ -80,7 +80,7 @@ export function beginTrial(
     counted.starts > mostStarts &&
     !(mark.readyAt !== undefined && changedTables(record, nativeBinding))
   ) {
-    const reason = `it was started ${mostStarts} times and did not stay`;
+    const reason = `it was started ${mostStarts} times and did not stay up`;
     takeBack(program, counted, reason, nativeBinding);
     throw gaveWay(record, reason);
   }
@@ -224,7 +224,7 @@ export function backupBefore({
   if (found === undefined) {
     throw new SvcError(
       'conflict',
-      `there is no backup of before ${to} in ${folder}: put one in place with "svc backup restore" and start svc again`,
+      `there is no backup from before ${to} in ${folder}: restore one with "svc backup restore" and start svc again`,
     );
   }
   return found;
@@ -239,7 +239,7 @@ function restore(program: string, { dataDir }: UpdateRecord, dir: string): void 
   if (code !== 0) {
     throw new SvcError(
       'conflict',
-      `the backup ${dir} was not put back: ${stderr.trim().slice(-500)}; do it with "svc backup restore" and start svc again`,
+      `restoring the backup ${dir} failed: ${stderr.trim().slice(-500)}; run "svc backup restore" and start svc again`,
     );
   }
 }
@@ -256,5 +256,5 @@ function mayReplace(program: string): boolean {
 const gaveWay = ({ from, to }: Pick<UpdateRecord, 'from' | 'to'>, reason: string): SvcError =>
   new SvcError(
     'conflict',
-    `svc ${to} gave way, because ${reason}; svc ${from} is in its place again: start it, where nothing does that by itself`,
+    `svc ${to} was rolled back, because ${reason}; svc ${from} is installed again: start it, unless a service manager does that`,
   );

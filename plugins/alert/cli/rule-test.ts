@@ -39,11 +39,11 @@ export const command: Command = {
   operands: ['<file>'],
   options: {
     'ignore-unknown-fields': {
-      about: 'fields of rule files that Prometheus does not know are no fault',
+      about: 'accept fields of rule files that Prometheus does not know',
     },
   },
   about:
-    "Runs rule unit tests in Prometheus' own format: alerts and values that are expected of the rule files it names, over the series it holds. Series may hold native histograms, {{…}}, which the metrics store itself does not keep. No svc needs to run, and nothing is kept. Exit code 1 when something is not as expected.",
+    "Runs unit tests in Prometheus' format: checks the alerts and values of rule files against series in the test. Series may hold native histograms, {{…}}, which the metrics store itself does not keep. Needs no running svc and stores nothing. Exits with 1 when a test fails.",
   example: 'svc rule test alerts_test.yaml',
 
   async run(call, shell) {
@@ -81,7 +81,7 @@ function ruleFiles(content: string, path: string): readonly RuleText[] {
   return namedIn(content, path).flatMap((name) => {
     const found = filesLike(name, folder);
     if (found.length === 0) {
-      throw usageFailure(`${path} names the rule file ${name}, and there is none`);
+      throw usageFailure(`${path} names the rule file ${name}, which does not exist`);
     }
     return found.map((file) => ({ name: relative(folder, file) || file, content: textOf(file) }));
   });
@@ -93,7 +93,7 @@ function namedIn(content: string, path: string): readonly string[] {
       (parse(content, { maxAliasCount: 50 }) as { rule_files?: unknown } | null)?.rule_files ?? [];
     return Array.isArray(named) ? named.map(String) : [];
   } catch (error) {
-    throw usageFailure(`${path} is no YAML: ${messageOf(error).split('\n')[0]!}`);
+    throw usageFailure(`${path} is not valid YAML: ${messageOf(error).split('\n')[0]!}`);
   }
 }
 
@@ -116,8 +116,8 @@ function lines({ kind, at, subject, expected, got, message }: Failure, paint: Pa
       .map((line) => paint.bad(`    - ${printable(line)}`)),
     ...got.filter((line) => !same.has(line)).map((line) => paint.good(`    + ${printable(line)}`)),
     ...(message === undefined && expected.length === 0
-      ? [paint.faint('    nothing was expected')]
+      ? [paint.faint('    expected nothing')]
       : []),
-    ...(message === undefined && got.length === 0 ? [paint.faint('    nothing came')] : []),
+    ...(message === undefined && got.length === 0 ? [paint.faint('    got nothing')] : []),
   ];
 }

@@ -4,13 +4,13 @@ import { type Command, clientOptions, openClient, usageFailure, openQuestions } 
 export const command: Command = {
   operands: ['<approval>'],
   options: {
-    yes: { about: 'sign what "svc approval list" has shown without asking again; needs --sha256' },
-    sha256: { value: 'hash', about: 'sign only if what would run is still this' },
-    comment: { value: 'text', about: 'kept with the signature' },
+    yes: { about: 'sign without confirmation; needs --sha256' },
+    sha256: { value: 'hash', about: 'sign only if the change still has this hash' },
+    comment: { value: 'text', about: 'note to keep with the signature' },
     ...clientOptions,
   },
   about:
-    'Shows what will run, word for word, and signs exactly that: changed arguments need another signature. You sign as the person who is signed in.',
+    'Shows exactly what will run and signs that: changed arguments need another signature. You sign as the signed-in user.',
   example: 'svc approval sign 01a20a37-4cfa-7f32-99a8-ccbe072cf8e5',
 
   async run(call, shell) {
@@ -19,18 +19,18 @@ export const command: Command = {
     const hash = call.value('sha256');
     if (hash !== undefined && hash !== approval.args_sha256) {
       throw usageFailure(
-        '--sha256 is not that of the change as it waits now: look at it again with "svc approval list"',
+        '--sha256 does not match the pending change: review it again with "svc approval list"',
       );
     }
     if (!call.has('yes')) {
       process.stderr.write(`${describe(approval)}\n`);
       const answer = await openQuestions().ask('Sign it? Type yes');
       if (answer.trim().toLowerCase() !== 'yes') {
-        throw usageFailure('nothing was signed: only "yes" signs');
+        throw usageFailure('not signed: only "yes" signs');
       }
     } else if (hash === undefined) {
       throw usageFailure(
-        '--yes needs --sha256: what is signed unseen must be named by its hash, which "svc approval list --json" shows',
+        '--yes needs --sha256: a change that is signed unseen must be named by its hash, which "svc approval list --json" shows',
       );
     }
     const comment = call.value('comment');

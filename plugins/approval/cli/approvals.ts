@@ -24,7 +24,7 @@ export async function waiting(client: ApiClient, id: string): Promise<Approval> 
     throw new Failure(
       4,
       'conflict',
-      `the change ${approval.id} is ${approval.status}: there is nothing to decide`,
+      `the change ${approval.id} is ${approval.status}: there is nothing left to decide`,
     );
   }
   return approval;
@@ -41,5 +41,5 @@ export const describe = ({
 }: Approval): string =>
   [
     ...rendered.split('\n').map((line) => `  ${printable(line)}`),
-    `${kind}, on ${printable(target.name) || 'this manager'}; asked for by ${printable(by.name)}; ${signatures.length} of ${wanted} signatures; until ${until}`,
+    `${kind}, on ${printable(target.name) || 'this manager'}; requested by ${printable(by.name)}; ${signatures.length} of ${wanted} signatures; until ${until}`,
   ].join('\n');

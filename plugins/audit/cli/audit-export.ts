@@ -7,16 +7,19 @@ import { pipeline } from 'node:stream/promises';
 import { type Call, type Command, clientOptions, openClient } from 'svc/cli';
 
 const filters = {
-  actor: { value: 'who', about: 'an e-mail address, a user id, or kind:id such as token:7' },
+  actor: {
+    value: 'who',
+    about: 'filter by actor: an e-mail address, a user id, or kind:id such as token:7',
+  },
   action: {
     value: 'name',
-    about: 'such as edge:create; edge:* is everything that happens to edges',
+    about: 'filter by action, such as edge:create or edge:*',
   },
-  'resource-type': { value: 'type', about: 'such as edge' },
-  'resource-id': { value: 'id', about: 'of what it happened to' },
+  'resource-type': { value: 'type', about: 'filter by kind of target, such as edge' },
+  'resource-id': { value: 'id', about: 'id of the target' },
   status: { value: 'status', about: 'success, failure or denied' },
-  from: { value: 'time', about: 'this moment or later, as 2026-11-20T18:00:00Z' },
-  to: { value: 'time', about: 'before this moment' },
+  from: { value: 'time', about: 'from this time on, such as 2026-11-20T18:00:00Z' },
+  to: { value: 'time', about: 'before this time' },
 };
 
 export const command: Command = {
@@ -24,13 +27,13 @@ export const command: Command = {
   options: {
     format: {
       value: 'jsonl|csv',
-      about: 'one JSON document a line (default), or CSV for spreadsheets',
+      about: 'jsonl (one JSON document a line, the default) or csv',
     },
-    out: { value: 'file', about: 'where to, instead of standard output; readable by you only' },
+    out: { value: 'file', about: 'file to write instead of standard output; readable by you only' },
     ...filters,
     ...clientOptions,
   },
-  about: 'Oldest row first. The export itself becomes a row of the trail.',
+  about: 'Oldest entry first. The export itself is recorded in the audit log.',
   example:
     "svc audit export --format csv --out audit.csv --action 'edge:*' --from 2026-11-01T00:00:00Z",
 
@@ -43,7 +46,7 @@ export const command: Command = {
       return { data: undefined, text: () => '' };
     }
     const file = resolve(out);
-    await shell.progress('Exporting the audit trail', async () =>
+    await shell.progress('Exporting the audit log', async () =>
       save(await client.download(path), file),
     );
     return { data: { file }, text: () => file };

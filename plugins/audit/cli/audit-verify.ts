@@ -24,13 +24,13 @@ export const command: Command = {
   operands: [],
   options: clientOptions,
   about:
-    'Follows the chain from its first row to its last and holds it against every signed checkpoint, of a data folder that no svc serves on a copy. Exit code 1 when a row is not as it was written.',
+    'Checks the hash chain from its first row to its last against every signed checkpoint, on a copy of a data folder that no svc uses. Exits with 1 when a row was altered.',
   example: 'svc audit verify',
 
   async run(call, shell) {
     const ask = (client: ApiClient): Promise<Verdict> =>
       client.get<Verdict>('/api/v1/admin/audit-logs/verify', withinMs);
-    const verdict = await shell.progress('Verifying the audit trail', async () =>
+    const verdict = await shell.progress('Verifying the audit log', async () =>
       (await isIdleFolder(call, shell))
         ? await shell.askCopy('audit', ask)
         : await ask(await openClient(call, shell)),
@@ -40,12 +40,12 @@ export const command: Command = {
 };
 
 function page(
-  { ok, rows, first_bad_seq, reason = 'no cause known', checkpoints, anchors }: Verdict,
+  { ok, rows, first_bad_seq, reason = 'no reason known', checkpoints, anchors }: Verdict,
   paint: Paint,
 ): string {
   if (ok) {
-    return `${paint.good('ok')} rows that are as they were written: ${rows}, held against checkpoints: ${checkpoints}, anchors: ${anchors}`;
+    return `${paint.good('ok')} unaltered rows: ${rows}, verified checkpoints: ${checkpoints}, anchors: ${anchors}`;
   }
   const where = first_bad_seq === undefined ? '' : ` first bad row ${first_bad_seq}:`;
-  return `${paint.bad('broken')}${where} ${printable(reason)}\nrows that are as they were written: ${rows}`;
+  return `${paint.bad('broken')}${where} ${printable(reason)}\nunaltered rows: ${rows}`;
 }

@@ -15,13 +15,13 @@ export const command: Command = {
   options: {
     agent: {
       value: 'name',
-      about: 'which persona answers; default: the one that the question is for',
+      about: 'persona that answers; default: the best match for the question',
     },
-    session: { value: 'id', about: 'go on with this session, which an earlier answer has named' },
+    session: { value: 'id', about: 'continue this session; an earlier answer has named it' },
     ...clientOptions,
   },
   about:
-    'Needs a model: "svc llm doctor" says whether there is one. What it wants to change waits for "svc approval sign".',
+    'Needs a model: "svc llm doctor" checks it. Changes that the agent proposes wait for "svc approval sign".',
   example: "svc ask 'why is db-3 swapping?'",
 
   async run(call, shell) {
@@ -44,11 +44,11 @@ export const command: Command = {
         [
           ...reply.message.split('\n').map(printable),
           '',
-          ...(reply.agent === null ? [] : [`Answered by the agent ${printable(reply.agent)}`]),
+          ...(reply.agent === null ? [] : [`Answered by ${printable(reply.agent)}`]),
           ...reply.approvals.map(
-            (id) => `It waits for a signature: svc approval sign ${printable(id)}`,
+            (id) => `Waiting for a signature: svc approval sign ${printable(id)}`,
           ),
-          `Go on with: svc ask --session ${printable(session)} '…'`,
+          `Continue with: svc ask --session ${printable(session)} '…'`,
         ].join('\n'),
       code: reply.finish_reason === 'error' ? 1 : 0,
     };

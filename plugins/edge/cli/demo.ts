@@ -6,13 +6,13 @@ export const command: Command = {
   options: {
     port: {
       value: 'n',
-      about: 'on which it serves, at 127.0.0.1; default 8088, 0 takes one that is free',
+      about: 'port on 127.0.0.1; default 8088, 0 picks a free one',
     },
-    hosts: { value: 'n', about: 'how many are simulated, from 8 to 1000; default 50' },
-    'fault-after': { value: 'seconds', about: 'when one of them breaks; default 60' },
+    hosts: { value: 'n', about: 'number of simulated hosts, from 8 to 1000; default 50' },
+    'fault-after': { value: 'seconds', about: 'seconds until one host breaks; default 60' },
   },
   about:
-    'A whole svc to look at, without a network or a host of your own: simulated hosts with services that need each other, one of which breaks within a minute. It is alerted, investigated and told here; chat answers by a scripted model. Its data is in a folder of its own, which is removed at the end.',
+    'Runs a whole svc without a network or real hosts: simulated hosts with services that depend on each other, one of which breaks within a minute. You see the alert, the investigation and the notification; a scripted model answers in chat. The data is in a temporary folder that is removed at the end.',
   example: 'svc demo',
 
   async run(call, shell) {
@@ -35,11 +35,11 @@ export const command: Command = {
           tell: (line) => say(clock() + line),
         }),
       (demo) => {
-        say(`A demo of svc serves at ${demo.url}`);
-        say(`Sign in as ${demo.email} with ${demo.password}`);
-        say(`Ctrl-C ends it and removes its data, ${demo.dataDir}`);
+        say(`The demo is ready at ${demo.url}`);
+        say(`Sign in as ${demo.email} with password ${demo.password}`);
+        say(`Ctrl-C stops it and deletes its data, ${demo.dataDir}`);
         say(`In another terminal: svc alert list --data ${demo.dataDir}`);
-        say(`${clock()}ready; the hosts are coming`);
+        say(`${clock()}ready; hosts are connecting`);
         void demo.play();
       },
     );
@@ -56,7 +56,7 @@ function number(
 ): number {
   const value = Number(text ?? usual);
   if (!Number.isInteger(value) || value < least || value > most) {
-    throw usageFailure(`--${name} is a whole number from ${least} to ${most}`);
+    throw usageFailure(`--${name} must be a whole number from ${least} to ${most}`);
   }
   return value;
 }

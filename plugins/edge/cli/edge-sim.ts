@@ -8,56 +8,55 @@ const tellMs = 1_000;
 export const command: Command = {
   operands: [],
   options: {
-    manager: { value: 'url', about: 'where the manager is' },
+    manager: { value: 'url', about: 'address of the manager' },
     token: {
       value: 'token',
       about:
-        'an enrolment token with as many uses as there are hosts; or in SVC_EDGE_TOKEN. Hosts that have their keys need none',
+        'enrolment token with as many uses as hosts; or set SVC_EDGE_TOKEN. Hosts that have their keys need none',
     },
-    count: { value: 'n', about: 'how many hosts; default 10' },
+    count: { value: 'n', about: 'number of hosts; default 10' },
     ramp: {
       value: 'seconds',
-      about:
-        'they come one after the other over so many seconds; default one second for each hundred',
+      about: 'seconds over which the hosts connect; default: one second for each hundred hosts',
     },
     seed: {
       value: 'text',
-      about: 'the same seed brings the same hosts again, with the keys of the last time; default 1',
+      about:
+        'seed of the simulation: the same seed gives the same hosts and reuses their keys; default 1',
     },
     'fail-prob': {
       value: '0…1',
       about:
-        'chance of a fault in each interval and each answer of a host: a reset, a broken push, a slow answer; default 0',
+        'chance of a fault for each interval and each answer of a host: a reset, a broken push, a slow answer; default 0',
     },
-    interval: { value: 'seconds', about: 'how often each host pushes its metrics; default 15' },
+    interval: { value: 'seconds', about: 'seconds between metric pushes of a host; default 15' },
     metrics: {
       value: 'full|snapshot',
       about:
-        'what each push has: about forty series as an agent sends them, or the thirteen of a host snapshot; default full',
+        'content of each push: full (about forty series, as an agent sends) or snapshot (thirteen); default full',
     },
-    'logs-per-second': { value: 'n', about: 'log lines of each host; default 0' },
+    'logs-per-second': { value: 'n', about: 'log lines a second of each host; default 0' },
     'requests-per-minute': {
       value: 'n',
       about:
-        'requests of each application: eight hosts are one, and each asks the next ones to serve a request, which leaves spans; default 0, and no applications',
+        'requests a minute of each application, which leave spans: eight hosts form one, and each calls the next; default 0, no applications',
     },
     past: {
       value: 'seconds',
-      about:
-        'how much of the time before they came hosts tell of at first, minute by minute; default 0',
+      about: 'history that hosts send when they connect, one sample a minute; default 0',
     },
     fault: {
       value: 'kind:host',
       about:
-        'what goes wrong with one of them: cpu, memory, disk or io, such as cpu:3; hosts that depend on it slow down too',
+        'fault on one host: cpu, memory, disk or io, such as cpu:3; hosts that depend on it slow down too',
     },
     'fault-after': {
       value: 'seconds',
-      about: 'when that begins, from the start of the host; default 0',
+      about: 'when the fault begins, counted from the start of the host; default 0',
     },
   },
   about:
-    'Simulates a fleet, to see what a manager carries: each host enrols, keeps a tunnel, answers what it is asked and pushes what it measures. On loopback each dials from an address of its own; elsewhere the limits for one address hold. A line a second tells how it goes; SIGINT ends it with a summary. Keys are kept in the data folder.',
+    'Simulates a fleet to load a manager: each host enrols, keeps a tunnel, answers calls and pushes metrics. On loopback each connects from its own address; elsewhere the limits for one address apply. Prints one line a second; SIGINT ends it with a summary. Keys are kept in the data folder.',
   example:
     'svc edge-sim --manager http://127.0.0.1:8080 --token svc_enrol_… --count 1000 --ramp 10',
 

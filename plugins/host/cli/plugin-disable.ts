@@ -4,10 +4,12 @@ import { type PluginDetail, pluginPath } from './plugin-detail.ts';
 export const command: Command = {
   operands: ['<id>'],
   options: {
-    cascade: { about: 'also when other plugins need it; they are blocked until it is enabled' },
+    cascade: {
+      about: 'also disable it when other plugins need it; they are blocked until it is enabled',
+    },
     ...clientOptions,
   },
-  about: 'It stays out of service over restarts, until "svc plugin enable".',
+  about: 'It stays disabled across restarts, until "svc plugin enable".',
   example: 'svc plugin disable version --cascade',
 
   async run(call, shell) {
@@ -17,8 +19,7 @@ export const command: Command = {
     const plugin = await client.post<PluginDetail>(
       `${path}/disable${call.has('cascade') ? '?cascade=true' : ''}`,
     );
-    const blocked =
-      dependents.length === 0 ? '' : `; without it these are blocked: ${dependents.join(', ')}`;
+    const blocked = dependents.length === 0 ? '' : `; blocked without it: ${dependents.join(', ')}`;
     return { data: plugin, text: () => `${plugin.id} is ${plugin.state}${blocked}` };
   },
 };

@@ -15,7 +15,7 @@ export const command: Command = {
   operands: ['<id>'],
   options: clientOptions,
   about:
-    'Shows its state and cause, what it needs and who needs it, what its last start cost, and everything it owns.',
+    'Shows its state and cause, its dependencies and dependents, the time of its last start, and everything it owns.',
   example: 'svc plugin why version',
 
   async run(call, shell) {
@@ -48,8 +48,8 @@ function facts(plugin: PluginDetail): [name: string, value: string][] {
     ...lastStart(plugin),
     ...(plugin.draining.length === 0
       ? []
-      : [['still ending', `generation ${plugin.draining.join(', ')}`] as [string, string]]),
-    ...(plugin.residue === null ? [] : [['left behind', plugin.residue] as [string, string]]),
+      : [['draining', `generation ${plugin.draining.join(', ')}`] as [string, string]]),
+    ...(plugin.residue === null ? [] : [['leaked', plugin.residue] as [string, string]]),
     ...plugin.strikes.map(({ at, where, cause }): [string, string] => [
       'error',
       `${at} in ${where}: ${cause}`,
@@ -63,8 +63,8 @@ function lastStart({ last_attempt }: PluginDetail): [name: string, value: string
   }
   const { ok, generation, stage, cause, at, timings_ms } = last_attempt;
   const outcome = ok
-    ? `generation ${generation} came up`
-    : `generation ${generation} failed in ${stage ?? 'an unknown stage'}: ${cause ?? 'no cause known'}`;
+    ? `generation ${generation} started`
+    : `generation ${generation} failed in ${stage ?? 'an unknown stage'}: ${cause ?? 'unknown cause'}`;
   const stages = Object.entries(timings_ms).map(([name, ms]) => `${name} ${milliseconds(ms)}`);
   return [
     ['last start', `${outcome} (${at})`],

@@ -45,14 +45,14 @@ export async function findUser(client: ApiClient, who: string): Promise<User> {
     throw new Failure(
       4,
       'not_found',
-      `there is no user ${email} that you can see; "svc user list" shows all of them`,
+      `there is no user ${email} that you can see; "svc user list" shows all`,
     );
   }
   return user;
 }
 
 export const generateOption: Readonly<Record<'generate', Option>> = {
-  generate: { about: 'make up a password and show it once, instead of asking for one' },
+  generate: { about: 'generate a password and show it once' },
 };
 
 /** A password that somebody chose, or one that must be shown to them. */
@@ -66,8 +66,8 @@ export async function newPassword(call: Call, questions: Questions): Promise<New
     return { password: randomBytes(18).toString('base64url'), generated: true };
   }
   const password = await questions.askHidden('New password');
-  if (questions.atTerminal && (await questions.askHidden('The same again')) !== password) {
-    throw usageFailure('the two passwords are not the same, so nothing was changed: try again');
+  if (questions.atTerminal && (await questions.askHidden('Repeat password')) !== password) {
+    throw usageFailure('the passwords do not match, and nothing was changed: try again');
   }
   return { password, generated: false };
 }

@@ -12,12 +12,15 @@ export const command: Command = {
   operands: ['<email>'],
   options: {
     role: { value: 'role', about: 'admin, user, viewer (default) or a custom role' },
-    name: { value: 'name', about: 'what people call them; default: the e-mail up to its @' },
+    name: {
+      value: 'name',
+      about: 'display name; default: the part of the e-mail address before @',
+    },
     ...generateOption,
     ...clientOptions,
   },
   about:
-    'Asks for the password twice, or reads it from standard input. On the machine of svc it makes the first administrator, too.',
+    'Asks for the password twice, or reads it from standard input. On the machine of svc it can also create the first administrator.',
   example: 'svc user create ann@example.org --role admin --name Ann',
 
   async run(call, shell) {

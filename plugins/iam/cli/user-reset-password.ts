@@ -14,7 +14,7 @@ export const command: Command = {
   operands: ['<email|id>'],
   options: { ...generateOption, ...clientOptions },
   about:
-    'Asks for the new password twice, or reads it from standard input, and ends their sessions. Your own takes the current one first.',
+    "Asks for the new password twice, or reads it from standard input, and ends the user's sessions. For your own account it asks for the current password first.",
   example: 'svc user reset-password bob@example.org --generate',
 
   async run(call, shell) {
@@ -33,7 +33,7 @@ export const command: Command = {
     return {
       data: { ...user, ...shownPassword(chosen) },
       text: () =>
-        `The password of ${nameOf(user)} is changed, and their sessions are over${passwordLine(chosen)}`,
+        `The password of ${nameOf(user)} was changed and their sessions ended${passwordLine(chosen)}`,
     };
   },
 };

@@ -5,13 +5,13 @@ export const command: Command = {
   operands: ['<email|id>', '<role>'],
   options: clientOptions,
   about:
-    'It counts from the next request of theirs, and they sign in again. The last administrator stays one.',
+    "Takes effect with the user's next request and ends their sessions. The last administrator cannot be changed.",
   example: 'svc user set-role bob@example.org viewer',
 
   async run(call, shell) {
     const client = await openClient(call, shell);
     const { id } = await findUser(client, call.operand(0));
     const user = await client.patch<User>(`/api/v1/users/${id}/role`, { role: call.operand(1) });
-    return { data: user, text: () => `Now it is ${nameOf(user)}` };
+    return { data: user, text: () => `Changed: ${nameOf(user)}` };
   },
 };

@@ -21,24 +21,25 @@ export const command: Command = {
   options: {
     format: {
       value: 'petshop|rcaeval|openrca|sim',
-      about: 'what the folder holds; sim makes incidents of its own and needs none. Default sim',
+      about:
+        'format of the data set: petshop, rcaeval, openrca or sim; sim generates incidents and needs no folder. Default sim',
     },
     seeds: {
       value: 'n',
       about:
-        'simulated faults of each of two sorts, and half as many calm and a quarter as many with evidence withheld; default 100',
+        'simulated faults of each of two sorts; half as many calm cases and a quarter as many with evidence withheld are added; default 100',
     },
     from: {
       value: 'n',
-      about: 'the first seed; the same seeds make the same incidents on every machine. Default 0',
+      about: 'first seed; the same seeds give the same incidents on every machine. Default 0',
     },
     'drop-edges': {
       value: '0…1',
-      about: 'share of the topology that is left out of simulated incidents; default 0',
+      about: 'share of the topology to leave out of simulated incidents; default 0',
     },
   },
   about:
-    'Measures how often the investigator finds the cause of incidents of which the cause is known, beside four simple methods over the same data: how often a right answer is first, among three and among five, how often it cries wolf, and how sure it is when it is right. Needs no running svc.',
+    'Measures how often the investigator finds the known cause of incidents, next to four baseline methods on the same data: right answers among the first, three and five, false alarms, and calibration. Needs no running svc.',
   example: 'svc bench rca --format petshop ./petshop/dataset/low_traffic',
 
   async run(call) {
@@ -64,7 +65,7 @@ function casesOf(call: Call): Cases {
   }
   const read = formats[format];
   if (read === undefined) {
-    throw usageFailure(`--format is petshop, rcaeval, openrca or sim, not "${format}"`);
+    throw usageFailure(`--format must be petshop, rcaeval, openrca or sim, not "${format}"`);
   }
   const dir = call.optionalOperand(0);
   if (dir === undefined || !existsSync(dir)) {
@@ -80,7 +81,7 @@ function casesOf(call: Call): Cases {
 function numberOf(call: Call, name: string, usual: number): number {
   const value = Number(call.value(name) ?? usual);
   if (!Number.isInteger(value) || value < 0 || value > 1e9) {
-    throw usageFailure(`--${name} is a whole number from 0 on`);
+    throw usageFailure(`--${name} must be a whole number from 0`);
   }
   return value;
 }
@@ -88,7 +89,7 @@ function numberOf(call: Call, name: string, usual: number): number {
 function shareOf(call: Call): number {
   const value = Number(call.value('drop-edges') ?? 0);
   if (!(value >= 0 && value < 1)) {
-    throw usageFailure('--drop-edges is a share from 0 to below 1');
+    throw usageFailure('--drop-edges must be a share from 0 to below 1');
   }
   return value;
 }

@@ -131,7 +131,10 @@ function answer(
 
 async function documentOf(response: IncomingMessage, url: string): Promise<unknown> {
   const body = await text(response).catch((cause: unknown) => {
-    throw unreachable(`svc at ${url} broke off its answer (${reasonOf(cause)}): try again`, cause);
+    throw unreachable(
+      `svc at ${url} closed the connection before its answer was complete (${reasonOf(cause)}): try again`,
+      cause,
+    );
   });
   if (response.statusCode === 204) {
     return undefined;
@@ -140,7 +143,7 @@ async function documentOf(response: IncomingMessage, url: string): Promise<unkno
     return JSON.parse(body) as unknown;
   } catch (cause) {
     throw unreachable(
-      `what answers at ${url} is not svc: another program has taken its port; see "svc doctor"`,
+      `${url} is not svc: another program is using its port; see "svc doctor"`,
       cause,
     );
   }
@@ -160,13 +163,13 @@ function refusal(status: number, body: unknown): Failure {
 function reasonOf(error: unknown): string {
   const { code, name } = error as { code?: string; name?: string };
   return name === 'AbortError' || name === 'TimeoutError'
-    ? 'no answer in time'
+    ? 'timed out'
     : (code ?? messageOf(error));
 }
 
 function adviceOn(error: unknown): string {
   const { code = '' } = error as { code?: string };
   return /CERT|ISSUER|ERR_TLS/.test(code)
-    ? 'if you trust it, name its certificate with NODE_EXTRA_CA_CERTS'
-    : 'see whether it still runs with "svc doctor"';
+    ? 'if you trust it, pass its certificate in NODE_EXTRA_CA_CERTS'
+    : 'check with "svc doctor" whether it is running';
 }

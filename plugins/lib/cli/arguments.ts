@@ -6,9 +6,9 @@ import { usageFailure } from './failure.ts';
 
 /** Understood by every command, before or after its name. */
 export const globalOptions: Readonly<Record<string, Option>> = {
-  data: { value: 'dir', about: 'the data folder, instead of SVC_DATA_DIR' },
-  json: { about: 'one JSON document on standard output, errors too' },
-  help: { about: 'what the command does', short: 'h' },
+  data: { value: 'dir', about: 'data folder, instead of SVC_DATA_DIR' },
+  json: { about: 'print one JSON document to standard output, errors included' },
+  help: { about: 'show help for the command', short: 'h' },
 };
 
 export interface Arguments {
@@ -48,7 +48,7 @@ export function readArguments(
       const option = Object.hasOwn(known, token.name) ? known[token.name] : undefined;
       if (!option) {
         throw usageFailure(
-          `there is no option ${token.rawName}${suggestion(
+          `unknown option ${token.rawName}${suggestion(
             token.rawName,
             Object.keys(known).map((name) => `--${name}`),
           )}`,
@@ -75,7 +75,7 @@ interface OptionToken {
 function valueOf({ rawName, value, inlineValue }: OptionToken, option: Option): string | true {
   if (option.value === undefined) {
     if (value !== undefined) {
-      throw usageFailure(`${rawName} is a switch and takes no value`);
+      throw usageFailure(`${rawName} is a flag and takes no value`);
     }
     return true;
   }

@@ -9,12 +9,11 @@ import type { Shell } from './shell.ts';
 
 /** Options for which svc a command talks to, and as whom. */
 export const clientOptions: Readonly<Record<'profile' | 'url' | 'token' | 'insecure', Option>> = {
-  profile: { value: 'name', about: 'as the account that "svc login --profile <name>" signed in' },
-  url: { value: 'url', about: 'the svc at this address, together with --token' },
-  token: { value: 'token', about: 'as the account that made this API token' },
+  profile: { value: 'name', about: 'use the account of "svc login --profile <name>"' },
+  url: { value: 'url', about: 'address of the svc to call; needs --token' },
+  token: { value: 'token', about: 'API token to sign in with' },
   insecure: {
-    about:
-      'send the token over plain http to another machine, where each machine on the way can read it',
+    about: 'allow sending the token over unencrypted http to another machine',
   },
 };
 
@@ -32,7 +31,7 @@ export async function openClient(call: Call, shell: Shell): Promise<ApiClient> {
   }
   if (url !== undefined) {
     throw usageFailure(
-      `--url needs --token; to sign in there with a password: svc login --url ${checkedUrl(url, call)}`,
+      `--url needs --token; to sign in with a password: svc login --url ${checkedUrl(url, call)}`,
     );
   }
   if (profile !== undefined) {
@@ -49,7 +48,7 @@ export async function localSvc(shell: Shell): Promise<RunningSvc> {
   const running = await shell.running();
   if (!running) {
     throw unreachable(
-      `no svc serves the data folder ${await shell.dataDir()}: start it with "svc serve", or name another folder with --data`,
+      `no svc is running with the data folder ${await shell.dataDir()}: start it with "svc serve", or name another folder with --data`,
     );
   }
   return running;
@@ -68,7 +67,7 @@ async function isSignedIn(call: Call, shell: Shell): Promise<boolean> {
   const local = await shell.running();
   if (local !== undefined && local.url !== profile.url) {
     throw usageFailure(
-      `SVC_DATA_DIR names the svc at ${local.url}, and "svc login" that at ${profile.url}: add --data ${folder} or --profile ${defaultProfile}, whichever is meant`,
+      `SVC_DATA_DIR names the svc at ${local.url}, but "svc login" the one at ${profile.url}: add --data ${folder} or --profile ${defaultProfile} to choose`,
     );
   }
   return true;
@@ -104,12 +103,12 @@ export function checkedUrl(text: string, call: Call): string {
     url.hash !== ''
   ) {
     throw usageFailure(
-      '--url must be like https://svc.example.org or http://127.0.0.1:8080, with nothing before the host and nothing after the port',
+      '--url must be like https://svc.example.org or http://127.0.0.1:8080, without user name or path',
     );
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname) && !call.has('insecure')) {
     throw usageFailure(
-      `svc does not send secrets to ${url.host} over plain http, where others can read them: use https, or add --insecure if you must`,
+      `svc does not send secrets to ${url.host} over plain http, where others can read them: use https, or add --insecure to accept that`,
     );
   }
   return url.origin;
@@ -120,7 +119,7 @@ const isLoopback = (host: string): boolean =>
 
 function checkedToken(token: string): string {
   if (!/^[\x21-\x7e]{1,4096}$/.test(token)) {
-    throw usageFailure('--token must be one token as "svc token create" prints it, without blanks');
+    throw usageFailure('--token must be one token as "svc token create" prints it, without spaces');
   }
   return token;
 }
@@ -133,8 +132,6 @@ function hideArguments(): void {
 function assertAlone(call: Call, option: string, others: readonly string[]): void {
   const other = others.find((name) => call.has(name));
   if (other !== undefined) {
-    throw usageFailure(
-      `--${option} and --${other} say two different things about who asks: leave one out`,
-    );
+    throw usageFailure(`--${option} and --${other} exclude each other: leave one out`);
   }
 }

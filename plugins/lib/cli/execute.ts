@@ -60,7 +60,7 @@ function checkOperands(name: string, declared: readonly string[], given: readonl
   const surplus = given[declared.length];
   if (surplus !== undefined && !declared.at(-1)?.endsWith('…]')) {
     throw usageFailure(
-      `"svc ${name}" does not know what to do with "${surplus}"; "svc help ${name}" shows an example`,
+      `unexpected argument "${surplus}" for "svc ${name}"; "svc help ${name}" shows an example`,
     );
   }
 }

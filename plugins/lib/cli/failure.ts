@@ -4,10 +4,10 @@ import { type ErrorCode, isSvcError, messageOf } from 'svc/sdk';
 export const exitCodes = {
   0: 'done',
   1: 'failed, or found a problem',
-  2: 'not a command that svc understands',
-  3: 'no svc is running there, or it cannot be reached',
+  2: 'unknown command or invalid arguments',
+  3: 'svc is not running or cannot be reached',
   4: 'refused by the running svc',
-  5: 'not done yet: what was shown has to be confirmed',
+  5: 'not done: confirmation needed',
 } as const;
 
 export type ExitCode = keyof typeof exitCodes;

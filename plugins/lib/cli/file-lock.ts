@@ -20,7 +20,7 @@ export async function withFileLock<T>(file: string, work: () => Promise<T>): Pro
     if (performance.now() > deadline) {
       throw new SvcError(
         'conflict',
-        `another svc command holds ${file}: wait for its end, or delete the file if none runs`,
+        `another svc command is using ${file}: wait until it ends, or delete the file if none is running`,
       );
     }
     removeIfAbandoned(file);

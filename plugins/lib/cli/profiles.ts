@@ -118,7 +118,7 @@ async function refreshed(
     throw new Failure(
       exitCode,
       code,
-      `the session of ${email} at ${url} is over: sign in again with "svc login${flagOf(name)}"`,
+      `the session of ${email} at ${url} has expired: sign in again with "svc login${flagOf(name)}"`,
       { cause: error },
     );
   }
@@ -132,14 +132,14 @@ function gone(name: string): never {
   throw new Failure(
     1,
     'not_found',
-    `the profile "${name}" was removed just now: sign in with "svc login${flagOf(name)}"`,
+    `the profile "${name}" was just removed: sign in with "svc login${flagOf(name)}"`,
   );
 }
 
 export function checkedName(name: string): string {
   if (!/^[A-Za-z0-9][\w.-]{0,39}$/.test(name)) {
     throw usageFailure(
-      'the name of a profile is 1 to 40 letters, digits, dots, dashes and underscores, and begins with a letter or digit',
+      'a profile name must be 1 to 40 letters, digits, dots, dashes and underscores, starting with a letter or digit',
     );
   }
   return name;
@@ -216,7 +216,7 @@ function read(file: string): Map<string, Profile> {
   if (!profiles) {
     throw new SvcError(
       'invalid_argument',
-      `${file} does not hold profiles of svc: delete it, and sign in again with "svc login"`,
+      `${file} is not a valid file of profiles: delete it, and sign in again with "svc login"`,
     );
   }
   return profiles;

@@ -65,7 +65,7 @@ function typed(
     const line = createInterface({ input, output, terminal: true, historySize: 0 });
     line.once('SIGINT', () => line.close());
     line.once('close', () =>
-      reject(new Failure(1, 'invalid_argument', 'nothing was typed, and nothing was done')),
+      reject(new Failure(1, 'invalid_argument', 'no input, so nothing was done')),
     );
     line.question(prompt, (answer) => {
       resolve(answer);
@@ -81,7 +81,7 @@ async function linesOf(input: NodeJS.ReadableStream): Promise<string[]> {
     chunks.push(Buffer.from(chunk));
     size += chunk.length;
     if (size > mostPiped) {
-      throw usageFailure('standard input holds more than 64 KiB: pipe in the value alone');
+      throw usageFailure('standard input is longer than 64 KiB: pipe in only the value');
     }
   }
   const text = Buffer.concat(chunks).toString('utf8');
@@ -90,6 +90,6 @@ async function linesOf(input: NodeJS.ReadableStream): Promise<string[]> {
 
 function nothingPiped(what: string): never {
   throw usageFailure(
-    `standard input has no line for "${what}": pipe it in, or type it at a terminal`,
+    `standard input has no line for "${what}": pipe it in, or type it in a terminal`,
   );
 }

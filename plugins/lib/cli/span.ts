@@ -13,7 +13,7 @@ export function spanOf(option: string, text: string): number {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const ms = Number(count) * (unitMs[unit ?? ''] ?? Number.NaN);
   if (!(ms > 0) || ms > longestMs) {
-    throw usageFailure(`--${option} must be a time such as 15m, 1h or 7d, at most 366d`);
+    throw usageFailure(`--${option} must be a duration such as 15m, 1h or 7d, at most 366d`);
   }
   return ms;
 }

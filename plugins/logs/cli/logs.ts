@@ -35,13 +35,13 @@ const origins = ['service_name', 'unit', 'job', 'container', 'filename', 'app'];
 export const command: Command = {
   operands: ['[logql]'],
   options: {
-    follow: { about: 'go on with what comes, until Ctrl-C', short: 'f' },
-    last: { value: 'time', about: 'how far back, such as 15m or 7d; default: 1h' },
-    lines: { value: 'count', about: `at most so many; default: ${usualLines}`, short: 'n' },
+    follow: { about: 'keep printing new lines until Ctrl-C', short: 'f' },
+    last: { value: 'time', about: 'how far back to look, such as 15m or 7d; default: 1h' },
+    lines: { value: 'count', about: `maximum number of lines; default: ${usualLines}`, short: 'n' },
     ...clientOptions,
   },
   about:
-    'A selector such as {unit="nginx"} |= "error", or a word that lines must have; without one every line.',
+    'Takes a selector such as {unit="nginx"} |= "error", or text that lines must contain; without it, prints all lines.',
   example: `svc logs '{unit="nginx"} |= "error"' -f`,
 
   async run(call, shell) {
@@ -71,7 +71,7 @@ export const command: Command = {
       data: found.map(shown),
       text: () =>
         found.length === 0
-          ? 'No line matches in this time; --last looks further back'
+          ? 'No matching lines in this time; --last looks further back'
           : found.map(textOf).join('\n'),
     };
   },
@@ -108,7 +108,7 @@ async function linesOf(
   );
   if (data.resultType !== 'streams') {
     throw usageFailure(
-      'this query answers numbers, not lines: svc logs takes selectors and filters of lines',
+      'this query returns numbers, not lines: svc logs takes selectors and line filters',
     );
   }
   return data.result

@@ -15,12 +15,12 @@ const maxSeries = 50;
 export const command: Command = {
   operands: ['<promql>'],
   options: {
-    last: { value: 'time', about: 'how far back the line goes, such as 15m or 7d; default: 1h' },
-    all: { about: `every series; default: the ${maxSeries} largest` },
+    last: { value: 'time', about: 'length of the chart, such as 15m or 7d; default: 1h' },
+    all: { about: `show all series; default: the ${maxSeries} largest` },
     ...clientOptions,
   },
   about:
-    'One line for each series: its labels, its value now and its past. With --json the matrix itself.',
+    'Prints one line for each series: labels, current value and history. With --json prints the matrix.',
   example: "svc query 'sum by (instance) (rate(node_cpu_seconds_total[5m]))' --last 6h",
 
   async run(call, shell) {
@@ -60,7 +60,7 @@ function drawn(
     })
     .toSorted((a, b) => (b.last ?? 0) - (a.last ?? 0));
   if (rows.length === 0) {
-    return 'No series: the query is well, and nothing matches it in this time';
+    return 'No matching series in this time';
   }
   const lines = rows
     .slice(0, most)

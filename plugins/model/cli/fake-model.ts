@@ -10,11 +10,11 @@ import { type Rule, rulesOf } from './fake-model/script.ts';
 export const command: Command = {
   operands: [],
   options: {
-    port: { value: 'n', about: 'on which it listens, at 127.0.0.1; default 11500' },
+    port: { value: 'n', about: 'port on 127.0.0.1; default 11500' },
     script: {
       value: 'file',
       about:
-        'JSON, {"rules": [{"when": {turn, last, tools, system, model}, "reply": {text, tool_calls, finish_reason, usage, error, misbehave}, "times"}]}; the first rule that holds answers',
+        'JSON, {"rules": [{"when": {turn, last, tools, system, model}, "reply": {text, tool_calls, finish_reason, usage, error, misbehave}, "times"}]}; the first rule that matches answers',
     },
     misbehave: {
       value: 'names',
@@ -22,7 +22,7 @@ export const command: Command = {
     },
   },
   about:
-    'A scripted OpenAI-compatible model, to try svc without a key and to test against. A svc on this machine uses it when it is started with SVC_OUTBOUND_ALLOW_PRIVATE=127.0.0.1 SVC_LLM_COMPATIBLE_BASE_URL=http://127.0.0.1:11500/v1 SVC_LLM_DEFAULT_MODEL=compatible/demo; the settings of these names do the same while it serves. Without --script the model does what a message tells it with "call NAME {…}". It refuses what picky providers refuse, counts four bytes as a token, and shows what it was sent under /recorded.',
+    'Runs a scripted OpenAI-compatible model, to try and test svc without a key. A svc on this machine uses it when started with SVC_OUTBOUND_ALLOW_PRIVATE=127.0.0.1 SVC_LLM_COMPATIBLE_BASE_URL=http://127.0.0.1:11500/v1 SVC_LLM_DEFAULT_MODEL=compatible/demo, or with the settings of these names. Without --script it follows "call NAME {…}" in a message. It refuses what strict providers refuse, counts four bytes as a token, and shows its requests under /recorded.',
   example: 'svc fake-model --misbehave slow,split-utf8',
 
   async run(call) {
@@ -32,7 +32,7 @@ export const command: Command = {
       ...rulesFrom(call.value('script')),
     });
     process.stderr.write(
-      `${call.json ? JSON.stringify({ url: model.url }) : `The scripted model answers at ${model.url}; Ctrl-C ends it`}\n`,
+      `${call.json ? JSON.stringify({ url: model.url }) : `The scripted model is ready at ${model.url}; Ctrl-C stops it`}\n`,
     );
     // What started it beside itself, as a demo does, takes it along, however that ends.
     const over = new AbortController();
@@ -55,7 +55,7 @@ export const command: Command = {
 function portOf(call: Call): number {
   const port = Number(call.value('port') ?? 11_500);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw usageFailure('--port is a whole number from 0 to 65535');
+    throw usageFailure('--port must be a whole number from 0 to 65535');
   }
   return port;
 }
@@ -65,7 +65,7 @@ function faultsOf(call: Call): readonly Misbehaviour[] {
   return names.map((name) => {
     if (!isMisbehaviour(name)) {
       throw usageFailure(
-        `there is no misbehaviour "${name}"; there are ${Object.keys(misbehaviours).join(', ')}`,
+        `there is no misbehaviour "${name}"; available: ${Object.keys(misbehaviours).join(', ')}`,
       );
     }
     return name;

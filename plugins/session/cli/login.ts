@@ -24,19 +24,18 @@ export const command: Command = {
   options: {
     url: {
       value: 'url',
-      about:
-        'where svc is; default: where the profile was signed in before, else the svc of the data folder',
+      about: 'address of svc; default: that of the profile, else the svc of the data folder',
     },
-    email: { value: 'email', about: 'whose account; asked for when left out' },
+    email: { value: 'email', about: 'e-mail address of the account; asked for when left out' },
     profile: {
       value: 'name',
       about:
-        'keep the session under this name, for --profile of other commands; default: the one they use by themselves',
+        'name of the session, for --profile of other commands; default: the one that they use without --profile',
     },
     insecure: clientOptions.insecure,
   },
   about:
-    'Asks for the password, or reads it from standard input. Other commands then speak as you, and "svc logout" ends that.',
+    'Asks for the password, or reads it from standard input. Other commands then act as you until "svc logout".',
   example: 'svc login --url https://svc.example.org --email ann@example.org',
 
   async run(call, shell) {
@@ -57,7 +56,7 @@ export const command: Command = {
       data: { profile: name, url, email: profile.email, role, expires_at: profile.expires_at },
       text: () =>
         printable(
-          `Signed in at ${url} as ${profile.email} (${role}); "svc logout${flagOf(name)}" ends it`,
+          `Signed in at ${url} as ${profile.email} (${role}); sign out with "svc logout${flagOf(name)}"`,
         ),
     };
   },
@@ -76,7 +75,7 @@ async function emailOf(
 ): Promise<string> {
   const known = call.value('email') ?? saved?.email;
   if (known === undefined && !questions.atTerminal) {
-    throw usageFailure('name the account with --email; standard input is for its password');
+    throw usageFailure('pass the account with --email; standard input is read for its password');
   }
   return known ?? (await questions.ask('E-mail'));
 }

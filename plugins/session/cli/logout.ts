@@ -19,7 +19,7 @@ export const command: Command = {
     insecure: clientOptions.insecure,
   },
   about:
-    'Ends the session in the running svc, too, and forgets it on this machine whether or not that succeeds.',
+    'Ends the session on the server and deletes it from this machine, even if the server cannot be reached.',
   example: 'svc logout',
 
   async run(call, shell) {
@@ -29,7 +29,7 @@ export const command: Command = {
       throw new Failure(
         1,
         'not_found',
-        `no account is signed in here${flagOf(name) && ` as profile "${name}"`}: there is nothing to end`,
+        `not signed in${flagOf(name) && ` as profile "${name}"`}: nothing to end`,
       );
     }
     const { url, email } = saved;
@@ -42,7 +42,7 @@ export const command: Command = {
       throw new Failure(
         exitCode,
         code,
-        `signed out on this machine only; in svc the session ends by itself within a week (${message})`,
+        `signed out on this machine only; on the server the session expires within a week (${message})`,
         { cause: problem },
       );
     }

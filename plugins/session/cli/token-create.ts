@@ -29,15 +29,15 @@ export const command: Command = {
     actions: {
       value: 'a,b',
       about:
-        'what it may do, such as read:device,edge:create; no more than you may; default: read:*, which is all reading',
+        'allowed actions, such as read:device,edge:create; no more than yours; default: read:*, which is all reading',
     },
     days: {
       value: 'days',
-      about: `how long it is good for, at most ${mostDays}; default: ${usualDays}`,
+      about: `validity in days, at most ${mostDays}; default: ${usualDays}`,
     },
     ...clientOptions,
   },
-  about: 'It acts for you, and is shown this once.',
+  about: 'The token acts as you and is shown once.',
   example: 'svc token create backup-job --actions read:edge,edge:create --days 30',
 
   async run(call, shell) {
@@ -72,11 +72,11 @@ function daysOf(text = String(usualDays)): number {
  */
 async function assertPerson(client: ApiClient, call: Call): Promise<void> {
   if ((await client.get<{ readonly kind: string }>('/api/v1/me')).kind === 'operator') {
-    const mend = `first sign in with "svc login"${call.has('data') ? ', and leave --data out' : ''}`;
+    const mend = `sign in first with "svc login"${call.has('data') ? ', and leave --data out' : ''}`;
     throw new Failure(
       4,
       'forbidden',
-      `an API token acts for a person, and the operator of the data folder is none: ${mend}`,
+      `an API token belongs to a user, which the operator of the data folder is not: ${mend}`,
     );
   }
 }

@@ -3,8 +3,8 @@ import { findSetting, settingPath, shownValue } from './settings.ts';
 
 export const command: Command = {
   operands: ['<setting>'],
-  options: { reveal: { about: 'show a secret; the audit trail notes who did' }, ...clientOptions },
-  about: 'Prints the value alone, so that a script can take it.',
+  options: { reveal: { about: 'show a secret; recorded in the audit log' }, ...clientOptions },
+  about: 'Prints only the value, for use in scripts.',
   example: 'svc setting get log.level',
 
   async run(call, shell) {

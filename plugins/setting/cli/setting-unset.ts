@@ -4,7 +4,7 @@ import { listSettings, nameOf, settingPath, shownValue } from './settings.ts';
 export const command: Command = {
   operands: ['<setting>'],
   options: clientOptions,
-  about: 'Forgets the value in the database, also one that is left from a plugin that is gone.',
+  about: 'Deletes the value in the database, also one that an uninstalled plugin has left.',
   example: 'svc setting unset log.level',
 
   async run(call, shell) {
@@ -14,7 +14,7 @@ export const command: Command = {
     const setting = (await listSettings(client)).find((other) => nameOf(other) === name);
     const now = setting
       ? ` is ${printable(shownValue(setting.value)) || 'empty'} now, from: ${setting.source}`
-      : ' is forgotten; no plugin that is here knows it';
+      : ' was deleted; no installed plugin has such a setting';
     return { data: setting ?? { setting: name, value: null }, text: () => name + now };
   },
 };

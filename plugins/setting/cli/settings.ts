@@ -29,7 +29,7 @@ export async function findSetting(client: ApiClient, name: string): Promise<Sett
     throw new Failure(
       4,
       'not_found',
-      `there is no setting "${name}"${suggestion(name, settings.map(nameOf)) || '; "svc setting list" shows all of them'}`,
+      `there is no setting "${name}"${suggestion(name, settings.map(nameOf)) || '; "svc setting list" shows all settings'}`,
     );
   }
   return found;

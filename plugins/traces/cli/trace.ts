@@ -46,11 +46,11 @@ const maxSpans = 2_000;
 export const command: Command = {
   operands: ['[trace]'],
   options: {
-    last: { value: 'time', about: 'how far back is searched, such as 15m or 1d; default: 1h' },
-    limit: { value: 'count', about: 'most traces that are found; default: 20' },
+    last: { value: 'time', about: 'how far back to search, such as 15m or 1d; default: 1h' },
+    limit: { value: 'count', about: 'maximum number of traces; default: 20' },
     ...clientOptions,
   },
-  about: 'A trace id shows that trace; a TraceQL query, or nothing, finds the newest ones.',
+  about: 'Takes a trace id, or a TraceQL query to find traces; without it, lists the newest.',
   example: `svc trace '{ status = error && duration > 1s }'`,
 
   async run(call, shell) {
@@ -77,7 +77,7 @@ export const command: Command = {
 
 function listed({ traces = [] }: Found): string {
   if (traces.length === 0) {
-    return 'No trace matches in this time; --last looks further back';
+    return 'No matching traces in this time; --last looks further back';
   }
   const rows = traces.map(
     ({ traceID, rootServiceName = '', rootTraceName = '', startTimeUnixNano, durationMs }) => [

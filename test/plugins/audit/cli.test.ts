@@ -34,7 +34,7 @@ test('svc audit verify and export speak to the running house', async (t) => {
   const whole = await svc('audit', 'verify', ...data);
   assert.deepEqual(
     [whole.code, whole.out],
-    [0, 'ok rows that are as they were written: 2, held against checkpoints: 0, anchors: 0\n'],
+    [0, 'ok unaltered rows: 2, verified checkpoints: 0, anchors: 0\n'],
   );
 
   const out = join(folder(t), 'trail.jsonl');
@@ -77,7 +77,7 @@ test('svc audit verify and export speak to the running house', async (t) => {
   assert.equal(broken.code, 1);
   assert.match(
     broken.out,
-    /^broken first bad row 2: it was altered after it was written\nrows that are as they were written: 1\n/,
+    /^broken first bad row 2: it was altered after it was written\nunaltered rows: 1\n/,
   );
   const json = await svc('audit', 'verify', '--json', ...data);
   const { ok, first_bad_seq } = JSON.parse(json.out) as { ok: boolean; first_bad_seq: number };
@@ -104,7 +104,7 @@ test('svc audit verify speaks for a data folder that no svc serves, and leaves i
   const whole = await verify();
   assert.deepEqual(
     [whole.code, whole.out],
-    [0, 'ok rows that are as they were written: 2, held against checkpoints: 1, anchors: 0\n'],
+    [0, 'ok unaltered rows: 2, verified checkpoints: 1, anchors: 0\n'],
     whole.err,
   );
   assert.deepEqual(files(), before);
@@ -120,5 +120,5 @@ test('svc audit verify speaks for a data folder that no svc serves, and leaves i
     broken.out,
   );
   const empty = await svc('audit', 'verify', '--data', temporary);
-  assert.match(empty.err, /holds no data of svc/);
+  assert.match(empty.err, /is not a data folder of svc/);
 });

@@ -70,11 +70,11 @@ test('behind real nginx with a certificate that nobody signed, an agent talks to
       const dataDir = folder();
       await assert.rejects(
         enrol(dataDir, { manager: url, token, pin: wrong }),
-        /shows another key than --pin says: the pin belongs to another manager, or the connection is intercepted/,
+        /the key of .* does not match --pin: the pin belongs to another manager, or the connection is intercepted/,
       );
       await assert.rejects(
         enrol(dataDir, { manager: url, token }),
-        /is not signed by an authority that this machine trusts .*: give --pin, or --ca/,
+        /is not signed by an authority that this machine trusts .*: pass --pin, or --ca/,
       );
       assert.deepEqual(await push(wrong), {
         kind: 'later',

@@ -98,7 +98,7 @@ export class Demo {
       await this.#play();
     } catch (error) {
       if (!this.#over.signal.aborted) {
-        tell(`The story breaks off: ${messageOf(error)}`);
+        tell(`The demo cannot go on: ${messageOf(error)}`);
       }
     }
   }
@@ -109,7 +109,7 @@ export class Demo {
     const inbox = await Inbox.open(({ event, title, text, facts, link }) => {
       const cause = facts?.find(({ name }) => name === 'Likely cause')?.text;
       tell(
-        `Told to a phone (${event}): ${[title, text, cause && `likely cause: ${cause}`, link].filter(Boolean).join(' — ')}`,
+        `Notification sent to a phone (${event}): ${[title, text, cause && `likely cause: ${cause}`, link].filter(Boolean).join(' — ')}`,
       );
     });
     this.#undo.push(() => inbox.close());
@@ -142,20 +142,20 @@ export class Demo {
     await remembered(this.#ask, simulated, signal);
     const needs = await drawTopology(this.#ask, simulated, known, signal);
     tell(
-      `${known.size} hosts are here with their last ${pastMs / 60_000} minutes; ${needs} dependencies are drawn between them`,
+      `${known.size} hosts have connected with their last ${pastMs / 60_000} minutes of data; ${needs} dependencies are in the topology`,
     );
     const inMs = Math.max(0, breaksAt - performance.now());
     const when = inMs > 0 ? `In ${Math.ceil(inMs / 1_000)} s` : 'By now';
     tell(`${when} the disk of ${hostOf(seed, brokenHost).hostname} is full; svc has to find out`);
     const { incident, summary } = await reported(this.#ask, signal, (first) =>
-      tell(`No cause yet, it is looked at again: ${first}`),
+      tell(`No cause found yet, investigating again: ${first}`),
     );
-    tell(`Incident ${incident} is investigated: ${summary}`);
+    tell(`Incident ${incident} was investigated: ${summary}`);
     tell(
-      'Chat answers by a script: ask it to "call metrics_query {"query":"node_filesystem_used_percent"}"',
+      'A scripted model answers in chat: ask it to "call metrics_query {"query":"node_filesystem_used_percent"}"',
     );
     tell(
-      `Look at it: ${this.url}/ui/incidents/${incident}, or: svc investigate show ${incident} --data ${this.dataDir}`,
+      `Open ${this.url}/ui/incidents/${incident}, or run: svc investigate show ${incident} --data ${this.dataDir}`,
     );
   }
 
@@ -189,7 +189,7 @@ async function undone(steps: (() => unknown)[]): Promise<void> {
       await step();
     } catch (error) {
       process.stderr.write(
-        `svc: ending the demo failed in part: ${messageOf(error)}; remove svc-demo-* from ${tmpdir()} if it is still there\n`,
+        `svc: stopping the demo failed in part: ${messageOf(error)}; remove svc-demo-* from ${tmpdir()} if it is still there\n`,
       );
     }
   }

@@ -54,7 +54,7 @@ async function noticeIn(request: IncomingMessage): Promise<Notice> {
   for await (const piece of request.setEncoding('utf8')) {
     text += piece as string;
     if (text.length > mostBytes) {
-      throw new Error('the notice is too long');
+      throw new Error('the notification is too long');
     }
   }
   return JSON.parse(text) as Notice;

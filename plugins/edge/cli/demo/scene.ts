@@ -158,7 +158,7 @@ async function all<T>(ask: Ask, path: string): Promise<readonly T[]> {
 
 /** Looks until there is something. While all the hosts come at once, an answer may not be there in time: then it is looked again. */
 async function seen<T>(look: () => Promise<T | undefined>, signal: AbortSignal): Promise<T> {
-  let trouble = 'it did not come about';
+  let trouble = 'it did not happen';
   for (const deadline = performance.now() + patienceMs; ;) {
     try {
       const found = await look();

@@ -32,7 +32,7 @@ export class ScriptedModel {
           return url;
         }
       }
-      throw new Error(`svc fake-model ended before it answered: ${lines.join(' ')}`);
+      throw new Error(`svc fake-model exited before it answered: ${lines.join(' ')}`);
     })();
     const url = await Promise.race([told, failed]);
     child.stderr!.resume();

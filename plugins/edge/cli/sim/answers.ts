@@ -33,7 +33,7 @@ export function answers(
       await Promise.resolve();
       const edge = edgeOf(call.session);
       if (!edge) {
-        throw new SvcError('unavailable', 'this edge is about to leave');
+        throw new SvcError('unavailable', 'this edge is about to disconnect');
       }
       await edge.linger(call);
       const answer = await handle(edge, (params ?? {}) as Record<string, unknown>);

@@ -137,7 +137,7 @@ export class SimulatedEdge implements Asked {
   }
 
   leave(): void {
-    void this.#session?.close(closeCode.goingAway, 'the edge stops');
+    void this.#session?.close(closeCode.goingAway, 'the edge is stopping');
   }
 
   async #keys(): Promise<HostKeys> {

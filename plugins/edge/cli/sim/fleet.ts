@@ -62,7 +62,7 @@ export function startFleet(
       over.signal.aborted ? Promise.resolve() : pause(ms, sweeper, waiting, signal),
     demandToken() {
       if (refusal !== undefined || options.token === undefined) {
-        refusal ??= 'hosts that have no keys yet need the token of an enrolment: give --token';
+        refusal ??= 'hosts without keys need an enrolment token: pass --token';
         throw new TokenRefused(refusal);
       }
     },

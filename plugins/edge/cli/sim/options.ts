@@ -39,17 +39,17 @@ export function simOptions(call: Call): SimOptions {
     const text = call.value(name);
     const value = text === undefined ? usual : Number(text);
     if (value === undefined || !(value >= least && value <= most)) {
-      throw usageFailure(`--${name} is a number from ${least} to ${most}`);
+      throw usageFailure(`--${name} must be a number from ${least} to ${most}`);
     }
     return value;
   };
   const count = number('count', 10, 1, mostHosts);
   if (!Number.isInteger(count)) {
-    throw usageFailure('--count is a whole number');
+    throw usageFailure('--count must be a whole number');
   }
   const metrics = call.value('metrics') ?? 'full';
   if (metrics !== 'snapshot' && metrics !== 'full') {
-    throw usageFailure('--metrics is snapshot or full');
+    throw usageFailure('--metrics must be snapshot or full');
   }
   return {
     metrics,
@@ -76,7 +76,7 @@ function faultOf(text: string | undefined, afterMs: number): SimOptions['fault']
   const kind = faultKinds.find((one) => one === name);
   if (kind === undefined || !/^[1-9]\d{0,6}$/.test(host)) {
     throw usageFailure(
-      `--fault is one of ${faultKinds.join(', ')} with the number of a host, such as cpu:3`,
+      `--fault must be one of ${faultKinds.join(', ')} with the number of a host, such as cpu:3`,
     );
   }
   return { kind, host: Number(host), afterMs };
@@ -85,7 +85,9 @@ function faultOf(text: string | undefined, afterMs: number): SimOptions['fault']
 function managerOf(text: string | undefined): URL {
   const url = text !== undefined && URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw usageFailure('--manager is the address of the manager, such as https://svc.example.org');
+    throw usageFailure(
+      '--manager must be the address of the manager, such as https://svc.example.org',
+    );
   }
   return url;
 }

@@ -9,7 +9,7 @@ export function progressLine(seconds: number, before: Figures, now: Figures): st
   const pushed = now.pushes.ok - before.pushes.ok;
   const trouble = [
     ...(now.lost > before.lost ? [`${count(now.lost - before.lost)} lost`] : []),
-    ...(now.refused > before.refused ? [`${count(now.refused - before.refused)} turned away`] : []),
+    ...(now.refused > before.refused ? [`${count(now.refused - before.refused)} refused`] : []),
     ...(now.pushes.limited > before.pushes.limited
       ? [`${count(now.pushes.limited - before.pushes.limited)} pushes limited`]
       : []),
@@ -44,16 +44,16 @@ export function summary(
     ['hosts', `${count(edges)} for ${count(seconds)} s, ${count(enrolled)} enrolled`],
     [
       'tunnels',
-      `${count(connects)} connected, ${count(lost)} lost, ${count(refused)} turned away; 99 % within ${ms(times.connect_p99_ms)}`,
+      `${count(connects)} connected, ${count(lost)} lost, ${count(refused)} refused; p99 connect ${ms(times.connect_p99_ms)}`,
     ],
     ['calls', `${count(calls)} answered`],
     [
       'pushes',
-      `${count(pushes.ok)} taken, ${count(pushes.limited)} limited (429), ${count(pushes.failed)} failed; p50 ${ms(times.push_p50_ms)}, p99 ${ms(times.push_p99_ms)}`,
+      `${count(pushes.ok)} accepted, ${count(pushes.limited)} limited (429), ${count(pushes.failed)} failed; p50 ${ms(times.push_p50_ms)}, p99 ${ms(times.push_p99_ms)}`,
     ],
     ['data', `${count(samples)} samples, ${count(lines)} log lines, ${count(spans)} spans`],
-    ['faults', `${count(faults)} made on purpose`],
-    ...(problem === null ? [] : [['last problem', problem] as const]),
+    ['faults', `${count(faults)} injected`],
+    ...(problem === null ? [] : [['last error', problem] as const]),
   ];
   return rows.map(([name, text]) => `${name.padEnd(13)}${text}`);
 }

@@ -188,7 +188,7 @@ export function shown({
     '',
     ...(verdicts.calm > 0
       ? [
-          `nothing broken: ${verdicts.calm} cases, a cause named in ${(verdicts.false_alarms * 100).toFixed(1)} %`,
+          `nothing broken: ${verdicts.calm} cases, cause named in ${(verdicts.false_alarms * 100).toFixed(1)} %`,
         ]
       : []),
     ...(verdicts.withheld > 0

@@ -45,7 +45,7 @@ const fieldsOf: Readonly<Record<string, readonly string[]>> = {
 /** Returns the reason why a strict provider would refuse this body; undefined if there is none. */
 export function complaintOf(body: unknown): string | undefined {
   if (!isRecord(body)) {
-    return 'the body is no JSON object';
+    return 'the body is not a JSON object';
   }
   const unknown = Object.keys(body).find((field) => !known.has(field));
   if (unknown !== undefined) {

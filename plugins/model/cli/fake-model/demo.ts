@@ -29,7 +29,7 @@ function telling({ messages, tools = [] }: ChatRequest): Reply {
   return {
     text:
       names.length === 0
-        ? 'I am a scripted model and was offered no tool, so all I can do is to talk.'
+        ? 'I am a scripted model, and no tools are available to me, so I can only talk.'
         : `I am a scripted model. Say "call NAME {…}" and I call one of my tools: ${names.join(', ')}.`,
   };
 }

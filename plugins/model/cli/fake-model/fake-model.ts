@@ -146,7 +146,7 @@ export class FakeModel {
             error: {
               status: 400,
               code: 'no_rule',
-              message: 'no rule of the script holds for this request',
+              message: 'no rule of the script matches this request',
             },
           })
         : { error: { status: 400, message: complaint } };

@@ -124,7 +124,7 @@ function checked(rule: unknown, place: string): Rule {
     !isRecord(rule['reply']) ||
     !(rule['when'] === undefined || isRecord(rule['when']))
   ) {
-    throw new TypeError(`${place} has no "reply", or a "when" that is no object`);
+    throw new TypeError(`${place} has no "reply", or a "when" that is not an object`);
   }
   onlyOf(rule, ['when', 'reply', 'times'], place);
   onlyOf(rule['when'] ?? {}, whenFields, `${place}, when`);
@@ -145,7 +145,7 @@ function onlyOf(record: object, fields: readonly string[], place: string): void 
   const unknown = Object.keys(record).find((field) => !fields.includes(field));
   if (unknown !== undefined) {
     throw new TypeError(
-      `${place} has the unknown field "${unknown}"; there are ${fields.join(', ')}`,
+      `${place} has the unknown field "${unknown}"; known fields: ${fields.join(', ')}`,
     );
   }
 }

@@ -38,7 +38,7 @@ export function simulate(seed: number | string, options: SimulationOptions): Cas
       return { id: `${options.suite}-${seed}`, ...made };
     }
   }
-  throw new Error(`seed ${seed} makes no fault that anything notices, ${tries} times over`);
+  throw new Error(`seed ${seed} produces no fault that is noticed, after ${tries} tries`);
 }
 
 /** A mixture to measure with: of every seed a known fault and one of the unseen, of every second one a calm run, of every fourth one with evidence withheld. */
