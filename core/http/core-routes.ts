@@ -45,14 +45,14 @@ export function coreRoutes({ readiness, metrics }: CorePorts): readonly RouteDec
     route({
       ...probe,
       path: '/healthz',
-      summary: 'Whether the process lives',
+      summary: 'Liveness probe',
       response: Health,
       handle: () => ({ status: 'ok' as const }),
     }),
     route({
       ...probe,
       path: '/readyz',
-      summary: 'Whether plugins, storage and disk are fit to serve',
+      summary: 'Readiness probe: plugins, storage and disk',
       response: Ready,
       errors: ['unavailable'],
       async handle() {
@@ -81,7 +81,7 @@ export function coreRoutes({ readiness, metrics }: CorePorts): readonly RouteDec
       method: 'GET',
       path: '/metrics',
       access: 'host:metrics',
-      summary: 'Metrics of the service itself, for Prometheus',
+      summary: 'Metrics of svc itself, in Prometheus format',
       produces: 'text/plain; version=0.0.4; charset=utf-8',
       handle: () => metrics(),
     }),

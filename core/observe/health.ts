@@ -86,7 +86,7 @@ export class HealthChecks {
         .then((report) =>
           typeof report?.ok === 'boolean'
             ? report
-            : { ok: false, detail: 'the probe gave no verdict' },
+            : { ok: false, detail: 'the probe returned no result' },
         )
         .catch((error: unknown) => ({ ok: false, detail: messageOf(error) }))
         .finally(() => {

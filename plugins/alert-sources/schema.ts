@@ -5,7 +5,7 @@ const Severity = Type.Enum(['info', 'warning', 'critical']);
 const Key = Type.String({
   pattern: '^[a-z][a-z0-9_-]{0,39}$',
   examples: ['datacenter'],
-  description: 'for good: the rule of each of its incidents is called key/name of the alert',
+  description: 'Cannot be changed. The rule_key of each incident is this key, a slash and the name of the alert.',
 });
 
 export const ById = Type.Object({ id: Type.Integer({ minimum: 1 }) });
@@ -20,27 +20,27 @@ const settings = {
       {
         maxItems: 8,
         uniqueItems: true,
-        description: 'labels that tell incidents of one alert apart; instance when it is not given',
+        description: 'Labels that distinguish the incidents of one alert. Default: instance',
       },
     ),
   ),
   default_severity: Type.Optional(
     Type.Enum(['info', 'warning', 'critical'], {
-      description: 'of alerts whose label severity says nothing known; warning',
+      description: 'Severity for alerts with an unknown severity label. Default: warning',
     }),
   ),
   unheard_after: Type.Optional(
     Type.String({
       pattern: '^[1-9]\\d{0,4}[mhd]$',
       examples: ['15m'],
-      description: 'resolve alerts that are not re-sent for this long; 1d',
+      description: 'Resolve alerts that are not re-sent for this long. Default: 1d',
     }),
   ),
   signing_secret: Type.Optional(
     Type.String({
       maxLength: 500,
       description:
-        'requests must be signed with it, as Grafana does; send the mask to keep it, leave it out to remove it',
+        'Secret that requests must be signed with, as Grafana does. Send the mask to keep it; omit it to remove it.',
     }),
   ),
   enabled: Type.Optional(Type.Boolean()),
@@ -66,14 +66,14 @@ const shown = {
 export const SourceShown = Type.Object(shown);
 export const SourceMade = Type.Object({
   ...shown,
-  url: Type.String({ description: 'where it tells its alerts; shown this once' }),
+  url: Type.String({ description: "URL for the source's webhook. Shown once." }),
 });
 
 export const Taken = Type.Object({
   firing: Type.Integer(),
   resolved: Type.Integer(),
-  skipped: Type.Integer({ description: 'alerts that could not be read' }),
+  skipped: Type.Integer({ description: 'Number of alerts that could not be parsed' }),
   left_out: Type.Integer({
-    description: 'alerts dropped at the limit of 10,000 firing alerts a source',
+    description: 'Number of alerts over the limit of 10,000 firing alerts per source',
   }),
 });

@@ -40,7 +40,7 @@ function docRoutes(catalogue: DeclaredCatalogue, build: Build): readonly RouteDe
       path: '/api/v1/openapi.json',
       access: 'any',
       devices: 'none',
-      summary: 'This API as an OpenAPI 3.1 document',
+      summary: 'Get this API as an OpenAPI 3.1 document',
       produces: 'application/json; charset=utf-8',
       handle: () => JSON.stringify(document()),
     }),
@@ -49,7 +49,7 @@ function docRoutes(catalogue: DeclaredCatalogue, build: Build): readonly RouteDe
       path: '/api/v1/client.ts',
       access: 'any',
       devices: 'none',
-      summary: 'This API as a TypeScript client in one file, without dependencies',
+      summary: 'Get this API as a TypeScript client without dependencies',
       produces: 'text/plain; charset=utf-8',
       handle: () => typescriptClient(document()),
     }),
@@ -57,7 +57,7 @@ function docRoutes(catalogue: DeclaredCatalogue, build: Build): readonly RouteDe
       method: 'GET',
       path: '/api/docs',
       access: 'public',
-      summary: 'This API as a page to read',
+      summary: 'Show this API as a page',
       produces: 'text/html; charset=utf-8',
       handle(call) {
         call.setHeader('content-security-policy', docsPolicy);
@@ -68,7 +68,7 @@ function docRoutes(catalogue: DeclaredCatalogue, build: Build): readonly RouteDe
       method: 'GET',
       path: '/docs/errors',
       access: 'public',
-      summary: 'Errors of svc and of its plugins, by their reasons',
+      summary: 'List the errors of svc and its plugins by reason',
       produces: 'text/html; charset=utf-8',
       handle(call) {
         call.setHeader('content-security-policy', docsPolicy);

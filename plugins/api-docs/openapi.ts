@@ -221,14 +221,14 @@ const pageParameters: readonly Parameter[] = [
     name: 'limit',
     in: 'query',
     required: false,
-    description: 'Items per page; more than 200 counts as 200',
+    description: 'Items per page, at most 200',
     schema: { type: 'integer', minimum: 1, default: 50 },
   },
   {
     name: 'cursor',
     in: 'query',
     required: false,
-    description: '`next_cursor` of the page before',
+    description: '`next_cursor` of the previous page',
     schema: { type: 'string' },
   },
 ];
@@ -262,7 +262,7 @@ function requestBody(
 function success(route: DescribedRoute, named: Named): Record<string, object> {
   const { kind, status, errors } = route;
   if (kind === 'socket') {
-    return { 101: { description: 'The connection is a WebSocket from here on' } };
+    return { 101: { description: 'Switching to WebSocket' } };
   }
   const content = answerContent(route, named);
   const done = { description: kind === 'list' ? 'One page' : 'Done', ...(content && { content }) };
@@ -270,11 +270,11 @@ function success(route: DescribedRoute, named: Named): Record<string, object> {
   const others = errors.filter((other) => typeof other === 'number').filter((other) => other < 400);
   const unchanged =
     kind === 'json' && route.method !== 'POST' && route.method !== 'DELETE'
-      ? { 304: { description: 'As it was when its ETag was given' } }
+      ? { 304: { description: 'Not modified since its ETag' } }
       : {};
   const empty =
     kind === 'bytes' && route.method === 'POST'
-      ? { 204: { description: 'Done, and there is nothing to say' } }
+      ? { 204: { description: 'Done, without a body' } }
       : {};
   return {
     ...empty,
@@ -333,7 +333,7 @@ const pageSchema = (items: Schema, name: string, named: Named): Schema => ({
   properties: {
     items: { type: 'array', items: named.schema(items, name) },
     next_cursor: { type: 'string', description: 'Empty on the last page' },
-    total: { type: 'integer', minimum: 0, description: 'Size of the filtered set' },
+    total: { type: 'integer', minimum: 0, description: 'Number of matching items' },
   },
 });
 
@@ -342,7 +342,7 @@ const propertiesOf = (schema: object | undefined): Readonly<Record<string, Schem
 
 const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer' },
-  basic: { type: 'http', scheme: 'basic', description: 'Key id and secret of an edge' },
+  basic: { type: 'http', scheme: 'basic', description: 'Access key and secret of an edge' },
 };
 
 const errorShape: Schema = {
@@ -350,7 +350,7 @@ const errorShape: Schema = {
   required: ['error', 'message'],
   properties: {
     error: { type: 'string', enum: Object.keys(errorStatus) },
-    message: { type: 'string', description: 'Names the cause and the fix' },
+    message: { type: 'string', description: 'Says what is wrong and what to do' },
     request_id: { type: 'string' },
     details: {
       type: 'array',

@@ -27,7 +27,7 @@ const orNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Typ
 const Instant = Type.String({ format: 'date-time' });
 const Digest = Type.String({
   pattern: '^[0-9a-f]{64}$',
-  description: 'Of what was looked at: tool, arguments and target.',
+  description: 'Hash of the reviewed change: tool, arguments and target',
   examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
 });
 
@@ -36,22 +36,22 @@ const Item = Type.Object({
   id: Type.String(),
   visible: Type.Boolean({
     description:
-      'Whether the caller reads it: who asked for it, who may sign it, holders of approval:read. To others all but its state and its times is empty.',
+      'Whether the caller may read the change: the requester, signers, and holders of approval:read. For others, only state and times are filled.',
   }),
   status: Status,
   tool: Type.String(),
   class: Type.Enum(['safe', 'mutating', 'dangerous']),
   required_signatures: Type.Integer(),
   args: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'Secrets hidden; args_sha256 covers them.',
+    description: 'Secrets are hidden; args_sha256 covers them.',
   }),
   args_sha256: Type.String({
     pattern: '^([0-9a-f]{64})?$',
     examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
-    description: 'Of tool, arguments and target: what is signed.',
+    description: 'Hash of tool, arguments and target, which is what gets signed',
   }),
   rendered: Type.String({
-    description: 'What will run and where, in the words in which it will run.',
+    description: 'What will run and where, exactly as it will run',
   }),
   target: Type.Object({
     kind: Type.Enum(['manager', 'device']),
@@ -91,7 +91,7 @@ const Detail = Type.Object({ ...Item.properties, signatures: Type.Array(Signatur
 const Filter = Type.Object({
   status: Type.Optional(Status),
   session_id: Type.Optional(Type.String({ maxLength: 64 })),
-  mine: Type.Optional(Type.Boolean({ description: 'Only those that the caller has asked for.' })),
+  mine: Type.Optional(Type.Boolean({ description: 'Only changes that the caller has requested' })),
 });
 const Approve = Type.Object({
   args_sha256: Digest,
@@ -156,7 +156,7 @@ const readingRoutes = (
     path: `${path}/{id}`,
     access: 'any',
     devices: 'narrowed',
-    summary: 'One approval: what will run, and who has signed',
+    summary: 'Get an approval: what will run, and who has signed',
     params: ApprovalId,
     response: Detail,
     errors: ['not_found'],
@@ -169,9 +169,9 @@ const decidingRoutes = (decisions: Decisions, detailOf: DetailOf): readonly Rout
   route({
     ...decided,
     path: `${path}/{id}/approve`,
-    summary: 'Sign what was looked at',
+    summary: 'Sign a change',
     description:
-      'A change takes one signature, of who asked for it or of a holder of approval:sign. What is dangerous takes two different people, each with approval:sign.',
+      'A mutating change takes one signature, of the requester or of a holder of approval:sign. A dangerous one takes two different people, each with approval:sign.',
     body: Approve,
     async handle({ params, body: { args_sha256, comment = '' }, principal, ip, note }) {
       const row = await decisions.approve(params.id, { principal, ip, args_sha256, comment });
@@ -186,7 +186,7 @@ const decidingRoutes = (decisions: Decisions, detailOf: DetailOf): readonly Rout
   route({
     ...decided,
     path: `${path}/{id}/deny`,
-    summary: 'Refuse it; one refusal ends it, and the reason goes back to who asked',
+    summary: 'Deny a change; the reason goes to the requester',
     body: Deny,
     async handle({ params, body: { args_sha256, reason }, principal, ip, note }) {
       const row = await decisions.deny(params.id, {
@@ -206,7 +206,7 @@ const decidingRoutes = (decisions: Decisions, detailOf: DetailOf): readonly Rout
   route({
     ...decided,
     path: `${path}/{id}/cancel`,
-    summary: 'Take it back, by who asked for it or an administrator',
+    summary: 'Withdraw a change, as its requester or an administrator',
     async handle({ params, principal, note }) {
       const row = await decisions.cancel(params.id, principal);
       note({

@@ -135,7 +135,7 @@ export class Telling {
     try {
       await notices.get().say({
         id: `approval.${row.id}`,
-        title: `Approval wanted: ${rendered}`,
+        title: `Approval needed: ${rendered}`,
         lines,
         path: `/ui/approvals/${row.id}`,
         channels,

@@ -30,7 +30,7 @@ export function auditRoutes({
       ...read,
       path: '/api/v1/admin/audit-logs',
       action: 'audit:read',
-      summary: 'List rows of the audit trail, newest first',
+      summary: 'List entries of the audit log, newest first',
       query: Filters,
       items: AuditLog,
       async handle({ query, page }) {
@@ -49,9 +49,9 @@ export function auditRoutes({
       method: 'GET',
       path: '/api/v1/admin/audit-logs/export',
       action: 'audit:export',
-      summary: 'Download rows of the audit trail, oldest first',
+      summary: 'Export entries of the audit log, oldest first',
       description:
-        'One JSON document a line, or CSV for spreadsheets, in which a cell that would be taken for a formula begins with an apostrophe.',
+        'One JSON document per line, or CSV for spreadsheets, where cells that look like a formula begin with an apostrophe.',
       query: ExportQuery,
       produces: 'application/octet-stream',
       async handle(call) {
@@ -70,7 +70,7 @@ export function auditRoutes({
       path: '/api/v1/admin/audit-logs/verify',
       action: 'audit:verify',
       summary:
-        'Follow the chain from its first row to its last and hold it against every signed checkpoint',
+        'Verify the hash chain against every signed checkpoint',
       response: Verdict,
       timeoutMs: 600_000,
       handle: () => verification.run(),

@@ -10,12 +10,12 @@ const Status = Type.Union([
 ]);
 
 export const AuditLog = Type.Object({
-  id: Type.Integer({ description: 'number in the chain, without gaps' }),
+  id: Type.Integer({ description: 'Number in the chain, without gaps' }),
   occurred_at: Timestamp,
   actor: Type.Object({
     type: Type.String({ description: 'user, token, edge, operator, plugin, system or anonymous' }),
     id: Type.String(),
-    email: orNull(Type.String({ description: 'as it was at that time' })),
+    email: orNull(Type.String({ description: 'Name at that time' })),
     role: Type.String(),
     name: orNull(Type.String()),
   }),
@@ -25,18 +25,18 @@ export const AuditLog = Type.Object({
   resource_type: Type.String(),
   resource_id: orNull(Type.String()),
   status: Status,
-  http_status: Type.Integer({ description: '0 where no request was made' }),
+  http_status: Type.Integer({ description: '0 when there was no request' }),
   error: orNull(
-    Type.String({ description: 'the sentence that the caller got instead of an answer' }),
+    Type.String({ description: 'Error message that the caller got' }),
   ),
   request_id: Type.String(),
   changes: orNull(
     Type.Object(
       { before: Type.Unknown(), after: Type.Unknown() },
-      { description: 'without secrets; large values are left out' },
+      { description: 'Without secrets and large values' },
     ),
   ),
-  prev_hash: Type.String({ description: 'hash of the row before' }),
+  prev_hash: Type.String({ description: 'Hash of the previous entry' }),
   hash: Type.String({
     description: 'HMAC-SHA256 over the previous hash, the number and the record',
   }),
@@ -47,7 +47,7 @@ const filters = {
     Type.String({
       minLength: 1,
       maxLength: 320,
-      description: 'an e-mail address, a user id, or kind:id such as token:7',
+      description: 'An e-mail address, a user id, or kind:id such as token:7',
     }),
   ),
   action: Type.Optional(
@@ -56,7 +56,7 @@ const filters = {
       examples: ['alert:*'],
       minLength: 1,
       maxLength: 100,
-      description: 'such as edge:create; a * at the end stands for any rest: edge:*',
+      description: 'Such as edge:create; a trailing * matches any rest: edge:*',
     }),
   ),
   without: Type.Optional(
@@ -65,14 +65,14 @@ const filters = {
       examples: ['alert:*,device:update'],
       maxLength: 400,
       description:
-        'leaves out these actions, such as auth:refresh,audit:* for rows that pages add automatically',
+        'Actions to exclude, such as auth:refresh,audit:* for routine entries',
     }),
   ),
   resource_type: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   resource_id: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
   status: Type.Optional(Status),
-  from: Type.Optional(Type.String({ format: 'date-time', description: 'this moment or later' })),
-  to: Type.Optional(Type.String({ format: 'date-time', description: 'before this moment' })),
+  from: Type.Optional(Type.String({ format: 'date-time', description: 'From this time on' })),
+  to: Type.Optional(Type.String({ format: 'date-time', description: 'Before this time' })),
 };
 
 export const Filters = Type.Object(filters);
@@ -84,9 +84,9 @@ export const ExportQuery = Type.Object({
 
 export const Verdict = Type.Object({
   ok: Type.Boolean(),
-  rows: Type.Integer({ description: 'rows that are as they were written' }),
-  first_bad_seq: Type.Optional(Type.Integer({ description: 'the first row that is not' })),
+  rows: Type.Integer({ description: 'Number of unaltered entries' }),
+  first_bad_seq: Type.Optional(Type.Integer({ description: 'The first altered entry' })),
   reason: Type.Optional(Type.String()),
-  checkpoints: Type.Integer({ description: 'signed checkpoints that the trail was held against' }),
-  anchors: Type.Integer({ description: 'signed anchors that stand for archived rows' }),
+  checkpoints: Type.Integer({ description: 'Number of signed checkpoints that were verified' }),
+  anchors: Type.Integer({ description: 'Number of signed anchors that replace archived entries' }),
 });

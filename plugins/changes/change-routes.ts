@@ -34,14 +34,14 @@ const ChangeQuery = Type.Object({
       pattern: kindList,
       examples: ['deploy,upgrade'],
       maxLength: 200,
-      description: 'one or several, such as deploy,upgrade',
+      description: 'One or several, such as deploy,upgrade',
     }),
   ),
   device_id: Type.Optional(Type.Integer({ minimum: 1 })),
   service: Type.Optional(Type.String({ maxLength: 200 })),
   from: Type.Optional(Instant),
   to: Type.Optional(Instant),
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'part of the summary' })),
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the summary' })),
 });
 
 /** Kinds that may be posted; svc detects the others itself. */
@@ -56,16 +56,16 @@ const posted = [
 
 const NewChange = Type.Object({
   summary: Type.String({ minLength: 1, maxLength: 500, pattern: '\\S' }),
-  kind: Type.Optional(Type.Enum([...posted], { description: 'deploy when it is not given' })),
+  kind: Type.Optional(Type.Enum([...posted], { description: 'Default: deploy' })),
   at: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'now when it is not given; at most 7 days ago',
+      description: 'Default: now; at most 7 days ago',
     }),
   ),
   service: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   device_id: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'an edge posts for its own device' }),
+    Type.Integer({ minimum: 1, description: 'An edge can post for its own device only' }),
   ),
   version: Type.Optional(Type.String({ maxLength: 200 })),
   link: Type.Optional(
@@ -95,7 +95,7 @@ export const changeRoutes = (
     path,
     access: 'any',
     devices: 'narrowed',
-    summary: 'List what changed, newest first',
+    summary: 'List changes, newest first',
     query: ChangeQuery,
     items: ChangeItem,
     async handle({ query: { kind, device_id: device, service, from, to, q }, page, principal }) {
@@ -119,8 +119,8 @@ export const changeRoutes = (
     path,
     access: { action: 'change:post', machine: true },
     devices: 'narrowed',
-    summary: 'Tell of a deploy or another change, so that investigations know of it',
-    description: 'An Idempotency-Key makes it safe to tell again.',
+    summary: 'Record a deploy or another change for investigations',
+    description: 'Safe to repeat with the same Idempotency-Key.',
     body: NewChange,
     response: ChangeItem,
     errors: ['not_found'],

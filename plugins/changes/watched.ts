@@ -60,7 +60,7 @@ const agents: Watch = {
           kind: 'upgrade',
           source: 'edge',
           edge_id: key,
-          summary: `agent ${name} runs ${version}, before ${was}`,
+          summary: `agent ${name} now runs ${version} (was ${was})`,
           ...(device !== null && { device_id: String(device) }),
         };
   },
@@ -83,7 +83,7 @@ const boots: Watch = {
           kind: 'reboot',
           source: 'metrics',
           device_id: key,
-          summary: `device ${key} was booted`,
+          summary: `device ${key} was rebooted`,
         },
 };
 
@@ -105,7 +105,7 @@ const certificates: Watch = {
           at: now,
           kind: 'certificate',
           source: 'metrics',
-          summary: `certificate of ${instance} was replaced; it ends ${day(after)}, the one before ${day(before)}`,
+          summary: `certificate of ${instance} was replaced; it expires ${day(after)}, the previous one ${day(before)}`,
           ...(device !== '' && { device_id: device }),
           labels: { instance },
         };
@@ -141,7 +141,7 @@ const rooms: Watch = {
           summary:
             was === version
               ? `plugin ${key} ${version} was reloaded`
-              : `plugin ${key} runs ${version}, before ${was}`,
+              : `plugin ${key} now runs ${version} (was ${was})`,
         };
   },
 };
@@ -158,7 +158,7 @@ const itself: Watch = {
       kind,
       source: 'svc',
       summary:
-        was === version ? `svc ${version} was started` : `svc runs ${version}, before ${was}`,
+        was === version ? `svc ${version} was started` : `svc now runs ${version} (was ${was})`,
     };
   },
 };

@@ -17,9 +17,9 @@ export const ByRun = Type.Object({ id: Uuid, run_id: Uuid });
 export const SessionQuery = Type.Object({
   tag: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
   q: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'a part of the title' }),
+    Type.String({ minLength: 1, maxLength: 200, description: 'Part of the title' }),
   ),
-  all: Type.Optional(Type.Boolean({ description: 'admins only: conversations of all users' })),
+  all: Type.Optional(Type.Boolean({ description: 'For administrators: sessions of all users' })),
 });
 
 export const NewSessionBody = Type.Object({
@@ -52,7 +52,7 @@ const Usage = Type.Object({
   input_tokens: Type.Integer(),
   output_tokens: Type.Integer(),
   total_tokens: Type.Integer(),
-  requests: Type.Integer({ description: 'turns of the model' }),
+  requests: Type.Integer({ description: 'Model turns' }),
 });
 
 const ToolCall = Type.Object({
@@ -61,7 +61,7 @@ const ToolCall = Type.Object({
   arguments: Type.Record(Type.String(), Type.Unknown()),
   status: Type.String({
     description:
-      'ok, error, timeout, refused, denied, unknown; waiting and started while the run is not over',
+      'ok, error, timeout, refused, denied, unknown; waiting and started while the run is active',
   }),
   result_preview: Type.String(),
   duration_ms: Type.Integer(),
@@ -102,7 +102,7 @@ export const Reply = Type.Object({
   run_id: Type.String(),
   finish_reason: Type.String({
     description:
-      'stop, length, error, budget, cancelled; approval: it waits for people; background: it goes on',
+      'stop, length, error, budget, cancelled; approval: waiting for people; background: still running',
   }),
   approvals: Type.Array(Type.String()),
 });
@@ -112,7 +112,7 @@ export const StreamQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 64,
-      description: 'default: the latest run of the session',
+      description: 'Default: the latest run of the session',
     }),
   ),
 });

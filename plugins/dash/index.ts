@@ -34,19 +34,19 @@ const stores = {
 
 const Order = Type.Object({
   overwrite: Type.Optional(
-    Type.Boolean({ description: 'also what was changed in Grafana since it was written' }),
+    Type.Boolean({ description: 'Also replace dashboards that were changed in Grafana' }),
   ),
   dry_run: Type.Optional(
-    Type.Boolean({ description: 'say what would change, and change nothing' }),
+    Type.Boolean({ description: 'Report without changing anything' }),
   ),
 });
 
 const Report = Type.Object({
-  ok: Type.Boolean({ description: 'whether nothing failed' }),
-  version: Type.String({ description: 'of that Grafana' }),
+  ok: Type.Boolean({ description: 'Whether everything succeeded' }),
+  version: Type.String({ description: 'Version of Grafana' }),
   changed: Type.Integer({
     minimum: 0,
-    description: 'how many objects were created, updated or removed',
+    description: 'Number of objects created, updated or removed',
   }),
   dry_run: Type.Boolean(),
   items: Type.Array(
@@ -57,7 +57,7 @@ const Report = Type.Object({
       result: Type.Enum([...results]),
       detail: Type.String({
         description:
-          'why it was kept or failed; of a data source, whether Grafana reaches us through it',
+          'Why it was kept or failed; for a data source, whether Grafana can query svc through it',
       }),
     }),
   ),
@@ -78,7 +78,7 @@ export default definePlugin({
     ctx.http.routes([
       productTestRoute({
         path: '/api/v1/integrations/dash/test',
-        summary: 'Test the connection to the Grafana that is set, or to another one',
+        summary: 'Test the connection to Grafana, as set or as given',
         action: 'dash:test',
         ...target,
       }),
@@ -121,9 +121,9 @@ function syncRoute(
     method: 'POST',
     path: '/api/v1/integrations/dash/sync',
     access: 'admin',
-    summary: 'Give Grafana the data sources and dashboards of this service, and say what changed',
+    summary: 'Sync data sources and dashboards to Grafana',
     description:
-      'What is as it should be is left alone. What people changed in Grafana is kept unless overwrite is set.',
+      'Objects that are up to date are left alone. Changes made in Grafana are kept unless overwrite is set.',
     body: Order,
     response: Report,
     status: 200,

@@ -119,7 +119,7 @@ export class Sync {
       if (found['readOnly'] === true) {
         return {
           result: 'kept',
-          detail: 'it is provisioned by a file of Grafana; change it there',
+          detail: 'it is provisioned from a file of Grafana; change it there',
         };
       }
       if (!isMissing && known?.digest === digest && isWithin(withoutName(source), found)) {
@@ -205,7 +205,7 @@ export class Sync {
         return {
           uid: same['uid'],
           result: 'unchanged',
-          detail: 'a folder of that title was there already',
+          detail: 'a folder with that title already existed',
         };
       }
       assertTries(tries);
@@ -279,7 +279,7 @@ export class Sync {
     known: Written | undefined,
   ): Outcome | undefined {
     if (meta['provisioned'] === true) {
-      return { result: 'kept', detail: 'it is provisioned by a file of Grafana; change it there' };
+      return { result: 'kept', detail: 'it is provisioned from a file of Grafana; change it there' };
     }
     const isOwn =
       known !== undefined || (Array.isArray(there['tags']) && there['tags'].includes(ownTag));
@@ -287,12 +287,12 @@ export class Sync {
       return {
         result: 'kept',
         detail:
-          'a dashboard with this uid exists and was not made by svc; delete it there, or leave it',
+          'a dashboard with this uid exists and was not created by svc; delete it there, or leave it',
       };
     }
     const isTouched = known !== undefined && known.version !== there['version'];
     if (isTouched && !this.#wish.overwrite) {
-      return { result: 'kept', detail: 'it was changed in Grafana; overwrite takes what is here' };
+      return { result: 'kept', detail: 'it was changed in Grafana; set overwrite to replace it' };
     }
     return !isTouched && known?.digest === digest ? { result: 'unchanged' } : undefined;
   }
@@ -311,7 +311,7 @@ export class Sync {
     ) {
       return {
         result: 'kept',
-        detail: 'it is gone here, but was changed in Grafana; overwrite removes it',
+        detail: 'it was deleted here, but changed in Grafana; set overwrite to remove it',
       };
     }
     if (!this.#wish.dryRun) {

@@ -23,19 +23,19 @@ export const DeviceQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'a part of the name, the host name or the address',
+      description: 'Part of the name, the host name or the address',
     }),
   ),
   tag: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 320 }), {
       maxItems: 10,
-      description: 'env or env=prod; given more than once, all must be there',
+      description: 'env or env=prod; if repeated, all must match',
     }),
   ),
   role: Type.Optional(
     Type.Array(Role, {
       maxItems: 10,
-      description: 'given more than once, it must have all of them',
+      description: 'If repeated, the device must have all of them',
     }),
   ),
   online: Type.Optional(Type.Boolean()),
@@ -49,7 +49,7 @@ export const DevicePatch = Type.Object(
           minLength: 1,
           maxLength: 200,
           pattern: '\\S',
-          description: 'null: what the machine calls itself',
+          description: 'null: the host name is used',
         }),
       ),
     ),
@@ -76,9 +76,9 @@ export const DeviceItem = Type.Object({
   disk_total_bytes: orNull(Type.Integer()),
   tags: Type.Record(Type.String(), Type.String()),
   roles: Type.Array(Type.String()),
-  online: Type.Boolean({ description: 'whether an edge that watches it is connected' }),
+  online: Type.Boolean({ description: 'Whether an edge that watches it is connected' }),
   last_seen_at: Timestamp,
-  node_id: orNull(Type.Integer({ description: 'its host node in the topology' })),
+  node_id: orNull(Type.Integer({ description: 'Its host node in the topology' })),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -86,24 +86,24 @@ export const DeviceItem = Type.Object({
 export const DeviceEdge = Type.Object({
   id: Type.Integer(),
   name: orNull(Type.String()),
-  status: orNull(Type.String({ description: 'null while the plugin edge is not available' })),
+  status: orNull(Type.String({ description: 'null while the edge plugin is not available' })),
   agent_version: orNull(Type.String()),
   last_seen_at: orNull(Timestamp),
   binding: Type.Enum(['bound', 'conflict'], {
-    description: 'conflict: it claims the device and does not prove it, and watches nothing',
+    description: 'conflict: the edge claims the device without proof, and watches nothing',
   }),
-  reason: orNull(Type.String({ description: 'why it is in conflict' })),
+  reason: orNull(Type.String({ description: 'Reason of the conflict' })),
   machine_uuid: orNull(
-    Type.String({ description: 'null for those who may not tell machines apart (device:accept)' }),
+    Type.String({ description: 'null for callers without device:accept' }),
   ),
   machine_key: orNull(
     Type.String({
       description:
-        'public half of the key that the machine proved; null also of an agent without one',
+        'Public key that the machine has proved; null for agents without a key',
     }),
   ),
   bound_at: orNull(Timestamp),
-  rival_edge_id: orNull(Type.Integer({ description: 'the edge that it is in conflict with' })),
-  rival_device_id: orNull(Type.Integer({ description: 'the device that both claim' })),
+  rival_edge_id: orNull(Type.Integer({ description: 'The edge that it conflicts with' })),
+  rival_device_id: orNull(Type.Integer({ description: 'The device that both claim' })),
   rival_since: orNull(Timestamp),
 });

@@ -8,12 +8,12 @@ import { Probes } from './probes.ts';
 const Findings = Type.Object({
   items: Type.Array(
     Type.Object({
-      subject: Type.String({ description: 'what was looked at' }),
-      area: Type.String({ description: 'the plugin that looked' }),
+      subject: Type.String({ description: 'What was checked' }),
+      area: Type.String({ description: 'Plugin that ran the check' }),
       verdict: Type.Union([Type.Literal('ok'), Type.Literal('warn'), Type.Literal('fail')]),
-      detail: Type.String({ description: 'what was found, and why it is so' }),
+      detail: Type.String({ description: 'Result and its reason' }),
       fix: Type.Union([Type.String(), Type.Null()], {
-        description: 'what to do about it; null where nothing has to be done',
+        description: 'What to do; null if nothing',
       }),
     }),
   ),
@@ -31,11 +31,11 @@ export default definePlugin({
         method: 'GET',
         path: '/api/v1/doctor',
         access: 'admin',
-        summary: 'What the areas of svc find wrong with themselves, and what to do about it',
+        summary: 'Run the checks of all areas',
         query: Type.Object({
           thorough: Type.Optional(
             Type.Boolean({
-              description: 'also what costs money or minutes, such as calls of a model',
+              description: 'Include checks that cost money or take minutes, such as model calls',
             }),
           ),
         }),
@@ -69,7 +69,7 @@ async function diagnosed(examination: Examination, looking: Looking): Promise<Di
   } catch (error) {
     return {
       verdict: 'fail',
-      detail: `could not be looked at: ${messageOf(error)}`,
+      detail: `check failed: ${messageOf(error)}`,
       fix: 'look into the log of svc for what its area says, then run "svc doctor" again',
     };
   }

@@ -53,7 +53,7 @@ export class Probes {
         method: 'POST',
         path: '/api/v1/doctor/probes',
         access: 'admin',
-        summary: 'Open an echo for a minute, by which a proxy can be tried',
+        summary: 'Open an echo endpoint for a minute, to test a proxy',
         response: Type.Object({ probe: Type.String() }),
         audited: false,
         errors: ['rate_limited'],
@@ -64,7 +64,7 @@ export class Probes {
         path: '/api/v1/doctor/probes/{probe}/stream',
         access: 'public',
         summary:
-          'Three words, one after another: who gets them together is behind a proxy that holds streams back',
+          'Stream three words one after another, to detect a buffering proxy',
         params: Probe,
         errors: ['not_found'],
         handle: ({ params, signal }) => {
@@ -75,7 +75,7 @@ export class Probes {
       socketRoute({
         path: '/api/v1/doctor/probes/{probe}/socket',
         access: 'public',
-        summary: 'Records what it receives, once',
+        summary: 'Echo a message once',
         params: Probe,
         maxMessageBytes: 100,
         errors: ['not_found'],

@@ -86,7 +86,7 @@ const DropInFile = Type.Object({
   name: Type.String(),
   file: Type.String(),
   state: Type.Union([Type.Literal('ok'), Type.Literal('broken'), Type.Literal('stale')], {
-    description: 'stale: broken now, the last good version still serves',
+    description: 'stale: the file is broken, and the last good version is in use',
   }),
   error: Type.Union([Type.String(), Type.Null()]),
   loaded_at: Type.Union([Timestamp, Type.Null()]),
@@ -98,7 +98,7 @@ const dropInRoutes = (dropIns: DropIns): readonly RouteDeclaration[] => [
     path: '/api/v1/drop-ins',
     access: 'any',
     devices: 'none',
-    summary: 'List persona and skill files with what is wrong with the broken ones',
+    summary: 'List persona and skill files with their problems',
     items: DropInFile,
     handle: ({ page }) =>
       pageOfList(

@@ -55,7 +55,7 @@ export class Reader {
     return (
       this.#logs?.health(this.#journal?.cause) ?? {
         ok: true,
-        detail: 'waits for the generation before it to stop reading',
+        detail: 'waiting for the previous generation to stop reading',
       }
     );
   }

@@ -58,7 +58,7 @@ function clocks(all: readonly EdgeRecord[]): Diagnosis {
     );
     return {
       verdict: 'fail',
-      detail: `the clock of this machine is about ${seconds} s ${most === ahead ? 'behind' : 'ahead'}: those of ${most.length} of ${connected.length} hosts say so`,
+      detail: `the clock of this machine is about ${seconds} s ${most === ahead ? 'behind' : 'ahead'}, compared with ${most.length} of ${connected.length} hosts`,
       fix: 'let this machine keep its time by NTP (systemd-timesyncd, chrony)',
     };
   }

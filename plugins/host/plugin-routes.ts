@@ -29,7 +29,7 @@ export const pluginRoutes = (
     path: '/api/v1/plugins/{id}',
     access: 'any',
     devices: 'none',
-    summary: 'One plugin: state, cause, effects, dependents, timings',
+    summary: 'Get a plugin: state, cause, effects, dependents, timings',
     params: PluginId,
     response: PluginDetail,
     errors: ['not_found'],
@@ -42,8 +42,8 @@ export const pluginRoutes = (
       access: 'admin',
       summary:
         verb === 'reload'
-          ? 'Replace the serving generation by a fresh one'
-          : 'Let a disabled or quarantined plugin serve again',
+          ? 'Reload a plugin'
+          : 'Enable a disabled or quarantined plugin',
       params: PluginId,
       response: PluginDetail,
       status: 200,
@@ -59,7 +59,7 @@ export const pluginRoutes = (
     method: 'POST',
     path: '/api/v1/plugins/{id}/disable',
     access: 'admin',
-    summary: 'Take a plugin out of service until it is enabled',
+    summary: 'Disable a plugin',
     params: PluginId,
     query: DisableOptions,
     response: PluginDetail,

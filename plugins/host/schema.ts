@@ -17,10 +17,10 @@ export const PluginSummary = Type.Object({
     description:
       'discovered, invalid, disabled, blocked, waiting, loading, active, failed, quarantined or unload-failed',
   }),
-  cause: orNull(Type.String({ description: 'why the plugin is in this state' })),
+  cause: orNull(Type.String({ description: 'Why the plugin is in this state' })),
   since: Timestamp,
   generation: orNull(
-    Type.Integer({ description: 'the incarnation that serves; it grows with each reload' }),
+    Type.Integer({ description: 'Number of the running generation; it grows with each reload' }),
   ),
 });
 
@@ -28,9 +28,9 @@ const Attempt = Type.Object({
   at: Timestamp,
   generation: Type.Integer(),
   ok: Type.Boolean(),
-  stage: orNull(Type.String({ description: 'where it failed' })),
+  stage: orNull(Type.String({ description: 'Stage where it failed' })),
   cause: orNull(Type.String()),
-  timings_ms: Type.Record(Type.String(), Type.Number(), { description: 'milliseconds by stage' }),
+  timings_ms: Type.Record(Type.String(), Type.Number(), { description: 'Milliseconds by stage' }),
 });
 
 export const PluginDetail = Type.Object({
@@ -39,17 +39,17 @@ export const PluginDetail = Type.Object({
   requires: Type.Array(Type.String()),
   provides: Type.Array(Type.String()),
   dependents: Type.Array(
-    Type.String({ description: 'plugins that would be blocked without this one' }),
+    Type.String({ description: 'Plugins that would be blocked without this one' }),
   ),
   last_attempt: orNull(Attempt),
-  effects: Type.Unknown({ description: 'tree of {label, children}: everything the plugin owns' }),
-  draining: Type.Array(Type.Integer({ description: 'older generations that finish their work' })),
-  residue: orNull(Type.String({ description: 'what could not be unloaded' })),
+  effects: Type.Unknown({ description: 'Tree of {label, children}: everything that the plugin owns' }),
+  draining: Type.Array(Type.Integer({ description: 'Older generations that are still finishing their work' })),
+  residue: orNull(Type.String({ description: 'What could not be unloaded' })),
   strikes: Type.Array(Type.Object({ at: Timestamp, where: Type.String(), cause: Type.String() })),
 });
 
 export const DisableOptions = Type.Object({
   cascade: Type.Optional(
-    Type.Boolean({ description: 'block the plugins that need this one, too' }),
+    Type.Boolean({ description: 'Also disable it when other plugins need it; they are blocked' }),
   ),
 });

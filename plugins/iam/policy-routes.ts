@@ -26,7 +26,7 @@ export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclarat
     path: '/api/v1/roles',
     access: 'any',
     devices: 'none',
-    summary: 'List roles with what they grant, built-in ones first',
+    summary: 'List roles and their grants, built-in ones first',
     items: Role,
     handle({ page }) {
       const { items, ...rest } = pageOf(policy.list(), page);
@@ -38,7 +38,7 @@ export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclarat
     path: '/api/v1/roles/{name}',
     access: 'any',
     devices: 'none',
-    summary: 'One role',
+    summary: 'Get a role',
     params: RoleKey,
     response: Role,
     errors: ['not_found'],
@@ -49,7 +49,7 @@ export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclarat
     path: '/api/v1/roles',
     access: 'role:manage',
     devices: 'none',
-    summary: 'Create a custom role out of declared actions that one holds oneself',
+    summary: 'Create a custom role from actions that you hold yourself',
     body: RoleDraft,
     response: Role,
     errors: ['conflict'],
@@ -61,7 +61,7 @@ export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclarat
     ifMatch: true,
     access: 'role:manage',
     devices: 'none',
-    summary: 'Change what a custom role grants; it counts from the next request on',
+    summary: 'Change the grants of a custom role, effective with the next request',
     params: RoleKey,
     body: RolePatch,
     response: Role,
@@ -90,7 +90,7 @@ export const policyRoutes = (
     path: '/api/v1/policy/actions',
     access: 'any',
     devices: 'none',
-    summary: 'List the actions that roles are made from',
+    summary: 'List all actions that roles can grant',
     items: Action,
     handle({ page }) {
       const actions = catalogue.actions().toSorted((a, b) => (a.action < b.action ? -1 : 1));
@@ -107,7 +107,7 @@ export const policyRoutes = (
   listRoute({
     path: '/api/v1/policy/explain',
     access: 'admin',
-    summary: 'Who may do an action, and why; with user_id, whether that user may',
+    summary: 'Explain who may do an action; with user_id, whether that user may',
     query: ExplainQuery,
     items: Explained,
     errors: ['not_found'],

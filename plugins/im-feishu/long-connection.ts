@@ -41,7 +41,7 @@ export async function longConnection({
   const url = answer.result === 'ok' ? textOf(objectOf(answer.body['data'])['URL'], 2_000) : '';
   if (answer.result !== 'ok' || !URL.canParse(url)) {
     throw errors.no_connection({
-      detail: answer.result === 'ok' ? 'it named no address' : answer.reason,
+      detail: answer.result === 'ok' ? 'it returned no address' : answer.reason,
     });
   }
   const service = Number(new URL(url).searchParams.get('service_id') ?? '0');

@@ -22,7 +22,7 @@ export const lokiRoutes = (
 ): readonly RouteDeclaration[] => [
   pushRoute(gate, {
     path: '/loki/api/v1/push',
-    summary: 'Push log lines as Loki takes them, in JSON or snappy-packed protobuf',
+    summary: "Push log lines in Loki's format, as JSON or snappy-compressed protobuf",
     consumes: ['application/json', ...protobuf],
     produces: 'text/plain; charset=utf-8',
     wording: plainWording,

@@ -11,19 +11,19 @@ const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =
 
 export const AgainItem = Type.Object({
   id: Type.String(),
-  same: Type.Boolean({ description: 'the whole answer' }),
+  same: Type.Boolean({ description: 'The whole answer' }),
   settled_same: orNull(
     Type.Boolean({
-      description: 'the part that nothing was on its way for; null where that is all of it',
+      description: 'The part of the window for which no data was in flight; null if that is all of it',
     }),
   ),
   difference: orNull(
     Type.Enum(['late_data', 'gone', 'changed'], {
       description:
-        'late_data: more came for that window after it was asked; gone: there is less; changed: as much, and other values',
+        'late_data: more data arrived after the query; gone: there is less data; changed: different values',
     }),
   ),
-  text: orNull(Type.String({ description: 'the difference, with how much' })),
+  text: orNull(Type.String({ description: 'The difference and its size' })),
   stored_sha256: Type.String(),
   sha256: orNull(Type.String()),
   digest: Type.Record(Type.String(), Type.Unknown()),

@@ -30,7 +30,7 @@ const RunQuery = Type.Object({
 });
 const Told = Type.Object({
   verdict: Type.Enum(['right', 'partly', 'wrong']),
-  true_cause: Type.Optional(Type.String({ maxLength: 2_000, description: 'what it really was' })),
+  true_cause: Type.Optional(Type.String({ maxLength: 2_000, description: 'The actual cause' })),
   comment: Type.Optional(Type.String({ maxLength: 2_000 })),
 });
 
@@ -71,7 +71,7 @@ const incidentRoutes = (
     path: ofIncident,
     access: 'any',
     devices: 'narrowed',
-    summary: 'What is known of the cause of an incident: its newest investigation',
+    summary: 'Get the newest investigation of an incident',
     params: Id,
     response: Shown,
     errors: ['not_found'],
@@ -83,9 +83,9 @@ const incidentRoutes = (
     path: ofIncident,
     access: 'any',
     devices: 'narrowed',
-    summary: 'Investigate an incident, or once more; earlier reports stay',
+    summary: 'Investigate an incident, also again; earlier reports stay',
     description:
-      'While one waits or runs, that one is answered. It needs no model, and reads only.',
+      'Returns the one that is queued or running, if any. Needs no model, and only reads.',
     params: Id,
     response: Shown,
     status: 202,
@@ -124,7 +124,7 @@ const reportRoutes = (
     method: 'GET',
     path: `${path}/calibration`,
     access: 'any',
-    summary: 'How often reports of a confidence were right, by what people have said',
+    summary: 'Get how often reports of each confidence were right, by feedback',
     response: CalibrationItem,
     handle: () => reports.calibration(),
   }),
@@ -133,7 +133,7 @@ const reportRoutes = (
     path: `${path}/{id}`,
     access: 'any',
     devices: 'narrowed',
-    summary: 'One investigation with its report',
+    summary: 'Get an investigation with its report',
     params: Id,
     response: Shown,
     errors: ['not_found'],
@@ -145,7 +145,7 @@ const reportRoutes = (
     path: `${path}/{id}/markdown`,
     access: 'any',
     devices: 'narrowed',
-    summary: 'The report as markdown',
+    summary: 'Get the report as markdown',
     params: Id,
     produces: 'text/markdown; charset=utf-8',
     errors: ['not_found'],
@@ -165,7 +165,7 @@ const evidenceRoutes = (
     access: 'any',
     devices: 'narrowed',
     summary:
-      'Ask the question of a piece of evidence again, and say whether the answer is the same',
+      'Repeat the query of a piece of evidence and compare the answers',
     params: EvidenceId,
     response: AgainItem,
     errors: ['not_found'],
@@ -177,7 +177,7 @@ const evidenceRoutes = (
     path: `${path}/{id}/replay`,
     access: 'any',
     devices: 'narrowed',
-    summary: 'Judge what an investigation knew with the engine of this version, and compare',
+    summary: 'Replay an investigation with the current engine and compare',
     params: Id,
     response: ReplayItem,
     errors: ['not_found'],
@@ -190,7 +190,7 @@ const evidenceRoutes = (
     access: 'any',
     devices: 'narrowed',
     summary:
-      'Say whether a report was right, and what it really was; each person once, the last word counts',
+      'Give feedback on a report; one vote per person, the last one counts',
     params: Id,
     body: Told,
     response: Shown,

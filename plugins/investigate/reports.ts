@@ -50,11 +50,11 @@ export const CalibrationItem = Type.Object({
     Type.Object({
       confidence: Type.Number(),
       reports: Type.Integer(),
-      right: Type.Number({ description: 'share of those that were right, as people have said' }),
+      right: Type.Number({ description: 'Share of reports that were right, by feedback' }),
     }),
   ),
   curve: Type.Array(Type.Object({ value: Type.Number(), right: Type.Number() }), {
-    description: 'what a confidence becomes',
+    description: 'Calibrated confidence',
   }),
 });
 

@@ -76,7 +76,7 @@ export const notStarted = (incidentId: number): Report => ({
   mode: 'deterministic',
   verdict: null,
   ...nothing,
-  summary: 'This incident was not investigated; POST here starts it.',
+  summary: 'Not investigated yet; POST here to start.',
   look: 0,
   degraded_reason: null,
   engine_version: null,

@@ -13,24 +13,24 @@ const Name = Type.String({ minLength: 1, maxLength: 100 });
 export const JobItem = Type.Object({
   id: Type.String(),
   plugin: Type.String(),
-  queue: Type.String({ description: 'what kind of work of the plugin it is' }),
+  queue: Type.String({ description: 'Kind of work within the plugin' }),
   title: Type.String(),
   state: Type.Enum([...states], {
-    description: 'parked: waits for something else than its time, such as a decision of people',
+    description: 'parked: waiting for something other than its time, such as a decision',
   }),
-  attempts: Type.Integer({ description: 'tries that were begun' }),
+  attempts: Type.Integer({ description: 'Number of attempts' }),
   created_at: Instant,
-  due_at: orNull(Type.String({ format: 'date-time', description: 'next try' })),
+  due_at: orNull(Type.String({ format: 'date-time', description: 'Time of the next attempt' })),
   started_at: orNull(Instant),
   ended_at: orNull(Instant),
   progress: orNull(
     Type.Object({
       done: Type.Number(),
-      total: Type.Number({ description: '0: not known' }),
+      total: Type.Number({ description: '0: unknown' }),
       note: Type.String(),
     }),
   ),
-  error: orNull(Type.String({ description: 'of the last try' })),
+  error: orNull(Type.String({ description: 'Error of the last attempt' })),
   cancellable: Type.Boolean(),
 });
 
@@ -46,9 +46,9 @@ export const jobRoutes = (board: Board): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'job:read',
-    summary: 'List jobs of every plugin, newest first',
+    summary: 'List jobs of all plugins, newest first',
     description:
-      'Jobs that were done are listed as long as their plugin keeps them, which most do not.',
+      'Finished jobs are listed only if their plugin keeps them; most do not.',
     query: JobQuery,
     items: JobItem,
     async handle({ query, page }) {

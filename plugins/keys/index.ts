@@ -5,10 +5,10 @@ import { errors } from './errors.ts';
 import { Rotation } from './rotation.ts';
 
 const Rotated = Type.Object({
-  kid: Type.String({ description: 'the key that seals from now on' }),
-  resealed: Type.Integer({ description: 'secrets that were sealed again with it' }),
-  unreadable: Type.Integer({ description: 'secrets that no key opens; they stay as they are' }),
-  unused: Type.Array(Type.String(), { description: 'older keys that no secret needs any more' }),
+  kid: Type.String({ description: 'Key in use from now on' }),
+  resealed: Type.Integer({ description: 'Secrets encrypted again with it' }),
+  unreadable: Type.Integer({ description: 'Secrets that no key decrypts; they are left unchanged' }),
+  unused: Type.Array(Type.String(), { description: 'Older keys that no secret needs' }),
 });
 
 export default definePlugin({
@@ -26,9 +26,9 @@ const keyRoutes = (rotation: Rotation): readonly RouteDeclaration[] => [
     method: 'POST',
     path: '/api/v1/keys/rotate',
     access: 'admin',
-    summary: 'Make a new master key and seal every secret again with it',
+    summary: 'Create a new master key and encrypt every secret again',
     description:
-      'Both keys are readable until the end. A rotation that was interrupted goes on at the next start.',
+      'Both keys stay readable until the end. An interrupted rotation continues at the next start.',
     response: Rotated,
     status: 200,
     timeoutMs: 150_000,

@@ -9,7 +9,7 @@ import type { Feed } from './search/feed.ts';
 
 const Modes = Type.Enum(['hybrid', 'lexical', 'vector'], {
   default: 'hybrid',
-  description: 'hybrid: words, and likeness where an embedding model is set',
+  description: 'hybrid: words, and similarity if an embedding model is set',
 });
 
 const SearchQuery = Type.Object({
@@ -17,11 +17,11 @@ const SearchQuery = Type.Object({
     minLength: 1,
     maxLength: 1_000,
     pattern: '\\S',
-    description: 'words, "phrases", path:folder, tag:name',
+    description: 'Words, "phrases", path:folder, tag:name',
   }),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
   path_prefix: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 400, description: 'a folder with all below it' }),
+    Type.String({ minLength: 1, maxLength: 400, description: 'A folder with everything below it' }),
   ),
   tag: Type.Optional(Tag),
   mode: Type.Optional(Modes),
@@ -31,16 +31,16 @@ const Hit = Type.Object({
   doc_id: Type.Integer(),
   title: Type.String(),
   path: Type.String(),
-  version: Type.Integer({ description: 'of the document, as it was found' }),
-  chunk: Type.Integer({ description: 'its number within the document, from 0' }),
-  heading: Type.String({ description: 'the headings it stands below' }),
-  anchor: Type.String({ description: 'of the nearest heading' }),
+  version: Type.Integer({ description: 'Version of the document that was found' }),
+  chunk: Type.Integer({ description: 'Index within the document, from 0' }),
+  heading: Type.String({ description: 'Headings that it is below' }),
+  anchor: Type.String({ description: 'Anchor of the nearest heading' }),
   score: Type.Number(),
   highlights: Type.Array(
     Type.Object({
       text: Type.String(),
       marks: Type.Array(Type.Array(Type.Integer(), { minItems: 2, maxItems: 2 }), {
-        description: 'from and to, in UTF-16 units of the text',
+        description: 'From and to, in UTF-16 units of the text',
       }),
     }),
   ),
@@ -48,7 +48,7 @@ const Hit = Type.Object({
 
 const SearchAnswer = Type.Object({
   items: Type.Array(Hit),
-  mode: Type.Enum(['hybrid', 'lexical', 'vector'], { description: 'what was really used' }),
+  mode: Type.Enum(['hybrid', 'lexical', 'vector'], { description: 'The mode that was used' }),
 });
 
 const Named = Type.Object({
@@ -65,16 +65,16 @@ const IndexState = Type.Object({
   state: Type.Enum(['starting', 'indexing', 'rebuilding', 'ready']),
   documents: Type.Integer(),
   chunks: Type.Integer(),
-  behind: Type.Integer({ description: 'changes that searches do not see yet' }),
+  behind: Type.Integer({ description: 'Changes that searches do not see yet' }),
   rebuilt: Type.Union([Type.Number(), Type.Null()], {
-    description: 'progress of the rebuilt index, from 0 to 1',
+    description: 'Progress of the index rebuild, from 0 to 1',
   }),
   last_error: Type.Union([Type.String(), Type.Null()]),
   vectors: Type.Object({
     model: Type.Union([Type.String(), Type.Null()], {
-      description: 'whose vectors serve; null: searches go by words alone',
+      description: 'Model whose vectors are used; null: searches use words only',
     }),
-    embedded: Type.Integer({ description: 'parts of documents that got a vector since the start' }),
+    embedded: Type.Integer({ description: 'Parts of documents embedded since the start' }),
     last_error: Type.Union([Type.String(), Type.Null()]),
   }),
 });
@@ -108,7 +108,7 @@ export const searchRoutes = (
     access: 'any',
     devices: 'narrowed',
     summary:
-      'One document with what it says, by any name that leads to it: its number, its path, or the playbook link of a rule or report',
+      'Get a document by number, path, or the playbook link of a rule or report',
     query: Type.Object({
       doc: Type.String({
         minLength: 1,
@@ -132,7 +132,7 @@ export const searchRoutes = (
     method: 'GET',
     path: '/api/v1/knowledge/index',
     access: 'any',
-    summary: 'How far the index of documents is',
+    summary: 'Get the state of the search index',
     response: IndexState,
     handle: async () => ({ ...(await feed.state()), vectors: embedding.state }),
   }),
@@ -140,7 +140,7 @@ export const searchRoutes = (
     method: 'POST',
     path: '/api/v1/knowledge/index/rebuild',
     access: 'knowledge:update',
-    summary: 'Rebuild the document index; the current one serves meanwhile',
+    summary: 'Rebuild the search index; the current one stays in use meanwhile',
     response: IndexState,
     status: 202,
     async handle() {

@@ -15,7 +15,7 @@ const Instant = (what: string) =>
     Type.String({ maxLength: 64, description: `${what}: seconds, nanoseconds or RFC 3339` }),
   );
 const Query = Type.Optional(
-  Type.String({ maxLength: 65_536, description: 'stream selector whose labels are asked for' }),
+  Type.String({ maxLength: 65_536, description: 'Stream selector whose labels are listed' }),
 );
 
 const QueryRange = Type.Object({
@@ -23,18 +23,18 @@ const QueryRange = Type.Object({
   start: Instant('first instant of the window, by default an hour before its end'),
   end: Instant('end of the window, not included; by default now'),
   since: Type.Optional(
-    Type.String({ maxLength: 40, description: 'length of the window instead of a start' }),
+    Type.String({ maxLength: 40, description: 'Length of the window, instead of a start' }),
   ),
   limit: Type.Optional(
-    Type.String({ maxLength: 20, description: 'most lines, 100 by default, 5000 at most' }),
+    Type.String({ maxLength: 20, description: 'Maximum number of lines, at most 5000. Default: 100' }),
   ),
   direction: Type.Optional(
-    Type.String({ maxLength: 20, description: 'backward, newest first, by default; or forward' }),
+    Type.String({ maxLength: 20, description: 'backward (newest first, the default) or forward' }),
   ),
   step: Type.Optional(
     Type.String({
       maxLength: 40,
-      description: 'distance of the points of a metric query, in seconds or as a duration',
+      description: 'Step of a metric query, in seconds or as a duration',
     }),
   ),
 });
@@ -58,7 +58,7 @@ export const logRoutes = (
     path: '/api/v1/logs/query_range',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Lines or series of a LogQL query over a window',
+    summary: 'Query lines or series by LogQL over a window',
     query: QueryRange,
     response: spoken.query_range.response,
     produces: jsonType,
@@ -75,7 +75,7 @@ export const logRoutes = (
     path: '/api/v1/logs/labels',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Names of the labels that streams have in a window',
+    summary: 'List label names of streams in a window',
     query: Window,
     response: spoken.labels.response,
     produces: jsonType,
@@ -92,7 +92,7 @@ export const logRoutes = (
     path: '/api/v1/logs/labels/{name}/values',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Values of one label in a window',
+    summary: 'List values of a label in a window',
     params: LabelName,
     query: Window,
     response: spoken.labels.response,

@@ -43,63 +43,63 @@ const paths: readonly Path[] = [
   {
     path: 'query',
     name: 'query',
-    summary: 'A metric query at one instant, as Loki answers it',
+    summary: 'Loki API: instant metric query',
     post: true,
   },
   {
     path: 'query_range',
     name: 'query_range',
-    summary: 'A query over a window, as Loki answers it',
+    summary: 'Loki API: query over a window',
     post: true,
   },
-  { path: 'labels', name: 'labels', summary: 'Names of labels, as Loki answers it', post: true },
-  { path: 'label', name: 'labels', summary: 'Names of labels, under its older path' },
+  { path: 'labels', name: 'labels', summary: 'Loki API: label names', post: true },
+  { path: 'label', name: 'labels', summary: 'Loki API: label names, under the older path' },
   {
     path: 'series',
     name: 'series',
-    summary: 'Label sets of streams, as Loki answers it',
+    summary: 'Loki API: label sets of streams',
     post: true,
   },
   {
     path: 'index/stats',
     name: 'index_stats',
-    summary: 'How much a selector would read, as Loki answers it',
+    summary: 'Loki API: volume that a selector would read',
     post: true,
   },
   {
     path: 'index/volume',
     name: 'index_volume',
-    summary: 'Bytes of streams by their labels, as Loki answers it',
+    summary: 'Loki API: bytes of streams by label',
     post: true,
   },
   {
     path: 'index/volume_range',
     name: 'index_volume_range',
-    summary: 'Bytes of streams by their labels over time, as Loki answers it',
+    summary: 'Loki API: bytes of streams by label over time',
     post: true,
   },
   {
     path: 'patterns',
     name: 'patterns',
-    summary: 'Templates of lines and how often each came, as Loki answers it',
+    summary: 'Loki API: patterns of lines and their counts',
     post: true,
   },
   {
     path: 'detected_fields',
     name: 'detected_fields',
-    summary: 'Fields of lines with their types, as Loki answers it',
+    summary: 'Loki API: fields of lines with their types',
     post: true,
   },
   {
     path: 'detected_labels',
     name: 'detected_labels',
-    summary: 'Labels and how many values each has, as Loki answers it',
+    summary: 'Loki API: labels and their number of values',
     post: true,
   },
   {
     path: 'format_query',
     name: 'format_query',
-    summary: 'A query written the one way, as Loki answers it',
+    summary: 'Loki API: format a query',
     post: true,
   },
 ];
@@ -223,7 +223,7 @@ const readyRoute = (driver: () => LogDriver): RouteDeclaration =>
     method: 'GET',
     path: '/loki/ready',
     devices: 'none',
-    summary: 'Whether the log store answers',
+    summary: 'Loki API: readiness of the log store',
     produces: 'text/plain; charset=utf-8',
     async handle() {
       const { ok, detail } = await driver().status();
@@ -239,7 +239,7 @@ const buildInfoRoute = byteRoute({
   method: 'GET',
   path: '/loki/api/v1/status/buildinfo',
   devices: 'none',
-  summary: 'Which API this speaks, as Loki answers it',
+  summary: 'Loki API: version',
   response: buildInfo,
   handle: () =>
     JSON.stringify({

@@ -5,19 +5,19 @@ import type { EndpointName } from './loki/endpoints.ts';
 
 const Labels = Type.Record(Type.String(), Type.String());
 const Sample = Type.Tuple([
-  Type.Number({ description: 'seconds since 1970' }),
-  Type.String({ description: 'the value' }),
+  Type.Number({ description: 'Seconds since 1970' }),
+  Type.String({ description: 'The value' }),
 ]);
 const told = {
   warnings: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'what the answer misses, such as damaged parts of the store',
+      description: 'What the answer misses, such as damaged parts of the store',
     }),
   ),
 };
 const stats = {
   stats: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: 'what answering cost' }),
+    Type.Record(Type.String(), Type.Unknown(), { description: 'Cost of the query' }),
   ),
 };
 
@@ -29,7 +29,7 @@ const Streams = Type.Object({
       values: Type.Array(
         Type.Array(Type.Unknown(), {
           minItems: 2,
-          description: 'nanoseconds since 1970 and the line, both as text; labels beside it last',
+          description: 'Nanoseconds since 1970 and the line, both as text, then its labels',
         }),
       ),
     }),
@@ -147,7 +147,7 @@ export const spoken: Readonly<Record<EndpointName, Spoken>> = {
     response: Type.Object({
       fields: Type.Optional(Type.Array(Field)),
       values: Type.Optional(
-        Type.Array(Type.String(), { description: 'of one field, where one was asked for' }),
+        Type.Array(Type.String(), { description: 'Of one field, if requested' }),
       ),
       limit: Type.Integer(),
       ...told,

@@ -46,7 +46,7 @@ export function tailRoute({
     path: '/loki/api/v1/tail',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Lines as they come, as Loki streams them',
+    summary: 'Loki API: tail lines over a WebSocket',
     wording: lokiWording,
     query: Type.Object(
       {
@@ -54,17 +54,17 @@ export function tailRoute({
         delay_for: Type.Optional(
           Type.String({
             maxLength: 10,
-            description: 'seconds a line waits for older ones, 5 at most',
+            description: 'Seconds that a line waits for older ones, at most 5',
           }),
         ),
         limit: Type.Optional(
           Type.String({
             maxLength: 20,
-            description: 'lines from before that come first, 100 by default',
+            description: 'Earlier lines to send first. Default: 100',
           }),
         ),
         start: Type.Optional(
-          Type.String({ maxLength: 64, description: 'where those begin, by default an hour ago' }),
+          Type.String({ maxLength: 64, description: 'Start of the earlier lines. Default: one hour ago' }),
         ),
       },
       { additionalProperties: true },

@@ -31,9 +31,9 @@ export default definePlugin({
         method: 'POST',
         path: '/api/v1/integrations/mail/test',
         access: 'admin',
-        summary: 'Test the SMTP server that is set; with an address, by an e-mail to it',
+        summary: 'Test the SMTP server; with an address, send an e-mail',
         body: Type.Object({
-          to: Type.Optional(Type.String({ maxLength: 254, description: 'who is sent an e-mail' })),
+          to: Type.Optional(Type.String({ maxLength: 254, description: 'Recipient' })),
         }),
         response: ConnectionAnswer,
         status: 200,

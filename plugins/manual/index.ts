@@ -41,7 +41,7 @@ const Words = Type.Object({
   q: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: 'words that a section must have, all of them',
+      description: 'Words that a section must contain, all of them',
       examples: ['backup'],
     }),
   ),
@@ -53,7 +53,7 @@ const manualRoutes = (shelf: Shelf, library: Library): readonly RouteDeclaration
   byteRoute({
     ...html,
     path: '/docs',
-    summary: 'The manual: its first page',
+    summary: 'Get the first page of the manual',
     handle: (call) => chapter(call, library, 'start', ''),
   }),
   byteRoute({
@@ -61,7 +61,7 @@ const manualRoutes = (shelf: Shelf, library: Library): readonly RouteDeclaration
     path: '/docs/{page}',
     params: Name,
     query: Words,
-    summary: 'A page of the manual; "search" looks for words in all of them',
+    summary: 'Get a page of the manual; "search" searches all pages',
     errors: ['not_found'],
     async handle(call) {
       if (call.params.page !== 'search') {
@@ -79,7 +79,7 @@ const manualRoutes = (shelf: Shelf, library: Library): readonly RouteDeclaration
     params: Type.Object({
       file: Type.String({ maxLength: 70, examples: ['overview-1280-light.png'] }),
     }),
-    summary: 'A picture of the manual',
+    summary: 'Get a picture of the manual',
     produces: 'image/png',
     errors: ['not_found'],
     async handle({ params, setHeader }) {

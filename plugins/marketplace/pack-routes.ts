@@ -47,7 +47,7 @@ const listedRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDecla
     path: '/api/v1/marketplace/installed/{pack_id}',
     access: 'any',
     devices: 'none',
-    summary: 'An installed pack with every file and its sha256',
+    summary: 'Get an installed pack with the sha256 of every file',
     params: PackParams,
     response: InstalledDetail,
     errors: ['not_found'],
@@ -63,9 +63,9 @@ const haveRoute = (book: PackBook, answers: PackAnswers): RouteDeclaration =>
     method: 'PUT',
     path: '/api/v1/marketplace/installed/{pack_id}',
     access: 'admin',
-    summary: 'Have a pack as a file names it: this content from this source, with this ceiling',
+    summary: 'Apply a pack from a configuration file: content, source and ceiling',
     description:
-      'The content_hash stands for what was agreed to: other content is refused, and this one is not asked about again.',
+      'The content_hash stands for what was accepted: other content is refused, and this content needs no confirmation.',
     params: PackParams,
     body: PackBody,
     response: InstalledShape,
@@ -137,7 +137,7 @@ const boundsRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDecla
     path: '/api/v1/marketplace/installed/{pack_id}/ceiling',
     access: 'admin',
     summary:
-      'Set the most that a pack may do: classes, tools, hosts, devices by label; what is left out stays',
+      'Set the ceiling of a pack: classes, tools, hosts, device labels; omitted fields stay',
     params: PackParams,
     body: Type.Partial(CeilingShape),
     response: InstalledShape,
@@ -154,7 +154,7 @@ const boundsRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDecla
     path: '/api/v1/marketplace/installed/{pack_id}/admitted',
     access: 'admin',
     summary:
-      'Set which personas of a pack may be chosen automatically, and which of its MCP servers are used',
+      'Admit personas and MCP servers of a pack',
     params: PackParams,
     body: Type.Partial(AdmittedShape),
     response: InstalledShape,
@@ -178,11 +178,11 @@ const uninstallRoute = (book: PackBook): RouteDeclaration =>
     method: 'DELETE',
     path: '/api/v1/marketplace/installed/{pack_id}',
     access: 'marketplace:uninstall',
-    summary: 'Uninstall a pack with all that it has; its history stays',
+    summary: 'Uninstall a pack with all its data; its history stays',
     params: PackParams,
     query: Type.Object({
       keep_data: Type.Optional(
-        Type.Boolean({ description: 'keep the tables of its code for a later install' }),
+        Type.Boolean({ description: 'Keep the tables of its code for a later install' }),
       ),
     }),
     timeoutMs: installMs,
@@ -202,7 +202,7 @@ const historyRoutes = (book: PackBook): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/marketplace/history',
     access: 'marketplace:read',
-    summary: 'Installed, updated and uninstalled packs, newest first',
+    summary: 'List installs, updates and removals, newest first',
     query: Type.Object({ pack_id: Type.Optional(PackId) }),
     items: HistoryShape,
     async handle({ query, page }) {
@@ -214,7 +214,7 @@ const historyRoutes = (book: PackBook): readonly RouteDeclaration[] => [
     method: 'DELETE',
     path: '/api/v1/marketplace/history/{pack_id}',
     access: 'admin',
-    summary: 'Purge what is left of a pack that is not installed: its history and kept data',
+    summary: 'Delete the remains of an uninstalled pack: history and kept data',
     params: PackParams,
     errors: ['not_found', 'conflict'],
     async handle({ params, note }) {

@@ -19,7 +19,7 @@ export const registryRoutes = (
   listRoute({
     path: '/api/v1/marketplace/registries',
     ...open,
-    summary: 'List registries: where packs are offered, and whether that is signed',
+    summary: 'List pack registries',
     items: RegistryShape,
     async handle({ page, principal }) {
       const rows = await registries.list();
@@ -72,7 +72,7 @@ export const registryRoutes = (
     method: 'DELETE',
     path: '/api/v1/marketplace/registries/{name}',
     access: 'admin',
-    summary: 'Remove a registry; what was installed from it stays',
+    summary: 'Delete a registry; its installed packs stay',
     params: Params,
     errors: ['not_found'],
     async handle({ params, note }) {
@@ -87,7 +87,7 @@ const searchRoute = (registries: Registries, installed: InstalledPacks): RouteDe
   listRoute({
     path: '/api/v1/marketplace/search',
     ...open,
-    summary: 'Search what all registries offer',
+    summary: 'Search packs in all registries',
     query: Type.Object({
       q: Type.Optional(Type.String({ maxLength: 200 })),
       registry: Type.Optional(RegistryName),
@@ -122,7 +122,7 @@ const haveRoute = (registries: Registries): RouteDeclaration =>
     method: 'PUT',
     path: '/api/v1/marketplace/registries/{name}',
     access: 'admin',
-    summary: 'Have a registry at this address, with this key',
+    summary: 'Apply a registry from a configuration file: address and key',
     params: Params,
     body: RegistryBody,
     response: RegistryShape,

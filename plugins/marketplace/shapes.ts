@@ -23,12 +23,12 @@ export const RegistryName = Type.String({
 export const Confirm = Type.String({
   pattern: '^[0-9a-f]{64}$',
   examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
-  description: 'the hash of the preview that was shown',
+  description: 'Hash of the preview that was shown',
 });
 export const Reason = Type.String({ minLength: 1, maxLength: 500 });
 export const Path = Type.String({
   maxLength: 400,
-  description: 'the folder of the pack within the source',
+  description: 'Folder of the pack within the source',
 });
 
 export const WantedPack = Type.Object({
@@ -37,7 +37,7 @@ export const WantedPack = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 100,
-      description: 'its name in the registry',
+      description: 'Name in the registry',
       examples: ['hello'],
     }),
   ),
@@ -63,7 +63,7 @@ export const WantedPack = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 1_000,
-      description: 'on the machine of svc; for administrators',
+      description: 'On the machine of svc; administrators only',
     }),
   ),
   path: Type.Optional(Path),
@@ -92,12 +92,12 @@ const about = {
   description: Type.String(),
   layout: Type.Enum(['svc', 'claude', 'skills']),
   source: Source,
-  sha256: orNull(Type.String({ description: 'of the archive' })),
+  sha256: orNull(Type.String({ description: 'sha256 of the archive' })),
   content_hash: Type.String({
-    description: 'of all its files: by it a file says which content was agreed to',
+    description: 'Hash of all its files: a configuration file names the accepted content by it',
   }),
   signed_by: orNull(
-    Type.String({ description: 'the registry whose key has signed it; null: unsigned' }),
+    Type.String({ description: 'Registry whose key has signed it; null: unsigned' }),
   ),
   verdict: Type.Enum(['pass', 'review', 'block']),
   findings: Type.Array(
@@ -112,13 +112,13 @@ const about = {
   skills: Texts,
   agents: Texts,
   mcp_servers: Type.Array(Server),
-  permissions: Type.Array(Type.String(), { description: 'rights of its code, in sentences' }),
-  tools: Type.Array(Type.String(), { description: 'that its skills and personas name' }),
-  hosts: Type.Array(Type.String(), { description: 'that its texts name' }),
+  permissions: Type.Array(Type.String(), { description: 'Permissions of its code, in sentences' }),
+  tools: Type.Array(Type.String(), { description: 'Tools that its skills and personas name' }),
+  hosts: Type.Array(Type.String(), { description: 'Hosts that its texts name' }),
   scripts: Type.Array(Type.String(), {
-    description: 'files that could be run; svc runs none of them',
+    description: 'Executable files; svc runs none of them',
   }),
-  ignored: Type.Array(Type.String(), { description: 'what of it has no effect here' }),
+  ignored: Type.Array(Type.String(), { description: 'Parts without effect here' }),
 };
 
 const Files = Type.Array(
@@ -137,7 +137,7 @@ export const PreviewShape = Type.Object({
     }),
   ),
   needs: Type.Array(Type.String(), {
-    description: 'why it has to be confirmed; empty: it is installed by one call',
+    description: 'Why confirmation is needed; empty: it is not',
   }),
   warnings: Texts,
   confirm: Type.String(),
@@ -150,19 +150,19 @@ export const CeilingShape = Type.Object({
   }),
   tools: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
     maxItems: 500,
-    description: 'empty: all',
+    description: 'Empty: all',
   }),
   hosts: Type.Array(
     Type.String({ pattern: '^[a-z0-9.-]{1,200}$', examples: ['api.example.org'] }),
     {
       maxItems: 500,
       description:
-        'that arguments of tools may name and its code may ask by svc, with all below them; empty: all',
+        'Hosts that tool arguments and its code may use, including subdomains; empty: all',
     },
   ),
   labels: Type.Array(label, {
     maxItems: 100,
-    description: 'of devices, one of which must be carried; empty: all',
+    description: 'Labels of devices, one of which must match; empty: all',
   }),
 });
 
@@ -212,11 +212,11 @@ export const InstallAnswer = Type.Object({ ...InstalledShape.properties, warning
 
 export const RegistryShape = Type.Object({
   name: Type.String(),
-  url: Type.String({ description: 'or a path on the machine of svc' }),
+  url: Type.String({ description: 'Or a path on the machine of svc' }),
   title: Type.String(),
   format: Type.Enum(['svc', 'claude']),
   packs: Type.Integer(),
-  signed: Type.Boolean({ description: 'what it offers is signed by the key that was pinned' }),
+  signed: Type.Boolean({ description: 'Whether its packs are signed with the pinned key' }),
   public_key: orNull(Type.String()),
   error: orNull(Type.String()),
   refreshed_at: orNull(Time),
@@ -250,7 +250,7 @@ export const OfferShape = Type.Object({
   homepage: Type.String(),
   versions: Texts,
   signed: Type.Boolean(),
-  installed: orNull(Type.String({ description: 'the installed version' })),
+  installed: orNull(Type.String({ description: 'Installed version' })),
 });
 
 export const HistoryShape = Type.Object({

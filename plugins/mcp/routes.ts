@@ -10,7 +10,7 @@ const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()
 
 const Digest = Type.String({
   pattern: '^[0-9a-f]{64}$',
-  description: 'Of all that the tool says of itself.',
+  description: 'Digest of everything that the tool says of itself.',
   examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
 });
 const Server = Type.Object({
@@ -29,7 +29,7 @@ const Server = Type.Object({
     }),
     {
       description:
-        'Tools whose description or schema has changed since they were classed, as they are now: dangerous until accepted.',
+        'Tools whose description or schema has changed since they were classified, with the new texts: treated as dangerous until accepted.',
     },
   ),
   checked_at: orNull(Type.String({ format: 'date-time' })),
@@ -37,13 +37,13 @@ const Server = Type.Object({
 const Accept = Type.Object({
   tools: Type.Array(
     Type.Object({
-      tool: Type.String({ minLength: 1, maxLength: 128, description: 'As the server calls it.' }),
+      tool: Type.String({ minLength: 1, maxLength: 128, description: 'Name at the server.' }),
       digest: Digest,
     }),
     {
       minItems: 1,
       maxItems: 500,
-      description: 'From changed of the server, as they were looked at.',
+      description: 'From changed of the server, as reviewed.',
     },
   ),
 });
@@ -54,9 +54,9 @@ export const mcpRoutes = (server: McpServer, servers: McpServers): readonly Rout
     path: '/mcp',
     access: 'any',
     devices: 'narrowed',
-    summary: 'One message of an MCP client (streamable HTTP, without sessions)',
+    summary: 'Receive a message of an MCP client (streamable HTTP, stateless)',
     description:
-      'Tools are listed and called under the sign-in of the request, through the same gate as everything else.',
+      'Tools are listed and called as the signed-in caller, through the same checks as everywhere else.',
     consumes: ['application/json'],
     produces: 'application/json; charset=utf-8',
     status: 200,
@@ -95,7 +95,7 @@ export const mcpRoutes = (server: McpServer, servers: McpServers): readonly Rout
     path: '/api/v1/mcp/servers',
     access: 'any',
     devices: 'none',
-    summary: 'The MCP servers of the settings, whether they answer, and how many tools each brings',
+    summary: 'List MCP servers, their state and number of tools',
     response: Type.Object({ items: Type.Array(Server) }),
     handle: () => ({ items: servers.status().map(shown) }),
   }),
@@ -104,9 +104,9 @@ export const mcpRoutes = (server: McpServer, servers: McpServers): readonly Rout
     path: '/api/v1/mcp/servers/{name}/accept',
     access: 'mcp:accept',
     summary:
-      'Take tools of a server as they were looked at: the classes that mcp.servers gives them hold again',
+      'Accept changed tools of an MCP server; the classes in mcp.servers apply again',
     description:
-      'One that has changed once more since its digest was read stays dangerous, and is among changed again.',
+      'A tool that has changed since its digest was read stays dangerous and is listed in changed again.',
     params: Type.Object({ name: Type.String({ maxLength: 64 }) }),
     body: Accept,
     response: Server,

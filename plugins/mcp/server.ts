@@ -157,7 +157,7 @@ function shown(name: string, { name: title, description, schema, scope, class: k
   const device = {
     type: 'integer',
     minimum: 1,
-    description: 'id of the device on which to run it',
+    description: 'id of the device to run it on',
   };
   const inputSchema =
     scope === 'edge'

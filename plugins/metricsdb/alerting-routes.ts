@@ -35,7 +35,7 @@ export const alertingRoutes = ({
     method: 'GET',
     path: '/prometheus/api/v1/rules',
     devices: 'narrowed',
-    summary: 'Alert rules and what came of them, as Prometheus answers it',
+    summary: 'Prometheus API: alert rules and their state',
     query: RulesQuery,
     response: RulesAnswer,
     handle: async ({ query, principal }) =>
@@ -48,7 +48,7 @@ export const alertingRoutes = ({
     method: 'GET',
     path: '/prometheus/api/v1/alerts',
     devices: 'narrowed',
-    summary: 'Alerts that are pending or firing, as Prometheus answers it',
+    summary: 'Prometheus API: pending and firing alerts',
     response: AlertsAnswer,
     handle: async ({ principal }) =>
       success({
@@ -62,7 +62,7 @@ export const alertingRoutes = ({
     method: 'GET',
     path: '/prometheus/api/v1/targets',
     devices: 'narrowed',
-    summary: 'What is scraped, as the series up tells it, as Prometheus answers it',
+    summary: 'Prometheus API: scrape targets, from the series up',
     query: TargetsQuery,
     response: TargetsAnswer,
     async handle({ query, principal, signal }) {

@@ -228,7 +228,7 @@ const connectionTest = (
 ) =>
   productTestRoute({
     path: '/api/v1/integrations/metricsdb/test',
-    summary: 'Test the connection to the metrics store in force, or to another one',
+    summary: 'Test the connection to the metrics store, as set or as given',
     action: 'integration:test',
     product: prometheus,
     setting: 'metricsdb.url',

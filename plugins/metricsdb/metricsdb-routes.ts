@@ -24,9 +24,9 @@ export const metricsdbRoutes = (
     path: '/api/v1/metricsdb/launch',
     access: 'admin',
     summary:
-      'Restart the metrics store, with another driver or retention where no setting names one',
+      'Restart the metrics store with another driver or retention',
     description:
-      'What is asked for is kept over restarts, and gives way to the settings metricsdb.driver and metricsdb.retention.',
+      'Kept across restarts; the settings metricsdb.driver and metricsdb.retention take precedence.',
     body: Launch,
     response: Launched,
     status: 200,
@@ -49,7 +49,7 @@ export const metricsdbRoutes = (
     path: '/api/v1/metricsdb/query_range',
     access: 'any',
     devices: 'narrowed',
-    summary: 'A PromQL query over a window, as one matrix',
+    summary: 'Query a window by PromQL, as one matrix',
     body: RangeQuestion,
     response: Matrix,
     status: 200,
@@ -88,7 +88,7 @@ export const authProbe = (authenticator: Handle<AuthenticatorContract>): RouteDe
     method: 'GET',
     path: '/api/v1/metricsdb/auth',
     access: 'public',
-    summary: 'Whether the caller is signed in: 204 or 401, for the subrequest of a proxy',
+    summary: 'Check for a proxy whether the caller is signed in: 204 or 401',
     produces: 'text/plain; charset=utf-8',
     errors: ['unauthorized', 'forbidden'],
     async handle({ headers, ip }) {

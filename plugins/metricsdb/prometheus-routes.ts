@@ -59,28 +59,28 @@ interface Question {
 }
 
 const questions: readonly Question[] = [
-  { path: 'query', endpoint: 'query', summary: 'A PromQL query at one instant', post: true },
+  { path: 'query', endpoint: 'query', summary: 'instant PromQL query', post: true },
   {
     path: 'query_range',
     endpoint: 'query_range',
-    summary: 'A PromQL query over a window',
+    summary: 'PromQL query over a window',
     post: true,
   },
-  { path: 'series', endpoint: 'series', summary: 'Label sets of series', post: true },
-  { path: 'labels', endpoint: 'labels', summary: 'Names of labels', post: true },
+  { path: 'series', endpoint: 'series', summary: 'label sets of series', post: true },
+  { path: 'labels', endpoint: 'labels', summary: 'label names', post: true },
   {
     path: 'query_exemplars',
     endpoint: 'query_exemplars',
-    summary: 'Exemplars of the series that a query reads',
+    summary: 'exemplars of the series that a query reads',
     post: true,
   },
   {
     path: 'format_query',
     endpoint: 'format_query',
-    summary: 'A query written the one way',
+    summary: 'format a query',
     post: true,
   },
-  { path: 'metadata', endpoint: 'metadata', summary: 'Type, help and unit of metrics' },
+  { path: 'metadata', endpoint: 'metadata', summary: 'type, help and unit of metrics' },
 ];
 
 const pages: Readonly<Record<StatusPage, string>> = {
@@ -126,7 +126,7 @@ function questionRoutes(
   const asked = byteRoute({
     ...shared,
     method: 'GET',
-    summary: `${summary}, as Prometheus answers it`,
+    summary: `Prometheus API: ${summary}`,
     handle: async ({ query, principal, signal }) =>
       driver().ask({ endpoint, pairs: pairsOf(query), ...(await asking(principal)) }, signal),
   });
@@ -136,7 +136,7 @@ function questionRoutes(
   const askedByForm = byteRoute({
     ...shared,
     method: 'POST',
-    summary: `${summary}, as Prometheus answers it; parameters as a form`,
+    summary: `Prometheus API: ${summary}; parameters as a form`,
     consumes: [form],
     maxBodyBytes: formBytes,
     audited: false,
@@ -155,7 +155,7 @@ const labelValuesRoute = (driver: () => Driver, asking: AskingOf): RouteDeclarat
     ...common,
     method: 'GET',
     path: '/prometheus/api/v1/label/{name}/values',
-    summary: 'Values of one label, as Prometheus answers it',
+    summary: 'Prometheus API: values of a label',
     params: LabelName,
     ...spoken.values,
     devices: 'narrowed',
@@ -187,7 +187,7 @@ const healthyRoute = byteRoute({
   method: 'GET',
   devices: 'none',
   path: '/prometheus/-/healthy',
-  summary: 'Whether this serves, in the words of Prometheus',
+  summary: 'Prometheus API: liveness',
   produces: text,
   handle: () => 'Prometheus Server is Healthy.\n',
 });
@@ -198,7 +198,7 @@ const readyRoute = (driver: () => Driver): RouteDeclaration =>
     method: 'GET',
     devices: 'none',
     path: '/prometheus/-/ready',
-    summary: 'Whether the store answers, in the words of Prometheus',
+    summary: 'Prometheus API: readiness of the store',
     produces: text,
     wording: ({ message }) => ({ type: text, body: `${message}\n` }),
     async handle(call) {

@@ -11,18 +11,18 @@ export const success = (data: TSchema): TSchema =>
     data,
     warnings: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'what the answer misses, such as damaged parts of the store',
+        description: 'What the answer misses, such as damaged parts of the store',
       }),
     ),
     infos: Type.Optional(
-      Type.Array(Type.String(), { description: 'what looks like a mistake in the query' }),
+      Type.Array(Type.String(), { description: 'Likely mistakes in the query' }),
     ),
   });
 
 export const LabelSet = Type.Record(Type.String(), Type.String());
 const Sample = Type.Tuple([
-  Type.Number({ description: 'seconds since 1970' }),
-  Type.String({ description: 'the value' }),
+  Type.Number({ description: 'Seconds since 1970' }),
+  Type.String({ description: 'The value' }),
 ]);
 const Series = Type.Array(Type.Object({ metric: LabelSet, values: Type.Array(Sample) }));
 const Matrix = Type.Object({ resultType: Type.Literal('matrix'), result: Series });

@@ -10,7 +10,7 @@ export const RangeQuestion = Type.Object({
   start: Time('first moment'),
   end: Time('last moment'),
   step: Type.Union([Type.Number(), Type.String({ minLength: 1, maxLength: 32 })], {
-    description: 'seconds, or a duration such as 30s',
+    description: 'Seconds, or a duration such as 30s',
   }),
 });
 
@@ -22,7 +22,7 @@ export const Launch = Type.Object({
     Type.String({
       pattern: '^([1-9][0-9]{0,3}[ywdh])$',
       examples: ['30d'],
-      description: 'such as 30d',
+      description: 'Such as 30d',
     }),
   ),
 });
@@ -30,7 +30,7 @@ export const Launch = Type.Object({
 export const Launched = Type.Object({
   status: Type.Union([Type.Literal('running'), Type.Literal('starting'), Type.Literal('failed')]),
   driver: Type.Union([Type.Literal('embedded'), Type.Literal('process'), Type.Literal('remote')]),
-  url: Type.String({ description: 'base address of its Prometheus API' }),
+  url: Type.String({ description: 'Base address of its Prometheus API' }),
   pid: Type.Union([Type.Integer(), Type.Null()]),
   started_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
 });
@@ -41,7 +41,7 @@ export const Matrix = Type.Object({
     Type.Object({
       metric: Type.Record(Type.String(), Type.String()),
       values: Type.Array(
-        Type.Tuple([Type.Number({ description: 'seconds since 1970' }), Type.String()]),
+        Type.Tuple([Type.Number({ description: 'Seconds since 1970' }), Type.String()]),
       ),
     }),
   ),

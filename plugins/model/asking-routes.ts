@@ -25,19 +25,19 @@ export const askingRoutes = (
     devices: 'narrowed',
     summary: 'Write a query for metrics, logs or traces from words',
     description:
-      'Every query is read by the engine of its dialect before it is answered. Without a model it comes from a library of patterns.',
+      'Every query is parsed by the engine of its language before it is returned. Without a model it comes from a library of patterns.',
     body: Type.Object({
       dialect: Dialect,
       prompt: Type.String({ minLength: 1, maxLength: 4_000 }),
       context: Type.Optional(
         Type.Record(Type.String(), Type.Unknown(), {
-          description: 'what the asker sees, such as names or an earlier query',
+          description: 'Context of the question, such as names or an earlier query',
         }),
       ),
     }),
     response: Type.Object({
       query: Type.String(),
-      explanation: Type.String({ description: 'what it shows, or why it cannot be read' }),
+      explanation: Type.String({ description: 'What it shows, or why it is invalid' }),
       dialect: Dialect,
       valid: Type.Boolean(),
     }),
@@ -51,20 +51,20 @@ export const askingRoutes = (
     method: 'POST',
     path: '/api/v1/integrations/llm/doctor',
     access: 'admin',
-    summary: 'Find out by asking what a model can do and what not',
-    description: 'Makes about five calls, one of them with 12,000 tokens, which are charged.',
+    summary: 'Test what a model can do',
+    description: 'Makes about five calls, one of them with 12,000 tokens, which the provider charges.',
     body: Type.Object({
       model: Type.Optional(
         Type.String({
           maxLength: 200,
-          description: '<provider>/<model>; default: the one that serves',
+          description: '<provider>/<model>. Default: the current model',
         }),
       ),
     }),
     response: Type.Object({
       model: Type.String(),
-      context: Type.Integer({ description: 'tokens that svc takes its window for' }),
-      ok: Type.Boolean({ description: 'whether agents can work with it' }),
+      context: Type.Integer({ description: 'Context window that svc assumes, in tokens' }),
+      ok: Type.Boolean({ description: 'Whether agents can work with it' }),
       summary: Type.String(),
       findings: Type.Array(
         Type.Object({ check: Check, ok: Type.Boolean(), detail: Type.String() }),

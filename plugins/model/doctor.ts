@@ -48,14 +48,14 @@ export class ModelDoctor implements Examination {
     if (!usable.ok) {
       return {
         verdict: 'ok',
-        detail: `none serves, so agents do not answer: ${usable.message}`,
+        detail: `no model is available, so agents do not answer: ${usable.message}`,
         fix: null,
       };
     }
     if (!thorough) {
       return {
         verdict: 'ok',
-        detail: `${usable.model} serves; what it can do is tried by "svc doctor --thorough"`,
+        detail: `${usable.model} is in use; test what it can do with "svc doctor --thorough"`,
         fix: null,
       };
     }
@@ -117,7 +117,7 @@ export class ModelDoctor implements Examination {
         check: 'answers',
         ok: pieces > 0,
         detail:
-          pieces > 0 ? 'answers' : 'answers without a word; it may need more tokens for thinking',
+          pieces > 0 ? 'answers' : 'empty answer; it may need more tokens for thinking',
       },
       {
         check: 'streams',
@@ -125,14 +125,14 @@ export class ModelDoctor implements Examination {
         detail:
           pieces > 1
             ? `answers in ${pieces} pieces`
-            : 'answers in one piece, which people wait for',
+            : 'answers in one piece, so people have to wait',
       },
       {
         check: 'counts',
         ok: counted,
         detail: counted
-          ? 'says how many tokens were used'
-          : 'does not say how many tokens were used; budgets go by an estimate',
+          ? 'reports token usage'
+          : 'does not report token usage; budgets use an estimate',
       },
     ];
   }
@@ -151,7 +151,7 @@ export class ModelDoctor implements Examination {
         ? {
             check: 'tools',
             ok: false,
-            detail: 'calls no tool when it is asked to; agents can only talk with it',
+            detail: 'does not call tools when asked to; agents can only chat with it',
           }
         : {
             check: 'tools',
@@ -199,7 +199,7 @@ export class ModelDoctor implements Examination {
     ];
     const parts = await this.#ask({ model, signal, messages, tools: [lookUp] });
     return Array.isArray(parts)
-      ? { check: 'results', ok: true, detail: 'goes on with results of tools' }
+      ? { check: 'results', ok: true, detail: 'uses the results of tools' }
       : { check: 'results', ok: false, detail: parts.message };
   }
 
@@ -213,7 +213,7 @@ export class ModelDoctor implements Examination {
     const text = `The code word is ${codeWord}.\n${filler}\nWhat is the code word? Answer with it alone.`;
     const parts = await this.#ask({ model, signal, messages: [{ role: 'user', text }] });
     if (!Array.isArray(parts)) {
-      return { check: 'window', ok: false, detail: `takes no ${tokens} tokens: ${parts.message}` };
+      return { check: 'window', ok: false, detail: `does not accept ${tokens} tokens: ${parts.message}` };
     }
     const said = parts.map((part) => (part.type === 'text' ? part.delta : '')).join('');
     const ok = said.toUpperCase().includes(codeWord);
@@ -221,8 +221,8 @@ export class ModelDoctor implements Examination {
       check: 'window',
       ok,
       detail: ok
-        ? `reads ${tokens} tokens whole`
-        : `does not see the beginning of ${tokens} tokens; make its window larger, or say its size with llm.context_tokens`,
+        ? `reads all of ${tokens} tokens`
+        : `does not see the beginning of ${tokens} tokens; enlarge its context window, or set its size with llm.context_tokens`,
     };
   }
 

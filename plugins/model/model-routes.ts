@@ -12,7 +12,7 @@ const ModelId = Type.String({ description: '<provider>/<model>' });
 
 const OfferedProvider = Type.Object({
   provider: Type.String(),
-  configured: Type.Boolean({ description: 'whether it has what it needs, such as a key' }),
+  configured: Type.Boolean({ description: 'Whether it is configured, such as with a key' }),
   models: Type.Array(
     Type.Object({
       id: Type.String(),
@@ -26,7 +26,7 @@ const OfferedProvider = Type.Object({
 const OfferedModels = Type.Object({
   items: Type.Array(OfferedProvider),
   default: Type.Union([ModelId, Type.Null()], {
-    description: 'the model that is asked where none is named; null: no model is set up',
+    description: 'Model used when none is named; null: no model is configured',
   }),
 });
 
@@ -37,15 +37,15 @@ const UsageToday = Type.Object({
   total_tokens: Tokens,
   cached_tokens: Type.Integer({
     minimum: 0,
-    description: 'of the input, what the provider had kept',
+    description: 'Input tokens that the provider served from its cache',
   }),
   estimated_tokens: Type.Integer({
     minimum: 0,
-    description: 'of the total, what was not counted by a provider: answers that were cut off',
+    description: 'Part of the total that no provider has counted: answers that were cut off',
   }),
   reserved_tokens: Type.Integer({
     minimum: 0,
-    description: 'what calls under way may cost at most, besides the total',
+    description: 'Maximum cost of the calls in progress, not in the total',
   }),
   requests: Tokens,
   limit: Type.Integer({ minimum: 0, description: '0: no limit' }),
@@ -65,7 +65,7 @@ const UsageToday = Type.Object({
 
 const Invalidated = Type.Object({
   invalidated: Type.Array(Type.String(), {
-    description: 'providers that are asked again for their models',
+    description: 'Providers whose model lists are fetched again',
   }),
 });
 
@@ -73,16 +73,16 @@ const Trial = Type.Object({
   provider: Type.Optional(
     Type.String({
       maxLength: 64,
-      description: 'default: that of the model that serves where none is named',
+      description: 'Default: that of the current model',
     }),
   ),
   url: Type.Optional(
     Type.String({
       maxLength: 500,
-      description: 'an address other than the one that is set; it is called without the stored key',
+      description: 'An address other than the current one; it is called without the stored key',
     }),
   ),
-  token: Type.Optional(Type.String({ maxLength: 4_000, description: 'key for that address' })),
+  token: Type.Optional(Type.String({ maxLength: 4_000, description: 'Key for that address' })),
 });
 
 export interface ModelRouteParts {
@@ -104,7 +104,7 @@ export const modelRoutes = ({
     path: '/api/v1/aiops/models',
     access: 'any',
     devices: 'none',
-    summary: 'Providers of models, whether they are set up, and what they offer',
+    summary: 'List model providers, whether they are configured, and their models',
     response: OfferedModels,
     handle: () => ({
       items: catalogue.providers.map((provider) => ({
@@ -120,7 +120,7 @@ export const modelRoutes = ({
     path: '/api/v1/usage/today',
     access: 'any',
     devices: 'none',
-    summary: 'Tokens used on the current UTC day, and what is left of its budget',
+    summary: 'Get the token usage of the current UTC day and the remaining budget',
     response: UsageToday,
     handle: () => budget.usageToday(),
   }),
@@ -128,9 +128,9 @@ export const modelRoutes = ({
     method: 'POST',
     path: '/api/v1/integrations/llm/invalidate',
     access: 'admin',
-    summary: 'Clear the cached models of the providers, and ask them again',
+    summary: 'Refresh the model lists of providers',
     description:
-      'Keys and addresses are read at every call; this is for the lists of models, which are kept for ten minutes.',
+      'Keys and addresses are read at every call; model lists are cached for ten minutes.',
     response: Invalidated,
     status: 200,
     action: 'llm:invalidate',
@@ -140,9 +140,9 @@ export const modelRoutes = ({
     method: 'POST',
     path: '/api/v1/integrations/llm/test',
     access: 'admin',
-    summary: 'Test the connection to a provider of models, where it is set or at another address',
+    summary: 'Test the connection to a model provider, as set or as given',
     description:
-      'Asks for its list of models, which costs nothing. A provider that fails is an answer with ok false, not an error.',
+      'Fetches its list of models, which costs nothing. A failing provider is a response with ok false, not an error.',
     body: Trial,
     response: ConnectionAnswer,
     status: 200,

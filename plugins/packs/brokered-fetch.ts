@@ -164,7 +164,7 @@ function readAsked(input: unknown): Asked {
   );
   if (unfit !== undefined || [url, ca].some((value) => String(value).length > maxText)) {
     throw errors.fetch_body({
-      detail: unfit === undefined ? 'so long an address' : `the header ${unfit[0].slice(0, 100)}`,
+      detail: unfit === undefined ? 'address too long' : `the header ${unfit[0].slice(0, 100)}`,
     });
   }
   const body =

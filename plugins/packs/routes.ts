@@ -17,37 +17,37 @@ const PackId = Type.Object({
 });
 const Hash = Type.String({
   pattern: '^[0-9a-f]{64}$',
-  description: 'of the rights that are shown',
+  description: 'Hash of the permissions that are shown',
   examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
 });
 
 const Process = Type.Object(
   {
     state: Type.String({
-      description: 'asleep: it has come up before, and starts with the next call',
+      description: 'asleep: it has run before, and starts with the next call',
     }),
     ended: Type.Union([Type.String(), Type.Null()], {
       description:
-        'how it ended last, in one word such as spinning, out-of-memory, flooding, garbage, endless-statement',
+        'How it ended last: spinning, out-of-memory, flooding, garbage, endless-statement …',
     }),
     cause: Type.Union([Type.String(), Type.Null()]),
     restarts: Type.Integer(),
     pid: Type.Union([Type.Integer(), Type.Null()]),
   },
-  { description: 'of its code' },
+  { description: 'Process of its code' },
 );
 
 const PackRights = Type.Object({
   id: Type.String(),
-  state: Type.String({ description: 'as in the list of plugins' }),
+  state: Type.String({ description: 'As in the list of plugins' }),
   rights: Type.Array(Type.String()),
   hash: Hash,
-  accepted: Type.Boolean({ description: 'these rights, as they are now' }),
+  accepted: Type.Boolean({ description: 'These permissions, in their current state' }),
   accepted_by: Type.Union([Type.String(), Type.Null()]),
   accepted_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
   process: Type.Union([Process, Type.Null()]),
   refused: Type.Union([Type.String(), Type.Null()], {
-    description: 'why these rights cannot be accepted; null: an administrator can',
+    description: 'Why these permissions cannot be accepted; null: an administrator can',
   }),
 });
 
@@ -89,7 +89,7 @@ const listedRoutes = (acceptances: Acceptances, shown: Show): readonly RouteDecl
   listRoute({
     path: '/api/v1/packs',
     access: 'admin',
-    summary: 'List packs of the data folder and the rights they ask for',
+    summary: 'List packs of the data folder and the permissions they request',
     items: PackRights,
     handle: ({ page }) =>
       pageOfList(
@@ -105,7 +105,7 @@ const listedRoutes = (acceptances: Acceptances, shown: Show): readonly RouteDecl
     method: 'GET',
     path: '/api/v1/packs/{id}',
     access: 'admin',
-    summary: 'The rights that one pack asks for, and their hash',
+    summary: 'Get the permissions that a pack requests, and their hash',
     params: PackId,
     response: PackRights,
     errors: ['not_found'],
@@ -123,7 +123,7 @@ const wordRoutes = (
     method: 'POST',
     path: '/api/v1/packs/{id}/accept',
     access: 'admin',
-    summary: 'Accept the rights of a pack by their hash, and bring it up',
+    summary: 'Accept the permissions of a pack by their hash and start it',
     params: PackId,
     body: Type.Object({ hash: Hash }),
     response: PackRights,
@@ -146,7 +146,7 @@ const wordRoutes = (
     method: 'POST',
     path: '/api/v1/packs/{id}/revoke',
     access: 'admin',
-    summary: 'Take back every right of a pack: it ends, and waits again',
+    summary: 'Revoke all permissions of a pack and stop it',
     params: PackId,
     response: PackRights,
     status: 200,

@@ -11,9 +11,9 @@ export const resetRoutes = (resets: Resets): readonly RouteDeclaration[] => [
     path,
     access: 'public',
     summary:
-      'Ask for a link that sets another password; it goes to the e-mail address of the account',
+      'Request a password reset link by e-mail',
     description:
-      'The answer is the same whether or not the account exists. Three an hour for one address.',
+      'The response is the same whether or not the account exists. Three per hour and address.',
     body: Type.Object({ email: Type.String({ minLength: 3, maxLength: 320 }) }),
     response: Type.Object({ message: Type.String() }),
     status: 202,
@@ -32,14 +32,14 @@ export const resetRoutes = (resets: Resets): readonly RouteDeclaration[] => [
     path: `${path}/redeem`,
     access: 'public',
     summary:
-      'Set a new password with the token of a reset link, once; it ends all sessions and API tokens of the user',
+      'Set a new password with a reset token, and end all sessions and API tokens',
     body: Type.Object({
       token: Type.String({ minLength: 1, maxLength: 200 }),
       password: Type.String({
         minLength: 1,
         maxLength: 1024,
         format: 'password',
-        description: 'at least 10 characters, and not the e-mail',
+        description: 'At least 10 characters, and not the e-mail address',
       }),
     }),
     status: 204,

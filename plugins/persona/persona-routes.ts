@@ -33,12 +33,12 @@ const ListQuery = Type.Object({
   usable: Type.Optional(
     Type.Boolean({
       description:
-        'Only those that work here; else also those that do not, and files that cannot be read, with their problem.',
+        'Only personas that work here; default: also those that do not, and unreadable files, with their problem.',
     }),
   ),
   troubled: Type.Optional(
     Type.Boolean({
-      description: 'Only those with a problem, or that name tools that are not here.',
+      description: 'Only personas with a problem or with missing tools.',
     }),
   ),
 });
@@ -73,7 +73,7 @@ export function personaRoutes({
       path: '/api/v1/agents/{name}',
       access: 'any',
       devices: 'none',
-      summary: 'One persona, with its system prompt',
+      summary: 'Get a persona with its system prompt',
       params: Named,
       response: PersonaDetail,
       errors: ['not_found'],
@@ -94,7 +94,7 @@ const listedRoute = (
     path: '/api/v1/agents',
     access: 'any',
     devices: 'none',
-    summary: 'List the personas of agents',
+    summary: 'List personas',
     query: ListQuery,
     items: PersonaItem,
     handle({ query: { usable = false, troubled = false }, page }) {
@@ -117,7 +117,7 @@ const questionRoute = (directory: Directory): RouteDeclaration =>
     path: '/api/v1/agents/route',
     access: 'any',
     devices: 'none',
-    summary: 'Which persona a question goes to, without a model',
+    summary: 'Find the persona that answers a question, without a model',
     body: RouteQuestion,
     response: RouteAnswer,
     status: 200,
@@ -135,9 +135,9 @@ const deletionRoute = (directory: Directory, own: OwnPersonas): RouteDeclaration
     path: '/api/v1/agents/{name}',
     access: 'agent:delete',
     devices: 'none',
-    summary: 'Delete a persona, where that can be done here',
+    summary: 'Delete a persona by name',
     description:
-      'One that a user made. One of a plugin leaves with its plugin, one of a file with its file; these are refused with what to do.',
+      'Deletes a persona of a user. One of a plugin or a file is removed with the plugin or the file; deleting it is refused with what to do.',
     params: Named,
     errors: ['not_found', 'conflict'],
     async handle({ params, principal, note }) {
@@ -159,9 +159,9 @@ function customRoutes(
       path: '/api/v1/agents/custom',
       access: 'agent:create',
       devices: 'none',
-      summary: 'Make a persona',
+      summary: 'Create a persona',
       description:
-        'One with the name of a persona of a plugin or a file serves in its place for everyone: that takes persona:replace.',
+        'A persona with the name of one of a plugin or a file replaces it for everyone, which needs persona:replace.',
       body: NewPersona,
       response: Type.Record(Type.String(), Type.Unknown()),
       status: 201,
@@ -179,7 +179,7 @@ function customRoutes(
       ifMatch: true,
       access: 'agent:update',
       devices: 'none',
-      summary: 'Change a persona that a user made; fields that are not given stay',
+      summary: 'Update a persona of a user; omitted fields stay',
       params: Named,
       body: PersonaChange,
       response: Type.Record(Type.String(), Type.Unknown()),
@@ -197,7 +197,7 @@ function customRoutes(
       path: '/api/v1/agents/custom/{name}',
       access: 'agent:delete',
       devices: 'none',
-      summary: 'Delete a persona that a user made; one that it was in the place of serves again',
+      summary: 'Delete a persona of a user; the one that it replaced is active again',
       params: Named,
       errors: ['not_found'],
       async handle({ params, principal, note }) {

@@ -51,20 +51,20 @@ export const PersonaItem = Type.Object({
   ...header,
   source: Type.Union([Type.Literal('builtin'), Type.Literal('disk'), Type.Literal('user')]),
   unknown_fields: Anything,
-  version: Type.Integer({ description: 'grows with every change' }),
+  version: Type.Integer({ description: 'Grows with every change' }),
   unmet: Type.Array(Type.String(), {
-    description: 'conditions of metadata that do not hold here: it is listed and gets no questions',
+    description: 'Conditions in its metadata that do not hold here: it is listed but gets no questions',
   }),
   unknown_tools: Type.Array(Type.String(), {
     description:
-      'of tools and disallowed_tools, tools that are not available now: of an offline edge, pack or server, or misspelt; holds nothing back',
+      'Names in tools and disallowed_tools that do not exist now: of an edge, a pack or a server that is not available, or misspelt; the persona still works',
   }),
   problem: Type.String({
     description:
-      'why it does not work as it stands: of its conditions, or of its file, whose last good version serves; else empty',
+      'What keeps it from working: its conditions, or its file, whose last good version is used; else empty',
   }),
   created_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-    description: 'of one that a user made',
+    description: 'null for personas of plugins and files',
   }),
   updated_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
 });
@@ -77,7 +77,7 @@ export const RouteAnswer = Type.Object({
   persona: Type.String(),
   why: Type.String(),
   clear: Type.Boolean({
-    description: 'whether one stands out; else a model chooses, where there is one',
+    description: 'Whether one matches clearly; else a model chooses, if there is one',
   }),
   candidates: Type.Array(Type.Object({ name: Type.String(), score: Type.Number() })),
 });

@@ -24,7 +24,7 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     access: 'public',
     summary: 'Sign in with e-mail and password',
     description:
-      'While the disk takes nothing the session is kept nowhere: it lasts as long as its access token, and its refresh token is good for nothing.',
+      'While the disk accepts no writes, the session is not stored: it lasts as long as its access token, and its refresh token does not work.',
     body: LoginBody,
     response: SignedInReply,
     status: 200,
@@ -45,7 +45,7 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     access: 'public',
     summary: 'Exchange a refresh token for a new pair',
     description:
-      'A refresh token is good once. Shown again later than 10 s after that, or by another client, it ends the session, whose both holders are signed out.',
+      'A refresh token works once. If it is used again more than 10 s later, or by another client, the session is ended for both.',
     body: RefreshBody,
     response: SignedInReply,
     status: 200,
@@ -59,7 +59,7 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     method: 'POST',
     path: '/api/v1/auth/register',
     access: 'public',
-    summary: 'Create an account for yourself, where the setting auth.registration is open',
+    summary: 'Register an account, if the setting auth.registration is open',
     body: RegisterBody,
     response: UserShown,
     errors: ['forbidden', 'conflict', 'rate_limited'],
@@ -72,7 +72,7 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     method: 'POST',
     path: '/api/v1/auth/setup',
     access: 'public',
-    summary: 'Create the first administrator with the one-time set-up token, and sign in',
+    summary: 'Create the first administrator with the one-time setup token, and sign in',
     body: SetupBody,
     response: SignedInReply,
     errors: ['unauthorized', 'conflict', 'rate_limited'],
@@ -92,7 +92,7 @@ export const leaveRoutes = (sessions: Sessions): readonly RouteDeclaration[] => 
     path: '/api/v1/auth/logout',
     access: 'known',
     devices: 'none',
-    summary: 'End this session: its access and refresh tokens are refused from now on',
+    summary: 'End this session and revoke its tokens',
     errors: ['conflict'],
     handle: async (call) => {
       call.note({
@@ -108,8 +108,8 @@ export const leaveRoutes = (sessions: Sessions): readonly RouteDeclaration[] => 
     path: '/api/v1/auth/logout-all',
     access: 'known',
     devices: 'none',
-    summary: 'End all your sessions, this one too, wherever you are signed in',
-    description: 'API tokens go on; a change of the password ends them as well.',
+    summary: 'End all your sessions, including this one',
+    description: 'API tokens stay valid; changing the password revokes them as well.',
     errors: ['conflict'],
     handle: async (call) => {
       call.note({ resourceType: 'user', resourceId: call.principal.id });

@@ -15,20 +15,20 @@ const Account = {
   email: Type.String({
     maxLength: 320,
     pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$',
-    description: 'trimmed and lower-cased',
+    description: 'Trimmed and lower-cased',
     examples: ['ada@example.org'],
   }),
   password: Type.String({
     minLength: 1,
     maxLength: 1024,
     format: 'password',
-    description: 'at least 10 characters, and not the e-mail',
+    description: 'At least 10 characters, and not the e-mail address',
   }),
   display_name: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 100,
-      description: 'the e-mail up to its @ when left out',
+      description: 'Default: the part of the e-mail address before @',
     }),
   ),
 };
@@ -37,7 +37,7 @@ const Account = {
 const Kept = {
   cookie: Type.Optional(
     Type.Boolean({
-      description: 'true keeps the refresh token in a cookie of the browser and out of the answer',
+      description: 'true: put the refresh token in a browser cookie instead of the response',
     }),
   ),
 };
@@ -48,7 +48,7 @@ export const RefreshBody = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 4096,
-      description: 'left out by a page, whose cookie brings it',
+      description: 'Omitted by pages, whose cookie carries it',
     }),
   ),
 });
@@ -57,7 +57,7 @@ export const SetupBody = Type.Object({
   token: Type.String({
     minLength: 1,
     maxLength: 200,
-    description: 'from the start banner or the data folder',
+    description: 'From the start banner or the data folder',
   }),
   ...Account,
   ...Kept,
@@ -75,15 +75,15 @@ export const UserShown = Type.Object({
 });
 
 export const SignedInReply = Type.Object({
-  access_token: Type.String({ description: 'goes into the header Authorization: Bearer …' }),
+  access_token: Type.String({ description: 'Send it in the header Authorization: Bearer …' }),
   refresh_token: Type.Optional(
     Type.String({
       description:
-        'good for one POST /api/v1/auth/refresh, which answers with the next one; not for pages',
+        'Valid for one POST /api/v1/auth/refresh, which returns the next one; not for pages',
     }),
   ),
   token_type: Type.Literal('Bearer'),
-  expires_in: Type.Integer({ description: 'seconds the access token is good for' }),
+  expires_in: Type.Integer({ description: 'Seconds that the access token is valid' }),
   role: Type.String(),
   user: UserShown,
 });
@@ -92,7 +92,7 @@ export const OfUser = Type.Object({
   user_id: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: 'another user, for administrators; yourself when left out',
+      description: 'For administrators: id of another user. Default: yourself',
     }),
   ),
 });
@@ -102,9 +102,9 @@ export const SessionId = Type.Object({ id: Type.String({ format: 'uuid' }) });
 export const SessionShown = Type.Object({
   id: Type.String(),
   user_id: Type.Integer(),
-  ip: Type.String({ description: 'address of the login' }),
+  ip: Type.String({ description: 'IP address of the sign-in' }),
   user_agent: Type.String(),
-  current: Type.Boolean({ description: 'the one this request was made in' }),
+  current: Type.Boolean({ description: 'Whether this request belongs to it' }),
   created_at: Timestamp,
   last_used_at: Timestamp,
   expires_at: Timestamp,
@@ -116,21 +116,21 @@ const Action = Type.String({
   maxLength: 100,
   pattern: '^(\\*|webshell|[a-z][a-z0-9_-]*:(\\*|[a-z][a-z0-9_-]*))$',
   examples: ['edge:create'],
-  description: 'an action such as edge:create, a whole area such as edge:*, or *',
+  description: 'An action such as edge:create, a whole area such as edge:*, or *',
 });
 
 export const NewToken = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 100, description: 'what it is for' }),
-  expires_at: Type.String({ format: 'date-time', description: 'at most a year from now' }),
+  name: Type.String({ minLength: 1, maxLength: 100, description: 'What it is for' }),
+  expires_at: Type.String({ format: 'date-time', description: 'At most a year from now' }),
   actions: Type.Array(Action, {
     maxItems: 64,
     default: [],
-    description: 'no more than you hold yourself; none of them is enough to read',
+    description: 'No more than you hold yourself; reading needs none',
   }),
   user_id: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: 'for whom it acts; only for the operator, who is no user',
+      description: 'User that it acts as; only for the operator, who is not a user',
       examples: [1],
     }),
   ),
@@ -148,7 +148,7 @@ export const TokenShown = Type.Object({
 
 export const TokenMade = Type.Object({
   ...TokenShown.properties,
-  token: Type.String({ description: 'shown this once; only its hash is kept' }),
+  token: Type.String({ description: 'Shown once; only its hash is stored' }),
 });
 
 export type SignedInShape = Static<typeof SignedInReply>;

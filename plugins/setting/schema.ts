@@ -11,14 +11,14 @@ export const SettingAddress = Type.Object({
 
 export const NewValue = Type.Object({
   value: Type.Unknown({
-    description: 'what the setting’s own schema allows; •••• leaves a secret as it is',
+    description: "A value that the setting's schema allows; •••• keeps a secret",
   }),
 });
 
 export const SettingItem = Type.Object({
   category: Type.String(),
   key: Type.String(),
-  value: Type.Unknown({ description: 'the value in force; •••• for a secret that is set' }),
+  value: Type.Unknown({ description: 'Current value; •••• for a secret that is set' }),
   sensitive: Type.Boolean(),
   source: Type.Union(
     [
@@ -30,21 +30,21 @@ export const SettingItem = Type.Object({
     ],
     {
       description:
-        'where the value in force comes from; each goes before the ones after it. launch: a route of the plugin, such as POST /metricsdb/launch',
+        'Source of the current value; each takes precedence over the ones after it. launch: a route of the plugin, such as POST /metricsdb/launch',
     },
   ),
   description: Type.String(),
   schema: Type.Unknown({ description: 'JSON Schema of the value' }),
-  env: orNull(Type.String({ description: 'the variable that sets it from outside' })),
+  env: orNull(Type.String({ description: 'Environment variable that sets it' })),
   default: Type.Unknown(),
   writable: Type.Boolean({
-    description: 'false when the environment sets it, or when it is only read at the start',
+    description: 'false when the environment sets it, or when it is read at the start only',
   }),
   updated_at: orNull(
-    Type.String({ format: 'date-time', description: 'when the stored value was set' }),
+    Type.String({ format: 'date-time', description: 'When the stored value was set' }),
   ),
   updated_by: orNull(Type.String()),
-  problem: Type.Optional(Type.String({ description: 'why the stored value is not in force' })),
+  problem: Type.Optional(Type.String({ description: 'Why the stored value is not used' })),
 });
 
 export const Revealed = Type.Object({

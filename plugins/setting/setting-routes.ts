@@ -10,9 +10,9 @@ export const settingRoutes = (settings: SystemSettings): readonly RouteDeclarati
   listRoute({
     path: '/api/v1/system-settings',
     access: 'any',
-    summary: 'List visible settings: values in force, where they come from, secrets masked',
+    summary: 'List settings: current values and their sources, secrets masked',
     description:
-      'Administrators see all of them, others those whose declaration opens them to any caller.',
+      'Administrators see all; others see the settings that are declared visible to them.',
     items: SettingItem,
     handle({ principal, page: { limit, after } }) {
       const all = settings.list(principal);
@@ -31,8 +31,8 @@ export const settingRoutes = (settings: SystemSettings): readonly RouteDeclarati
     path,
     ifMatch: true,
     access: 'admin',
-    summary: 'Set a setting; running plugins apply it at once',
-    description: 'If-Match takes the updated_at of the value that is to be replaced, in quotes.',
+    summary: 'Change a setting, effective at once',
+    description: 'If-Match takes the updated_at of the value to replace, in quotes.',
     params: SettingAddress,
     body: NewValue,
     response: SettingItem,
@@ -45,7 +45,7 @@ export const settingRoutes = (settings: SystemSettings): readonly RouteDeclarati
     path,
     ifMatch: true,
     access: 'admin',
-    summary: 'Remove a stored setting: back to the file or the default',
+    summary: 'Reset a setting to its file or default',
     params: SettingAddress,
     action: 'setting:delete',
     errors: ['not_found', 'conflict'],
@@ -55,9 +55,9 @@ export const settingRoutes = (settings: SystemSettings): readonly RouteDeclarati
     method: 'GET',
     path: `${path}/reveal`,
     access: 'admin',
-    summary: 'Reveal a masked secret; at most ten a minute',
+    summary: 'Reveal a masked secret; at most ten per minute',
     description:
-      'Takes a sign-in of the last five minutes, which no refresh replaces, and no API token.',
+      'Needs a sign-in within the last five minutes, without a refresh since, and no API token.',
     params: SettingAddress,
     response: Revealed,
     audited: true,

@@ -23,7 +23,7 @@ const Item = Type.Object({
   devices: Type.Optional(
     Type.Enum(['none', 'narrowed'], {
       description:
-        'What it answers to members of an organization with a device selector: of no device, or of theirs. Absent: they are refused.',
+        'What it returns to members of an organization with a device selector: nothing of devices, or only of theirs. Absent: they are refused.',
     }),
   ),
   schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema of its params.' }),
@@ -45,7 +45,7 @@ const Filter = Type.Object({
 });
 const Order = Type.Object({
   params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  device_id: Type.Optional(Type.Integer({ minimum: 1, description: 'Of an edge skill.' })),
+  device_id: Type.Optional(Type.Integer({ minimum: 1, description: 'For an edge skill.' })),
   edge_id: Type.Optional(Type.Integer({ minimum: 1, description: 'Instead of device_id.' })),
   timeout: Type.Optional(
     Type.Integer({ minimum: 1, maximum: longestSeconds, default: 30, description: 'Seconds.' }),
@@ -55,7 +55,7 @@ const Executed = Type.Object({
   status: Type.Enum(['ok', 'error', 'timeout', 'approval']),
   result: Type.Optional(
     Type.Unknown({
-      description: 'Whole when it is small, else its beginning and end, and how to read on.',
+      description: 'Complete if it is small, else its beginning and end, and how to read on.',
     }),
   ),
   error: Type.Optional(Type.Union([Type.String(), Type.Null()])),
@@ -63,11 +63,11 @@ const Executed = Type.Object({
   execution_id: Type.Optional(Type.String()),
   evidence: Type.Optional(
     Type.Union([Type.String(), Type.Null()], {
-      description: 'Under which a large result is kept.',
+      description: 'Name under which a large result is kept.',
     }),
   ),
   approval_id: Type.Optional(
-    Type.String({ description: 'With status 202: it runs once it is signed.' }),
+    Type.String({ description: 'With status 202: runs once it is signed.' }),
   ),
 });
 
@@ -129,7 +129,7 @@ const oneRouteOf = (registry: SkillRegistry): RouteDeclaration =>
     path: `${path}/{key}`,
     access: 'any',
     devices: 'narrowed',
-    summary: 'One skill: schema, scope and class of a tool, the text of a guide',
+    summary: 'Get a skill: schema, scope and class of a tool, the text of a guide',
     params: Key,
     response: Detail,
     errors: ['not_found'],
@@ -157,9 +157,9 @@ const executeRouteOf = (registry: SkillRegistry, executions: Executions): RouteD
     path: `${path}/{key}/execute`,
     access: 'skill:execute',
     devices: 'narrowed',
-    summary: 'Run a skill by hand',
+    summary: 'Run a skill',
     description:
-      'A safe skill runs at once. A mutating one takes the action skill:* and the setting agent.write_enabled, and with an API token the signature of a person. A dangerous one is answered with 202 and an approval_id, and runs once two people have signed.',
+      "A safe skill runs at once. A mutating one needs the action skill:* and the setting agent.write_enabled, and with an API token a person's signature. A dangerous one returns 202 and an approval_id, and runs once two people have signed.",
     params: Key,
     body: Order,
     response: Executed,

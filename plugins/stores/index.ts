@@ -3,12 +3,12 @@ import type { StoreCare, StoreReport } from 'svc/store';
 import { Type } from 'typebox';
 
 const Report = Type.Object({
-  blocks: Type.Integer({ description: 'blocks that are there' }),
-  bytes: Type.Integer({ description: 'bytes in them' }),
-  damaged: Type.Integer({ description: 'how many parts cannot be read' }),
-  damage: Type.Array(Type.String(), { description: 'what cannot be read' }),
-  removed: Type.Array(Type.String(), { description: 'what was taken out' }),
-  away: Type.Array(Type.String(), { description: 'stores that did not answer' }),
+  blocks: Type.Integer({ description: 'Number of intact blocks' }),
+  bytes: Type.Integer({ description: 'Their bytes' }),
+  damaged: Type.Integer({ description: 'Number of parts that cannot be read' }),
+  damage: Type.Array(Type.String(), { description: 'What cannot be read' }),
+  removed: Type.Array(Type.String(), { description: 'What was removed' }),
+  away: Type.Array(Type.String(), { description: 'Stores that did not answer' }),
 });
 
 const stores = ['metrics', 'logs', 'traces'] as const;
@@ -33,9 +33,9 @@ const careRoutes = (cares: Cares): readonly RouteDeclaration[] => [
     method: 'POST',
     path: '/api/v1/stores/check',
     access: 'admin',
-    summary: 'Read every block of the stores through and say what is damaged',
+    summary: 'Check the blocks of all stores and report damage',
     description:
-      'A damaged part costs what it held and nothing else; files that were put back count again at once.',
+      'A damaged part costs only its own data; restored files are used again at once.',
     response: Report,
     status: 200,
     timeoutMs: careMs,
@@ -46,9 +46,9 @@ const careRoutes = (cares: Cares): readonly RouteDeclaration[] => [
     method: 'POST',
     path: '/api/v1/stores/mend',
     access: 'admin',
-    summary: 'Discard permanently lost data, so that answers no longer mention it',
+    summary: 'Remove lost data from the stores',
     description:
-      'Damaged thinned copies are removed and made again; blocks without a file and lost log records are discarded.',
+      'Rebuilds damaged downsampled copies; removes blocks without a file and lost log records.',
     response: Report,
     status: 200,
     timeoutMs: careMs,

@@ -32,7 +32,7 @@ export const relationRoutes = (relations: Relations): readonly RouteDeclaration[
     path: `${path}/{id}`,
     access: 'any',
     devices: 'narrowed',
-    summary: 'One relation',
+    summary: 'Get a relation',
     params: ById,
     response: RelationItem,
     errors: ['not_found'],

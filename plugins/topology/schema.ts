@@ -8,10 +8,10 @@ const TypeName = Type.String({ pattern: '^[a-z][a-z0-9_-]{0,62}$', examples: ['d
 const AnyName = Type.String({ minLength: 1, maxLength: 63 });
 const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
 const Props = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'what the schema of its type allows; at most 16 KiB',
+  description: 'Must match the schema of its type; at most 16 KiB',
 });
 const FreeProps = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'anything; at most 16 KiB',
+  description: 'Any JSON; at most 16 KiB',
 });
 const Tags = Type.Record(
   Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }),
@@ -25,10 +25,10 @@ const Depth = Type.Integer({
   minimum: 1,
   maximum: 10,
   default: 3,
-  description: 'steps from the node',
+  description: 'Steps from the node',
 });
 const DirectionOf = Type.Enum(['src_to_dst', 'dst_to_src', 'bidirectional'], {
-  description: 'the way failure spreads',
+  description: 'Direction in which failure spreads',
 });
 
 export const ById = Type.Object({ id: Id });
@@ -49,7 +49,7 @@ export const NodeTypeDraft = Type.Object({
     pattern: '^[a-z][a-z0-9_-]{0,62}$',
     examples: ['data'],
     default: 'custom',
-    description: 'the layer that nodes of the type belong to',
+    description: 'Layer of the nodes of this type',
   }),
 });
 
@@ -66,11 +66,11 @@ export const NodeQuery = Type.Object({
   tag: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 320 }), {
       maxItems: 10,
-      description: 'env or env=prod; given more than once, all must be there',
+      description: 'env or env=prod; if repeated, all must match',
     }),
   ),
   q: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'a part of the name' }),
+    Type.String({ minLength: 1, maxLength: 200, description: 'Part of the name' }),
   ),
 });
 
@@ -86,7 +86,7 @@ export const NodePatch = Type.Object(
   {
     minProperties: 1,
     description:
-      'what is given replaces what was; name and tags of a device are changed at the device',
+      'Replaces what is given; name and tags of a device are changed at the device',
   },
 );
 
@@ -96,13 +96,13 @@ export const NodeItem = Type.Object({
   name: Type.String(),
   props: Type.Record(Type.String(), Type.Unknown()),
   tags: Type.Record(Type.String(), Type.String()),
-  device_id: orNull(Type.Integer({ description: 'the device that it stands for' })),
+  device_id: orNull(Type.Integer({ description: 'The device that it represents' })),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
 
 export const RemovalQuery = Type.Object({
-  cascade: Type.Optional(Type.Boolean({ description: 'with its relations' })),
+  cascade: Type.Optional(Type.Boolean({ description: 'Include its relations' })),
 });
 
 export const RelationTypeDraft = Type.Object({
@@ -125,7 +125,7 @@ export const RelationQuery = Type.Object({
   src_id: Type.Optional(Id),
   dst_id: Type.Optional(Id),
   node_id: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'either end' }),
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Either end' }),
   ),
 });
 
@@ -166,6 +166,6 @@ export const Blast = Type.Object({
         from_node_id: Type.Integer(),
       }),
     }),
-    { description: 'what fails with the node, nearest first' },
+    { description: 'What fails with the node, nearest first' },
   ),
 });

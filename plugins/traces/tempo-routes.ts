@@ -70,31 +70,31 @@ interface Question {
 const questions: readonly Question[] = [
   {
     path: 'search',
-    summary: 'Newest traces that match',
+    summary: 'newest matching traces',
     shapes: spoken.search,
     read: (reader, list) => reader.search(list),
   },
   {
     path: 'search/tags',
-    summary: 'Names of tags',
+    summary: 'tag names',
     shapes: spoken.tags,
     read: (reader, list) => reader.tags(list, 1),
   },
   {
     path: 'v2/search/tags',
-    summary: 'Names of tags by scope',
+    summary: 'tag names by scope',
     shapes: spoken.scopedTags,
     read: (reader, list) => reader.tags(list, 2),
   },
   {
     path: 'metrics/query_range',
-    summary: 'A metrics query over a window',
+    summary: 'metrics query over a window',
     shapes: spoken.range,
     read: (reader, list) => reader.range(list),
   },
   {
     path: 'metrics/query',
-    summary: 'A metrics query with one value for the whole window',
+    summary: 'instant metrics query',
     shapes: spoken.instant,
     read: (reader, list) => reader.instant(list),
   },
@@ -110,7 +110,7 @@ const questionRoute = (
     ...common,
     ...shapes,
     path: `/tempo/api/${path}`,
-    summary: `${summary}, as Tempo answers it`,
+    summary: `Tempo API: ${summary}`,
     handle: async ({ query, principal, signal }) =>
       driver().answer(read(reader, parametersOf(query)), { signal, ...(await asking(principal)) }),
   });
@@ -126,7 +126,7 @@ const valuesRoute = (
     ...common,
     ...(version === 1 ? spoken.values : spoken.typedValues),
     path: `/tempo/api/${path}/{tag}/values`,
-    summary: `Values of one tag, as version ${version} of Tempo's API answers it`,
+    summary: `Tempo API: values of a tag (version ${version})`,
     params: Tag,
     handle: async ({ params, query, principal, signal }) =>
       driver().answer(reader.values(parametersOf(query), params.tag, version), {
@@ -145,7 +145,7 @@ const traceRoute = (
     ...common,
     response: version === 1 ? answered.trace : answered.wrappedTrace,
     path: `/tempo/api/${path}/{trace_id}`,
-    summary: `All spans of one trace, as version ${version} of Tempo's API answers it, in JSON or protobuf`,
+    summary: `Tempo API: all spans of a trace (version ${version}), as JSON or protobuf`,
     params: TraceId,
     async handle(call) {
       const proto = wantsProtobuf(call);
@@ -168,7 +168,7 @@ const echoRoute = byteRoute({
   ...common,
   devices: 'none',
   path: '/tempo/api/echo',
-  summary: 'Says echo, as Tempo does',
+  summary: 'Tempo API: echo',
   produces: textType,
   handle: () => 'echo',
 });
@@ -177,7 +177,7 @@ const buildInfoRoute = byteRoute({
   ...common,
   path: '/tempo/api/status/buildinfo',
   devices: 'none',
-  summary: 'Which API this speaks, as Tempo answers it',
+  summary: 'Tempo API: version',
   response: answered.buildInfo,
   handle: () =>
     JSON.stringify({
@@ -195,7 +195,7 @@ const readyRoute = (driver: () => TraceDriver): RouteDeclaration =>
     ...common,
     path: '/tempo/ready',
     devices: 'none',
-    summary: 'Whether the trace store answers',
+    summary: 'Tempo API: readiness of the trace store',
     produces: textType,
     async handle() {
       const { ok, detail } = await driver().status();

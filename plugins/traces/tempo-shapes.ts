@@ -42,12 +42,12 @@ const asked = {
 
 const told = {
   status: Type.Optional(
-    Type.Literal('PARTIAL', { description: 'some of the store could not be read' }),
+    Type.Literal('PARTIAL', { description: 'Some of the store could not be read' }),
   ),
   message: Type.Optional(Type.String()),
   warnings: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'what the answer misses, such as damaged parts of the store',
+      description: 'What the answer misses, such as damaged parts of the store',
     }),
   ),
 };
@@ -78,7 +78,7 @@ const Series = Type.Object({
   samples: Type.Optional(
     Type.Array(Type.Object({ timestampMs: Type.String(), value: Type.Optional(Type.Unknown()) })),
   ),
-  value: Type.Optional(Type.Unknown({ description: 'of an instant: the one value' })),
+  value: Type.Optional(Type.Unknown({ description: 'For an instant query: the value' })),
   promLabels: Type.String(),
 });
 const Batch = Type.Object({ resource: Type.Unknown(), scopeSpans: Type.Array(Type.Unknown()) });

@@ -43,7 +43,7 @@ export const TraceId = Type.Object({
   trace_id: Type.String({
     minLength: 1,
     maxLength: 64,
-    description: 'hexadecimal; zeros at its front may be left out',
+    description: 'Hexadecimal; leading zeros may be omitted',
     examples: ['4bf92f3577b34da6a3ce929d0e0e4736'],
   }),
 });
@@ -51,7 +51,7 @@ export const Tag = Type.Object({
   tag: Type.String({
     minLength: 1,
     maxLength: 1024,
-    description: 'such as resource.service.name, .http.method or status',
+    description: 'Such as resource.service.name, .http.method or status',
   }),
 });
 
@@ -66,7 +66,7 @@ export const traceRoutes = (
     path: '/api/v1/traces/search',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Newest traces that a TraceQL query matches in a window',
+    summary: 'Search traces by TraceQL in a window, newest first',
     query: Search,
     response: answered.search,
     produces: jsonType,
@@ -80,7 +80,7 @@ export const traceRoutes = (
     path: '/api/v1/traces/tags/{tag}/values',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Values of one tag in a window, with their types',
+    summary: 'List values of a tag in a window, with their types',
     params: Tag,
     query: Values,
     response: answered.typedValues,
@@ -98,7 +98,7 @@ export const traceRoutes = (
     path: '/api/v1/traces/{trace_id}',
     access: 'any',
     devices: 'narrowed',
-    summary: 'All spans of one trace',
+    summary: 'Get all spans of a trace',
     params: TraceId,
     response: answered.trace,
     produces: jsonType,

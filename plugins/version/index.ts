@@ -16,7 +16,7 @@ export default definePlugin({
       path: '/api/v1/version',
       access: 'any',
       devices: 'none',
-      summary: 'Version of the manager',
+      summary: 'Get the version of the manager',
       response: ManagerVersion,
       handle: () => ({ manager_version: `v${build.version}` }),
     });

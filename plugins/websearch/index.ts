@@ -87,22 +87,22 @@ const testRoute = (searches: Searches): RouteDeclaration =>
     method: 'POST',
     path: '/api/v1/integrations/websearch/test',
     access: 'admin',
-    summary: 'Test the web search that is set, or another one',
+    summary: 'Test the web search, as set or as given',
     description:
-      'Makes one search, which Tavily and Brave count. A provider that fails is an answer with ok false, not an error.',
+      'Makes one search, which Tavily and Brave bill. A failing provider is a response with ok false, not an error.',
     body: Type.Object({
       provider: Type.Optional(
         Type.Enum(['searxng', 'tavily', 'brave'], {
-          description: 'one other than what is set; it gets no stored key',
+          description: 'A provider other than the current one; it gets no stored key',
         }),
       ),
       url: Type.Optional(
         Type.String({
           maxLength: 500,
-          description: 'of that one, where it has no address of its own',
+          description: 'Address of that provider, if it has none of its own',
         }),
       ),
-      token: Type.Optional(Type.String({ maxLength: 1_000, description: 'key of that one' })),
+      token: Type.Optional(Type.String({ maxLength: 1_000, description: 'Key of that provider' })),
     }),
     response: ConnectionAnswer,
     status: 200,

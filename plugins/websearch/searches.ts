@@ -148,7 +148,7 @@ export class Searches {
         ok: false,
         code: 'not_configured',
         latency_ms: 0,
-        detail: `${setting} is not set: set it, or name a provider to try`,
+        detail: `${setting} is not set: set it, or pass a provider to test`,
       });
     if (provider === undefined) {
       return unset('websearch.provider');

@@ -161,7 +161,7 @@ const damages: [string, (backup: string) => void, RegExp][] = [
   [
     'a cut file',
     (backup) => truncateSync(join(backup, 'svc.db'), 8_192),
-    /svc\.db is not the file/,
+    /svc\.db differs from the file/,
   ],
   ['a missing file', (backup) => rmSync(join(backup, 'svc.db')), /svc\.db is missing/],
   ['a missing manifest', (backup) => rmSync(join(backup, 'manifest.json')), /is not a backup/],

@@ -87,7 +87,7 @@ test('what it throws and what it was not told come out as of every other command
   assert.deepEqual([refused.code, refused.stderr], [4, 'svc: nobody is there\n']);
   const surplus = await run('greet', 'Ann', 'Bob');
   assert.equal(surplus.code, 2);
-  assert.match(surplus.stderr, /does not know what to do with "Bob"/);
+  assert.match(surplus.stderr, /unexpected argument "Bob"/);
 });
 
 test('a change of a file of it is seen by the next call', async (t) => {

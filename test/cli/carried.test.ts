@@ -24,7 +24,7 @@ test('what stands behind a program is read from its file, also after another has
   assert.equal(carried.text('programs/svc'), 'text, ünd more');
   assert.equal(carried.bytes('nothing').length, 0);
   assert.deepEqual(carried.bytes('files/large'), Buffer.from(cargo.get('files/large')!));
-  assert.throws(() => carried.bytes('constructor'), /carries no constructor/);
+  assert.throws(() => carried.bytes('constructor'), /does not contain constructor/);
 
   for (const bytes of [whole.length - 1, program.length, 10, 0]) {
     writeFileSync(file, whole);

@@ -394,7 +394,7 @@ test(
       [
         () => pipeAt(join(files, 'roles', 'pipe.yaml')),
         () => rmSync(join(files, 'roles', 'pipe.yaml')),
-        /pipe\.yaml is no regular file/,
+        /pipe\.yaml is not a regular file/,
       ],
     ];
     for (const [open, close, why] of doors) {

@@ -50,7 +50,7 @@ test('few open files, and none left to watch with', async (t) => {
   startsLike(
     (await examined(data, {}, [prlimit, '--nofile=1000:1000']))('open files'),
     'warn',
-    /^at most 1000, of which each edge/,
+    /^the limit is 1000; each edge/,
     /LimitNOFILE/,
   );
   const none = [

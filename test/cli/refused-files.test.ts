@@ -31,8 +31,8 @@ test(
     writeFileSync(secret, 'root:$6$hash:1::\n');
 
     const refused: readonly [string, () => unknown, RegExp][] = [
-      ['a pipe', () => execFileSync('mkfifo', ['-m', '644', zz]), /zz\.yaml is no regular file/],
-      ['a folder', () => mkdirSync(zz), /zz\.yaml is no regular file/],
+      ['a pipe', () => execFileSync('mkfifo', ['-m', '644', zz]), /zz\.yaml is not a regular file/],
+      ['a folder', () => mkdirSync(zz), /zz\.yaml is not a regular file/],
       ['a link', () => symlinkSync(secret, zz), /zz\.yaml is a link/],
       [
         'a key twice',
@@ -61,7 +61,7 @@ test(
       rmSync(at('roles'));
       assert.match(
         (await svc(['apply', join(folder, 'nowhere'), '--data', here.dataDir])).stderr,
-        /nowhere is no folder: name the one/,
+        /nowhere is not a folder: name the one/,
       );
     });
 

@@ -24,7 +24,7 @@ test('a past is drawn as a line, and numbers are as short as people write them',
   ]);
   assert.deepEqual([spanOf('last', '90s'), spanOf('last', '7d')], [90_000, 604_800_000]);
   for (const wrong of ['', '5', '1w', '0m', '367d', '-1h']) {
-    assert.throws(() => spanOf('last', wrong), /--last must be a time such as 15m/);
+    assert.throws(() => spanOf('last', wrong), /--last must be a duration such as 15m/);
   }
 });
 

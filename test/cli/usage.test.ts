@@ -77,7 +77,7 @@ const misspelt: readonly [args: string[], sentence: RegExp][] = [
   [['plugin', 'disable', 'x', '--cascad'], /did you mean "--cascade"\?/],
   [['plugin', 'disable', 'x', '--cascade=yes'], /--cascade is a switch/],
   [['plugin', 'why'], /"svc plugin why" needs <id>/],
-  [['plugin', 'why', 'a', 'b'], /does not know what to do with "b"/],
+  [['plugin', 'why', 'a', 'b'], /unexpected argument "b"/],
   [['plugin', 'list', '--data'], /--data needs a value/],
   [['plugin', 'list', '--data', '--json'], /--data needs a value/],
   [['plugin', 'new', 'Bad_Id'], /cannot be the id of a plugin/],

@@ -194,7 +194,7 @@ test('a key in a backup can be sealed with a passphrase, and opens with no other
   const passphrase = 'correct horse battery';
   await assert.rejects(
     createBackup(join(folder, 'weak'), { dataDir, product, withKey: true, passphrase: 'short' }),
-    /passphrase is too short: give at least 12 characters/,
+    /passphrase is too short: use at least 12 characters/,
   );
   await createBackup(join(folder, 'sealed'), { dataDir, product, withKey: true, passphrase });
   assert.ok(!existsSync(join(folder, 'sealed', 'secret.key')));

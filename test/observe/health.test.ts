@@ -39,8 +39,8 @@ test('a probe that throws, hangs or answers nonsense is not ok and says why, the
   assert.match(told['throws']!.detail!, /cannot open https:\/\/\[redacted\]@db/);
   assert.equal(told['rejects']!.detail, 'refused');
   assert.equal(told['hangs']!.detail, 'no answer within 50 ms');
-  assert.equal(told['nonsense']!.detail, 'the probe gave no verdict');
-  assert.equal(told['silent']!.detail, 'the probe gave no verdict');
+  assert.equal(told['nonsense']!.detail, 'the probe returned no result');
+  assert.equal(told['silent']!.detail, 'the probe returned no result');
   assert.equal(told['fine']!.ok, true);
 });
 

@@ -22,16 +22,16 @@ const Texts = (name: string, longest: number, most: number, description: string)
 const RuleKey = Type.String({
   pattern: '^[a-z][a-z0-9_]{0,99}$',
   examples: ['disk_full'],
-  description: 'lower_snake; unique among the rules that are not deleted, and never changed',
+  description: 'lower_snake. Unique among existing rules, and cannot be changed.',
 });
 const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '^\\P{Cc}+$' });
 const SourceType = oneOf(['svc_builtin', 'metricsdb_external'] as const);
 export const ScopeTypeSchema = oneOf(['host', 'global', 'monitoring_pipeline'] as const, {
   description:
-    'host: one incident for each device_id; global: one; monitoring_pipeline: one for each pipeline',
+    'host: one incident per device_id; global: one; monitoring_pipeline: one per pipeline',
 });
 const JoinMode = oneOf(['all', 'any'] as const, {
-  description: 'with several conditions: whether every one must match, or one of them',
+  description: 'With several conditions: whether all must match, or any',
 });
 export const SeveritySchema = oneOf(['info', 'warning', 'critical'] as const);
 const Conditions = Type.Array(
@@ -57,12 +57,12 @@ const Runbook = Type.String({
   maxLength: 2_000,
   pattern: '^$|^https?://[^\\s\\x00-\\x1f]+$|^playbook://[A-Za-z0-9][A-Za-z0-9._/-]*$',
   examples: ['https://wiki.example.org/disk-full'],
-  description: 'an address, or playbook:// and the path of a document in the playbook vault',
+  description: 'A URL, or playbook:// and the path of a document in the playbook vault',
 });
 const Channels = Type.Array(Id, {
   maxItems: 50,
   uniqueItems: true,
-  description: 'only these channels are notified; none: all whose filters let the incident through',
+  description: 'Channels to notify. Empty: every channel whose filters match the incident',
 });
 const Seconds = (most: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: most, description });
@@ -91,7 +91,7 @@ const optional = {
     Type.Array(Type.String({ pattern: labelName, examples: ['instance'] }), {
       maxItems: 10,
       uniqueItems: true,
-      description: 'labels that tell incidents of one scope apart, such as mountpoint',
+      description: 'Labels that distinguish incidents of one scope, such as mountpoint',
     }),
   ),
   keep_firing_for: Type.Optional(
@@ -100,7 +100,7 @@ const optional = {
       examples: ['5m'],
       maxLength: 40,
       description:
-        'how long an alert goes on firing after its condition has cleared, as in Prometheus; empty: until a second evaluation finds it clear',
+        'How long an alert keeps firing after its condition has cleared, as in Prometheus. Empty: until the second clear evaluation',
     }),
   ),
   limit: Type.Optional(
@@ -108,14 +108,14 @@ const optional = {
       minimum: 0,
       maximum: 1_000_000,
       description:
-        'more alerts than this are an error of the evaluation, which changes nothing then; 0: no limit',
+        'Maximum number of alerts; more fail the evaluation, which then changes nothing. 0: no limit',
     }),
   ),
   interval_seconds: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 86_400,
-      description: 'from one evaluation to the next, at least 5; 0: as all others',
+      description: 'Seconds between evaluations, at least 5. 0: the global interval',
     }),
   ),
 };
@@ -150,7 +150,7 @@ export const PreviewDraft = Type.Object({
   severity: Type.Optional(SeveritySchema),
   ...optional,
   lookback: Type.Optional(
-    Type.String({ maxLength: 20, description: 'how far back to look, at most 30d; default 24h' }),
+    Type.String({ maxLength: 20, description: 'How far back to look, at most 30d. Default: 24h' }),
   ),
 });
 
@@ -186,7 +186,7 @@ export const RuleShown = Type.Unsafe<Rule>(
 
 export const RuleId = Type.Object({ id: Id });
 export const EnabledFlag = Type.Object({
-  enabled: Type.Optional(Type.Boolean({ description: 'left out: the other of what it is' })),
+  enabled: Type.Optional(Type.Boolean({ description: 'Omit to toggle' })),
 });
 
 export const RuleQuery = Type.Object({
@@ -196,7 +196,7 @@ export const RuleQuery = Type.Object({
   scope_type: Type.Optional(ScopeTypeSchema),
   source_type: Type.Optional(SourceType),
   q: Type.Optional(
-    Type.String({ maxLength: 200, description: 'part of the name or the rule_key' }),
+    Type.String({ maxLength: 200, description: 'Part of the name or the rule_key' }),
   ),
 });
 
@@ -208,17 +208,17 @@ const Point = Type.Unsafe<readonly [number, number]>({
 });
 
 export const PreviewShown = Type.Object({
-  would_fire: Type.Boolean({ description: 'whether it would have fired' }),
-  fire_count: Type.Integer({ description: 'how often it would have begun to fire' }),
+  would_fire: Type.Boolean({ description: 'Whether the rule would have fired' }),
+  fire_count: Type.Integer({ description: 'How often the rule would have started to fire' }),
   first_fire_at: Type.Union([Timestamp, Type.Null()]),
   last_fire_at: Type.Union([Timestamp, Type.Null()]),
   series: Type.Array(
     Type.Object({
-      condition: Type.Integer({ description: 'index of the condition' }),
+      condition: Type.Integer({ description: 'Index of the condition' }),
       labels: Type.Record(Type.String(), Type.String()),
       points: Type.Array(Point, {
         description:
-          'seconds since 1970, and the value measured; those that are no numbers are left out',
+          'Seconds since 1970 and the measured value; values that are not numbers are omitted',
       }),
     }),
   ),
@@ -230,15 +230,15 @@ export const PreviewShown = Type.Object({
       cleared_at: Type.Union([Timestamp, Type.Null()]),
       value: Type.Union([Type.Number(), Type.Null()]),
     }),
-    { description: 'the first 200' },
+    { description: 'The first 200' },
   ),
   threshold: Type.Union([Type.Number(), Type.Null()], {
-    description: 'of the first condition that has one',
+    description: 'Taken from the first condition that has one',
   }),
   eta_at: Type.Union([Timestamp, Type.Null()], {
-    description: 'of a forecast that is met at the end: when the first series is at the bound',
+    description: 'For a forecast that holds at the end: when the first series reaches the threshold',
   }),
-  query: Type.String({ description: 'of the first condition' }),
+  query: Type.String({ description: 'Taken from the first condition' }),
   queries: Type.Array(Type.String()),
   from: Timestamp,
   to: Timestamp,
@@ -249,7 +249,7 @@ export const RuleFileBody = Type.Object({
   content: Type.String({
     minLength: 1,
     maxLength: 4_000_000,
-    description: 'a rule file of Prometheus, or a PrometheusRule object, as YAML',
+    description: 'Rule file of Prometheus, or a PrometheusRule object, as YAML',
     examples: [
       'groups:\n- name: example\n  rules:\n  - alert: HostDown\n    expr: up == 0\n    for: 5m\n',
     ],
@@ -260,27 +260,27 @@ export const RuleFileBody = Type.Object({
     Type.Array(Type.String({ pattern: labelName, examples: ['instance'] }), {
       maxItems: 10,
       uniqueItems: true,
-      description: 'of each rule; left out: the labels that its expression groups by',
+      description: 'Dimensions of each rule. Default: the labels that its expression groups by',
     }),
   ),
   enabled: Type.Optional(Type.Boolean()),
   overwrite: Type.Optional(
     Type.Boolean({
-      description: 'replace rules that were imported before under the same rule_key',
+      description: 'Replace rules with the same rule_key that were imported before',
     }),
   ),
-  dry_run: Type.Optional(Type.Boolean({ description: 'only report' })),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Report without importing' })),
   strict: Type.Optional(
     Type.Boolean({
       description:
-        'false: leaves out rules that cannot work, instead of refusing the file; default true',
+        'false: skip rules that cannot work instead of refusing the file. Default: true',
     }),
   ),
   key_prefix: Type.Optional(
     Type.String({
       pattern: '^[a-z][a-z0-9_]{0,39}$',
       examples: ['imported'],
-      description: 'put before each rule_key',
+      description: 'Prefix of each rule_key',
     }),
   ),
 });
@@ -293,11 +293,11 @@ export const ImportShown = Type.Object({
       alert: Type.String(),
       rule_key: Type.String(),
       id: Type.Union([Id, Type.Null()]),
-      notes: Type.Array(Type.String(), { description: 'what of it was not imported, and why' }),
+      notes: Type.Array(Type.String(), { description: 'What was not imported, and why' }),
     }),
   ),
   recorded: Type.Array(Type.Object({ group: Type.String(), record: Type.String() }), {
-    description: 'recording rules',
+    description: 'Recording rules',
   }),
   left_out: Type.Array(
     Type.Object({ group: Type.String(), rule: Type.String(), reason: Type.String() }),

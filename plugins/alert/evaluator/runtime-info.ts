@@ -36,7 +36,7 @@ export const runtimeRoutes = (parts: InfoParts): readonly RouteDeclaration[] => 
     method: 'GET',
     path: '/api/v1/alerts/runtime-info',
     access: 'any',
-    summary: 'Pace of the evaluator and what its last cycle came to',
+    summary: 'Get the interval of the evaluator and the result of its last cycle',
     response: RuntimeInfo,
     handle: () => runtimeInfo(parts),
   }),
@@ -107,7 +107,7 @@ export function evaluatorHealth({ rules, failing }: Evaluator): HealthReport {
   if (stuck !== undefined) {
     return {
       ok: false,
-      detail: `the alert evaluator could not ${stuck.what} ${stuck.failures} times in a row: ${stuck.error}`,
+      detail: `the alert evaluator failed to ${stuck.what} ${stuck.failures} times in a row: ${stuck.error}`,
     };
   }
   const unstored = firstOf(rules, (scheduled) => scheduled.unstored >= maxFailures);

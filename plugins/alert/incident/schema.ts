@@ -15,8 +15,8 @@ export const IncidentId = Type.Object({
 
 export const IncidentItem = Type.Object({
   id: Type.Integer(),
-  rule: Type.String({ description: 'rule_key of its rule' }),
-  rule_id: orNull(Type.Integer({ description: 'null: the evaluator’s own' })),
+  rule: Type.String({ description: 'rule_key of the rule' }),
+  rule_id: orNull(Type.Integer({ description: 'null: the global interval' })),
   rule_name: Type.String(),
   severity: Severity,
   status: Status,
@@ -29,12 +29,12 @@ export const IncidentItem = Type.Object({
   runbook_url: Type.String(),
   dedupe_key: Type.String(),
   value: orNull(
-    Type.Number({ description: 'measured last, of the instance that stands for the incident' }),
+    Type.Number({ description: 'Last measured value of the instance that represents the incident' }),
   ),
-  worst_value: orNull(Type.Number({ description: 'of all instances, while it lasts' })),
-  firing_instances: Type.Integer({ description: 'GET …/instances lists them' }),
+  worst_value: orNull(Type.Number({ description: 'Number of instances, while the incident is active' })),
+  firing_instances: Type.Integer({ description: 'Listed by GET …/instances' }),
   threshold: orNull(Type.Number()),
-  event_count: Type.Integer({ description: 'how often it has fired' }),
+  event_count: Type.Integer({ description: 'How often the incident has fired' }),
   fired_at: Timestamp,
   last_fired_at: Timestamp,
   acknowledged_at: orNull(Timestamp),
@@ -43,7 +43,7 @@ export const IncidentItem = Type.Object({
   stale_since: orNull(
     Type.String({
       format: 'date-time',
-      description: 'no source of what fires has been heard since: whether it lasts is not known',
+      description: 'Its sources have sent nothing since: the current state is unknown',
     }),
   ),
   resolved_at: orNull(Timestamp),
@@ -59,17 +59,17 @@ export const InstanceItem = Type.Object({
   labels: Words,
   state: Type.Enum([...instanceStates], {
     description:
-      'stale: fires, and its source is not heard: since then, since the start of the manager, or since a jump of its clock',
+      'stale: firing, but its source has sent nothing since that time, since the start of the manager, or since a clock jump',
   }),
-  value: orNull(Type.Number({ description: 'measured last' })),
+  value: orNull(Type.Number({ description: 'Last measured value' })),
   worst_value: orNull(Type.Number()),
-  since: Type.String({ format: 'date-time', description: 'in this state' }),
+  since: Type.String({ format: 'date-time', description: 'Start of the current state' }),
   last_seen_at: Timestamp,
   resolved_at: orNull(Timestamp),
   silenced_by: orNull(
     Type.String({
       description:
-        'silence and the id of one by label, or incident: the incident itself is silenced',
+        'silence with the id of a silence, or incident when the incident itself is silenced',
     }),
   ),
 });
@@ -81,7 +81,7 @@ export const IncidentQuery = Type.Object({
         '^(open|acknowledged|silenced|resolved|active)(,(open|acknowledged|silenced|resolved|active))*$',
       examples: ['open,acknowledged'],
       maxLength: 80,
-      description: 'one or several, such as open,acknowledged; active: all but resolved',
+      description: 'One or several, such as open,acknowledged; active: all but resolved',
     }),
   ),
   severity: Type.Optional(
@@ -95,21 +95,21 @@ export const IncidentQuery = Type.Object({
     Type.String({
       pattern: '^(host|global|monitoring_pipeline)(:.{1,200})?$',
       examples: ['host:7'],
-      description: 'a scope type, or with a scope id such as host:7',
+      description: 'A scope type, or one with a scope id such as host:7',
     }),
   ),
   rule: Type.Optional(Type.String({ maxLength: 200, description: 'rule_key' })),
   q: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: 'part of the name of the rule, the summary or the dedupe key',
+      description: 'Part of the rule name, the summary or the dedupe key',
     }),
   ),
 });
 
 export const EventQuery = Type.Object({
   order: Type.Optional(
-    Type.Enum(['asc', 'desc'], { description: 'desc, newest first, when it is not given' }),
+    Type.Enum(['asc', 'desc'], { description: 'Default: desc, newest first' }),
   ),
   type: Type.Optional(Type.String({ maxLength: 40 })),
 });
@@ -142,13 +142,13 @@ export const SilenceFor = Type.Object(
       Type.String({
         pattern: '^(\\d+(ms|[smhdw]))+$',
         maxLength: 40,
-        description: 'such as 90m',
+        description: 'Such as 90m',
         examples: ['90m'],
       }),
     ),
     reason: Type.Optional(Type.String(Text)),
   },
-  { description: 'exactly one of hours, until and duration; at most 720 hours' },
+  { description: 'Exactly one of hours, until and duration; at most 720 hours' },
 );
 
 export const RuntimeInfo = Type.Object({
@@ -158,13 +158,13 @@ export const RuntimeInfo = Type.Object({
   rules_enabled: Type.Integer(),
   last_cycle: Type.Object({
     started_at: orNull(Timestamp),
-    duration_ms: Type.Number({ description: 'time that evaluations took, summed' }),
+    duration_ms: Type.Number({ description: 'Total time of evaluations' }),
     rules_evaluated: Type.Integer(),
     rules_failed: Type.Integer(),
     series_seen: Type.Integer(),
     missed: Type.Integer({
       description:
-        'slots that passed while their rule was still being evaluated, or the evaluator did not run',
+        'Intervals missed because their rule was still being evaluated, or the evaluator was not running',
     }),
     firing: Type.Integer(),
     pending: Type.Integer(),
@@ -185,7 +185,7 @@ export const RuntimeInfo = Type.Object({
       failures: Type.Integer(),
       since: orNull(Timestamp),
     }),
-    { description: 'rules whose last evaluation was no success; they keep their state' },
+    { description: 'Rules whose last evaluation failed; they keep their state' },
   ),
   warnings: Type.Array(
     Type.Object({ rule_id: Type.Integer(), rule_key: Type.String(), message: Type.String() }),

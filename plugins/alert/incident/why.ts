@@ -12,8 +12,8 @@ const Timestamp = Type.String({ format: 'date-time' });
 
 export const WhyAnswer = Type.Object({
   incident_id: Type.Integer(),
-  firing: Type.Integer({ description: 'the number of the firing that lasts, or was the last' }),
-  notified: Type.Boolean({ description: 'whether that firing has been handed to the channels' }),
+  firing: Type.Integer({ description: 'Number of the current firing, or of the last one' }),
+  notified: Type.Boolean({ description: 'Whether that firing was handed to the channels' }),
   gates: Type.Array(
     Type.Object({
       gate: Type.Enum([
@@ -27,11 +27,11 @@ export const WhyAnswer = Type.Object({
       ]),
       reason: Type.String(),
       inhibited_by: Type.Optional(
-        Type.String({ description: 'dedupe key of the incident that makes this one needless' }),
+        Type.String({ description: 'Dedupe key of the incident that inhibits this one' }),
       ),
       at: Timestamp,
     }),
-    { description: 'what has held notifications of this firing back, newest first' },
+    { description: 'What held back notifications of this firing, newest first' },
   ),
   channels: Type.Array(
     Type.Object({
@@ -41,7 +41,7 @@ export const WhyAnswer = Type.Object({
         ['sent', 'folded', 'failed', 'delayed', 'overtaken', 'waiting', 'held_back', 'not_for_it'],
         {
           description:
-            'folded: sent in a message with others; waiting: for its group or its turn; held_back: by a gate; not_for_it: by its filters',
+            'folded: sent in a message with others; waiting: for its group or its turn; held_back: by a gate; not_for_it: excluded by its filters',
         },
       ),
       reason: Type.Optional(Type.String()),

@@ -14,7 +14,7 @@ export const previewRoutes = (
     path: `${rulesPath}/preview`,
     access: 'alert:preview',
     devices: 'narrowed',
-    summary: 'Run a rule definition over past data, and show when it would have fired',
+    summary: 'Preview when a rule would have fired over past data',
     body: PreviewDraft,
     response: PreviewShown,
     status: 200,

@@ -69,7 +69,7 @@ const recordingRoutes = (recordings: Recordings): readonly RouteDeclaration[] =>
     path,
     access: 'any',
     summary:
-      'List recording rules, newest first; POST /api/v1/alert-rules/import takes them from rule files',
+      'List recording rules, newest first; POST /api/v1/alert-rules/import imports them',
     items: RecordingItem,
     handle: ({ page }) => recordings.list(page),
   }),
@@ -77,7 +77,7 @@ const recordingRoutes = (recordings: Recordings): readonly RouteDeclaration[] =>
     method: 'DELETE',
     path: `${path}/{id}`,
     access: 'alert:write',
-    summary: 'Delete a recording rule; what it wrote stays',
+    summary: 'Delete a recording rule; its series stay',
     params: RuleId,
     errors: ['not_found'],
     handle: (call) => recordings.remove(call, call.params.id),

@@ -27,7 +27,7 @@ const Rule = Type.Object({
   record: Type.String({
     pattern: recordName,
     examples: ['job:up:sum'],
-    description: 'name of the series that are written',
+    description: 'Name of the series to write',
   }),
   expr: Type.String({ minLength: 1, maxLength: 20_000, examples: ['sum by (job) (up)'] }),
   labels: Type.Optional(
@@ -36,7 +36,7 @@ const Rule = Type.Object({
       propertyNames: { type: 'string', pattern: labelName, not: { const: '__name__' } },
       additionalProperties: { type: 'string', maxLength: 1_000 },
       maxProperties: 50,
-      description: 'added to what the expression answers; left out where there are none',
+      description: 'Labels to add to the result; omitted if there are none',
     }),
   ),
 });
@@ -53,8 +53,8 @@ const GroupDraft = Type.Object({
   enabled: Type.Optional(Type.Boolean()),
   rules: Type.Array(Rule, {
     minItems: 1,
-    maxItems: maxRules,
-    description: 'evaluated one after another',
+    maxItems: mostRules,
+    description: 'Evaluated in order',
   }),
 });
 
@@ -148,7 +148,7 @@ export const groupRoutes = (groups: RecordingGroups): readonly RouteDeclaration[
   listRoute({
     path,
     access: 'any',
-    summary: 'List groups of recording rules by name, each with its rules in their order',
+    summary: 'List groups of recording rules by name',
     items: GroupItem,
     handle: ({ page }) => groups.list(page),
   }),
@@ -156,9 +156,9 @@ export const groupRoutes = (groups: RecordingGroups): readonly RouteDeclaration[
     method: 'PUT',
     path,
     access: 'alert:write',
-    summary: 'Put a group of recording rules in the place of the one of that name',
+    summary: 'Replace a group of recording rules',
     description:
-      'The whole group: rules that are not in it are no more. Fields left out get their defaults.',
+      'Replaces the whole group: rules that are missing are deleted. Omitted fields get their defaults.',
     body: GroupDraft,
     response: GroupItem,
     timeoutMs: 60_000,

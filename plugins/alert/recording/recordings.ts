@@ -26,17 +26,17 @@ const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =
 
 export const RecordingItem = Type.Object({
   id: Type.Integer(),
-  group: Type.String({ description: 'its rules are evaluated one after another' }),
+  group: Type.String({ description: 'Group; its rules are evaluated in order' }),
   position: Type.Integer(),
-  record: Type.String({ description: 'name of the series that are written' }),
+  record: Type.String({ description: 'Name of the series to write' }),
   expr: Type.String(),
   labels: Type.Record(Type.String(), Type.String()),
   interval_seconds: Type.Integer(),
   limit: Type.Integer(),
   enabled: Type.Boolean(),
   evaluated_at: orNull(Type.String({ format: 'date-time' })),
-  series: Type.Integer({ description: 'that it wrote last' }),
-  error: orNull(Type.String({ description: 'of its last evaluation' })),
+  series: Type.Integer({ description: 'Number of series in the last evaluation' }),
+  error: orNull(Type.String({ description: 'Error of the last evaluation' })),
   created_by: Type.String(),
   created_at: Type.String({ format: 'date-time' }),
 });

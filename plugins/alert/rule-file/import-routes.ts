@@ -9,9 +9,9 @@ export const importRoutes = (importer: RuleImporter): readonly RouteDeclaration[
     method: 'POST',
     path: `${rulesPath}/import`,
     access: 'alert:write',
-    summary: 'Take over the alerting and recording rules of a Prometheus rule file',
+    summary: 'Import alerting and recording rules from a Prometheus rule file',
     description:
-      'All that can be taken over, or nothing when a rule cannot be stored; the answer says what was left out, and why.',
+      'Imports all supported rules, or nothing if one cannot be stored. The response lists what was left out, and why.',
     body: RuleFileBody,
     response: ImportShown,
     status: 200,

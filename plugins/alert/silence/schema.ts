@@ -7,7 +7,7 @@ const Duration = Type.String({
   pattern: '^(\\d+(ms|[smhdw]))+$',
   examples: ['2h'],
   maxLength: 40,
-  description: 'such as 2h or 1h30m',
+  description: 'Such as 2h or 1h30m',
 });
 
 const Matcher = Type.Object(
@@ -16,12 +16,12 @@ const Matcher = Type.Object(
       pattern: '^[A-Za-z_][A-Za-z0-9_.:-]*$',
       examples: ['severity'],
       maxLength: 200,
-      description: 'a label, or rule, severity, scope_type, scope_id, device_id',
+      description: 'A label, or rule, severity, scope_type, scope_id, device_id',
     }),
     op: Type.Enum(['=', '!=', '=~', '!~'], { default: '=' }),
     value: Type.String({
       maxLength: 1_000,
-      description: 'of =~ and !~ a regular expression (RE2) of the whole value',
+      description: 'For =~ and !~: a regular expression (RE2) that matches the whole value',
     }),
   },
   { additionalProperties: false },
@@ -33,30 +33,30 @@ const Recurrence = Type.Object(
       default: [],
       maxItems: 7,
       uniqueItems: true,
-      description: 'empty: every day',
+      description: 'Empty: every day',
     }),
     start: Type.String({
       pattern: '^([01]\\d|2[0-3]):[0-5]\\d$',
       examples: ['22:30'],
-      description: 'by the clocks of time_zone',
+      description: 'In the time zone of time_zone',
     }),
     time_zone: Type.String({
       default: 'UTC',
       maxLength: 60,
       description:
-        'a name of the tz database, such as Europe/Berlin: its changes of the clock are followed',
+        'Name in the tz database, such as Europe/Berlin; daylight saving time is followed',
     }),
     duration: Duration,
   },
   {
     additionalProperties: false,
-    description: 'a maintenance window: between starts_at and ends_at it mutes at these hours only',
+    description: 'Makes this a maintenance window: between starts_at and ends_at, it silences at these hours only',
   },
 );
 
 const Name = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9 ._-]{0,79}$',
-  description: 'by which files know it; of those that have not ended each has its own',
+  description: 'Name used by configuration files; unique among silences that have not ended',
   examples: ['backup window'],
 });
 
@@ -73,10 +73,10 @@ export const SilenceDraft = Type.Object({
   matchers: Type.Array(Matcher, {
     minItems: 1,
     maxItems: 20,
-    description: 'all of them must match',
+    description: 'All of them must match',
   }),
   starts_at: Type.Optional(
-    Type.String({ format: 'date-time', description: 'now, when it is not given' }),
+    Type.String({ format: 'date-time', description: 'Default: now' }),
   ),
   ends_at: Type.Optional(Timestamp),
   duration: Type.Optional(Type.String({ ...Duration, examples: ['2h'] })),
@@ -90,7 +90,7 @@ export const SilenceItem = Type.Object({
   matchers: Type.Array(Matcher),
   device_ids: Type.Optional(
     Type.Array(Type.Integer(), {
-      description: 'it mutes nothing but instances of these devices: those that its author sees',
+      description: 'Only instances of these devices are silenced: those that the author can see',
     }),
   ),
   starts_at: Timestamp,
@@ -98,7 +98,7 @@ export const SilenceItem = Type.Object({
   recurrence: Type.Optional(Recurrence),
   reason: Type.String(),
   state: Type.Enum(['pending', 'active', 'expired']),
-  in_force: Type.Boolean({ description: 'whether it mutes at this moment' }),
+  in_force: Type.Boolean({ description: 'Whether it silences now' }),
   created_by: Type.String(),
   updated_by: Type.String(),
   created_at: Timestamp,
@@ -107,17 +107,17 @@ export const SilenceItem = Type.Object({
 
 export const MutedItem = Type.Object({
   incident_id: Type.Integer(),
-  rule: Type.String({ description: 'rule_key of its rule' }),
+  rule: Type.String({ description: 'rule_key of the rule' }),
   severity: Type.Enum(['info', 'warning', 'critical']),
   labels: Type.Record(Type.String(), Type.String()),
   since: Timestamp,
 });
 
 export const SilencePreview = Type.Object({
-  summary: Type.String({ description: 'such as: mutes 3 of 12 now, 40 of 160 of the last 24 h' }),
-  firing_now: Type.Integer({ description: 'instances that fire, of all incidents' }),
-  muted_now: Type.Integer({ description: 'those of them that the matchers reach' }),
+  summary: Type.String({ description: 'Such as: mutes 3 of 12 now, 40 of 160 of the last 24 h' }),
+  firing_now: Type.Integer({ description: 'Number of firing instances of all incidents' }),
+  muted_now: Type.Integer({ description: 'Number of those that the matchers select' }),
   fired_last_24h: Type.Integer(),
   muted_last_24h: Type.Integer(),
-  muted: Type.Array(MutedItem, { description: 'the first 50 of those muted now' }),
+  muted: Type.Array(MutedItem, { description: 'The first 50 that are silenced now' }),
 });

@@ -13,7 +13,7 @@ const text = Type.String({ minLength: 1, maxLength: 2_000_000 });
 const RuleTestBody = Type.Object({
   content: Type.String({
     ...text,
-    description: 'a file of rule tests as Prometheus reads it; its rule_files are taken from files',
+    description: "Rule tests in Prometheus' format; their rule_files are looked up in files",
     examples: ['rule_files: [rules.yml]\ntests:\n- input_series: [{series: up, values: 1x5}]\n'],
   }),
   files: Type.Array(
@@ -26,7 +26,7 @@ const RuleTestBody = Type.Object({
   strict: Type.Optional(
     Type.Boolean({
       description:
-        'false: fields of rule files that Prometheus does not know are no fault; default true',
+        'false: accept fields of rule files that Prometheus does not know. Default: true',
     }),
   ),
 });
@@ -39,15 +39,15 @@ const RuleTestShown = Type.Object({
     Type.Object({
       name: Type.String(),
       ok: Type.Boolean(),
-      evaluations: Type.Integer({ description: 'of rules' }),
+      evaluations: Type.Integer({ description: 'Number of evaluations of rules' }),
       failures: Type.Array(
         Type.Object({
           kind: Type.Unsafe<'alert' | 'query' | 'rule'>({
             type: 'string',
             enum: ['alert', 'query', 'rule'],
           }),
-          at: Type.String({ description: 'from the start of the test' }),
-          subject: Type.String({ description: 'name of the alert or rule, or the query' }),
+          at: Type.String({ description: 'Time since the start of the test' }),
+          subject: Type.String({ description: 'Name of the alert or rule, or the query' }),
           expected: Lines,
           got: Lines,
           message: Type.Optional(Type.String()),
@@ -65,9 +65,9 @@ export const ruleTestRoutes = (metrics: Handle<MetricsQueries>): readonly RouteD
     path: '/api/v1/alert-rules/test',
     access: 'alert:preview',
     devices: 'none',
-    summary: "Run Prometheus' rule unit tests over recorded series",
+    summary: 'Run Prometheus rule unit tests',
     description:
-      'Nothing is stored, and no notification is sent. Series may hold native histograms, which the metrics store itself does not keep.',
+      'Stores nothing and sends no notification. Series may hold native histograms, which the metrics store itself does not keep.',
     body: RuleTestBody,
     response: RuleTestShown,
     status: 200,

@@ -214,7 +214,7 @@ export const tunnelRoute = (
     path: tunnelPath,
     access: 'public',
     summary:
-      'The tunnel of an edge, which proves itself after the upgrade; 503 with Retry-After when too many come at once',
+      'Open the tunnel of an edge; 503 with Retry-After when too many connect at once',
     protocols: [tunnelProtocol],
     maxMessageBytes,
     errors: ['unavailable'],

@@ -23,7 +23,7 @@ export const installRoutes = ({
     method: 'GET',
     path: '/install.sh',
     access: 'public',
-    summary: 'A script for a shell: brings svc and its agent to a host, and enrols it with --token',
+    summary: 'Get the install script for hosts; pass it --token',
     produces: 'text/x-shellscript',
     errors: ['conflict'],
     async handle({ setHeader }) {
@@ -44,7 +44,7 @@ export const installRoutes = ({
     path: '/internal/edge/agents/{arch}',
     access: 'public',
     summary:
-      'The agent of the version of this manager, for the holder of an enrolment token in the header x-enrolment-token',
+      "Download the agent of the manager's version, with an enrolment token in x-enrolment-token",
     params: AgentArch,
     produces: 'application/octet-stream',
     timeoutMs: 600_000,

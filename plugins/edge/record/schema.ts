@@ -48,14 +48,14 @@ export const EdgeQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'a part of the name, the description or the host name',
+      description: 'Part of the name, the description or the host name',
     }),
   ),
   status: Type.Optional(Type.Enum(['pending', 'online', 'offline'])),
   label: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 320 }), {
       maxItems: 10,
-      description: 'env or env=prod; given more than once, all must be there',
+      description: 'env or env=prod; if repeated, all must match',
     }),
   ),
   device_id: Type.Optional(Id),
@@ -78,29 +78,29 @@ export const EdgeItem = Type.Object({
   access_key: Type.String(),
   agent_version: orNull(Type.String()),
   version_drift: Type.Boolean({
-    description: 'whether its agent is of another version than the manager',
+    description: "Whether the agent's version differs from the manager's",
   }),
   clock_skew_ms: orNull(
     Type.Integer({
       description:
-        'how far its clock was ahead of this manager when the two were compared last; null while it is offline or that is not certain',
+        "Seconds by which its clock was ahead of the manager's at the last comparison; null while it is offline or uncertain",
     }),
   ),
   device_id: orNull(Type.Integer()),
-  device_reason: orNull(Type.String({ description: 'why it watches no device' })),
+  device_reason: orNull(Type.String({ description: 'Why it watches no device' })),
   machine_bound: Type.Boolean({
     description:
-      'whether it belongs to one machine, which proves that with its key; an agent from before keys has none',
+      "Whether it is bound to one machine by that machine's key; older agents have none",
   }),
   refused_machine: orNull(
     Type.Object(
       { at: Timestamp, ip: Type.String(), reason: Type.String() },
-      { description: 'a machine with its secret that is not its machine, and was refused' },
+      { description: 'A machine that was refused because it used this secret without being its machine' },
     ),
   ),
   host_info: orNull(
     Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
-      description: 'as the machine reports it',
+      description: 'As reported by the machine',
     }),
   ),
   labels: Type.Record(Type.String(), Type.String()),
@@ -111,7 +111,7 @@ export const EdgeItem = Type.Object({
       { since: Timestamp, machine_uuids: Type.Array(Type.String()) },
       {
         description:
-          'machines that use its keys at once; all are refused. Which they are is for those who may resolve it',
+          'Machines that use its keys at the same time; all are refused. Their details are shown to holders of edge:resolve.',
       },
     ),
   ),
@@ -120,11 +120,11 @@ export const EdgeItem = Type.Object({
       { dropped: Type.Integer(), queued_bytes: Type.Integer(), oldest_at: orNull(Timestamp) },
       {
         description:
-          'what of its data waits on its disk, and what was lost there, by its last report; null: it has reported nothing',
+          'Data queued on its disk and data lost there, by its last report; null: no report yet',
       },
     ),
   ),
-  secret_generation: orNull(Type.Integer({ description: 'grows with each rotation' })),
+  secret_generation: orNull(Type.Integer({ description: 'Incremented with each rotation' })),
   previous_secret_until: orNull(Timestamp),
   created_by: Type.String(),
   created_at: Timestamp,
@@ -133,7 +133,7 @@ export const EdgeItem = Type.Object({
 
 export const NewEdge = Type.Object({
   ...EdgeItem.properties,
-  secret_key: Type.String({ description: 'shown this once' }),
+  secret_key: Type.String({ description: 'Shown once' }),
 });
 
 export const RotateRequest = Type.Object({
@@ -141,13 +141,13 @@ export const RotateRequest = Type.Object({
     Type.String({
       ...Span,
       description:
-        'how long the old secret of an edge that cannot be given the new one goes on, at most 24h; default 0s',
+        'How long the old secret of an offline edge stays valid, at most 24h. Default: 0s',
     }),
   ),
   immediate: Type.Optional(
     Type.Boolean({
       description:
-        'the old secret is dead now, also for an edge that is online, which has to be given the new one by hand',
+        'Revoke the old secret at once, even for an online edge, which then needs the new one by hand',
     }),
   ),
 });
@@ -157,7 +157,7 @@ export const ResolveRequest = Type.Object({
     Type.String({
       ...Uuid,
       description:
-        'the machine that is meant; every other one stays refused until the secret is rotated. Default: the one that connects first',
+        'The machine to accept; all others are refused until the secret is rotated. Default: the one that connects first',
     }),
   ),
 });
@@ -165,15 +165,15 @@ export const ResolveRequest = Type.Object({
 export const EnrolmentDraft = Type.Object({
   name: Type.Optional(Name),
   max_uses: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 10_000, description: 'how many machines; default 1' }),
+    Type.Integer({ minimum: 1, maximum: 10_000, description: 'Number of machines. Default: 1' }),
   ),
-  expires_in: Type.Optional(Type.String({ ...Span, description: 'from 1m to 30d; default 1h' })),
+  expires_in: Type.Optional(Type.String({ ...Span, description: 'From 1m to 30d. Default: 1h' })),
   labels: Type.Optional(Labels),
   device_id: Type.Optional(
     Type.Integer({
       ...Id,
       description:
-        'the machine that enrols takes this device over; for one machine, and for those who hold device:accept',
+        'The enrolled machine takes over this device; one machine only, and needs device:accept',
     }),
   ),
 });
@@ -182,7 +182,7 @@ export const EnrolmentItem = Type.Object({
   id: Id,
   name: Type.String(),
   labels: Type.Record(Type.String(), Type.String()),
-  device_id: orNull(Type.Integer({ description: 'the device that the machine takes over' })),
+  device_id: orNull(Type.Integer({ description: 'The device that the machine takes over' })),
   max_uses: Type.Integer(),
   uses: Type.Integer(),
   status: Type.Enum(['open', 'used_up', 'expired', 'revoked']),
@@ -194,15 +194,15 @@ export const EnrolmentItem = Type.Object({
 
 export const NewEnrolment = Type.Object({
   ...EnrolmentItem.properties,
-  token: Type.String({ description: 'shown this once' }),
+  token: Type.String({ description: 'Shown once' }),
   install_command: Type.String({
-    description: 'one line, to be run as root on each machine that has svc',
+    description: 'One command, to be run as root on each machine that has svc',
   }),
   script_command: orNull(
-    Type.String({ description: 'the same for machines without svc: it brings that, too' }),
+    Type.String({ description: 'The same for machines without svc: also installs it' }),
   ),
   advice: orNull(
-    Type.String({ description: 'what keeps these lines from being of use elsewhere' }),
+    Type.String({ description: 'What keeps these commands from working on other machines' }),
   ),
 });
 
@@ -220,13 +220,13 @@ export const EdgePluginItem = Type.Object({
   kind: PluginKind,
   enabled: Type.Boolean(),
   spec: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'with the defaults of the plugin',
+    description: 'With the defaults of the plugin',
   }),
   health: Health,
   settled: orNull(
     Type.Boolean({
       description:
-        'whether the edge has the configuration of this moment; null while it is offline',
+        'Whether the edge has the current configuration; null while it is offline',
     }),
   ),
 });
@@ -236,7 +236,7 @@ export const EdgePluginPut = Type.Object(
     enabled: Type.Optional(Type.Boolean()),
     spec: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { maxProperties: 200 })),
   },
-  { minProperties: 1, description: 'what is left out stays as it is' },
+  { minProperties: 1, description: 'Omitted fields stay unchanged' },
 );
 
 export const PluginCounts = Type.Object({
@@ -254,7 +254,7 @@ export const PluginCounts = Type.Object({
 
 export const ProcessQuery = Type.Object({
   top: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_000, description: 'default 50' })),
-  sort_by: Type.Optional(Type.Enum(['cpu', 'mem'], { description: 'default cpu' })),
+  sort_by: Type.Optional(Type.Enum(['cpu', 'mem'], { description: 'Default: cpu' })),
 });
 
 export const Snapshot = Type.Object({
@@ -265,10 +265,10 @@ export const Snapshot = Type.Object({
 
 const Insisting = {
   allow_downgrade: Type.Optional(
-    Type.Boolean({ description: 'also to an older version than the one that runs' }),
+    Type.Boolean({ description: 'Allow a version older than the current one' }),
   ),
   force: Type.Optional(
-    Type.Boolean({ description: 'also while a shell is open there, which it ends' }),
+    Type.Boolean({ description: 'Upgrade even while a shell is open there, which ends it' }),
   ),
 };
 
@@ -285,7 +285,7 @@ export const UpgradeRequest = Type.Object({
     Type.String({
       pattern: '^[A-Za-z0-9+/]{86}==$',
       examples: [`${'A'.repeat(86)}==`],
-      description: 'Ed25519 over the 32 bytes of the sha256, base64',
+      description: 'Ed25519 signature over the 32 bytes of the sha256, base64',
     }),
   ),
   ...Insisting,
@@ -293,10 +293,10 @@ export const UpgradeRequest = Type.Object({
 
 export const UpgradePackageRequest = Type.Object({
   version: Type.Optional(
-    Type.String({ ...AgentVersion, description: 'default: that of the manager' }),
+    Type.String({ ...AgentVersion, description: 'Default: that of the manager' }),
   ),
   arch: Type.Optional(
-    Type.Enum([...Arch.enum], { description: 'default: what the machine reports' }),
+    Type.Enum([...Arch.enum], { description: 'Default: as reported by the machine' }),
   ),
   ...Insisting,
 });

@@ -8,18 +8,18 @@ const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =
 const Timestamp = Type.String({ format: 'date-time' });
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Line = { maxLength: 100, pattern: '^\\P{Cc}*$' };
-const DisplayName = Type.String({ ...Line, description: 'made from the e-mail when empty' });
+const DisplayName = Type.String({ ...Line, description: 'Default: derived from the e-mail address' });
 const Email = Type.String({
   minLength: 3,
   maxLength: 300,
-  description: 'trimmed and lower-cased; unique',
+  description: 'Trimmed and lower-cased; unique',
   examples: ['ada@example.org'],
 });
 const Password = Type.String({
   minLength: shortestPassword,
   maxLength: longestPassword,
   format: 'password',
-  description: 'not the e-mail',
+  description: 'Must not be the e-mail address',
 });
 const RoleName = Type.String({
   pattern: '^[a-z][a-z0-9_-]{1,39}$',
@@ -30,7 +30,7 @@ const Status = Type.Enum(['active', 'disabled']);
 const OrgRole = Type.Enum(['org_admin', 'member', 'viewer']);
 const Grant = Type.String({
   maxLength: 100,
-  description: 'an action such as edge:create, or a whole area such as edge:*',
+  description: 'An action such as edge:create, or a whole area such as edge:*',
 });
 
 export const UserId = Type.Object({ id: Id });
@@ -50,7 +50,7 @@ export const User = Type.Object({
 });
 
 export const UserQuery = Type.Object({
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'part of the e-mail or the name' })),
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the e-mail address or the name' })),
   role: Type.Optional(RoleName),
   status: Type.Optional(Status),
   org_id: Type.Optional(Id),
@@ -80,7 +80,7 @@ export const PasswordPatch = Type.Object({
     Type.String({
       maxLength: longestPassword,
       format: 'password',
-      description: 'required to change your own',
+      description: 'Required when you change your own',
     }),
   ),
 });
@@ -88,7 +88,7 @@ export const PasswordPatch = Type.Object({
 export const Me = Type.Object({
   kind: Type.String({ description: 'user, token, operator or another kind of caller' }),
   id: Type.Union([Id, Type.String()], {
-    description: "a user's number; of other callers their own name",
+    description: 'User id; for other callers their name',
   }),
   email: orNull(Type.String()),
   display_name: Type.String(),
@@ -97,11 +97,11 @@ export const Me = Type.Object({
   memberships: Type.Array(Type.Object({ org_id: Id, name: Type.String(), role: OrgRole })),
   grants: Type.Array(Type.String(), {
     description:
-      'what the caller may do beyond reading: actions, areas such as edge:*, or * for everything',
+      'What the caller may do beyond reading: actions, areas such as edge:*, or * for everything',
   }),
   device_selectors: orNull(
     Type.Array(Type.String(), {
-      description: 'devices that fit one of these are seen; null: all devices',
+      description: 'Selectors of the devices that the caller sees; null: all devices',
     }),
   ),
   created_at: orNull(Timestamp),
@@ -118,7 +118,7 @@ const Selector = orNull(
     pattern: `^(\\*|${term}(,${term}){0,9})$`,
     examples: ['customer=acme'],
     description:
-      'which devices its members see: customer=acme, a tag of any value (rented), role:db, or several with commas, all of which must hold; * or null: all',
+      'Selector of the devices that its members see: customer=acme, a tag with any value (rented), role:db, or several with commas, which must all match; * or null: all',
   }),
 );
 
@@ -127,20 +127,20 @@ export const Org = Type.Object({
   name: Type.String(),
   description: Type.String(),
   parent_id: orNull(Id),
-  device_selector: orNull(Type.String({ description: 'which devices its members see; null: all' })),
+  device_selector: orNull(Type.String({ description: 'Selector of the devices that its members see; null: all' })),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
 
 export const OrgQuery = Type.Object({
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name' })),
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name' })),
 });
 
 const OrgName = Type.String({
   ...Line,
   minLength: 1,
   pattern: '^(?=.*\\S)\\P{Cc}*$',
-  description: 'unique, whatever the case',
+  description: 'Unique, ignoring case',
 });
 const ParentId = orNull(Id);
 const Description = Type.String({ maxLength: 1_000 });
@@ -176,7 +176,7 @@ export const Role = Type.Object({
   description: Type.String(),
   grants: Type.Array(Type.String()),
   builtin: Type.Boolean({
-    description: 'built-in roles are changed by the setting policy.roles only',
+    description: 'Built-in roles can be changed by the setting policy.roles only',
   }),
   created_at: orNull(Timestamp),
   updated_at: orNull(Timestamp),
@@ -204,7 +204,7 @@ export const ExplainQuery = Type.Object({
   action: Type.String({
     minLength: 1,
     maxLength: 100,
-    description: 'a declared action, or admin, or any',
+    description: 'A declared action, or admin, or any',
     examples: ['admin'],
   }),
   user_id: Type.Optional(Id),
@@ -218,7 +218,7 @@ export const Explained = Type.Object({
   status: Status,
   allowed: Type.Boolean(),
   via: orNull(Type.Enum(['account', 'role', 'membership'])),
-  grant: orNull(Type.String({ description: 'the grant that matched' })),
+  grant: orNull(Type.String({ description: 'The grant that matched' })),
   org_id: orNull(Id),
-  reason: Type.String({ description: 'the same as a sentence' }),
+  reason: Type.String({ description: 'The same as a sentence' }),
 });

@@ -33,7 +33,9 @@ const Indicator = orNull(
     name: Type.String(),
     usual: orNull(Type.Number()),
     worst: orNull(Type.Number()),
-    deviation: orNull(Type.Number({ description: 'in units of its usual deviation' })),
+    deviation: orNull(
+      Type.Number({ description: 'In units of its normal deviation' }),
+    ),
     since: MaybeInstant,
   }),
 );
@@ -60,14 +62,14 @@ export const EvidenceItem = Type.Object({
   settled: orNull(
     Type.Object(
       { to: Instant, sha256: Type.String() },
-      { description: 'what is later was on its way: the digest of the part before' },
+      { description: 'Later data was in flight: digest of the part before' },
     ),
   ),
   redactions: Type.Integer(),
   truncated: Type.Boolean(),
   trust: Type.Enum(['trusted', 'untrusted']),
   again: Type.String({
-    description: 'asks the same again, and says whether the answer is the same',
+    description: 'Repeats the query, and says whether the answer is the same',
   }),
 });
 
@@ -94,7 +96,7 @@ export const reportFields = {
     Type.Object({
       level: Type.Enum(['low', 'medium', 'high']),
       value: Type.Number(),
-      raw: Type.Number({ description: 'before calibration' }),
+      raw: Type.Number({ description: 'Before calibration' }),
       parts: Type.Object({
         margin: Type.Number(),
         coverage: Type.Number(),
@@ -106,7 +108,7 @@ export const reportFields = {
     }),
   ),
   chain: Type.Array(Type.String(), {
-    description: 'from the cause to the symptom, a sentence each',
+    description: 'From the cause to the symptom, one sentence each',
   }),
   hypotheses: Type.Array(
     Type.Object({
@@ -185,7 +187,7 @@ export const reportFields = {
       why: Type.Enum(['same_rule', 'same_host', 'in_scope', 'same_time']),
       summary: Type.String(),
     }),
-    { description: 'the nearest 20 at most' },
+    { description: 'At most the 20 nearest' },
   ),
   similar_past: Type.Array(
     Type.Object({
@@ -195,20 +197,20 @@ export const reportFields = {
       likeness: Type.Number(),
       verdict: Type.String(),
       summary: Type.String(),
-      true_cause: orNull(Type.String({ description: 'as people have said' })),
+      true_cause: orNull(Type.String({ description: 'By feedback' })),
     }),
   ),
   suggested_actions: Type.Array(
     Type.Object({
       label: Type.String(),
       class: Type.Literal('safe', {
-        description: 'display only: they read, and nothing runs automatically',
+        description: 'Display only: read-only, nothing runs by itself',
       }),
       tool: orNull(Type.String()),
       args: orNull(Facts),
       link: orNull(
         Type.String({
-          description: 'opens it: a page of the console, a route, or a document of the vault',
+          description: 'Link to open: a page of the console, a route, or a document of the vault',
         }),
       ),
       why: Type.String(),
@@ -231,7 +233,7 @@ export const reportFields = {
   disagreement: orNull(
     Type.Object(
       { text: Type.String(), node: orNull(Type.String()), why: Type.String() },
-      { description: 'a cause that the model named and the evidence contradicts' },
+      { description: 'Cause that the model named and the evidence contradicts' },
     ),
   ),
   usage: Type.Object({
@@ -266,7 +268,7 @@ export const ReportItem = Type.Object({
   started_by: orNull(Type.Enum(['alert', 'person'])),
   look: Type.Integer({
     description:
-      'first, second or third automatic attempt: an open incident without a cause is investigated again',
+      'First, second or third automatic run: an incident that keeps firing without a cause is investigated again',
   }),
   asked_by: orNull(Type.String()),
   feedback: Type.Array(Feedback),

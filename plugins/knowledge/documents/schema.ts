@@ -9,13 +9,13 @@ const Instant = Type.String({ format: 'date-time' });
 const Path = Type.String({
   minLength: 1,
   maxLength: 400,
-  description: 'such as runbooks/db/restart.md',
+  description: 'Such as runbooks/db/restart.md',
 });
 const Title = Type.String({
   minLength: 1,
   maxLength: 200,
   pattern: '\\S',
-  description: 'default: the first heading, else the name of the file',
+  description: 'Default: the first heading, else the name of the file',
 });
 export const Tag = Type.String({
   minLength: 1,
@@ -27,7 +27,7 @@ const Tags = Type.Array(Tag, { maxItems: 32 });
 export const maxLetters = 1_048_576;
 const Content = Type.String({
   maxLength: maxLetters,
-  description: 'markdown, kept byte for byte',
+  description: 'Markdown, kept byte for byte',
 });
 const SourceName = Type.Enum(['manual', 'upload', 'repo', 'vault']);
 
@@ -42,7 +42,7 @@ export const DocQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 400,
-      description: 'a folder with all below it, or one document',
+      description: 'A folder with everything below it, or one document',
     }),
   ),
   path: Type.Optional(Path),
@@ -51,7 +51,7 @@ export const DocQuery = Type.Object({
 });
 export const PathQuery = Type.Object({
   path_prefix: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 400, description: 'folders below this one' }),
+    Type.String({ minLength: 1, maxLength: 400, description: 'Folders below this one' }),
   ),
 });
 
@@ -64,7 +64,7 @@ export const DocDraft = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'only its members may read the document; default: all users',
+      description: 'Only members of this organization may read the document. Default: everyone',
     }),
   ),
 });
@@ -75,12 +75,12 @@ export const DocEdit = Type.Object({
   version: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: 'the version that you read; another one is a conflict, as with If-Match',
+      description: 'The version that you read; a different one is a conflict, as with If-Match',
     }),
   ),
   adopt: Type.Optional(
     Type.Boolean({
-      description: 'makes a document of the vault your own; no sync touches it any more',
+      description: 'Makes a vault document your own; syncs leave it alone from then on',
     }),
   ),
 });
@@ -101,9 +101,9 @@ export const DocItem = Type.Object({
   path: Type.String(),
   source: SourceName,
   repo_id: orNull(Type.Integer()),
-  org_id: orNull(Type.Integer({ description: 'whose members alone may read it' })),
+  org_id: orNull(Type.Integer({ description: 'Only its members may read it' })),
   tags: Type.Array(Type.String()),
-  version: Type.Integer({ description: 'grows with every change of title, tags or content' }),
+  version: Type.Integer({ description: 'Grows with every change of title, tags or content' }),
   size_bytes: Type.Integer(),
   created_by: Type.String(),
   created_at: Instant,
@@ -114,9 +114,9 @@ export const DocDetail = Type.Intersect([DocItem, Type.Object({ content: Type.St
 export const FolderItem = Type.Object({
   path: Type.String(),
   name: Type.String(),
-  parent: Type.String({ description: 'empty: at the top' }),
-  documents: Type.Integer({ description: 'in it' }),
-  total: Type.Integer({ description: 'in it and below it' }),
+  parent: Type.String({ description: 'Empty: the root' }),
+  documents: Type.Integer({ description: 'Number of documents in it' }),
+  total: Type.Integer({ description: 'Number of documents in it and below it' }),
 });
 
 const versionFields = {

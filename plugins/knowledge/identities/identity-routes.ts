@@ -17,7 +17,7 @@ const Name = Type.String({
 const Comment = Type.String({
   maxLength: 200,
   pattern: '^[^\\p{Cc}]*$',
-  description: 'stands behind the public key',
+  description: 'Comment after the public key',
 });
 const IdentityId = Type.Object({
   id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
@@ -31,7 +31,7 @@ const Registration = Type.Object({
     minLength: 1,
     maxLength: 16_384,
     writeOnly: true,
-    description: 'an ed25519 key without a passphrase, as ssh-keygen writes it',
+    description: 'An ed25519 key without a passphrase, as ssh-keygen writes it',
   }),
 });
 const Change = Type.Object({
@@ -41,7 +41,7 @@ const Change = Type.Object({
     Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
       maxItems: 100,
       description:
-        'hosts whose pinned keys are removed: the next key that each shows is trusted, so compare it with the one the server itself tells',
+        "Hosts whose pinned keys are removed: the next key that each presents is trusted, so compare it with the server's own",
     }),
   ),
 });
@@ -51,7 +51,7 @@ const Shown = Type.Object({
   name: Type.String(),
   comment: Type.String(),
   public_key: Type.String({
-    description: 'what the Git server has to be given; the private half never leaves svc',
+    description: 'Public key to enter at the Git server; the private key never leaves svc',
   }),
   fingerprint: Type.String(),
   hosts: Type.Array(
@@ -63,7 +63,7 @@ const Shown = Type.Object({
     }),
     {
       description:
-        'servers that this identity was shown to, and the keys that they showed first; another key is refused',
+        'Servers that this identity was used with and the first keys that they presented; other keys are refused',
     },
   ),
   created_by: Type.String(),
@@ -86,7 +86,7 @@ export const identityRoutes = (identities: Identities): readonly RouteDeclaratio
     body: Registration,
     response: Shown,
     errors: ['conflict'],
-    summary: 'Register an SSH key that there is already',
+    summary: 'Import an existing SSH key',
     handle: (call) => identities.register(call, call.body),
   }),
   route({
@@ -97,7 +97,7 @@ export const identityRoutes = (identities: Identities): readonly RouteDeclaratio
     response: Shown,
     status: 201,
     errors: ['conflict'],
-    summary: 'Make a new ed25519 key pair; the private half never leaves svc',
+    summary: 'Create an ed25519 key pair; the private key never leaves svc',
     handle: (call) => identities.generate(call, call.body),
   }),
   route({
@@ -108,7 +108,7 @@ export const identityRoutes = (identities: Identities): readonly RouteDeclaratio
     body: Change,
     response: Shown,
     errors: ['not_found', 'conflict'],
-    summary: 'Update name or comment of an SSH identity, or delete host keys',
+    summary: 'Update name or comment of an SSH key, or unpin host keys',
     handle: (call) => identities.change(call, call.params.id, call.body),
   }),
   route({
@@ -117,7 +117,7 @@ export const identityRoutes = (identities: Identities): readonly RouteDeclaratio
     access,
     params: IdentityId,
     errors: ['not_found', 'conflict'],
-    summary: 'Remove an SSH identity that no repository uses',
+    summary: 'Delete an SSH key that no repository uses',
     handle: (call) => identities.remove(call, call.params.id),
   }),
 ];

@@ -16,7 +16,7 @@ const Branch = Type.String({
   pattern:
     '^(?!.*(\\.\\.|//|/\\.|\\.lock(/|$)|@\\{))[A-Za-z0-9_]([A-Za-z0-9._/@+=-]*[A-Za-z0-9_@+=-])?$',
   examples: ['main'],
-  description: 'default: the one that the server calls its own',
+  description: 'Default: the default branch of the server',
 });
 
 const Draft = Type.Object({
@@ -31,32 +31,32 @@ const Draft = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 400,
-      description: 'only this folder of the repository; default: all of it',
+      description: 'Only this folder of the repository. Default: all of it',
     }),
   ),
   mount: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'the folder of its documents here; default: repos/ and its name',
+      description: 'Folder for its documents. Default: repos/ and its name',
     }),
   ),
   org_id: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'only its members may read the documents; default: all users',
+      description: 'Only members of this organization may read the documents. Default: everyone',
     }),
   ),
   ssh_identity_id: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'for SSH' }),
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'For SSH' }),
   ),
   username: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 200,
       pattern: '^[^:\\p{Cc}]+$',
-      description: 'for HTTPS; has no colon',
+      description: 'For HTTPS; must not contain a colon',
     }),
   ),
   password: Type.Optional(
@@ -65,13 +65,13 @@ const Draft = Type.Object({
       maxLength: 2_000,
       pattern: '^\\P{Cc}+$',
       writeOnly: true,
-      description: 'for HTTPS: a password or an access token',
+      description: 'For HTTPS: a password or an access token',
     }),
   ),
   sync_interval: Type.Optional(
     Type.Union([Type.Literal(0), Type.Integer({ minimum: 60, maximum: 2_592_000 })], {
       default: 3_600,
-      description: 'seconds; 0: only when it is asked for',
+      description: 'Seconds between syncs; 0: on demand only',
     }),
   ),
 });
@@ -95,7 +95,7 @@ const Shown = Type.Object({
   last_commit: orNull(Type.String()),
   last_error: orNull(
     Type.String({
-      description: 'why the last sync failed; the documents are those of last_commit',
+      description: 'Why the last sync failed; the documents are those of last_commit',
     }),
   ),
   last_error_code: orNull(Type.Enum(Object.keys(troubles))),
@@ -109,7 +109,7 @@ const Shown = Type.Object({
       },
       {
         description:
-          'of the sync that runs: bytes while it fetches, documents while it reads; total 0: not known',
+          'Progress of the running sync: bytes while it fetches, documents while it reads; total 0: unknown',
       },
     ),
   ),
@@ -118,7 +118,7 @@ const Shown = Type.Object({
       commit: Type.String(),
       history: Type.Enum(['first', 'same', 'forward', 'rewritten'], {
         description:
-          'rewritten: the commit that was read before is not among the newest twenty of the branch',
+          'rewritten: the last commit that was read is not among the newest twenty of the branch',
       }),
       added: Count,
       changed: Count,
@@ -126,7 +126,7 @@ const Shown = Type.Object({
       removed: Count,
       unchanged: Count,
       skipped: Type.Record(Type.String(), Count, {
-        description: 'files that are no documents, by the reason',
+        description: 'Files that are not documents, by reason',
       }),
       samples: Type.Array(Type.Object({ path: Type.String(), reason: Type.String() })),
     }),
@@ -140,7 +140,7 @@ export const repoRoutes = (repositories: Repositories): readonly RouteDeclaratio
     path,
     access: 'any',
     devices: 'none',
-    summary: 'List Git repositories and how they are, newest first',
+    summary: 'List Git repositories and their sync state, newest first',
     items: Shown,
     handle: (call) => repositories.list(call),
   }),
@@ -151,9 +151,9 @@ export const repoRoutes = (repositories: Repositories): readonly RouteDeclaratio
     body: Draft,
     response: Shown,
     errors: ['conflict', 'not_found'],
-    summary: 'Read the documents of a Git repository; the first sync begins at once',
+    summary: 'Add a Git repository; the first sync starts at once',
     description:
-      'Text files become documents that are read-only here. Nothing else of the repository is opened, and nothing of it is run.',
+      'Text files become read-only documents. Nothing else of the repository is opened, and nothing is run.',
     handle: (call) => repositories.add(call, call.body),
   }),
   route({
@@ -164,7 +164,7 @@ export const repoRoutes = (repositories: Repositories): readonly RouteDeclaratio
     response: Shown,
     status: 202,
     errors: ['not_found'],
-    summary: 'Sync a repository now; the list tells how it goes',
+    summary: 'Sync a repository now; the list shows the progress',
     handle: (call) => repositories.sync(call, call.params.id),
   }),
   route({
@@ -173,7 +173,7 @@ export const repoRoutes = (repositories: Repositories): readonly RouteDeclaratio
     access: 'knowledge:delete',
     params: RepoId,
     errors: ['not_found'],
-    summary: 'Remove a repository with its documents',
+    summary: 'Delete a repository with its documents',
     handle: (call) => repositories.remove(call, call.params.id),
   }),
 ];

@@ -46,7 +46,7 @@ export function uploadRoute(library: Library, parser: Parser): RouteDeclaration 
     devices: 'narrowed',
     summary: 'Upload a file as a document: markdown, text, PDF or Word',
     description:
-      'A form (multipart/form-data) with the field "file"; "path" (default: uploads/ and its name), "title", "tags" (with commas between them), "org_id", and "replace" (true: the next version of the upload that is there). What it is, its bytes decide.',
+      'A form (multipart/form-data) with the field "file"; "path" (default: uploads/ and its name), "title", "tags" (separated by commas), "org_id", and "replace" (true: store it as the next version of the existing upload). The type is detected from the content.',
     consumes: ['multipart/form-data'],
     produces: 'application/json',
     maxBodyBytes: maxForm,

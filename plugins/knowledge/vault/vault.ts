@@ -74,9 +74,9 @@ const Synced = Type.Object({
   added: Type.Integer(),
   updated: Type.Integer(),
   unchanged: Type.Integer(),
-  removed: Type.Integer({ description: 'that this version does not bring any more' }),
+  removed: Type.Integer({ description: 'Documents that this version no longer ships' }),
   kept: Type.Array(Type.Object({ path: Type.String(), doc_id: Type.Integer() }), {
-    description: "people's own documents in the place of shipped ones",
+    description: 'Documents of users that replace shipped ones',
   }),
 });
 
@@ -85,7 +85,7 @@ export const vaultRoutes = (vault: Vault): readonly RouteDeclaration[] => [
     method: 'POST',
     path: '/api/v1/knowledge/vault/sync',
     access: 'knowledge:sync',
-    summary: 'Bring in the playbooks of this version; what people wrote stays',
+    summary: 'Sync the playbooks of this version; documents of users stay',
     response: Synced,
     status: 200,
     async handle({ note }) {

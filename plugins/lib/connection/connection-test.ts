@@ -152,7 +152,7 @@ function toldBy(
   return (
     read(text, objectIn(text)) ?? {
       code: 'not_that_product',
-      detail: `${hostOf(url)} answers, but not as ${name} does; is it the base address of one?`,
+      detail: `${hostOf(url)} answers, but not like ${name}; check that this is its base address`,
     }
   );
 }
@@ -185,7 +185,7 @@ function failureOfStatus(
   if (status === 404 || status === 405 || status === 400) {
     return {
       code: 'not_that_product',
-      detail: `${host} does not know what ${name} knows (status ${status}); is it the base address of one?`,
+      detail: `${host} does not have the paths of ${name} (status ${status}); check that this is its base address`,
     };
   }
   const said = Buffer.from(body.subarray(0, 300)).toString('utf8').replaceAll(/\s+/g, ' ').trim();
@@ -215,7 +215,7 @@ export function failureOf(
     case 'outbound.redirects':
       return {
         code: 'not_that_product',
-        detail: `${error.message}; is it the base address of ${name}?`,
+        detail: `${error.message}; check that this is the base address of ${name}`,
       };
     case 'outbound.failed':
       break;
@@ -233,37 +233,37 @@ export function failureOf(
   if (dnsErrors.test(cause)) {
     return {
       code: 'dns',
-      detail: `the name ${host} has no address (${cause}); check its spelling and the resolver of this machine`,
+      detail: `the name ${host} cannot be resolved (${cause}); check its spelling and the resolver of this machine`,
     };
   }
   if (tlsErrors.test(cause)) {
     return {
       code: 'tls',
-      detail: `${host} shows no certificate that is trusted, or speaks no TLS (${cause}); ${tlsRemedy}`,
+      detail: `the certificate of ${host} is not trusted, or it does not use TLS (${cause}); ${tlsRemedy}`,
     };
   }
   if (cause === 'ECONNREFUSED') {
     return {
       code: 'refused',
-      detail: `nothing listens at ${host}; is it running, and is the port right?`,
+      detail: `connection to ${host} refused; check that it is running, and its port`,
     };
   }
   if (/^(?:EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL)$/.test(cause)) {
     return {
       code: 'unreachable',
-      detail: `no route leads to ${host} (${cause}); check networks and firewalls`,
+      detail: `no route to ${host} (${cause}); check networks and firewalls`,
     };
   }
   if (cause === 'ETIMEDOUT') {
     return {
       code: 'timeout',
-      detail: `${host} did not take the connection in time; check firewalls`,
+      detail: `connection to ${host} timed out; check firewalls`,
     };
   }
   // It closed the connection, or answered with something that is no HTTP.
   return {
     code: 'not_that_product',
-    detail: `${host} took the connection and gave no answer of ${name} (${cause || error.message}); does it expect https:// there?`,
+    detail: `${host} accepted the connection but did not answer like ${name} (${cause || error.message}); check whether it expects https://`,
   };
 }
 

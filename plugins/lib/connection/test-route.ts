@@ -27,7 +27,7 @@ export const TrialBody = Type.Object({
   ca: text(64_000, 'authority of its certificate, as PEM'),
   cert: text(64_000, 'certificate that is shown to it, as PEM'),
   key: text(64_000, 'private key of cert, as PEM'),
-  insecure: Type.Optional(Type.Boolean({ description: 'take any certificate' })),
+  insecure: Type.Optional(Type.Boolean({ description: 'Accept any certificate' })),
 });
 
 export type Trial = Static<typeof TrialBody>;
@@ -35,7 +35,7 @@ export type Trial = Static<typeof TrialBody>;
 export const ConnectionAnswer = Type.Object({
   ok: Type.Boolean(),
   code: Type.Enum([...connectionCodes], {
-    description: 'what to do about it: one code for each remedy',
+    description: 'What to do about it: one code per remedy',
   }),
   latency_ms: Type.Number({ minimum: 0 }),
   version: Type.Optional(Type.String()),
@@ -61,7 +61,7 @@ export const testRoute = ({ saved, tried, ...declared }: TestRoute): RouteDeclar
     response: ConnectionAnswer,
     ...declared,
     description:
-      'Without a body the address that is set is tested. A server that fails is an answer with ok false, not an error.',
+      'Without a body, the current setting is tested. A failing server is a response with ok false, not an error.',
     async handle({ body, signal }) {
       const address = addressOf(body);
       return { ...(await (address === undefined ? saved(signal) : tried(address, signal))) };
@@ -120,7 +120,7 @@ const notConfigured = (setting: string): ConnectionOutcome => ({
   ok: false,
   code: 'not_configured',
   latency_ms: 0,
-  detail: `${setting} is empty: set it, or name an address to try`,
+  detail: `${setting} is empty: set it, or pass an address to test`,
 });
 
 export interface ProductTest

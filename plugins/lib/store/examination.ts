@@ -39,7 +39,7 @@ export function examinedStore({ damage, trouble, bounds }: StoreState): StoreDia
   if (trouble !== undefined) {
     return {
       verdict: 'fail',
-      detail: `nothing is kept at the moment: ${trouble}`,
+      detail: `nothing is being stored: ${trouble}`,
       fix: 'do what the sentence says; senders try again by themselves',
     };
   }

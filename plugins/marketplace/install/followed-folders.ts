@@ -59,7 +59,7 @@ export class FollowedFolders {
     const real = await realpath(linked).catch(() => undefined);
     if (real !== linked) {
       throw errors.link_moved({
-        detail: real === undefined ? 'it is gone' : 'a link leads to where it was',
+        detail: real === undefined ? 'it was removed' : 'a link leads to its path',
       });
     }
     const { lock, installedBy } = this.#book.existing(packId);

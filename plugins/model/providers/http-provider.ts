@@ -93,7 +93,7 @@ export class HttpProvider implements ModelProvider {
         ok: false,
         code: 'not_configured',
         latency_ms: 0,
-        detail: `${setting} is empty: set it, or name an address to try`,
+        detail: `${setting} is empty: set it, or pass an address to test`,
       });
     }
     const { wire } = this.#plan;

@@ -14,11 +14,11 @@ const Title = Type.String({ minLength: 1, maxLength: 200 });
 const Query = Type.String({
   minLength: 1,
   maxLength: 8_192,
-  description: 'PromQL; LogQL that selects lines for a panel of type logs',
+  description: 'PromQL; for a panel of type logs, LogQL that selects lines',
 });
 const Legend = Type.String({
   maxLength: 200,
-  description: 'name of each series: {{label}} stands for a label of it',
+  description: 'Name of each series; {{label}} is replaced by a label',
 });
 const Unit = oneOf(units);
 const State = oneOf(['ok', 'warning', 'critical'] as const);
@@ -28,7 +28,7 @@ const Thresholds = Type.Array(
   {
     maxItems: 20,
     description:
-      'rising; a value is in the state of the last step it reaches, below the first one it is ok unless that has the value null',
+      'Ascending. A value has the state of the last step that it reaches; below the first one it is ok, unless that has the value null',
   },
 );
 
@@ -39,7 +39,7 @@ export const Position = Type.Object(
     w: Type.Integer({ minimum: 1, maximum: columns }),
     h: Type.Integer({ minimum: 1, maximum: 100 }),
   },
-  { description: `a grid of ${columns} columns` },
+  { description: `Grid of ${columns} columns` },
 );
 
 const fields = { title: Title, type: oneOf(panelTypes), query: Query };
@@ -87,7 +87,7 @@ export const Variable = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 2_000,
-        description: 'type query: label_values(label) or label_values(selector, label)',
+        description: 'For type query: label_values(label) or label_values(selector, label)',
       }),
     ),
     regex: Type.Optional(
@@ -95,19 +95,19 @@ export const Variable = Type.Object(
         minLength: 1,
         maxLength: 500,
         description:
-          'type query: values it does not match are left out, its first group replaces them',
+          'For type query: values that do not match are left out; the first group replaces the value',
       }),
     ),
     values: Type.Optional(
       Type.Array(VariableText, {
         minItems: 1,
         maxItems: 200,
-        description: 'types custom and interval',
+        description: 'For types custom and interval',
       }),
     ),
     default: Type.Optional(VariableText),
-    multi: Type.Optional(Type.Boolean({ description: 'several values may be given at once' })),
-    all: Type.Optional(Type.Boolean({ description: '$__all may be given' })),
+    multi: Type.Optional(Type.Boolean({ description: 'Allow several values' })),
+    all: Type.Optional(Type.Boolean({ description: 'Allow $__all' })),
   },
   { additionalProperties: false },
 );
@@ -134,7 +134,7 @@ export const DashboardFile = Type.Object(
         {
           maxItems: 50,
           description:
-            'what brings the metrics whose names begin so, or are so when it does not end in _: shown while they are missing',
+            'Where metrics come from whose names begin with this, or equal it if it does not end with _; shown while they are missing',
         },
       ),
     ),
@@ -168,7 +168,7 @@ export const DashboardFile = Type.Object(
 /** User content of a dashboard, as in a file for svc export and apply. */
 const UsersDashboard = {
   title: Type.Union([Title, Type.Null()], {
-    description: 'null of a dashboard that a plugin brings',
+    description: 'null for a dashboard of a plugin',
   }),
   variables: Type.Array(Variable, { maxItems: 20 }),
 };
@@ -197,10 +197,10 @@ export const UsersDashboardBody = Type.Object({
 export const DashboardItem = Type.Object({
   uid: Type.String(),
   title: Type.String(),
-  source: Type.String({ description: 'the plugin that brings it, or user' }),
+  source: Type.String({ description: 'Plugin that provides it, or user' }),
   panels: Type.Integer(),
   variables: Type.Array(Type.String()),
-  problem: Type.Optional(Type.String({ description: 'why it cannot be shown' })),
+  problem: Type.Optional(Type.String({ description: 'Why it cannot be shown' })),
 });
 
 export const DashboardQuery = Type.Object(
@@ -208,14 +208,14 @@ export const DashboardQuery = Type.Object(
     from: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'RFC 3339, seconds or milliseconds since 1970, or now-6h; default now-1h',
+        description: 'RFC 3339, seconds or milliseconds since 1970, or now-6h. Default: now-1h',
       }),
     ),
-    to: Type.Optional(Type.String({ maxLength: 40, description: 'the same; default now' })),
+    to: Type.Optional(Type.String({ maxLength: 40, description: 'In the same form. Default: now' })),
     step: Type.Optional(
       Type.String({
         maxLength: 20,
-        description: 'duration or seconds; made longer when a series had more than 600 points',
+        description: 'Duration or seconds; increased if a series had more than 600 points',
       }),
     ),
   },
@@ -226,7 +226,7 @@ export const DashboardQuery = Type.Object(
         items: VariableText,
         minItems: 1,
         maxItems: 50,
-        description: 'value of a variable; several for one that takes several, $__all for all',
+        description: 'Value of a variable; several if it allows several, $__all for all',
       },
     },
     additionalProperties: false,
@@ -241,7 +241,7 @@ const Point = Type.Unsafe<readonly [number, string]>({
   maxItems: 2,
 });
 const reading = {
-  formatted: Type.String({ description: 'the value in its unit' }),
+  formatted: Type.String({ description: 'The value in its unit' }),
   state: Type.Optional(State),
 };
 
@@ -302,12 +302,12 @@ const Missing = Type.Object({
 
 export const RenderedPanel = Type.Object({
   id: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'null for a panel that a plugin brings',
+    description: 'null for a panel of a plugin',
   }),
   source: Type.String(),
   ...fields,
   expanded_query: Type.Optional(
-    Type.String({ description: 'as it was asked, variables inserted' }),
+    Type.String({ description: 'As executed, with variables inserted' }),
   ),
   legend: Legend,
   unit: Unit,
@@ -315,7 +315,7 @@ export const RenderedPanel = Type.Object({
   position: Position,
   data: Result,
   series_left_out: Type.Optional(
-    Type.Integer({ description: 'series or lines beyond those shown' }),
+    Type.Integer({ description: 'Number of series or lines that are not shown' }),
   ),
   warnings: Type.Optional(Type.Array(Type.String())),
   error: Type.Optional(PanelError),
@@ -328,7 +328,7 @@ export const RenderedVariable = Type.Object({
   type: Variable.properties.type,
   multi: Type.Boolean(),
   all: Type.Boolean(),
-  value: Type.Array(Type.String(), { description: 'what is in force; $__all for all' }),
+  value: Type.Array(Type.String(), { description: 'Current values; $__all for all' }),
   values: Type.Array(Type.String()),
   values_left_out: Type.Optional(Type.Integer()),
   error: Type.Optional(PanelError),
@@ -349,13 +349,13 @@ export const RenderedDashboard = Type.Object({
 export const ImportQuery = Type.Object({
   uid: Type.Optional(Uid),
   overwrite: Type.Optional(
-    Type.Boolean({ description: 'replace the panels of a dashboard that users made' }),
+    Type.Boolean({ description: 'Replace the panels of a dashboard that users created' }),
   ),
-  dry_run: Type.Optional(Type.Boolean({ description: 'only report' })),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Report without importing' })),
 });
 
 export const GrafanaJson = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'a dashboard as Grafana exports it or as its API answers it',
+  description: 'A dashboard as exported or returned by Grafana',
   examples: [
     {
       title: 'Load',
@@ -373,7 +373,7 @@ export const ImportReport = Type.Object({
       kind: oneOf(['panel', 'variable'] as const),
       title: Type.String(),
       id: Type.Optional(Type.Integer()),
-      notes: Type.Array(Type.String(), { description: 'what of it was not taken, and why' }),
+      notes: Type.Array(Type.String(), { description: 'What was not imported, and why' }),
     }),
   ),
   left_out: Type.Array(

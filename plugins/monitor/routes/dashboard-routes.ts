@@ -40,7 +40,7 @@ export const dashboardRoutes = ({
     path: '/api/v1/observability/dashboards',
     access: 'any',
     devices: 'none',
-    summary: 'List the dashboards: those that plugins bring and those that users made',
+    summary: 'List dashboards of plugins and users',
     items: DashboardItem,
     async handle({ page: { limit, after } }) {
       const every = await book.list();
@@ -61,9 +61,9 @@ export const dashboardRoutes = ({
     access: 'any',
     devices: 'narrowed',
     summary:
-      'A dashboard that is ready to be drawn: panels with their data, variables with their values',
+      'Get a dashboard with data: panels with their series, variables with their values',
     description:
-      'A panel without data says why: error when a query failed, missing when all succeeded.',
+      'A panel without data says why: error if a query failed, missing if all succeeded.',
     params: DashboardUid,
     query: DashboardQuery,
     response: RenderedDashboard,
@@ -92,7 +92,7 @@ const usersDashboardRoutes = (panels: Panels): readonly RouteDeclaration[] => [
     path: '/api/v1/monitor/dashboards',
     access: 'any',
     devices: 'none',
-    summary: 'What users have of dashboards, whole: for files',
+    summary: 'Get the panels and settings that users added to a dashboard, for configuration files',
     items: UsersDashboardItem,
     handle: async ({ page }) =>
       pageOfList((await panels.whole()).map(shownWhole), ({ uid }) => uid, page),
@@ -101,7 +101,7 @@ const usersDashboardRoutes = (panels: Panels): readonly RouteDeclaration[] => [
     method: 'PUT',
     path: '/api/v1/monitor/dashboards/{uid}',
     access: 'monitor:write',
-    summary: 'Put panels, title and variables in the place of what users have of a dashboard',
+    summary: 'Replace panels, title and variables that users added to a dashboard',
     params: Type.Object({ uid: Uid }),
     body: UsersDashboardBody,
     response: UsersDashboardItem,
@@ -115,7 +115,7 @@ const usersDashboardRoutes = (panels: Panels): readonly RouteDeclaration[] => [
     path: '/api/v1/monitor/dashboards/{uid}',
     access: 'monitor:write',
     summary:
-      'Delete every panel that users put on a dashboard; one that no plugin brings goes with them',
+      'Delete all panels that users added to a dashboard; a dashboard of users is deleted with them',
     params: DashboardUid,
     action: 'dashboard:delete',
     errors: ['not_found'],

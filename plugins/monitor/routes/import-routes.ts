@@ -23,7 +23,7 @@ export const importRoutes = (parts: ImportParts): readonly RouteDeclaration[] =>
     method: 'POST',
     path: '/api/v1/monitor/dashboards/import',
     access: 'monitor:write',
-    summary: 'Import the panels of a Grafana dashboard, and report what was left out and why',
+    summary: 'Import the panels of a Grafana dashboard, and report what was left out',
     query: ImportQuery,
     body: GrafanaJson,
     response: ImportReport,

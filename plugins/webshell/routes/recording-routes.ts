@@ -26,7 +26,7 @@ export const recordingRoutes = ({
     path: '/api/v1/webshell/recordings',
     access: 'webshell:review',
     devices: 'narrowed',
-    summary: 'List the recordings of shells, newest first',
+    summary: 'List shell recordings, newest first',
     query: RecordingQuery,
     items: RecordingItem,
     async handle({ principal, query, page }) {
@@ -77,7 +77,7 @@ export const recordingRoutes = ({
     method: 'DELETE',
     path: '/api/v1/webshell/recordings/{id}',
     access: 'admin',
-    summary: 'Remove a recording before its time',
+    summary: 'Delete a recording',
     params: IdParams,
     action: 'webshell:remove-recording',
     errors: ['not_found', 'conflict'],

@@ -20,22 +20,22 @@ export const TicketBody = Type.Object({
     Type.String({
       pattern: userPattern,
       examples: ['deploy'],
-      description: 'on the device; without it the first frame says it',
+      description: 'User name on the device; without it, the first frame gives it',
     }),
   ),
   session_id: Type.Optional(
     Type.Integer({
       ...Id,
       description:
-        'leads back to this shell of yours, which goes on for 60 s without a browser; without it a new one is opened',
+        'Reconnects to your shell, which stays open for 60 s without a browser; without it, a new one is opened',
     }),
   ),
 });
 
 export const TicketItem = Type.Object({
   ticket: Type.String(),
-  protocol: Type.String({ description: 'offer it as a subprotocol beside svc.shell.v1' }),
-  path: Type.String({ description: 'where to open the WebSocket' }),
+  protocol: Type.String({ description: 'Offer it as a subprotocol next to svc.shell.v1' }),
+  path: Type.String({ description: 'Where to open the WebSocket' }),
   expires_in: Type.Integer(),
   expires_at: Timestamp,
 });
@@ -43,7 +43,7 @@ export const TicketItem = Type.Object({
 const Recording = Type.Object({
   state: Type.Enum(['recording', 'complete', 'interrupted', 'failed', 'deleted'], {
     description:
-      'interrupted: the service was killed, and it ends where it was then; failed: it could not be written',
+      'interrupted: the service was killed, and the recording ends there; failed: it could not be written',
   }),
   bytes: orNull(Type.Integer()),
   sha256: orNull(Digest),
@@ -53,7 +53,7 @@ const Recording = Type.Object({
 export const SessionItem = Type.Object({
   id: Id,
   user_id: orNull(
-    Type.Integer({ description: 'null: an operator of the machine of this service' }),
+    Type.Integer({ description: 'null: an operator of the machine of svc' }),
   ),
   device_id: Id,
   edge_id: Id,
@@ -61,7 +61,7 @@ export const SessionItem = Type.Object({
   started_at: Timestamp,
   ended_at: orNull(Timestamp),
   attached: Type.Boolean({
-    description: 'false: it has ended, or waits for its browser to come back',
+    description: 'false: ended, or waiting for its browser to reconnect',
   }),
   bytes_in: Type.Integer(),
   bytes_out: Type.Integer(),
@@ -85,7 +85,7 @@ export const SessionItem = Type.Object({
 });
 
 export const SessionQuery = Type.Object({
-  state: Type.Optional(Type.Enum(['active', 'ended', 'all'], { description: 'default active' })),
+  state: Type.Optional(Type.Enum(['active', 'ended', 'all'], { description: 'Default: active' })),
   device_id: Type.Optional(Id),
   user_id: Type.Optional(Id),
 });
@@ -106,7 +106,7 @@ export const RecordingQuery = Type.Object({
   user_id: Type.Optional(Id),
 });
 export const DownloadQuery = Type.Object({
-  format: Type.Optional(Type.Enum(['gz', 'cast'], { description: 'default gz: a .cast.gz' })),
+  format: Type.Optional(Type.Enum(['gz', 'cast'], { description: 'Default: gz, a .cast.gz' })),
 });
 
 export const HostKeyItem = Type.Object({
@@ -121,5 +121,5 @@ export const HostKeyItem = Type.Object({
 });
 
 export const AcceptBody = Type.Object({
-  fingerprint: Type.String({ ...Fingerprint, description: 'of the key that was refused' }),
+  fingerprint: Type.String({ ...Fingerprint, description: 'Fingerprint of the refused key' }),
 });

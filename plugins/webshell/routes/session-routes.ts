@@ -17,7 +17,7 @@ export const sessionRoutes = (
     path: '/api/v1/webshell/sessions',
     access: 'any',
     devices: 'narrowed',
-    summary: 'List the shells that are open, or were; newest first',
+    summary: 'List open and closed shells, newest first',
     query: SessionQuery,
     items: SessionItem,
     async handle({ principal, query, page }) {

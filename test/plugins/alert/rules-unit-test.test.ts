@@ -126,7 +126,7 @@ test('svc rule test runs a file as it is, says ok, and shows what differs', asyn
 
   const missing = await svc(write('missing.yaml', { ...testFile(), rule_files: ['nowhere.yaml'] }));
   assert.deepEqual(
-    [missing.code, /names the rule file nowhere\.yaml, and there is none/.test(missing.text)],
+    [missing.code, /names the rule file nowhere\.yaml, which does not exist/.test(missing.text)],
     [2, true],
     missing.text,
   );

@@ -201,12 +201,12 @@ test('another version, another boot and another certificate are changes; a clock
   assert.deepEqual(
     drafts.map(({ kind, device_id, summary }) => [kind, device_id, summary]),
     [
-      ['upgrade', '7', 'agent db-3 runs 1.1.0, before 1.0.0'],
-      ['reboot', '7', 'device 7 was booted'],
+      ['upgrade', '7', 'agent db-3 now runs 1.1.0 (was 1.0.0)'],
+      ['reboot', '7', 'device 7 was rebooted'],
       [
         'certificate',
         undefined,
-        'certificate of shop:443 was replaced; it ends 2033-08-16, the one before 2033-05-18',
+        'certificate of shop:443 was replaced; it expires 2033-08-16, the previous one 2033-05-18',
       ],
       ['plugin', undefined, 'plugin logs 1.0.0 was reloaded'],
     ],

@@ -190,7 +190,7 @@ test('somebody who writes at the same time, names that are taken and files that 
     first.items.map(({ uid, result, detail }) => [uid, `${result}: ${detail}`]),
   );
   assert.match(by['svc-logs']!, /^failed: Grafana has another data source by the name "svc logs"/);
-  assert.match(by['svc']!, /^unchanged: a folder of that title/);
+  assert.match(by['svc']!, /^unchanged: a folder with that title/);
   assert.equal(by['svc-two'], 'created: ');
   assert.equal(grafana.dashboards.get('svc-two')!.dashboard.title, 'Board two (two)');
   assert.equal(grafana.dashboards.get('svc-two')!.meta.folderUid, 'mine');

@@ -159,14 +159,14 @@ test('a host whose clock is off, and hosts that agree that this one is', async (
   assert.equal(all.verdict, 'fail');
   assert.match(
     all.detail,
-    /^the clock of this machine is about 3\d{3} s behind: those of 3 of 4 hosts say so$/,
+    /^the clock of this machine is about 3\d{3} s behind, compared with 3 of 4 hosts$/,
   );
   assert.match(all.fix!, /NTP/);
 });
 
 test('a model that calls no tools, and none at all', async (t) => {
   const house = await startTestHost(t, { plugins: ['doctor', 'model'] });
-  assert.match((await found(house, 'model')).detail, /^none serves, so agents do not answer/);
+  assert.match((await found(house, 'model')).detail, /^no model is available, so agents do not answer/);
   const fake = await FakeModel.start({ rules: [{ reply: { text: 'I cannot.' } }] });
   t.after(() => fake.close());
   const environment = {
@@ -184,7 +184,7 @@ test('a model that calls no tools, and none at all', async (t) => {
   assert.equal(poor.verdict, 'fail');
   assert.match(
     poor.detail,
-    /^compatible\/demo: .*calls no tool when it is asked to; agents can only talk with it/,
+    /^compatible\/demo: .*does not call tools when asked to; agents can only chat with it/,
   );
   assert.match(poor.fix!, /llm\.default_model/);
 });

@@ -131,7 +131,7 @@ test('a linked folder is the one that was linked: links to it, on the way to it 
   t.after(() => rmSync(`${parent}.away`, { recursive: true, force: true }));
   symlinkSync(other, parent);
   await until('a linked parent is told', async () =>
-    /a link leads to where it was/.test(await errorOf(house, 'notes')),
+    /a link leads to its path/.test(await errorOf(house, 'notes')),
   );
   rmSync(parent);
   renameSync(`${parent}.away`, parent);

@@ -568,7 +568,7 @@ test('words of another room go to the channels they name, once, and again when t
   await office.channel({ channel_type: 'webhook', endpoint: `${b.url}/hook` });
   const words = {
     id: 'approval.1',
-    title: 'Approval wanted',
+    title: 'Approval needed',
     lines: ['Runs: restart db'],
     path: '/ui/approvals/1',
     channels: [first.id, 99],
@@ -584,7 +584,7 @@ test('words of another room go to the channels they name, once, and again when t
   const { event, title, text, link } = a.taken[0]!.body as Record<string, string>;
   assert.deepEqual(
     [event, title, text, link!.endsWith('/ui/approvals/1')],
-    ['words', 'Approval wanted', 'Runs: restart db', true],
+    ['words', 'Approval needed', 'Runs: restart db', true],
   );
   assert.deepEqual([office.recorded, office.announced], [[], []]);
 });

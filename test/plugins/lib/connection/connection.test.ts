@@ -55,23 +55,23 @@ const at = (url: string) => ({ url, headers: {} });
 test('every way in which a server fails has a code of its own', async (t) => {
   const strangers: readonly (readonly [string, string, RegExp])[] = [
     ['dns', 'http://no-such-host.example', /name no-such-host\.example has no address .*spelling/],
-    ['refused', 'http://127.0.0.1:9', /nothing listens at 127\.0\.0\.1:9/],
+    ['refused', 'http://127.0.0.1:9', /connection to 127\.0\.0\.1:9 refused/],
     ['not_allowed', 'http://10.9.8.7', /outbound\.allow_private/],
     ['not_allowed', 'http://169.254.169.254', /never called/],
     ['not_allowed', 'not an address', /not a URL/],
     [
       'tls',
       await listening(t, createSecureServer({ cert: serverCert, key: serverKey }), 'https'),
-      /no certificate that is trusted/,
+      /the certificate of .* is not trusted/,
     ],
-    ['tls', (await peer(t, (_, res) => res.end('{}'))).replace('http:', 'https:'), /speaks no TLS/],
+    ['tls', (await peer(t, (_, res) => res.end('{}'))).replace('http:', 'https:'), /does not use TLS/],
     [
       'not_that_product',
       await listening(
         t,
         createPlainServer((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n')),
       ),
-      /gave no answer of Loki/,
+      /did not answer like Loki/,
     ],
     [
       'not_that_product',
@@ -79,7 +79,7 @@ test('every way in which a server fails has a code of its own', async (t) => {
         t,
         createPlainServer((socket) => socket.destroy()),
       ),
-      /gave no answer of Loki/,
+      /did not answer like Loki/,
     ],
     [
       'not_that_product',
