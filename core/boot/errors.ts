@@ -11,6 +11,6 @@ export const errors = defineErrors('boot', {
   ],
   no_sqlite_for_threads: [
     'internal',
-    'This build of svc carries no better-sqlite3 for the threads of plugins.',
+    'This build of svc contains no better-sqlite3 for plugin threads.',
   ],
 });

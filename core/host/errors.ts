@@ -21,20 +21,20 @@ export const errors = defineErrors('host', {
   not_raised: ['conflict', '{plugin} failed in {stage}: {cause}'],
   old_serves: [
     'conflict',
-    '{plugin} failed in {stage}: {cause}; generation {number} still serves.',
+    '{plugin} failed in {stage}: {cause}; generation {number} keeps running.',
   ],
   no_plugin: ['not_found', 'Plugin "{id}" does not exist.'],
   plugin_blocked: ['unavailable', '{plugin} is blocked: it {cause}.'],
-  plugin_waiting: ['unavailable', '{plugin} waits for an administrator to accept its rights.'],
+  plugin_waiting: ['unavailable', '{plugin} waits for an administrator to accept its permissions.'],
   plugin_off: ['unavailable', '{plugin} is disabled.'],
   plugin_quarantined: [
     'unavailable',
-    '{plugin} is out of service after repeated errors and will be tried again.',
+    '{plugin} is quarantined after repeated errors and will be retried.',
   ],
   plugin_starting: ['unavailable', '{plugin} is starting.'],
   plugin_failed: [
     'unavailable',
-    '{plugin} could not be started; an administrator finds the reason in its plugin page.',
+    '{plugin} failed to start; an administrator can see the reason on its plugin page.',
   ],
 });
 

@@ -7,7 +7,7 @@ export const errors = defineErrors('storage', {
   queue_full: ['unavailable', '{waiting} writes are waiting already; try again in a moment.'],
   wait_too_long: [
     'unavailable',
-    'This write waited {seconds} s for its turn and was given up: too many writes at once.',
+    'This write waited {seconds} s for its turn and was dropped, because there are too many writes; try again.',
   ],
   key_gone: [
     'unavailable',
@@ -15,7 +15,7 @@ export const errors = defineErrors('storage', {
   ],
   key_file_open: [
     'unavailable',
-    '{file} can be read by others (mode {mode}); it seals every secret: run "chmod 600 {file}" and start again.',
+    '{file} can be read by others (mode {mode}); it encrypts every secret: run "chmod 600 {file}" and start again.',
   ],
   key_file_empty: ['unavailable', '{file} is empty: {remedy}.'],
   key_form: [
@@ -24,11 +24,11 @@ export const errors = defineErrors('storage', {
   ],
   key_from_environment: [
     'conflict',
-    'The key comes from SVC_SECRET_KEY, so a new one has to come from there, too: put it behind the old one, separated by a comma, and start svc again.',
+    'The key comes from SVC_SECRET_KEY, so a new one must come from there, too: append it to the old one, separated by a comma, and start svc again.',
   ],
   key_file_unwritable: [
     'unavailable',
-    'The key file cannot be written ({cause}); the old key seals on.',
+    'The key file cannot be written ({cause}); the old key stays in use.',
   ],
   migrations_unreadable: ['invalid_argument', 'The migrations in {folder} cannot be read: {cause}'],
   migration_number: [
@@ -78,17 +78,17 @@ export const errors = defineErrors('storage', {
   ],
   write_lost: [
     'unavailable',
-    'The database writer stopped ({cause}): nothing of this write was kept. Try again.',
+    'The database writer stopped ({cause}): nothing of this write was stored. Try again.',
   ],
   commit_unknown: [
     'unavailable',
-    'The database writer stopped ({cause}) during the commit: look whether this write was kept before you try again.',
+    'The database writer stopped ({cause}) during the commit: check whether this write was stored before you try again.',
   ],
-  disk_full: ['unavailable', 'Nothing is written at the moment: {cause}'],
+  disk_full: ['unavailable', 'Nothing can be written now: {cause}'],
   writer_down: ['unavailable', 'The database takes no writes: {cause}'],
   unit_too_long: [
     'unavailable',
-    'This write took longer than {seconds} s and was rolled back: no network, file or timer belongs inside a write.',
+    'This write took longer than {seconds} s and was rolled back: do not use network, files or timers inside a write.',
   ],
   unit_ended: [
     'unavailable',
@@ -96,7 +96,7 @@ export const errors = defineErrors('storage', {
   ],
   seal_broken: [
     'internal',
-    '{where} does not open: it was altered, or moved here from another row. Enter it again.',
+    '{where} cannot be decrypted: it was altered, or moved here from another row. Enter it again.',
   ],
 });
 

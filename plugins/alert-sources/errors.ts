@@ -1,18 +1,15 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('alert-source', {
-  unproven: ['unauthorized', 'the push is not proven'],
-  not_taken: ['unavailable', 'alerts are not taken now: {why}'],
-  unreadable: ['invalid_argument', 'the push cannot be read: {why}'],
-  taken: ['conflict', 'there is a source {key} already'],
-  too_many: [
-    'conflict',
-    'there are {max} sources already, the limit; delete one that tells nothing any more',
-  ],
-  not_enabled: ['not_found', 'there is no source {key} that is enabled'],
+  unproven: ['unauthorized', 'The push is not authenticated.'],
+  not_taken: ['unavailable', 'Alerts cannot be accepted now: {why}'],
+  unreadable: ['invalid_argument', 'The push is invalid: {why}'],
+  taken: ['conflict', 'A source {key} already exists.'],
+  too_many: ['conflict', 'The limit of {max} sources is reached; delete some that are not needed.'],
+  not_enabled: ['not_found', 'There is no enabled source {key}.'],
   sealed: [
     'unavailable',
-    'the signing secret of the source {key} cannot be opened; enter it again',
+    'The signing secret of the source {key} cannot be decrypted; enter it again.',
   ],
-  unknown: ['not_found', 'there is no source {id}'],
+  unknown: ['not_found', 'There is no source {id}.'],
 });

@@ -5,7 +5,8 @@ const Severity = Type.Enum(['info', 'warning', 'critical']);
 const Key = Type.String({
   pattern: '^[a-z][a-z0-9_-]{0,39}$',
   examples: ['datacenter'],
-  description: 'Cannot be changed. The rule_key of each incident is this key, a slash and the name of the alert.',
+  description:
+    'Cannot be changed. The rule_key of each incident is this key, a slash and the name of the alert.',
 });
 
 export const ById = Type.Object({ id: Type.Integer({ minimum: 1 }) });

@@ -69,8 +69,7 @@ export function auditRoutes({
       method: 'GET',
       path: '/api/v1/admin/audit-logs/verify',
       action: 'audit:verify',
-      summary:
-        'Verify the hash chain against every signed checkpoint',
+      summary: 'Verify the hash chain against every signed checkpoint',
       response: Verdict,
       timeoutMs: 600_000,
       handle: () => verification.run(),

@@ -26,9 +26,7 @@ export const AuditLog = Type.Object({
   resource_id: orNull(Type.String()),
   status: Status,
   http_status: Type.Integer({ description: '0 when there was no request' }),
-  error: orNull(
-    Type.String({ description: 'Error message that the caller got' }),
-  ),
+  error: orNull(Type.String({ description: 'Error message that the caller got' })),
   request_id: Type.String(),
   changes: orNull(
     Type.Object(
@@ -64,8 +62,7 @@ const filters = {
       pattern: '^[a-z0-9:._-]+\\*?(?:,[a-z0-9:._-]+\\*?)*$',
       examples: ['alert:*,device:update'],
       maxLength: 400,
-      description:
-        'Actions to exclude, such as auth:refresh,audit:* for routine entries',
+      description: 'Actions to exclude, such as auth:refresh,audit:* for routine entries',
     }),
   ),
   resource_type: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),

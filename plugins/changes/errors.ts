@@ -3,11 +3,11 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('changes', {
   device_id_missing: [
     'invalid_argument',
-    'device_id is missing: name the device of your organization that was changed',
+    'device_id is missing: name the device of your organization that was changed.',
   ],
-  no_device: ['not_found', 'there is no device {id}'],
+  no_device: ['not_found', 'There is no device {id}.'],
   time_out_of_range: [
     'invalid_argument',
-    'at must lie within the last 7 days and not in the future; correct the clock of the sender',
+    'The time in "at" must lie within the last 7 days and not in the future; correct the sender\'s clock.',
   ],
 });

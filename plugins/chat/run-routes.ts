@@ -132,8 +132,7 @@ const followRoutes = ({ runs, store, sessions }: RunRoutesPorts): readonly Route
     path: `${path}/{id}/runs`,
     access: 'any',
     devices: 'narrowed',
-    summary:
-      'List the latest runs of a session, including background and waiting runs',
+    summary: 'List the latest runs of a session, including background and waiting runs',
     params: BySession,
     response: Type.Object({ items: Type.Array(RunItem) }),
     errors: ['not_found'],

@@ -16,9 +16,7 @@ export const ByRun = Type.Object({ id: Uuid, run_id: Uuid });
 
 export const SessionQuery = Type.Object({
   tag: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
-  q: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Part of the title' }),
-  ),
+  q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the title' })),
   all: Type.Optional(Type.Boolean({ description: 'For administrators: sessions of all users' })),
 });
 

@@ -1,9 +1,9 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('console', {
-  no_language: ['not_found', 'no plugin brings the language {tag} to the console'],
+  no_language: ['not_found', 'No plugin provides the language {tag} for the console.'],
   no_file: [
     'not_found',
-    'the console has no file {file}; load the page again, svc was replaced since',
+    'The console has no file {file}; reload the page, because svc was upgraded.',
   ],
 });

@@ -1,16 +1,16 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('dash', {
-  unreachable: ['upstream_error', 'Grafana could not be given everything: {detail}'],
+  unreachable: ['upstream_error', 'Some objects could not be synced to Grafana: {detail}'],
   unauthorized: [
     'upstream_error',
-    '{host} does not accept dash.token any more (status 401); make another token there',
+    '{host} no longer accepts dash.token (status 401); create another token there.',
   ],
-  not_configured: ['conflict', 'dash.url is not set: name the address of a Grafana'],
-  not_ready: ['upstream_error', 'Grafana cannot be given anything: {detail}'],
-  running: ['conflict', 'Grafana is being given its dashboards already; wait for that to end'],
+  not_configured: ['conflict', 'dash.url is not set: set it to the address of Grafana.'],
+  not_ready: ['upstream_error', 'Syncing to Grafana failed: {detail}'],
+  running: ['conflict', 'A sync to Grafana is in progress; wait until it ends.'],
   no_token: [
     'conflict',
-    'dash.svc_token is not set: the data sources would be refused here; make a token with svc token create',
+    'dash.svc_token is not set, so Grafana could not query svc; create a token with "svc token create".',
   ],
 });

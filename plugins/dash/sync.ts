@@ -279,7 +279,10 @@ export class Sync {
     known: Written | undefined,
   ): Outcome | undefined {
     if (meta['provisioned'] === true) {
-      return { result: 'kept', detail: 'it is provisioned from a file of Grafana; change it there' };
+      return {
+        result: 'kept',
+        detail: 'it is provisioned from a file of Grafana; change it there',
+      };
     }
     const isOwn =
       known !== undefined || (Array.isArray(there['tags']) && there['tags'].includes(ownTag));

@@ -95,8 +95,7 @@ export const watcherRoutes = (devices: Devices): readonly RouteDeclaration[] => 
     path: `${path}/{id}/edges/{edge_id}/accept`,
     access: accept,
     devices: 'narrowed',
-    summary:
-      'Accept the unverified machine behind an edge as this device',
+    summary: 'Accept the unverified machine behind an edge as this device',
     description:
       'For a machine that was reinstalled or lost its key. Edges that watched the device are detached; one that is online is not.',
     params: DeviceEdgeId,

@@ -2,17 +2,14 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('device', {
   no_device: ['not_found', 'Device {id} does not exist.'],
-  not_around: ['not_found', 'Edge {edge} neither watches device {id} nor claims to.'],
+  not_around: ['not_found', 'Edge {edge} neither watches nor claims device {id}.'],
   no_claim: ['not_found', 'Edge {edge} does not claim device {id}.'],
   edge_online: ['conflict', 'Edge {edge} is online and watches device {id}; stop its agent first.'],
   watched: [
     'conflict',
     'Edge {edge} is online and watches device {id} ({name}); stop its agent or delete the edge, then delete the device.',
   ],
-  too_many: [
-    'conflict',
-    'The limit of {max} devices is reached; delete devices that no longer exist.',
-  ],
+  too_many: ['conflict', 'The limit of {max} devices is reached; delete some that are not needed.'],
   edge_id: ['invalid_argument', 'edge_id is not the id of an edge.'],
   machine_uuid: ['invalid_argument', 'machine_uuid is not a UUID.'],
   fingerprint: ['invalid_argument', 'The fingerprint is not a word of at most 200 characters.'],

@@ -93,13 +93,10 @@ export const DeviceEdge = Type.Object({
     description: 'conflict: the edge claims the device without proof, and watches nothing',
   }),
   reason: orNull(Type.String({ description: 'Reason of the conflict' })),
-  machine_uuid: orNull(
-    Type.String({ description: 'null for callers without device:accept' }),
-  ),
+  machine_uuid: orNull(Type.String({ description: 'null for callers without device:accept' })),
   machine_key: orNull(
     Type.String({
-      description:
-        'Public key that the machine has proved; null for agents without a key',
+      description: 'Public key that the machine has proved; null for agents without a key',
     }),
   ),
   bound_at: orNull(Timestamp),

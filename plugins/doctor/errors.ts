@@ -1,6 +1,6 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('doctor', {
-  too_many_probes: ['rate_limited', 'too many probes are open; they end within a minute'],
-  no_probe: ['not_found', 'the probe does not exist; probes end one minute after they are opened'],
+  too_many_probes: ['rate_limited', 'Too many probes are open; they end within a minute.'],
+  no_probe: ['not_found', 'There is no such probe; a probe ends one minute after it was opened.'],
 });

@@ -63,8 +63,7 @@ export class Probes {
         method: 'GET',
         path: '/api/v1/doctor/probes/{probe}/stream',
         access: 'public',
-        summary:
-          'Stream three words one after another, to detect a buffering proxy',
+        summary: 'Stream three words one after another, to detect a buffering proxy',
         params: Probe,
         errors: ['not_found'],
         handle: ({ params, signal }) => {

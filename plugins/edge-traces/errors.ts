@@ -1,27 +1,27 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('edge-traces', {
-  not_stored: ['internal', 'the export could not be stored'],
-  not_protobuf: ['invalid_argument', 'the body is no ExportTraceServiceRequest in protobuf'],
-  not_json: ['invalid_argument', 'the body is not JSON'],
+  not_stored: ['internal', 'Storing the export failed.'],
+  not_protobuf: ['invalid_argument', 'The body is not a protobuf ExportTraceServiceRequest.'],
+  not_json: ['invalid_argument', 'The body is not JSON.'],
   not_an_object: [
     'invalid_argument',
-    'the body is no ExportTraceServiceRequest: "{name}" must stand in an object',
+    'The body is not an ExportTraceServiceRequest: "{name}" must be in an object.',
   ],
   not_a_list: [
     'invalid_argument',
-    'the body is no ExportTraceServiceRequest: "{name}" must be a list',
+    'The body is not an ExportTraceServiceRequest: "{name}" must be a list.',
   ],
-  too_many_exports: ['unavailable', 'too many exports at a time'],
-  other_path: ['not_found', 'only {path} is here'],
-  other_verb: ['not_found', '{path} takes POST', 405],
-  content_type: ['invalid_argument', '{path} takes {protobufType} and {jsonType}', 415],
-  content_encoding: ['invalid_argument', 'gzip is the only encoding that is read', 415],
+  too_many_exports: ['unavailable', 'Too many concurrent exports.'],
+  other_path: ['not_found', 'Only {path} exists here.'],
+  other_verb: ['not_found', '{path} supports POST only.', 405],
+  content_type: ['invalid_argument', '{path} accepts {protobufType} and {jsonType}.', 415],
+  content_encoding: ['invalid_argument', 'Only gzip encoding is supported.', 415],
   too_large: [
     'invalid_argument',
-    'an export has at most {maxBytes} bytes, and {unpackedBytes} when it is unpacked',
+    'An export may have at most {maxBytes} bytes, and {unpackedBytes} uncompressed.',
     413,
   ],
-  not_gzip: ['invalid_argument', 'the body is no gzip'],
-  not_stored_in_time: ['unavailable', 'the export could not be stored in time; send it again'],
+  not_gzip: ['invalid_argument', 'The body is not valid gzip.'],
+  not_stored_in_time: ['unavailable', 'Storing the export timed out; send it again.'],
 });

@@ -120,8 +120,7 @@ export const liveRoutes = (live: LiveAnswers): readonly RouteDeclaration[] => [
     query: ProcessQuery,
     response: Processes,
     errors: ['not_found', 'unavailable', 'upstream_error'],
-    description:
-      'Command lines are shown to holders of edge:arguments; others see program names.',
+    description: 'Command lines are shown to holders of edge:arguments; others see program names.',
     handle: ({ params, query, signal, principal }) =>
       live.processes(principal, params.id, query, signal, readsArguments(principal)),
   }),
@@ -130,8 +129,7 @@ export const liveRoutes = (live: LiveAnswers): readonly RouteDeclaration[] => [
     path: `${path}/{id}/metrics`,
     access: 'any',
     devices: 'narrowed',
-    summary:
-      'Get the current metrics of the machine; 503 while the edge is offline',
+    summary: 'Get the current metrics of the machine; 503 while the edge is offline',
     params: EdgeId,
     response: Snapshot,
     errors: ['not_found', 'unavailable', 'upstream_error'],

@@ -3,34 +3,34 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('edge', {
   no_method: [
     'unavailable',
-    'edge {edgeId} does not offer {method}: upgrade its agent, or allow it in policy.yaml of its machine',
+    'Edge {edgeId} does not offer {method}: upgrade its agent, or allow it in policy.yaml on its machine.',
   ],
   no_stream: [
     'unavailable',
-    'edge {edgeId} does not offer streams to {service}: upgrade its agent, or allow it in policy.yaml of its machine',
+    'Edge {edgeId} does not offer streams to {service}: upgrade its agent, or allow it in policy.yaml on its machine.',
   ],
-  offline: ['unavailable', 'edge {edgeId} ({name}) is offline'],
-  call_failed: ['upstream_error', 'edge {edgeId} could not do it: {cause}'],
+  offline: ['unavailable', 'Edge {edgeId} ({name}) is offline.'],
+  call_failed: ['upstream_error', 'Edge {edgeId} failed: {cause}'],
   process_answer: [
     'upstream_error',
-    'the answer of edge {edgeId} is no list of processes; upgrade its agent',
+    'The answer of edge {edgeId} is not a list of processes; upgrade its agent.',
   ],
   snapshot_answer: [
     'upstream_error',
-    'the answer of edge {edgeId} is no snapshot of a host; upgrade its agent',
+    'The answer of edge {edgeId} is not a host snapshot; upgrade its agent.',
   ],
   skill_list_answer: [
     'upstream_error',
-    'the answer of edge {edgeId} is no list of skills; upgrade its agent',
+    'The answer of edge {edgeId} is not a list of skills; upgrade its agent.',
   ],
-  no_skill: ['not_found', 'edge {edgeId} has no skill {key}'],
+  no_skill: ['not_found', 'Edge {edgeId} has no skill {key}.'],
   skill_answer: [
     'upstream_error',
-    'the answer of edge {edgeId} is no answer of a skill; upgrade its agent',
+    'The answer of edge {edgeId} is not a skill result; upgrade its agent.',
   ],
   two_approvals: [
     'forbidden',
-    '{key} is dangerous: it takes the approval of two people, which cannot be given here',
+    '{key} is dangerous: it needs the approval of two people, which cannot be given here.',
   ],
-  skill_not_allowed: ['forbidden', '{role} may not use {key}, which is {kind}; it takes {wanted}'],
+  skill_not_allowed: ['forbidden', '{role} may not use {key}, which is {kind}; it needs {wanted}.'],
 });

@@ -40,10 +40,7 @@ export const pluginRoutes = (
       method: 'POST',
       path: `/api/v1/plugins/{id}/${verb}`,
       access: 'admin',
-      summary:
-        verb === 'reload'
-          ? 'Reload a plugin'
-          : 'Enable a disabled or quarantined plugin',
+      summary: verb === 'reload' ? 'Reload a plugin' : 'Enable a disabled or quarantined plugin',
       params: PluginId,
       response: PluginDetail,
       status: 200,

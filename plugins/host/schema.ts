@@ -42,8 +42,12 @@ export const PluginDetail = Type.Object({
     Type.String({ description: 'Plugins that would be blocked without this one' }),
   ),
   last_attempt: orNull(Attempt),
-  effects: Type.Unknown({ description: 'Tree of {label, children}: everything that the plugin owns' }),
-  draining: Type.Array(Type.Integer({ description: 'Older generations that are still finishing their work' })),
+  effects: Type.Unknown({
+    description: 'Tree of {label, children}: everything that the plugin owns',
+  }),
+  draining: Type.Array(
+    Type.Integer({ description: 'Older generations that are still finishing their work' }),
+  ),
   residue: orNull(Type.String({ description: 'What could not be unloaded' })),
   strikes: Type.Array(Type.Object({ at: Timestamp, where: Type.String(), cause: Type.String() })),
 });

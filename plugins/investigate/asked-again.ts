@@ -14,7 +14,8 @@ export const AgainItem = Type.Object({
   same: Type.Boolean({ description: 'The whole answer' }),
   settled_same: orNull(
     Type.Boolean({
-      description: 'The part of the window for which no data was in flight; null if that is all of it',
+      description:
+        'The part of the window for which no data was in flight; null if that is all of it',
     }),
   ),
   difference: orNull(

@@ -1,21 +1,12 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('investigate', {
-  no_incident: ['not_found', 'there is no incident {id}'],
-  incident_gone: ['not_found', 'incident {id} no longer exists'],
-  no_evidence: ['not_found', 'investigation {id} has no evidence {evidence}'],
+  no_incident: ['not_found', 'There is no incident {id}.'],
+  incident_gone: ['not_found', 'Incident {id} was deleted.'],
+  no_evidence: ['not_found', 'Investigation {id} has no evidence {evidence}.'],
   nothing_to_judge: [
     'conflict',
-    'investigation {id} is {status}; only a report that is ready can be judged',
+    'Investigation {id} is {status}; only a finished report can be rated.',
   ],
-  not_of_one_device: [
-    'forbidden',
-    'incident {id} is of a rule that is not about single hosts; ask an administrator',
-  ],
-  queue_full: ['rate_limited', '{max} investigations wait already; try again in a minute'],
-  too_many_asked: [
-    'rate_limited',
-    'an account starts at most {max} investigations in ten minutes; try again in {seconds} s',
-  ],
-  unknown: ['not_found', 'there is no investigation {id}'],
+  unknown: ['not_found', 'There is no investigation {id}.'],
 });

@@ -164,8 +164,7 @@ const evidenceRoutes = (
     path: `${path}/{id}/evidence/{evidence}/again`,
     access: 'any',
     devices: 'narrowed',
-    summary:
-      'Repeat the query of a piece of evidence and compare the answers',
+    summary: 'Repeat the query of a piece of evidence and compare the answers',
     params: EvidenceId,
     response: AgainItem,
     errors: ['not_found'],
@@ -189,8 +188,7 @@ const evidenceRoutes = (
     path: `${path}/{id}/feedback`,
     access: 'any',
     devices: 'narrowed',
-    summary:
-      'Give feedback on a report; one vote per person, the last one counts',
+    summary: 'Give feedback on a report; one vote per person, the last one counts',
     params: Id,
     body: Told,
     response: Shown,

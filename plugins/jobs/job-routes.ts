@@ -47,8 +47,7 @@ export const jobRoutes = (board: Board): readonly RouteDeclaration[] => [
     path,
     access: 'job:read',
     summary: 'List jobs of all plugins, newest first',
-    description:
-      'Finished jobs are listed only if their plugin keeps them; most do not.',
+    description: 'Finished jobs are listed only if their plugin keeps them; most do not.',
     query: JobQuery,
     items: JobItem,
     async handle({ query, page }) {

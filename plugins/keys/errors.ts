@@ -3,10 +3,10 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('keys', {
   rotation_running: [
     'conflict',
-    'a rotation is running: secrets are being sealed with the newest key; try again when it is done',
+    'A rotation is in progress: secrets are being encrypted with the newest key; try again when it has finished.',
   ],
   rotation_stopped: [
     'unavailable',
-    'the rotation was stopped; the remaining secrets are sealed with the newest key after the next start',
+    'The rotation was stopped; the remaining secrets are encrypted with the newest key after the next start.',
   ],
 });

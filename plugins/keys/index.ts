@@ -7,7 +7,9 @@ import { Rotation } from './rotation.ts';
 const Rotated = Type.Object({
   kid: Type.String({ description: 'Key in use from now on' }),
   resealed: Type.Integer({ description: 'Secrets encrypted again with it' }),
-  unreadable: Type.Integer({ description: 'Secrets that no key decrypts; they are left unchanged' }),
+  unreadable: Type.Integer({
+    description: 'Secrets that no key decrypts; they are left unchanged',
+  }),
   unused: Type.Array(Type.String(), { description: 'Older keys that no secret needs' }),
 });
 

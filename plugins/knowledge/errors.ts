@@ -3,10 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('knowledge', {
   no_document: [
     'not_found',
-    'there is no document {doc}; "svc knowledge list" and "svc knowledge search" show those there are',
+    'There is no document {doc}; find one with "svc knowledge list" or "svc knowledge search".',
   ],
-  not_indexed: [
-    'not_found',
-    'there is no document {document}; knowledge.search finds documents by what they say',
-  ],
+  not_indexed: ['not_found', 'There is no document {document}; find one with knowledge.search.'],
 });

@@ -107,8 +107,7 @@ export const searchRoutes = (
     path: '/api/v1/knowledge/document',
     access: 'any',
     devices: 'narrowed',
-    summary:
-      'Get a document by number, path, or the playbook link of a rule or report',
+    summary: 'Get a document by number, path, or the playbook link of a rule or report',
     query: Type.Object({
       doc: Type.String({
         minLength: 1,

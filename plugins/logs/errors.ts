@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('logs', {
   too_many_parameters: [
     'invalid_argument',
-    'the form has {count} parameters; at most {max} are read',
+    'The form has {count} parameters; at most {max} are read.',
   ],
   delay: ['invalid_argument', "delay_for can't be greater than {max}"],
   not_ready: ['unavailable', '{detail}'],

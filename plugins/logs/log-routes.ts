@@ -26,7 +26,10 @@ const QueryRange = Type.Object({
     Type.String({ maxLength: 40, description: 'Length of the window, instead of a start' }),
   ),
   limit: Type.Optional(
-    Type.String({ maxLength: 20, description: 'Maximum number of lines, at most 5000. Default: 100' }),
+    Type.String({
+      maxLength: 20,
+      description: 'Maximum number of lines, at most 5000. Default: 100',
+    }),
   ),
   direction: Type.Optional(
     Type.String({ maxLength: 20, description: 'backward (newest first, the default) or forward' }),

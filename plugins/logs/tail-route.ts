@@ -64,7 +64,10 @@ export function tailRoute({
           }),
         ),
         start: Type.Optional(
-          Type.String({ maxLength: 64, description: 'Start of the earlier lines. Default: one hour ago' }),
+          Type.String({
+            maxLength: 64,
+            description: 'Start of the earlier lines. Default: one hour ago',
+          }),
         ),
       },
       { additionalProperties: true },

@@ -136,8 +136,7 @@ const boundsRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDecla
     method: 'PUT',
     path: '/api/v1/marketplace/installed/{pack_id}/ceiling',
     access: 'admin',
-    summary:
-      'Set the ceiling of a pack: classes, tools, hosts, device labels; omitted fields stay',
+    summary: 'Set the ceiling of a pack: classes, tools, hosts, device labels; omitted fields stay',
     params: PackParams,
     body: Type.Partial(CeilingShape),
     response: InstalledShape,
@@ -153,8 +152,7 @@ const boundsRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDecla
     method: 'PUT',
     path: '/api/v1/marketplace/installed/{pack_id}/admitted',
     access: 'admin',
-    summary:
-      'Admit personas and MCP servers of a pack',
+    summary: 'Admit personas and MCP servers of a pack',
     params: PackParams,
     body: Type.Partial(AdmittedShape),
     response: InstalledShape,

@@ -23,8 +23,7 @@ export const metricsdbRoutes = (
     method: 'POST',
     path: '/api/v1/metricsdb/launch',
     access: 'admin',
-    summary:
-      'Restart the metrics store with another driver or retention',
+    summary: 'Restart the metrics store with another driver or retention',
     description:
       'Kept across restarts; the settings metricsdb.driver and metricsdb.retention take precedence.',
     body: Launch,

@@ -52,7 +52,8 @@ export const askingRoutes = (
     path: '/api/v1/integrations/llm/doctor',
     access: 'admin',
     summary: 'Test what a model can do',
-    description: 'Makes about five calls, one of them with 12,000 tokens, which the provider charges.',
+    description:
+      'Makes about five calls, one of them with 12,000 tokens, which the provider charges.',
     body: Type.Object({
       model: Type.Optional(
         Type.String({

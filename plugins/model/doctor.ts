@@ -116,8 +116,7 @@ export class ModelDoctor implements Examination {
       {
         check: 'answers',
         ok: pieces > 0,
-        detail:
-          pieces > 0 ? 'answers' : 'empty answer; it may need more tokens for thinking',
+        detail: pieces > 0 ? 'answers' : 'empty answer; it may need more tokens for thinking',
       },
       {
         check: 'streams',
@@ -213,7 +212,11 @@ export class ModelDoctor implements Examination {
     const text = `The code word is ${codeWord}.\n${filler}\nWhat is the code word? Answer with it alone.`;
     const parts = await this.#ask({ model, signal, messages: [{ role: 'user', text }] });
     if (!Array.isArray(parts)) {
-      return { check: 'window', ok: false, detail: `does not accept ${tokens} tokens: ${parts.message}` };
+      return {
+        check: 'window',
+        ok: false,
+        detail: `does not accept ${tokens} tokens: ${parts.message}`,
+      };
     }
     const said = parts.map((part) => (part.type === 'text' ? part.delta : '')).join('');
     const ok = said.toUpperCase().includes(codeWord);

@@ -1,6 +1,6 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('model', {
-  stopped: ['unavailable', 'the model call was stopped before it was sent'],
+  stopped: ['unavailable', 'The model call was cancelled before it was sent.'],
   request: ['invalid_argument', '{path} {message}'],
 });

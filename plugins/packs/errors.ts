@@ -1,30 +1,33 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('packs', {
-  no_method: ['not_found', 'svc answers no {method} of a pack'],
-  redirects: ['upstream_error', '{origin} redirects more than {maxRedirects} times'],
-  fetch_address: ['invalid_argument', 'fetch takes addresses that begin with https:// or http://'],
-  denied_host: ['forbidden', '{id} may not ask {host}: "hosts" of its permissions has {hosts}'],
-  beyond_ceiling: ['forbidden', '{id} may not ask {host}: {cause}'],
+  no_method: ['not_found', 'svc has no method {method} for packs.'],
+  redirects: ['upstream_error', '{origin} redirects more than {maxRedirects} times.'],
+  fetch_address: [
+    'invalid_argument',
+    'fetch() takes addresses that begin with https:// or http:// only.',
+  ],
+  denied_host: ['forbidden', '{id} may not call {host}: "hosts" in its permissions has {hosts}.'],
+  beyond_ceiling: ['forbidden', '{id} may not call {host}: {cause}'],
   fetch_limited: [
     'rate_limited',
-    '{id} may make {atOnce} requests at once and {perMinute} in a minute; try again later',
+    '{id} may make {atOnce} requests at once and {perMinute} in a minute; try again later.',
   ],
-  fetch_body: ['invalid_argument', 'fetch cannot send {detail}'],
+  fetch_body: ['invalid_argument', 'fetch() cannot send {detail}'],
   files_too_large: [
     'invalid_argument',
-    'the files of {id} are larger than {maxBytes} MiB; remove what it does not need',
+    'The files of {id} are larger than {maxBytes} MiB; remove what it does not need.',
   ],
   tables_not_asked: [
     'not_found',
-    'svc answers no {method} of this pack: for tables of its own it asks for {ask}',
+    'svc has no method {method} for this pack: tables of its own need {ask}.',
   ],
   no_room_for_tables: [
     'invalid_argument',
-    '{id} has {name} and no room for tables: ask for {ask} in plugin.json',
+    '{id} has {name} but no permission for tables: ask for {ask} in plugin.json.',
   ],
   fetch_form: [
     'invalid_argument',
-    'fetch takes an address and {options}, with up to {maxHeaders} headers',
+    'fetch() takes an address and {options}, with up to {maxHeaders} headers.',
   ],
 });

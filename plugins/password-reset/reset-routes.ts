@@ -10,8 +10,7 @@ export const resetRoutes = (resets: Resets): readonly RouteDeclaration[] => [
     method: 'POST',
     path,
     access: 'public',
-    summary:
-      'Request a password reset link by e-mail',
+    summary: 'Request a password reset link by e-mail',
     description:
       'The response is the same whether or not the account exists. Three per hour and address.',
     body: Type.Object({ email: Type.String({ minLength: 3, maxLength: 320 }) }),
@@ -31,8 +30,7 @@ export const resetRoutes = (resets: Resets): readonly RouteDeclaration[] => [
     method: 'POST',
     path: `${path}/redeem`,
     access: 'public',
-    summary:
-      'Set a new password with a reset token, and end all sessions and API tokens',
+    summary: 'Set a new password with a reset token, and end all sessions and API tokens',
     body: Type.Object({
       token: Type.String({ minLength: 1, maxLength: 200 }),
       password: Type.String({

@@ -53,7 +53,8 @@ export const PersonaItem = Type.Object({
   unknown_fields: Anything,
   version: Type.Integer({ description: 'Grows with every change' }),
   unmet: Type.Array(Type.String(), {
-    description: 'Conditions in its metadata that do not hold here: it is listed but gets no questions',
+    description:
+      'Conditions in its metadata that do not hold here: it is listed but gets no questions',
   }),
   unknown_tools: Type.Array(Type.String(), {
     description:

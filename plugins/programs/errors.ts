@@ -1,16 +1,16 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('programs', {
-  not_running: ['unavailable', '{label} is {state}{detail}'],
-  stopped_early: ['unavailable', '{label} was stopped before it had ended'],
-  not_started: ['unavailable', '{label} could not be started: {cause}'],
+  not_running: ['unavailable', '{label} is {state}{detail}.'],
+  stopped_early: ['unavailable', '{label} was stopped before it had finished.'],
+  not_started: ['unavailable', 'Starting {label} failed: {cause}'],
   program_name: [
     'invalid_argument',
-    '{id} names a program "{name}"; use lower-case letters, digits and dashes',
+    '{id} names a program "{name}"; use lower-case letters, digits and dashes.',
   ],
-  being_replaced: ['unavailable', 'the plugin programs is being replaced; try again'],
+  being_replaced: ['unavailable', 'The plugin programs is being replaced; try again.'],
   path_not_absolute: [
     'invalid_argument',
-    '{id} runs "{file}", which is no absolute path; look it up with find() of programs.runner',
+    '{id} runs "{file}", which is not an absolute path; look it up with find() of programs.runner.',
   ],
 });

@@ -34,8 +34,7 @@ const careRoutes = (cares: Cares): readonly RouteDeclaration[] => [
     path: '/api/v1/stores/check',
     access: 'admin',
     summary: 'Check the blocks of all stores and report damage',
-    description:
-      'A damaged part costs only its own data; restored files are used again at once.',
+    description: 'A damaged part costs only its own data; restored files are used again at once.',
     response: Report,
     status: 200,
     timeoutMs: careMs,

@@ -69,9 +69,7 @@ export const NodeQuery = Type.Object({
       description: 'env or env=prod; if repeated, all must match',
     }),
   ),
-  q: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Part of the name' }),
-  ),
+  q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the name' })),
 });
 
 export const NodeDraft = Type.Object({
@@ -85,8 +83,7 @@ export const NodePatch = Type.Object(
   { name: Type.Optional(Title), props: Type.Optional(Props), tags: Type.Optional(Tags) },
   {
     minProperties: 1,
-    description:
-      'Replaces what is given; name and tags of a device are changed at the device',
+    description: 'Replaces what is given; name and tags of a device are changed at the device',
   },
 );
 

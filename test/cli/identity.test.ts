@@ -112,7 +112,7 @@ test('the operator of the machine makes the first administrator, who signs in an
   await t.test('a wrong password is refused by svc, and leaves no profile behind', async () => {
     const refused = await login({ ...ann, password: 'not her password' }, ...local);
     assert.equal(refused.code, 4);
-    assert.match(refused.stderr, /^svc: the e-mail or the password is not right.*\n$/);
+    assert.match(refused.stderr, /^svc: The e-mail address or the password is wrong.*\n$/);
     assert.throws(() => profiles(), /ENOENT/);
     assert.equal((await call(['login', ...local], { stdin: ann.password })).code, 2, 'whose?');
   });
@@ -216,7 +216,7 @@ test('the operator of the machine makes the first administrator, who signs in an
       );
       const nobody = await call(['user', 'set-role', 'nobody@example.org', 'user']);
       assert.deepEqual(
-        [nobody.code, /there is no user nobody@example\.org/.test(nobody.stderr)],
+        [nobody.code, /There is no user nobody@example\.org/.test(nobody.stderr)],
         [4, true],
       );
       assert.match(

@@ -100,7 +100,7 @@ test('a person sees, explains, reloads, disables and enables the plugins of the 
       assert.equal(failed.code, 4);
       assert.match(
         failed.stderr,
-        /^svc: version failed in compile: .*index\.ts:1.*still serves\.\n$/,
+        /^svc: version failed in compile: .*index\.ts:1.*keeps running\.\n$/,
       );
       const { stdout } = await call('plugin', 'why', 'version');
       assert.match(stdout, /^last start +generation \d+ failed in compile/m);
@@ -166,7 +166,10 @@ test('a person sees, explains, reloads, disables and enables the plugins of the 
     assert.equal(await here.end(), 0);
     const { code, stderr } = await call('plugin', 'list');
     assert.equal(code, 3);
-    assert.match(stderr, /^svc: no svc is running with the data folder .*: start it with "svc serve"/);
+    assert.match(
+      stderr,
+      /^svc: no svc is running with the data folder .*: start it with "svc serve"/,
+    );
   });
 });
 

@@ -145,7 +145,7 @@ test('the fleet, its numbers, lines, traces and incidents are seen without a wri
     ],
     [4, 4, 4],
   );
-  assert.match((await run('ask', 'how are you?')).stderr, /no model is set up/);
+  assert.match((await run('ask', 'how are you?')).stderr, /No model is configured/);
   const sre = await run('agent', 'show', 'sre');
   assert.match(
     sre.stdout,

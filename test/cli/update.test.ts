@@ -221,10 +221,7 @@ test(
     const serving = version(t, '3.0.0', changing);
     assert.equal((await update([serving, '--unsigned'])).code, 0);
     const held = await update(['--back']);
-    assert.match(
-      held.stderr,
-      /has changed tables that 1\.0\.0 cannot read: add --with-backup/,
-    );
+    assert.match(held.stderr, /has changed tables that 1\.0\.0 cannot read: add --with-backup/);
     assert.equal(await kept.version(), '3.0.0');
     const back = await update(['--back', '--with-backup']);
     assert.equal(back.code, 0, back.stderr);

@@ -34,6 +34,6 @@ test('modules run once; where a handle has grown once more, and what grows again
   assert.equal(evaluated(t, 1), 2, 'Node has opened it, not the plugin');
   assert.throws(
     () => evaluated(t, Infinity),
-    /guest has side effects while its modules are evaluated \(handles\); move them into activate\(\) or start\(\)/,
+    /guest has side effects when its modules load \(handles\); move them into activate\(\) or start\(\)/,
   );
 });

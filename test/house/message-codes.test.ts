@@ -91,6 +91,21 @@ test('the errors of an area stand in its errors.ts, which its plugin declares', 
   assert.ok(declared.length > 0);
 });
 
+/** Catalogues whose sentences are those of Prometheus, Loki and Go, to the letter. */
+const ofOthers =
+  /^plugins\/(?:alert\/unit-test|lib\/(?:query|store\/(?:bytes|wire)|template)|logs\/(?:store|tail)|logs|metricsdb|model\/providers)\/errors\.ts$|^plugins\/logs\/store\//;
+
+test('an error is a whole sentence: a capital or the name of a field first, a full stop last', () => {
+  const whole =
+    /^(?:[A-Z"{]|[\w-]+[._(/]|(?:svc|git|ping|journalctl|app_id) |[a-z_]+:? ?\{)[^]*(?:\.|\}|\)|both > 0)$/;
+  assert.deepEqual(
+    declared
+      .filter(({ path, sentence }) => !ofOthers.test(path) && !whole.test(sentence))
+      .map(({ path, sentence }) => `${path}: ${sentence}`),
+    [],
+  );
+});
+
 test('a sentence stands once in its catalogue', () => {
   const twice = declared.filter(
     ({ path, sentence }, index) =>

@@ -445,7 +445,7 @@ describe('a repeated request', () => {
     house.changes.answers.set(place, { ...row, answer: undefined });
     const { status, body } = await post('', key);
     assert.equal(status, 409);
-    assert.match(body.message, /applied, but its answer was lost/);
+    assert.match(body.message, /applied, but its response was lost/);
     assert.equal(made, 1);
   });
 

@@ -167,7 +167,7 @@ test('a path that nothing serves is unknown in the words of the protocol around 
   assert.equal(await words('/peer'), 'peer 404 This route does not exist.');
   assert.equal(
     await words('/peer/api/query', 'DELETE'),
-    'peer 405 This route does not answer DELETE; it answers GET, HEAD, OPTIONS.',
+    'peer 405 This route does not support DELETE; it supports GET, HEAD, OPTIONS.',
   );
   for (const path of ['/', '/nope', '/mixed', '/mixed/c']) {
     assert.equal((JSON.parse(await words(path)) as { error: string }).error, 'not_found', path);

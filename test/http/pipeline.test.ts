@@ -647,7 +647,7 @@ describe('what is answered', () => {
     assert.equal((await house.call('GET', '/api/v1/wrong')).status, 500);
     assert.match(
       String(house.logs.findLast((entry) => entry.level === 'error')!.fields.cause),
-      /GET \/api\/v1\/wrong does not fit its schema: \/password/,
+      /GET \/api\/v1\/wrong does not match its schema: \/password/,
     );
   });
 

@@ -127,14 +127,14 @@ describe('a server that closes', () => {
     const house: House = await openHouse(routes);
     await house.server.close(100);
     assert.equal(await get(house.url, new Agent()), 'ECONNREFUSED');
-    await assert.rejects(house.server.close(100), /closing already/);
+    await assert.rejects(house.server.close(100), /shutting down/);
   });
 });
 
 test('settings that cannot be meant stop the server with a sentence; an empty public address means none', async () => {
   await assert.rejects(
     openHouse([], { publicUrl: 'ops.example.com' }),
-    /SVC_PUBLIC_URL is "ops.example.com", which is not an address/,
+    /SVC_PUBLIC_URL is "ops.example.com", which is not a URL/,
   );
   await assert.rejects(
     openHouse([], { trustedProxies: ['everyone'] }),

@@ -176,7 +176,7 @@ test('the settings of TLS go together, and name files that fit', async (t) => {
   );
   await assert.rejects(
     start({ SVC_TLS_ADDR: '127.0.0.1:0', SVC_TLS_CERT: one.cert, SVC_TLS_KEY: other.key }),
-    /not a certificate and its key/,
+    /http\.tls_cert and http\.tls_key do not match/,
   );
   await assert.rejects(
     start({ SVC_TLS_ADDR: '127.0.0.1:0', SVC_TLS_CERT: one.cert, SVC_TLS_KEY: '/nowhere/key' }),

@@ -289,7 +289,7 @@ async function everyRoute(all: Stand): Promise<void> {
       body: { path: 'notes/all.md', content: '# All' },
     });
     assert.deepEqual(
-      [houseWide.status, /write into an organization of yours/.test(houseWide.text)],
+      [houseWide.status, /write into one of your organizations/.test(houseWide.text)],
       [403, true],
     );
     const { body: shared } = await all.ask('POST', docs, all.house.token, {
@@ -437,7 +437,7 @@ async function leftRun(all: Stand): Promise<void> {
     if (body.finish_reason !== 'background') {
       assert.deepEqual(
         [status, body.message],
-        [502, 'the devices that you see have changed since this was asked; ask again'],
+        [502, 'The devices that you can see have changed since; ask again.'],
       );
       break;
     }

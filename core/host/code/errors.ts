@@ -7,11 +7,11 @@ export const errors = defineErrors('host', {
   ],
   no_compiler: [
     'invalid_argument',
-    '{plugin} is source, which this build of svc cannot compile; build it first with "svc plugin build".',
+    '{plugin} is source code, which this build of svc cannot compile; build it first with "svc plugin build".',
   ],
   side_effects: [
     'invalid_argument',
-    '{plugin} has side effects while its modules are evaluated ({grown}); move them into activate() or start().',
+    '{plugin} has side effects when its modules load ({grown}); move them into activate() or start().',
   ],
   no_definition: [
     'invalid_argument',
@@ -24,7 +24,7 @@ export const errors = defineErrors('host', {
   ],
   module_not_lent: [
     'invalid_argument',
-    '{plugin} imports "{module}", which the host does not lend to plugins; use ctx instead, or bundle the package.',
+    '{plugin} imports "{module}", which the host does not provide to plugins; use ctx instead, or bundle the package.',
   ],
-  process_call: ['conflict', 'A plugin may not call process.{name}: it would end all of svc.'],
+  process_call: ['conflict', 'A plugin must not call process.{name}: it would stop all of svc.'],
 });

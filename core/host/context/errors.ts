@@ -15,21 +15,21 @@ export const errors = defineErrors('host', {
   ],
   emitted_early: [
     'conflict',
-    '{plugin} emits {event} before it serves; emit from start() or later.',
+    '{plugin} emits {event} before it is active; emit from start() or later.',
   ],
   route_outside_mounts: [
     'invalid_argument',
-    '{plugin} declares {path}, which stands under none of its mounts; add the prefix to "mounts" in plugin.json.',
+    '{plugin} declares {path}, which is below none of its mounts; add the prefix to "mounts" in plugin.json.',
   ],
   action_undeclared: [
     'invalid_argument',
-    '{plugin} guards {path} with {action}, which is not in "actions" of its plugin.json; declare what it allows there.',
+    '{plugin} guards {path} with {action}, which is not in "actions" of its plugin.json; declare it there.',
   ],
   contribution: ['invalid_argument', '{plugin} contributes "{id}" to {point}: {problem}'],
-  names_taken: ['conflict', '{label} of {plugin}: names are taken.'],
+  names_taken: ['conflict', '{label} of {plugin}: the names are already in use.'],
   no_worker: [
     'invalid_argument',
-    '{plugin} names "{entry}", which is no *-worker.ts beside its plugin.json{others}',
+    '{plugin} names "{entry}", which is not a *-worker.ts next to its plugin.json{others}',
   ],
   thread_name: [
     'invalid_argument',
@@ -37,6 +37,6 @@ export const errors = defineErrors('host', {
   ],
   thread_heap: [
     'invalid_argument',
-    '{plugin} gives thread {name} a heap of {heap} MB; 16 to {max} are possible.',
+    '{plugin} gives thread {name} a heap of {heap} MB; use 16 to {max}.',
   ],
 });

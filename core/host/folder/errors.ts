@@ -7,10 +7,7 @@ export const errors = defineErrors('host', {
     '{plugin}: {file} is a link or not a plain file; put the file itself into the folder.',
   ],
   file_too_large: ['invalid_argument', '{plugin}: {file} is larger than {mib} MiB.'],
-  file_linked: [
-    'invalid_argument',
-    '{plugin}: {file} is a symbolic link; a plugin is made of plain files only.',
-  ],
+  file_linked: ['invalid_argument', '{plugin}: {file} is a symbolic link; use plain files only.'],
   too_many_files: [
     'invalid_argument',
     '{plugin} has more than {max} files; build it into one (svc plugin build).',
@@ -37,11 +34,11 @@ export const errors = defineErrors('host', {
   ],
   pack_kind: [
     'invalid_argument',
-    '{where}: code in the data folder runs in a process of its own; set "kind" to "pack".',
+    '{where}: code in the data folder runs in its own process; set "kind" to "pack".',
   ],
   pack_trusted: [
     'invalid_argument',
-    '{where}: only areas that ship with svc are lent closed modules; remove "trusted".',
+    '{where}: only areas that ship with svc can use closed modules; remove "trusted".',
   ],
   pack_critical: [
     'invalid_argument',
@@ -53,7 +50,7 @@ export const errors = defineErrors('host', {
   ],
   pack_services: [
     'invalid_argument',
-    '{where}: a pack runs apart from the services; remove requires and provides.',
+    '{where}: a pack runs apart from the services; remove "requires" and "provides".',
   ],
   file_unlisted: [
     'invalid_argument',

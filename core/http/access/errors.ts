@@ -3,14 +3,14 @@ import { defineErrors } from '../../sdk/index.ts';
 export const authErrors = defineErrors('auth', {
   provider_failed: [
     'unavailable',
-    'The authenticator failed, so no caller can be authenticated at the moment; the log has the cause.',
+    'The authenticator failed, so no caller can be authenticated now; see the log for the cause.',
   ],
   provider_slow: ['unavailable', 'Authentication took too long; try again.'],
   not_narrowed: [
     'forbidden',
-    'This cannot be narrowed to the devices of your organization; ask an administrator.',
+    'This cannot be limited to the devices of your organization; ask an administrator.',
   ],
-  credential_missing: ['unauthorized', 'Sign in first: this needs an Authorization header.'],
+  credential_missing: ['unauthorized', 'Sign in first: send an Authorization header.'],
   credential_invalid: [
     'unauthorized',
     'The credential is not valid or has expired; sign in again.',

@@ -1,14 +1,14 @@
 import { defineErrors } from '../../sdk/index.ts';
 
 export const errors = defineErrors('http', {
-  reply_shape: ['internal', 'The reply of {route} does not fit its schema: {item}{problem}'],
-  streams_taken: ['rate_limited', 'You listen to {count} streams already; close one first.'],
-  upgrade_needed: ['invalid_argument', 'This route is a WebSocket; ask for an upgrade.'],
+  reply_shape: ['internal', 'The reply of {route} does not match its schema: {item}{problem}'],
+  streams_taken: ['rate_limited', 'You have {count} streams open already; close one first.'],
+  upgrade_needed: ['invalid_argument', 'This route is a WebSocket; send an upgrade request.'],
   origin_foreign: [
     'forbidden',
-    'A page of another origin may not open this socket; set SVC_PUBLIC_URL if this is the right address.',
+    'Pages of another origin cannot open this socket; set SVC_PUBLIC_URL if this is the right address.',
   ],
   subprotocol: ['invalid_argument', 'Offer one of the subprotocols {protocols}.'],
   handshake: ['invalid_argument', 'The WebSocket handshake is not valid: {cause}'],
-  stream_ended: ['unavailable', 'The stream ends: {why}.'],
+  stream_ended: ['unavailable', 'The stream ended: {why}.'],
 });

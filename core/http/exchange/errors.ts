@@ -1,12 +1,9 @@
 import { defineErrors } from '../../sdk/index.ts';
 
 export const errors = defineErrors('http', {
-  client_gone: ['unavailable', 'The client is gone.'],
+  client_gone: ['unavailable', 'The client disconnected.'],
   target_no_path: ['invalid_argument', 'The request target must be a path that begins with "/".'],
-  path_dots: [
-    'invalid_argument',
-    'The path has a "." or ".." segment; send the path it stands for.',
-  ],
+  path_dots: ['invalid_argument', 'The path has a "." or ".." segment; send the resolved path.'],
   path_character: [
     'invalid_argument',
     'The path has an encoded slash, a backslash or a control character, which no route accepts.',
@@ -21,6 +18,6 @@ export const errors = defineErrors('http', {
   cursor_key: ['invalid_argument', 'The key that seals cursors must have 32 bytes.'],
   public_url: [
     'invalid_argument',
-    'SVC_PUBLIC_URL is "{address}", which is not an address; write it like https://ops.example.com.',
+    'SVC_PUBLIC_URL is "{address}", which is not a URL; write it like https://ops.example.com.',
   ],
 });

@@ -1,7 +1,7 @@
 import { defineErrors } from '../../sdk/index.ts';
 
 export const errors = defineErrors('http', {
-  route_undecided: ['internal', 'The route failed to decide whether the body may come in.'],
+  route_undecided: ['internal', 'The route failed to decide whether to accept the body.'],
   no_body_taken: ['invalid_argument', 'This route takes no body.'],
   body_no_utf8: ['invalid_argument', 'The body is not valid UTF-8.'],
   body_type: [
@@ -19,15 +19,19 @@ export const errors = defineErrors('http', {
   body_field: ['invalid_argument', 'The body has a field named {field}, which is never accepted.'],
   no_host: ['invalid_argument', 'The request has no Host header.'],
   route_unknown: ['not_found', 'This route does not exist.'],
-  method_unknown: ['not_found', 'This route does not answer {method}; it answers {allowed}.', 405],
+  method_unknown: [
+    'not_found',
+    'This route does not support {method}; it supports {allowed}.',
+    405,
+  ],
   address_crowded: [
     'unavailable',
-    'Too many connections of this address (http.connections_per_address); come back later.',
+    'Too many connections from this address (http.connections_per_address); try again later.',
   ],
   failed_before: ['internal', 'The request failed.'],
   credential_in_url: [
     'invalid_argument',
-    'No credential belongs in an address: show it as an Authorization header, or a ticket as the subprotocol svc.ticket.<ticket>.',
+    'Do not put credentials in the URL: send an Authorization header, or a ticket as the subprotocol svc.ticket.<ticket>.',
   ],
   no_field_taken: ['invalid_argument', 'This route takes no body, but got the field "{field}".'],
 });

@@ -12,6 +12,6 @@ export const errors = defineErrors('storage', {
   ],
   folder_remote: [
     'conflict',
-    'The data folder {folder} is on {network}, where file locks and syncs cannot be relied on: use a local disk for SVC_DATA_DIR.',
+    'The data folder {folder} is on {network}, where file locks and syncs are not reliable: use a local disk for SVC_DATA_DIR.',
   ],
 });

@@ -17,7 +17,7 @@ export const errors = defineErrors('storage', {
   view_ended: ['unavailable', 'This read transaction has ended; one lasts at most {seconds} s.'],
   sqlite_full: [
     'unavailable',
-    'The disk is full: nothing was written. Free space in the data folder; writing goes on by itself.',
+    'The disk is full: nothing was written. Free space in the data folder; writing then resumes by itself.',
   ],
   sqlite_io: [
     'unavailable',
@@ -29,7 +29,7 @@ export const errors = defineErrors('storage', {
   ],
   sqlite_locked: [
     'unavailable',
-    'Another program holds svc.db locked: close it (a database browser?) and try again.',
+    'Another program holds svc.db locked: close it (such as a database browser) and try again.',
   ],
   sqlite_forbidden: [
     'unavailable',

@@ -20,8 +20,7 @@ export const ruleRoutes = (rules: Rules): readonly RouteDeclaration[] => [
     path: rulesPath,
     access: 'alert:write',
     summary: 'Create an alert rule',
-    description:
-      'Expressions are checked; an invalid one is refused with line, column and reason.',
+    description: 'Expressions are checked; an invalid one is refused with line, column and reason.',
     body: RuleDraft,
     response: RuleShown,
     errors: ['conflict', 'unavailable'],

@@ -236,7 +236,8 @@ export const PreviewShown = Type.Object({
     description: 'Taken from the first condition that has one',
   }),
   eta_at: Type.Union([Timestamp, Type.Null()], {
-    description: 'For a forecast that holds at the end: when the first series reaches the threshold',
+    description:
+      'For a forecast that holds at the end: when the first series reaches the threshold',
   }),
   query: Type.String({ description: 'Taken from the first condition' }),
   queries: Type.Array(Type.String()),
@@ -272,8 +273,7 @@ export const RuleFileBody = Type.Object({
   dry_run: Type.Optional(Type.Boolean({ description: 'Report without importing' })),
   strict: Type.Optional(
     Type.Boolean({
-      description:
-        'false: skip rules that cannot work instead of refusing the file. Default: true',
+      description: 'false: skip rules that cannot work instead of refusing the file. Default: true',
     }),
   ),
   key_prefix: Type.Optional(

@@ -29,9 +29,13 @@ export const IncidentItem = Type.Object({
   runbook_url: Type.String(),
   dedupe_key: Type.String(),
   value: orNull(
-    Type.Number({ description: 'Last measured value of the instance that represents the incident' }),
+    Type.Number({
+      description: 'Last measured value of the instance that represents the incident',
+    }),
   ),
-  worst_value: orNull(Type.Number({ description: 'Number of instances, while the incident is active' })),
+  worst_value: orNull(
+    Type.Number({ description: 'Number of instances, while the incident is active' }),
+  ),
   firing_instances: Type.Integer({ description: 'Listed by GET …/instances' }),
   threshold: orNull(Type.Number()),
   event_count: Type.Integer({ description: 'How often the incident has fired' }),
@@ -108,9 +112,7 @@ export const IncidentQuery = Type.Object({
 });
 
 export const EventQuery = Type.Object({
-  order: Type.Optional(
-    Type.Enum(['asc', 'desc'], { description: 'Default: desc, newest first' }),
-  ),
+  order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'Default: desc, newest first' })),
   type: Type.Optional(Type.String({ maxLength: 40 })),
 });
 

@@ -3,6 +3,6 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('alert', {
   rule_limit: [
     'budget_exceeded',
-    'exceeded the limit of the rule: {count} alerts, at most {max}; it keeps its state',
+    'The rule exceeds its limit: {count} alerts, at most {max}; its state is unchanged.',
   ],
 });

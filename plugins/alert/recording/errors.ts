@@ -4,11 +4,11 @@ export const errors = defineErrors('alert', {
   recording_field: ['invalid_argument', '{field}: {message}'],
   no_store_to_record: [
     'unavailable',
-    'the metrics store is not running, so the expression cannot be checked; try again when it is',
+    'The metrics store is not running, so the expression cannot be checked; try again later.',
   ],
   too_many_recordings: [
     'conflict',
-    'the limit of {max} recording rules is reached; delete some of them first',
+    'The limit of {max} recording rules is reached; delete some first.',
   ],
-  no_recording: ['not_found', 'there is no recording rule {id}'],
+  no_recording: ['not_found', 'There is no recording rule {id}.'],
 });

@@ -68,8 +68,7 @@ const recordingRoutes = (recordings: Recordings): readonly RouteDeclaration[] =>
   listRoute({
     path,
     access: 'any',
-    summary:
-      'List recording rules, newest first; POST /api/v1/alert-rules/import imports them',
+    summary: 'List recording rules, newest first; POST /api/v1/alert-rules/import imports them',
     items: RecordingItem,
     handle: ({ page }) => recordings.list(page),
   }),

@@ -4,12 +4,12 @@ export const errors = defineErrors('alert', {
   file_place: ['invalid_argument', '{where}: {cause}'],
   file_too_long: [
     'invalid_argument',
-    'the file has {count} alerts, and the limit is {max}; split it',
+    'The file has {count} alerts, but the limit is {max}; split it.',
   ],
-  rule_taken: ['conflict', 'the rule {key} {advice}'],
+  rule_taken: ['conflict', 'The rule {key} {advice}'],
   file_rule: [
     'invalid_argument',
-    '{group}: {rule}: {reason}{more}; strict: false imports the rules that work',
+    '{group}: {rule}: {reason}{more}; with strict: false, the valid rules are imported.',
   ],
   not_yaml: ['invalid_argument', '{what} is not YAML: {cause}'],
   unreadable: ['invalid_argument', '{what} cannot be read: {cause}'],

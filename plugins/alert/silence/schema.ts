@@ -50,7 +50,8 @@ const Recurrence = Type.Object(
   },
   {
     additionalProperties: false,
-    description: 'Makes this a maintenance window: between starts_at and ends_at, it silences at these hours only',
+    description:
+      'Makes this a maintenance window: between starts_at and ends_at, it silences at these hours only',
   },
 );
 
@@ -75,9 +76,7 @@ export const SilenceDraft = Type.Object({
     maxItems: 20,
     description: 'All of them must match',
   }),
-  starts_at: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Default: now' }),
-  ),
+  starts_at: Type.Optional(Type.String({ format: 'date-time', description: 'Default: now' })),
   ends_at: Type.Optional(Timestamp),
   duration: Type.Optional(Type.String({ ...Duration, examples: ['2h'] })),
   recurrence: Type.Optional(Recurrence),

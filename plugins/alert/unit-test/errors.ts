@@ -7,18 +7,18 @@ export const errors = defineErrors('alert', {
   ],
   test_limit: ['invalid_argument', 'exceeded limit of {max} with {count} alerts'],
   test_refused: ['invalid_argument', '{what} {name}: {cause}'],
-  no_tests: ['invalid_argument', 'the test file has no tests'],
+  no_tests: ['invalid_argument', 'The test file has no tests.'],
   no_query_engine: [
     'unavailable',
-    'no metrics store with a query engine is running; enable the metricsdb plugin to run rule tests',
+    'No metrics store with a query engine is running; enable the metricsdb plugin to run rule tests.',
   ],
   test_too_long: [
     'invalid_argument',
-    'the test takes {evaluations} evaluations of rules, and the limit is {max}',
+    'The test needs {evaluations} evaluations of rules, but the limit is {max}.',
   ],
   unknown_group: [
     'invalid_argument',
-    'group_eval_order names the group {group}, which is in none of the rule files',
+    'group_eval_order names the group {group}, which is in none of the rule files.',
   ],
   rule_file: ['invalid_argument', '{name}: {cause}'],
 });

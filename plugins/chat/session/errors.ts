@@ -3,11 +3,11 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('chat', {
   not_yours: [
     'forbidden',
-    'session belongs to another person; open your own with POST /api/v1/chat/sessions',
+    'This session belongs to another user; create your own with POST /api/v1/chat/sessions.',
   ],
-  no_session: ['not_found', 'there is no session {id}'],
+  no_session: ['not_found', 'There is no session {id}.'],
   session_open: [
     'conflict',
-    'a run of this session is not over; cancel it, or decide its approvals, and delete the session then',
+    'This session has an active run; cancel it or decide its approvals, then delete the session.',
   ],
 });

@@ -1,24 +1,24 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('edge-skills', {
-  record_name: ['invalid_argument', '{name} is no valid name for a {type} record'],
+  record_name: ['invalid_argument', '{name} is not a valid name for a {type} record.'],
   url_form: [
     'invalid_argument',
-    'url is an address that starts with http:// or https://, without a user or a password in it',
+    '"url" must start with http:// or https:// and must not contain a user name or a password.',
   ],
   journal_not_allowed: [
     'forbidden',
-    'the policy of this machine does not allow its journal: its owner can add /var/log/journal/** to "skills.paths" of policy.yaml',
+    'The policy of this machine does not allow its journal: its owner can add /var/log/journal/** to "skills.paths" in policy.yaml.',
   ],
-  no_journalctl: ['upstream_error', 'this machine has no journalctl'],
+  no_journalctl: ['upstream_error', 'This machine has no journalctl.'],
   journalctl_failed: ['upstream_error', 'journalctl {detail}'],
-  time_form: ['invalid_argument', '{text} is no time in RFC 3339'],
-  no_ping: ['upstream_error', 'this machine has no ping'],
+  time_form: ['invalid_argument', '{text} is not a valid RFC 3339 time.'],
+  no_ping: ['upstream_error', 'This machine has no ping.'],
   ping_failed: ['upstream_error', 'ping {why}'],
   restart_not_allowed: [
     'forbidden',
-    'the policy of this machine does not allow a restart of {unit}: its owner can add it to "skills.services" of policy.yaml',
+    'The policy of this machine does not allow a restart of {unit}: its owner can add it to "skills.services" in policy.yaml.',
   ],
-  no_systemctl: ['upstream_error', 'this machine has no systemctl'],
-  restart_failed: ['upstream_error', 'the restart of {unit} {why}'],
+  no_systemctl: ['upstream_error', 'This machine has no systemctl.'],
+  restart_failed: ['upstream_error', 'The restart of {unit} {why}'],
 });

@@ -11,8 +11,7 @@ export const enrolmentRoutes = (enrolments: Enrolments): readonly RouteDeclarati
     method: 'POST',
     path,
     access: 'edge:enrol',
-    summary:
-      'Create an enrolment token; the response contains the command to run on each machine',
+    summary: 'Create an enrolment token; the response contains the command to run on each machine',
     body: EnrolmentDraft,
     response: NewEnrolment,
     errors: ['not_found'],

@@ -1,5 +1,5 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('edge', {
-  no_edge: ['not_found', 'there is no edge {id}'],
+  no_edge: ['not_found', 'There is no edge {id}.'],
 });

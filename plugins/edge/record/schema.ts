@@ -89,13 +89,15 @@ export const EdgeItem = Type.Object({
   device_id: orNull(Type.Integer()),
   device_reason: orNull(Type.String({ description: 'Why it watches no device' })),
   machine_bound: Type.Boolean({
-    description:
-      "Whether it is bound to one machine by that machine's key; older agents have none",
+    description: "Whether it is bound to one machine by that machine's key; older agents have none",
   }),
   refused_machine: orNull(
     Type.Object(
       { at: Timestamp, ip: Type.String(), reason: Type.String() },
-      { description: 'A machine that was refused because it used this secret without being its machine' },
+      {
+        description:
+          'A machine that was refused because it used this secret without being its machine',
+      },
     ),
   ),
   host_info: orNull(
@@ -225,8 +227,7 @@ export const EdgePluginItem = Type.Object({
   health: Health,
   settled: orNull(
     Type.Boolean({
-      description:
-        'Whether the edge has the current configuration; null while it is offline',
+      description: 'Whether the edge has the current configuration; null while it is offline',
     }),
   ),
 });

@@ -8,7 +8,10 @@ const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =
 const Timestamp = Type.String({ format: 'date-time' });
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Line = { maxLength: 100, pattern: '^\\P{Cc}*$' };
-const DisplayName = Type.String({ ...Line, description: 'Default: derived from the e-mail address' });
+const DisplayName = Type.String({
+  ...Line,
+  description: 'Default: derived from the e-mail address',
+});
 const Email = Type.String({
   minLength: 3,
   maxLength: 300,
@@ -50,7 +53,9 @@ export const User = Type.Object({
 });
 
 export const UserQuery = Type.Object({
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the e-mail address or the name' })),
+  q: Type.Optional(
+    Type.String({ maxLength: 200, description: 'Part of the e-mail address or the name' }),
+  ),
   role: Type.Optional(RoleName),
   status: Type.Optional(Status),
   org_id: Type.Optional(Id),
@@ -127,7 +132,9 @@ export const Org = Type.Object({
   name: Type.String(),
   description: Type.String(),
   parent_id: orNull(Id),
-  device_selector: orNull(Type.String({ description: 'Selector of the devices that its members see; null: all' })),
+  device_selector: orNull(
+    Type.String({ description: 'Selector of the devices that its members see; null: all' }),
+  ),
   created_at: Timestamp,
   updated_at: Timestamp,
 });

@@ -33,9 +33,7 @@ const Indicator = orNull(
     name: Type.String(),
     usual: orNull(Type.Number()),
     worst: orNull(Type.Number()),
-    deviation: orNull(
-      Type.Number({ description: 'In units of its normal deviation' }),
-    ),
+    deviation: orNull(Type.Number({ description: 'In units of its normal deviation' })),
     since: MaybeInstant,
   }),
 );

@@ -3,20 +3,23 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('knowledge', {
   no_host_key: [
     'not_found',
-    '{name} has no key of the host {unknown}; its hosts say which there are',
+    '{name} has no key of the host {unknown}; its hosts are listed with it.',
   ],
   identity_in_use: [
     'conflict',
-    'the identity {name} is used by the repository {url}; remove that one first',
+    'The identity {name} is used by the repository {url}; delete that one first.',
   ],
-  private_key: ['conflict', 'the private key of {name} cannot be decrypted; make a new identity'],
+  private_key: [
+    'conflict',
+    'The private key of {name} cannot be decrypted; create a new identity.',
+  ],
   no_ssh_identity: [
     'not_found',
-    'there is no SSH identity {id}; GET /api/v1/knowledge/ssh-identities lists them',
+    'There is no SSH identity {id}; GET /api/v1/knowledge/ssh-identities lists all.',
   ],
-  identity_taken: ['conflict', '{what}; use number {id}, or choose another'],
+  identity_taken: ['conflict', '{what}; use number {id}, or choose another.'],
   identity_unusable: [
     'invalid_argument',
-    'the private key cannot be used: {problemOf}; paste an ed25519 key without a passphrase, such as "ssh-keygen -t ed25519 -N \'\'" makes, or let svc generate one',
+    'The private key is not usable: {problemOf}; paste an ed25519 key without a passphrase, as created by "ssh-keygen -t ed25519 -N \'\'", or let svc generate one.',
   ],
 });

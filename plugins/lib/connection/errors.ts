@@ -3,6 +3,6 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('connection', {
   no_url: [
     'invalid_argument',
-    '{stray} is given without url: name the address that it belongs to, or leave both out',
+    '{stray} was passed without url: pass the address that it belongs to, or leave both out.',
   ],
 });

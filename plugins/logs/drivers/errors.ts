@@ -3,8 +3,8 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('logs', {
   odd_answer: [
     'upstream_error',
-    'the remote log store does not answer as Loki does: {what}; is logs.remote_url right?',
+    'The remote log store does not answer like Loki: {what}; check logs.remote_url.',
   ],
-  no_endpoint: ['not_found', 'there is no endpoint {name}'],
-  parameter_length: ['invalid_argument', '{key} is longer than {max} characters'],
+  no_endpoint: ['not_found', 'There is no endpoint {name}.'],
+  parameter_length: ['invalid_argument', '{key} is longer than {max} characters.'],
 });

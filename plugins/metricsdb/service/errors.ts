@@ -1,14 +1,14 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('metricsdb', {
-  scratch_full: ['budget_exceeded', 'a scratch store holds {max} samples at most'],
-  scratch_order: ['invalid_argument', 'samples of a series must come in the order of their times'],
+  scratch_full: ['budget_exceeded', 'A scratch store may have at most {max} samples.'],
+  scratch_order: ['invalid_argument', 'Samples of a series must be in order of time.'],
   too_many_scratches: [
     'rate_limited',
-    '{max} scratch stores are in use already; try again when one is closed',
+    '{max} scratch stores are in use; try again when one is closed.',
   ],
   scratch_closed: [
     'not_found',
-    'the scratch store is closed: it was idle for five minutes, or its thread was restarted; open another',
+    'The scratch store was closed: it was idle for five minutes, or its thread was restarted; open another one.',
   ],
 });

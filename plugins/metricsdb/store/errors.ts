@@ -3,10 +3,10 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('metricsdb', {
   no_store: [
     'unavailable',
-    'the embedded metrics store is not in use: another driver is set, or it could not be opened',
+    'The embedded metrics store is not in use: another driver is set, or it failed to open.',
   ],
   head_full: [
     'rate_limited',
-    'metrics store: the head is full and is being written to disk; retry in a moment',
+    'The head of the metrics store is full and is being written to disk; retry in a moment.',
   ],
 });

@@ -1,14 +1,14 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('model', {
-  none: ['conflict', 'no model is set up: {setUp}'],
+  none: ['conflict', 'No model is configured: {setUp}'],
   no_provider: [
     'conflict',
-    'the model "{id}" is of no provider; a model is named <provider>/<model> with one of {names}',
+    'The model "{id}" belongs to no provider; name a model as <provider>/<model> with one of {names}.',
   ],
   not_configured: [
     'conflict',
-    'the model "{id}" cannot be asked: its provider is not set up; {setUp}',
+    'The model "{id}" is not available: its provider is not configured; {setUp}',
   ],
   http: ['upstream_error', 'HTTP {status}'],
 });

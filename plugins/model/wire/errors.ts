@@ -3,24 +3,24 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('model', {
   silent: [
     'upstream_error',
-    '{provider}/{model}: it has sent no content for {seconds} seconds, only signs of life; llm.content_timeout_seconds allows more',
+    '{provider}/{model}: no content for {seconds} seconds, only keep-alives; llm.content_timeout_seconds allows more.',
   ],
   broken_stream: ['upstream_error', '{provider}/{model}: {cause}'],
-  not_reached: ['upstream_error', '{provider} was not reached: {cause}'],
+  not_reached: ['upstream_error', '{provider} cannot be reached: {cause}'],
   unanswered: ['upstream_error', '{provider} did not finish its answer: {cause}'],
   no_model_there: [
     'upstream_error',
-    '{provider} answers with a page of the web, not as a model does; check {urlSetting}{said}',
+    '{provider} answers with a web page, not like a model; check {urlSetting}{said}.',
   ],
   key_refused: [
     'upstream_error',
-    '{provider} refuses the key (HTTP {status}); check {keySetting}{said}',
+    '{provider} rejects the key (HTTP {status}); check {keySetting}{said}.',
   ],
   unknown: [
     'upstream_error',
-    '{provider} has no model {model} (HTTP 404); check its name and {urlSetting}{said}',
+    '{provider} has no model {model} (HTTP 404); check its name and {urlSetting}{said}.',
   ],
-  too_long: ['upstream_error', 'the conversation is too long for {provider}/{model}{said}'],
-  busy: ['upstream_error', '{provider} {state} (HTTP {status}){said}'],
-  refused: ['upstream_error', '{provider} refuses the request (HTTP {status}){said}'],
+  too_long: ['upstream_error', 'The conversation is too long for {provider}/{model}{said}.'],
+  busy: ['upstream_error', '{provider} {state} (HTTP {status}){said}.'],
+  refused: ['upstream_error', '{provider} rejects the request (HTTP {status}){said}.'],
 });

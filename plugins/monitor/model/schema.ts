@@ -211,7 +211,9 @@ export const DashboardQuery = Type.Object(
         description: 'RFC 3339, seconds or milliseconds since 1970, or now-6h. Default: now-1h',
       }),
     ),
-    to: Type.Optional(Type.String({ maxLength: 40, description: 'In the same form. Default: now' })),
+    to: Type.Optional(
+      Type.String({ maxLength: 40, description: 'In the same form. Default: now' }),
+    ),
     step: Type.Optional(
       Type.String({
         maxLength: 20,

@@ -60,8 +60,7 @@ export const dashboardRoutes = ({
     path: '/api/v1/observability/dashboards/{uid}',
     access: 'any',
     devices: 'narrowed',
-    summary:
-      'Get a dashboard with data: panels with their series, variables with their values',
+    summary: 'Get a dashboard with data: panels with their series, variables with their values',
     description:
       'A panel without data says why: error if a query failed, missing if all succeeded.',
     params: DashboardUid,

@@ -3,19 +3,19 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('session', {
   set_up_over: [
     'conflict',
-    'set-up is over: there is an administrator already, who can make more accounts',
+    'Setup is complete: an administrator exists and can create more accounts.',
   ],
   set_up_token_invalid: [
     'unauthorized',
-    'the set-up token is not valid or has expired; the current one stands in {file} of the data folder',
+    'The setup token is invalid or has expired; the current one is in {file} in the data folder.',
   ],
   wrong_credentials: [
     'unauthorized',
-    'the e-mail or the password is not right, or the account is disabled',
+    'The e-mail address or the password is wrong, or the account is disabled.',
   ],
   registration_closed: [
     'forbidden',
-    'registration is closed: ask an administrator for an account, or let one set auth.registration to open',
+    'Registration is closed: ask an administrator for an account, or to set auth.registration to open.',
   ],
-  throttled: ['rate_limited', '{reason}; try again in {seconds} s'],
+  throttled: ['rate_limited', '{reason}; try again in {seconds} s.'],
 });

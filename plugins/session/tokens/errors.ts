@@ -1,22 +1,22 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('session', {
-  no_active_user: ['invalid_argument', 'there is no active user {owner} to act for'],
+  no_active_user: ['invalid_argument', 'There is no active user {owner} to act as.'],
   too_many_tokens: [
     'conflict',
-    'there are {max} API tokens already; delete one that is not used any more',
+    'The limit of {max} API tokens is reached; delete some that are not needed.',
   ],
-  no_api_token: ['not_found', 'there is no API token {id}'],
+  no_api_token: ['not_found', 'There is no API token {id}.'],
   user_id_missing: [
     'invalid_argument',
-    'user_id is required: an operator has no account, so name the user the token acts for',
+    'user_id is required: an operator has no account, so name the user that the token acts as.',
   ],
-  acts_for_maker: ['forbidden', 'an API token acts for the one who makes it; leave user_id out'],
-  expires_at: ['invalid_argument', 'expires_at {message}; an API token lives for a year at most'],
-  beyond_you: ['invalid_argument', 'a token cannot do more than you: {message}'],
+  acts_for_maker: ['forbidden', 'An API token acts as the user who creates it; leave user_id out.'],
+  expires_at: ['invalid_argument', 'expires_at {message}; an API token lasts a year at most.'],
+  beyond_you: ['invalid_argument', 'A token cannot do more than you: {message}'],
   no_action: [
     'invalid_argument',
-    '{action} is no action that anything asks for; GET /api/v1/policy/actions lists them, {area} means a whole area, and read:* all that a person may look at',
+    '{action} is not an action; GET /api/v1/policy/actions lists all, {area} means a whole area, and read:* means all reading.',
   ],
-  edge_disabled: ['forbidden', 'edge {edge} is disabled; enable it before it may send anything'],
+  edge_disabled: ['forbidden', 'Edge {edge} is disabled; enable it before it sends data.'],
 });

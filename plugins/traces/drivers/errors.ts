@@ -3,14 +3,14 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('traces', {
   odd_answer: [
     'upstream_error',
-    'the remote trace store does not answer as Tempo does: {what}; is traces.remote_url right?',
+    'The remote trace store does not answer like Tempo: {what}; check traces.remote_url.',
   ],
   no_echo: [
     'upstream_error',
-    'the remote trace store does not answer as Tempo does: it has no echo; is traces.remote_url right?',
+    'The remote trace store does not answer like Tempo: it has no echo; check traces.remote_url.',
   ],
   remote_too_slow: [
     'unavailable',
-    'the remote trace store did not answer for all traces in time: ask for fewer',
+    'The remote trace store timed out for some traces: request fewer.',
   ],
 });

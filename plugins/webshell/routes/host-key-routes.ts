@@ -14,8 +14,7 @@ export const hostKeyRoutes = (
     path,
     access: shellAction,
     devices: 'narrowed',
-    summary:
-      'List trusted SSH host keys, and the keys that were refused',
+    summary: 'List trusted SSH host keys, and the keys that were refused',
     items: HostKeyItem,
     handle: async ({ principal, page }) => hostKeys.list(await authority.seenBy(principal), page),
   }),

@@ -52,9 +52,7 @@ const Recording = Type.Object({
 
 export const SessionItem = Type.Object({
   id: Id,
-  user_id: orNull(
-    Type.Integer({ description: 'null: an operator of the machine of svc' }),
-  ),
+  user_id: orNull(Type.Integer({ description: 'null: an operator of the machine of svc' })),
   device_id: Id,
   edge_id: Id,
   remote_user: Type.String(),

@@ -439,7 +439,7 @@ describe('the evaluator', () => {
     house.book.add({ rule_key: 'cpu', interval_seconds: 5 });
     house.answers.set(
       'cpu',
-      new SvcError('unavailable', 'the metrics store is not running; enable its plugin'),
+      new SvcError('unavailable', 'The metrics store is not running; enable its plugin.'),
     );
     await house.pass(50 * second, second);
     assert.ok([...house.evaluator.rules][0]!.failures >= 9);

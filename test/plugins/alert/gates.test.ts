@@ -467,7 +467,7 @@ describe('a silence', () => {
     );
     await assert.rejects(
       add({ matchers: [{ name: 'team', op: '=~', value: '(a' }] }),
-      /not a regular expression/,
+      /not a valid regular expression/,
     );
     await assert.rejects(
       add({ matchers: [{ name: 'team', op: '=', value: 'x' }], ends_at: '2030-01-01T00:00:00Z' }),

@@ -279,7 +279,10 @@ test('a silence is previewed, edited and says whom it mutes; one that recurs kee
   const twice = await house.fetch(silences, post({ ...draft, name }));
   assert.deepEqual(
     [twice.status, ((await twice.json()) as { message: string }).message],
-    [409, `a silence is called "moving house" already: choose another name, or change that one`],
+    [
+      409,
+      `A silence named "moving house" already exists: choose another name, or update that one.`,
+    ],
   );
   const muted = async (): Promise<readonly string[]> =>
     (await house.json(`${silences}/${id}/muted`)).items.map(
@@ -352,7 +355,7 @@ test('a rule whose store is gone says so in runtime-info, and keeps its state un
   await clockOn();
   const info = await house.json('/api/v1/alerts/runtime-info');
   const [failing] = info.failing.filter(({ rule_id: id }: { rule_id: number }) => id === rule.id);
-  assert.match(failing.error, /the metrics store is not running/);
+  assert.match(failing.error, /The metrics store is not running/);
   assert.ok(
     failing.failures >= 3 &&
       info.last_cycle.rules_failed > 0 &&

@@ -130,7 +130,7 @@ test('what cannot work is refused by field and reason', async (t) => {
   const second = await call('POST', 'alert-rules', draft());
   assert.deepEqual(
     [second.status, second.body.message],
-    [409, 'there is a rule with the rule_key cpu_busy already'],
+    [409, 'rule_key cpu_busy already exists.'],
   );
   const renamed = await call('PUT', `alert-rules/${first.body.id}`, draft({ rule_key: 'other' }));
   assert.match(renamed.body.message, /^rule_key must stay cpu_busy/);

@@ -17,7 +17,7 @@ test('two people sign what is dangerous, and every wrong pair is refused', async
     const one = await asked();
     assert.equal((await sign('anna', one)).body.status, 'partially_signed');
     const again = await sign('anna', one);
-    assert.deepEqual([again.status, /signed this already/.test(again.body.message)], [403, true]);
+    assert.deepEqual([again.status, /already signed this/.test(again.body.message)], [403, true]);
     assert.equal(await statusOf(one.id), 'partially_signed');
     await assert.rejects(book().begin(one.id, one.args), { code: 'conflict' });
     assert.deepEqual(
@@ -129,7 +129,7 @@ test('two people sign what is dangerous, and every wrong pair is refused', async
     const late = await sign('anna', one);
     assert.deepEqual(
       [late.status, late.body.message],
-      [409, `approval ${one.id} is denied already: the backup runs`],
+      [409, `Approval ${one.id} is denied already: the backup runs.`],
     );
     assert.equal((await book().get(one.id))!.reason, 'the backup runs');
     const both = await asked();

@@ -80,7 +80,7 @@ test('when its row cannot be written, a change does not happen and its caller is
     assert.equal(answer.status, 503);
     assert.match(
       ((await answer.json()) as { message: string }).message,
-      /could not be written to the audit trail, so it was not made/,
+      /could not be recorded in the audit log, so it was not made/,
     );
   }
   assert.equal(

@@ -116,7 +116,7 @@ test('a cancelled run withdraws its approval; a reload while it waits changes no
   await kit.house.reload('chat');
   const early = await kit.ask('anna', 'DELETE', `/chat/sessions/${kit.session}`);
   assert.deepEqual(
-    [early.status, /a run of this session is not over/.test(early.body.message)],
+    [early.status, /This session has an active run/.test(early.body.message)],
     [409, true],
     'its approval would lead to nothing',
   );

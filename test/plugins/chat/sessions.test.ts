@@ -168,7 +168,10 @@ test('a session is its owner’s: another does not find it, an administrator rea
     });
     assert.deepEqual(
       [refused.status, refused.body.message],
-      [403, 'session belongs to another person; open your own with POST /api/v1/chat/sessions'],
+      [
+        403,
+        'This session belongs to another user; create your own with POST /api/v1/chat/sessions.',
+      ],
       path,
     );
   }

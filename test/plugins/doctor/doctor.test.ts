@@ -166,7 +166,10 @@ test('a host whose clock is off, and hosts that agree that this one is', async (
 
 test('a model that calls no tools, and none at all', async (t) => {
   const house = await startTestHost(t, { plugins: ['doctor', 'model'] });
-  assert.match((await found(house, 'model')).detail, /^no model is available, so agents do not answer/);
+  assert.match(
+    (await found(house, 'model')).detail,
+    /^no model is available, so agents do not answer/,
+  );
   const fake = await FakeModel.start({ rules: [{ reply: { text: 'I cannot.' } }] });
   t.after(() => fake.close());
   const environment = {

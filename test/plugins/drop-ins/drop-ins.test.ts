@@ -199,7 +199,7 @@ describe('what lies in the folders', () => {
         name: 'b',
         file: folder.at('agents/b.md'),
         state: 'broken',
-        error: `${folder.at('agents/b.md')}: the first line must be exactly ---, the beginning of the header; it is "no header"`,
+        error: `${folder.at('agents/b.md')}: The first line must be exactly ---, which opens the header; it is "no header".`,
         loaded_at: undefined,
         changed_at: 1_000,
       },
@@ -287,7 +287,7 @@ describe('what lies in the folders', () => {
     assert.deepEqual(states(), ['evil broken', 'scout ok', 'walk ok']);
     assert.match(
       entry('plugins/forest/agents/evil.md')?.error ?? '',
-      /^plugins\/forest\/agents\/evil\.md: the first line must be exactly ---/,
+      /^plugins\/forest\/agents\/evil\.md: The first line must be exactly ---/,
     );
 
     carry('forest', 'agents/scout.md', 'broken');
@@ -314,7 +314,7 @@ describe('what lies in the folders', () => {
     await dropIns.load();
     assert.deepEqual(log.lines, [
       'info: persona "a" serves',
-      `warn: ${file}: the first line must be exactly ---, the beginning of the header; it is "broken"`,
+      `warn: ${file}: The first line must be exactly ---, which opens the header; it is "broken".`,
       'info: persona "a" serves',
       'info: persona "a" is withdrawn',
     ]);

@@ -256,7 +256,7 @@ describe('file systems', () => {
     assert.deepEqual(found, ['/', '/keep']);
     assert.throws(
       () => new Box(root, { filesystem: { mount_exclude: '(' } }),
-      /filesystem\.mount_exclude is no regular expression/,
+      /filesystem\.mount_exclude is not a valid regular expression/,
     );
   });
 });

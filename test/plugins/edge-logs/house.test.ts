@@ -74,5 +74,5 @@ test('an expression that is none keeps the plugin from coming up, and says so', 
   });
   const { state, cause } = edge.host.explain('edge-logs');
   assert.equal(state, 'failed');
-  assert.match(cause!, /multiline_start "\(" is no RE2 expression/);
+  assert.match(cause!, /multiline_start "\(" is not a valid RE2 expression/);
 });

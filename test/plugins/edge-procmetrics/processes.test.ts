@@ -286,7 +286,7 @@ describe('groups of processes', () => {
     );
     assert.throws(
       () => machineOf(t, { groups: [{ name: 'x', comm: '(' }] }, {}),
-      /groups\[0\]\.comm is no regular expression/,
+      /groups\[0\]\.comm is not a valid regular expression/,
     );
     assert.throws(() => specOf('edge-procmetrics', { groups: [{ name: 'x' }] }));
   });

@@ -205,7 +205,7 @@ test('a machine tells of itself, asks around and restarts what its owner has lis
       assert.deepEqual(seen, [['GET', '/a?b=1', `127.0.0.1:${port}`, undefined]]);
       await assert.rejects(
         run('http_probe', { url: `http://user:pass@127.0.0.1:${port}/` }),
-        /without a user or a password/,
+        /must not contain a user name or a password/,
       );
       const { result: dead } = await run('http_probe', { url: 'https://127.0.0.1:1/' });
       assert.deepEqual([field(dead, 'answered'), field(dead, 'error')], [false, 'ECONNREFUSED']);
@@ -246,7 +246,7 @@ test('a machine tells of itself, asks around and restarts what its owner has lis
       const failed = await run('service_restart', { service: 'bad' }, { change: true });
       assert.deepEqual(
         [failed.status, failed.error!.message],
-        ['error', 'the restart of bad.service failed with code 1: Job for bad.service failed.'],
+        ['error', 'The restart of bad.service failed with code 1: Job for bad.service failed.'],
       );
       await assert.rejects(
         run('service_restart', { service: 'ssh' }, { change: true }),
@@ -254,11 +254,11 @@ test('a machine tells of itself, asks around and restarts what its owner has lis
       );
       await assert.rejects(
         run('service_restart', { service: 'web' }),
-        /is mutating; it is asked for with skill_change/,
+        /is mutating; it needs skill_change/,
       );
       await assert.rejects(
         run('processes', {}, { change: true }),
-        /is safe; it is asked for with skill_execute/,
+        /is safe; it needs skill_execute/,
       );
       await assert.rejects(
         run('service_restart', { service: '--help' }, { change: true }),
@@ -412,5 +412,5 @@ test('the log hides secrets, keeps five files, and nothing is done when it canno
   const kept = join(edge.dataDir, 'plugins/edge-skills/skills.log');
   rmSync(kept);
   symlinkSync('/dev/null', kept);
-  await assert.rejects(run('processes'), /writing the skill log of this machine failed/);
+  await assert.rejects(run('processes'), /Writing the skill log of this machine failed/);
 });

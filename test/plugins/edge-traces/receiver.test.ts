@@ -145,11 +145,11 @@ test('what is no export is refused so that nobody sends it again', async (t) => 
     assert.equal(answer.headers.get('retry-after'), null);
   }
   const refused = await it.post('{', json);
-  assert.deepEqual(await refused.json(), { code: 3, message: 'the body is not JSON' });
+  assert.deepEqual(await refused.json(), { code: 3, message: 'The body is not JSON.' });
   const status = Buffer.from(await (await it.post('\u0007garbage')).arrayBuffer());
   assert.deepEqual(
     [status[0], status[1], status[2], status.subarray(4).toString()],
-    [8, 3, 18, 'the body is no ExportTraceServiceRequest in protobuf'],
+    [8, 3, 18, 'The body is not a protobuf ExportTraceServiceRequest.'],
   );
   const get = await fetch(it.url);
   assert.deepEqual([get.status, get.headers.get('allow')], [405, 'POST']);
@@ -171,7 +171,7 @@ test('without room an export is refused for a while, and nothing is answered bef
   });
   assert.deepEqual(
     [broken.status, await broken.json()],
-    [500, { code: 13, message: 'the export could not be stored' }],
+    [500, { code: 13, message: 'Storing the export failed.' }],
   );
   let release!: () => void;
   it.keep = () => new Promise((resolve) => (release = resolve));

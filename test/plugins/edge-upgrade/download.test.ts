@@ -189,7 +189,7 @@ test('a package is fetched whole, from where it may come from, and from nowhere 
       'http://[',
       '//example.org/x',
     ]) {
-      assert.throws(() => sourceOf(bad, identity), /package of the upgrade/, bad);
+      assert.throws(() => sourceOf(bad, identity), /upgrade package/, bad);
     }
   });
 });

@@ -18,7 +18,7 @@ export const badPayloads: readonly BadPayload[] = [
   {
     name: 'another digest',
     make: (offer) => offer(good, { sha256: 'a'.repeat(64) }),
-    reason: /has the sha256 [0-9a-f]{64}, not the one/,
+    reason: /has the sha256 [0-9a-f]{64}, not the ordered one/,
   },
   {
     name: 'signed by nobody we know',
@@ -32,7 +32,7 @@ export const badPayloads: readonly BadPayload[] = [
         response.writeHead(200, { 'content-length': good.length });
         response.write(good.slice(0, 50), () => void response.destroy());
       }),
-    reason: /broke off in the middle of the package/,
+    reason: /was lost in the middle of the package/,
     leaves: ['.new'],
   },
   {

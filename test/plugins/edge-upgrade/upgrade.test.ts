@@ -106,7 +106,7 @@ test('whatever is ordered, an agent that the manager knows remains, and says wha
         }
       });
       await order(ordered);
-      await assert.rejects(order({ ...ordered, job_id: 'another' }), /another upgrade/);
+      await assert.rejects(order({ ...ordered, job_id: 'another' }), /Another upgrade/);
       const fetched = await killWhen(
         'it is being fetched',
         () => state() === 'downloading' && existsSync(join(dataDir, 'versions/.new')),
@@ -205,7 +205,7 @@ test('a machine with an open shell is left alone, unless the order insists', asy
   const stream = await (await manager.session()).open('tcp', { host: '127.0.0.1', port });
   stream.on('error', () => undefined);
   const ordered = offer(agentProgram('2.0.0'));
-  await assert.rejects(order(ordered), { code: 'conflict', message: /a shell is open/ });
+  await assert.rejects(order(ordered), { code: 'conflict', message: /A shell is open/ });
   const forced = { ...ordered, job_id: 'forced', force: true };
   await order(forced);
   assert.equal((await ended('forced')).state, 'succeeded');

@@ -78,7 +78,7 @@ test('behind real nginx with a certificate that nobody signed, an agent talks to
       );
       assert.deepEqual(await push(wrong), {
         kind: 'later',
-        reason: `${new URL(url).host} shows another key than the one that is pinned in edge.json`,
+        reason: `The key of ${new URL(url).host} does not match the one that is pinned in edge.json.`,
         afterMs: undefined,
       });
       assert.match(JSON.stringify(await push(undefined)), /"later".*self-signed/);

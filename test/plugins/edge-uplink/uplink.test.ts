@@ -96,7 +96,7 @@ test('an enrolled agent connects, says who it is and what it can, and takes what
     await until('the lamp is off', () => edge.host.explain('edge-lamp').state === 'disabled');
     const { state, last_error } = await crashed();
     assert.equal(state, 'crashed');
-    assert.match(last_error, /spec of lamp does not fit: \/watts/);
+    assert.match(last_error, /spec of lamp is invalid: \/watts/);
   });
 
   await t.test('a plugin that breaks is started again, ever later', async () => {

@@ -159,7 +159,7 @@ describe('the first administrator', () => {
     );
     assert.match(
       second.log(),
-      /no administrator was created: there is a user with the e-mail ada@example.org already/,
+      /no administrator was created: A user with the e-mail address ada@example.org already exists/,
     );
   });
 

@@ -78,7 +78,7 @@ describe('the device selector of an organization', () => {
     );
     const gone = await ask('DELETE', `/orgs/${acme.id}`);
     assert.deepEqual(
-      [gone.status, /narrows what its 2 members see/.test(gone.body.message)],
+      [gone.status, /limits what its 2 members see/.test(gone.body.message)],
       [409, true],
     );
     assert.equal(

@@ -212,7 +212,7 @@ test('a change is approved by buttons that are good for what was shown, by peopl
   );
   assert.match(
     await answerTo(office, app, { text: own, from: 'U1', pressed: true }),
-    /signed this already/,
+    /already signed this/,
   );
   assert.deepEqual(office.done, []);
   await office.say(app, { text: others, from: 'U2', pressed: true });

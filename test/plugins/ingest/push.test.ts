@@ -153,7 +153,7 @@ describe('a push', () => {
     assert.equal(traces.status, 503);
     assert.deepEqual(await traces.json(), {
       code: 14,
-      message: 'Service traces.ingest has no provider at the moment.',
+      message: 'Service traces.ingest is not available now.',
     });
   });
 

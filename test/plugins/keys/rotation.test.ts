@@ -186,7 +186,7 @@ test('a stop during a rotation is not kept waiting, and the next start goes on',
     const rotation = rotationOf(storage);
     const stopped = assert.rejects(rotation.rotate(), {
       code: 'unavailable',
-      message: /the rotation was stopped; the remaining secrets/,
+      message: /The rotation was stopped; the remaining secrets/,
     });
     await rotation.stop();
     await storage.close();
@@ -225,7 +225,7 @@ test('a key file that cannot be written leaves the old key sealing, and the star
     mkdirSync(`${keyFile(dir)}.tmp`);
     await assert.rejects(rotationOf(storage).rotate(), {
       code: 'unavailable',
-      message: /The key file cannot be written .*; the old key seals on/,
+      message: /The key file cannot be written .*; the old key stays in use/,
     });
     assert.equal(newestKey(storage), old);
     rmdirSync(`${keyFile(dir)}.tmp`);
@@ -265,7 +265,7 @@ test('with the key in the environment a rotation says how, and with a second one
     await assert.rejects(rotationOf(storage).rotate(), {
       code: 'conflict',
       message:
-        /comes from SVC_SECRET_KEY.*behind the old one, separated by a comma, and start svc again/,
+        /comes from SVC_SECRET_KEY.*append it to the old one, separated by a comma, and start svc again/,
     });
     await storage.close();
 

@@ -74,7 +74,7 @@ test('no new key is made when the trail cannot take the row, and none with a sin
   });
   const { status, body } = await given.ask('POST', '/api/v1/keys/rotate');
   assert.deepEqual([status, body.error], [409, 'conflict']);
-  assert.match(body.message, /put it behind the old one, separated by a comma/);
+  assert.match(body.message, /append it to the old one, separated by a comma/);
 });
 
 test('only an administrator rotates', async (t) => {

@@ -41,6 +41,6 @@ test('the commands find a document by a question, and print it with its lines', 
   );
   assert.match(
     (await call('knowledge', 'show', 'playbook://hosts/none.md')).stderr,
-    /there is no document "playbook:\/\/hosts\/none\.md"/,
+    /There is no document "playbook:\/\/hosts\/none\.md"/,
   );
 });

@@ -85,7 +85,7 @@ test('a message goes over TLS to a server that is who it says, signed in, and ar
   ]);
   await assert.rejects(sender.send({ ...mail, to: ['no@example.org'] }), {
     code: 'conflict',
-    message: /refused the e-mail: 550 no such mailbox/,
+    message: /rejected the e-mail: 550 no such mailbox/,
   });
   office.quirks.push(later(451));
   await assert.rejects(sender.send(mail), { code: 'unavailable', message: /451 say it again/ });

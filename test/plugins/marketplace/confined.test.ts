@@ -150,7 +150,7 @@ test('a pack that opens connections by itself is said to be out of reach of a ce
     });
   assert.match(
     (await ceiling('api.example')).body.message,
-    /dialer opens connections by itself .* no ceiling of hosts holds it/,
+    /dialer opens connections by itself .* a ceiling of hosts cannot limit it/,
   );
   assert.equal((await ceiling()).status, 200);
 });
@@ -249,7 +249,7 @@ test('an archive comes as the file of a form, too; a name that is taken gets the
     'skills/triage/SKILL.md': skillText('triage'),
   });
   assert.deepEqual(
-    [taken.status, /a name that another persona or skill has/.test(taken.body.message)],
+    [taken.status, /which another persona or skill has/.test(taken.body.message)],
     [409, true],
   );
 });

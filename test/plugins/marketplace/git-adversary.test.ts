@@ -240,7 +240,10 @@ test('no transport but https, no option, no password and no path out is a reposi
     [{ url: 'git://git.example/x' }, /a repository is an https/],
     [{ url: 'ssh://git@git.example/x' }, /a repository is an https/],
     [{ url: '--upload-pack=touch /tmp/x' }, /a repository is an https/],
-    [{ url: 'https://anna:secret@git.example/x.git' }, /a user or a password in an address/],
+    [
+      { url: 'https://anna:secret@git.example/x.git' },
+      /Leave user name and password out of the address/,
+    ],
     [{ url: 'https://git.example/x', ref: '--upload-pack=id' }, /ref/],
     [{ url: 'https://git.example/x', ref: 'a\nwant b' }, /ref/],
     [{ url: 'https://git.example/x', commit: 'main' }, /commit/],
@@ -254,10 +257,10 @@ test('no transport but https, no option, no password and no path out is a reposi
     url: 'https://anna:secret@packs.example/x.tgz',
     sha256: '0'.repeat(64),
   });
-  assert.match(other.body.message, /a user or a password in an address/);
+  assert.match(other.body.message, /Leave user name and password out of the address/);
   const registry = await ask(house, 'POST', '/registries', {
     name: 'x',
     url: 'https://anna:secret@packs.example/',
   });
-  assert.match(registry.body.message, /a user or a password in an address/);
+  assert.match(registry.body.message, /Leave user name and password out of the address/);
 });

@@ -112,7 +112,7 @@ test('ids that begin with one another, and what is away, are kept apart', async 
   writeFileSync(join(house.dataDir, 'plugins/away/own'), 'of a plugin that is not here now');
   const taken = await upload(house, texts('away', 'away'));
   assert.deepEqual(
-    [taken.status, /has data of "away", which no pack has left here/.test(taken.body.message)],
+    [taken.status, /has data of "away" that no pack has left/.test(taken.body.message)],
     [409, true],
     taken.body.message,
   );
@@ -223,7 +223,7 @@ test('a first install whose migration fails leaves nothing, and says why', async
   };
   const { status, body } = await uploadConfirmed(house, pack);
   assert.deepEqual(
-    [status, /the tables of mill cannot be opened: .*grains already exists/.test(body.message)],
+    [status, /The tables of mill cannot be opened: .*grains already exists/.test(body.message)],
     [409, true],
     body.message,
   );

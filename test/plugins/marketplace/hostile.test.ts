@@ -275,7 +275,7 @@ const attempts: readonly (readonly [name: string, bytes: Buffer, says: RegExp])[
         { name: 'z.txt', data: 'hello' },
       ]),
     ),
-    /this is no pack/,
+    /This is not a pack/,
   ],
   [
     'manifest that is no JSON',

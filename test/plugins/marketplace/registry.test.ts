@@ -111,7 +111,7 @@ test('an index over HTTP is read by its ETag, a pinned key lets in what it has s
   for (const name of ['bare', 'forged']) {
     const refused = await ask(house, 'POST', '/install', { registry: 'signed', pack_id: name });
     assert.deepEqual(
-      [refused.status, /is not signed by the key/.test(refused.body.message)],
+      [refused.status, /is not signed with the key/.test(refused.body.message)],
       [400, true],
       name,
     );
@@ -130,7 +130,7 @@ test('an index over HTTP is read by its ETag, a pinned key lets in what it has s
     url: `${url}/disks.tgz`,
     sha256: '0'.repeat(64),
   });
-  assert.match(other.body.message, /and not the one that was promised/);
+  assert.match(other.body.message, /which is not the announced one/);
   assert.equal(
     (await ask(house, 'POST', '/install', { url: `${url}/disks.tgz`, sha256: sha256(pack) }))
       .status,

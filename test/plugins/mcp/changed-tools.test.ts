@@ -253,7 +253,7 @@ test('a tool that has changed since it was listed is not called by the class tha
   clock.ahead += 60_000;
   const refused = await call();
   assert.equal(refused.body.status, 'error', JSON.stringify(refused.body));
-  assert.match(refused.body.error, /has changed since it was classed/);
+  assert.match(refused.body.error, /has changed since it was classified/);
   assert.equal(server.called.length, 1);
   assert.equal(await kit.classOf('find'), 'dangerous');
 });

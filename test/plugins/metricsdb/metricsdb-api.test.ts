@@ -192,7 +192,7 @@ test('a launched retention is kept over restarts, until a setting says otherwise
   assert.equal(await inForce(), '14d');
   const refused = await call('/api/v1/metricsdb/launch', { retention: '7d' });
   assert.deepEqual([refused.status, refused.body.error], [409, 'conflict']);
-  assert.match(refused.body.message, /metricsdb\.retention is set to 14d, which has the last word/);
+  assert.match(refused.body.message, /metricsdb\.retention is set to 14d, which takes precedence/);
 });
 
 test('the list of settings shows what was launched, and a setting that would leave it in force is refused', async (t) => {

@@ -204,8 +204,8 @@ test('refusals of the other server keep their meaning; trouble between servers i
     ],
     [{ status: 422, body: refused('422', 'cannot') }, 422, 'execution', /^cannot$/],
     [{ status: 503, body: refused('timeout', 'too slow') }, 503, 'timeout', /^too slow$/],
-    [{ status: 401, body: 'no' }, 502, 'unavailable', /does not accept the credentials/],
-    [{ status: 404, body: '<html>' }, 502, 'unavailable', /is it the address before \/api\/v1\?/],
+    [{ status: 401, body: 'no' }, 502, 'unavailable', /does not accept our credentials/],
+    [{ status: 404, body: '<html>' }, 502, 'unavailable', /use the address before \/api\/v1/],
     [
       { status: 500, body: refused('internal', 'it broke') },
       502,
@@ -218,8 +218,8 @@ test('refusals of the other server keep their meaning; trouble between servers i
       'unavailable',
       /status 302/,
     ],
-    [{ body: '<html>hello</html>' }, 502, 'unavailable', /not as the Prometheus API does/],
-    [{ body: refused('bad_data', 'x') }, 502, 'unavailable', /not as the Prometheus API does/],
+    [{ body: '<html>hello</html>' }, 502, 'unavailable', /not like the Prometheus API/],
+    [{ body: refused('bad_data', 'x') }, 502, 'unavailable', /not like the Prometheus API/],
     [
       { body: success({ resultType: 'vector', result: ['x'.repeat(3_000_000)] }) },
       502,

@@ -418,7 +418,7 @@ describe('a variable', () => {
     assert.deepEqual([data, error], [{ result_type: 'matrix', result: [] }, undefined]);
     assert.match(
       missing.message,
-      /the variable device has nothing to choose from: no metric node_load1 in the last 1w; it comes from the plugin hostmetrics of the edge/,
+      /The variable device has nothing to choose from: no metric node_load1 in the last 1w; it comes from the plugin hostmetrics of the edge/,
     );
     assert.deepEqual(
       missing.metrics.map(({ name, seen }: Json) => [name, seen]),
@@ -431,7 +431,7 @@ describe('a variable', () => {
     assert.deepEqual([away.variables[0].error.kind, away.panels[0].error.kind], ['store', 'store']);
     assert.match(
       away.panels[0].error.message,
-      /the variable device has no values: the thread is starting/,
+      /The variable device has no values: the thread is starting/,
     );
   });
 });

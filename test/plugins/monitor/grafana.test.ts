@@ -230,7 +230,7 @@ describe('a Grafana dashboard that is taken over', () => {
       'Rate of lines': /computes numbers from logs/,
       'From SQL': /its datasource is mysql/,
       Wrong: /1:17: parse error/,
-      Lost: /the variable expr, which is left out/,
+      Lost: /The variable expr, which is left out/,
       'Outside of quotes': /host stands outside of quotes/,
       Deploys: /annotations/,
       links: /links/,

@@ -249,7 +249,7 @@ test('an endless loop is ended, its caller is told, and the child comes back', a
   const pid = child.pid!;
   await assert.rejects(
     route(child, 'loop'),
-    refused('unavailable', /ended during the call: did not answer for 300 ms/),
+    refused('unavailable', /stopped during the call: did not answer for 300 ms/),
   );
   await until(() => child.state === 'running');
   assert.equal(await route(child, 'ok'), 1);
@@ -416,7 +416,7 @@ test('a payload above 1 MiB is refused in both directions, one below passes', as
   assert.equal(await route(child, 'echo', { text: 'x'.repeat(mib - 200) }), mib - 200);
   await assert.rejects(
     route(child, 'echo', { text: 'x'.repeat(mib) }),
-    refused('invalid_argument', /may carry 1048576 bytes, this one has/),
+    refused('invalid_argument', /may have 1048576 bytes, and this one has/),
   );
   assert.equal(String(await route(child, 'big', { size: mib - 2 })).length, mib - 2);
   await assert.rejects(
@@ -456,7 +456,7 @@ test('a child that was killed in the middle of a call tells its caller and comes
   process.kill(child.pid!, 'SIGKILL');
   await assert.rejects(
     call,
-    refused('unavailable', /ended during the call: killed by SIGKILL from outside/),
+    refused('unavailable', /stopped during the call: killed by SIGKILL from outside/),
   );
   await until(() => child.state === 'running');
   assert.equal(await route(child, 'ok'), 1);
@@ -694,7 +694,7 @@ test('bodies flow through a process both ways at the pace of who reads them, and
   );
   await assert.rejects(
     gathered(await bytes('crash')),
-    refused('unavailable', /ended during the call: exited with code 4/),
+    refused('unavailable', /stopped during the call: exited with code 4/),
   );
   await until(() => child.state === 'running');
 });

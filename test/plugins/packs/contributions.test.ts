@@ -133,7 +133,7 @@ test('a skill that fails, is late, is given up or dies says so, and the pack goe
   assert.equal(await call(house, 'mill-count'), 2, 'both were told to stop');
   await assert.rejects(
     call(house, 'mill-die'),
-    unavailable(/ended during the call: exited with code 3/),
+    unavailable(/stopped during the call: exited with code 3/),
   );
   for (
     const deadline = Date.now() + 20_000;
@@ -173,13 +173,13 @@ test('migrations without room for tables, and tables without the right, are name
   });
   assert.match(
     none.host.explain('mill').cause!,
-    /has migrations\/001\.sql and no room for tables: ask for "permissions": \{"disk_mb": 64\}/,
+    /has migrations\/001\.sql but no permission for tables: ask for "permissions": \{"disk_mb": 64\}/,
   );
   const house = await houseWith(
     t,
     packOf({ 'mill-ask': `(_input, { db }) => db.all('select 1')` }),
   );
-  await assert.rejects(call(house, 'mill-ask'), /svc answers no all of this pack/);
+  await assert.rejects(call(house, 'mill-ask'), /svc has no method all for this pack/);
 });
 
 test('a child that asks more at once than it may is ended', async (t) => {
@@ -227,11 +227,11 @@ test('a statement without an end is ended at its deadline with the process it ru
   await until(() => loader.processOf('mill').causeKind === 'endless-statement');
   assert.match(
     loader.processOf('mill').cause,
-    /the process of its tables was ended: it ran a statement \(with recursive .*\) for more than 750 ms/,
+    /The process of its tables was ended: it ran a statement \(with recursive .*\) for more than 750 ms/,
   );
   await assert.rejects(
     call(house, 'mill-count'),
-    unavailable(/the tables of mill are backing-off: the process was ended/),
+    unavailable(/The tables of mill are backing-off: the process was ended/),
   );
   let rows: unknown;
   await until(
@@ -255,11 +255,11 @@ test('a pack whose migration fails or has no end does not come up', async (t) =>
   for (const [sql, why] of [
     [
       'CREATE TABLE a (b); CREATE TABLE a (b);',
-      /the tables of mill cannot be opened: .*already exists/,
+      /The tables of mill cannot be opened: .*already exists/,
     ],
     [
       `CREATE TABLE a AS ${endless};`,
-      /the process of its tables was ended: it ran its migrations for more than 1125 ms/,
+      /The process of its tables was ended: it ran its migrations for more than 1125 ms/,
     ],
   ] as const) {
     const house = await startTestHost(t, {

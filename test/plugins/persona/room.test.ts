@@ -180,7 +180,7 @@ test('a file is a persona at once, a broken one serves its last good version, an
   assert.equal(directory.find('ranger')!.max_turns, 5);
 
   const refused = await send('DELETE', '/api/v1/agents/ranger');
-  assert.deepEqual([refused.status, /stands in a file/.test(refused.body.message)], [409, true]);
+  assert.deepEqual([refused.status, /comes from a file/.test(refused.body.message)], [409, true]);
   await send('POST', custom, { ...scout, name: 'ranger' });
   assert.deepEqual(
     [directory.find('ranger')!.source, directory.find('ranger')!.version],

@@ -138,7 +138,7 @@ test('a secret is revealed to somebody who signed in just now, not to an old sig
   const { ask, set, audit, house } = await settingHouse(t);
   await set('torch.api_key', canary);
   for (const [as, sentence] of [
-    ['old', /at most 5 minutes old: sign in again with your password/],
+    ['old', /within the last 5 minutes: sign in again with your password/],
     ['bot', /not to API tokens: sign in with your password/],
   ] as const) {
     const { status, body } = await ask('GET', revealOf('torch.api_key'), { as });
@@ -196,7 +196,7 @@ test('the key of all secrets is not revealed', async (t) => {
   );
   const { status, body } = await ask('GET', revealOf('data.secret_key'));
   assert.equal(status, 409);
-  assert.match(body.message, /is never revealed: it comes from outside/);
+  assert.match(body.message, /cannot be revealed: it is set outside svc/);
   assert.ok(!everythingSaid().includes(key));
 });
 

@@ -213,7 +213,7 @@ describe('a change', () => {
     );
     const gone = await set('torch.brightness', 50, `"${won.body.updated_at}"`);
     assert.equal(gone.status, 409);
-    assert.match(gone.body.message, /nothing is stored for this setting any more/);
+    assert.match(gone.body.message, /Nothing is stored for this setting any more/);
   });
 
   test('many at once leave in force what is stored last', async (t) => {
@@ -305,7 +305,7 @@ test('what cannot be set', async (t) => {
       'data.dir',
       '/tmp',
       409,
-      /data\.dir is set by SVC_DATA_DIR in the environment, which has the last word/,
+      /data\.dir is set by SVC_DATA_DIR in the environment, which takes precedence/,
     ],
   ] as const) {
     await t.test(`${what}: refused with a sentence`, async () => {

@@ -127,11 +127,11 @@ test('a tool of edges runs on devices that its caller sees; others are not there
   );
   assert.deepEqual(
     [(await look({ device_id: 8 })).message, (await look({ device_id: 9 })).message],
-    ['there is no device 8', 'there is no device 9'],
+    ['There is no device 8.', 'There is no device 9.'],
   );
   assert.deepEqual(
     [(await look({ edge_id: 4 })).message, (await look({ edge_id: 5 })).message],
-    ['edge 4 watches no device', 'edge 5 watches no device'],
+    ['Edge 4 has no device.', 'Edge 5 has no device.'],
   );
   assert.deepEqual(ran, [4, 3, 3]);
   const sample = await ask('anna', 'POST', '/skills/sample_safe/execute', {

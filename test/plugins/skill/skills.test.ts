@@ -33,7 +33,7 @@ test('skills are listed, found, run and kept', async (t) => {
     const near = await ask('vera', 'GET', '/skills/sample_saf');
     assert.deepEqual(
       [near.status, near.body.message],
-      [404, 'there is no skill sample_saf; perhaps sample_safe is meant'],
+      [404, 'There is no skill sample_saf; perhaps sample_safe is meant.'],
     );
     const registry = house.service(Skills);
     assert.equal(registry.tools(), registry.tools(), 'the same list until anything changes');
@@ -43,7 +43,7 @@ test('skills are listed, found, run and kept', async (t) => {
     done.length = 0;
     assert.deepEqual(
       (await run('anna', 'sample_safe', { host: 'db', extra: 1 })).body.message,
-      'the params of sample_safe are not valid: extra is not a known field',
+      'The params of sample_safe are invalid: extra is not a known field',
     );
     const wrong = await run('anna', 'sample_safe', { host: 5 });
     assert.deepEqual(

@@ -76,7 +76,7 @@ test('relations join two nodes that are there, once in each way and kind', async
   const wrong: readonly (readonly [object, number, RegExp])[] = [
     [{ type: 'nothing', src_id: a, dst_id: b }, 400, /type is no relation type/],
     [{ type: 'runs_on', src_id: a, dst_id: a }, 400, /dst_id is the same node as src_id/],
-    [{ type: 'runs_on', src_id: a, dst_id: 999 }, 400, /dst_id is no node: there is no node 999/],
+    [{ type: 'runs_on', src_id: a, dst_id: 999 }, 400, /dst_id is no node: There is no node 999/],
     [{ type: 'runs_on', src_id: 999, dst_id: a }, 400, /src_id is no node/],
     [{ type: 'runs_on', src_id: a }, 400, /dst_id is required/],
     [
@@ -84,7 +84,7 @@ test('relations join two nodes that are there, once in each way and kind', async
       400,
       /props are longer than 16 KiB/,
     ],
-    [{ type: 'depends_on', src_id: a, dst_id: b }, 409, /relation \d+ says so already/],
+    [{ type: 'depends_on', src_id: a, dst_id: b }, 409, /Relation \d+ already exists/],
   ];
   for (const [body, status, message] of wrong) {
     const answer = await ask('POST', '/relations', body);
@@ -121,7 +121,7 @@ test('relations join two nodes that are there, once in each way and kind', async
   const kept = await ask('DELETE', `/nodes/${b}`);
   assert.deepEqual(
     [kept.status, kept.body.message],
-    [409, `node ${b} (b) has relations: 4; delete them first, or ask with cascade=true`],
+    [409, `Node ${b} (b) has relations: 4; delete them first, or use cascade=true.`],
   );
   assert.equal((await ask('DELETE', `/nodes/${b}?cascade=false`)).status, 409);
   assert.equal((await ask('DELETE', `/nodes/${b}?cascade=true`)).status, 204);

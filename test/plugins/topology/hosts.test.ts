@@ -44,7 +44,7 @@ test('every device has a host node by its id, which follows the device and leave
   );
   assert.match(
     (await ask('DELETE', `/topology/nodes/${id}?cascade=true`)).body.message,
-    /remove the device, and its node goes with it/,
+    /delete the device, which deletes its node/,
   );
   const { body: app } = await ask('POST', '/topology/nodes', { type: 'app', name: 'shop' });
   assert.equal(

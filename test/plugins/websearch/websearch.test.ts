@@ -155,7 +155,7 @@ test('only what was found can be read, by whom it was found for, within the hour
     run('web_read', { url, ...more }, who);
   assert.match(
     (await read(pages.found)).error,
-    /only pages that web_search has found within the hour/,
+    /only read pages that web_search has found within the last hour/,
   );
   await run('web_search', { query: 'x y' });
   const first = await read(pages.found);
@@ -167,14 +167,18 @@ test('only what was found can be read, by whom it was found for, within the hour
     [pages.inward, /cloud metadata address/],
     [pages.image, /it is no text \(image\/png\)/],
     [pages.gone, /answered 410/],
-    [`${pages.found}?leak=secret`, /only pages/],
-    ['http://169.254.169.254/latest', /only pages/],
+    [`${pages.found}?leak=secret`, /only read pages/],
+    ['http://169.254.169.254/latest', /only read pages/],
   ] as const) {
     assert.match((await read(url)).error, message);
   }
-  assert.match((await read(pages.found, {}, bert)).error, /only pages/, 'found for somebody else');
+  assert.match(
+    (await read(pages.found, {}, bert)).error,
+    /only read pages/,
+    'found for somebody else',
+  );
   elapsed = 3_700_000;
-  assert.match((await read(pages.found)).error, /only pages/);
+  assert.match((await read(pages.found)).error, /only read pages/);
 });
 
 test('the skills are there while a provider is set; what it refuses is told without the key', async (t) => {

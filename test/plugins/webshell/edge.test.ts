@@ -136,7 +136,7 @@ test('a shell through a real edge, whose owner has the last word', async (t: Tes
       await until('the edge is back', () => fleet.capabilities(edgeId)?.webshell === true);
       policy(`tcp: ["127.0.0.1:${sshd.port}"]\nwebshell: false\n`);
       const told = await refusal();
-      assert.deepEqual([told.code, /allows no shells/.test(told.message)], [4403, true]);
+      assert.deepEqual([told.code, /does not allow shells/.test(told.message)], [4403, true]);
       await agent.reload('edge-uplink');
       await until('the edge has told it', () => fleet.capabilities(edgeId)?.webshell === false);
       await assert.rejects(
@@ -144,7 +144,7 @@ test('a shell through a real edge, whose owner has the last word', async (t: Tes
         (error) =>
           error instanceof Refused &&
           error.status === 403 &&
-          /allows no shells/.test(error.body.message ?? ''),
+          /does not allow shells/.test(error.body.message ?? ''),
       );
     },
   );

@@ -1,10 +1,10 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('alert', {
-  other_writer: ['unavailable', 'another writer changed an incident meanwhile; try again'],
+  other_writer: ['unavailable', 'Another request changed an incident at the same time; try again.'],
   not_of_one_device: [
     'forbidden',
-    'incident {id} is of a rule that is not about single hosts; ask an administrator',
+    'Incident {id} belongs to a rule that is not about single hosts; ask an administrator.',
   ],
-  wrong_state: ['conflict', 'incident {id} is {status} and cannot be {what}: {hint}'],
+  wrong_state: ['conflict', 'Incident {id} is {status} and cannot be {what}: {hint}'],
 });

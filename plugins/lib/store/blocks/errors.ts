@@ -1,22 +1,22 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('store', {
-  disk_full: ['unavailable', 'the disk under {folder} is full'],
-  damaged_block: ['internal', 'the block {block} is damaged: {what}'],
-  block_closed: ['internal', 'the block {path} is closed'],
-  catalogue_unreadable: ['internal', 'the catalogue {path} cannot be opened: {cause}'],
+  disk_full: ['unavailable', 'The disk under {folder} is full.'],
+  damaged_block: ['internal', 'The block {block} is damaged: {what}'],
+  block_closed: ['internal', 'The block {path} is closed.'],
+  catalogue_unreadable: ['internal', 'The catalogue {path} cannot be opened: {cause}'],
   catalogue_version: [
     'unavailable',
-    'the catalogue {path} has version {found} and this svc knows {max}: it was written by a newer one',
+    'The catalogue {path} has version {found}, but this svc supports up to {max}: it was written by a newer svc.',
   ],
-  unpacked_size: ['internal', 'compressed data holds {count} bytes where {written} were written'],
+  unpacked_size: ['internal', 'Compressed data holds {count} bytes where {written} were written.'],
   no_zstd: [
     'unavailable',
-    'this data is compressed with zstd, which Node {node} cannot read: start svc with Node 22.15 or newer',
+    'This data is compressed with zstd, which Node {node} cannot read: run svc with Node 22.15 or newer.',
   ],
-  compressed_damaged: ['internal', 'compressed data is damaged'],
+  compressed_damaged: ['internal', 'Compressed data is damaged.'],
   unknown_codec: [
     'unavailable',
-    'this data is compressed with codec {codec}, which this version of svc does not know: was it written by a newer one?',
+    'This data is compressed with codec {codec}, which this svc does not know: upgrade svc.',
   ],
 });

@@ -1,14 +1,11 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('store', {
-  number_size: [
-    'invalid_argument',
-    'a number in the data is larger than any that is written there',
-  ],
-  cut_short: ['invalid_argument', 'the data ends before it is complete'],
+  number_size: ['invalid_argument', 'A number in the data is out of range.'],
+  cut_short: ['invalid_argument', 'The data is truncated.'],
   body_size: [
     'invalid_argument',
-    'the body holds more than {max} bytes when it is unpacked: send it in smaller parts',
+    'The body has more than {max} bytes uncompressed: send it in smaller parts.',
     413,
   ],
   gzip: ['invalid_argument', 'gzip: corrupt input'],

@@ -1,14 +1,17 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('logs', {
-  push_format: ['invalid_argument', 'there is no push format {format}'],
+  push_format: ['invalid_argument', 'There is no push format {format}.'],
   encoding: [
     'invalid_argument',
-    'the body is encoded with {packing}; gzip, snappy and none are read',
+    'The body has the encoding {packing}; gzip, snappy and none are supported.',
     415,
   ],
-  push_json: ['invalid_argument', 'the body is not JSON: {cause}'],
-  push_shape: ['invalid_argument', 'the body is no push of streams: {where} must be {expected}'],
+  push_json: ['invalid_argument', 'The body is not JSON: {cause}'],
+  push_shape: [
+    'invalid_argument',
+    'The body is not a push of streams: {where} must be {expected}.',
+  ],
   too_many_labels: [
     'invalid_argument',
     "couldn't parse labels: a stream has more than {max} labels",

@@ -3,6 +3,6 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('metricsdb', {
   record_cut_short: [
     'internal',
-    'metrics store: a record ends too early; its block or WAL segment is damaged',
+    'The metrics store has a truncated record; its block or WAL segment is damaged.',
   ],
 });

@@ -2,20 +2,20 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('traces', {
   otlp: ['invalid_argument', 'OTLP: {what}'],
-  otlp_json: ['invalid_argument', 'OTLP: the body is no JSON: {cause}'],
+  otlp_json: ['invalid_argument', 'OTLP: the body is not JSON: {cause}'],
   body_size: [
     'invalid_argument',
-    'the body has more than {max} bytes: send it in smaller parts',
+    'The body has more than {max} bytes: send it in smaller parts.',
     413,
   ],
   encoding: [
     'invalid_argument',
-    'traces are taken as they are or with gzip, not with {encoding}',
+    'Traces are accepted plain or with gzip, not with {encoding}.',
     415,
   ],
-  wire_type: ['invalid_argument', 'protobuf: a field has wire type {wire} where 2 was expected'],
+  wire_type: ['invalid_argument', 'Protobuf: a field has wire type {wire} where 2 was expected.'],
   record_version: [
     'unavailable',
-    'trace store: a WAL record has version {found}, which this svc does not know; upgrade svc',
+    'The trace store found a WAL record of version {found}, which this svc does not know; upgrade svc.',
   ],
 });

@@ -171,7 +171,7 @@ test('a manager with a loopback address hands out no install script', async (t) 
   assert.match(
     ((await answer.json()) as { message: string }).message,
     new RegExp(
-      `^svc has no install script to hand out: other hosts cannot reach ${house.url}/?, a loopback address; set SVC_PUBLIC_URL`,
+      `^svc has no install script to offer: other hosts cannot reach ${house.url}/?, a loopback address; set SVC_PUBLIC_URL`,
     ),
   );
   const { body: made } = await ask('POST', '/edges/enrolments', {});
@@ -207,9 +207,9 @@ test('the single binary is its own package, unless the folder has one', async (t
   assert.equal((await packages.open(found.file)).sha256, found.sha256);
   await assert.rejects(
     packages.find('1.2.3', 'arm64'),
-    /there is no agent package svc-1\.2\.3-arm64/,
+    /There is no agent package svc-1\.2\.3-arm64/,
   );
-  await assert.rejects(packages.find('1.2.4', 'x64'), /there is no agent package/);
+  await assert.rejects(packages.find('1.2.4', 'x64'), /There is no agent package/);
   mkdirSync(join(folder, 'agent-packages'));
   writeFileSync(join(folder, 'agent-packages', own.file), 'another');
   await assert.rejects(

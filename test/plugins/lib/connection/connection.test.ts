@@ -64,7 +64,11 @@ test('every way in which a server fails has a code of its own', async (t) => {
       await listening(t, createSecureServer({ cert: serverCert, key: serverKey }), 'https'),
       /the certificate of .* is not trusted/,
     ],
-    ['tls', (await peer(t, (_, res) => res.end('{}'))).replace('http:', 'https:'), /does not use TLS/],
+    [
+      'tls',
+      (await peer(t, (_, res) => res.end('{}'))).replace('http:', 'https:'),
+      /does not use TLS/,
+    ],
     [
       'not_that_product',
       await listening(
@@ -198,6 +202,6 @@ test('an address that is tried gets its own credentials, the one that is set get
   }
   await assert.rejects(ask({ password: 'whose?' }), {
     code: 'invalid_argument',
-    message: /password is given without url/,
+    message: /password was passed without url/,
   });
 });

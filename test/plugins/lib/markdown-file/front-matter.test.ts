@@ -41,8 +41,8 @@ const refused: Record<string, readonly [text: string, reason: RegExp]> = {
   'a blank line before the header': ['\n---\na: 1\n---\nbody', /first line/],
   'no header': ['# A title\n', /first line.*# A title/],
   'an empty file': ['', /first line/],
-  'a header that is never closed': ['---\na: 1\nbody', /never closed/],
-  'nothing but the first line': ['---', /never closed/],
+  'a header that is never closed': ['---\na: 1\nbody', /not closed/],
+  'nothing but the first line': ['---', /not closed/],
   'a closing line with more on it': ['---\na: 1\n---js\nbody', /line 3 begins with ---/],
   'a closing line of four dashes': ['---\na: 1\n----\nbody', /line 3 begins with ---/],
   'a JavaScript function tag': [
@@ -70,10 +70,10 @@ const refused: Record<string, readonly [text: string, reason: RegExp]> = {
   'a text': ['---\nhello\n---\n', /lines such as/],
   'indentation by tabs': ['---\na:\n\tb: 1\n---\n', /line 3: Tabs/],
   'a quote that is never closed': ['---\na: "x\n---\n', /Missing closing/],
-  'an endless number': ['---\na: .inf\n---\n', /cannot be kept exactly; quote it/],
+  'an endless number': ['---\na: .inf\n---\n', /cannot be stored exactly; quote it/],
   'a number with more digits than are kept': [
     '---\nid: 12345678901234567890\n---\n',
-    /cannot be kept exactly; quote it/,
+    /cannot be stored exactly; quote it/,
   ],
   'lists 400 deep': [
     `---\na: ${'['.repeat(400)}${']'.repeat(400)}\n---\n`,

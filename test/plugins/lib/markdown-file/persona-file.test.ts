@@ -82,7 +82,7 @@ metadata:
       const text = `---\nname: a\ndescription: b\nwhen_to_use: c\n${key}: x\n---\n`;
       assert.throws(
         () => readPersona(text, { file: 'a.md' }),
-        new RegExp(`a\\.md: ${key} is no field of a persona; write ${meant}`),
+        new RegExp(`a\\.md: ${key} is not a field of a persona; use ${meant}.`),
       );
     }
     const kept = readPersona(

@@ -56,7 +56,7 @@ describe('a skill file', () => {
     assert.throws(() => readSkill(withHeader(''), 'read-log', where), {
       code: 'invalid_argument',
       message:
-        'skills/read-logs/SKILL.md: name is "read-logs" but the folder is "read-log"; they must be the same',
+        'skills/read-logs/SKILL.md: name is "read-logs" but the folder is "read-log"; they must be the same.',
     });
   });
 
@@ -71,7 +71,7 @@ describe('a skill file', () => {
       /description must be a text of 1 to 1024 characters.*; got "x{59}…$/,
     '---\nname: read-logs\ndescription: d\nallowed-tools: {a: b}\n---\n':
       /allowed-tools must be a list of tool names, or one text with the names in it; got/,
-    '# Logs\n': /^skills\/read-logs\/SKILL\.md: the first line must be exactly ---/,
+    '# Logs\n': /^skills\/read-logs\/SKILL\.md: The first line must be exactly ---/,
   };
   for (const [text, sentence] of Object.entries(complaints)) {
     test(`is refused with a sentence: ${sentence.source.slice(0, 60)}`, () => {

@@ -10,7 +10,7 @@ const limit = { maxBytes: 64 * megabyte };
 const tooLarge = (bytes: number) => ({
   code: 'invalid_argument',
   status: 413,
-  message: `the body holds more than ${bytes} bytes when it is unpacked: send it in smaller parts`,
+  message: `The body has more than ${bytes} bytes uncompressed: send it in smaller parts.`,
 });
 
 test('a body is what it was before it was packed, in one part, in several, and by deflate', () => {

@@ -109,7 +109,7 @@ test('a call that is taken back ends at once here, and its method is told', asyn
   abort.abort(new Error('enough'));
   await call;
   await turns(2);
-  assert.match(String(reason), /taken the call back/);
+  assert.match(String(reason), /cancelled the call/);
   assert.equal(edge.stats.callsIn, 1, 'a method that does not listen keeps its place');
   await assert.rejects(
     manager.call('slow', {}, { timeoutMs: 5_000, signal: abort.signal }),
@@ -227,8 +227,8 @@ test('a manager that goes away says when to come back, lets calls end, and then 
     { retryMinMs: 100, retryMaxMs: 9_000 },
   );
   await turns(2);
-  await assert.rejects(manager.call('slow', {}, { timeoutMs: 1_000 }), /about to end/);
-  await assert.rejects(edge.open('x', {}), /about to end/);
+  await assert.rejects(manager.call('slow', {}, { timeoutMs: 1_000 }), /about to close/);
+  await assert.rejects(edge.open('x', {}), /about to close/);
   answer('done');
   assert.equal(await running, 'done');
   const end = await edge.closed;

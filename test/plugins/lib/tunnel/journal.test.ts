@@ -110,9 +110,9 @@ test('outcomes are kept for ten minutes, 256 of them, and a forgotten one still 
   for (const key of ['a', 'b', 'c', 'd', 'e']) {
     await journal.run(key, 'f', result(key));
   }
-  await assert.rejects(journal.run('a', 'f', mustNotRun), /no longer kept/);
+  await assert.rejects(journal.run('a', 'f', mustNotRun), /no longer stored/);
   assert.deepEqual(await journal.run('e', 'f', mustNotRun), { result: 'e' });
-  await assert.rejects((await open(3)).run('b', 'f', mustNotRun), /no longer kept/);
+  await assert.rejects((await open(3)).run('b', 'f', mustNotRun), /no longer stored/);
   pass(600_001);
   assert.deepEqual(await journal.run('a', 'f', result('again')), { result: 'again' });
   await open(3);
@@ -191,7 +191,7 @@ test('a mutating method asks for a key, runs once over two connections, and outl
   const without = memorySides({ edge });
   await assert.rejects(
     without.manager.call('restart', {}, options),
-    /the command journal cannot be written/,
+    /The command journal cannot be written/,
   );
   assert.match(without.log.lines.join(), /has no journal/);
 });

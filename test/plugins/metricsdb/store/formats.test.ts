@@ -59,7 +59,7 @@ test('an exposition that cannot be read is refused as a whole, with the line', a
   ]) {
     await assert.rejects(house.store.push('exposition', text(['fine 1', line!])), {
       code: 'invalid_argument',
-      message: `the exposition cannot be read: line 2: ${what}`,
+      message: `The exposition is invalid: line 2: ${what}`,
     });
   }
   assert.deepEqual(await pointsOf(house.store, []), {});
