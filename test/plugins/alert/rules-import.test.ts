@@ -139,7 +139,7 @@ test('a file with one rule that cannot work is refused whole, and a PrometheusRu
   assert.deepEqual([status, body.error], [400, 'invalid_argument']);
   assert.match(
     body.message,
-    /^hosts: Broken: conditions\.0\.expr: 1:\d+: .*; strict: false imports the rules that work/,
+    /^hosts: Broken: conditions\.0\.expr: 1:\d+: .*; with strict: false, the valid rules are imported/,
   );
   const object = {
     apiVersion: 'monitoring.coreos.com/v1',
