@@ -155,7 +155,7 @@ function watchPlugins(
       .catch((error: unknown) =>
         log.error(
           { event: 'host.start_look_failed', error },
-          'looking for plugins that changed during the start failed',
+          'checking for plugins that changed during startup failed',
         ),
       );
   }, watchAfterMs);

@@ -109,7 +109,7 @@ export class Bus<Owner> {
     if (queue.lost === 0) {
       log.warn(
         { event: 'events.queue_full', subscriber: queue.key, limit: queueLimit },
-        'subscriber is too slow for its events; the oldest are dropped',
+        'event subscriber is too slow; dropping its oldest events',
       );
     }
     queue.lost += 1;
@@ -132,7 +132,7 @@ export class Bus<Owner> {
     if (queue.lost > 0) {
       this.#options.log.warn(
         { event: 'events.caught_up', subscriber: queue.key, lost: queue.lost },
-        'subscriber has caught up and missed events',
+        'event subscriber caught up; events were dropped',
       );
     }
     if (this.#queues.size === 0) {
@@ -153,7 +153,7 @@ export class Bus<Owner> {
       // The port reports errors itself; what still comes through must not end the queue.
       log.error(
         { event: 'events.delivery_failed', subscriber: key, error, cause: messageOf(error) },
-        'could not deliver an event; it is lost for this subscriber',
+        'delivering an event failed; lost for this subscriber',
       );
     }
   }

@@ -220,14 +220,14 @@ export class PluginHost {
       .log('host')
       .error(
         { event: 'host.plugin_quarantined', plugin: record.id, strikes: record.strikes },
-        `${record.id} is in quarantine: ${cause}`,
+        `${record.id} quarantined: ${cause}`,
       );
     this.#reconciling
       .request()
       .catch((error: unknown) =>
         this.#ports
           .log('host')
-          .error({ event: 'host.reconcile_failed', error }, 'reconciling failed'),
+          .error({ event: 'host.reconcile_failed', error }, 'reconciling plugins failed'),
       );
   }
 

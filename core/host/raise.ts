@@ -95,7 +95,7 @@ export async function raise(
       .log('host')
       .warn(
         { event: 'host.plugin_failed', plugin: manifest.id, stage: watch.stage, error },
-        `could not bring up ${manifest.id}: ${cause}${kept}`,
+        `starting ${manifest.id} failed: ${cause}${kept}`,
       );
     return { attempt: watch.attempt(generation.number, false, cause), compiled, draft: undefined };
   }

@@ -188,7 +188,7 @@ export class Reconciler {
         .log('host')
         .info(
           { event: 'host.plugin_serves', plugin: record.id, generation: attempt.generation, ms },
-          `${record.id} serves in a new generation`,
+          `${record.id} reloaded`,
         );
     }
     if (draft && old) {

@@ -229,7 +229,7 @@ class Served {
       this.#dropped = 0;
       this.#log.warn(
         { event: 'thread.notices_dropped', dropped },
-        `${dropped} notices and log lines of a thread were dropped: the host reads them too slowly`,
+        `${dropped} events and log lines of a thread dropped: the host reads too slowly`,
       );
     }
   }

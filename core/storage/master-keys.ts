@@ -83,7 +83,7 @@ export class StoredMasterKeys implements MasterKeys {
     } catch (error) {
       this.#parts.log.warn(
         { event: 'storage.key_retire_failed', cause: messageOf(error) },
-        'could not retire a replaced master key; the next start tries again',
+        'retiring a replaced master key failed; retrying at next start',
       );
     }
   }
@@ -102,9 +102,6 @@ export class StoredMasterKeys implements MasterKeys {
     await core.write((tx) =>
       tx.deleteFrom('core_superseded_keys').where('kid', 'in', kids).execute(),
     );
-    log.info(
-      { event: 'storage.keys_retired', kids },
-      'retired master keys that no sealed value needs',
-    );
+    log.info({ event: 'storage.keys_retired', kids }, 'retired unused master keys');
   }
 }

@@ -138,7 +138,7 @@ export class Writer {
     if (!this.#closing) {
       this.#log.error(
         { event: 'storage.writer_stopped', cause, waiting: this.#owed.size },
-        'database writer stopped; it is started again',
+        'database writer stopped; restarting it',
       );
     }
     const lost = errors.write_lost({ cause });

@@ -84,7 +84,7 @@ export class Intake {
     if (push.skipped + left_out > 0) {
       log.warn(
         { event: 'alert-source.incomplete', source: source.key, ...counts },
-        'alerts of another system were not taken; check their labels and how many fire',
+        'alerts of a source rejected; check their labels and count',
       );
     }
     return counts;

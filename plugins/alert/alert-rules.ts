@@ -64,7 +64,7 @@ export class AlertRules {
     const book = new RuleMemory((cause) =>
       log.error(
         { event: 'alert.rule_not_applied', cause },
-        'could not apply a changed rule to the evaluator',
+        'applying a changed rule to the evaluator failed',
       ),
     );
     const rules = new Rules({
@@ -122,7 +122,7 @@ export class AlertRules {
     await installBuiltInRules(this.#tables, this.#clock).catch((error: unknown) =>
       this.#log.warn(
         { event: 'alert.built_ins_not_installed', cause: messageOf(error) },
-        'could not install the built-in rules; retried at the next start',
+        'installing the built-in rules failed; retrying at next start',
       ),
     );
     this.#book.load(await new RuleStore(this.#tables.read).all());

@@ -57,7 +57,7 @@ export class Upkeep {
         );
         log.warn(
           { event: 'approval.unknown', approval_id: id, tool },
-          'approved call was interrupted by the end of svc; look at its target',
+          'approved call interrupted by shutdown; check its target',
         );
         if (row) {
           settled(row);
@@ -143,7 +143,7 @@ export class Telling {
     } catch (error) {
       log.warn(
         { event: 'approval.not_told', approval_id: row.id, cause: messageOf(error) },
-        'notifying channels of an approval failed; retrying with the next sweep',
+        'notifying channels of an approval failed; retrying at next sweep',
       );
     }
   }

@@ -47,7 +47,7 @@ export default definePlugin({
         .catch((error: unknown) =>
           log.warn(
             { event: 'audit.end_not_read', cause: messageOf(error) },
-            'reading the new end of the audit trail failed; retried with the next row',
+            'reading the new end of the audit log failed; retrying with next entry',
           ),
         );
     });
@@ -73,7 +73,7 @@ export default definePlugin({
     if (!ok) {
       log.error(
         { event: 'audit.triggers_missing', detail },
-        'the audit trail is not guarded: triggers are missing',
+        'audit log is unprotected: triggers are missing',
       );
     }
 
@@ -83,7 +83,7 @@ export default definePlugin({
         .catch((error: unknown) =>
           log.warn(
             { event: 'audit.checkpoint_failed', cause: messageOf(error) },
-            'signing a checkpoint of the audit trail failed; the last one stands',
+            'signing an audit checkpoint failed; the previous one stays',
           ),
         );
     await signEnd();

@@ -62,7 +62,7 @@ export class Keys {
       } catch (error) {
         log.error(
           { event: 'audit.key_not_opened', key: row.id, cause: messageOf(error) },
-          'key of the audit trail cannot be opened; rows bound with it cannot be verified',
+          'audit key cannot be decrypted; entries signed with it cannot be verified',
         );
       }
     }
@@ -72,7 +72,7 @@ export class Keys {
       await store.addKey(row);
       since ??= row.created_at;
       opened.set(newest, unsealed(row, secrets));
-      log.info({ key: newest }, 'made a new key of the audit trail');
+      log.info({ key: newest }, 'created a new audit key');
     }
     return new Keys(newest, since!, opened);
   }

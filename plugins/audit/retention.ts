@@ -51,7 +51,7 @@ export function retention(parts: RetentionParts): (signal: AbortSignal) => Promi
     await store.cut(anchorOf(from, to, clock.now(), keys));
     log.info(
       { from: from.seq + 1, to: to.seq },
-      'archived rows older than audit.retention_days and removed them',
+      'archived and removed entries older than audit.retention_days',
     );
     return true;
   }

@@ -59,7 +59,7 @@ export class AuditChanges {
       } catch (error) {
         this.#log.warn(
           { event: 'changes.audit_unread', cause: messageOf(error) },
-          'changes could not be read from the audit trail; read again with its next row',
+          'reading changes from the audit log failed; retrying with next entry',
         );
       }
     }

@@ -68,7 +68,7 @@ export default definePlugin({
         keepMs: parseDuration(settings.get<string>('changes.retention')),
         most: settings.get<number>('changes.most'),
       });
-      log.debug({ event: 'changes.tidied', removed }, 'old changes removed');
+      log.debug({ event: 'changes.tidied', removed }, 'removed old changes');
     });
     return { audit, watched };
   },

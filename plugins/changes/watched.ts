@@ -196,7 +196,7 @@ export async function lookAgain(parts: WatchedParts): Promise<void> {
     } catch (error) {
       parts.log.debug(
         { watch: watch.prefix, cause: messageOf(error) },
-        'changes could not look at what it watches; it looks again in a minute',
+        'checking watched objects for changes failed; retrying in a minute',
       );
     }
   }

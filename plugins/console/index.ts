@@ -38,7 +38,7 @@ export default definePlugin({
       unread: (error) =>
         ctx.log.debug(
           { event: 'console.devices_unread', cause: messageOf(error) },
-          'reading visible devices failed; members of organizations with a device selector receive no live updates',
+          'reading devices for narrowed members failed; not streaming changes to them',
         ),
     });
 

@@ -152,11 +152,11 @@ export class DropIns {
         error === undefined &&
         (last?.error !== undefined || loaded_at !== last?.loaded_at)
       ) {
-        this.#log.info({ file }, `${kind} "${name}" serves`);
+        this.#log.info({ file }, `${kind} "${name}" loaded`);
       }
     }
     for (const { kind, name, file } of earlier.values()) {
-      this.#log.info({ file }, `${kind} "${name}" is withdrawn`);
+      this.#log.info({ file }, `${kind} "${name}" removed`);
     }
   }
 }

@@ -55,7 +55,7 @@ export default definePlugin({
         .catch((error: unknown) =>
           ctx.log.error(
             { event: 'dropins.not_settled', error },
-            'persona and skill files not settled; retried at the next change',
+            'loading persona and skill files failed; retrying at next change',
           ),
         );
     };

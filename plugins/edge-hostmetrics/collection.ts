@@ -84,7 +84,7 @@ export class Collection {
         this.#failing.add(name);
         this.#log.warn(
           { event: 'hostmetrics.collector_failed', collector: name, cause: messageOf(error) },
-          'collector failed; its metrics are missing until it works again',
+          'collector failed; its metrics are missing until it recovers',
         );
       }
     }

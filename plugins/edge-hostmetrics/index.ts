@@ -39,8 +39,8 @@ export default definePlugin({
           ctx.log.warn(
             { event: 'hostmetrics.mount_turned', mountpoint },
             stuck
-              ? 'file system does not answer; its figures are missing'
-              : 'file system answers again',
+              ? 'file system does not respond; its metrics are missing'
+              : 'file system responds again',
           ),
       }),
       cpuHistory: new CpuHistory(),

@@ -70,7 +70,7 @@ export class Logs {
     if (typeof loaded === 'string') {
       log.error(
         { event: 'edge-logs.checkpoint_broken', cause: loaded, from: spec.on_broken_checkpoint },
-        'checkpoint is not usable; files are read again from where "on_broken_checkpoint" says',
+        'checkpoint is unusable; reading files as set in "on_broken_checkpoint"',
       );
     }
     const since = kept?.checkpoint.since ?? startedAt;

@@ -185,7 +185,7 @@ export class Pump {
     if (this.#failures++ === 0) {
       this.#parts.log.warn(
         { event: 'edge-logs.paused', cause: messageOf(error) },
-        'reading logs paused: handing lines to the uplink failed; retried',
+        'reading logs paused: handing lines to the uplink failed; retrying',
       );
     }
     this.trouble = `reading is paused: ${messageOf(error)}`;

@@ -87,7 +87,7 @@ export class SkillRunner {
     } catch (error) {
       log.error(
         { event: 'edge-skills.log_failed', cause: messageOf(error) },
-        'writing the skill log failed; no skill is run until it works again',
+        'writing the skill log failed; no skills run until it succeeds',
       );
       throw errors.log_not_written({ cause: error });
     }
@@ -121,7 +121,7 @@ export class SkillRunner {
         .catch((cause: unknown) =>
           log.error(
             { event: 'edge-skills.end_not_logged', cause: messageOf(cause) },
-            'writing the end of a skill to the skill log failed',
+            'writing the result of a skill to the skill log failed',
           ),
         );
     }

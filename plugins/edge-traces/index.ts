@@ -40,12 +40,12 @@ export default definePlugin<{ readonly receiver: Receiver; readonly spec: TraceS
       const first = receiver.trouble === undefined;
       try {
         await receiver.listen();
-        ctx.log.info({ address, port }, 'OTLP receiver listens');
+        ctx.log.info({ address, port }, 'OTLP receiver listening');
       } catch (error) {
         if (first) {
           ctx.log.warn(
             { event: 'edge-traces.listen_failed', address, port, cause: messageOf(error) },
-            'OTLP receiver could not listen; retried until the port is free',
+            'OTLP receiver failed to listen; retrying until the port is free',
           );
         }
         ctx.scope.timeout('listen again', listenAgainMs, attempt);

@@ -60,7 +60,7 @@ function recall(file: string, log: Logger): Job | undefined {
   } catch (error) {
     log.error(
       { event: 'edge-upgrade.job_damaged', file, cause: messageOf(error) },
-      'job file is damaged; an upgrade that was under way is given up, order it again',
+      'job file is damaged; upgrade in progress abandoned, order it again',
     );
     return undefined;
   }

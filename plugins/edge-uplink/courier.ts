@@ -82,7 +82,7 @@ export class Courier {
           to: next.record.head.to,
           reason: outcome.reason,
         },
-        'manager refused the data; it was dropped',
+        'manager rejected data; dropped it',
       );
       await buffer.refused(lane, next);
     } else {
@@ -97,7 +97,7 @@ export class Courier {
     if (this.#failingSince === undefined) {
       log.warn(
         { event: 'uplink.send_failed', lane, reason },
-        'sending to the manager failed; data waits on disk and is sent again',
+        'sending to the manager failed; queued on disk for retry',
       );
     }
     this.#failingSince ??= clock.monotonic();
@@ -117,7 +117,7 @@ export class Courier {
     this.#failingSince = undefined;
     this.lastProblem = undefined;
     if (since !== undefined) {
-      log.info({ lane }, 'sending to the manager works again');
+      log.info({ lane }, 'sending to the manager recovered');
       if (clock.monotonic() - since > waitedMs) {
         await buffer.markWaiting(lane);
       }

@@ -93,7 +93,7 @@ function recall(file: string, log: Logger): State {
   } catch (error) {
     log.warn(
       { event: 'uplink.desired_damaged', file, cause: messageOf(error) },
-      'desired plugin state on disk is damaged; the manager sends it again',
+      'desired plugin state on disk is damaged; the manager will resend it',
     );
   }
   return { hash: undefined, plugins: new Map() };

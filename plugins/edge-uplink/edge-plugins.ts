@@ -97,7 +97,7 @@ function readPlugin(id: string, text: string, log: Logger): EdgePlugin | undefin
   } catch (error) {
     log.error(
       { event: 'uplink.plugin_file_invalid', plugin: id, cause: messageOf(error) },
-      'edge.json of a plugin is invalid; the manager cannot switch or configure this plugin',
+      'edge.json of a plugin is invalid; the manager cannot configure this plugin',
     );
     return undefined;
   }

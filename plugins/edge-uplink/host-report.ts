@@ -68,7 +68,7 @@ export class HostReport {
       this.#taken = undefined;
       log.warn(
         { event: 'uplink.report_failed', cause: messageOf(error) },
-        'reporting this machine to the manager failed; retried within a minute',
+        'reporting this machine to the manager failed; retrying within a minute',
       );
     }
   }
@@ -81,7 +81,7 @@ export class HostReport {
     if (told !== undefined && told !== this.#problem) {
       this.#parts.log.warn(
         { event: 'uplink.no_device', reason: told },
-        'the manager files what this machine sends under no device',
+        'manager has no device for the data of this machine',
       );
     }
     this.#problem = told;

@@ -86,7 +86,7 @@ async function open(ctx: PluginContext) {
   const clocks = new ClockCheck({ session: () => link.session, clock, log });
   const reportBuffer = (): void => void link.session?.emit('buffer', shipment.status);
   const sweeper = openSweeper(clock, (error) =>
-    log.error({ event: 'uplink.timer_failed', error }, 'timer of the tunnel failed'),
+    log.error({ event: 'uplink.timer_failed', error }, 'tunnel timer failed'),
   );
   const journal = await openJournal(ctx);
   const link: Link = new Link({
@@ -136,10 +136,7 @@ async function openJournal({
     file: join(dataDir, 'journal.jsonl'),
     clock,
     onTrouble: (error) =>
-      log.error(
-        { event: 'uplink.journal_failed', error },
-        'writing the journal of commands failed',
-      ),
+      log.error({ event: 'uplink.journal_failed', error }, 'writing the command journal failed'),
   });
   scope.defer('journal', () => journal.close());
   return journal;

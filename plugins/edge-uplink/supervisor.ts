@@ -174,7 +174,7 @@ export class Supervisor {
       standing.lastError = messageOf(error);
       log.warn(
         { event: 'uplink.desired_not_applied', plugin: plugin.id, cause: messageOf(error) },
-        'could not apply the desired plugin state',
+        'applying the desired plugin state failed',
       );
     } finally {
       standing.switching = false;

@@ -67,10 +67,7 @@ export function openBase(ctx: PluginContext): Base {
     scopes: ctx.services.maybe(DeviceScopes),
     trail: ctx.services.maybe(AuditTrail),
     sweeper: openSweeper(clock, (error) =>
-      log.error(
-        { event: 'edge.timer_failed', cause: messageOf(error) },
-        'timer of a tunnel failed',
-      ),
+      log.error({ event: 'edge.timer_failed', cause: messageOf(error) }, 'tunnel timer failed'),
     ),
     random: () => Buffer.from(ids.token(6), 'base64url').readUIntBE(0, 6) / 2 ** 48,
     inBackground: (task, work) =>

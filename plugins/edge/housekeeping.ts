@@ -122,7 +122,7 @@ export class Housekeeping {
         }
         this.#ctx.log.warn(
           { event: 'edge.housekeeping_failed', task, cause: error.message },
-          'housekeeping task failed; retried when it is next due',
+          'housekeeping task failed; retrying at its next run',
         );
       }
     };

@@ -69,7 +69,7 @@ export class Enrichment {
       } catch (error) {
         log.warn(
           { event: 'investigate.not_enriched', cause: messageOf(error) },
-          'reports could not be given to a model; the next report tries it again',
+          'adding model comments to reports failed; retrying with next report',
         );
       } finally {
         this.#isRunning = false;
@@ -117,7 +117,7 @@ export class Enrichment {
       if (!signal.aborted) {
         log.error(
           { event: 'investigate.assist_failed', investigation: run.id, cause: messageOf(error) },
-          'a model could not look at a report; the report stands without it',
+          'model review of a report failed; keeping the report without it',
         );
         await tables.write((tx) =>
           new RunStore(tx).change(run.id, {

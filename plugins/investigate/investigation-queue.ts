@@ -338,7 +338,7 @@ export class InvestigationQueue {
     } catch (error) {
       log.debug(
         { event: 'investigate.untold', incident, cause: messageOf(error) },
-        'adding the skipped investigation to the timeline failed',
+        'noting in the incident timeline that it is not investigated failed',
       );
     }
   }

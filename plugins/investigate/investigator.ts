@@ -221,7 +221,7 @@ export class Investigator {
         verdict: findings.verdict,
         seconds,
       },
-      'investigation is ready',
+      'investigation finished',
     );
     await this.#tell({ ...run, ...change }, body);
     ready({ ...stateOf({ ...run, ...change }), mode: 'deterministic' });
@@ -285,7 +285,7 @@ export class Investigator {
     } catch (error) {
       log.warn(
         { event: 'investigate.not_told', investigation: id, cause: messageOf(error) },
-        'a finished investigation could not be written into the timeline of its incident; the next start tries it again',
+        'adding a finished investigation to the incident timeline failed; retrying at next start',
       );
     }
   }
@@ -306,7 +306,7 @@ export class Investigator {
     } catch (error) {
       log.warn(
         { event: 'investigate.end_not_kept', investigation: run.id, cause: messageOf(error) },
-        'the end of an investigation could not be stored; it is begun again at the next start',
+        'storing the result of an investigation failed; restarting it at next start',
       );
     }
   }

@@ -33,7 +33,7 @@ export class Shelving {
       failed: (error, cause) =>
         log.warn(
           { event: 'investigate.reports_not_shelved', error },
-          `reports are not among the documents yet: ${cause}`,
+          `adding reports to the documents failed: ${cause}`,
         ),
       retryMs,
       later,

@@ -261,7 +261,7 @@ export async function runbookFor(
     } catch (error) {
       log.debug(
         { event: 'investigate.documents_unread', cause: messageOf(error) },
-        'investigation goes without documents: the search for a runbook failed',
+        'runbook search failed; investigating without documents',
       );
     }
   }

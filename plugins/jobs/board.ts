@@ -84,7 +84,7 @@ export class Board {
     } catch (error) {
       this.#log.warn(
         { event: 'jobs.source_failed', source: source.pluginId, cause: messageOf(error) },
-        'reading the jobs of a plugin failed; they are left out of the list',
+        'listing the jobs of a plugin failed; omitting them',
       );
       return none;
     }

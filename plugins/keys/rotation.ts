@@ -39,12 +39,12 @@ export class Rotation {
         (await this.#keys.superseded()).length === 0 ? undefined : await this.#sealAll(),
       );
       if (done) {
-        this.#log.info({ ...done }, 'secrets are sealed with the newest key');
+        this.#log.info({ ...done }, 'all secrets encrypted with the newest key');
       }
     } catch (error) {
       this.#log.warn(
         { event: 'keys.rotation_unfinished', cause: messageOf(error) },
-        'not all secrets are sealed with the newest key yet; the next start goes on',
+        'some secrets are not encrypted with the newest key yet; continuing at next start',
       );
     }
   }

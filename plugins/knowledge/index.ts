@@ -95,7 +95,7 @@ export default definePlugin({
       const { added, updated, removed } = await vault.sync();
       ctx.log.info(
         { event: 'knowledge.vault_synced', added, updated, removed },
-        'playbooks of this version are in',
+        'playbooks synced',
       );
     });
   },

@@ -29,7 +29,7 @@ export function selfMetrics({ metrics, scope, log }: PluginContext, thread: Thre
     } catch (error) {
       log.debug(
         { cause: messageOf(error) },
-        'could not read the figures of the log store; read again in 15 s',
+        'reading log store statistics failed; retrying in 15 s',
       );
     }
   });

@@ -72,7 +72,7 @@ export default definePlugin({
         } catch (error) {
           log.error(
             { event: 'marketplace.not_recovered', cause: messageOf(error) },
-            'changes of packs that were cut off could not be put in order',
+            'recovering interrupted pack changes failed',
           );
         }
       },

@@ -220,7 +220,7 @@ export class McpServers implements ToolSource {
       if (left.length > 0 && left.join() !== before?.left.join()) {
         log.warn(
           { event: 'mcp.tools_left_out', server: entry.name, tools: left.slice(0, 20) },
-          'tools of an MCP server are left out: the schema is too long, or another tool has the key',
+          'skipping tools of an MCP server: schema too long, or key already in use',
         );
       }
       const fresh = changed
@@ -229,7 +229,7 @@ export class McpServers implements ToolSource {
       if (fresh.length > 0) {
         log.warn(
           { event: 'mcp.tool_changed', server: entry.name, tools: fresh },
-          'description or schema of tools of an MCP server has changed since they were classed; dangerous until an administrator accepts them',
+          'tools of an MCP server have changed since classification; dangerous until an administrator accepts them',
         );
       }
       const names = new Map([...found].map(([key, { name }]) => [key, name]));
@@ -264,7 +264,7 @@ export class McpServers implements ToolSource {
       if (before?.error !== message) {
         log.warn(
           { event: 'mcp.tools_not_listed', server: entry.name, cause: message },
-          'tools of an MCP server not listed; tried again',
+          'listing the tools of an MCP server failed; will retry',
         );
       }
     }

@@ -198,7 +198,7 @@ function keepSettled(
       .catch((error: unknown) =>
         log.warn(
           { event: 'metricsdb.settings_not_applied', cause: messageOf(error) },
-          'could not apply changed settings to the metrics store; change one again or restart',
+          'applying changed settings to the metrics store failed; change one again or restart',
         ),
       );
   watchedKeys.forEach((key) => settings.watch<unknown>(key, settle));

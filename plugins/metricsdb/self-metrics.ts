@@ -56,7 +56,7 @@ export function selfMetrics(
     } catch (error) {
       log.debug(
         { cause: messageOf(error) },
-        'could not read the figures of the metrics store; read again in 15 s',
+        'reading metrics store statistics failed; retrying in 15 s',
       );
     }
   });

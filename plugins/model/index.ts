@@ -35,7 +35,7 @@ export default definePlugin({
     if (left > 0) {
       log.warn(
         { event: 'model.calls_cut_off', calls: left },
-        'model calls of an earlier process ended with it; each counts with all that it could have cost',
+        'model calls of an earlier process were cut off; counting their maximum cost',
       );
     }
 
@@ -98,7 +98,7 @@ const providerPorts = (ctx: PluginContext): ConstructorParameters<typeof HttpPro
   told: (fields) =>
     ctx.log.warn(
       { event: 'model.list_unknown', ...fields },
-      'models of a provider could not be listed; those that svc knows are shown',
+      'listing the models of a provider failed; showing known models',
     ),
 });
 

@@ -63,7 +63,7 @@ export class ModelCalls implements Models {
         trouble ??= error;
         log.warn(
           { event: 'model.failed', model: chosen.id, cause: error.message },
-          'model call failed; the next listed fallback is asked, if there is one',
+          'model call failed; trying next fallback, if any',
         );
       }
     }

@@ -42,7 +42,7 @@ export default definePlugin({
       onFailed: async (_tx, { payload, cause }) =>
         log.error(
           { event: 'password-reset.unsent', kind: payload.kind, cause },
-          'e-mail about a password could not be sent; svc mail test tells why',
+          'sending a password e-mail failed; run svc mail test',
         ),
     });
     events.on(personChanged, ({ id }) => resets.follow(id));

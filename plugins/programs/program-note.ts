@@ -46,7 +46,7 @@ async function endLeftover(file: string, log: Logger): Promise<void> {
   if (note !== undefined && isSame(note)) {
     log.warn(
       { event: 'programs.left_behind', pid: note.pid, file },
-      'ending a program that an earlier run of svc has left behind',
+      'stopping a program left by an earlier run',
     );
     signalGroup(note.pid, 'SIGTERM');
     await gone(note);

@@ -127,7 +127,7 @@ export class Program implements ProgramHandle {
         }
         log.warn(
           { event: 'programs.restarted', cause: this.#cause, again_in_ms: Math.round(pause) },
-          `${label} ${this.#cause}; it is started again`,
+          `${label} ${this.#cause}; restarting`,
         );
         this.#enter('backing-off');
         await this.#pause(pause);

@@ -82,7 +82,7 @@ export class Delivery {
       this.#dropped.add(rejected, { signal, reason: 'refused' });
       this.#fail(signal, reasons.join('; '));
     } else if (this.#failing.delete(signal)) {
-      this.#log.info({ signal }, 'self-monitoring is stored again');
+      this.#log.info({ signal }, 'storing self-monitoring recovered');
     }
   }
 
@@ -91,7 +91,7 @@ export class Delivery {
       this.#failing.add(signal);
       this.#log.warn(
         { event: 'self.delivery_failed', signal, cause },
-        'could not store self-monitoring; batches are retried until the backlog is full, look at the store of this signal',
+        'storing self-monitoring failed; retrying until the backlog is full, check the store of this signal',
       );
     }
   }

@@ -24,7 +24,7 @@ export function believedClock({
   if (believed.isDoubted) {
     log.warn(
       { event: 'session.clock_doubted', believed: believed.now(), clock: clock.now() },
-      'wall clock is more than a day off what was last seen; sessions and tokens go by the time last seen for an hour; correct the clock if it is wrong',
+      'clock differs by more than a day from the last known time; sessions and tokens use the last known time for an hour, check the clock',
     );
   }
   const note = (): void => {
@@ -33,7 +33,7 @@ export function believedClock({
         writeFileSync(`${file}.tmp`, String(Math.floor(believed.now())), { mode: 0o600 });
         renameSync(`${file}.tmp`, file);
       } catch (error) {
-        log.debug({ cause: messageOf(error) }, 'could not note the time; noted again in a minute');
+        log.debug({ cause: messageOf(error) }, 'storing the time failed; retrying in a minute');
       }
     }
   };

@@ -38,7 +38,7 @@ export function startHousekeeping(
       }
       log.warn(
         { event: 'session.housekeeping_failed', cause: error.message },
-        `${label} failed; retried at its next turn`,
+        `${label} failed; retrying at its next run`,
       );
     }
   };

@@ -53,7 +53,7 @@ export class StoredValues {
         if (this.#problems.get(state.key) !== problem) {
           this.#parts.log.warn(
             { event: 'setting.not_in_force', setting: state.key, problem },
-            'stored setting is not in force',
+            'stored setting is not in effect',
           );
         }
       }

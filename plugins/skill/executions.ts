@@ -65,7 +65,7 @@ export class Executions implements SkillExecutor {
       await book.begin(id, approval.args);
     } catch (error) {
       // Another has begun it, or the policy has changed: the approval says which.
-      log.info({ approval_id: id, cause: messageOf(error) }, 'approved call not begun');
+      log.info({ approval_id: id, cause: messageOf(error) }, 'approved call not started');
       return;
     }
     const call: ToolCall = {

@@ -97,7 +97,7 @@ export default definePlugin({
     });
     scope.interval('remove old evidence', hourMs, async () => {
       const removed = await evidence.tidy();
-      log.info({ removed }, 'old evidence removed');
+      log.info({ removed }, 'removed old evidence');
     });
     return edgeTools;
   },

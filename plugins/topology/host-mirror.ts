@@ -72,7 +72,7 @@ export class HostMirror {
       }
       this.#log.warn(
         { event: 'topology.mirror_failed', cause: error.message },
-        'updating host nodes from devices failed; retried',
+        'updating host nodes from devices failed; retrying',
       );
       return false;
     }

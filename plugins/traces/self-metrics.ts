@@ -35,7 +35,7 @@ export function selfMetrics({ metrics, scope, log }: PluginContext, thread: Thre
     } catch (error) {
       log.debug(
         { cause: messageOf(error) },
-        'could not read the figures of the trace store; read again in 15 s',
+        'reading trace store statistics failed; retrying in 15 s',
       );
     }
   });

@@ -85,7 +85,7 @@ class SpanMetricsRelay {
       this.#lost.add(rows);
       this.#log.warn(
         { event: 'traces.span_metrics_lost', cause: messageOf(error), rows },
-        'could not write span metrics; the counters of the next batch include them',
+        'writing span metrics failed; next batch includes the counts',
       );
     }
   }

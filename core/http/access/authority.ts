@@ -33,7 +33,7 @@ export function watchAuthority(exchange: Exchange, ended: () => void): () => voi
           route: exchange.label,
           cause: messageOf(error),
         },
-        'could not check whether the caller of a stream may stay; asked again',
+        'rechecking the caller of a stream failed; will retry',
       );
       if (unanswered >= maxUnanswered) {
         ended();

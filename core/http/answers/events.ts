@@ -61,7 +61,7 @@ async function relay(
         route: exchange.label,
         cause: String(error),
       },
-      'event stream failed; its client gets an error event',
+      'event stream failed; client notified',
     );
     res.end(frame({ event: 'error', data: body }));
   } finally {

@@ -81,7 +81,7 @@ class LiveSocket implements Socket, LongAnswer {
           route: key,
           cause: error.message,
         },
-        'WebSocket failed and is closed',
+        'WebSocket failed; closing',
       ),
     );
   }

@@ -183,7 +183,7 @@ export class Exchange implements ObservedRequest {
           route: this.label,
           cause: messageOf(error),
         },
-        'could not release the body quota of a request; its plugin may count the bytes for good',
+        'releasing the body quota of a request failed; its plugin may overcount',
       );
     }
     // The signal of a socket aborts when its connection closes.

@@ -104,7 +104,7 @@ export async function recordRefusal(exchange: Exchange, error: unknown): Promise
   ) {
     front.log.warn(
       { event: 'audit.refusal_counted', request_id: exchange.requestId, route: exchange.label },
-      'too many refused calls of one source; this one is only counted in the audit trail',
+      'too many refused calls from one source; only counting them in the audit log',
     );
     front.unwrittenRefusals += 1;
     return;
@@ -139,7 +139,7 @@ export async function recordRefusal(exchange: Exchange, error: unknown): Promise
         route: exchange.label,
         cause: messageOf(cause),
       },
-      'could not write a refused call to the audit trail',
+      'writing a refused call to the audit log failed',
     );
   });
 }

@@ -59,7 +59,7 @@ export class Claim {
           route: this.row.route,
           cause: messageOf(error),
         },
-        'could not keep the answer for a repeat of this request; a repeat is refused',
+        'storing a response for idempotent repeats failed; repeats will be refused',
       );
     }
   }

@@ -38,7 +38,7 @@ export function followCertificate(server: Server, files: TlsOptions, log: Logger
     } catch (error) {
       log.warn(
         { event: 'http.certificate_kept', cause: messageOf(error) },
-        'new certificate cannot be used; the one before stays in use',
+        'new certificate is invalid; keeping the previous one',
       );
     }
   };

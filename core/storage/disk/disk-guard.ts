@@ -94,7 +94,7 @@ export class DiskGuard {
       void this.#enterReadOnly('the disk is full').catch((error: unknown) =>
         this.#log.warn(
           { event: 'storage.trim_failed', cause: messageOf(error) },
-          'could not trim the database log on the full disk; retried while it is full',
+          'trimming the database log on the full disk failed; retrying until there is space',
         ),
       );
     } else if (/^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(code) && !this.#broken) {
@@ -110,7 +110,7 @@ export class DiskGuard {
       .catch((error: unknown) =>
         this.#log.warn(
           { event: 'storage.disk_check_failed', dataDir: this.#dataDir, cause: messageOf(error) },
-          'could not check the free space of the data folder',
+          'checking free space of the data folder failed',
         ),
       )
       .finally(() => {
@@ -162,7 +162,7 @@ export class DiskGuard {
       this.#refusal = undefined;
       this.#log.info(
         { event: 'storage.writable_again', dataDir: this.#dataDir },
-        'the data folder has space again; writing goes on',
+        'data folder has free space again; writes resumed',
       );
     }
   }

@@ -217,7 +217,7 @@ export class AlertSeries {
           this.#logOutage(reasons.join('; '));
         } else if (this.#out) {
           this.#out = false;
-          log.info({}, 'ALERTS series are written again');
+          log.info({}, 'writing ALERTS series resumed');
         }
       } catch (error) {
         lost(rows.length);
@@ -234,7 +234,7 @@ export class AlertSeries {
       this.#out = true;
       this.#parts.log.warn(
         { event: 'alert.series_not_written', cause },
-        'could not write ALERTS series; samples are dropped until the metrics store takes them',
+        'writing ALERTS series failed; dropping samples until the metrics store accepts them',
       );
     }
   }

@@ -41,7 +41,7 @@ export class Attempts {
       });
       this.#parts.log.warn(
         { event: 'alert.attempt_failed', cause: error },
-        `the alert evaluator could not ${what}; retried`,
+        `alert evaluator failed to ${what}; retrying`,
       );
     }
   }

@@ -99,7 +99,7 @@ export class Evaluation {
         .catch((error: unknown) =>
           log.error(
             { event: 'alert.tick_failed', cause: messageOf(error) },
-            'the alert evaluator failed a tick',
+            'alert evaluator tick failed',
           ),
         );
     });

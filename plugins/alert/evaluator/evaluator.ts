@@ -168,7 +168,7 @@ export class Evaluator {
       );
       log.warn(
         { event: 'alert.clock_jumped', now },
-        'the wall clock jumped; alert rules continue at their next slots',
+        'wall clock jumped; alert rules continue at their next slots',
       );
       [...this.#rules.values(), ...this.#ownRules].forEach((scheduled) =>
         scheduled.skipToNextSlot(),

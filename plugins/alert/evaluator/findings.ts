@@ -138,7 +138,7 @@ export class Findings {
           cause: messageOf(error),
           rules: batch.map(({ finding }) => finding.rule.rule_key).slice(0, 5),
         },
-        'could not store what alert rules found; found again at their next evaluation',
+        'storing rule results failed; re-evaluating at next interval',
       );
       batch.forEach(({ fail }) => fail(error));
     }

@@ -163,7 +163,7 @@ export class Backgrounds {
       // A store that does not answer is an incident of its own; this one is told without its past.
       log.debug(
         { incident: incident.id, cause: messageOf(error) },
-        'alert could not read the past of an incident; its message goes without',
+        'reading the history of an incident failed; sending the message without it',
       );
       return [];
     }

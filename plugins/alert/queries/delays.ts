@@ -21,7 +21,7 @@ export class Delays {
     } catch (error) {
       log.debug(
         { cause: messageOf(error) },
-        'could not read the driver of the metrics store; its last delay counts',
+        'reading the metrics store driver failed; keeping the last known delay',
       );
     }
   }

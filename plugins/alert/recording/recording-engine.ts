@@ -50,7 +50,7 @@ export class RecordingEngine {
       void this.tick().catch((error: unknown) =>
         log.error(
           { event: 'alert.recorder_tick_failed', cause: messageOf(error) },
-          'the recorder failed a tick',
+          'recording rule tick failed',
         ),
       );
     });

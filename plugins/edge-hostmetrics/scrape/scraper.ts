@@ -65,11 +65,11 @@ export class Scraper {
     if (up !== this.#up) {
       const { job, url } = this.#target;
       if (up) {
-        this.#log.info({ job, url }, 'scrape target answers');
+        this.#log.info({ job, url }, 'scrape target recovered');
       } else {
         this.#log.warn(
           { event: 'hostmetrics.scrape_failed', job, url, cause },
-          'scraping a target failed; retried at its interval',
+          'scraping a target failed; retrying at its interval',
         );
       }
     }

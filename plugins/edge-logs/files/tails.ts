@@ -350,7 +350,7 @@ export class Tails {
     if (offset > 0) {
       this.#options.log.info(
         { path, offset },
-        'log file was replaced, and no rotated copy is beside it; it is read from its beginning',
+        'log file replaced without a rotated copy; reading from the start',
       );
     }
   }

@@ -23,7 +23,7 @@ export class Unreadable {
       this.#paths.add(path);
       this.#log.warn(
         { event: 'edge-logs.open_failed', path, cause: messageOf(error) },
-        'opening a log file failed; retried at each scan',
+        'opening a log file failed; retrying at each scan',
       );
     }
   }

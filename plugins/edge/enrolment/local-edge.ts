@@ -80,7 +80,7 @@ export class LocalEdge {
     const { log } = this.#ctx;
     const { build, edgeTable } = this.#parts;
     if (!this.#programs.available) {
-      log.info({}, 'local agent not started: it needs the plugin programs, which is not active');
+      log.info({}, 'local agent not started: plugin programs is not active');
       return;
     }
     // The agent is given the address of the manager, which is known once it listens.
@@ -96,7 +96,7 @@ export class LocalEdge {
       }
       log.warn(
         { event: 'edge.local_not_enrolled', cause: error.message },
-        'enrolling the local agent failed, so it is not started; restart svc to try again',
+        'enrolling the local agent failed; restart svc to retry',
       );
       return;
     }

@@ -76,7 +76,7 @@ export class Conflicts {
     if (record.refused?.reason !== reason || record.refused.ip !== ip) {
       this.#parts.log.warn(
         { event: 'edge.other_machine', edge: record.id, ip },
-        'edge refused: its secret is used by a machine that is not its own',
+        'edge refused: another machine uses its secret',
       );
     }
     record.refused = { at: this.#parts.clock.now(), ip, key: key ?? null, reason };
@@ -123,7 +123,7 @@ export class Conflicts {
     });
     log.warn(
       { event: 'edge.keys_shared', edge: record.id, machines },
-      'edge refused: several machines use its keys; say which one is meant (resolve), or rotate its secret',
+      'edge refused: several machines use its keys; choose one (resolve), or rotate its secret',
     );
     events.conflict(record);
   }
@@ -164,7 +164,7 @@ export class Conflicts {
     clones.forget(id);
     if (record) {
       record.refused = undefined;
-      log.info({ edge: id, machine }, 'conflict of an edge resolved');
+      log.info({ edge: id, machine }, 'edge conflict resolved');
       events.conflict(record);
     }
     return view.of(row);

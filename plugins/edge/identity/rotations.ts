@@ -90,7 +90,7 @@ export class Rotations {
     } catch (error) {
       log.warn(
         { event: 'edge.rotation_not_offered', edge: record.id, cause: messageOf(error) },
-        'offering the new secret to an edge failed; both secrets are valid until it takes the new one or the old one expires',
+        'offering the new secret to an edge failed; both secrets stay valid until it accepts the new one or the old one expires',
       );
     } finally {
       this.#asked.delete(session);
@@ -167,7 +167,7 @@ export class Rotations {
       .catch((error: unknown) => {
         this.#parts.log.warn(
           { event: 'edge.secret_not_deleted', edge: record.id, cause: messageOf(error) },
-          'revoked secret not deleted yet; retried when the edge reconnects, or at the expiry of the secret',
+          'deleting a revoked secret failed; retrying when the edge reconnects or the secret expires',
         );
       });
   }

@@ -63,7 +63,7 @@ export class Catalogue {
     } catch (error) {
       this.#log.warn(
         { event: 'edge.plugin_file_unreadable', plugin: id, cause: messageOf(error) },
-        'reading edge.json of a plugin failed; edges cannot be given this plugin',
+        'reading edge.json of a plugin failed; not offered to edges',
       );
       return undefined;
     }
@@ -76,7 +76,7 @@ export class Catalogue {
     } catch (error) {
       this.#log.warn(
         { event: 'edge.plugin_file_invalid', plugin: id, cause: messageOf(error) },
-        'edge.json of a plugin is invalid; correct it, edges cannot be given this plugin until then',
+        'edge.json of a plugin is invalid; not offered to edges until corrected',
       );
       return [];
     }

@@ -101,7 +101,7 @@ export class DesiredState {
       // Offline, late, or it has refused: it is tried again in a while, and at its next connection.
       log.warn(
         { event: 'edge.config_not_applied', edge: record.id, cause: messageOf(error) },
-        'applying the plugin configuration on an edge failed; retried within a minute',
+        'applying plugin configuration on an edge failed; retrying within a minute',
       );
       return;
     } finally {

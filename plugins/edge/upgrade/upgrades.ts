@@ -115,7 +115,7 @@ export class Upgrades {
     } catch (error) {
       this.#parts.log.warn(
         { event: 'edge.upgrade_not_stored', edge: record.id, cause: messageOf(error) },
-        'storing the state of an upgrade failed; the edge sends it again',
+        'storing the state of an upgrade failed; the edge will resend it',
       );
       throw error;
     }
@@ -239,7 +239,7 @@ export class Upgrades {
     if (moved) {
       log.info(
         { edge: record.id, job: event.job_id, state: event.state, cause: event.error },
-        'upgrade of an edge moved on',
+        'edge upgrade changed state',
       );
       events.upgrade(record.id, event.job_id, event.state, event.error ?? null);
     }

@@ -58,7 +58,7 @@ export async function ensureFirstAdmin({
       email === '' ? 'SVC_ADMIN_EMAIL' : 'SVC_ADMIN_PASSWORD or SVC_ADMIN_PASSWORD_FILE';
     log.error(
       { event: 'iam.first_admin_incomplete' },
-      `no administrator was created: ${missing} is not set, and it takes both`,
+      `no administrator created: ${missing} is not set, and both are needed`,
     );
     return;
   }
@@ -68,14 +68,14 @@ export async function ensureFirstAdmin({
       undefined,
       writeDown,
     );
-    log.info({ user_id: id, email }, 'the first administrator was created');
+    log.info({ user_id: id, email }, 'first administrator created');
   } catch (error) {
     if (!isSvcError(error)) {
       throw error;
     }
     log.error(
       { event: 'iam.first_admin_refused', email },
-      `no administrator was created: ${error.message}`,
+      `no administrator created: ${error.message}`,
     );
   }
 

@@ -92,7 +92,7 @@ export class Listeners {
               provider: app.provider,
               cause: messageOf(error),
             },
-            'stream of a chat platform was lost; opened again',
+            'stream of a chat platform lost; reconnecting',
           );
         }
       }

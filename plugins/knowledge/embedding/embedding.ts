@@ -65,7 +65,7 @@ export class Embedding implements QuestionEmbedder {
       failed: (error, cause) =>
         parts.log.warn(
           { event: 'knowledge.embedding_delayed', error },
-          `vectors of documents could not be made, which is tried again: ${cause}`,
+          `embedding documents failed; retrying: ${cause}`,
         ),
       retryMs,
       later: parts.later,
@@ -107,7 +107,7 @@ export class Embedding implements QuestionEmbedder {
       this.#restsUntil = now() + retryMs;
       log.warn(
         { event: 'knowledge.question_not_embedded', error },
-        `searches go by words alone for half a minute: ${messageOf(error)}`,
+        `embedding a query failed; searching by words only for 30 s: ${messageOf(error)}`,
       );
       return undefined;
     }

@@ -212,17 +212,14 @@ export class SyncQueue {
       if (signal.aborted) {
         void (
           job.signal.aborted ||
-          log.info(
-            { event: 'knowledge.repo_sync_stopped', repo: id },
-            'sync of a repository stopped',
-          )
+          log.info({ event: 'knowledge.repo_sync_stopped', repo: id }, 'repository sync stopped')
         );
         return;
       }
       const { code, message } = toTrouble(error);
       log.warn(
         { event: 'knowledge.repo_sync_failed', repo: id, code, cause: message },
-        'repository not synced; what was synced before stays',
+        'repository sync failed; keeping the previous documents',
       );
       await keep({
         status: this.#again.has(id) ? 'syncing' : 'failed',

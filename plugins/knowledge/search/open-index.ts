@@ -100,7 +100,7 @@ class Indexes {
       } catch (error) {
         log.warn(
           { event: 'knowledge.index_unreadable', error, file: name },
-          `the index of documents in ${name} cannot be read and is made anew`,
+          `search index in ${name} is unreadable; rebuilding`,
         );
       }
     }

@@ -64,7 +64,7 @@ async function textOf(folder: string, name: string, log: Logger): Promise<Text |
   } catch (error) {
     log.warn(
       { event: 'knowledge.playbook_unreadable', error, file: name },
-      `the playbook ${name} is left out: ${messageOf(error)}`,
+      `skipping playbook ${name}: ${messageOf(error)}`,
     );
     return undefined;
   }
@@ -103,7 +103,7 @@ function playbook(path: string, content: string, log: Logger): SourcedFile {
   } catch (error) {
     log.warn(
       { event: 'knowledge.playbook_header', error, file: path },
-      `the header of the playbook ${path} is not read: ${messageOf(error)}`,
+      `ignoring the header of playbook ${path}: ${messageOf(error)}`,
     );
     return { path, content, digest };
   }

@@ -84,7 +84,7 @@ export class Endings {
     if (isLast) {
       log.warn(
         { event: 'jobs.gave_up', queue: queue.name, job: row.id, attempts: row.attempts, cause },
-        'job failed; it is not tried again',
+        'job failed; giving up',
       );
       return await this.#fail(running, 'failed', cause);
     }
@@ -142,7 +142,7 @@ export class Endings {
           job: row.id,
           cause: messageOf(error),
         },
-        'job failed and its owner could not record that',
+        'job failed, and recording the failure failed',
       );
     }
     ended.add(1, { queue: queue.name, state });

@@ -58,7 +58,7 @@ export class Delivery {
           this.#full = true;
           this.#log.warn(
             { event: 'probe.samples_dropped', samples, cause: messageOf(error) },
-            'dropped samples, because the uplink buffer is full',
+            'uplink buffer full; samples dropped',
           );
         }
       }

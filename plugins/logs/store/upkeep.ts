@@ -133,7 +133,7 @@ export class Upkeep {
         this.#tryAgainAt = this.#parts.now() + pauseMs;
         this.#parts.log.warn(
           { event: 'logs.block_not_written', cause: messageOf(error) },
-          'could not write a log block; lines stay in memory and in the WAL, and it is retried',
+          'writing a log block failed; lines stay in memory and WAL, retrying',
         );
       })
       .finally(() => {

@@ -45,7 +45,7 @@ export class FollowedFolders {
             folder: linked,
             cause: messageOf(error),
           },
-          'a linked folder cannot be installed as it is; the version before serves',
+          'installing a linked folder failed; keeping the previous version',
         );
       }
     }
@@ -78,7 +78,7 @@ export class FollowedFolders {
     }
     this.#log.warn(
       { event: 'marketplace.link_waits', pack: packId, needs: asked.preview.needs },
-      'what a linked folder has become has to be confirmed; link it again, the version before serves',
+      'linked folder needs confirmation; link it again, keeping the previous version',
     );
     return `its folder waits to be confirmed, by linking it again: ${asked.preview.needs.join('; ')}`;
   }

@@ -300,7 +300,7 @@ export class Installer {
           action: entry.action,
           cause: messageOf(error),
         },
-        'a change of a pack failed and was undone',
+        'pack change failed and was rolled back',
       );
       if (old === undefined) {
         installed.forget(pack.packId);

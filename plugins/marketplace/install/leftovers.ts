@@ -64,7 +64,7 @@ export class Leftovers {
     } catch (error) {
       this.#parts.log.error(
         { event: 'marketplace.not_cleaned', pack: change.pack_id, cause: messageOf(error) },
-        'deleting leftovers of a pack failed; retrying',
+        'removing the remains of a pack failed; will retry',
       );
     }
   }

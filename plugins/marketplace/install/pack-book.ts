@@ -236,7 +236,7 @@ export class PackBook {
       if (cause !== undefined && !signal.aborted && this.statusOf(packId)?.state !== 'disabled') {
         log.error(
           { event: 'marketplace.quarantined', pack: packId, cause },
-          'an installed pack is on the list of blocked hashes and was switched off',
+          'installed pack is on the list of blocked hashes; disabled it',
         );
         await plugins.disable(packId, { cascade: true });
       }
@@ -265,14 +265,14 @@ export class PackBook {
         if (verdict === 'block' && lock.verdict !== 'block') {
           log.error(
             { event: 'marketplace.rescan_blocks', pack: packId, finding: findings[0] },
-            'an installed pack is blocked by newer rules and was switched off',
+            'installed pack is blocked by newer scan rules; disabled it',
           );
           await plugins.disable(packId);
         }
       } catch (error) {
         log.error(
           { event: 'marketplace.rescan_failed', pack: packId, cause: messageOf(error) },
-          'an installed pack could not be looked through again',
+          'rescanning an installed pack failed',
         );
       }
     }

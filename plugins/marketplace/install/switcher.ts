@@ -134,7 +134,7 @@ export class Switcher {
     changes.forEach(({ pack_id: pack, step }) =>
       log.warn(
         { event: 'marketplace.change_recovered', pack, step },
-        'a change of a pack was cut off; it is undone, or its cleaning done again',
+        'interrupted pack change rolled back',
       ),
     );
     for (const change of switches) {
@@ -232,7 +232,7 @@ export class Switcher {
           ? plugins.reload(packId)
           : plugins.enable(packId));
     } catch (error) {
-      log.debug({ pack: packId, cause: messageOf(error) }, 'the host looked again');
+      log.debug({ pack: packId, cause: messageOf(error) }, 'host rescanned plugins');
     }
   }
 

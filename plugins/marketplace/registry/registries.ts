@@ -163,7 +163,7 @@ export class Registries {
       if (error !== null) {
         this.#parts.log.warn(
           { event: 'marketplace.registry_not_read', registry: name, cause: error },
-          'registry not read; what it offered before stays',
+          'reading a registry failed; keeping its previous list',
         );
       }
     }

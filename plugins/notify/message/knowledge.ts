@@ -115,7 +115,7 @@ export class Knowledge {
     } catch (error) {
       this.#parts.log.warn(
         { event: 'notify.context_unread', what, cause: messageOf(error) },
-        'notify could not read what is known beside an incident; its message goes without',
+        'reading the context of an incident failed; sending the message without it',
       );
       return undefined;
     }

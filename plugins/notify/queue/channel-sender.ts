@@ -272,8 +272,8 @@ export class ChannelSender {
           cause: result.reason,
         },
         again
-          ? 'could not deliver a notification; tried again later'
-          : 'could not deliver a notification; given up',
+          ? 'delivering a notification failed; will retry'
+          : 'delivering a notification failed; giving up',
       );
     }
   }

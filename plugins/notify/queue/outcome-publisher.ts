@@ -126,7 +126,7 @@ export class OutcomePublisher {
       } catch (error) {
         this.#parts.log.debug(
           { event: 'notify.outcomes_not_recorded', cause: messageOf(error) },
-          'could not record many outcomes at once; one by one now',
+          'recording delivery outcomes in bulk failed; recording one by one',
         );
       }
     }
@@ -179,7 +179,7 @@ export class OutcomePublisher {
       });
       log.warn(
         { event: 'notify.outcome_not_recorded', delivery: row.id, times, cause: messageOf(error) },
-        'could not record the outcome of a delivery on its incident; retried',
+        'recording a delivery outcome on its incident failed; retrying',
       );
       return false;
     }

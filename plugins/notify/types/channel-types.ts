@@ -78,7 +78,7 @@ export class ContributedTypes implements ChannelTypeRegistry {
             plugin: pluginId,
             cause: messageOf(error),
           },
-          'channel type is invalid and was left out; correct it in its plugin',
+          'channel type is invalid and was skipped; correct it in its plugin',
         );
       }
     }

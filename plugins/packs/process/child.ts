@@ -156,7 +156,7 @@ class SupervisedChild implements Child {
         .catch((error: unknown) =>
           this.#options.log.error(
             { event: 'packs.idle_not_ended', cause: messageOf(error) },
-            'an idle process of a pack does not end',
+            'stopping an idle pack process failed',
           ),
         );
     }, ms).unref();
@@ -182,7 +182,7 @@ class SupervisedChild implements Child {
         cause: cause.text,
         retry_ms: delay,
       },
-      `${label} ended: ${cause.text}`,
+      `${label} stopped: ${cause.text}`,
     );
     if (delay === undefined) {
       this.#enter('failed', cause);

@@ -169,7 +169,7 @@ export class PackDatabase {
         cause: end.text,
         retry_ms: delay,
       },
-      `the process of the tables of ${label} ${end.text}; it is started again with the next statement after a pause`,
+      `table process of ${label} ${end.text}; restarting with next statement after a pause`,
     );
     onEnded(`the process of its tables ${end.text}`, delay !== undefined);
   }

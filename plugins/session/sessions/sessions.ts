@@ -149,7 +149,7 @@ export class Sessions {
     }
     this.#parts.log.warn(
       { event: 'session.unwritten', user: id, email, ip, cause: error.message },
-      'signed in without a trace in the database',
+      'sign-in without a stored session',
     );
     return { token: nextRefreshToken(this.#parts.ids).text, displaced: [] };
   }

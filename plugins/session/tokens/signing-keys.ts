@@ -78,7 +78,7 @@ async function readKeys({ store, secrets, log }: KeyParts): Promise<SigningKey[]
     } catch (error) {
       log.warn(
         { event: 'session.key_not_opened', kid, cause: messageOf(error) },
-        'signing key cannot be opened; access tokens that it signed are refused',
+        'signing key cannot be decrypted; access tokens signed with it are refused',
       );
       return [];
     }

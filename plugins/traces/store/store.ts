@@ -315,7 +315,7 @@ class Store implements TracesStore {
           cause: messageOf(error),
           waiting: this.#waiting.length,
         },
-        'could not write a trace block; spans stay in the WAL, and it is retried',
+        'writing a trace block failed; spans stay in the WAL, retrying',
       );
     }
   }

@@ -58,7 +58,7 @@ export async function closeLeftBehind(
     });
     log.warn(
       { event: 'webshell.session_left_open', session: row.id, device_id: row.device_id },
-      'closed a session that an earlier process had left open',
+      'closed a session left open by an earlier process',
     );
   }
 
@@ -68,7 +68,7 @@ export async function closeLeftBehind(
     } catch (error) {
       log.error(
         { event: 'webshell.recording_lost', session: row.id, cause: messageOf(error) },
-        'recovering the recording of an interrupted session failed; it is lost',
+        'recovering the recording of an interrupted session failed; recording lost',
       );
       return undefined;
     }

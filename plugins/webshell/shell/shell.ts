@@ -244,7 +244,7 @@ export class LiveShell {
     }
     this.#options.log.error(
       { event: 'webshell.recording_failed', session: this.id, cause: messageOf(cause) },
-      'writing the recording failed; the shell ends',
+      'writing the recording failed; ending the shell',
     );
     this.#stop('record_failure', 'writing the recording failed');
   }
@@ -255,7 +255,7 @@ export class LiveShell {
     this.end(why, message).catch((error: unknown) =>
       log.error(
         { event: 'webshell.end_not_written', session: this.id, cause: messageOf(error) },
-        'writing the end of the session failed',
+        'storing the end of the session failed',
       ),
     );
   }

@@ -119,6 +119,6 @@ test('a trigger that was dropped is told on by verification, by the health of th
   await house.stop();
   const next = await auditHouse(t, { dataDir });
   assert.ok(
-    next.lines.some((line) => line.includes('not guarded') && line.includes('audit_log_kept')),
+    next.lines.some((line) => line.includes('unprotected') && line.includes('audit_log_kept')),
   );
 });

@@ -313,10 +313,10 @@ describe('what lies in the folders', () => {
     unlinkSync(file);
     await dropIns.load();
     assert.deepEqual(log.lines, [
-      'info: persona "a" serves',
+      'info: persona "a" loaded',
       `warn: ${file}: The first line must be exactly ---, which opens the header; it is "broken".`,
-      'info: persona "a" serves',
-      'info: persona "a" is withdrawn',
+      'info: persona "a" loaded',
+      'info: persona "a" removed',
     ]);
   });
 });

@@ -293,7 +293,7 @@ for (const [choice, expected] of [
     machine.append('b.log', 'new\n');
     await machine.tick();
     assert.deepEqual(machine.lines().toSorted(), [...expected].toSorted());
-    assert.match(machine.warnings[0]!, /checkpoint is not usable/);
+    assert.match(machine.warnings[0]!, /checkpoint is unusable/);
     await machine.stop();
     machine.append('a.log', 'once more\n');
     await machine.start({ on_broken_checkpoint: 'beginning' });

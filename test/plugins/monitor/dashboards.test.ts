@@ -325,7 +325,7 @@ describe('a dashboard that is shown', () => {
     );
     assert.ok(
       !JSON.stringify(panels).includes('secret-canary') &&
-        house.lines.some((line) => line.includes('could not fill a panel')),
+        house.lines.some((line) => line.includes('rendering a panel failed')),
     );
     assert.equal(panels.find(({ title }: Json) => title === 'fine').data.result.length, 1);
   });

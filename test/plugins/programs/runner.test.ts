@@ -146,9 +146,7 @@ test('a program that ends is started again on another try, and says what its las
   assert.equal(program.handle.cause, undefined);
   assert.equal(
     lines.filter((line) =>
-      /exited with code 7; its last words: cannot open the frobnicator; it is started again/.test(
-        line,
-      ),
+      /exited with code 7; its last words: cannot open the frobnicator; restarting/.test(line),
     ).length,
     2,
   );
@@ -260,7 +258,7 @@ test('what an earlier life of the service has left behind is ended at the next s
     ['test.thing.json'],
     'what this process runs is nothing that was left',
   );
-  assert.ok(lines.some((line) => /an earlier run of svc has left behind/.test(line)));
+  assert.ok(lines.some((line) => /left by an earlier run/.test(line)));
 });
 
 test('programs are found by name on the path, or by their own path, and only where they can be run', (t) => {

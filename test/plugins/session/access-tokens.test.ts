@@ -162,7 +162,7 @@ test('a key that does not open any more is replaced, and people sign in as ever'
   assert.equal(await first.statusOf(token), 401);
   const { access_token: fresh } = await first.signIn('bob@example.org');
   assert.equal(await first.statusOf(fresh), 200);
-  assert.ok(first.house.lines.some((line) => line.includes('signing key cannot be opened')));
+  assert.ok(first.house.lines.some((line) => line.includes('signing key cannot be decrypted')));
 });
 
 test('no signing key stands in the database in plain text', async (t) => {

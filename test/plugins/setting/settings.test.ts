@@ -373,7 +373,7 @@ describe('a stored value whose declaration has changed', () => {
         'ada@example.org',
       ],
     );
-    assert.ok(second.house.lines.some((line) => line.includes('stored setting is not in force')));
+    assert.ok(second.house.lines.some((line) => line.includes('stored setting is not in effect')));
     await second.house.stop();
 
     const third = await settingHouse(t, { dataDir });

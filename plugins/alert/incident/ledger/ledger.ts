@@ -228,7 +228,7 @@ export class Ledger {
           cause: messageOf(error),
           incidents: changes.incidents.size,
         },
-        'could not store changes of incidents; state is read from disk again',
+        'storing incident changes failed; reloading state from disk',
       );
       throw error;
     }

@@ -203,7 +203,7 @@ function agree({ blocks, losses, folder, isNew, log }: Agreeing): void {
     });
     log?.error(
       { event: 'store.catalogue_lost', folder, shelter, files: aside.length },
-      'block catalogue is missing: its blocks were moved aside and are not read; restore catalogue and blocks from a backup',
+      'block catalogue is missing; moved its blocks aside, restore catalogue and blocks from a backup',
     );
   }
   for (const { id, file, damaged } of rows) {
@@ -211,7 +211,7 @@ function agree({ blocks, losses, folder, isNew, log }: Agreeing): void {
       blocks.markDamaged(id, 'the file is missing');
       log?.error(
         { event: 'store.block_missing', folder, file },
-        'block file is missing: queries miss what it held; restore it from a backup',
+        'block file is missing; queries miss its data, restore it from a backup',
       );
     }
   }

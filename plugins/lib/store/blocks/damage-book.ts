@@ -37,7 +37,7 @@ export class DamageBook {
     if (this.#catalogue.blocks.markDamaged(row.id, cause)) {
       this.#log.error(
         { event: 'store.block_damaged', file: row.file, cause },
-        'block is damaged: answers that miss some of it say so; restore the file from a backup',
+        'block is damaged; affected answers say so, restore the file from a backup',
       );
     }
     return sentence;
@@ -128,7 +128,7 @@ export class DamageBook {
         this.#looks.delete(row.id);
         this.#log.info(
           { event: 'store.block_sound', file: row.file },
-          'block is whole again; its data is back in answers',
+          'block intact again; its data is back in answers',
         );
         sound.push(row);
       }

@@ -56,7 +56,7 @@ export class RetentionClock {
       if (isDoubted) {
         this.#log.warn(
           { event: 'store.clock_doubted' },
-          'the clock is more than a day off what was last seen; nothing is deleted by its age for an hour; set the clock',
+          'clock differs by more than a day from the last known time; age-based deletion paused for an hour, check the clock',
         );
       }
     }

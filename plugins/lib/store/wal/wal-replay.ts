@@ -44,7 +44,7 @@ export async function replaySegment(
   if (how === 'torn') {
     log.warn(
       { event: 'wal.torn_write_removed', folder, segment, bytes: rest },
-      'removed an unfinished write that a crash left in the WAL segment; it was never acknowledged',
+      'removed an unfinished, unacknowledged write from the WAL segment after a crash',
     );
   }
   if (records === 0) {
@@ -64,7 +64,7 @@ async function finish(path: string, goodBytes: number, log: Logger): Promise<num
     } catch (error) {
       log.warn(
         { event: 'wal.replay_seal_failed', path, cause: messageOf(error) },
-        'could not seal the WAL segment after replay; its records count without the seal',
+        'sealing the WAL segment after replay failed; using its records without the seal',
       );
       await handle.truncate(goodBytes);
     }

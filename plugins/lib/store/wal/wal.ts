@@ -286,7 +286,7 @@ export class Wal {
     const cause = messageOf(error);
     log.error(
       { event: 'wal.append_failed', folder, cause },
-      'could not append to the WAL; senders are refused until it succeeds',
+      'appending to the WAL failed; rejecting writes until it succeeds',
     );
     return new SvcError(
       'unavailable',

@@ -118,7 +118,7 @@ export class InboundCalls {
               method: name,
               cause: messageOf(error),
             },
-            'method threw; its caller gets an error',
+            'method threw; returned an error to the caller',
           );
         }
         return { error: errorBody(error) };
@@ -152,7 +152,7 @@ export class InboundCalls {
       if (!isSvcError(error)) {
         log.error(
           { event: 'tunnel.journal_failed', tunnel: label, method: name, cause: messageOf(error) },
-          'could not write the command journal; no command is run until it can be written',
+          'writing the command journal failed; no commands run until it succeeds',
         );
       }
       return {
@@ -177,7 +177,7 @@ export class InboundCalls {
           tunnel: this.#wire.options.label,
           cause: messageOf(error),
         },
-        'could not encode the result of a method as JSON; its caller gets an error',
+        'encoding a method result as JSON failed; returned an error to the caller',
       );
       this.#refuse(id, error);
       return;

@@ -48,7 +48,7 @@ export class Events {
         this.#warned = true;
         log.warn(
           { event: 'tunnel.events_dropped', tunnel: label, per_second: limits.eventsPerSecond },
-          'the other side sends more events than its limit; the rest is dropped and counted',
+          'peer exceeds its event limit; dropping the rest',
         );
       }
       return;
@@ -60,7 +60,7 @@ export class Events {
     } catch (error) {
       log.error(
         { event: 'tunnel.listener_failed', tunnel: label, topic: name, cause: messageOf(error) },
-        'event listener threw; the event is lost',
+        'event listener threw; event lost',
       );
     }
   }

@@ -202,7 +202,7 @@ class Session implements TunnelSession, Wire {
     const cause = messageOf(error);
     this.options.log.warn(
       { event: 'tunnel.protocol_violation', tunnel: this.options.label, cause },
-      'closed the tunnel: the other side broke the protocol',
+      'protocol violation by peer; tunnel closed',
     );
     if (!this.#end) {
       this.send(
@@ -256,7 +256,7 @@ class Session implements TunnelSession, Wire {
       if (!(error instanceof ProtocolViolation)) {
         this.options.log.error(
           { event: 'tunnel.frame_failed', tunnel: this.options.label, cause: messageOf(error) },
-          'could not process a frame',
+          'processing a frame failed',
         );
       }
       this.violated(

@@ -93,7 +93,7 @@ export class StreamTable implements StreamPort {
             service,
             cause: messageOf(error),
           },
-          'stream service threw; the stream is reset',
+          'stream service threw; stream reset',
         );
       }
       const shown = errorFrom(errorBody(error));

@@ -84,7 +84,7 @@ export async function replay(
   if (tornBytes > 0 || counts.unknown > 0) {
     log.warn(
       { event: 'metricsdb.wal_incomplete', tornBytes, unknown: counts.unknown },
-      'metrics WAL ended in the middle of a write, or lost series definitions; everything acknowledged before that is restored',
+      'metrics WAL ended in an unfinished write or lost series definitions; everything acknowledged before is restored',
     );
   }
   return counts;
@@ -126,7 +126,7 @@ export class HeadSpill {
     } catch (error) {
       log.error(
         { event: 'metricsdb.replay_spill_failed', cause: messageOf(error) },
-        'could not write the metrics head to a block during replay; replay goes on in memory, free disk space',
+        'writing the metrics head to a block during replay failed; replaying in memory, free disk space',
       );
     }
     this.#maxBytes = Math.max(limits.headBytes, head.samples.chunks.bytes * 1.25);

@@ -107,7 +107,7 @@ export class Upkeep {
         this.#nextAttempt = now() + retryAfterMs;
         log.error(
           { event: 'metricsdb.head_not_written', cause: messageOf(error) },
-          'could not write the metrics head to a block; samples stay in the WAL, and it is retried',
+          'writing the metrics head to a block failed; samples stay in the WAL, retrying',
         );
       } finally {
         this.#cutting = false;
@@ -141,7 +141,7 @@ export class Upkeep {
       blocks.refresh();
       log.info(
         { blocks: gone.length, bytes: gone.reduce((sum, { bytes }) => sum + bytes, 0) },
-        'expired metrics blocks removed',
+        'removed expired metrics blocks',
       );
     }
   }
@@ -158,7 +158,7 @@ export class Upkeep {
       } catch (error) {
         log.error(
           { event: 'metricsdb.compaction_failed', cause: messageOf(error) },
-          'compaction failed; source blocks kept',
+          'compaction failed; keeping source blocks',
         );
       }
     });
@@ -180,7 +180,7 @@ export class Upkeep {
       } catch (error) {
         log.error(
           { event: 'metricsdb.downsampling_failed', cause: messageOf(error) },
-          'downsampling of a metrics block failed; long queries read the whole block',
+          'downsampling a metrics block failed; long queries read the full block',
         );
       }
     });

@@ -375,7 +375,7 @@ describe('the catalogue of the blocks', () => {
       catalogue.close();
     }
     assert.deepEqual(log.said, [
-      'error: block file is missing: queries miss what it held; restore it from a backup',
+      'error: block file is missing; queries miss its data, restore it from a backup',
     ]);
   });
 
