@@ -123,7 +123,10 @@ function linksOf(
         ? undefined
         : endings.map((ending) => target + ending).find((name) => names.has(name));
     if (found === undefined) {
-      throw bundlerErrors.foreign_import({ id, from, specifier: JSON.stringify(specifier) });
+      throw new SvcError(
+        'invalid_argument',
+        `${id} does not compile: ${from} imports ${JSON.stringify(specifier)}, which is not a file in its folder; a pack from outside can import its own files, modules of Node and svc/sdk only`,
+      );
     }
     links[specifier] = found;
   }

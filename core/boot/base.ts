@@ -83,7 +83,7 @@ export function openBase(
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   keepKnownSettings(dataDir, known);
   for (const name of unused) {
-    const message = `${name} has no effect: plugin "${known[name]}", which it belongs to, is not installed; install it, or remove the setting`;
+    const message = `${name} has no effect: its plugin "${known[name]}" is not installed; install it, or remove the setting`;
     logs
       .logger('settings')
       .warn({ event: 'settings.plugin_absent', setting: name, plugin: known[name] }, message);

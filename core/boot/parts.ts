@@ -170,7 +170,7 @@ function absentProvider(host: PluginHost, service: string): string | undefined {
         !['active', 'disabled'].includes(state) &&
         provides.some((offer) => offer.startsWith(`${service} `)),
     );
-  return down && `"${down.id}", which writes the audit trail, is ${down.state}`;
+  return down && `"${down.id}", which writes the audit log, is ${down.state}`;
 }
 
 interface Published extends Base, Data, Hosting {

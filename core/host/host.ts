@@ -234,7 +234,7 @@ export class PluginHost {
   #enterSafeMode(): void {
     const death = this.#ports.memory.lastDeath();
     if (death && death.boots >= deadlyBoots) {
-      const cause = `safe mode: the last ${death.boots} starts died while ${death.id} was brought up; enable it to try again`;
+      const cause = `safe mode: the last ${death.boots} starts crashed while ${death.id} was starting; enable it to try again`;
       this.#ports.memory.setDisabled(death.id, cause);
       this.#ports.log('host').error({ event: 'host.plugin_killed_start', plugin: death.id }, cause);
     }

@@ -106,12 +106,12 @@ export class Reconciler {
     const revoked = all.filter(
       (record) => barredCause(record.serving?.manifest, record, registry.current) !== undefined,
     );
-    this.withdraw(revoked, 'it may not run as it is now');
+    this.withdraw(revoked, 'it is not allowed to run now');
     revoked.forEach((record) => (record.stale = true));
     const stranded = strandedBy(new Set(), registry.current).flatMap(
       (id) => this.#roster.all.get(id) ?? [],
     );
-    this.withdraw(stranded, 'a service it needs went away');
+    this.withdraw(stranded, 'a service that it needs is no longer available');
     for (const record of stranded) {
       record.stale = true;
       tried?.delete(record);

@@ -34,7 +34,7 @@ export class Retirements {
       return;
     }
     const what = failures.map(({ label, cause }) => `${label} (${cause})`).join(', ');
-    record.residue = `generation ${generation.number} could not be unloaded: ${what}; a restart of svc frees what it kept`;
+    record.residue = `generation ${generation.number} could not be unloaded: ${what}; restart svc to free it`;
     this.#log.error({ event: 'host.plugin_residue', plugin: record.id, failures }, record.residue);
     if (!record.serving) {
       record.enter('unload-failed', record.residue, 'retire');

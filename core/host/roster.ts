@@ -74,7 +74,7 @@ export class Roster {
   #tell(first: PluginFolder, second: PluginFolder): void {
     if (!this.#told.has(second.path)) {
       this.#told.add(second.path);
-      const sentence = `two plugins have the id "${first.id}": ${first.path} serves, and ${second.path} does not; rename or remove one of them`;
+      const sentence = `two plugins have the id "${first.id}": ${first.path} is active, ${second.path} is not; rename or remove one of them`;
       this.#ports.log('host').error({ event: 'host.duplicate_plugin', id: first.id }, sentence);
     }
   }

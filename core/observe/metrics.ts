@@ -121,17 +121,17 @@ const coreMetrics = (metrics: Metrics) => ({
   ]),
   threadRestarts: metrics.counter(
     'thread_restarts_total',
-    'Threads of plugins started again after they ended by themselves.',
+    'Plugin threads restarted after they crashed.',
     ['plugin', 'thread'],
   ),
   threadHeap: metrics.gauge(
     'thread_heap_bytes',
-    "JavaScript heap of a plugin's thread, as it told last.",
+    "JavaScript heap of a plugin's thread, as last reported.",
     ['plugin', 'thread'],
   ),
   childRestarts: metrics.counter(
     'child_restarts_total',
-    'Child processes started again after they ended by themselves.',
+    'Child processes restarted after they crashed.',
     ['child'],
   ),
 });

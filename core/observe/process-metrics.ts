@@ -20,9 +20,7 @@ export function addProcessMetrics(registry: Registry): () => void {
       },
     });
   };
-  read('resident_memory_bytes', 'Memory that the process holds in RAM.', () =>
-    process.memoryUsage.rss(),
-  );
+  read('resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
   read('heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed);
   read(
     'external_memory_bytes',

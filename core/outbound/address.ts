@@ -63,7 +63,7 @@ export function inner(address: Address): Address {
 export function network(text: string): Network {
   const parsed = parseNetwork(text);
   if (parsed === undefined) {
-    throw new TypeError(`${text} is no network`);
+    throw new TypeError(`${text} is not a network`);
   }
   return parsed;
 }

@@ -114,7 +114,7 @@ export function writeKeys(dataDir: string, keys: readonly Buffer[]): void {
 }
 
 const putBack = (file: string): string =>
-  `put ${file} back from a backup made --with-key, or give those secrets up, and all sessions, with "(umask 077; openssl rand -base64 32 > ${file})"`;
+  `restore ${file} from a backup made --with-key, or give up those secrets and all sessions with "(umask 077; openssl rand -base64 32 > ${file})"`;
 
 const linesOf = (keys: readonly Buffer[]): string =>
   keys.map((key) => `${key.toString('base64url')}\n`).join('');

@@ -69,7 +69,7 @@ export function scripts(owner: string, migrations: readonly Migration[], applied
 }
 
 const doesMore =
-  'does more than to add, against the name of its file: the version before could not go on with it';
+  'does more than add, against its file name: the previous version could not run with it';
 
 /** A row of the version before must still be taken, and still go: so without triggers, and with no key that would hold it. */
 function adds({ tokens }: SqlStatement): boolean {
@@ -90,7 +90,7 @@ function complaintAbout({ tokens }: SqlStatement): string | undefined {
     start === 'drop table' ||
     (start === 'alter table' && words.some((word) => word === 'rename' || word === 'drop'))
   ) {
-    return 'removes or renames a table or column, which the version before this one still uses: add a new one, and stop using the old';
+    return 'removes or renames a table or column that the previous version still uses: add a new one, and stop using the old';
   }
   if (!permitted.test(start)) {
     return 'is not for migrations, which create, extend and fill tables inside a transaction that is already open';

@@ -121,8 +121,8 @@ function assertSound(
   if (missing !== undefined) {
     refuse(
       present.length === 0
-        ? `the table ${table}, which its migrations do not make`
-        : `${table}.${missing}, which its migrations do not make`,
+        ? `the table ${table}, which its migrations do not create`
+        : `${table}.${missing}, which its migrations do not create`,
     );
   }
   const primary = present.filter(({ pk }) => pk > 0).map(({ name }) => name);

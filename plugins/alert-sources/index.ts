@@ -25,7 +25,7 @@ export default definePlugin({
     });
     const taken = ctx.metrics.counter(
       'alerts_total',
-      'Alerts that other systems told, by what became of them.',
+      'Alerts received from other systems, by result.',
       ['source', 'result'],
     );
     const intake = new Intake({ sources, alerts, clock, log, taken });
@@ -44,7 +44,7 @@ export default definePlugin({
           'resolving alerts that were not re-sent failed; retrying in a minute',
         );
       });
-    scope.interval('end alerts that were not told again', upkeepMs, upkeep);
+    scope.interval('resolve alerts that were not re-sent', upkeepMs, upkeep);
     await upkeep();
   },
 });

@@ -49,13 +49,11 @@ const links = ['generatorURL', 'dashboardURL', 'panelURL', 'silenceURL'] as cons
 export function readPush(body: Uint8Array, byDefault: Severity): Push {
   const { alerts } = parsed(body);
   if (!Array.isArray(alerts)) {
-    throw unreadable(
-      'it has no list of alerts; send what a webhook of Alertmanager or Grafana sends',
-    );
+    throw unreadable('it has no list of alerts; send the webhook body of Alertmanager or Grafana');
   }
   if (alerts.length > mostAlerts) {
     throw unreadable(
-      `it has ${alerts.length} alerts, at most ${mostAlerts} are taken; set max_alerts, or group by more labels`,
+      `it has ${alerts.length} alerts, and the limit is ${mostAlerts}; set max_alerts, or group by more labels`,
     );
   }
   const read = alerts.map((alert: unknown) => alertOf(alert, byDefault));
@@ -68,7 +66,7 @@ function parsed(body: Uint8Array): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
     return isRecord(value) ? value : {};
   } catch {
-    throw unreadable('it is no JSON');
+    throw unreadable('it is not JSON');
   }
 }
 

@@ -25,7 +25,9 @@ export function failures(route: DescribedRoute, named: Named): Record<string, ob
     for (const answer of worded(route, code, status)) {
       add(
         answer.status,
-        answer.status === status ? reasonOf(code, status) : `${code}, as its protocol says it`,
+        answer.status === status
+          ? reasonOf(code, status)
+          : `${code}, in the format of its protocol`,
         answer.type,
         answer.schema,
       );
@@ -43,7 +45,7 @@ const reasonOf = (code: ErrorCode, status: number): string =>
   errorStatus[code] === status ? code : `${code} (${plainly[status] ?? status})`;
 
 const plainly: Readonly<Record<number, string>> = {
-  410: 'what was asked for is no longer kept',
+  410: 'Expired: the data is no longer stored',
   413: 'the body is too large',
   415: 'the body is of another media type or encoding',
   422: 'the body can be read, but not taken',

@@ -176,7 +176,7 @@ const headerParameters = ({
     ? [
         header(
           'If-Match',
-          'The ETag of what was read; where it has changed since, the answer is 409 and nothing is written: read it again and repeat the change',
+          'ETag of the version that was read; if it has changed since, the response is 409 and nothing is written: read it again and repeat the change',
         ),
       ]
     : []),
@@ -184,7 +184,7 @@ const headerParameters = ({
     ? [
         header(
           'Idempotency-Key',
-          'Chosen by the caller: the same request sent again with it within a day gets the first answer and changes nothing',
+          'Chosen by the caller: repeating the same request with it within a day returns the first response and changes nothing',
           idempotencyKey,
         ),
       ]

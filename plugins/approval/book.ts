@@ -185,7 +185,7 @@ export class Book implements ApprovalBook {
     const missing =
       row.signatures - objections.filter((objection) => objection === undefined).length;
     if (missing > 0) {
-      return `${missing} of its ${row.signatures} signatures no longer counts: the account or its role has changed; ask for the change again`;
+      return `${missing} of its ${row.signatures} signatures no longer counts, because the account or its role has changed; request the change again`;
     }
     if (row.persona !== null && !personas.available) {
       throw errors.no_personas({ persona: row.persona, id: row.id });
@@ -210,7 +210,7 @@ export class Book implements ApprovalBook {
       return answer.message;
     }
     return answer.verdict === 'approval' && answer.signatures > row.signatures
-      ? `${row.tool} takes ${answer.signatures} signatures by now`
+      ? `${row.tool} now needs ${answer.signatures} signatures`
       : undefined;
   }
 

@@ -31,11 +31,9 @@ export default definePlugin({
     const viewerOf = viewerBy(seenBy(services.maybe(DeviceScopes)));
     const directory = services.use(Directory);
     const signers = new Signers({ directory, settings });
-    const ends = ctx.metrics.counter(
-      'settled_total',
-      'Approvals for which no signature is awaited any more.',
-      ['status'],
-    );
+    const ends = ctx.metrics.counter('settled_total', 'Approvals that were decided or expired.', [
+      'status',
+    ]);
     const again = (row: RequestRow): void => {
       const { id, status, owner, target, requested_by } = approvalOf(row);
       ctx.events.emit(ApprovalSettled, { id, status, owner, target, requested_by });
@@ -59,7 +57,7 @@ export default definePlugin({
       personas: services.maybe(Personas),
       requested(row) {
         ctx.events.emit(ApprovalRequested, approvalOf(row));
-        ctx.scope.task(`tell of approval ${row.id}`, () => telling.tell(row));
+        ctx.scope.task(`send notifications for approval ${row.id}`, () => telling.tell(row));
       },
     });
     const upkeep = new Upkeep({

@@ -82,7 +82,7 @@ export const outlineOf = (row: RequestRow): ReturnType<typeof itemOf> => ({
   args: {},
   args_sha256: '',
   rendered:
-    'shown to who asked for it, to who may sign it (approval:sign) and to holders of approval:read',
+    'visible to the requester, to people who may sign it (approval:sign) and to holders of approval:read',
   target: { kind: row.target_kind, id: null, name: '' },
   owner: row.owner_kind,
   run_id: '',

@@ -26,7 +26,7 @@ export class Signers {
   demand(principal: Principal, row: RequestRow): Person {
     if (principal.kind !== 'user') {
       throw refused(
-        'approvals are signed by people who are signed in; API tokens, plugins and the operator of the data folder do not sign',
+        'approvals are signed by signed-in users; API tokens, plugins and the operator of the data folder cannot sign',
       );
     }
     const person = this.#parts.directory.live(Number(principal.id));
@@ -47,13 +47,13 @@ export class Signers {
     if (row.signatures === 1) {
       return holds || asked
         ? undefined
-        : `to sign this takes approval:sign, which the role ${person.role} does not hold, or to be who asked for it`;
+        : `signing this needs approval:sign, which the role ${person.role} does not hold, or must be done by its requester`;
     }
     if (!holds) {
-      return `to sign a dangerous change takes approval:sign, which the role ${person.role} does not hold`;
+      return `signing a dangerous change needs approval:sign, which the role ${person.role} does not hold`;
     }
     return asked && !this.#parts.settings.get<boolean>('approval.requester_signs')
-      ? 'who asked for a dangerous change does not sign it here; two others do'
+      ? 'the requester of a dangerous change cannot sign it here; two others must'
       : undefined;
   }
 }

@@ -43,7 +43,7 @@ export class Upkeep {
   async markUnknown(): Promise<void> {
     const { tables, clock, log, process, settled } = this.#parts;
     const reason =
-      'svc ended while it ran, so whether it has taken effect is not known; look at its target before you ask for it again';
+      'svc stopped while it ran, so it may or may not have taken effect; check its target before you request it again';
     for (const { id, tool, process: begunBy } of await new ApprovalStore(tables.read).standing([
       'executing',
     ])) {
@@ -129,7 +129,7 @@ export class Telling {
     const lines = [
       `Runs: ${rendered}`,
       `Asked for by ${by.name} (${by.role})${row.persona === null ? '' : ` through the agent ${row.persona}`}, on ${target.name}`,
-      `It is ${row.class} and takes ${row.signatures === 1 ? 'one signature' : 'the signatures of two people'} until ${timestamp(row.expires_at)}`,
+      `It is ${row.class} and needs ${row.signatures === 1 ? 'one signature' : 'the signatures of two people'} until ${timestamp(row.expires_at)}`,
       `svc approval sign ${row.id}`,
     ];
     try {

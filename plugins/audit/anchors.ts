@@ -28,7 +28,7 @@ export function anchorFlaw(last: Link, anchor: Anchor, keys: Keys): string | und
   }
   return anchor.from_seq === last.seq + 1 && anchor.count === anchor.to_seq - last.seq
     ? undefined
-    : `no anchor stands for it; the next one is for rows ${anchor.from_seq} to ${anchor.to_seq}`;
+    : `it has no anchor; the next one is for rows ${anchor.from_seq} to ${anchor.to_seq}`;
 }
 
 const statement = ({

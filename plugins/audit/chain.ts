@@ -27,11 +27,11 @@ export function flaw(
       : `row ${row.seq} stands behind row ${last.seq}`;
   }
   if (row.prev_hash !== last.hash) {
-    return 'it does not follow the row before it: one of them was replaced, or rows were put in another order';
+    return 'it does not follow the previous row: one of them was replaced, or rows were reordered';
   }
   const key = keyOf(row.key_id);
   if (key === undefined) {
-    return `it is bound with key ${row.key_id}, which cannot be opened: put the master key back that svc ran with at that time`;
+    return `it is signed with key ${row.key_id}, which cannot be decrypted: restore the master key that svc ran with at that time`;
   }
   return bind(key, row.prev_hash, row.seq, row.record) === row.hash
     ? undefined

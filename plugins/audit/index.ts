@@ -90,7 +90,7 @@ export default definePlugin({
     scope.defer('sign the end of the trail', signEnd);
     scope.timeout('sign a checkpoint soon after the start', minute, () => checkpoints.sign());
     scope.interval('sign a checkpoint', hour, () => checkpoints.sign());
-    scope.interval('archive what is older than audit.retention_days', hour, archiveOld);
+    scope.interval('archive entries older than audit.retention_days', hour, archiveOld);
   },
 });
 

@@ -164,14 +164,14 @@ function contradiction(
 }
 
 const nothingSigned =
-  'the trail is older than an hour, yet has neither a checkpoint nor an anchor: they were removed, and the rows they vouched for may be. Compare it with a backup';
+  'the log is older than an hour but has neither a checkpoint nor an anchor: they were removed, and rows may have been, too. Compare it with a backup';
 
 /** Returns the break if triggers are missing; undefined if none is. */
 export const unguarded = (missing: readonly string[]): Break | undefined =>
   missing.length === 0
     ? undefined
     : {
-        reason: `the database no longer refuses changes to the trail: ${missing.join(', ')} is gone. Create it again as migration 001-init.sql does`,
+        reason: `the database no longer prevents changes of the log: ${missing.join(', ')} is missing. Create it again as in migration 001-init.sql`,
       };
 
 /**
@@ -189,19 +189,20 @@ function missingTail(
     const cause = `a checkpoint of ${timestamp(beyond.at)} knows row ${beyond.seq}`;
     return {
       seq: last.seq + 1,
-      reason: `it and all behind it are gone: ${cause}. The trail was cut off, or an older backup was restored`,
+      reason: `this row and all later ones are missing: ${cause}. The log was truncated, or an older backup was restored`,
     };
   }
   if (seen.seq > last.seq) {
     return {
       seq: last.seq + 1,
-      reason: `it and all behind it are gone: this process has seen row ${seen.seq}. The trail was cut off`,
+      reason: `this row and all later ones are missing: this process has seen row ${seen.seq}. The log was truncated`,
     };
   }
   return anchors.at(-1)?.to_seq === last.seq
     ? {
         seq: last.seq + 1,
-        reason: 'it and all behind it are gone: only the anchor of what stood before is left',
+        reason:
+          'this row and all later ones are missing: only the anchor of the earlier rows is left',
       }
     : undefined;
 }

@@ -59,7 +59,7 @@ export default definePlugin({
       state === 'up' ? scope.task('read the audit trail', () => audit.catchUp()) : undefined,
     );
     followFleet(ctx, feed, fleet);
-    scope.interval('look at what may have changed', lookMs, async () => {
+    scope.interval('check for changes', lookMs, async () => {
       await lookAgain(watched);
       await audit.catchUp();
     });

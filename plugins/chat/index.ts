@@ -95,10 +95,10 @@ export default definePlugin({
     return { runs, runStore };
   },
   start(ctx, { runs, runStore }) {
-    ctx.scope.task('take over runs', () => runs.takeOver());
+    ctx.scope.task('resume interrupted runs', () => runs.takeOver());
     // Also for runs that the previous generation has released since.
     ctx.scope.interval('look for left runs', lookMs, () => runs.takeOver());
-    ctx.scope.interval('forget old runs', hourMs, async () => {
+    ctx.scope.interval('delete old runs', hourMs, async () => {
       await runStore.forgetBefore(ctx.clock.now() - keptMs);
     });
   },

@@ -91,10 +91,10 @@ export class Grafana {
     const said = typeof json['message'] === 'string' ? json['message'].slice(0, 300) : '';
     const need =
       reply.status === 403
-        ? 'the token may not do this; give its service account the role Admin'
+        ? 'the token lacks permission; give its service account the role Admin'
         : `status ${reply.status}`;
     throw new Refused(
-      said === '' ? `Grafana refused it: ${need}` : `Grafana refused it: ${said} (${need})`,
+      said === '' ? `Grafana refused it: ${need}` : `Grafana rejected it: ${said} (${need})`,
     );
   }
 }

@@ -168,7 +168,7 @@ export class Sync {
     const said = typeof json['message'] === 'string' ? json['message'].slice(0, 300) : '';
     return status === 200 && json['status'] === 'OK'
       ? 'Grafana reaches it'
-      : `Grafana does not reach it${said === '' ? '' : `: ${said}`}`;
+      : `Grafana cannot query it${said === '' ? '' : `: ${said}`}`;
   }
 
   async #folder(): Promise<Outcome & { readonly uid?: string }> {
@@ -239,7 +239,7 @@ export class Sync {
       }
       if (isMissing && parent === undefined) {
         throw new Refused(
-          `the folder "${this.#wish.folder}" could not be made, so nothing is put into it`,
+          `the folder "${this.#wish.folder}" could not be created, so no dashboards were put into it`,
         );
       }
       const dashboard = {

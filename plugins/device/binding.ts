@@ -92,7 +92,7 @@ export async function decide(
   const other = [bearer, keeper].find((one) => one !== undefined && one.id !== device.id);
   if (other) {
     const [elsewhere] = await watchers(other.id);
-    const who = elsewhere ? `which edge ${elsewhere.edge_id} watches` : 'which is away';
+    const who = elsewhere ? `which edge ${elsewhere.edge_id} watches` : 'which is not available';
     return conflict(
       other.id,
       elsewhere?.edge_id ?? null,
@@ -113,7 +113,7 @@ function doubtOf(
       return undefined;
     }
     return key === undefined
-      ? `device ${id} is bound to the key of its machine, and this one shows none: it is another machine, or its agent is from before machines had keys`
+      ? `device ${id} is bound to the key of its machine, and this machine presents none: it is another machine, or its agent is too old`
       : `device ${id} is bound to the key of its machine, and this one has another: it is another machine, or one that lost its key`;
   }
   // From before machines had keys: the edge that watches it states its identity, and its first key
@@ -123,7 +123,7 @@ function doubtOf(
       ? undefined
       : `this edge watches device ${id}, and now comes from a machine of another identity`;
   }
-  return `device ${id} is known by the identity that this machine says, and nothing proves that it is the same`;
+  return `device ${id} is known by the identity that this machine reports, but there is no proof that it is the same machine`;
 }
 
 /** Returns whether everything is already stored as the newcomer states it. */

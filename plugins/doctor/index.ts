@@ -70,7 +70,7 @@ async function diagnosed(examination: Examination, looking: Looking): Promise<Di
     return {
       verdict: 'fail',
       detail: `check failed: ${messageOf(error)}`,
-      fix: 'look into the log of svc for what its area says, then run "svc doctor" again',
+      fix: 'check the log of svc for messages of this area, then run "svc doctor" again',
     };
   }
 }

@@ -26,7 +26,7 @@ export function claimNames(roots: readonly Iterable<DropIn>[], before: NameClaim
     if (file.good && pointer !== undefined) {
       const first = claims.get(pointer);
       if (first) {
-        file.rivalry = `${file.file}: the name "${file.good.name}" is taken by ${first.file}, which comes first; rename one of them`;
+        file.rivalry = `${file.file}: the name "${file.good.name}" is already used by ${first.file}; rename one of them`;
       } else {
         claims.set(pointer, file);
       }

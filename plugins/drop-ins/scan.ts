@@ -50,7 +50,7 @@ export async function scan(root: DropInRoot): Promise<Scan> {
     found: found.filter((file) => file !== undefined),
     problem:
       files.length > maxFiles
-        ? `${root.path}: holds ${files.length} files; only the first ${maxFiles} by name are read, remove some`
+        ? `${root.path}: contains ${files.length} files; only the first ${maxFiles} by name are read, remove some`
         : undefined,
   };
 }

@@ -144,7 +144,7 @@ export class Pump {
       from,
     } as const;
     await new Promise<void>((resolve, reject) => {
-      const end = (): void => reject(new Error('this plugin ends; the push is kept'));
+      const end = (): void => reject(new Error('this plugin is stopping; the push is kept'));
       signal.addEventListener('abort', end, { once: true });
       void shipping
         .ship(parcel)

@@ -22,14 +22,14 @@ export function sourceOf(
   { manager, access_key, secret_key, pin, ca, proxy }: Identity,
 ): Source {
   if (!URL.canParse(address, manager)) {
-    throw refusal(`"${address.slice(0, 200)}" is no address`);
+    throw refusal(`"${address.slice(0, 200)}" is not an address`);
   }
   const url =
     address.startsWith('/') && !address.startsWith('//')
       ? belowManager(manager, address)
       : new URL(address, manager);
   if (url.username !== '' || url.password !== '') {
-    throw refusal('an address holds no user and no password');
+    throw refusal('an address must not contain a user name and a password');
   }
   if (isOf(url, manager)) {
     return {
@@ -66,7 +66,7 @@ export function redirected(source: Source, location: string | undefined): Source
     );
   }
   if (source.manager !== undefined && !isOf(url, source.manager)) {
-    throw refusal(`${source.url.host} redirects away from the path of the manager`);
+    throw refusal(`${source.url.host} redirects to a path outside the manager`);
   }
   return { ...source, url };
 }

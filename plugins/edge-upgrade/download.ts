@@ -135,7 +135,7 @@ function beginning(response: IncomingMessage, { url }: Source, have: number, fil
   if (status !== 200 && status !== 206) {
     throw new SvcError(
       passing.has(status) ? 'unavailable' : 'not_found',
-      `${url.host} answered ${status} when it was asked for the package`,
+      `${url.host} answered ${status} instead of the package`,
       { reason: 'edge-upgrade.answer_status' },
     );
   }

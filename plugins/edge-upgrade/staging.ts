@@ -85,7 +85,7 @@ export class Staging {
         cut === 'time'
           ? `took longer than ${selfTestMs / 1_000} s`
           : cut === 'size'
-            ? 'said too much'
+            ? 'sent too much output'
             : `ended with ${code ?? 'a signal'}`;
       const words = `${said} ${errors}`.replaceAll(/[^\x20-\x7e]+/g, ' ').trim();
       throw edgeUpgradeErrors.self_test_failed({

@@ -39,7 +39,7 @@ export class UpgradeLoop {
 
   schedule(): void {
     const { upgrade, scope } = this.#parts;
-    scope.interval('forget half a package', tidyMs, () => upgrade.tidy());
+    scope.interval('delete partial packages', tidyMs, () => upgrade.tidy());
     scope.interval('look after the upgrade', beatMs, () => this.#beat());
   }
 

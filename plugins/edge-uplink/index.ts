@@ -196,7 +196,7 @@ function schedule(
   scope.interval('compare the clocks', clockMs, () => clocks.look());
   // Until the manager knows the device, pushes would be stored without one; a blocked tunnel must
   // not hold them forever.
-  scope.timeout('send also without a report of the host', introduceMs, () => shipment.release());
+  scope.timeout('send even without a host report', introduceMs, () => shipment.release());
 }
 
 /** 0 ≤ x < 1, from the randomness of the host. */

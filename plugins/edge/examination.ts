@@ -30,7 +30,7 @@ export const edgeExamination = (
       {
         them: disputed,
         detail: 'have keys that several machines use',
-        fix: 'say with "svc edge list" and POST /api/v1/edges/ID/resolve which machine is meant',
+        fix: 'choose the right machine with "svc edge list" and POST /api/v1/edges/ID/resolve',
       },
     ].filter(({ them }) => them.length > 0);
     if (wrong.length > 0) {
@@ -59,7 +59,7 @@ function clocks(all: readonly EdgeRecord[]): Diagnosis {
     return {
       verdict: 'fail',
       detail: `the clock of this machine is about ${seconds} s ${most === ahead ? 'behind' : 'ahead'}, compared with ${most.length} of ${connected.length} hosts`,
-      fix: 'let this machine keep its time by NTP (systemd-timesyncd, chrony)',
+      fix: 'sync the clock of this machine with NTP (systemd-timesyncd, chrony)',
     };
   }
   const others = [...ahead, ...behind];
@@ -68,7 +68,7 @@ function clocks(all: readonly EdgeRecord[]): Diagnosis {
     : {
         verdict: 'warn',
         detail: `the clocks of ${named(others)} are more than ${skewedMs / 1_000} s off`,
-        fix: 'let those machines keep their time by NTP: what they measure carries their times',
+        fix: 'sync the clocks of those machines with NTP: their data carries their times',
       };
 }
 

@@ -54,7 +54,7 @@ export class Housekeeping {
     );
     scope.interval('count the edges', 5 * second, () => metrics.observe());
     every(5, 'refresh device bindings', () => deviceBindings.refresh());
-    every(60, 'retry what edges did not take', () => this.#retry());
+    every(60, 'retry what edges did not accept', () => this.#retry());
     every(3_600, 'purge old enrolments', () => enrolments.purge());
     scope.task(
       'await the edges',

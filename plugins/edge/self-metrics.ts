@@ -45,17 +45,14 @@ export class SelfMetrics {
     );
     this.#waiting = metrics.gauge(
       'introductions_waiting',
-      'Machines whose introduction is not kept yet.',
+      'Machines whose enrolment is not stored yet.',
     );
     this.#skews = metrics.gauge(
       'clock_skew_seconds',
       'How far clocks of edges are ahead, where it is more than two seconds.',
       ['edge_id', 'device_id'],
     );
-    this.#refused = metrics.counter(
-      'refused_total',
-      'Connections that were told to come back later.',
-    );
+    this.#refused = metrics.counter('refused_total', 'Connections that were asked to retry later.');
   }
 
   observe(): void {

@@ -73,7 +73,7 @@ function compile(texts: readonly string[]): readonly RE2JS[] | string {
     try {
       patterns.push(RE2JS.compile(text, RE2JS.DOTALL));
     } catch (error) {
-      return `the setting agent.denied_arguments holds ${JSON.stringify(text)}, which is no RE2 pattern (${messageOf(error)}); correct it`;
+      return `the setting agent.denied_arguments has ${JSON.stringify(text)}, which is not a valid RE2 pattern (${messageOf(error)}); correct it`;
     }
   }
   return patterns;

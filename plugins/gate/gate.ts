@@ -64,7 +64,7 @@ export class Gate implements GateContract {
     if (standing === undefined) {
       return refused(
         'account',
-        `${principal.name ?? principal.id} is no active account; tools are for people who are signed in`,
+        `${principal.name ?? principal.id} is not an active account; sign in to use tools`,
       );
     }
     const unseen = devicesRefusal(standing, question);
@@ -75,7 +75,7 @@ export class Gate implements GateContract {
     if (wanted.length > 0 && !wanted.some(standing.holds)) {
       return refused(
         'role',
-        `the role ${standing.role} may not use ${tool.key}, which is ${tool.class}; it takes ${wanted.join(' or ')}`,
+        `the role ${standing.role} may not use ${tool.key}, which is ${tool.class}; it needs ${wanted.join(' or ')}`,
       );
     }
     const unlisted = personaRefusal(persona, tool);
@@ -89,7 +89,7 @@ export class Gate implements GateContract {
     const changes = tool.class !== 'safe';
     const ceiling = changes ? ceilingOf(question, standing.role) : undefined;
     if (ceiling !== undefined) {
-      return refused('ceiling', `${tool.key} is ${tool.class}, and ${ceiling} may only read`);
+      return refused('ceiling', `${tool.key} is ${tool.class}, but ${ceiling} may only read`);
     }
     if (changes && !this.#parts.settings.get<boolean>('agent.write_enabled')) {
       return refused(
@@ -138,16 +138,13 @@ function devicesRefusal(
   { principal, tool }: GateQuestion,
 ): GateAnswer | undefined {
   if (sees !== textOf(principal.selectors)) {
-    return refused(
-      'devices',
-      'the devices that you see have changed since this was begun; ask again',
-    );
+    return refused('devices', 'the devices that you can see have changed since; try again');
   }
   return sees === undefined || tool.devices !== undefined
     ? undefined
     : refused(
         'devices',
-        `${tool.key} cannot be narrowed to the devices of your organization; ask an administrator`,
+        `${tool.key} cannot be limited to the devices of your organization; ask an administrator`,
       );
 }
 

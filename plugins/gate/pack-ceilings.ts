@@ -26,7 +26,7 @@ export class PackCeilings {
   /** Why code may not ask the host. Where nobody knows the ceilings of packs, as when svc starts, none may ask any. */
   hostRefusal(source: string, host: string): string | undefined {
     if (this.#sources.list().length === 0) {
-      return `nothing knows how far ${source} may reach; bring the plugin marketplace up`;
+      return `the limits of ${source} are unknown, because the plugin marketplace is not running; enable it`;
     }
     return this.#first({ persona: undefined, source }, ({ hosts }) =>
       hosts.length === 0 || isBelow(host, hosts)
@@ -73,7 +73,7 @@ function beyond(
     target !== undefined &&
     !labels.some((label) => carries(target.labels, label))
   ) {
-    return `device ${target.device_id} carries none of the labels ${labels.join(', ')}`;
+    return `device ${target.device_id} has none of the labels ${labels.join(', ')}`;
   }
   const host = hosts.length === 0 || args === undefined ? undefined : strangeHost(args, hosts, 0);
   return host === undefined ? undefined : `an argument of ${tool.key} names the host ${host}`;

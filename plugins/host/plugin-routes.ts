@@ -87,7 +87,7 @@ const summary = (status: PluginStatus): Static<typeof PluginSummary> => ({
 /** Describes a failed reload, during which the previous generation keeps running. */
 const failedChange = ({ lastAttempt, generation }: PluginStatus): string | undefined =>
   lastAttempt && !lastAttempt.ok
-    ? `the last change failed in ${lastAttempt.stage}: ${lastAttempt.cause}; generation ${generation} still serves`
+    ? `the last change failed in ${lastAttempt.stage}: ${lastAttempt.cause}; generation ${generation} keeps running`
     : undefined;
 
 const detail = (status: PluginStatus): Static<typeof PluginDetail> => ({

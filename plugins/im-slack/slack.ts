@@ -64,7 +64,7 @@ export function slack(ports: CallPorts): ImPlatform {
         throw wrong('app_id', 'is the id of the app, such as A0123456789');
       }
       if (!/^xoxb-[\w-]{10,300}$/.test(secret)) {
-        throw wrong('app_secret', 'is the token of the bot, which begins with xoxb-');
+        throw wrong('app_secret', 'must be the bot token, which begins with xoxb-');
       }
     },
     receive,

@@ -63,11 +63,11 @@ export function telegram(ports: CallPorts): ImPlatform {
       if (!/^\d{3,20}:[\w-]{10,100}$/.test(secret) || !secret.startsWith(`${id}:`)) {
         throw wrong(
           'app_secret',
-          'is the token of the bot, such as 123456:AbC…, and app_id the number in front of it',
+          'must be the bot token, such as 123456:AbC…, with app_id as the number before the colon',
         );
       }
       if (token !== '' && !/^[\w-]{1,256}$/.test(token)) {
-        throw wrong('verify_token', 'has letters, digits, _ and - only, as Telegram takes it');
+        throw wrong('verify_token', 'may have letters, digits, _ and - only, as Telegram requires');
       }
     },
     receive,

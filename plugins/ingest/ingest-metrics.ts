@@ -22,11 +22,10 @@ export class IngestMetrics {
   readonly #edges = new Set<string>();
 
   constructor(metrics: Metrics) {
-    this.#requests = metrics.counter(
-      'requests_total',
-      'Pushes that came in, by what came of them.',
-      ['signal', 'outcome'],
-    );
+    this.#requests = metrics.counter('requests_total', 'Pushes received, by result.', [
+      'signal',
+      'outcome',
+    ]);
     this.#bytes = metrics.counter('bytes_total', 'Bytes of bodies as they were sent.', ['signal']);
     this.#accepted = metrics.counter(
       'accepted_total',
@@ -40,7 +39,7 @@ export class IngestMetrics {
     );
     this.#limited = metrics.counter(
       'limited_total',
-      'Pushes turned away unread, by the limit they ran into.',
+      'Pushes refused unread, by the limit that they exceeded.',
       ['reason'],
     );
     this.#inFlight = metrics.gauge('in_flight_bytes', 'Bytes of bodies that are in memory.');

@@ -84,7 +84,7 @@ export class Enrichment {
       await tables.write((tx) =>
         new RunStore(tx).change(id, {
           assist: 'dropped',
-          reason: `no model has looked at it: ${mostWaiting} newer reports waited`,
+          reason: `no model has reviewed it, because ${mostWaiting} newer reports were waiting`,
         }),
       );
     }
@@ -122,7 +122,7 @@ export class Enrichment {
         await tables.write((tx) =>
           new RunStore(tx).change(run.id, {
             assist: 'done',
-            reason: 'without a model: an error of the investigator; the log of svc has it',
+            reason: 'without a model: an error of the investigator; see the log of svc',
           }),
         );
       }

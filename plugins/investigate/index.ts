@@ -99,7 +99,7 @@ export default definePlugin({
 
     offer(ctx, store, queue, reports);
     events.on(IncidentFired, ({ incident }) => queue.offer(incident));
-    scope.interval('take incidents that were missed', sweepMs, () => queue.sweep());
+    scope.interval('enqueue missed incidents', sweepMs, () => queue.sweep());
     startTidying(ctx, tables, files);
     return { queue, enrichment, shelving };
   },

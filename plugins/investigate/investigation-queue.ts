@@ -158,8 +158,14 @@ export class InvestigationQueue {
     const waitMs = this.#asked.waitMs(key);
     if (waitMs > 0) {
       const seconds = Math.ceil(waitMs / 1_000);
-      const max = this.#parts.settings.get<number>('investigate.most_per_person');
-      throw errors.too_many_asked({ max, seconds }, { retryAfterSeconds: seconds });
+      throw new SvcError(
+        'rate_limited',
+        `an account may start at most ${this.#parts.settings.get<number>('investigate.most_per_person')} investigations in ten minutes; try again in ${seconds} s`,
+        {
+          reason: 'investigate.too_many_asked',
+          retryAfterSeconds: seconds,
+        },
+      );
     }
     this.#asked.add(key);
   }
@@ -213,7 +219,7 @@ export class InvestigationQueue {
     const { clock, scope, tellAgain } = this.#parts;
     const reason = state === 'failed' ? `${cause}; start it again by hand` : cause;
     await new RunStore(tx).giveUp(id, reason, clock.now());
-    scope.timeout('tell that there is no report', tellMs, async () => {
+    scope.timeout('note that there is no report', tellMs, async () => {
       const run = await this.#store.find(id, undefined);
       if (run?.status === 'failed') {
         await tellAgain(run);
@@ -324,7 +330,7 @@ export class InvestigationQueue {
       : ofRule >= perRule
         ? `${ofRule} incidents of this rule were within the hour`
         : `${all} incidents were within the hour`;
-    return `Not investigated by itself, because ${why}${named.length === 0 ? '' : `; see the investigations of incident ${named.join(', ')}`}.`;
+    return `Not investigated automatically, because ${why}${named.length === 0 ? '' : `; see the investigations of incident ${named.join(', ')}`}.`;
   }
 
   async #tellSkipped({ id, incident_id: incident, summary }: RunRow): Promise<void> {

@@ -77,7 +77,7 @@ export class Investigator {
     this.#parts = parts;
     this.#took = parts.metrics.histogram(
       'seconds',
-      'How long investigations took without a model.',
+      'Duration of investigations without a model.',
       [0.25, 0.5, 1, 2, 5, 10, 20],
     );
   }
@@ -243,7 +243,7 @@ export class Investigator {
 
   /** Reports in the timeline that there will be no cause; a later report is added to it. */
   async #tellFailed({ id, incident_id: incident, devices, look, reason }: RunRow): Promise<void> {
-    const message = `The cause is not known: the investigation failed: ${reason ?? 'for no reason that was kept'}. Start another with: svc investigate ${incident}`;
+    const message = `No cause found, because the investigation failed: ${reason ?? 'unknown reason'}. Start another with: svc investigate ${incident}`;
     if (devices === null) {
       await this.#write(id, incident, {
         message,

@@ -334,7 +334,7 @@ export function actionsFor(
     }
   }
   if (cause === null) {
-    add('Look at what changed', 'nothing that was measured stands out', {
+    add('Look at what changed', 'no measurement stands out', {
       tool: 'changes_feed',
       args: { last: '6h' },
       link: '/api/v1/changes',

@@ -18,7 +18,7 @@ export default definePlugin({
   activate(ctx) {
     const rotation = new Rotation(ctx.services.use(Keys), ctx.log);
     ctx.scope.defer('stop the rotation', () => rotation.stop());
-    ctx.scope.task('go on with a rotation that was interrupted', () => rotation.resume());
+    ctx.scope.task('resume an interrupted rotation', () => rotation.resume());
     ctx.http.routes(keyRoutes(rotation));
   },
 });

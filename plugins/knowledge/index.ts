@@ -91,7 +91,7 @@ export default definePlugin({
     embeddingKeys.forEach((key) => ctx.settings.watch(key, () => embedding.due()));
     beginSyncs();
     // In the background: nothing that serves waits for it.
-    ctx.scope.task('bring in the playbooks', async () => {
+    ctx.scope.task('sync the playbooks', async () => {
       const { added, updated, removed } = await vault.sync();
       ctx.log.info(
         { event: 'knowledge.vault_synced', added, updated, removed },

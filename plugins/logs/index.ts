@@ -74,7 +74,7 @@ export default definePlugin({
     const viewers = new TailViewers(thread, ctx.scope);
     const refusal = (): string | undefined =>
       driver() === remote
-        ? 'live tails show what this service keeps itself: logs.driver is remote'
+        ? 'live tails show lines that this service stores itself, but logs.driver is remote'
         : undefined;
     ctx.http.routes([
       ...logRoutes(driver, asking),

@@ -63,15 +63,15 @@ const Field = Type.Object({
 const query = protocolParameter('LogQL', '{job=~".+"}');
 const selector = protocolParameter('selector of streams', '{job=~".+"}');
 const window = {
-  start: protocolParameter('begin of the window: seconds, nanoseconds or RFC 3339', '1700000000'),
+  start: protocolParameter('start of the window: seconds, nanoseconds or RFC 3339', '1700000000'),
   end: protocolParameter('end of the window, not included; by default now', '1700000600'),
-  since: protocolParameter('length of the window instead of its begin', '1h'),
+  since: protocolParameter('length of the window instead of its start', '1h'),
 };
 const step = protocolParameter('distance of the points: seconds or a duration', '1m');
 const volume = {
   query: selector,
   ...window,
-  limit: protocolParameter('most sets of labels', '100'),
+  limit: protocolParameter('maximum number of label sets', '100'),
   targetLabels: protocolParameter(
     'sums by these labels, with commas between; by default those of the selector',
   ),
@@ -109,7 +109,7 @@ export const spoken: Readonly<Record<EndpointName, Spoken>> = {
   values: { query: protocolQuery({ query: selector, ...window }), response: Names },
   series: {
     query: protocolQuery({
-      'match[]': protocolParameter('selectors of streams; may come several times', '{job=~".+"}'),
+      'match[]': protocolParameter('stream selectors; may be repeated', '{job=~".+"}'),
       ...window,
     }),
     response: success(Type.Array(Labels)),
@@ -142,7 +142,7 @@ export const spoken: Readonly<Record<EndpointName, Spoken>> = {
       query,
       ...window,
       limit: protocolParameter('most fields', '100'),
-      line_limit: protocolParameter('lines that are looked at', '1000'),
+      line_limit: protocolParameter('maximum number of lines to read', '1000'),
     }),
     response: Type.Object({
       fields: Type.Optional(Type.Array(Field)),

@@ -23,7 +23,7 @@ export const emailChannel = (sender: MailSender, log: Logger): DeliveringChannel
   check({ endpoint }) {
     const wrong = recipientsOf(endpoint).find((address) => !addressForm.test(address));
     if (wrong !== undefined || recipientsOf(endpoint).length > mostRecipients) {
-      const message = `is one address of e-mail or several, parted by commas, at most ${mostRecipients}: ann@example.org, ops@example.org`;
+      const message = `must be one or several e-mail addresses separated by commas, at most ${mostRecipients}: ann@example.org, ops@example.org`;
       throw errors.endpoint({ message }, { details: [{ path: '/endpoint', message }] });
     }
   },

@@ -41,7 +41,7 @@ export default definePlugin({
         action: 'mail:test',
         async handle({ body: { to }, signal }) {
           if (to !== undefined && !addressForm.test(to)) {
-            throw errors.address({ details: [{ path: '/to', message: 'is no address' }] });
+            throw errors.address({ details: [{ path: '/to', message: 'is not an address' }] });
           }
           return { ...(await mailer.test(to, signal)) };
         },

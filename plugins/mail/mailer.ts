@@ -21,7 +21,7 @@ export const addressForm =
 const smtp = {
   name: 'SMTP',
   tlsRemedy:
-    'set mail.ca to the authority of its certificate, or mail.security to what that port speaks',
+    'set mail.ca to the CA of its certificate, or mail.security to the protocol of that port',
 };
 
 /** Sends by the server of the settings, one conversation for each message. */
@@ -71,7 +71,7 @@ export class Mailer implements MailSender {
     try {
       if (to === undefined) {
         await this.#converse(10_000, signal, async () => undefined);
-        return ended('ok', `${this.#get<string>('host')} is ready to take e-mail`);
+        return ended('ok', `${this.#get<string>('host')} accepts e-mail`);
       }
       const id = `test-${Math.round(this.#parts.clock.now())}`;
       const { refused } = await this.send(

@@ -176,7 +176,7 @@ export class SmtpSession {
     } else {
       throw new SmtpRefusal('auth', {
         code: 0,
-        text: `it offers neither PLAIN nor LOGIN to sign in (${offered || 'nothing'})`,
+        text: `it supports neither PLAIN nor LOGIN for signing in (${offered || 'nothing'})`,
         lines: [],
       });
     }
@@ -207,7 +207,7 @@ export class SmtpSession {
         if (!/^\d{3}(?:[ -]|$)/.test(line) || lines.length > mostLines) {
           throw new SmtpRefusal('connect', {
             code: 0,
-            text: 'what answers there is no SMTP server',
+            text: 'it is not an SMTP server',
             lines: [],
           });
         }

@@ -57,7 +57,7 @@ function settingsChapter(settings: readonly SettingState[]): string {
     const rows = settings.filter((setting) => setting.owner === owner).map(row);
     return `## ${owner}\n\n| Setting | Variable | Default | What it does |\n| --- | --- | --- | --- |\n${rows.join('\n')}`;
   });
-  return `# Settings\n\nWhat the plugins of this svc declare. \`svc setting set KEY VALUE\` and the page of settings change them while it serves; a variable of the environment goes before both, then \`config\` files, then the default.\n\n${sections.join('\n\n')}\n`;
+  return `# Settings\n\nSettings of the plugins of this svc. Change them with \`svc setting set KEY VALUE\` or on the settings page. Precedence: environment, stored value, \`config\` files, default.\n\n${sections.join('\n\n')}\n`;
 }
 
 function row({

@@ -41,7 +41,8 @@ export default definePlugin({
     ctx.extend.contribute(ServerSources, 'marketplace', installed);
     settings.watch(
       'marketplace.blocked_hashes',
-      () => void scope.task('switch off what is blocked by hash', (signal) => book.isolate(signal)),
+      () =>
+        void scope.task('disable packs that are blocked by hash', (signal) => book.isolate(signal)),
     );
     ctx.http.routes([...registryRoutes(registries, installed), ...packRoutes(book)]);
     scope.interval('clean up after packs', minuteMs, () => leftovers.cleanAgain());
@@ -62,20 +63,17 @@ export default definePlugin({
         ),
       ),
     );
-    scope.task(
-      'put in order what was cut off, and look at packs with new rules',
-      async (signal) => {
-        try {
-          await recovering;
-          await book.isolate(signal);
-          await book.rescan(signal);
-        } catch (error) {
-          log.error(
-            { event: 'marketplace.not_recovered', cause: messageOf(error) },
-            'recovering interrupted pack changes failed',
-          );
-        }
-      },
-    );
+    scope.task('recover interrupted changes, and rescan packs with new rules', async (signal) => {
+      try {
+        await recovering;
+        await book.isolate(signal);
+        await book.rescan(signal);
+      } catch (error) {
+        log.error(
+          { event: 'marketplace.not_recovered', cause: messageOf(error) },
+          'recovering interrupted pack changes failed',
+        );
+      }
+    });
   },
 });

@@ -109,7 +109,7 @@ const switchRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDecla
       summary: {
         rollback: 'Go back to the version before',
         enable: 'Switch a pack on again',
-        disable: 'Switch a pack off; nothing of it serves',
+        disable: 'Disable a pack',
       }[verb],
       params: PackParams,
       response: InstalledShape,

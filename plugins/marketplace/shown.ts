@@ -100,7 +100,7 @@ export function problemsOf({
     // The permissions themselves are listed below, one by one.
     ...each(
       'needs',
-      needs.map((need) => need.replace(/^it asks for rights: .*$/s, 'it asks for rights')),
+      needs.map((need) => need.replace(/^it asks for rights: .*$/s, 'it asks for permissions')),
     ),
     ...each('warnings', warnings),
     ...each('permissions', lock.rights),
@@ -144,7 +144,7 @@ function stateOf(status: PluginStatus | undefined): {
     default:
       return {
         state: 'failed',
-        error: status?.cause ?? `it is ${status?.state ?? 'gone from the data folder'}`,
+        error: status?.cause ?? `it is ${status?.state ?? 'missing from the data folder'}`,
       };
   }
 }

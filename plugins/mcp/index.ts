@@ -41,9 +41,7 @@ export default definePlugin({
     }
     const again = (): void => {
       if (!ctx.scope.closed) {
-        ctx.scope.task('list tools of MCP servers that packs bring', (signal) =>
-          servers.refresh(signal),
-        );
+        ctx.scope.task('list tools of MCP servers of packs', (signal) => servers.refresh(signal));
       }
     };
     const follow = (sources: readonly Contribution<ServerSource>[]): void => {

@@ -117,7 +117,7 @@ export class McpServer {
           {
             status: 'approval',
             approval_id: end.approval_id,
-            message: 'people have to sign this; it runs once they have',
+            message: 'people must sign this; it runs once they have',
           },
           false,
         );

@@ -85,7 +85,7 @@ const questions: readonly Question[] = [
 
 const pages: Readonly<Record<StatusPage, string>> = {
   buildinfo: 'Which edition of the Prometheus API is spoken',
-  runtimeinfo: 'Since when it runs and how long it keeps samples',
+  runtimeinfo: 'Prometheus API: start time and retention',
   flags: 'Limits in force, under the names of flags',
   tsdb: 'How much is held in memory',
 };

@@ -36,19 +36,19 @@ const Help = Type.Object({ type: Type.String(), help: Type.String(), unit: Type.
 const Exemplar = Type.Object({ labels: LabelSet, value: Type.String(), timestamp: Type.Number() });
 
 const query = protocolParameter('PromQL', 'up');
-const match = { 'match[]': protocolParameter('selectors of series; may come several times', 'up') };
+const match = { 'match[]': protocolParameter('series selectors; may be repeated', 'up') };
 const limit = {
-  limit: protocolParameter('most entries of the answer; 0 and nothing are all', '100'),
+  limit: protocolParameter('maximum number of entries; 0 or empty: all', '100'),
 };
 const settled = {
-  timeout: protocolParameter('longest that the query may take, as a duration or seconds', '30s'),
-  lookback_delta: protocolParameter('how old the newest sample of a series may be', '5m'),
+  timeout: protocolParameter('timeout of the query, as a duration or seconds', '30s'),
+  lookback_delta: protocolParameter('maximum age of the newest sample of a series', '5m'),
   delayed_name_removal: protocolParameter(
     'whether names of metrics are dropped at the end of the query alone: true or false',
   ),
 };
 const window = {
-  start: protocolParameter('begin of the window: seconds or RFC 3339', '1700000000'),
+  start: protocolParameter('start of the window: seconds or RFC 3339', '1700000000'),
   end: protocolParameter('end of the window: seconds or RFC 3339', '1700000600'),
 };
 
@@ -147,8 +147,8 @@ export const RulesAnswer = success(
 );
 export const RulesQuery = protocolQuery({
   type: protocolParameter('alert or record', 'alert'),
-  'rule_name[]': protocolParameter('rules of these names alone; may come several times'),
-  'rule_group[]': protocolParameter('rules of these groups alone; may come several times'),
+  'rule_name[]': protocolParameter('only rules with these names; may be repeated'),
+  'rule_group[]': protocolParameter('only rules of these groups; may be repeated'),
   exclude_alerts: protocolParameter('leaves the alerts out: true or false', 'true'),
 });
 

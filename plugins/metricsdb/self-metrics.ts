@@ -17,7 +17,7 @@ export function selfMetrics(
   };
   const up = gauge(
     'up',
-    '1 when the metrics store in force, embedded or remote, answered the last time it was asked.',
+    '1 if the current metrics store, embedded or remote, answered the last check.',
   );
   const waiting = gauge('queries_waiting', 'Queries that wait for their turn.');
   const running = gauge('queries_running', 'Queries that are worked on.');
@@ -27,7 +27,7 @@ export function selfMetrics(
   const blocks = gauge('blocks', 'Blocks on disk.');
   const blockBytes = gauge('block_bytes', 'Bytes of all blocks.');
   const damaged = gauge('damaged', 'Parts of the store that cannot be read.');
-  const asked = metrics.counter('queries_total', 'Queries that the thread was asked.');
+  const asked = metrics.counter('queries_total', 'Queries received by the thread.');
   const accepted = metrics.counter('samples_accepted_total', 'Samples that were stored.');
   const rejected = metrics.counter('samples_rejected_total', 'Samples that were refused for good.');
   /** Totals last reported by the thread; they restart with it. */

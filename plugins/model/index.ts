@@ -113,7 +113,7 @@ const pauseOf =
         void cancel();
         done();
       };
-      const cancel = scope.timeout('wait before a model is asked again', ms, end);
+      const cancel = scope.timeout('wait before a model is called again', ms, end);
       stops.forEach((stop) => stop.addEventListener('abort', end));
       if (stops.some(({ aborted }) => aborted)) {
         end();

@@ -11,7 +11,8 @@ import { isTablesMethod } from './tables/tables-wire.ts';
 const askForTables = '"permissions": {"disk_mb": 64}';
 
 /** Hosts that nobody weighs are not asked. */
-export const noGate = 'what says how far packs may reach is not there; bring the plugin gate up';
+export const noGate =
+  'the limits of packs are unknown, because the plugin gate is not running; enable it';
 
 /** Answers what a pack asks of svc. */
 type Answers = (method: string, input: unknown) => Promise<unknown>;

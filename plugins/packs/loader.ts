@@ -82,7 +82,7 @@ export class Loader implements PackLoader {
   barred(manifest: PluginManifest): string | undefined {
     const { acceptances, gate } = this.#options;
     const waits = manifest.permissions.hosts.length > 0 && !gate.available;
-    return acceptances.barred(manifest) ?? (waits ? `it asks hosts, and ${noGate}` : undefined);
+    return acceptances.barred(manifest) ?? (waits ? `it calls hosts, and ${noGate}` : undefined);
   }
 
   load(pack: PackSource): PluginDefinition<unknown> {

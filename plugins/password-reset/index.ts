@@ -46,7 +46,7 @@ export default definePlugin({
         ),
     });
     events.on(personChanged, ({ id }) => resets.follow(id));
-    scope.interval('forget old links', hourMs, () => resets.forget());
+    scope.interval('delete old links', hourMs, () => resets.forget());
     return { tables, jobs };
   },
   /** Takes over what the outbox of an earlier version has left. */

@@ -79,7 +79,7 @@ export class Resets {
     const place = networkOf(ip);
     assertNoWait(
       Math.max(this.#byEmail.waitMs(email), this.#byPlace.waitMs(place), this.#all.waitMs('')),
-      'links were asked for too often',
+      'links were requested too often',
     );
     this.#byEmail.add(email);
     this.#byPlace.add(place);
@@ -216,11 +216,11 @@ const linkText = (link: string, ip: string) => ({
   text: [
     'This link sets another password for your account of svc. It works once, for half an hour:',
     ...['', link, ''],
-    `It was asked for from ${ip}. Nothing changes if you do not open it.`,
+    `It was requested from ${ip}. If you do not open it, nothing changes.`,
   ].join('\n'),
 });
 
 const changedText = (ip: string) => ({
   subject: 'Your password for svc was changed',
-  text: `The password of your account of svc was changed by a link from an e-mail, from ${ip}. All your sessions and API tokens have ended.\n\nIf that was not you, tell an administrator now.`,
+  text: `The password of your svc account was changed with a link from an e-mail, from ${ip}. All your sessions and API tokens have ended.\n\nIf that was not you, tell an administrator now.`,
 });

@@ -72,13 +72,13 @@ export class Directory implements PersonaDirectory {
     const { clear, candidates, words } = this.#router.rank(question);
     const first = clear ? this.#all.get(candidates[0]!.name)! : this.#standard();
     const why = clear
-      ? `${first.name} stands out by: ${words.join(', ')}`
+      ? `${first.name} matches best, by: ${words.join(', ')}`
       : candidates.length === 0
         ? `no persona shares a word with the question; the default persona ${first.name} answers`
         : `${candidates
             .slice(0, 3)
             .map(({ name }) => name)
-            .join(', ')} fit about equally well; ${first.name} answers then`;
+            .join(', ')} match about equally well; ${first.name} answers`;
     return { persona: first, why, clear, candidates };
   }
 

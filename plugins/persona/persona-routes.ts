@@ -245,7 +245,7 @@ function found(directory: Directory, name: string): KnownPersona {
 function requireOwnName(directory: Directory, name: string, { grants }: Principal): void {
   const taken = directory.published(name);
   if (taken !== undefined && !grants.some((grant) => covers(grant, replaces))) {
-    const of = taken === 'builtin' ? 'comes with a plugin' : 'stands in a file';
+    const of = taken === 'builtin' ? 'comes with a plugin' : 'comes from a file';
     throw errors.name_taken({ name, of, replaces });
   }
 }

@@ -131,7 +131,7 @@ export function shownPersona(
       ...unmet,
       ...(trouble === undefined
         ? []
-        : [`its file cannot be read, and the last good version serves: ${trouble}`]),
+        : [`its file cannot be read, and the last good version is used: ${trouble}`]),
     ].join('; '),
     created_at: own ? timestamp(own.created_at) : null,
     updated_at: own ? timestamp(own.updated_at) : null,

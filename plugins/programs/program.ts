@@ -173,7 +173,7 @@ export class Program implements ProgramHandle {
     const { output } = options;
     if (output !== undefined) {
       eachChunk(child.stdout, output, (error) => {
-        verdict = `was ended because what it printed could not be taken: ${messageOf(error)}`;
+        verdict = `was stopped because its output could not be read: ${messageOf(error)}`;
         signalGroup(pid, 'SIGKILL');
       });
     }

@@ -28,14 +28,10 @@ export class Delivery {
   constructor({ self, metrics, log }: DeliveryParts) {
     this.#self = self;
     this.#log = log;
-    this.#kept = metrics.counter(
-      'kept_total',
-      'What this process has told about itself and is stored.',
-      ['signal'],
-    );
+    this.#kept = metrics.counter('kept_total', 'Self-monitoring data that was stored.', ['signal']);
     this.#dropped = metrics.counter(
       'dropped_total',
-      'What this process has told about itself and is lost, by why.',
+      'Self-monitoring data that was lost, by reason.',
       ['signal', 'reason'],
     );
   }

@@ -52,7 +52,7 @@ export function startHousekeeping(
   );
   scope.defer('write the last uses', flush);
   scope.interval('write the last uses', minute, flush);
-  const clearAway = chore('removing what is over', async () => {
+  const clearAway = chore('removing expired data', async () => {
     await store.write(async (rows) => {
       await rows.sessions.purge(clock.now(), clock.now() - accessTokenMs);
       await rows.apiTokens.purge(clock.now());
@@ -62,6 +62,6 @@ export function startHousekeeping(
     await setupToken.settle();
   });
   // At once, too: the generation before this one may have ended sessions while this one was brought up.
-  scope.task('remove what is over', clearAway);
-  scope.interval('remove what is over', 60 * minute, clearAway);
+  scope.task('remove expired data', clearAway);
+  scope.interval('remove expired data', 60 * minute, clearAway);
 }

@@ -29,7 +29,7 @@ export default definePlugin({
 
     await stored.refresh();
     scope.defer(
-      'bring stored values into force for new keys',
+      'apply stored values for new keys',
       board.onDeclared(() => stored.apply()),
     );
 

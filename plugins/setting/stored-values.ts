@@ -87,7 +87,7 @@ export class StoredValues {
       return undefined;
     } catch (error) {
       board.override(key, undefined);
-      return `the stored value does not fit: ${messageOf(error)}`;
+      return `the stored value is invalid: ${messageOf(error)}`;
     }
   }
 

@@ -174,7 +174,7 @@ async function typed(name: string, db: TopologyDb): Promise<NodeTypeRow> {
   if (type === undefined) {
     throw errors.unknown_node_type(
       { type: name },
-      { details: [{ path: '/type', message: 'is no node type' }] },
+      { details: [{ path: '/type', message: 'is not a node type' }] },
     );
   }
   return type;

@@ -138,13 +138,13 @@ async function assertNode(
   seen: SeenDevices,
 ): Promise<void> {
   if ((await nodeStore(db, seen).find(id)) === undefined) {
-    throw refusal(path, `is no node: there is no node ${id}`);
+    throw refusal(path, `does not exist: there is no node ${id}`);
   }
 }
 
 async function assertType(name: string, db: TopologyDb): Promise<void> {
   if ((await relationTypeStore(db).find(name)) === undefined) {
-    throw refusal('/type', `is no relation type: there is no relation type ${name}`);
+    throw refusal('/type', `does not exist: there is no relation type ${name}`);
   }
 }
 

@@ -2,7 +2,7 @@ import { protocolParameter, protocolQuery } from 'svc/query';
 import { Type } from 'typebox';
 
 const window = {
-  start: protocolParameter('begin of the window: seconds, nanoseconds or RFC 3339', '1700000000'),
+  start: protocolParameter('start of the window: seconds, nanoseconds or RFC 3339', '1700000000'),
   end: protocolParameter('end of the window; by default now', '1700000600'),
 };
 const filter = protocolParameter(
@@ -25,7 +25,10 @@ const asked = {
     minDuration: protocolParameter('with tags: shortest span, such as 50ms'),
     maxDuration: protocolParameter('with tags: longest span'),
     limit,
-    spss: protocolParameter('most spans shown of each set that matched, 3 by default', '3'),
+    spss: protocolParameter(
+      'maximum number of spans shown of each set that matched. Default: 3',
+      '3',
+    ),
   }),
   tags: protocolQuery({ ...window, scope }),
   scopedTags: protocolQuery({ ...window, q: filter, scope }),

@@ -15,7 +15,7 @@ export const answerMs = 5 * 60_000 + 15_000;
 const Text = (description: string, maxLength = 64) =>
   Type.Optional(Type.String({ maxLength, description }));
 const window = {
-  start: Text('begin of the window: seconds, nanoseconds or RFC 3339'),
+  start: Text('start of the window: seconds, nanoseconds or RFC 3339'),
   end: Text('end of the window, by default now'),
 };
 const limit = Text('most answers', 20);
@@ -30,7 +30,7 @@ const Search = Type.Object({
   minDuration: Text('with tags: shortest span, such as 50ms'),
   maxDuration: Text('with tags: longest span'),
   limit,
-  spss: Text('most spans shown of each set that matched, 3 by default', 20),
+  spss: Text('maximum number of spans shown of each set that matched. Default: 3', 20),
 });
 
 const Values = Type.Object({

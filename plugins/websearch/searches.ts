@@ -92,9 +92,7 @@ export class Searches {
     if (results === undefined) {
       const why =
         provider.refusal?.(reply.status, text) ??
-        (reply.status === 200
-          ? 'its answer is none that svc knows'
-          : `it answered ${reply.status}`);
+        (reply.status === 200 ? 'its answer has an unknown format' : `it answered ${reply.status}`);
       throw new SvcError(
         reply.status === 429 ? 'rate_limited' : 'upstream_error',
         `${provider.title} did not search: ${why}`,
@@ -121,7 +119,7 @@ export class Searches {
     if (reply.status !== 200 || !readable.test(type)) {
       const why =
         reply.status === 200
-          ? `it is no text (${type.slice(0, 60)})`
+          ? `it is not text (${type.slice(0, 60)})`
           : `${hostOf(url)} answered ${reply.status}`;
       throw errors.page({ why });
     }

@@ -426,7 +426,7 @@ describe('a settings file', () => {
     assert.equal(warnings.length, 1);
     assert.match(
       warnings[0]!,
-      /SVC_TORCH_PIN has no effect: plugin \\"torch\\", which it belongs to, is not installed/,
+      /SVC_TORCH_PIN has no effect: its plugin \\"torch\\" is not installed/,
     );
   });
 

@@ -71,10 +71,10 @@ test('the pack of docs/packs.md hears, remembers, answers, is a tool, follows it
     '/api/v1/packs/lookout',
   );
   assert.ok(
-    rights.some((right) => right === 'is told of every event edge.offline'),
+    rights.some((right) => right === 'receives every event edge.offline'),
     rights.join('\n'),
   );
-  assert.ok(rights.some((right) => right === 'keeps tables of its own, up to 16 MB'));
+  assert.ok(rights.some((right) => right === 'stores its own tables, up to 16 MB'));
   await house.json('/api/v1/packs/lookout/accept', {
     method: 'POST',
     body: JSON.stringify({ hash }),

@@ -155,7 +155,7 @@ async function endOf(house: House, id: string): Promise<string> {
     body: JSON.stringify({ file: `${house.dataDir}/svc.db`, port: 1 }),
   });
   const { message = '' } = (await reply.json()) as { message?: string };
-  const [, permission] = /denied what it has no right to: (\w+)/.exec(message) ?? [];
+  const [, permission] = /denied access without permission: (\w+)/.exec(message) ?? [];
   const answered =
     permission !== undefined
       ? `denied ${permission}`

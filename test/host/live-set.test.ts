@@ -97,8 +97,8 @@ describe('a live set', () => {
         error.code === 'conflict' &&
         JSON.stringify(error.details?.map(({ path, message }) => `${path} ${message}`)) ===
           JSON.stringify([
-            '/skills/sums plugin "academy" brings one of this name',
-            '/skills/logic plugin "academy" brings one of this name',
+            '/skills/sums plugin "academy" already has one with this name',
+            '/skills/logic plugin "academy" already has one with this name',
           ]),
     );
     assert.deepEqual(served(house).toSorted(), [

@@ -42,7 +42,7 @@ test('a second plugin of an id that comes while the house serves is told of once
   assert.deepEqual(
     house.lines.filter((line) => /two plugins/.test(line)),
     [
-      `two plugins have the id "lamp": ${house.pluginsDir}/lamp serves, and ${later}/lamp does not; rename or remove one of them`,
+      `two plugins have the id "lamp": ${house.pluginsDir}/lamp is active, ${later}/lamp is not; rename or remove one of them`,
     ],
   );
 });

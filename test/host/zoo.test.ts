@@ -97,7 +97,7 @@ describe('a plugin that misbehaves', () => {
     assert.equal(state, 'unload-failed');
     assert.match(
       cause!,
-      /generation 1 could not be unloaded: glue \(stuck\); a restart of svc frees what it kept/,
+      /generation 1 could not be unloaded: glue \(stuck\); restart svc to free it/,
     );
     await house.host.enable('sticky');
     assert.equal(house.host.explain('sticky').state, 'active');

@@ -206,6 +206,6 @@ test('a route for edges and for people with an action is refused to others, and 
   ]);
   await assert.rejects(
     () => openHouse([{ ...watchedRoute([]), access: { action: 'admin', machine: true } as never }]),
-    /lets edges through beside administrators/,
+    /accepts edges next to administrators/,
   );
 });

@@ -79,7 +79,7 @@ describe('a declaration', () => {
 
   test('that cannot is refused with a sentence that names the route and the fix', () => {
     const cases: [object, RegExp][] = [
-      [{ access: undefined }, /^route GET \/api\/v1\/x\/\{id\} says nothing about access/],
+      [{ access: undefined }, /^route GET \/api\/v1\/x\/\{id\} does not declare its access/],
       [{ access: 'everyone' }, /neither one of public, known, any, admin/],
       [{ access: 'edge:*' }, /has the access "edge:\*"/],
       [{ access: { action: 'any', self: 'id' } }, /has the access "any"/],
@@ -105,13 +105,13 @@ describe('a declaration', () => {
       [{ handle: undefined }, /has no handle function/],
       [{ kind: undefined }, /has no kind/],
       [{ kind: 'list' }, /list without an items schema/],
-      [{ kind: 'bytes' }, /which media type it produces/],
+      [{ kind: 'bytes' }, /does not declare its media type/],
       [{ kind: 'socket', method: 'POST' }, /always a GET/],
       [
         { timeoutMS: 5 },
-        /has the key "timeoutMS", which a json route does not know; did you mean "timeoutMs"\?/,
+        /has the unknown key "timeoutMS" for a json route; did you mean "timeoutMs"\?/,
       ],
-      [{ maxMessageBytes: 5 }, /has the key "maxMessageBytes", which a json route does not know/],
+      [{ maxMessageBytes: 5 }, /has the unknown key "maxMessageBytes" for a json route/],
       [{ xyz: 1 }, /does not know; it knows kind, method, path/],
       [
         { kind: 'list', items: Type.Object({}), body: Type.Object({}) },
@@ -122,7 +122,7 @@ describe('a declaration', () => {
       [{ kind: 'events', produce: 'text/plain' }, /which an event route does not know/],
       [
         { kind: 'bytes', produces: 'text/plain', consume: [] },
-        /which a byte route does not know; did you mean "consumes"\?/,
+        /for a byte route; did you mean "consumes"\?/,
       ],
     ];
     for (const [more, sentence] of cases) {

@@ -77,7 +77,7 @@ describe('a body schema', () => {
       ),
     );
     assert.deepEqual(problems(Type.Union([Type.String(), Type.Number()]), true), [
-      { path: '', message: 'fits none of the accepted shapes' },
+      { path: '', message: 'matches none of the accepted shapes' },
     ]);
   });
 

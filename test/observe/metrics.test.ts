@@ -93,7 +93,7 @@ test('two plugins whose names meet are told so', (t) => {
 
 test('a bad name and an undeclared label are refused with a sentence', (t) => {
   const plugin = open(t).forPlugin('edge', scope().own);
-  assert.throws(() => plugin.counter('Bad Name', 'x'), /is no metric name/);
+  assert.throws(() => plugin.counter('Bad Name', 'x'), /is not a valid metric name/);
   assert.throws(
     () => plugin.counter('ok', 'x', ['a']).add(1, { b: '1' }),
     /has no label "b"; it was declared with a/,

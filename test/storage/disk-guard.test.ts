@@ -23,7 +23,7 @@ test('below the floor reads go on and writes are refused with the reason; what f
     const drop = (): Promise<unknown> => notes.write((tx) => tx.deleteFrom('notes_note').execute());
     assert.match(
       storage.writable()!,
-      /is read-only because only \d+ MiB are free: free some space there, writing goes on by itself/,
+      /is read-only because only \d+ MiB are free: free some space there; writes then resume by themselves/,
     );
     assert.deepEqual(storage.disk(), { ok: false, detail: storage.writable() });
     await assert.rejects(drop(), {

@@ -18,12 +18,12 @@ const declarations: readonly [what: string, declared: SealedTable, sentence: Reg
   [
     'a table that is not there',
     { table: 'drill_none', row: 'id', columns: ['secret'] },
-    /the table drill_none, which its migrations do not make/,
+    /the table drill_none, which its migrations do not create/,
   ],
   [
     'a column that is not there',
     { table: 'drill_vault', row: 'id', columns: ['secrets'] },
-    /drill_vault\.secrets, which its migrations do not make/,
+    /drill_vault\.secrets, which its migrations do not create/,
   ],
   [
     'a row that is not unique',

@@ -390,7 +390,7 @@ async function nosyModel(all: Stand): Promise<void> {
     const refused = body.tool_calls.find(({ name }: { name: string }) => name === 'changes_list');
     assert.match(
       JSON.stringify(refused ?? 'not offered'),
-      /cannot be narrowed|not available|not offered/,
+      /cannot be limited|not available|not offered/,
     );
   }
 }

@@ -43,7 +43,7 @@ test('every route answers members of an organization with a device selector as t
         ? await knock(house.url + path, `Bearer ${ann.access}`, route.protocols)
         : await ask(row.method, path, ann.access, hasBody ? '{}' : undefined);
     const refused =
-      status === 403 && text.includes('cannot be narrowed to the devices of your organization');
+      status === 403 && text.includes('cannot be limited to the devices of your organization');
     const stance = row.stance ?? row.who;
     counts[stance] = (counts[stance] ?? 0) + 1;
     if (refused !== (row.stance === 'refused') || status >= 500) {

@@ -34,8 +34,7 @@ export const command: Command = {
     },
     'no-service': { about: 'enrol only; start the agent with your own service manager' },
   },
-  about:
-    'Enrols this machine and, where there is systemd, starts the agent as a service with a user of its own.',
+  about: 'Enrols this machine and, with systemd, starts the agent as a service with its own user.',
   example: 'svc edge install --manager https://svc.example.org --token svc_enrol_…',
 
   async run(call) {
@@ -71,7 +70,7 @@ export const command: Command = {
             `Enrolled as ${enrolled.name} (edge ${enrolled.edge_id}); its keys are in ${dataDir}/edge.json`,
           ),
           obstacle === undefined
-            ? 'The agent runs as the service svc-edge; "svc edge status" shows how it is'
+            ? 'The agent runs as the service svc-edge; "svc edge status" shows its state'
             : `No service was set up, because ${obstacle}. Start the agent with:\n  ${byHand}`,
         ].join('\n'),
     };

@@ -12,6 +12,6 @@ export const runEdge = (
     run: (call) => command.run(call),
     rest: args.filter((_, index) => index !== args.indexOf('edge')),
     page: async () => {
-      throw usageFailure('"svc help edge" shows the page of this command');
+      throw usageFailure('see "svc help edge"');
     },
   }));

@@ -18,7 +18,7 @@ name: ${id}-guide
 description: How to work with ${id}. Read it before the first answer on ${id}.
 ---
 
-1. Its route greets whoever asks: GET /api/v1/${id}.
+1. Its route greets the caller: GET /api/v1/${id}.
 2. Say who was greeted.
 `;
 

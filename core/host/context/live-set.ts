@@ -40,7 +40,7 @@ export class DraftLiveSet implements LiveSet {
     if (this.#refused.length > 0) {
       const details = this.#refused.map((name): FieldProblem => ({
         path: `/${name.table}/${name.key}`,
-        message: `plugin "${this.#ownerOf(name)}" brings one of this name`,
+        message: `plugin "${this.#ownerOf(name)}" already has one with this name`,
       }));
       throw errors.names_taken(
         { label: this.#label, plugin: generation.pluginId },

@@ -98,7 +98,7 @@ export class HandlerCall implements Call {
   requireMatch(resource: { readonly updated_at: string }): void {
     if (this.#exchange.served!.route.declaration.ifMatch !== true) {
       throw new TypeError(
-        'the route does not declare ifMatch, so its document would not tell of it',
+        'the route does not declare ifMatch, so its document would not mention it',
       );
     }
     requireMatch(this.#exchange.req.headers['if-match'], resource);

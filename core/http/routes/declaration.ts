@@ -95,7 +95,7 @@ function checkKeys(declaration: RouteDeclaration, refuse: Refuse): void {
   if (unknown !== undefined) {
     const meant = nearest(unknown, known);
     refuse(
-      `has the key "${unknown}", which ${article(declaration.kind)} route does not know; ${meant === undefined ? `it knows ${known.join(', ')}` : `did you mean "${meant}"?`}`,
+      `has the unknown key "${unknown}" for ${article(declaration.kind)} route; ${meant === undefined ? `known keys: ${known.join(', ')}` : `did you mean "${meant}"?`}`,
     );
   }
 }
@@ -124,7 +124,7 @@ function checkPath(path: unknown, refuse: Refuse): readonly string[] {
 
 function checkAccess({ access }: RouteDeclaration, names: readonly string[], refuse: Refuse): void {
   if (access === undefined || access === null) {
-    refuse('says nothing about access; declare who may call it, for example access: "any"');
+    refuse('does not declare its access; say who may call it, for example access: "any"');
   }
   const guarded = typeof access === 'object' ? access.action : access;
   const plain =
@@ -139,7 +139,7 @@ function checkAccess({ access }: RouteDeclaration, names: readonly string[], ref
   if (typeof access === 'object' && 'machine' in access) {
     if ((access.machine as unknown) !== true || access.action === ('admin' as string)) {
       refuse(
-        'lets edges through beside administrators; name the action that people need for it, such as "ingest:push"',
+        'accepts edges next to administrators; name the action that people need for it, such as "ingest:push"',
       );
     }
   } else if (typeof access === 'object' && !names.includes(access.self)) {
@@ -164,7 +164,7 @@ function checkParams({ params }: RouteDeclaration, names: readonly string[], ref
 
 function checkShape(declaration: RouteDeclaration, refuse: Refuse): void {
   if (typeof declaration.summary !== 'string' || declaration.summary === '') {
-    refuse('has no summary; say in one line what it does');
+    refuse('has no summary; describe it in one line');
   }
   if (typeof declaration.handle !== 'function') {
     refuse('has no handle function');
@@ -173,13 +173,13 @@ function checkShape(declaration: RouteDeclaration, refuse: Refuse): void {
     declaration.method === 'GET' &&
     (declaration.body !== undefined || declaration.consumes !== undefined)
   ) {
-    refuse('is a GET with a body; use POST, or take the input from the query');
+    refuse('is a GET with a body; use POST, or put the input into the query');
   }
   if (declaration.kind === 'list' && declaration.items === undefined) {
     refuse('is a list without an items schema');
   }
   if (declaration.kind === 'bytes' && declaration.produces === undefined) {
-    refuse('is a byte route that does not say which media type it produces');
+    refuse('is a byte route that does not declare its media type');
   }
   if (
     (declaration.kind === 'list' || declaration.kind === 'socket') &&

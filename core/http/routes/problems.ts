@@ -44,7 +44,7 @@ function unionProblems(union: ErrorObject, found: readonly ErrorObject[]): Field
   );
   return inside.length > 0
     ? inside.map(problemOf)
-    : [{ path: union.instancePath, message: 'fits none of the accepted shapes' }];
+    : [{ path: union.instancePath, message: 'matches none of the accepted shapes' }];
 }
 
 const isBranch = (error: ErrorObject, union: ErrorObject): boolean =>

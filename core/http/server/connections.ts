@@ -142,7 +142,7 @@ const [toldAtOnce, heldBackMs] = [200, 8_000];
 
 function answerBusy(front: Front, socket: Duplex, seconds: number, delay: number): true {
   const wait = seconds + (front.unserved.since % 5);
-  const message = `too many at once; come back in ${wait} s`;
+  const message = `too many concurrent connections; retry in ${wait} s`;
   noteUnserved(front, { status: 503, cause: message });
   front.crowded.add(socket as Socket);
   setTimeout(answerBarely, delay, socket, `503 Service Unavailable\r\nretry-after: ${wait}`, {

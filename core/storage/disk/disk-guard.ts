@@ -99,7 +99,7 @@ export class DiskGuard {
       );
     } else if (/^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(code) && !this.#broken) {
       this.#broken = true;
-      this.#refusal = `the data folder ${this.#dataDir} is read-only because SQLite reported ${code}: check the disk, then start svc again; "svc backup restore" brings a backup back`;
+      this.#refusal = `the data folder ${this.#dataDir} is read-only because SQLite reported ${code}: check the disk, then start svc again; "svc backup restore" restores a backup`;
       this.#log.error({ event: 'storage.damaged', dataDir: this.#dataDir, code }, this.#refusal);
     }
   }
@@ -148,7 +148,7 @@ export class DiskGuard {
   }
 
   async #enterReadOnly(why: string): Promise<void> {
-    this.#refusal = `the data folder ${this.#dataDir} is read-only because ${why}: free some space there, writing goes on by itself`;
+    this.#refusal = `the data folder ${this.#dataDir} is read-only because ${why}: free some space there; writes then resume by themselves`;
     this.#log.error({ event: 'storage.read_only', dataDir: this.#dataDir }, this.#refusal);
     this.#ballast.giveUp();
     await this.#trim();

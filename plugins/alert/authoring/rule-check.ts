@@ -120,7 +120,7 @@ export async function assertRunbook(
   if ((await knowledge.get().read(url, by)) === undefined) {
     throw wrongField(
       '/runbook_url',
-      `there is no playbook ${playbook}; write that document first, or name one that svc knowledge list shows`,
+      `there is no playbook ${playbook}; write that document first, or use one that svc knowledge list shows`,
     );
   }
 }

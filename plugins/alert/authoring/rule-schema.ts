@@ -41,7 +41,7 @@ const Conditions = Type.Array(
     maxItems: 10,
     examples: [[{ metric: 'node_load1', operator: '>', threshold: 8 }]],
     description: [
-      'fields of each element by kind; any of them may say for: how long it must hold',
+      'fields of each element by kind; any of them may have for: how long the condition must hold',
       'metric_threshold: metric, operator (>, >=, <, <= or ==), threshold; window, aggregator (avg, max or min)',
       'metric_raw: expr',
       'metric_anomaly: metric, window, z_threshold',

@@ -209,7 +209,7 @@ export class AlertSeries {
       try {
         const { rejected, reasons } = await within(
           patienceMs,
-          'the metrics store did not take the ALERTS series',
+          'the metrics store rejected the ALERTS series',
           () => store.get().write(rows),
         );
         if (rejected > 0) {

@@ -46,7 +46,7 @@ export class EvaluatorCounters {
     ]);
     this.#errors = metrics.counter(
       'rule_errors_total',
-      'Evaluations of alert rules that failed; they keep their state.',
+      'Evaluations of alert rules that failed; the rules keep their state.',
       ['store'],
     );
     this.#missed = metrics.counter(

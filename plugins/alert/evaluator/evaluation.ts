@@ -84,7 +84,9 @@ export class Evaluation {
       }),
     );
     ctx.settings.watch('alert.eval_interval', () => evaluator.replan());
-    ctx.health.check('the alert evaluator stores what it finds', () => evaluatorHealth(evaluator));
+    ctx.health.check('storing the results of the alert evaluator', () =>
+      evaluatorHealth(evaluator),
+    );
     scope.defer('finish evaluations', () => evaluator.stop());
   }
 

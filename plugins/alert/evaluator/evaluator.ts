@@ -268,10 +268,7 @@ export class Evaluator {
       scheduled.succeeded();
     } catch (error) {
       scheduled.unstored += 1;
-      scheduled.failed(
-        `could not store what it found: ${messageOf(error)}`,
-        this.#parts.clock.now(),
-      );
+      scheduled.failed(`storing results failed: ${messageOf(error)}`, this.#parts.clock.now());
     } finally {
       scheduled.running = false;
     }
@@ -350,7 +347,7 @@ export class Evaluator {
   /** Fails when the generation before this one is still at work on the same incidents: then once more. */
   #reconcile(): Promise<void> {
     return this.#attempts.run(
-      'close incidents of rules that are gone',
+      'close incidents of deleted rules',
       reconcile(this.#parts.book, this.#changing()).then(() => {
         this.#reconciled = true;
       }),

@@ -49,7 +49,7 @@ export class Heartbeat {
 
   saveReadings(): Promise<void> {
     return this.#parts.attempts.run(
-      'store what was measured last',
+      'store the last measured values',
       this.#parts.ledger.saveReadings(),
     );
   }

@@ -177,17 +177,17 @@ const warningsOf = ({ unscoped, unread, leftOut, stale }: ScheduledRule): readon
     : []),
   ...(unscoped > 0
     ? [
-        `${unscoped} series name no device_id and raise nothing, because the scope of the rule is host`,
+        `${unscoped} series have no device_id and raise no incidents, because the scope of the rule is host`,
       ]
     : []),
   ...(unread > 0
     ? [
-        `${unread} series of its answers are not looked at: the limit is ${maxSeries} a query; choose a narrower expression`,
+        `${unread} series are ignored: the limit is ${mostSeries} a query; use a narrower expression`,
       ]
     : []),
   ...(leftOut > 0
     ? [
-        `${leftOut} series breach that raise nothing: the limit is ${maxInstances} instances a rule; group the expression by fewer labels`,
+        `${leftOut} breaching series raise no incidents: the limit is ${mostInstances} instances a rule; group the expression by fewer labels`,
       ]
     : []),
 ];

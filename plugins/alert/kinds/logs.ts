@@ -18,7 +18,7 @@ export const logMatch: Kind = {
     if (placeholder.test(forAllDevices(expr))) {
       throw fields.wrong(
         'expr',
-        'names {{device_id}} outside of a matcher such as {device_id="{{device_id}}"}, where one query cannot ask for all devices',
+        'uses {{device_id}} outside of a matcher such as {device_id="{{device_id}}"}, where one query cannot cover all devices',
       );
     }
     const lasting = fields.lasting();
@@ -43,7 +43,7 @@ export const logVolume: Kind = {
     if (!compares(expr)) {
       throw fields.wrong(
         'expr',
-        'compares nothing, so it would fire whenever there are lines; add a comparison such as > 100',
+        'has no comparison, so it would fire whenever there are lines; add one such as > 100',
       );
     }
     const lasting = fields.lasting();

@@ -272,11 +272,11 @@ function remarks(
       : []),
     ...(leftOut > 0
       ? [
-          `${leftOut} series would have raised nothing: the limit is ${maxInstances} instances a rule; group the expression by fewer labels`,
+          `${leftOut} series would have raised no incidents: the limit is ${mostInstances} instances a rule; group the expression by fewer labels`,
         ]
       : []),
     ...silent.map(
-      ({ measure, query }) => `nothing was found for ${(measure ?? query).slice(0, 300)}`,
+      ({ measure, query }) => `no data was found for ${(measure ?? query).slice(0, 300)}`,
     ),
     ...(rule.notify_min_fires > 0 && needed > rule.notify_window_seconds * 1_000
       ? [

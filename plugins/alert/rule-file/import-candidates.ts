@@ -112,7 +112,7 @@ function candidateOf(
   note(
     notes,
     interval > longestIntervalSeconds,
-    'the interval of the group is longer than a day, which was not imported',
+    'the interval of the group is longer than a day and was not imported',
   );
   return {
     group: group.name,

@@ -126,7 +126,7 @@ export class RuleImporter {
         checked.taken.push({
           group,
           rule: record,
-          reason: 'its group was imported before; ask for overwrite to replace it',
+          reason: 'its group was imported before; set overwrite to replace it',
         });
       } else {
         checked.fit.push(recording);
@@ -151,7 +151,7 @@ export class RuleImporter {
     }
     const advice =
       found.source_type === 'metricsdb_external'
-        ? 'was imported before; ask for overwrite to replace it'
+        ? 'was imported before; set overwrite to replace it'
         : 'exists already, and was not imported; choose a key_prefix';
     throw errors.rule_taken({ key, advice });
   }

@@ -130,7 +130,7 @@ export class ConditionFields {
       const shown = unknown.slice(0, 100);
       throw this.wrong(
         shown,
-        `is not a field of this kind of condition; its fields are ${[...this.#asked].join(', ')}`,
+        `is not a field of this kind of condition; known fields: ${[...this.#asked].join(', ')}`,
       );
     }
   }

@@ -18,7 +18,7 @@ export class TemplateAnswers {
   readonly query: TemplateQuery = (expr) => {
     const found = this.#known.get(expr);
     if (found === undefined) {
-      throw new Error(`${expr.slice(0, 60)} was not asked`);
+      throw new Error(`${expr.slice(0, 60)} was not queried`);
     }
     if (found instanceof Error) {
       throw found;

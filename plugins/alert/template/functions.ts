@@ -14,7 +14,7 @@ import type { Sample } from '../queries/sample.ts';
 export type TemplateQuery = (expr: string) => readonly Sample[];
 
 const unasked: TemplateQuery = () => {
-  throw new Error('no store can be asked here');
+  throw new Error('no store can be queried here');
 };
 
 /** Functions of annotations beyond those of the template language: those of Prometheus. */

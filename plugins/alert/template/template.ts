@@ -78,7 +78,7 @@ export class RuleTexts {
     this.#context = context;
     this.#functions = templateFunctions(context.externalUrl, (expr) => {
       if (this.#query === undefined) {
-        throw new Error('no store can be asked here');
+        throw new Error('no store can be queried here');
       }
       return this.#query(expr);
     });

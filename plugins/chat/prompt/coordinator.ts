@@ -60,7 +60,7 @@ export class Coordinator {
       ? { persona, why, candidates }
       : {
           persona: picked,
-          why: 'no persona stood out; the model chose among those that fit',
+          why: 'no persona matched clearly; the model chose among the best',
           candidates,
         };
   }

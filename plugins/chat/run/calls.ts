@@ -92,7 +92,7 @@ export class ToolCalls {
         const why =
           approval.status === 'approved'
             ? 'the tool is not there any more'
-            : `${approval.status}: ${approval.reason ?? 'no reason was given'}`;
+            : `${approval.status}: ${approval.reason ?? 'no reason given'}`;
         await this.#finish(call, {
           status: 'denied',
           text: JSON.stringify({ denied: why, advice: 'do not try the same by other means' }),

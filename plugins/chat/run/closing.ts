@@ -32,7 +32,7 @@ export async function closeRun(
     events.add('abort', { reason: 'cancelled' });
   }
   const message =
-    failure?.message ?? (finish === 'error' ? 'the model has answered nothing' : undefined);
+    failure?.message ?? (finish === 'error' ? 'the model returned an empty answer' : undefined);
   if (message !== undefined) {
     events.add('error', { errorText: message, code: failure?.code ?? 'upstream_error' });
   }

@@ -104,7 +104,7 @@ export class SubAgents implements ToolSource {
   #able(name: string): KnownPersona {
     const persona = this.#parts.personas.find(name);
     if (persona === undefined || persona.unmet.length > 0) {
-      const why = persona === undefined ? 'there is none of that name' : persona.unmet.join('; ');
+      const why = persona === undefined ? 'there is none with that name' : persona.unmet.join('; ');
       throw errors.agent_not_asked({ name, why });
     }
     return persona;

@@ -78,7 +78,7 @@ class SampleLine {
       }
       name = quoted ?? name;
     } else if (!plainName.test(name)) {
-      throw this.#wrong(`"${name.slice(0, 60)}" is no name of a metric`);
+      throw this.#wrong(`"${name.slice(0, 60)}" is not a metric name`);
     }
     if (name.length > longestName || labels.length > maxLabels * 2) {
       throw this.#wrong('the name is too long, or there are too many labels');
@@ -120,7 +120,7 @@ class SampleLine {
           key.length > longestName ||
           !(quoted || /^[a-zA-Z_][a-zA-Z0-9_]*$/.test(key))
         ) {
-          throw this.#wrong(`"${key.slice(0, 60)}" is no name of a label`);
+          throw this.#wrong(`"${key.slice(0, 60)}" is not a label name`);
         }
         into.push(key, this.#quoted());
       } else if (quoted && name === undefined && key !== '') {
@@ -197,7 +197,7 @@ class SampleLine {
       case '-infinity':
         return -Infinity;
       default:
-        throw this.#wrong(`"${text.slice(0, 60)}" is no value`);
+        throw this.#wrong(`"${text.slice(0, 60)}" is not a value`);
     }
   }
 
@@ -206,7 +206,7 @@ class SampleLine {
       ? Math.round(Number(text) * (this.#openMetrics ? 1_000 : 1))
       : NaN;
     if (!Number.isSafeInteger(time) || time < 0) {
-      throw this.#wrong(`"${text.slice(0, 40)}" is no time`);
+      throw this.#wrong(`"${text.slice(0, 40)}" is not a time`);
     }
     return time;
   }

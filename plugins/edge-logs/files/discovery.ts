@@ -79,7 +79,7 @@ export class Discovery {
       tooMany > 0
         ? `${tooMany} files are not read: max_files is ${maxFiles}`
         : exhausted
-          ? 'the folders hold more than a search looks at: name the files more closely'
+          ? 'the folders contain more entries than a scan reads: use a narrower pattern'
           : undefined;
   }
 

@@ -74,7 +74,7 @@ export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSki
     const readOn =
       cut !== undefined || shown.length < entries.length || entries.length >= params.lines
         ? {
-            hint: 'There may be older ones; those of the same moment come again.',
+            hint: 'There may be older ones; entries of the same moment are repeated.',
             params: oldest ? { until: oldest.at } : { lines: 1 },
           }
         : undefined;

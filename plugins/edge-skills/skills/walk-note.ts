@@ -12,12 +12,11 @@ export function walkNote(
   if (cut === undefined) {
     return { result };
   }
-  const why =
-    cut === 'entries' ? 'It stopped after as many entries as it may look at' : 'Its time was over';
+  const why = cut === 'entries' ? 'The walk stopped at its limit of entries' : 'Its time was over';
   return {
     result,
     readOn: {
-      hint: `${why}, so the numbers are too low: ask for a folder further down.`,
+      hint: `${why}, so the numbers are too low: use a folder further down.`,
       params: deeper === undefined ? {} : { path: deeper },
     },
   };

@@ -186,7 +186,7 @@ export class Acceptor {
     owners.set(session, record);
     const older = presence.connected(record, tunnel, hello.agent_version);
     older?.session.goAway(
-      { code: closeCode.duplicate, message: 'a newer connection serves this edge' },
+      { code: closeCode.duplicate, message: 'replaced by a newer connection of this edge' },
       displaced,
     );
     socket.onLeave(() =>

@@ -50,7 +50,7 @@ export class DeviceBindings {
             record,
             deviceId,
             deviceId === null
-              ? `it was taken off device ${known}, and is looked at anew when it connects`
+              ? `it was detached from device ${known}, and will be matched again when it connects`
               : null,
           );
         }

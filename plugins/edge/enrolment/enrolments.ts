@@ -190,7 +190,7 @@ export class Enrolments {
     const machineKey = request.machine_key ?? null;
     if (machineKey !== null && !isPublicMachineKey(machineKey)) {
       throw errors.machine_key({
-        details: [{ path: '/machine_key', message: 'is no ed25519 key' }],
+        details: [{ path: '/machine_key', message: 'is not an ed25519 key' }],
       });
     }
     const [enrolment, again] = await Promise.all([

@@ -50,7 +50,7 @@ export class Conflicts {
     if (conflict) {
       throw new TunnelRefusal(
         closeCode.duplicate,
-        `two machines use the keys of edge ${id}; say at the manager which one is meant (resolve)`,
+        `two machines use the keys of edge ${id}; choose one at the manager (resolve)`,
         {
           minMs: away.retryMinMs,
           maxMs: away.retryMaxMs,
@@ -60,7 +60,7 @@ export class Conflicts {
     if (onlyMachine !== null && onlyMachine !== machine) {
       throw new TunnelRefusal(
         closeCode.duplicate,
-        `edge ${id} belongs to another machine; enrol this machine as an edge of its own`,
+        `edge ${id} belongs to another machine; enrol this machine as its own edge`,
       );
     }
   }

@@ -125,7 +125,7 @@ export class Rotations {
     const { tunnel } = record;
     if (tunnel && !record.keys.some(({ generation }) => generation === tunnel.generation)) {
       tunnel.session.goAway(
-        { code: closeCode.revoked, message: 'the secret of this connection is dead' },
+        { code: closeCode.revoked, message: 'the secret of this connection was revoked' },
         stayAway,
       );
     }

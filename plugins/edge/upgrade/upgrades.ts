@@ -129,7 +129,7 @@ export class Upgrades {
         row.edge_id,
         row.job_id,
         'failed',
-        `the edge reported nothing of it for ${silentMs / 60_000} minutes`,
+        `the edge has reported nothing about it for ${silentMs / 60_000} minutes`,
       );
     }
   }

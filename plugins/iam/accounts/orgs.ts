@@ -154,7 +154,7 @@ async function assertNoCycle(tx: Iam, id: number, parent: number): Promise<void>
     throw errors.below_itself(
       { id },
       {
-        details: [{ path: '/parent_id', message: 'is the organization itself or stands below it' }],
+        details: [{ path: '/parent_id', message: 'is the organization itself or below it' }],
       },
     );
   }

@@ -17,7 +17,7 @@ export interface Role {
 
 const descriptions: Readonly<Record<BuiltinRole, string>> = {
   admin: 'May do everything.',
-  user: 'Operates the fleet: may do all that the areas allow, short of shells and of svc itself.',
+  user: 'Operates the fleet: may do everything in the areas except shells and svc itself.',
   viewer: 'Reads, chats with safe tools, and acknowledges, silences or resolves incidents.',
 };
 

@@ -19,13 +19,13 @@ export function readAnswer(text: string): ModelAnswer | string {
   const from = text.indexOf('{');
   const to = text.lastIndexOf('}');
   if (from < 0 || to < from) {
-    return 'there is no JSON object in the answer';
+    return 'the answer contains no JSON object';
   }
   let value: unknown;
   try {
     value = JSON.parse(text.slice(from, to + 1));
   } catch {
-    return 'the answer is no valid JSON';
+    return 'the answer is not valid JSON';
   }
   const {
     root_cause: cause = null,
@@ -33,7 +33,7 @@ export function readAnswer(text: string): ModelAnswer | string {
     confidence,
   } = value as Readonly<Record<string, unknown>>;
   if (!Array.isArray(claims)) {
-    return '"claims" is no list';
+    return '"claims" is not a list';
   }
   if (cause !== null && !(isRecord(cause) && isText(cause['node']) && isText(cause['text']))) {
     return '"root_cause" is neither null nor an object with "node" and "text"';
@@ -116,17 +116,17 @@ export function objectionTo(
     return 'it names evidence that does not exist';
   }
   if (assertion === undefined) {
-    return 'nothing that could be checked was asserted';
+    return 'it makes no claim that can be checked';
   }
   if (!ids.includes(assertion.evidence_id)) {
-    return 'what is asserted is of other evidence than it names';
+    return 'it makes a claim about other evidence than it names';
   }
   if (
     assertion.op !== '=='
       ? assertion.tolerance > Math.abs(assertion.value) * 0.1
       : assertion.tolerance > Math.abs(assertion.value) * 0.25
   ) {
-    return 'its tolerance is so wide that it says nothing';
+    return 'its tolerance is too wide to mean anything';
   }
   const own = new Set(
     snapshot.series
@@ -158,7 +158,7 @@ export function objectionTo(
           Math.abs(figure - value) <= Math.max(assertion.tolerance, Math.abs(value) * 0.02),
       ),
   );
-  return strange === undefined ? undefined : `${strange} in its text is not what was computed`;
+  return strange === undefined ? undefined : `${strange} in its text is not the computed value`;
 }
 
 /** Returns whether a name occurs in a text as a separate word. */

@@ -123,7 +123,7 @@ export class Assistant {
       }
       return {
         ok: false,
-        reason: deadline.aborted ? 'the model took longer than it may' : messageOf(error),
+        reason: deadline.aborted ? 'the model timed out' : messageOf(error),
       };
     }
   }
@@ -351,10 +351,10 @@ function disagreementOf(
     node === undefined
       ? 'it names a node that is not there'
       : claims.some(({ status }) => status === 'contradicted')
-        ? 'what it says for it does not hold'
+        ? 'its supporting claims do not hold'
         : hypotheses.some((one) => one.node.id === node.id)
-          ? `it is a weaker hypothesis${holds ? ', for which some of its claims hold' : ''}`
-          : 'nothing that was measured speaks for it';
+          ? `it is a weaker hypothesis${holds ? ', with some claims that hold' : ''}`
+          : 'no measurement supports it';
   return { text: named.text, node: node?.id ?? null, why };
 }
 

@@ -19,7 +19,7 @@ export function shareOf({
     case 'logs':
       return `the newest ${figure('lines') ?? 0} of more lines`;
     case 'templates':
-      return `the newest ${figure('lines') ?? 0} of more lines, in the ${figure('templates') ?? 0} kinds that are most frequent`;
+      return `the newest ${figure('lines') ?? 0} of more lines, in the ${figure('templates') ?? 0} most frequent kinds`;
     case 'metrics':
       return `the first of ${figure('series') ?? 0} series`;
     case 'traces':

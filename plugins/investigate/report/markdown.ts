@@ -225,9 +225,7 @@ function evidenceOf(report: Report, { words, query: whole, route }: Writing): re
       ({ id, source, query, window, sha256, again }) =>
         `- ${id} ${words(source)}, ${window.from} to ${window.to}, sha256 ${sha256.slice(0, 12)}, again: ${route(again)}${whole(query)}`,
     ),
-    ...(others > 0
-      ? [`- ${others} further answers were looked at, which say nothing of note`]
-      : []),
+    ...(others > 0 ? [`- ${others} more results were checked and show nothing of note`] : []),
   ]);
 }
 

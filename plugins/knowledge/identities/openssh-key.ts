@@ -54,7 +54,7 @@ function problemOf(text: string, error: unknown): string {
   }
   return /ENCRYPTED/.test(text)
     ? 'it is protected by a passphrase'
-    : 'it is no private key, or a damaged one';
+    : 'it is not a private key, or it is damaged';
 }
 
 function partsOf(key: KeyObject): Parts {

@@ -64,7 +64,7 @@ export function openRepositories(
     ...identityRoutes(identities),
   ]);
   return () => {
-    scope.task('go on with repositories', async () => {
+    scope.task('resume repository syncs', async () => {
       await queue.begin();
       await queue.look();
     });

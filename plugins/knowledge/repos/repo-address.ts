@@ -52,7 +52,7 @@ function longForm(text: string): RepoAddress | string {
   }
   const { username, password, hostname, port, pathname, search, hash } = new URL(text);
   if (kind === 'https' && (username !== '' || password !== '')) {
-    return 'holds a user name or a password; they have fields of their own';
+    return 'contains a user name or a password; use their own fields';
   }
   if (password !== '' || search !== '' || hash !== '') {
     return 'has a password, a question mark or a # in it; leave them out';

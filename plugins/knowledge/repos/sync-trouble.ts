@@ -3,30 +3,28 @@ import { isSvcError, messageOf } from 'svc/sdk';
 
 /** Reasons why a sync has failed, as shown to people and programs. */
 export const troubles = {
-  interrupted: 'svc was stopped while it synced; it goes on at the next sync',
+  interrupted: 'svc was stopped during the sync; the next sync resumes it',
   timeout: 'the server took too long; it is tried again',
-  too_large:
-    'the repository is larger than svc takes; choose another branch or a smaller repository',
+  too_large: 'the repository is larger than svc allows; use another branch or a smaller repository',
   too_many_files:
-    'the branch has more documents than svc takes; choose a folder of it as path_prefix',
-  address_refused: 'the address may not be called',
+    'the branch has more documents than svc allows; limit it to a folder with path_prefix',
+  address_refused: 'the address is not allowed',
   unreachable:
     'the server cannot be reached; check its address, and whether this machine may connect to it',
   tls: 'the certificate of the server is not trusted; put the PEM of its authority into the setting knowledge.git_authorities',
   redirected: 'the server sends git to another address; enter that one',
   access_refused: 'the server wants other credentials; check user name and password',
-  key_refused: 'the server does not take the SSH key; give it the public key of the identity',
+  key_refused: 'the server does not accept the SSH key; add the public key of the identity there',
   host_key_changed:
-    'the SSH server shows another host key than the one that is pinned: it was installed anew, or the connection is intercepted. Compare what the server shows (ssh-keyscan HOST | ssh-keygen -lf -) with the fingerprint at the SSH identity; if it is right, forget the host (PATCH /api/v1/knowledge/ssh-identities/ID, forget_hosts) and sync again',
-  repository_gone:
-    'there is no repository at this address, or none that these credentials may read',
+    'the host key of the SSH server does not match the pinned one: it was reinstalled, or the connection is intercepted. Compare its key (ssh-keyscan HOST | ssh-keygen -lf -) with the fingerprint at the SSH identity; if it is right, unpin the host (PATCH /api/v1/knowledge/ssh-identities/ID, forget_hosts) and sync again',
+  repository_gone: 'there is no repository at this address, or these credentials may not read it',
   branch_gone:
     'the branch is not there any more, or never was; make it there, or remove the repository here and add it with another branch',
   folder_gone:
-    'the branch has no such folder as path_prefix says; make it there, or remove the repository here and add it with another path_prefix',
-  damaged: 'what the server sent is damaged or forbidden, and nothing of it was taken',
-  not_possible: 'the machine lacks what a sync needs',
-  not_kept: 'what was read could not be written to the database of svc',
+    'the branch has no folder path_prefix; create it there, or delete the repository here and add it with another path_prefix',
+  damaged: 'the data of the server is damaged or not allowed, and nothing was imported',
+  not_possible: 'this machine lacks a program that a sync needs',
+  not_kept: 'writing to the database of svc failed',
   git_failed: 'git failed',
 } as const;
 

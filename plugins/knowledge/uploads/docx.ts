@@ -17,7 +17,7 @@ export function docxText(bytes: Buffer): string {
   const document = zip.text(main);
   if (document === undefined || !zip.names.has('[Content_Types].xml')) {
     throw new ParseRefusal(
-      'the file is a zip archive and no .docx; unpack it and upload what is in it',
+      'the file is a zip archive but not a .docx; unpack it and upload its contents',
     );
   }
   const [styles, links] = [
@@ -25,7 +25,7 @@ export function docxText(bytes: Buffer): string {
     linksOf(zip.text('word/_rels/document.xml.rels') ?? ''),
   ];
   if (/<!DOCTYPE|<!ENTITY/i.test(document)) {
-    throw new ParseRefusal('the file defines entities of XML, which no document of Word does');
+    throw new ParseRefusal('the file defines XML entities, which Word documents do not have');
   }
   return new Body(styles, links).read(document);
 }

@@ -25,7 +25,7 @@ export function kindOf(bytes: Uint8Array): FileKind {
   }
   if (start.startsWith('\xd0\xcf\x11\xe0')) {
     throw refusal(
-      'the file is a Word document of the old form, or one with a password; save it as .docx without a password, and upload that',
+      'the file is an old Word document, or one with a password; save it as .docx without a password, and upload that',
     );
   }
   if (start.startsWith('{\\rtf')) {

@@ -50,7 +50,7 @@ async function pdfText(bytes: Buffer): Promise<Parsed> {
   });
   if (document.numPages > maxPages) {
     throw new ParseRefusal(
-      `the PDF has ${document.numPages} pages, at most ${maxPages} are read; part it into several`,
+      `the PDF has ${document.numPages} pages, and the limit is ${maxPages}; split it`,
     );
   }
   const { info } = await getMeta(document);
@@ -82,5 +82,5 @@ function refusalOf(error: unknown): string {
   const name = error instanceof Error ? error.name : '';
   return name === 'PasswordException'
     ? 'the PDF is encrypted; remove its password and upload it again'
-    : 'the file is damaged and cannot be read; save it anew with the program that made it, and upload that';
+    : 'the file is damaged; save it again with the program that created it, and upload that';
 }

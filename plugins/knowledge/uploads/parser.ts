@@ -58,7 +58,7 @@ export class Parser {
       await writeFile(file, bytes, { flag: 'wx', mode: 0o600 });
       const { text, title, refusal } = await this.#run(file, signal);
       if (text === undefined || refusal !== undefined) {
-        throw new SvcError('invalid_argument', refusal ?? 'the file says nothing', {
+        throw new SvcError('invalid_argument', refusal ?? 'the file has no text', {
           reason: 'knowledge.file_refused',
         });
       }
@@ -110,9 +110,9 @@ export class Parser {
         ? `takes longer than ${timeoutMs / 1000} s to read`
         : cut === 'size'
           ? 'has more text than a document can have'
-          : 'needs more memory than a document may';
+          : 'needs more memory than allowed';
     return {
-      refusal: `the file ${why}; part it into several, or save it anew with fewer pictures and fonts`,
+      refusal: `the file ${why}; split it, or save it again with fewer pictures and fonts`,
     };
   }
 

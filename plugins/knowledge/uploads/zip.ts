@@ -31,7 +31,7 @@ export class Zip {
     }
     const count = bytes.readUInt16LE(end + 10);
     if (count > maxEntries) {
-      throw new ParseRefusal(`the file holds ${count} parts, and no document has that many`);
+      throw new ParseRefusal(`the file has ${count} parts, which no document has`);
     }
     this.#read(bytes.readUInt32LE(end + 16), count);
   }
@@ -60,7 +60,7 @@ export class Zip {
       return new TextDecoder('utf-8', { fatal: true }).decode(plain);
     } catch {
       throw new ParseRefusal(
-        `the part ${name} of the file is damaged, or is not of the size that the file says`,
+        `the part ${name} of the file is damaged, or does not have the size that the file declares`,
       );
     }
   }

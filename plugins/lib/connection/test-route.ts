@@ -25,7 +25,7 @@ export const TrialBody = Type.Object({
   token: text(4_000, 'sent as a bearer token'),
   tenant: text(200, 'sent as X-Scope-OrgID'),
   ca: text(64_000, 'authority of its certificate, as PEM'),
-  cert: text(64_000, 'certificate that is shown to it, as PEM'),
+  cert: text(64_000, 'certificate to present to the server, as PEM'),
   key: text(64_000, 'private key of cert, as PEM'),
   insecure: Type.Optional(Type.Boolean({ description: 'Accept any certificate' })),
 });

@@ -157,7 +157,7 @@ export class Endings {
       return await this.#fail(
         { row, queue },
         'failed',
-        'svc ended while it ran; it may have been done',
+        'svc stopped while it ran; it may have been done',
       );
     }
     if (row.attempts >= queue.tries) {
@@ -178,7 +178,7 @@ export class Endings {
   /** Records that it waited beyond its deadline. */
   async expired({ row, queue }: Tried): Promise<void> {
     const { write, table, ended } = this.#parts;
-    const cause = row.error ?? 'it did not begin before its deadline';
+    const cause = row.error ?? 'it did not start before its deadline';
     await write(async (tx) => {
       const gone = await new JobRows(tx, table).endIdle(
         row.id,

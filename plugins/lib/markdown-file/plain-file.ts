@@ -28,7 +28,7 @@ export async function readPlainFile(root: string, file: string, maxBytes: number
   if (bytes.length > maxBytes) {
     throw refusal(
       file,
-      `is larger than ${maxBytes / 1024} KiB; move what is not needed every time into a file of its own`,
+      `is larger than ${maxBytes / 1024} KiB; move what is not always needed into another file`,
     );
   }
   try {

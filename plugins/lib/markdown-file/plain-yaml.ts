@@ -40,9 +40,10 @@ export function parsePlainYaml(source: string): Readonly<Record<string, unknown>
 }
 
 const unwelcome: Partial<Record<CST.TokenType, string>> = {
-  alias: 'references (*name) are not accepted; if the value is a text that begins with *, quote it',
-  anchor: 'anchors (&name) are not accepted; if the value is a text that begins with &, quote it',
-  tag: 'tags (!name) are not accepted; if the value is a text that begins with !, quote it',
+  alias:
+    'references (*name) are not supported; if the value is a text that begins with *, quote it',
+  anchor: 'anchors (&name) are not supported; if the value is a text that begins with &, quote it',
+  tag: 'tags (!name) are not supported; if the value is a text that begins with !, quote it',
   'directive-line': 'directives (%) are not accepted; remove the line',
   'doc-end': 'the header must be one YAML document; remove this line',
 };

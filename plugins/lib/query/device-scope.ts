@@ -34,7 +34,7 @@ export async function scopeOf(
   if (!source.available) {
     throw new SvcError(
       'unavailable',
-      'your devices could not be told from those of others: the plugin device is away; try again once it is back',
+      'your devices cannot be told from those of others, because the plugin device is not available; try again later',
       {
         reason: 'devices.no_scope',
         retryAfterSeconds: 5,

@@ -48,7 +48,7 @@ export function diskSpace(folder: string, limits: DiskLimits = {}): DiskSpace {
       const least = Math.max(minFreeBytes, total * minFreeShare) * (why === undefined ? 1 : 1.1);
       return free >= least
         ? undefined
-        : `only ${Math.floor(free / mebibyte)} MiB of the disk under ${place} are free and ${Math.ceil(least / mebibyte)} MiB are needed: nothing new is stored until there is space`;
+        : `only ${Math.floor(free / mebibyte)} MiB of the disk under ${place} are free, and ${Math.ceil(least / mebibyte)} MiB are needed: nothing new is stored until there is space`;
     } catch (error) {
       return `the disk under ${place} does not answer: ${messageOf(error).replaceAll(folder, place)}`;
     }

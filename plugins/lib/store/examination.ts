@@ -40,7 +40,7 @@ export function examinedStore({ damage, trouble, bounds }: StoreState): StoreDia
     return {
       verdict: 'fail',
       detail: `nothing is being stored: ${trouble}`,
-      fix: 'do what the sentence says; senders try again by themselves',
+      fix: 'fix the cause; senders retry by themselves',
     };
   }
   if (damage.length > 0) {
@@ -48,7 +48,7 @@ export function examinedStore({ damage, trouble, bounds }: StoreState): StoreDia
     return {
       verdict: 'fail',
       detail: `${damage.length === 1 ? 'a part' : `${damage.length} parts`} cannot be read: ${damage.slice(0, maxNamed).join('; ')}${more}`,
-      fix: 'answers go on without it and say so; put the file back from a backup, and look at the disk (dmesg, smartctl)',
+      fix: 'answers continue without the data and say so; restore the file from a backup, and check the disk (dmesg, smartctl)',
     };
   }
   if (tight.length > 0) {
@@ -60,7 +60,7 @@ export function examinedStore({ damage, trouble, bounds }: StoreState): StoreDia
             `holds ${used} of the ${most} ${what} that ${setting} allows: beyond it ${beyond}`,
         )
         .join('; '),
-      fix: `raise ${tight.map(({ setting }) => setting).join(' and ')} with "svc setting set", or keep less`,
+      fix: `raise ${tight.map(({ setting }) => setting).join(' and ')} with "svc setting set", or store less`,
     };
   }
   return {

@@ -36,7 +36,7 @@ export function linesAnswer(
     lines.length,
     cost,
     partial
-      ? [...warnings, 'the search ended before all of the window was read: ask for a shorter one']
+      ? [...warnings, 'the search ended before it had read the whole window: use a shorter one']
       : warnings,
   );
 }

@@ -24,7 +24,7 @@ export function packIn(body: Buffer, contentType: string): Uint8Array {
 
 function requireBytes(bytes: Buffer): Uint8Array {
   if (bytes.length === 0) {
-    throw refused('nothing was sent; send a zip or tar.gz archive as the body');
+    throw refused('the request has no body; send a zip or tar.gz archive');
   }
   // Memory of its own: it moves to the thread that reads it.
   return new Uint8Array(bytes);
@@ -58,7 +58,7 @@ export function readArchive(file: string, folder: string): Uint8Array {
     !real.startsWith(`${realpathSync(folder)}/`) ||
     !lstatSync(real, { throwIfNoEntry: false })?.isFile()
   ) {
-    throw refused(`${shown(file)} is no file below the folder of its registry`);
+    throw refused(`${shown(file)} is not a file below the folder of its registry`);
   }
   if (lstatSync(real).size > limits.packedBytes) {
     throw refused(`the archive is larger than ${limits.packedBytes / 1024 / 1024} MiB`);

@@ -86,16 +86,14 @@ export class EntryList {
     parts.slice(0, -1).forEach((_, index) => {
       const folder = parts.slice(0, index + 1).join('/');
       if (this.#taken.get(folder) === true) {
-        throw refused(`${shown(path)} lies in what is a file of the archive`);
+        throw refused(`${shown(path)} lies below a path that is a file in the archive`);
       }
       this.#taken.set(folder, false);
     });
     const key = parts.join('/');
     const before = this.#taken.get(key);
     if (before === true || (before !== undefined && isFile)) {
-      throw refused(
-        `${shown(path)} is in the archive twice, or another name of it differs by upper and lower case only`,
-      );
+      throw refused(`${shown(path)} is in the archive twice, or another name differs only by case`);
     }
     this.#taken.set(key, isFile);
   }
@@ -135,7 +133,9 @@ function checkedName(name: string): string | undefined {
   }
   const odd = parts.find((part) => windowsDevices.test(part) || /^ |[. ]$/.test(part));
   if (odd !== undefined) {
-    throw refused(`${shown(name)} has the part ${shown(odd)}, which is no file on some systems`);
+    throw refused(
+      `${shown(name)} has the part ${shown(odd)}, which is not a valid file name on some systems`,
+    );
   }
   return path;
 }

@@ -37,13 +37,11 @@ export function readFolder({ root, path, isForeign }: FolderPlace): PackFiles {
     realpathSync(place) !== place
   ) {
     throw refused(
-      `${path === '' ? 'the folder' : shown(path)} is no folder on the machine of svc, or a link leads to it; name the folder itself`,
+      `${path === '' ? 'the folder' : shown(path)} is not a folder on the machine of svc, or a link leads to it; name the folder itself`,
     );
   }
   if (kernelsOwn.includes(statfsSync(place).type)) {
-    throw refused(
-      'the folder belongs to the kernel, and its files are none; name the folder of a pack',
-    );
+    throw refused('the folder belongs to the kernel; name the folder of a pack');
   }
   const walk = new FolderWalk(isForeign, lstatSync(place).dev);
   try {
@@ -53,7 +51,7 @@ export function readFolder({ root, path, isForeign }: FolderPlace): PackFiles {
     throw code === undefined || syscall === undefined
       ? error
       : refused(
-          `the folder cannot be read whole (${syscall}: ${code}); svc needs the right to read all of it`,
+          `the folder cannot be read completely (${syscall}: ${code}); svc needs permission to read all of it`,
         );
   }
 }
@@ -78,7 +76,7 @@ class FolderWalk {
     const outside = [...this.#names.values()].find(({ all, here }) => here < all);
     if (outside !== undefined) {
       throw refused(
-        `${shown(outside.first)} is a hard link: the file has another name outside of the folder; put a copy in its place`,
+        `${shown(outside.first)} is a hard link with another name outside the folder; replace it with a copy`,
       );
     }
     return this.#list.end();

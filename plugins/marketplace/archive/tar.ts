@@ -45,7 +45,7 @@ export function untar(bytes: Buffer): PackFiles {
     named = {};
     take(list, kind, name, data);
   }
-  throw refused('the tar archive has no end; it may have been cut off');
+  throw refused('the tar archive has no end; it may be truncated');
 }
 
 function take(list: EntryList, kind: string, name: string, data: Buffer): void {
@@ -77,7 +77,7 @@ function gunzipped(bytes: Buffer): Buffer {
     throw refused(
       isBomb
         ? `the archive unpacks to more than ${Math.floor(most / 1024 / 1024)} MiB, as a bomb does`
-        : 'the archive cannot be unpacked; it may have been cut off',
+        : 'the archive cannot be unpacked; it may be truncated',
     );
   }
 }
@@ -106,7 +106,7 @@ function nameOf(header: Buffer): string {
 /** Sizes beyond 8 GiB are written otherwise, and refused here. */
 function sizeOf(header: Buffer): number {
   if ((header[124]! & 0x80) !== 0) {
-    throw refused(`${shown(nameOf(header))} says that it has more than 8 GiB`);
+    throw refused(`${shown(nameOf(header))} claims to have more than 8 GiB`);
   }
   return octal(header, 124, 12);
 }
@@ -114,9 +114,7 @@ function sizeOf(header: Buffer): number {
 function octal(header: Buffer, at: number, length: number): number {
   const text = textOf(header.subarray(at, at + length)).trim();
   if (!/^[0-7]*$/.test(text)) {
-    throw refused(
-      'the archive is damaged: a number in it is none, or it is neither zip nor tar.gz',
-    );
+    throw refused('the archive is damaged, or is neither zip nor tar.gz');
   }
   return text === '' ? 0 : Number.parseInt(text, 8);
 }

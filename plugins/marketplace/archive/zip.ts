@@ -80,7 +80,7 @@ function endOf(bytes: Buffer): number {
       return at;
     }
   }
-  throw refused('the zip archive has no directory at its end; it may have been cut off');
+  throw refused('the zip archive has no directory at its end; it may be truncated');
 }
 
 function entryAt(bytes: Buffer, at: number, nameBytes: number): Entry {
@@ -90,7 +90,7 @@ function entryAt(bytes: Buffer, at: number, nameBytes: number): Entry {
   // The kind of file as Unix writes it; other systems write none.
   const kind = madeOn === 3 ? (bytes.readUInt16LE(at + 40) >> 12) & 0xf : 0;
   if ((flags & 1) !== 0) {
-    throw refused(`${shown(name)} is locked with a password`);
+    throw refused(`${shown(name)} is protected by a password`);
   }
   if (kind === 0xa) {
     throw refused(`${shown(name)} is a symbolic link; a pack is made of plain files only`);
@@ -100,7 +100,7 @@ function entryAt(bytes: Buffer, at: number, nameBytes: number): Entry {
   }
   const method = bytes.readUInt16LE(at + 10);
   if (method !== 0 && method !== 8) {
-    throw refused(`${shown(name)} is packed by method ${method}; use deflate`);
+    throw refused(`${shown(name)} is compressed with method ${method}; use deflate`);
   }
   return {
     name,
@@ -141,7 +141,7 @@ function unpacked(data: Buffer, { name, method, size, crc }: Entry): Buffer {
   }
   if (content.length !== size || crc32(content) !== crc) {
     throw refused(
-      `${shown(name)} is damaged: its size or check sum is another than the archive says`,
+      `${shown(name)} is damaged: its size or checksum differs from what the archive says`,
     );
   }
   return content;

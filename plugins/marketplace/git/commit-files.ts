@@ -75,7 +75,7 @@ function entriesOf(
     }
     const name = tree.toString('latin1', space + 1, nul);
     if (name.includes('/')) {
-      throw refused(`${shown(name)} is no name of a file`);
+      throw refused(`${shown(name)} is not a valid file name`);
     }
     if (found.length >= maxEntries) {
       throw refused(`a folder of the commit has more than ${maxEntries} entries`);

@@ -91,7 +91,7 @@ export class SmartHttp {
     });
     if (!isSecure(reply.url)) {
       throw failed(
-        'the repository redirects to an address without TLS, which can be altered on the way; name its https:// address',
+        'the repository redirects to an address without TLS, which can be tampered with; use its https:// address',
       );
     }
     if (

@@ -82,7 +82,7 @@ export class Consent {
       throw errors.for_administrators({ id: lock.id });
     }
     return lock.verdict !== 'pass' && reason.trim().length < shortestReason
-      ? `the scan says ${lock.verdict}: say in "reason", in ${shortestReason} letters or more, why ${lock.id} is installed all the same`
+      ? `the scan says ${lock.verdict}: explain in "reason", in ${shortestReason} letters or more, why ${lock.id} is installed anyway`
       : undefined;
   }
 }

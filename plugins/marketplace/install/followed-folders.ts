@@ -80,7 +80,7 @@ export class FollowedFolders {
       { event: 'marketplace.link_waits', pack: packId, needs: asked.preview.needs },
       'linked folder needs confirmation; link it again, keeping the previous version',
     );
-    return `its folder waits to be confirmed, by linking it again: ${asked.preview.needs.join('; ')}`;
+    return `its folder needs confirmation, by linking it again: ${asked.preview.needs.join('; ')}`;
   }
 }
 

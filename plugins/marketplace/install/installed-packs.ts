@@ -59,7 +59,7 @@ export class InstalledPacks implements CeilingSource, PersonaRestraint, ServerSo
     return {
       unmet: isIn
         ? undefined
-        : `comes with the pack ${pack.packId}, which an administrator has not let in yet`,
+        : `comes with the pack ${pack.packId}, which an administrator has not admitted yet`,
     };
   }
 

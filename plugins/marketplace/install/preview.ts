@@ -98,24 +98,24 @@ function needsOf({
   const graver = findings.filter(({ severity }) => severity !== 'info').length;
   return [
     ...(rights.sentences.length > 0
-      ? [`it asks for rights: it ${rights.sentences.join('; it ')}`]
+      ? [`it asks for permissions: it ${rights.sentences.join('; it ')}`]
       : []),
     ...(servers.length > 0
       ? [
-          `it names MCP servers, which stay off until they are let in: ${servers.map(({ name, url }) => `${name} at ${url}`).join(', ')}`,
+          `it names MCP servers, which stay off until admitted: ${servers.map(({ name, url }) => `${name} at ${url}`).join(', ')}`,
         ]
       : []),
     ...(verdict === 'pass'
       ? []
       : [`the scan says ${verdict}, with ${graver} ${graver === 1 ? 'finding' : 'findings'}`]),
-    ...(fetched.pinned ? [] : ['its source may change: the commit was not named']),
+    ...(fetched.pinned ? [] : ['its source may change, because no commit was named']),
     ...(before === undefined
       ? []
       : [...stepsBack(before.lock, lock), ...otherPersonas(before, difference!)]),
     ...(inherits === undefined
       ? []
       : [
-          `it is given the tables and settings that version ${inherits} has left; where it is a pack of someone else, purge those first (svc market purge ${id})`,
+          `it gets the tables and settings that version ${inherits} has left; if that was a pack of someone else, delete those first (svc market purge ${id})`,
         ]),
   ];
 }
@@ -126,11 +126,11 @@ function warningsOf({ pressed, fetched, rights }: Weighed): readonly string[] {
     ...(rights.refused === undefined ? [] : [`it cannot be installed: it ${rights.refused}`]),
     ...(pressed.personas.length > 0
       ? [
-          `its personas only read, and are not chosen by themselves until they are let in: ${pressed.personas.join(', ')}`,
+          `its personas are read-only, and are not chosen automatically until admitted: ${pressed.personas.join(', ')}`,
         ]
       : []),
     ...(connectsItself(pressed.manifest)
-      ? ['it opens connections by itself, which no ceiling of hosts holds']
+      ? ['it opens connections by itself, which a ceiling of hosts cannot limit']
       : []),
     ...rights.held,
   ];
@@ -188,7 +188,9 @@ function otherPersonas({ admitted }: Installed, { files }: Difference): readonly
     path.startsWith('agents/'),
   );
   return isChanged && admitted.personas.length > 0
-    ? [`it changes files of personas, of which these were let in: ${admitted.personas.join(', ')}`]
+    ? [
+        `it changes files of personas, of which these were admitted: ${admitted.personas.join(', ')}`,
+      ]
     : [];
 }
 

@@ -98,10 +98,10 @@ export class Sources {
     };
     if (url !== undefined) {
       if (sha256 === undefined) {
-        throw invalid('an address comes with the "sha256" of what lies there');
+        throw invalid('an address needs the "sha256" of its file');
       }
       if (url.startsWith('/')) {
-        throw invalid('an address begins with https://; a file of this machine is sent by upload');
+        throw invalid('an address must begin with https://; upload a file of this machine');
       }
       refuseUser(url);
       const bytes = await this.#archive(url, sha256, signal);
@@ -163,7 +163,7 @@ export class Sources {
   ): Promise<Fetched> {
     if (key !== null && source.kind !== 'archive') {
       throw invalid(
-        `the registry ${registry} has a key, and what it offers under ${plain.name} cannot be signed`,
+        `the registry ${registry} has a key, but what it offers under ${plain.name} cannot be signed`,
       );
     }
     switch (source.kind) {
@@ -194,7 +194,7 @@ export class Sources {
       case 'inside': {
         if (!address.startsWith('/')) {
           throw invalid(
-            `${plain.name} lies beside the index of ${registry}, which is no folder of this machine; install it with "git" and its repository`,
+            `${plain.name} lies next to the index of ${registry}, which is not a folder of this machine; install it with "git" and its repository`,
           );
         }
         return {
@@ -286,7 +286,7 @@ export class Sources {
     const data = realFolder(this.#data);
     if (folder === data || folder.startsWith(`${data}/`)) {
       throw invalid(
-        'a folder below the data folder of svc is no source of a pack; copy the pack to another place',
+        'a folder below the data folder of svc cannot be the source of a pack; copy the pack to another place',
       );
     }
     return folder;

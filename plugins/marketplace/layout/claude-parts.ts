@@ -190,7 +190,7 @@ export class ClaudeParts {
 
   #noteLoose(loose: boolean, path: string): void {
     if (loose) {
-      this.notes.push(`the header of ${path} is no YAML; it was read line by line`);
+      this.notes.push(`the header of ${path} is not YAML; it was read line by line`);
     }
   }
 

@@ -133,7 +133,7 @@ function serversOf(
       servers.set(name, { name, url });
     } else if (typeof url === 'string') {
       ignored.push(
-        `its MCP server ${JSON.stringify(key.slice(0, 60))} is ignored: its address is no plain https:// address`,
+        `its MCP server ${JSON.stringify(key.slice(0, 60))} is ignored: its address is not a plain https:// address`,
       );
     } else if (command !== undefined) {
       ignored.push(

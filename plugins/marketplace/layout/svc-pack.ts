@@ -16,7 +16,7 @@ export function svcForm(files: PackFiles, naming: Naming): PackForm {
     throw refused('has no "id" of 2 to 41 lower-case letters, digits and dashes');
   }
   if (naming.reserved.includes(id)) {
-    throw refused(`has the id "${id}", which a part of svc has; choose another`);
+    throw refused(`has the id "${id}", which a part of svc uses; choose another`);
   }
   if (kind !== 'pack') {
     throw refused('is of another kind than "pack": set "kind" to "pack"');
@@ -70,5 +70,5 @@ function manifestOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   } catch (error) {
     throw refused(`is not JSON: ${messageOf(error)}`);
   }
-  throw refused('is no object');
+  throw refused('is not an object');
 }

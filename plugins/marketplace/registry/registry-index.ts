@@ -61,7 +61,7 @@ export function readIndex(text: string, base: string): RegistryContent {
     json = JSON.parse(text);
   } catch {
     throw refused(
-      'is no JSON; name the address of an index, or of a .claude-plugin/marketplace.json',
+      'is not JSON; use the address of an index, or of a .claude-plugin/marketplace.json',
     );
   }
   const { name, packs, plugins, version } = objectOf(json) as {
@@ -211,7 +211,7 @@ function claudeSource(source: unknown, root: string, base: string): OfferSource 
   }
   return {
     kind: 'none',
-    why: `its source is of the kind ${JSON.stringify(short(kind, 40) ?? 'unknown')}, which svc does not read`,
+    why: `its source is of the kind ${JSON.stringify(short(kind, 40) ?? 'unknown')}, which svc does not support`,
   };
 }
 

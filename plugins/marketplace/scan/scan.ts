@@ -92,7 +92,7 @@ function inBinary(file: string, bytes: Uint8Array): Finding[] {
         severity: 'review',
         file,
         line: 0,
-        message: `is ${archive}, which was not looked into`,
+        message: `contains ${archive}, which was not scanned`,
       },
     ];
   }
@@ -102,7 +102,7 @@ function inBinary(file: string, bytes: Uint8Array): Finding[] {
     told.byRules(line, number);
   }
   if (file.endsWith('.md')) {
-    told.add('hidden-text', 'block', 0, 'has zero bytes, which no text has');
+    told.add('hidden-text', 'block', 0, 'has zero bytes, which a text cannot have');
   }
   return told.findings();
 }

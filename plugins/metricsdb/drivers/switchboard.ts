@@ -116,7 +116,7 @@ export class Switchboard {
 }
 
 async function demandAnswer(driver: Driver): Promise<void> {
-  const { ok, detail = 'it gives no reason' } = await driver.probe();
+  const { ok, detail = 'no reason given' } = await driver.probe();
   if (!ok) {
     throw errors.not_answering({ name: driver.name, detail }, { retryAfterSeconds: 5 });
   }

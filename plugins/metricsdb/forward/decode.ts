@@ -20,7 +20,7 @@ export function decodeRange(body: Uint8Array): {
   const { data, warnings } = read(body);
   const { resultType, result } = record(data);
   if (resultType !== 'matrix') {
-    throw strange('its result is no matrix');
+    throw strange('its result is not a matrix');
   }
   return { series: list(result).map(readSeries), warnings: readNotes(warnings) };
 }
@@ -58,7 +58,7 @@ function read(body: Uint8Array): Record<string, unknown> {
       Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'),
     );
   } catch (error) {
-    throw strange('it is no JSON', error);
+    throw strange('it is not JSON', error);
   }
   const envelope = record(answer);
   if (envelope['status'] !== 'success') {
@@ -90,7 +90,7 @@ function readSeries(item: unknown): RangeSeries {
 function readLabels(labels: unknown): Labels {
   const pairs = Object.entries(record(labels));
   if (pairs.some(([, value]) => typeof value !== 'string')) {
-    throw strange('a label of it is no text');
+    throw strange('one of its labels is not a text');
   }
   return labelsOf(pairs as (readonly [string, string])[]);
 }
@@ -99,14 +99,14 @@ function readPoint(point: unknown): [time: number, value: number] {
   const [time, text] = list(point);
   const value = typeof text === 'string' ? parseFloatGo(text) : undefined;
   if (value === undefined) {
-    throw strange('a value of it is no number');
+    throw strange('one of its values is not a number');
   }
   return [readTime(time), value];
 }
 
 function readTime(time: unknown): number {
   if (typeof time !== 'number') {
-    throw strange('a time of it is no number');
+    throw strange('one of its times is not a number');
   }
   return Math.round(time * 1000);
 }

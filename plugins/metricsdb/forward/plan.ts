@@ -97,7 +97,7 @@ const planners: Readonly<Record<Endpoint, Planner>> = {
     if (also.length > 0) {
       throw queryError(
         'bad_data',
-        'metadata is not answered to an asker who may see only some of the series',
+        'metadata is not available to callers who may see only some of the series',
       );
     }
     const metric = parameters.text('metric');
@@ -243,7 +243,7 @@ function withMatchers(expr: Expr, also: readonly Matcher[]): Expr {
         // It reads series that no selector of the text names.
         throw queryError(
           'bad_data',
-          'info() is not answered by a remote store for an asker who may see only some of the series',
+          'info() on a remote store is not available to callers who may see only some of the series',
         );
       }
       return { ...expr, args: expr.args.map(inside) };

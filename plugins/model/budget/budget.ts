@@ -181,7 +181,7 @@ export class Budget {
       'budget_exceeded',
       left >= most
         ? `the token budget of ${what} is too small for this call: it may need ${needed} of ${most}; raise ${setting}`
-        : `the token budget of ${what} is spent: ${Math.max(0, left)} of ${most} are left, and this call may need ${needed}; ${daily ? 'wait until 00:00 UTC, or ' : ''}raise ${setting}`,
+        : `the token budget of ${what} is used up: ${Math.max(0, left)} of ${most} are left, and this call may need ${needed}; ${daily ? 'wait until 00:00 UTC, or ' : ''}raise ${setting}`,
       {
         reason: 'model.budget_exceeded',
         ...(daily && { retryAfterSeconds: Math.ceil((Date.parse(nextDay(now)) - now) / 1_000) }),

@@ -64,7 +64,7 @@ export class HttpProvider implements ModelProvider {
     const { clock, settings, background } = this.#ports;
     if (this.configured() && clock.monotonic() - this.#askedAt > askAgainMs) {
       this.#askedAt = clock.monotonic();
-      background(`ask ${this.name} for its models`, (signal) => this.#ask(signal));
+      background(`list the models of ${this.name}`, (signal) => this.#ask(signal));
     }
     const prefix = `${this.name}/`;
     const named = [

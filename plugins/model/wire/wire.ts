@@ -49,7 +49,7 @@ export function parsedEvent<T extends object>(data: string): T {
       return value as T;
     }
   } catch (error) {
-    throw new BrokenStream('an event of the stream is no JSON', { cause: error });
+    throw new BrokenStream('an event of the stream is not JSON', { cause: error });
   }
-  throw new BrokenStream('an event of the stream is no JSON object');
+  throw new BrokenStream('an event of the stream is not a JSON object');
 }

@@ -113,7 +113,7 @@ function refusalOf(
   }
   if (own.kind !== 'any' && own.kind !== wanted) {
     return own.kind === 'logs'
-      ? 'it computes numbers from logs; only panels of type logs ask the log store'
+      ? 'it computes numbers from logs; only panels of type logs can query the log store'
       : 'it shows metrics as log lines';
   }
   const { expr } = target;
@@ -131,7 +131,7 @@ function notesOf(foreign: Foreign, queries: number): string[] {
     [queries > 1, `it had ${queries} queries and became as many panels`],
     [
       objects(foreign['transformations']).length > 0,
-      'its transformations: series are shown as the query answers them',
+      'its transformations: series are shown as the query returns them',
     ],
     [overrides.length > 0, 'its overrides of single fields'],
     [

@@ -28,7 +28,7 @@ export function variablesOf(
       'reason' in found
         ? found.reason
         : taken.length === most
-          ? `a dashboard has at most ${most} variables`
+          ? `a dashboard may have at most ${most} variables`
           : problemOf(found.variable);
     if ('variable' in found && reason === undefined) {
       taken.push(found);
@@ -63,7 +63,7 @@ function variableOf(
       const source = datasource(foreign['datasource']);
       if (source.kind === 'logs' || source.kind === 'other') {
         return {
-          reason: `it asks ${source.kind === 'other' ? `the datasource ${source.name}` : 'a log store'}; variables ask the metrics store`,
+          reason: `it queries ${source.kind === 'other' ? `the datasource ${source.name}` : 'a log store'}; variables can query the metrics store only`,
         };
       }
       const query =
@@ -110,7 +110,7 @@ function variableOf(
       };
     }
     case 'datasource':
-      return { reason: 'there is one store of each kind here, so nothing is to be chosen' };
+      return { reason: 'there is only one store of each kind here, so there is nothing to choose' };
     default:
       return { reason: `variables of type ${type || 'unknown'} are not supported` };
   }
@@ -127,7 +127,7 @@ function valuesOf(foreign: Foreign, notes: string[]): string[] {
       ? items.map((item) => / : (.+)$/.exec(item)?.[1]?.trim() ?? item)
       : items;
   if (values.some((value, index) => value !== items[index])) {
-    notes.push('the names shown for its values');
+    notes.push('the display names of its values');
   }
   const auto = foreign['type'] === 'interval' && foreign['auto'] === true ? ['auto'] : [];
   return [...auto, ...new Set(values.map((value) => value.slice(0, 200)))].slice(0, 200);

@@ -169,7 +169,7 @@ function assertKnown(
     if (!names.includes(name)) {
       throw errors.no_variable(
         { name, detail: names.length === 0 ? 'none' : names.join(', ') },
-        { details: [{ path: `/var-${name}`, message: 'is no variable of this dashboard' }] },
+        { details: [{ path: `/var-${name}`, message: 'is not a variable of this dashboard' }] },
       );
     }
   }
@@ -189,7 +189,7 @@ function assertFits(
     complain(multi === true ? `takes ${all} alone` : 'takes one value');
   }
   if (value[0] === all && mayAll !== true) {
-    complain(`does not take ${all}`);
+    complain(`does not allow ${all}`);
   }
   if (type === 'interval' && !values!.includes(value[0]!)) {
     complain(`must be one of ${values!.join(', ')}`);

@@ -50,7 +50,7 @@ export async function render(
     late.abort(
       queryError(
         'timeout',
-        `no answer within the ${deadlineMs / 1_000} s of the dashboard; ask for less time or a longer step`,
+        `no answer within the ${deadlineMs / 1_000} s of the dashboard; use a shorter window or a longer step`,
       ),
     ),
   );
@@ -191,7 +191,7 @@ async function answered(
     case 'logs': {
       const answer = await questions.lines(query);
       const partial = answer.partial
-        ? ['the search ended before it had read the whole window; ask for less time']
+        ? ['the search ended before it had read the whole window; use a shorter window']
         : [];
       return { ...shownLines(answer, panel), warnings: [...answer.warnings, ...partial] };
     }
@@ -210,7 +210,7 @@ async function explained(
   if (panel.type === 'logs') {
     const span = formatDuration(Math.round((window.to - window.from) / 1_000) * 1_000);
     return {
-      message: `no line in these ${span} fits the query; lines come from the plugin logs of an edge, or from a client that pushes to /loki/api/v1/push`,
+      message: `no line in these ${span} matches the query; lines come from the plugin logs of an edge, or from a client that pushes to /loki/api/v1/push`,
       metrics: [],
     };
   }
@@ -235,5 +235,5 @@ async function explainUnset(
     seriesOf(labelValues(query), choices.bindings),
     { questions, window, origins },
   );
-  return { message: `the variable ${name} has nothing to choose from: ${message}`, metrics };
+  return { message: `the variable ${name} has no values to choose from: ${message}`, metrics };
 }

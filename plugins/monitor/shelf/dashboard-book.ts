@@ -154,7 +154,7 @@ export class DashboardBook {
         broken.push({
           uid: id,
           source: pluginId,
-          problem: `its uid ${uid} belongs to the plugin ${whole.get(uid)!.source} already`,
+          problem: `its uid ${uid} already belongs to the plugin ${whole.get(uid)!.source}`,
           id,
         });
       } else {

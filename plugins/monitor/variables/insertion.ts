@@ -87,10 +87,7 @@ function inCode(
   const text =
     binding.kind === 'plain' ? binding.text : binding.values.length === 1 ? binding.values[0]! : '';
   if (!plain.test(text)) {
-    throw new InsertionError(
-      name,
-      'stands outside of quotes, where only a number or a duration can',
-    );
+    throw new InsertionError(name, 'is outside quotes, where only a number or a duration can be');
   }
   return text;
 }
@@ -114,13 +111,10 @@ function inLiteral(literal: string, { compared, open }: Place, bindings: Binding
       return whole;
     }
     if (open) {
-      throw new InsertionError(name, 'stands in quotes that do not end');
+      throw new InsertionError(name, 'is in quotes that do not end');
     }
     if (content[(rest[5] as number) - 1] === '\\') {
-      throw new InsertionError(
-        name,
-        'stands behind a backslash, which would change what is inserted',
-      );
+      throw new InsertionError(name, 'is after a backslash, which would change what is inserted');
     }
     used = true;
     const text = comparable(name, binding, compared, groups[1] ?? groups[4]);
@@ -143,7 +137,7 @@ function comparable(
   if (compared === undefined) {
     throw new InsertionError(
       name,
-      'stands in a text that is not compared; it can stand in the value of a matcher',
+      'is in a text that is not compared; use it in the value of a matcher',
     );
   }
   if (format !== undefined && !(isPattern && (format === 'regex' || format === 'pipe'))) {

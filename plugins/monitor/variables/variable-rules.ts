@@ -51,7 +51,7 @@ export function assertVariables(variables: readonly Variable[]): void {
       variable.values !== undefined &&
       !variable.values.includes(variable.default)
     ) {
-      complain(`has the default ${variable.default}, which is none of its values`);
+      complain(`has the default ${variable.default}, which is not one of its values`);
     }
   }
 }

@@ -83,7 +83,7 @@ function seal(prototype: Methods, names: readonly string[]): void {
     const value = (): never => {
       throw Object.assign(
         new Error(
-          'Access to this API has been restricted: the rights of this pack do not hold "network"',
+          'Access to this API has been restricted: the permissions of this pack do not include "network"',
         ),
         {
           code: 'ERR_ACCESS_DENIED',

@@ -146,7 +146,7 @@ function linker(network: boolean): (id: string) => unknown {
     if (found === undefined) {
       throw Object.assign(
         new Error(
-          `cannot find module "${id}", or it is closed to this pack: it may ask for its own files, svc/sdk, and the modules of node that do not reach past its rights; build it with "svc plugin build" to bring packages along`,
+          `cannot find module "${id}", or it is not available to this pack: packs can import their own files, svc/sdk, and modules of Node within their permissions; build it with "svc plugin build" to include packages`,
         ),
         closedBy[id.replace(/^node:/, '')],
       );

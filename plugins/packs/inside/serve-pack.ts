@@ -29,7 +29,7 @@ function requireRestrictions(): void {
     (process.permission as { has(scope: string): boolean } | undefined)?.has('fs.write') !== false
   ) {
     process.stderr.write(
-      'refused to run: the permission model is off in this process, so nothing holds the code back\n',
+      'refused to run: the permission model is off in this process, so nothing confines the code\n',
     );
     process.exit(78);
   }
@@ -173,7 +173,7 @@ function piecesOf(value: unknown): AsyncIterable<Uint8Array | string> {
   }
   if (typeof value !== 'string' && !(value instanceof Uint8Array)) {
     throw new Error(
-      'a route that "produces" bytes answers with a text, bytes, or an async iterable of them',
+      'a route that "produces" bytes must return a text, bytes, or an async iterable of them',
     );
   }
   return Readable.from([value]);
@@ -194,7 +194,7 @@ function wireError(error: unknown): WireError {
     : undefined;
   return {
     code: 'forbidden',
-    message: `the pack was denied what it has no right to: ${permission}; ${messageOf(error)}`,
+    message: `the pack was denied access without permission: ${permission}; ${messageOf(error)}`,
     ...(reason && { reason }),
   };
 }

@@ -177,13 +177,13 @@ export class Attempt {
         break;
       case 'ask':
         if (!this.#questions.hear(message)) {
-          this.kill('flooding', `asked svc more than ${maxAsks} things at once`);
+          this.kill('flooding', `made more than ${maxAsks} concurrent requests to svc`);
         }
         return;
       case undefined:
         break;
     }
-    this.kill('garbage', 'broke the protocol with a message that was not asked for');
+    this.kill('garbage', 'broke the protocol with an unexpected message');
   }
 
   /** Memory and liveness, at each tick of the watch. */

@@ -49,7 +49,7 @@ export function causeOf({ code, signal, lastWords }: Exit, heapMb: number): Caus
   if (code === 9) {
     return {
       kind: 'unrestricted',
-      text: `this Node does not take the flags of a child: ${lastWords.at(-1) ?? 'no reason given'}`,
+      text: `this Node does not support the flags of a child process: ${lastWords.at(-1) ?? 'no reason given'}`,
       hopeless: true,
     };
   }

@@ -156,8 +156,8 @@ function succeeds([command, ...args]: readonly string[]): Promise<boolean> {
 /** Description of the confinement, which an administrator reads before they admit a pack. */
 export const sentenceOf: Readonly<Record<Confinement, string>> = {
   'own-user':
-    'its code runs in a process of its own that the operating system holds: a user that owns nothing, a file system of its own with its files and the libraries of the system, no network of its own unless it asks for one, no capabilities, limits of memory and processes; and in it the permission model of Node',
+    'its code runs in its own process, confined by the operating system: its own user that owns nothing, its own file system with its files and the system libraries, no network unless it asks for one, no capabilities, limits of memory and processes; and inside it the permission model of Node',
   namespaces:
-    'its code runs in a process of its own that the operating system holds by namespaces: a file system of its own with its files and the libraries of the system, no network of its own unless it asks for one, no capabilities; it has the user of svc, so that only the permission model of Node keeps it from sending signals to processes of that user',
-  none: 'its code runs in a process of its own under the permission model of Node, which holds files, programs, threads and the network by JavaScript: this system lends svc no namespaces (unshare), so it is no boundary of the operating system, and a fault of the engine is outside of what it holds',
+    'its code runs in its own process, confined by the operating system with namespaces: its own file system with its files and the system libraries, no network unless it asks for one, no capabilities; it runs as the user of svc, so only the permission model of Node keeps it from sending signals to processes of that user',
+  none: 'its code runs in its own process under the permission model of Node, which confines files, programs, threads and the network in JavaScript: this system offers svc no namespaces (unshare), so it is not a boundary of the operating system, and does not cover a fault of the engine',
 };

@@ -58,32 +58,32 @@ export function refusal(
   }
   const action = Object.keys(actions).find((name) => !name.startsWith(`${id}:`));
   if (action !== undefined) {
-    return `brings the action ${action}: actions of a pack begin with "${id}:"`;
+    return `has the action ${action}: actions of a pack must begin with "${id}:"`;
   }
   const skill = skills.find(
     ({ key }) => key !== id && !key.startsWith(`${id}-`) && !key.startsWith(`${id}_`),
   );
   if (skill !== undefined) {
-    return `brings the skill ${skill.key}: keys of its skills begin with "${id}-"`;
+    return `has the skill ${skill.key}: keys of its skills must begin with "${id}-"`;
   }
   const prefix = `SVC_${id.toUpperCase().replaceAll('-', '_')}_`;
   const setting = Object.entries(settings).find(
     ([key, { env }]) => !key.startsWith(`${id}.`) || (env !== undefined && !env.startsWith(prefix)),
   );
   if (setting !== undefined) {
-    return `reads the setting ${setting[0]}: settings of a pack begin with "${id}.", and their variables with ${prefix}`;
+    return `has the setting ${setting[0]}: settings of a pack must begin with "${id}.", and their variables with ${prefix}`;
   }
   const variable = Object.values(settings).find(
     ({ env }) => env !== undefined && reads(env, id),
   )?.env;
   if (variable !== undefined) {
-    return `reads the variable ${variable}, which belongs to a setting of svc or of another pack: give its setting another name`;
+    return `has the variable ${variable}, which belongs to a setting of svc or of another pack: rename its setting`;
   }
   const host = permissions.hosts.find(
     (name) => name.startsWith('{') && !Object.hasOwn(settings, name.slice(1, -1)),
   );
   if (host !== undefined) {
-    return `asks the host ${host}, and has no such setting`;
+    return `names the host ${host}, but has no such setting`;
   }
   return permissions.read
     .map((folder) => closedCause(folder, folders))
@@ -138,7 +138,7 @@ function leadingOut(root: string): string | undefined {
       const path = join(folder, entry.name);
       seen += 1;
       if (seen > maxEntries) {
-        return `reads ${JSON.stringify(root)}, which has more than ${maxEntries} files: name a smaller folder`;
+        return `reads ${JSON.stringify(root)}, which has more than ${maxEntries} files: use a smaller folder`;
       }
       if (entry.isSymbolicLink() && !isWithin(real(path), root)) {
         return `reads ${JSON.stringify(root)}, in which the link ${JSON.stringify(path)} leads out: remove the link`;

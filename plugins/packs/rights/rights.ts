@@ -33,32 +33,30 @@ export function rightsOf(manifest: PluginManifest): Rights {
     ...(entry === undefined
       ? []
       : [
-          `runs code of its own in a restricted process, with up to ${limits.heap_mb} MB of heap and ${limits.rss_mb} MB of memory`,
+          `runs code in a restricted process, with up to ${limits.heap_mb} MB of heap and ${limits.rss_mb} MB of memory`,
         ]),
     ...permissions.read.map((folder) => `reads the folder ${shown(folder)}`),
     ...permissions.hosts.map((host) =>
       host.startsWith('{')
-        ? `asks the host that its setting ${host.slice(1, -1)} names, by svc`
-        : `asks the host ${host}, by svc`,
+        ? `calls the host in its setting ${host.slice(1, -1)}, through svc`
+        : `calls the host ${host}, through svc`,
     ),
     ...(permissions.network
       ? ['opens network connections to any address and listens on ports']
       : []),
-    ...(permissions.disk_mb > 0
-      ? [`keeps tables of its own, up to ${permissions.disk_mb} MB`]
-      : []),
-    ...events.map((event) => `is told of every event ${event}`),
+    ...(permissions.disk_mb > 0 ? [`stores its own tables, up to ${permissions.disk_mb} MB`] : []),
+    ...events.map((event) => `receives every event ${event}`),
     ...skills.map(
       ({ key, class: kind, description }) =>
         `runs the ${kind} skill ${key} for people and agents: ${shown(description)}`,
     ),
     ...routes.map(
       ({ method, path, access }) =>
-        `answers ${method} ${shown(path)} for ${callers[access] ?? `those who hold ${shown(access)}`}`,
+        `answers ${method} ${shown(path)} for ${callers[access] ?? `holders of ${shown(access)}`}`,
     ),
-    ...mounts.map((mount) => `takes the paths below ${shown(mount)}`),
+    ...mounts.map((mount) => `uses the paths below ${shown(mount)}`),
     ...Object.entries(actions).map(
-      ([action, allows]) => `brings the action ${action}: ${shown(allows)}`,
+      ([action, allows]) => `adds the action ${action}: ${shown(allows)}`,
     ),
     ...Object.entries(settings).map(
       ([key, { env, sensitive }]) =>

@@ -60,7 +60,7 @@ export class TablesProcess {
         resolve(
           this.#verdict ?? {
             kind: 'exited',
-            text: `ended by itself (${signal ?? `code ${code}`})`,
+            text: `exited (${signal ?? `code ${code}`})`,
           },
         );
       });

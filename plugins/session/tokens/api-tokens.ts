@@ -246,7 +246,7 @@ function assertKnown(actions: readonly string[], known: readonly string[]): void
   if (index >= 0) {
     throw errors.no_action(
       { action: String(actions[index]), area: areas[0] ?? 'edge:*' },
-      { details: [{ path: `/actions/${index}`, message: 'is no action that anything asks for' }] },
+      { details: [{ path: `/actions/${index}`, message: 'is not a declared action' }] },
     );
   }
 }

@@ -53,7 +53,7 @@ function partsOf([path, schema, depth]: Part): Part[] {
     return [];
   }
   if (!isObject(schema)) {
-    return refuse(path, 'is no schema');
+    return refuse(path, 'is not a schema');
   }
   if (depth > deepest) {
     return refuse(path, `is more than ${deepest} levels deep`);
@@ -79,8 +79,8 @@ function partsOf([path, schema, depth]: Part): Part[] {
         return refuse(
           at,
           /^\$|^id$/.test(keyword)
-            ? 'is not taken: a schema here stands alone and refers to nothing'
-            : 'is no keyword that is known here',
+            ? 'is not supported: a schema here must be self-contained'
+            : 'is not a supported keyword',
         );
     }
   });

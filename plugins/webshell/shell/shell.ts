@@ -187,7 +187,7 @@ export class LiveShell {
     const now = this.#now();
     const [idle, idleLimit] = [now - this.#typedAt, this.#options.idleMs()];
     if (now - this.#startedAt >= limits.maxMs) {
-      this.#stop('max_duration', 'a shell lasts for 8 hours at most');
+      this.#stop('max_duration', 'a shell lasts at most 8 hours');
     } else if (idle >= idleLimit) {
       this.#stop('idle', 'no input for longer than webshell.idle_minutes');
     } else if (this.#leftAt !== undefined && now - this.#leftAt >= limits.detachedMs) {

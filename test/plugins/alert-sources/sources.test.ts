@@ -239,7 +239,7 @@ test('what is not told again in time is over; a clock that is set and a time awa
   const { items } = await one.house.json(`/api/v1/alerts/incidents/${over.id}/events`);
   assert.match(
     items.find(({ type }: { type: string }) => type === 'resolved').message,
-    /its source has not told it again/,
+    /its source has not re-sent it/,
   );
   await one.house.stop();
 

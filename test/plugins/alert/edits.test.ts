@@ -29,7 +29,7 @@ const ends = (
 test('an incident whose rule is given another condition has cleared only if that was met, too', async (t) => {
   const house = await engine(t);
   const because =
-    'its rule was given another condition while it lasted, and that is not met; whether the one before is, is not known';
+    'its rule got another condition in the meantime, which is not met; whether the previous one still is, is unknown';
   const names = ['lost', 'found', 'again', 'renamed'];
   const rules = names.map((rule) => house.book.add({ rule_key: rule, severity: 'critical' }));
   names.forEach((name) => house.answers.set(name, hot));

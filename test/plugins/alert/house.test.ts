@@ -154,7 +154,7 @@ test('an evaluator that cannot store what it finds is named by /readyz and runti
   assert.equal(unready.status, 503);
   assert.match(
     JSON.stringify(body.details),
-    /the alert evaluator stores what it finds.*test_hot could not store what it found: .*the table is broken/,
+    /storing the results of the alert evaluator.*test_hot storing results failed: .*the table is broken/,
   );
   const failing = async (): Promise<
     readonly { rule_key: string; error: string; failures: number }[]
@@ -340,7 +340,7 @@ test('a rule whose store is gone says so in runtime-info, and keeps its state un
       rule_id: rule.id,
       rule_key: 'test_warm',
       message:
-        '1 series name no device_id and raise nothing, because the scope of the rule is host',
+        '1 series have no device_id and raise no incidents, because the scope of the rule is host',
     },
   ]);
   await house.host.disable('metricsdb');

@@ -96,10 +96,7 @@ test('recording rules are imported, evaluated in their order, and written to the
   );
 
   const again = await call('POST', 'alert-rules/import', { content: file() });
-  assert.match(
-    JSON.stringify(again.body.left_out),
-    /its group was imported before; ask for overwrite/,
-  );
+  assert.match(JSON.stringify(again.body.left_out), /its group was imported before; set overwrite/);
   const bad = await call('POST', 'alert-rules/import', {
     content: file([{ record: 'x', expr: 'sum(' }]),
     overwrite: true,

@@ -108,7 +108,7 @@ test('a Prometheus rule file is taken over, with a report of what was not', asyn
   assert.equal(again.body.taken.length, 0);
   assert.match(
     JSON.stringify(again.body.left_out),
-    /host_high_cpu_load was imported before; ask for overwrite/,
+    /host_high_cpu_load was imported before; set overwrite/,
   );
   const over = await call('POST', 'alert-rules/import', {
     content: file,

@@ -164,7 +164,7 @@ test('a preview shows series, threshold and query, within bounds, and what is wr
   assert.match(unscoped.warnings.join(), /1 series without a device_id cannot fire/);
   assert.match(
     (await preview({ conditions: [{ expr: 'nothing > 1' }] })).warnings.join(),
-    /nothing was found for nothing/,
+    /no data was found for nothing/,
   );
   const dampened = await preview({
     conditions: [{ expr: 'node_load1 > 1' }],

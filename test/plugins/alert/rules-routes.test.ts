@@ -259,7 +259,7 @@ test('a runbook that is a playbook is one that exists; one that is deleted later
   );
   assert.match(
     none.body.message,
-    /runbook_url.*there is no playbook no\/such\.md; write that document first, or name one that svc knowledge list shows/,
+    /runbook_url.*there is no playbook no\/such\.md; write that document first, or use one that svc knowledge list shows/,
   );
   const written = await call('POST', 'knowledge/docs', {
     path: 'ours/cpu.md',

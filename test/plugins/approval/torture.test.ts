@@ -222,7 +222,7 @@ test('what was signed is judged again when it is begun', async (t) => {
     people.anna.grants = [];
     await refused(one, /may not use sample_dangerous/);
     Object.assign(people.anna, { role: 'user', grants: ['skill:*'], status: 'disabled' });
-    await refused(await signed(), /no active account/);
+    await refused(await signed(), /not an active account/);
     people.anna.status = 'active';
   });
 

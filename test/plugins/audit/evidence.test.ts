@@ -73,7 +73,7 @@ describe('whoever gets hold of the database file and', () => {
           'delete from audit_log where seq = 7; update audit_log set seq = seq - 1 where seq > 7',
         ),
       bad: 7,
-      reason: /does not follow the row before it/,
+      reason: /does not follow the previous row/,
     },
     'deletes the first rows is found': {
       deed: (database) => database.exec('delete from audit_log where seq < 4'),
@@ -86,7 +86,7 @@ describe('whoever gets hold of the database file and', () => {
           'update audit_log set seq = -3 where seq = 3; update audit_log set seq = 3 where seq = 4; update audit_log set seq = 4 where seq = -3',
         ),
       bad: 3,
-      reason: /does not follow the row before it/,
+      reason: /does not follow the previous row/,
     },
     'puts a row before the first is found': {
       deed: (database) =>
@@ -154,7 +154,7 @@ describe('whoever gets hold of the database file and', () => {
     );
     const found = await verify(await auditHouse(t, { dataDir }));
     assert.deepEqual([found.ok, found.first_bad_seq], [false, 1]);
-    assert.match(found.reason!, /bound with key 1, which cannot be opened/);
+    assert.match(found.reason!, /signed with key 1, which cannot be decrypted/);
   });
 
   test('flips a byte of the file itself is found, and the rows around it can still be read', async (t) => {
@@ -255,7 +255,10 @@ test('a lost master key does not end it either: what it bound cannot be verified
   assert.equal((await post(lost, 'entries', { text: 'three' })).status, 201);
   const found = await verify(lost);
   assert.deepEqual([found.ok, found.first_bad_seq], [false, 1]);
-  assert.match(found.reason!, /bound with key 1, which cannot be opened: put the master key back/);
+  assert.match(
+    found.reason!,
+    /signed with key 1, which cannot be decrypted: restore the master key/,
+  );
   const [newest] = (await list(lost, '?action=ledger:entries')).items;
   assert.equal(newest!.prev_hash.length, 64);
   assert.ok(lost.lines.some((line) => line.includes('cannot be opened')));

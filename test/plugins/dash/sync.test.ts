@@ -199,7 +199,7 @@ test('somebody who writes at the same time, names that are taken and files that 
   grafana.refusals.set('POST /api/datasources', [[403, { message: 'Permission denied' }]]);
   assert.match(
     (await sync()).items.find(({ uid }) => uid === 'svc-logs')!.detail,
-    /Permission denied \(the token may not do this; give its service account the role Admin\)/,
+    /Permission denied \(the token lacks permission; give its service account the role Admin\)/,
   );
 
   // The version moves between our read and our write, twice.

@@ -338,7 +338,7 @@ describe('a name that two want', () => {
     assert.deepEqual(states(), ['scout ok', 'scout broken', 'scout broken']);
     assert.equal(
       entry(folder.at('two/a.md'))?.error,
-      `${folder.at('two/a.md')}: the name "scout" is taken by ${folder.at('one/z.md')}, which comes first; rename one of them`,
+      `${folder.at('two/a.md')}: the name "scout" is already used by ${folder.at('one/z.md')}; rename one of them`,
     );
 
     folder.write('one/z.md', 'broken');
@@ -359,7 +359,7 @@ describe('a name that two want', () => {
     assert.deepEqual([...serving.personas.values()], ['the first']);
     assert.match(
       entry(folder.at('agents/aaa.md'))?.error ?? '',
-      /the name "scout" is taken by .*scout\.md, which comes first; rename one of them$/,
+      /the name "scout" is already used by .*scout\.md; rename one of them$/,
     );
     // Broken, it keeps its name and its last good version.
     folder.write('agents/scout.md', 'broken');
@@ -383,7 +383,7 @@ describe('a name that two want', () => {
     assert.equal(serving.personas.get('scout'), 'from desert again');
     assert.match(
       entry(folder.at('agents/scout.md'))?.error ?? '',
-      /is taken by plugins\/desert\/agents\/scout\.md, which comes first; rename one of them$/,
+      /is already used by plugins\/desert\/agents\/scout\.md; rename one of them$/,
     );
   });
 
@@ -521,7 +521,7 @@ describe('what is refused', () => {
     assert.equal(serving.personas.has('p2000'), false);
     assert.equal(
       entry(folder.at('agents'))?.error,
-      `${folder.at('agents')}: holds 2001 files; only the first 2000 by name are read, remove some`,
+      `${folder.at('agents')}: contains 2001 files; only the first 2000 by name are read, remove some`,
     );
     unlinkSync(folder.at('agents/0000.md'));
     await dropIns.refresh(new Set([folder.at('agents/0000.md')]));

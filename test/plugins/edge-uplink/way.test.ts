@@ -248,7 +248,7 @@ test('keys go to the path of the manager, and to nothing else of its host', () =
   assert.equal(sourceOf('https://host.example/svcx/file', identity).authorization, undefined);
   assert.throws(
     () => redirected(source, 'https://host.example/other/file'),
-    /redirects away from the path of the manager/,
+    /redirects to a path outside the manager/,
   );
   assert.equal(redirected(source, '/svc/there').url.pathname, '/svc/there');
 });

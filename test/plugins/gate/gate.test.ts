@@ -55,7 +55,7 @@ test('the gate of a house follows accounts and settings as they change', async (
       await set('agent.denied_arguments', ['(']);
       const answer = gate.decide(asked({ args: {} }));
       assert.ok(
-        answer.verdict === 'refused' && answer.message.includes('agent.denied_arguments holds "("'),
+        answer.verdict === 'refused' && answer.message.includes('agent.denied_arguments has "("'),
         JSON.stringify(answer),
       );
       await set('agent.denied_arguments', []);

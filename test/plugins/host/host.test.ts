@@ -97,7 +97,7 @@ describe('the plugin pages', () => {
     const { items } = await house.json('/api/v1/plugins');
     const target = items.find(({ id }: { id: string }) => id === 'target');
     assert.equal(target.state, 'active');
-    assert.match(target.cause, /the last change failed in compile: .*; generation 1 still serves/);
+    assert.match(target.cause, /the last change failed in compile: .*; generation 1 keeps running/);
     assert.equal(
       (await problem(await post(house, '/api/v1/plugins/host/disable'))).error,
       'conflict',

@@ -45,6 +45,6 @@ test('an investigation that fails says so in the timeline of its incident, where
     await pause(20);
   }
   assert.deepEqual(told, [
-    'The cause is not known: the investigation failed: the rules cannot be read. Start another with: svc investigate 7',
+    'No cause found, because the investigation failed: the rules cannot be read. Start another with: svc investigate 7',
   ]);
 });

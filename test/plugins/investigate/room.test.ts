@@ -285,7 +285,7 @@ test('a storm of 200 incidents is a handful of investigations, which the others 
   const report: Report = await house.json(`/api/v1/investigations/${skipped.id}`);
   assert.match(
     report.summary,
-    /^Not investigated by itself, because 3 incidents of this rule were within the hour; see the investigations of incident \d+, \d+, \d+\.$/,
+    /^Not investigated automatically, because 3 incidents of this rule were within the hour; see the investigations of incident \d+, \d+, \d+\.$/,
   );
   assert.ok(
     report.related_incidents.some(({ investigation_id: id }) =>

@@ -216,7 +216,7 @@ test('an answer that would burst is cut, and says so', patient, async (t) => {
   assert.ok(text.length < 128 * 1024 * 1024, `${text.length} characters`);
   assert.match(
     text.slice(-500),
-    /"warnings":\["the search ended before all of the window was read/,
+    /"warnings":\["the search ended before it had read the whole window/,
   );
 });
 
@@ -299,7 +299,7 @@ test(
     assert.equal(lines.status, 200);
     assert.match(
       lines.text,
-      /"warnings":\["the search ended before all of the window was read/,
+      /"warnings":\["the search ended before it had read the whole window/,
       'lines are what was found until then, and it is said',
     );
     for (const [at, { status, text }] of computed.entries()) {

@@ -116,7 +116,7 @@ test('what keeps e-mail from being taken has a code, and no password leaves with
   assert.equal(untrusted.code, 'tls', 'its certificate is of no authority that is known');
   assert.match(
     untrusted.detail,
-    /; set mail\.ca to the authority of its certificate, or mail\.security to what that port speaks$/,
+    /; set mail\.ca to the CA of its certificate, or mail\.security to the protocol of that port$/,
   );
   await other.set('ca', authority);
   assert.equal((await other.probe()).code, 'unauthorized', 'a wrong password');
@@ -184,7 +184,7 @@ test('an incident comes as e-mail, its end in the same thread; a mailbox that is
     method: 'POST',
     body: JSON.stringify({ name: 'Other', channel_type: 'email', endpoint: 'ann' }),
   });
-  assert.match(await refused.text(), /endpoint is one address of e-mail or several/);
+  assert.match(await refused.text(), /endpoint must be one or several e-mail addresses/);
   const arrived = async (count: number): Promise<void> => {
     for (const deadline = Date.now() + 20_000; office.taken.length < count;) {
       assert.ok(

@@ -115,7 +115,7 @@ test('a persona of a pack only reads and is not chosen by itself until it is let
   );
   assert.match(
     step({ target: { device_id: 3, labels: { env: 'prod' } } }),
-    /device 3 carries none of the labels env=lab/,
+    /device 3 has none of the labels env=lab/,
   );
   assert.equal(step({ target: { device_id: 3, labels: { env: 'lab' } } }), 'run');
   assert.match(
@@ -136,7 +136,9 @@ test('a pack that opens connections by itself is said to be out of reach of a ce
   assert.deepEqual(
     [
       status,
-      body.warnings.includes('it opens connections by itself, which no ceiling of hosts holds'),
+      body.warnings.includes(
+        'it opens connections by itself, which a ceiling of hosts cannot limit',
+      ),
     ],
     [201, true],
     JSON.stringify(body),
@@ -189,7 +191,7 @@ test('what the scan doubts takes an administrator and a reason, what it blocks t
   );
   assert.match(
     (await upload(house, doubtful, `?confirm=${confirmOf(first.body)}`)).body.message,
-    /say in "reason"/,
+    /explain in "reason"/,
   );
   assert.match(
     (await upload(house, doubtful, `?confirm=${'0'.repeat(64)}`)).body.message,

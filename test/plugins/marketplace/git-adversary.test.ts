@@ -99,13 +99,17 @@ test('what a repository sends is plain files below the pack, in bounds, or refus
     [
       'a name with a folder in it',
       commitOf([entry('100644', 'a/../../b', blobName)]),
-      /is no name of a file/,
+      /is not a valid file name/,
     ],
-    ['an absolute name', commitOf([entry('100644', '/etc/x', blobName)]), /is no name of a file/],
+    [
+      'an absolute name',
+      commitOf([entry('100644', '/etc/x', blobName)]),
+      /is not a valid file name/,
+    ],
     [
       'names that differ by case',
       commitOf([entry('100644', 'A', blobName), entry('100644', 'a', blobName)]),
-      /upper and lower case/,
+      /differs only by case/,
     ],
     ['an odd mode', commitOf([entry('100000', 'a', blobName)]), /plain files only/],
     [

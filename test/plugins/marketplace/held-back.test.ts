@@ -203,7 +203,7 @@ test('what was let in is what was seen: a server that moves and a persona that c
   const asks = await upload(house, kit('1.1.0', 'https://evil.example/mcp', 'tools: ["*"]\n'));
   assert.match(
     asks.body.message,
-    /it changes files of personas, of which these were let in: kit-clerk/,
+    /it changes files of personas, of which these were admitted: kit-clerk/,
   );
   const moved = await uploadConfirmed(
     house,

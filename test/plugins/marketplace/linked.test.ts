@@ -90,7 +90,7 @@ test('a linked folder that the scan does not let pass stops where an install doe
   };
   putFiles(folder, override);
   await until('it waits', async () =>
-    /waits to be confirmed.*the scan says review/.test(await errorOf(house, 'notes')),
+    /needs confirmation.*the scan says review/.test(await errorOf(house, 'notes')),
   );
   assert.deepEqual(await skillOf(house, 'notes'), ['first']);
   const asks = await ask(house, 'POST', '/links', { folder });
@@ -170,7 +170,7 @@ test('folders of the machine are read without links, hard links to elsewhere, th
   symlinkSync(join(root, 'elsewhere'), join(root, 'way'));
   assert.match(
     await look({ folder: root, path: 'way/pack' }),
-    /^400 "way\/pack" is no folder .*, or a link leads to it/,
+    /^400 "way\/pack" is not a folder .*, or a link leads to it/,
   );
   assert.match(
     await look({ folder: join(root, 'way/pack') }),
@@ -190,6 +190,6 @@ test('folders of the machine are read without links, hard links to elsewhere, th
   assert.match(await look({ folder: join(root, 'deep') }), /^400 .*folders deep/);
   assert.match(
     await look({ folder: '/no/such/folder' }),
-    /^400 "\/no\/such\/folder" is no folder on the machine of svc/,
+    /^400 "\/no\/such\/folder" is not a folder on the machine of svc/,
   );
 });

@@ -92,7 +92,7 @@ test('what was swapped after the preview is not installed by its confirmation, n
   await ask(house, 'POST', '/registries/theirs/refresh');
   assert.match(
     (await ask(house, 'POST', '/install', wanted)).body.message,
-    /is no file below the folder of its registry/,
+    /is not a file below the folder of its registry/,
   );
 });
 

@@ -217,7 +217,7 @@ test('a commit of a repository is read over git’s own protocol, with the real 
     removed: [],
     changed: ['skills/disk-doctor/SKILL.md'],
   });
-  assert.deepEqual(preview.body.needs, ['its source may change: the commit was not named']);
+  assert.deepEqual(preview.body.needs, ['its source may change, because no commit was named']);
   const updated = await ask(house, 'POST', '/installed/disks/update', {
     confirm: preview.body.confirm,
   });

@@ -244,7 +244,7 @@ test('an auto that was stored before a launch says that it leaves it to that', a
   const { house, call, set } = await metricsHouse(t);
   await set('driver', 'auto');
   assert.equal((await call('/api/v1/metricsdb/launch', { driver: 'embedded' })).status, 200);
-  const problem = 'the stored auto leaves it to POST /api/v1/metricsdb/launch, which said embedded';
+  const problem = 'the stored auto leaves it to POST /api/v1/metricsdb/launch, which set embedded';
   assert.deepEqual(await shown(house, 'driver'), { value: 'embedded', source: 'launch', problem });
 });
 

@@ -84,7 +84,7 @@ for (const [setting, what, elsewhere] of limits) {
     await ask({ maxTokens: 300, messages: [user('x'.repeat(1_600))] });
     await assert.rejects(ask({ maxTokens: 300, messages: [user('x'.repeat(1_600))] }), {
       code: 'budget_exceeded',
-      message: new RegExp(`budget of ${what} is spent`),
+      message: new RegExp(`budget of ${what} is used up`),
     });
     assert.equal(fake.requests.length, 1);
     await ask({

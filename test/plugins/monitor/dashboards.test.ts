@@ -396,7 +396,7 @@ describe('a variable', () => {
       ['?var-every=7m', /must be one of auto, 10m/],
       ['?var-every=auto&var-every=10m', /takes one value/],
       ['?var-bed=9&var-bed=$__all', /takes \$__all alone/],
-      ['?var-every=$__all', /does not take/],
+      ['?var-every=$__all', /does not allow/],
       ['?var-bed=' + 'x'.repeat(201), /var-bed/],
       ['?from=never', /not a time/],
       ['?step=0', /a step is/],
@@ -418,7 +418,7 @@ describe('a variable', () => {
     assert.deepEqual([data, error], [{ result_type: 'matrix', result: [] }, undefined]);
     assert.match(
       missing.message,
-      /The variable device has nothing to choose from: no metric node_load1 in the last 1w; it comes from the plugin hostmetrics of the edge/,
+      /the variable device has no values to choose from: no metric node_load1 in the last 1w; it comes from the plugin hostmetrics of the edge/,
     );
     assert.deepEqual(
       missing.metrics.map(({ name, seen }: Json) => [name, seen]),

@@ -225,7 +225,7 @@ describe('a dashboard over what was really stored', () => {
     );
     assert.match(
       (await after({ legend: '' })).missing.message,
-      /no line in these 1h fits the query; lines come from the plugin logs of an edge/,
+      /no line in these 1h matches the query; lines come from the plugin logs of an edge/,
     );
     assert.equal((await after({ dashboard_uid: 'yours' })).title, 'How deep');
   });

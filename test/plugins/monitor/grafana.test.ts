@@ -188,7 +188,7 @@ describe('a Grafana dashboard that is taken over', () => {
           'host',
           ['its own pattern for all values: all values, or .+ for many, are used instead'],
         ],
-        ['variable', 'mode', ['the names shown for its values']],
+        ['variable', 'mode', ['the display names of its values']],
         ['variable', 'every', []],
         ['variable', 'free', []],
         ...['A', 'B'].map((name) => [
@@ -196,7 +196,7 @@ describe('a Grafana dashboard that is taken over', () => {
           `Load ${name}`,
           [
             'it had 2 queries and became as many panels',
-            'its transformations: series are shown as the query answers them',
+            'its transformations: series are shown as the query returns them',
             'its overrides of single fields',
           ],
         ]),
@@ -231,7 +231,7 @@ describe('a Grafana dashboard that is taken over', () => {
       'From SQL': /its datasource is mysql/,
       Wrong: /1:17: parse error/,
       Lost: /The variable expr, which is left out/,
-      'Outside of quotes': /host stands outside of quotes/,
+      'Outside of quotes': /host is outside quotes/,
       Deploys: /annotations/,
       links: /links/,
       'now-6h': /from and to/,

@@ -143,7 +143,7 @@ describe('a value that somebody gives for a variable', () => {
     for (const value of ['up', '5) or vector(1', '', '5m]) or up[5m', '1 or 2', '-']) {
       assert.throws(() => insert('rate(up[$v])', texts(value)), InsertionError, value);
     }
-    assert.throws(() => insert('rate(up[$v])', texts('1m', '2m')), /outside of quotes/);
+    assert.throws(() => insert('rate(up[$v])', texts('1m', '2m')), /outside quotes/);
   });
 
   test('does not stand in a text that is a program: a template, a pattern, a path, a replacement', () => {
@@ -169,8 +169,8 @@ describe('a value that somebody gives for a variable', () => {
   });
 
   test('is refused where a backslash, missing quotes or another format would change it', () => {
-    assert.throws(() => insert('up{a="\\$v"}', texts('"')), /behind a backslash/);
-    assert.throws(() => insert('up{a=~"x\\\\$v"}', texts('.')), /behind a backslash/);
+    assert.throws(() => insert('up{a="\\$v"}', texts('"')), /after a backslash/);
+    assert.throws(() => insert('up{a=~"x\\\\$v"}', texts('.')), /after a backslash/);
     assert.throws(() => insert('up{a="$v', texts('x')), /do not end/);
     assert.throws(() => insert('up{a="${v:raw}"}', texts('x')), /raw/);
     assert.throws(

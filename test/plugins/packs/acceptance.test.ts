@@ -215,10 +215,10 @@ test('what would reach into svc or the system is refused whatever an administrat
         ] as const,
     ),
     [{ mounts: ['/api/v1/users'], routes: [] }, /a pack answers below \/api\/v1\/lamp only/],
-    [{ actions: { 'users:delete': 'Delete.' } }, /actions of a pack begin with "lamp:"/],
+    [{ actions: { 'users:delete': 'Delete.' } }, /actions of a pack must begin with "lamp:"/],
     [
       { settings: { 'http.addr': { schema: {}, description: 'x' } } },
-      /settings of a pack begin with "lamp\."/,
+      /settings of a pack must begin with "lamp\."/,
     ],
     [
       { settings: { 'lamp.key': { schema: {}, env: 'SVC_SECRET_KEY', description: 'x' } } },

@@ -94,11 +94,11 @@ describe('a pack that asks and streams', () => {
     assert.equal(status, 201, JSON.stringify(body));
     assert.ok(
       body.permissions.some(
-        (right: string) => right === `asks the host ${new URL(declared).host}, by svc`,
+        (right: string) => right === `calls the host ${new URL(declared).host}, through svc`,
       ),
       JSON.stringify(body.permissions),
     );
-    assert.ok(body.permissions.includes('asks the host that its setting asker.url names, by svc'));
+    assert.ok(body.permissions.includes('calls the host in its setting asker.url, through svc'));
   });
   after(async () => {
     for (const step of undo) {
@@ -175,7 +175,7 @@ describe('a pack that asks and streams', () => {
     assert.equal(socket.status, 403);
     assert.match(
       ((await socket.json()) as { message: string }).message,
-      /denied what it has no right to: Net/,
+      /denied access without permission: Net/,
     );
   });
 
@@ -212,14 +212,14 @@ describe('a pack that asks and streams', () => {
     await house.host.disable('marketplace');
     assert.match(
       (await fetchBy({ url: `${declared}/a` })).body.message!,
-      /may not call .*nothing knows how far pack:asker may reach; bring the plugin marketplace up/,
+      /may not call .*the limits of pack:asker are unknown, because the plugin marketplace is not running; enable it/,
     );
     await house.host.enable('marketplace');
     assert.equal((await fetchBy({ url: `${declared}/a` })).body.text, 'hello');
     await house.host.disable('gate', { cascade: true });
     const { state, cause } = house.host.explain('asker');
     assert.deepEqual(
-      [state, /asks hosts, and what says how far packs may reach is not there/.test(cause ?? '')],
+      [state, /calls hosts, and the limits of packs are unknown/.test(cause ?? '')],
       ['waiting', true],
       cause,
     );

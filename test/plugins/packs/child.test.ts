@@ -566,7 +566,7 @@ test('a binary that starts itself in a role restricts its child by the environme
   assert.equal(await route(child, 'role'), 'child');
   await assert.rejects(
     route(child, 'write'),
-    refused('forbidden', /was denied what it has no right to: FileSystemWrite; |Access/),
+    refused('forbidden', /was denied access without permission: FileSystemWrite; |Access/),
   );
 });
 

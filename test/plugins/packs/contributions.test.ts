@@ -190,7 +190,7 @@ test('a child that asks more at once than it may is ended', async (t) => {
   );
   await assert.rejects(
     call(house, 'mill-flood'),
-    unavailable(/asked svc more than 16 things at once/),
+    unavailable(/made more than 16 concurrent requests to svc/),
   );
 });
 

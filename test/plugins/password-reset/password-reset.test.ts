@@ -137,7 +137,7 @@ test('a forgotten password is replaced by a link that works once, and everything
     );
   }
   assert.equal((await post('auth/refresh', { refresh_token: session.refresh_token })).status, 401);
-  assert.match(textOf(await mails(2)), /was changed by a link/);
+  assert.match(textOf(await mails(2)), /was changed with a link/);
   const [row] = rows.filter(
     ({ action, status }) => action === 'password:reset' && status === 'success',
   );

@@ -163,7 +163,7 @@ test('a file is a persona at once, a broken one serves its last good version, an
   );
   assert.match(
     String((await send('GET', '/api/v1/agents/ranger')).body['problem']),
-    /last good version serves: .*max_turns must be/,
+    /last good version is used: .*max_turns must be/,
   );
   writeFileSync(join(folder, 'poet.md'), '---\nname: poet\n---\nNo header.');
   const listed = async () =>
@@ -226,7 +226,7 @@ test('a persona that serves everyone is replaced by a holder of persona:replace;
   assert.equal(taken.status, 403);
   assert.match(
     taken.message,
-    /"ranger" stands in a file and serves everyone: .* takes persona:replace; choose another name/,
+    /"ranger" comes from a file and is used by everyone: .* needs persona:replace; choose another name/,
   );
   assert.equal(directory.find('ranger')!.source, 'disk');
   assert.equal((await as('uwe', 'POST', custom, scout)).status, 201);
@@ -279,7 +279,7 @@ test('conditions that do not hold are shown, and such a persona gets no question
   const route = directory.route('which forests and rivers?');
   assert.deepEqual(
     [route.persona.name, route.clear, route.why],
-    ['scout', true, 'scout stands out by: rivers, forests'],
+    ['scout', true, 'scout matches best, by: rivers, forests'],
   );
 });
 

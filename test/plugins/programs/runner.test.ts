@@ -297,7 +297,7 @@ test('what a program prints can be taken, as fast as it is wanted; what cannot b
   assert.ok(taken <= 65_536, `${taken} bytes were read while none was wanted`);
   full = false;
   await until('it was ended', () => program.handle.cause !== undefined);
-  assert.match(program.handle.cause!, /what it printed could not be taken: enough/);
+  assert.match(program.handle.cause!, /its output could not be read: enough/);
   assert.deepEqual(
     lines.filter((line) => line.includes('xxx')),
     [],

@@ -369,7 +369,7 @@ describe('a stored value whose declaration has changed', () => {
       [
         5,
         'default',
-        'the stored value does not fit: the value must be <= 50 (torch.brightness: How bright.)',
+        'the stored value is invalid: the value must be <= 50 (torch.brightness: How bright.)',
         'ada@example.org',
       ],
     );

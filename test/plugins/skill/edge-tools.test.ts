@@ -139,7 +139,7 @@ test('a tool of edges runs on devices that its caller sees; others are not there
   });
   assert.match(
     sample.body.message,
-    /sample_safe cannot be narrowed to the devices of your organization/,
+    /sample_safe cannot be limited to the devices of your organization/,
   );
   const { body: found } = await ask('anna', 'POST', '/skills/tool_search/execute', {
     params: { query: 'sample look' },

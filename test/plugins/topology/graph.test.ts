@@ -76,7 +76,11 @@ test('relations join two nodes that are there, once in each way and kind', async
   const wrong: readonly (readonly [object, number, RegExp])[] = [
     [{ type: 'nothing', src_id: a, dst_id: b }, 400, /type is no relation type/],
     [{ type: 'runs_on', src_id: a, dst_id: a }, 400, /dst_id is the same node as src_id/],
-    [{ type: 'runs_on', src_id: a, dst_id: 999 }, 400, /dst_id is no node: There is no node 999/],
+    [
+      { type: 'runs_on', src_id: a, dst_id: 999 },
+      400,
+      /dst_id does not exist: there is no node 999/,
+    ],
     [{ type: 'runs_on', src_id: 999, dst_id: a }, 400, /src_id is no node/],
     [{ type: 'runs_on', src_id: a }, 400, /dst_id is required/],
     [

@@ -165,7 +165,7 @@ test('only what was found can be read, by whom it was found for, within the hour
   assert.equal((await read(pages.moved)).url, pages.found);
   for (const [url, message] of [
     [pages.inward, /cloud metadata address/],
-    [pages.image, /it is no text \(image\/png\)/],
+    [pages.image, /it is not text \(image\/png\)/],
     [pages.gone, /answered 410/],
     [`${pages.found}?leak=secret`, /only read pages/],
     ['http://169.254.169.254/latest', /only read pages/],
@@ -206,7 +206,7 @@ test('the skills are there while a provider is set; what it refuses is told with
     ],
     [429, '{}', /answered 429/],
     [500, 'boom', /answered 500/],
-    [200, '<html>', /none that svc knows/],
+    [200, '<html>', /an unknown format/],
   ] as const) {
     peer.answer = (_, res) => res.writeHead(status).end(body);
     const { error } = await ask('web_search', { query: 'xy' });

@@ -301,11 +301,11 @@ const endings: Readonly<Record<ResolveReason, (actor: Actor) => string>> = {
   not_heard: () =>
     'its source was not heard for 15 minutes; whether the condition lasts is not known',
   by_user: ({ name }) => `resolved by ${name}`,
-  not_told: () => 'its source has not told it again; whether the condition lasts is not known',
-  source_removed: () => 'its source was taken away',
+  not_told: () => 'its source has not re-sent it; its current state is unknown',
+  source_removed: () => 'its source was deleted',
   rule_changed: () => 'its rule was changed to another key, scope or dimensions',
   rule_edited: () =>
-    'its rule was given another condition while it lasted, and that is not met; whether the one before is, is not known',
+    'its rule got another condition in the meantime, which is not met; whether the previous one still is, is unknown',
   rule_disabled: () => 'its rule was disabled',
   rule_deleted: () => 'its rule was deleted',
 };

@@ -36,11 +36,11 @@ export function foreignJson(strange: (what: string) => SvcError): ForeignJson {
       known(
         typeof value === 'object' && value !== null && !Array.isArray(value),
         value,
-        `${what} is no object`,
+        `${what} is not an object`,
       ),
-    list: (value, what) => known(Array.isArray(value), value, `${what} is no list`),
-    text: (value, what) => known(typeof value === 'string', value, `${what} is no text`),
-    number: (value, what) => known(typeof value === 'number', value, `${what} is no number`),
+    list: (value, what) => known(Array.isArray(value), value, `${what} is not a list`),
+    text: (value, what) => known(typeof value === 'string', value, `${what} is not a text`),
+    number: (value, what) => known(typeof value === 'number', value, `${what} is not a number`),
   };
   return json;
 }

@@ -100,7 +100,7 @@ export class AdmissionQueue {
       refuse(
         queryError(
           'timeout',
-          `the query waited ${turn.timeoutMs / 1_000} s for its turn, all the time it had: ask fewer queries at a time, or shorter ones`,
+          `the query waited ${turn.timeoutMs / 1_000} s in the queue, its whole timeout: run fewer queries at a time, or shorter ones`,
         ),
       );
     }

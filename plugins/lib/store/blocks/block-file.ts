@@ -250,7 +250,7 @@ function readIndex(descriptor: number, path: string): Section[] {
     !trailer.subarray(8).equals(magic) ||
     length > size - magic.length - trailerBytes
   ) {
-    throw damaged(path, 'it does not begin and end as a block does');
+    throw damaged(path, 'it does not begin and end like a block');
   }
   const index = Buffer.alloc(length);
   if (

@@ -178,16 +178,15 @@ export class Wal {
       );
     }
     if (this.#queued + length > largestQueue && this.#queued > 0) {
-      return new SvcError(
-        'rate_limited',
-        'the disk does not keep up with what is sent: wait a moment',
-        { reason: 'wal.disk_too_slow', retryAfterSeconds: 1 },
-      );
+      return new SvcError('rate_limited', 'the disk cannot keep up with the data: wait a moment', {
+        reason: 'wal.disk_too_slow',
+        retryAfterSeconds: 1,
+      });
     }
     return this.#bytes + this.#queued + length > this.#maxBytes
       ? new SvcError(
           'unavailable',
-          `the log in ${placeOf(this.#place.folder)} holds ${this.#bytes} bytes that are not in blocks yet: wait until they are`,
+          `the log in ${placeOf(this.#place.folder)} has ${this.#bytes} bytes that are not in blocks yet: wait until they are`,
           {
             reason: 'wal.full',
             retryAfterSeconds,
@@ -290,7 +289,7 @@ export class Wal {
     );
     return new SvcError(
       'unavailable',
-      `nothing can be stored at the moment (${cause.replaceAll(folder, placeOf(folder))}): free some space there, then it goes on by itself`,
+      `nothing can be stored now (${cause.replaceAll(folder, placeOf(folder))}): free some space there; storing then resumes by itself`,
       {
         reason: 'wal.not_writable',
         cause: error,

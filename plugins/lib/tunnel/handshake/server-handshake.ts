@@ -127,7 +127,7 @@ function machineOf(
   if (!verifyMachine(key, signature, transcript)) {
     throw new TunnelRefusal(
       closeCode.unauthorized,
-      'the machine does not prove the key that it shows',
+      'the machine has no proof of the key that it presents',
     );
   }
   return key;
@@ -143,7 +143,7 @@ function readHello(body: Body): EdgeHello {
     caps.length > maxCaps ||
     !caps.every((cap): cap is string => typeof cap === 'string' && cap.length <= 32)
   ) {
-    throw new ProtocolViolation(`"caps" is no list of at most ${maxCaps} names`);
+    throw new ProtocolViolation(`"caps" is not a list of at most ${maxCaps} names`);
   }
   if (purpose !== 'serve' && purpose !== 'probe') {
     throw new ProtocolViolation('"purpose" is neither serve nor probe');

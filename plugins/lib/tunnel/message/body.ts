@@ -51,7 +51,7 @@ function depthOf(payload: Buffer): number {
 export function text(body: Body, name: string, maxChars: number): string {
   const value = body[name];
   if (typeof value !== 'string' || value.length === 0 || value.length > maxChars) {
-    throw new ProtocolViolation(`"${name}" is no text of 1 to ${maxChars} characters`);
+    throw new ProtocolViolation(`"${name}" is not a text of 1 to ${maxChars} characters`);
   }
   return value;
 }
@@ -59,7 +59,7 @@ export function text(body: Body, name: string, maxChars: number): string {
 export function whole(body: Body, name: string, least: number, most: number): number {
   const value = body[name];
   if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
-    throw new ProtocolViolation(`"${name}" is no whole number from ${least} to ${most}`);
+    throw new ProtocolViolation(`"${name}" is not a whole number from ${least} to ${most}`);
   }
   return value;
 }
@@ -70,7 +70,7 @@ export function whole(body: Body, name: string, least: number, most: number): nu
  */
 export function errorBody(error: unknown): Body {
   if (!isSvcError(error)) {
-    return { code: 'internal', message: 'the other side could not do it; its log says why' };
+    return { code: 'internal', message: 'the call failed on the other side; see its log' };
   }
   return {
     code: error.code,

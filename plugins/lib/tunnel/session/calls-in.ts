@@ -142,7 +142,7 @@ export class InboundCalls {
     const { journal, log, label } = this.#wire.options;
     try {
       if (!journal) {
-        throw new Error('this side serves a mutating method and has no journal');
+        throw new Error('this side has a mutating method but no journal');
       }
       const fingerprint = createHash('sha256')
         .update(JSON.stringify([name, params ?? null]))

@@ -260,7 +260,7 @@ function worthKeeping(outcome: Outcome): Outcome {
     text = JSON.stringify(outcome);
   } catch {
     return {
-      error: { code: 'internal', message: 'the command has run; its result is no plain JSON' },
+      error: { code: 'internal', message: 'the command has run; its result is not plain JSON' },
     };
   }
   return text.length <= maxOutcomeBytes
@@ -268,7 +268,7 @@ function worthKeeping(outcome: Outcome): Outcome {
     : {
         error: {
           code: 'upstream_error',
-          message: `the command has run; its result has ${text.length} bytes, of which none is kept`,
+          message: `the command has run; its result of ${text.length} bytes is too large to be stored`,
         },
       };
 }

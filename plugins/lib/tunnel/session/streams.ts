@@ -115,7 +115,7 @@ export class StreamTable implements StreamPort {
         }
         this.#stale -= frame.n;
         if (this.#stale < 0) {
-          throw new ProtocolViolation('data for a stream that is over');
+          throw new ProtocolViolation('data for a closed stream');
         }
         return;
       case frameType.credit:

@@ -112,13 +112,13 @@ export class Intake {
     }
     if (this.#head.index.live >= this.#limits.maxSeries) {
       return this.#refuse(
-        `the limit of ${this.#limits.maxSeries} series is reached; new series are refused, those that are there go on`,
+        `the limit of ${this.#limits.maxSeries} series is reached; new series are refused, existing ones are not affected`,
       );
     }
     const { maxLabelBytes = Infinity } = this.#limits;
     if (this.#head.labelBytes >= maxLabelBytes) {
       return this.#refuse(
-        `the labels of all series take ${maxLabelBytes} bytes; new series are refused, those that are there go on`,
+        `the labels of all series take ${maxLabelBytes} bytes, which is the limit; new series are refused, existing ones are not affected`,
       );
     }
     return this.#touched(this.#head.add(labels));

@@ -29,7 +29,7 @@ export function labelProblem(
       return 'a label has an empty name';
     }
     if (i >= 2 && labels[i - 2] === name) {
-      return `label "${shown(name)}" is there twice`;
+      return `label "${shown(name)}" is repeated`;
     }
     if (noText.test(name) || noText.test(value)) {
       return `label "${shown(name)}" is not valid UTF-8`;

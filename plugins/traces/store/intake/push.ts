@@ -60,6 +60,6 @@ export function resultOf({ accepted, rejected, trimmed, reasons }: Tally): PushR
     reasons:
       trimmed === 0
         ? causes
-        : [...causes, `${trimmed} spans were stored without what is beyond the limits of a span`],
+        : [...causes, `${trimmed} spans were stored without the parts beyond the limits of a span`],
   };
 }

@@ -502,7 +502,7 @@ test('a process that is gone has lost its leases: its writes change nothing, and
     await sleep(50);
     assert.deepEqual(
       new Set(await flour(next)),
-      new Set(['new often 2', 'svc ended while it ran; it may have been done']),
+      new Set(['new often 2', 'svc stopped while it ran; it may have been done']),
     );
   }));
 

@@ -143,7 +143,7 @@ metadata:
     'metadata: {requires: {bins: [1]}}\n':
       'agents/x.md: metadata.requires.bins.0 must be a text; got 1',
     'tools: *all\n':
-      'agents/x.md: line 5: references (*name) are not accepted; if the value is a text that begins with *, quote it',
+      'agents/x.md: line 5: references (*name) are not supported; if the value is a text that begins with *, quote it',
   };
   for (const [lines, sentence] of Object.entries(complaints)) {
     test(`is refused with a sentence for ${lines.trim()}`, () => {

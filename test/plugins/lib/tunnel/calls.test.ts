@@ -50,7 +50,7 @@ test('a call is answered with what the method returned, and errors cross as they
     (error) => isSvcError(error) && error.code === 'internal' && !error.message.includes('inner'),
   );
   assert.match(log.lines.join('\n'), /inner detail/);
-  await assert.rejects(call('circular'), /could not do it/);
+  await assert.rejects(call('circular'), /failed on the other side/);
   await assert.rejects(call('huge'), /1048512 are the most/);
   await assert.rejects(call('constructor'), /no method constructor/);
   await assert.rejects(

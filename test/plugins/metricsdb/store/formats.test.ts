@@ -53,9 +53,9 @@ test('an exposition that cannot be read is refused as a whole, with the line', a
   for (const [line, what] of [
     ['up{a="b" 1', 'the labels do not end'],
     ['up{a=b} 1', '"a=b" is no label'],
-    ['up one', '"one" is no value'],
-    ['up 1 2 3', '"1 2 3" is no value'],
-    ['up 1 soon', '"soon" is no time in milliseconds'],
+    ['up one', '"one" is not a value'],
+    ['up 1 2 3', '"1 2 3" is not a value'],
+    ['up 1 soon', '"soon" is not a time in milliseconds'],
   ]) {
     await assert.rejects(house.store.push('exposition', text(['fine 1', line!])), {
       code: 'invalid_argument',
@@ -162,7 +162,7 @@ test('good series of a request are taken, and each bad one is refused with its r
   assert.equal(answer.rejected, 5);
   assert.deepEqual(answer.reasons, [
     'a series has no metric name',
-    'label "a" is there twice',
+    'label "a" is repeated',
     'a label has an empty name',
     'the value of label "a" is longer than 2048 bytes',
     'a series has 65 labels; at most 64 are taken',
@@ -368,11 +368,11 @@ test('OpenMetrics: times in seconds, exemplars, units, an end that is said', asy
     [['up 1'], 'line 1: the text does not end with # EOF'],
     [['up 1', '', '# EOF'], 'line 2: the line is empty'],
     [['up 1', '# EOF', 'up 2'], 'line 3: there is more behind # EOF'],
-    [['up 1 soon', '# EOF'], 'line 1: "soon" is no value'],
-    [['up 1 NaN', '# EOF'], 'line 1: "NaN" is no time in seconds'],
+    [['up 1 soon', '# EOF'], 'line 1: "soon" is not a value'],
+    [['up 1 NaN', '# EOF'], 'line 1: "NaN" is not a time in seconds'],
     [
       ['up 1 # {a="b"}', '# EOF'],
-      'line 1: " 1 # {a="b"}" is no value with a time and an exemplar, each behind one blank',
+      'line 1: " 1 # {a="b"}" is not a value with a time and an exemplar, each behind one blank',
     ],
     [['{job="a"} 1', '# EOF'], 'line 1: the metric has no name'],
     [['# TYPE up untyped', '# EOF'], 'line 1: "untyped" is no type of a metric'],

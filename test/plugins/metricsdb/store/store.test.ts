@@ -209,7 +209,7 @@ test('past the limit new series are refused with the reason, and those that are 
     accepted: 2,
     rejected: 1,
     reasons: [
-      'the limit of 2 series is reached; new series are refused, those that are there go on',
+      'the limit of 2 series is reached; new series are refused, existing ones are not affected',
     ],
   });
   assert.equal((await house.store.write(rows(noon + 1))).accepted, 2);
@@ -227,7 +227,7 @@ test('the labels of all series together are bounded, too', async (t) => {
     accepted: 2,
     rejected: 2,
     reasons: [
-      'the labels of all series take 1000 bytes; new series are refused, those that are there go on (2 times)',
+      'the labels of all series take 1000 bytes, which is the limit; new series are refused, existing ones are not affected (2 times)',
     ],
   });
 });

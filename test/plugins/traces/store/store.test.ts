@@ -465,7 +465,7 @@ describe('a push', () => {
     assert.deepEqual(answer, {
       accepted: 1,
       rejected: 0,
-      reasons: ['1 spans were stored without what is beyond the limits of a span'],
+      reasons: ['1 spans were stored without the parts beyond the limits of a span'],
     });
     const { batches } = jsonOf(await service.methods.trace({ traceId: '1', form: 'v1' }, noCall));
     const [sent] = batches[0].scopeSpans[0].spans;
@@ -489,7 +489,7 @@ describe('a push', () => {
       limits: { attributes: 2, valueLength: 4, keyLength: 5, nameLength: 6 },
     });
     const told = (spans: number): readonly string[] => [
-      `${spans} spans were stored without what is beyond the limits of a span`,
+      `${spans} spans were stored without the parts beyond the limits of a span`,
     ];
     for (const _time of [1, 2]) {
       assert.deepEqual(
