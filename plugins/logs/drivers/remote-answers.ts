@@ -37,7 +37,7 @@ export function linesIn(data: JsonRecord): Line[] {
       const [at, line] = list(value, 'a value');
       const time = parseNanos(text(at, 'a time'));
       if (time === undefined) {
-        throw strange('a time is no number of nanoseconds');
+        throw strange('a time is not a number of nanoseconds');
       }
       return { labels, at: time, line: text(line, 'a line') };
     });
@@ -76,11 +76,11 @@ export function matrixIn(data: JsonRecord): MatrixAnswer {
 function sample(value: unknown): { time: number; value: number } {
   const [seconds, number] = list(value, 'a sample');
   if (typeof seconds !== 'number') {
-    throw strange('the time of a sample is no number');
+    throw strange('the time of a sample is not a number');
   }
   const parsedValue = parseFloatGo(text(number, 'the value of a sample'));
   if (parsedValue === undefined) {
-    throw strange('the value of a sample is no number');
+    throw strange('the value of a sample is not a number');
   }
   return { time: Math.round(seconds * 1_000), value: parsedValue };
 }

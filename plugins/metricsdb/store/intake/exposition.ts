@@ -133,7 +133,7 @@ function readSample(
   const words = rest.split(/[ \t]+/);
   const value = parseFloatGo(words[0]!);
   if (value === undefined || words.length > 2) {
-    throw wrong(line, `"${rest.slice(0, 60)}" is no value`);
+    throw wrong(line, `"${rest.slice(0, 60)}" is not a value`);
   }
   intake.sample(slot, words[1] === undefined ? now : timeOf(words[1], line), value, false);
 }
@@ -150,7 +150,7 @@ function inLine<T>(number: number, read: () => T): T {
 function timeOf(word: string, line: number): number {
   const time = Number(word);
   if (!Number.isSafeInteger(time)) {
-    throw wrong(line, `"${word.slice(0, 40)}" is no time in milliseconds`);
+    throw wrong(line, `"${word.slice(0, 40)}" is not a time in milliseconds`);
   }
   return time;
 }
@@ -198,7 +198,7 @@ function pairsOf(
   if (name !== '' && !plainName.test(name)) {
     throw wrong(
       line,
-      `"${name.slice(0, 40)}" is no name; others than plain ones stand in quotes within the braces`,
+      `"${name.slice(0, 40)}" is not a plain name; put other names in quotes within the braces`,
     );
   }
   const pairs: [string, string][] = name === '' ? [] : [['__name__', name]];
@@ -213,7 +213,7 @@ function pairsOf(
       quotedName !== undefined &&
       !pairs.some(([known]) => known === '__name__');
     if (found === undefined || (value === undefined && !isMetric)) {
-      throw wrong(line, `"${inner.slice(at, at + 40)}" is no label`);
+      throw wrong(line, `"${inner.slice(at, at + 40)}" is not a label`);
     }
     pairs.push(
       isMetric

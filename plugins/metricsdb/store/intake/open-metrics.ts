@@ -32,7 +32,7 @@ export function openComment(line: string): OpenComment | undefined {
     );
   }
   if (word === 'TYPE' && !types.has(text)) {
-    throw new RangeError(`"${text.slice(0, 40)}" is no type of a metric`);
+    throw new RangeError(`"${text.slice(0, 40)}" is not a type of a metric`);
   }
   if (word === 'UNIT' && text !== '' && !metric.replace(/"$/, '').endsWith(`_${text}`)) {
     throw new RangeError(`the unit "${text.slice(0, 40)}" is not the end of the name`);
@@ -59,7 +59,7 @@ export function openTail(rest: string): OpenTail {
     ) ?? [];
   if (whole === undefined) {
     throw new RangeError(
-      `"${rest.slice(0, 60)}" is no value with a time and an exemplar, each behind one blank`,
+      `"${rest.slice(0, 60)}" is not a value with a time and an exemplar, each behind one blank`,
     );
   }
   return {
@@ -75,7 +75,7 @@ export function openTail(rest: string): OpenTail {
 function openNumber(text: string): number {
   const value = /[pPxX_]/.test(text) ? undefined : parseFloatGo(text);
   if (value === undefined) {
-    throw new RangeError(`"${text.slice(0, 60)}" is no value`);
+    throw new RangeError(`"${text.slice(0, 60)}" is not a value`);
   }
   return value;
 }
@@ -86,7 +86,7 @@ function openTime(text: string | undefined): number | undefined {
   }
   const time = Math.round(openNumber(text) * 1_000);
   if (!Number.isSafeInteger(time)) {
-    throw new RangeError(`"${text.slice(0, 40)}" is no time in seconds`);
+    throw new RangeError(`"${text.slice(0, 40)}" is not a time in seconds`);
   }
   return time;
 }

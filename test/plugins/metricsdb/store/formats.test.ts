@@ -52,7 +52,7 @@ test('an exposition that cannot be read is refused as a whole, with the line', a
   const house = await storeHouse(t);
   for (const [line, what] of [
     ['up{a="b" 1', 'the labels do not end'],
-    ['up{a=b} 1', '"a=b" is no label'],
+    ['up{a=b} 1', '"a=b" is not a label'],
     ['up one', '"one" is not a value'],
     ['up 1 2 3', '"1 2 3" is not a value'],
     ['up 1 soon', '"soon" is not a time in milliseconds'],
@@ -375,11 +375,11 @@ test('OpenMetrics: times in seconds, exemplars, units, an end that is said', asy
       'line 1: " 1 # {a="b"}" is not a value with a time and an exemplar, each behind one blank',
     ],
     [['{job="a"} 1', '# EOF'], 'line 1: the metric has no name'],
-    [['# TYPE up untyped', '# EOF'], 'line 1: "untyped" is no type of a metric'],
+    [['# TYPE up untyped', '# EOF'], 'line 1: "untyped" is not a type of a metric'],
     [['# UNIT lag seconds', '# EOF'], 'line 1: the unit "seconds" is not the end of the name'],
   ] as const) {
     await assert.rejects(house.store.push('openmetrics', text(lines)), {
-      message: `the exposition cannot be read: ${what}`,
+      message: `The exposition is invalid: ${what}`,
     });
   }
   const malformed = [
@@ -451,7 +451,7 @@ test('any text names metrics and labels, in every format; bytes that are no text
     { metric: 'http.requests', type: 'counter', help: '', unit: '' },
   ]);
   await assert.rejects(house.store.push('exposition', text(['http.requests 1'])), {
-    message: /"http.requests" is no name; others than plain ones stand in quotes/,
+    message: /"http.requests" is not a plain name; put other names in quotes/,
   });
   await assert.rejects(
     house.store.push(
