@@ -216,7 +216,7 @@ test(
         ];
         assert.match(
           made.stdout,
-          /^Made the pack welcomer:\n.*packs\/welcomer\/plugin\.json\n[^]*Next: svc pack rights welcomer/,
+          /^Created the pack welcomer:\n.*packs\/welcomer\/plugin\.json\n[^]*Next: svc pack rights welcomer/,
           made.stderr,
         );
         assert.match(refused.stderr, /the plugin chat already has this id/);

@@ -253,7 +253,7 @@ test(
         assert.equal(without.code, 2);
         assert.match(
           without.stderr,
-          /on%20call\.yaml takes endpoint from APPLY_SECRET_CHANNELS_ON_CALL_ENDPOINT, which is not set/,
+          /on%20call\.yaml reads endpoint from APPLY_SECRET_CHANNELS_ON_CALL_ENDPOINT, which is not set/,
         );
         const channelFile = join(files, 'channels', 'on%20call.yaml');
         writeFileSync(

@@ -144,7 +144,7 @@ test('certificates: expired, for another name or key, without what signed them',
   startsLike(
     await look(good),
     'warn',
-    /ends with svc\.example\.org, which test authority has signed/,
+    /ends with svc\.example\.org, which is signed by test authority/,
     /append the certificate of test authority/,
   );
   startsLike(

@@ -74,7 +74,7 @@ test('enrolling keeps the keys for the owner alone, and says what to do when the
   answer = { status: 401, body: { error: 'unauthorized', message: 'the token is over' } };
   await assert.rejects(
     enrol(dataDir, { manager: url, token }),
-    /the token is over; make another one/,
+    /the token is over; create another one/,
   );
   answer = { status: 404, body: {} };
   await assert.rejects(

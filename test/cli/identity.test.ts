@@ -208,7 +208,7 @@ test('the operator of the machine makes the first administrator, who signs in an
     async () => {
       assert.equal(
         (await call(['user', 'set-role', 'Bob@example.org', 'user'])).stdout,
-        'Now it is bob@example.org (user, id 2)\n',
+        'Changed: bob@example.org (user, id 2)\n',
       );
       assert.equal(
         (await call(['user', 'set-role', '2', 'viewer', '--json'])).json()['role'],
@@ -384,7 +384,7 @@ const refused: readonly [args: string[], sentence: RegExp][] = [
   ],
   [
     ['user', 'list', '--token', 'svc_pat_x', '--profile', 'prod'],
-    /--token and --profile say two different things/,
+    /--token and --profile exclude each other/,
   ],
   [['user', 'list', '--profile', 'prod', '--data', '/tmp'], /--profile and --data/],
   [

@@ -93,7 +93,7 @@ test('a person sees, explains, reloads, disables and enables the plugins of the 
     async () => {
       assert.match(
         (await call('plugin', 'reload', 'lamp')).stdout,
-        /^lamp is reloaded: generation 2 serves, up in [\d.]+ ms$/m,
+        /^lamp was reloaded: generation 2 is running, started in [\d.]+ ms$/m,
       );
       writeFileSync(join(root, 'plugins', 'version', 'index.ts'), 'export default 1 +;');
       const failed = await call('plugin', 'reload', 'version');

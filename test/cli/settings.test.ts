@@ -101,7 +101,7 @@ test('a person reads, sets and unsets settings of the svc that runs, and rotates
     assert.equal(code, 0);
     assert.match(
       stdout,
-      /^Key [0-9a-f]{8} seals from now on; secrets sealed again with it: 1\nNo longer needed: [0-9a-f]{8}\./,
+      /^Key [0-9a-f]{8} is now in use; secrets encrypted again: 1\nNo longer needed: [0-9a-f]{8}\./,
     );
     assert.equal((await call(['setting', 'get', 'torch.api_key', '--reveal'])).stdout, 'hunter2\n');
   });

@@ -192,5 +192,5 @@ test('completion knows every command, for each shell', async (t) => {
     /^complete -c svc -n '__fish_seen_subcommand_from alert' -a 'silence' -d 'Silence an incident for a time'$/m,
   );
   const refused = await svc(['completion', 'tcsh'], { cwd: folder });
-  assert.match(refused.stderr, /one of bash, zsh, fish/);
+  assert.match(refused.stderr, /use bash, zsh, fish/);
 });

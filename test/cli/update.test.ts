@@ -173,7 +173,7 @@ test(
     t.after(close);
     const done = await update([`http://127.0.0.1:${port}/svc-2.0.0`, '--key', key]);
     assert.equal(done.code, 0, done.stderr);
-    assert.match(done.stdout, /svc 2\.0\.0 serves/);
+    assert.match(done.stdout, /svc 2\.0\.0 is running/);
     assert.equal(await kept.version(), '2.0.0');
     await nothingLost();
     await write();

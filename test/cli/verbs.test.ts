@@ -219,7 +219,7 @@ export default definePlugin({ activate(ctx) {
   assert.equal(question.code, 5, question.stderr);
   assert.equal(
     question.stdout.replaceAll(here.dataDir, 'DATA'),
-    `the lamp is not broken yet\n\nhard   as a stone\nneeds  a hammer\n       gloves\nstate  lit\n\nTo agree:\n  svc lamp break 7 --hard --data DATA --confirm 'yes it is' --reason '<why it goes>'\n`,
+    `the lamp is not broken yet\n\nhard   as a stone\nneeds  a hammer\n       gloves\nstate  lit\n\nTo confirm:\n  svc lamp break 7 --hard --data DATA --confirm 'yes it is' --reason '<why it goes>'\n`,
   );
   assert.equal(
     (await call('lamp', 'break', '7', '--json')).json<{ error: string }>().error,

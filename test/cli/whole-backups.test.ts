@@ -155,7 +155,7 @@ test('a backup made while svc is written to brings metrics, logs and traces back
         '--data',
         join(folder, 'data'),
       ]);
-      assert.match(small.stdout, /not in it: logs, metrics, traces, the secret key/);
+      assert.match(small.stdout, /not included: logs, metrics, traces, the secret key/);
       const next = await svc([
         'backup',
         'create',

@@ -72,13 +72,13 @@ test('a failed test fails the run and is named at its end, with its cause', asyn
   );
 });
 
-test('a file that holds no test, or breaks while it loads, fails the run', async () => {
+test('a file that contains no test, or breaks while it loads, fails the run', async () => {
   const { code, stderr } = await run({
     'a.test.ts': '',
     'b.test.ts': `throw new Error('broken');`,
   });
   assert.equal(code, 1);
-  assert.match(stderr, /b\.test\.ts: does not load \(broken\)\n.*a\.test\.ts: holds no test/);
+  assert.match(stderr, /b\.test\.ts: does not load \(broken\)\n.*a\.test\.ts: contains no test/);
 });
 
 test('files of one area share a process: each counts by its own name, and one that breaks while it loads leaves the others', async () => {
