@@ -243,7 +243,7 @@ test('what cannot be simulated is said before anything is tried', async () => {
   ] as const) {
     const { code, stderr } = await said('--manager', house.url, `${flag}=${bad}`);
     assert.equal(code, 2, stderr);
-    assert.match(stderr, new RegExp(`${flag} is `));
+    assert.match(stderr, new RegExp(`${flag} must be `));
   }
   const refused = await said(
     '--manager',
@@ -256,7 +256,7 @@ test('what cannot be simulated is said before anything is tried', async () => {
     '2',
   );
   assert.equal(refused.code, 4, refused.stderr);
-  assert.match(refused.stderr, /token is not valid/);
+  assert.match(refused.stderr, /token is invalid/);
 });
 
 async function answersWell(): Promise<boolean> {

@@ -67,14 +67,14 @@ test(
       assert.ok(Date.now() < deadline, here.said());
     }
     const refused = await notify('resend', String(id));
-    assert.deepEqual([refused.code, refused.stdout], [0, 'tried again  2\n'], refused.stderr);
+    assert.deepEqual([refused.code, refused.stdout], [0, 'retried  2\n'], refused.stderr);
     status = 200;
     for (const deadline = Date.now() + 60_000; (await failed()).length > 0; await pause(500)) {
       assert.ok(Date.now() < deadline, here.said());
       await notify('resend', String(id));
     }
     assert.ok(['apples', 'pears'].every((name) => told.some((text) => text.includes(name))));
-    assert.equal((await notify('resend', String(id))).stdout, 'tried again  0\n');
+    assert.equal((await notify('resend', String(id))).stdout, 'retried  0\n');
     assert.equal(
       (await notify('resend', 'on call')).stderr,
       'svc: use the number of the channel, as "svc notify failed" shows it\n',

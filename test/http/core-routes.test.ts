@@ -112,14 +112,11 @@ describe('a declaration', () => {
         /has the unknown key "timeoutMS" for a json route; did you mean "timeoutMs"\?/,
       ],
       [{ maxMessageBytes: 5 }, /has the unknown key "maxMessageBytes" for a json route/],
-      [{ xyz: 1 }, /does not know; it knows kind, method, path/],
-      [
-        { kind: 'list', items: Type.Object({}), body: Type.Object({}) },
-        /which a list route does not know/,
-      ],
-      [{ kind: 'socket', timeoutMs: 5 }, /which a socket route does not know/],
+      [{ xyz: 1 }, /has the unknown key "xyz" for .*; known keys: kind, method, path/],
+      [{ kind: 'list', items: Type.Object({}), body: Type.Object({}) }, /for a list route/],
+      [{ kind: 'socket', timeoutMs: 5 }, /for a socket route/],
       [{ kind: 'socket', maxMesageBytes: 5 }, /did you mean "maxMessageBytes"\?/],
-      [{ kind: 'events', produce: 'text/plain' }, /which an event route does not know/],
+      [{ kind: 'events', produce: 'text/plain' }, /for an event route/],
       [
         { kind: 'bytes', produces: 'text/plain', consume: [] },
         /for a byte route; did you mean "consumes"\?/,

@@ -96,7 +96,7 @@ test('a bad name and an undeclared label are refused with a sentence', (t) => {
   assert.throws(() => plugin.counter('Bad Name', 'x'), /is not a valid metric name/);
   assert.throws(
     () => plugin.counter('ok', 'x', ['a']).add(1, { b: '1' }),
-    /has no label "b"; it was declared with a/,
+    /has no label "b"; declared labels: a/,
   );
 });
 

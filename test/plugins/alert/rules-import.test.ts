@@ -231,7 +231,7 @@ test('what is no rule file is refused with the place', async (t) => {
     await refused(
       `a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\ngroups: [*c,*c,*c]`,
     ),
-    /cannot be read|no YAML/,
+    /cannot be read|not YAML/,
   );
   assert.match(await refused('groups: [{name: g}, {name: g}]'), /two groups of the name g/);
   assert.match(

@@ -213,7 +213,7 @@ test('an answer that cannot be read is asked for once more; twice leaves the rep
   assert.equal(report.mode, 'deterministic');
   assert.match(
     report.degraded_reason ?? '',
-    /without a model: .*cannot be read: there is no JSON object/,
+    /without a model: .*cannot be read: the answer contains no JSON object/,
   );
   assert.equal(report.root_cause?.node.id, 'device:3');
 });

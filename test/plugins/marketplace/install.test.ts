@@ -155,7 +155,7 @@ test('code waits for the hash of what was shown, then serves; a version that doe
   };
   const first = await upload(house, files);
   assert.equal(first.status, 409);
-  assert.match(first.body.message, /asks for rights: it runs code of its own/);
+  assert.match(first.body.message, /asks for permissions: it runs code/);
   assert.ok(!existsSync(join(house.dataDir, 'packs/lamp')));
   const { status, body } = await uploadConfirmed(house, files);
   assert.equal(status, 201, JSON.stringify(body));

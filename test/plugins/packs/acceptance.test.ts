@@ -91,7 +91,7 @@ test('a pack that was dropped in waits with its rights shown, serves once they a
   assert.equal(state, 'waiting');
   assert.match(
     cause!,
-    /^it waits for acceptance: it runs code of its own .*answers GET \/api\/v1\/lamp for everybody, without signing in/,
+    /^it waits for acceptance: it runs code .*answers GET \/api\/v1\/lamp for everybody, without signing in/,
   );
   assert.equal((await anonymously(house)).status, 503);
   const before = await shown(house);

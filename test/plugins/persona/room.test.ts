@@ -324,7 +324,7 @@ test('a question goes to who claims its words, else to the default, and says why
   await send('POST', custom, { ...scout, name: 'ranger' });
   const { body } = await send('POST', '/api/v1/agents/route', { question: 'what about paths?' });
   assert.deepEqual([body['persona'], body['clear']], ['coordinator', false]);
-  assert.match(String(body['why']), /^ranger, scout fit about equally well/);
+  assert.match(String(body['why']), /^ranger, scout match about equally well/);
   assert.match(directory.route('zzz').why, /no persona shares a word/);
 });
 

@@ -128,14 +128,14 @@ test('a result too large to keep is told as such, the first time as every time',
   assert.match(JSON.stringify(await journal.run('k2', 'f', result(7n))), /not plain JSON/);
 });
 
-test('a command that cannot be written down is not run', async (t) => {
+test('a command that cannot be recorded is not run', async (t) => {
   const { open, troubles } = desk(t);
   const journal = await open();
   await journal.run('before', 'f', result(1));
   await journal.close();
   await assert.rejects(
     journal.run('k', 'f', mustNotRun),
-    /cannot be written down \(the agent is stopping\)/,
+    /cannot be recorded \(the agent is stopping\)/,
   );
   assert.deepEqual(await journal.run('before', 'f', mustNotRun), { result: 1 });
   assert.deepEqual(troubles, []);
