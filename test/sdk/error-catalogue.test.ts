@@ -19,6 +19,17 @@ test('an error has its code, reason, status and the sentence with its values', (
   assert.equal(errors.too_large({ max: 2 }).status, 413);
 });
 
+test('a value that is a sentence loses its full stop where the sentence goes on', () => {
+  const { stuck } = defineErrors('shed', {
+    stuck: ['conflict', 'The door is stuck ({why}): {why}'],
+  });
+  assert.equal(
+    stuck({ why: 'The lock is rusty.' }).message,
+    'The door is stuck (The lock is rusty): The lock is rusty.',
+  );
+  assert.equal(stuck({ why: 'v1.' }).message, 'The door is stuck (v1.): v1.');
+});
+
 test('extras are given behind the values, or alone where a sentence has none', () => {
   const cause = new Error('locked');
   const closed = errors.closed({ retryAfterSeconds: 5, cause });
