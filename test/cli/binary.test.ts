@@ -100,7 +100,7 @@ test(
       for (const verb of ['plugin', 'pack']) {
         const { code, stderr } = await svc([verb, 'build', '.'], binary);
         assert.equal(code, 1);
-        assert.match(stderr, /^svc: .*a checkout of (it|svc)\n$/);
+        assert.match(stderr, /^svc: .*a source checkout of (it|svc)\n$/);
       }
     });
 
