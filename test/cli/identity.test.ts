@@ -216,7 +216,7 @@ test('the operator of the machine makes the first administrator, who signs in an
       );
       const nobody = await call(['user', 'set-role', 'nobody@example.org', 'user']);
       assert.deepEqual(
-        [nobody.code, /There is no user nobody@example\.org/.test(nobody.stderr)],
+        [nobody.code, /there is no user nobody@example\.org/.test(nobody.stderr)],
         [4, true],
       );
       assert.match(

@@ -232,7 +232,7 @@ async function pressed(on: Scene): Promise<void> {
   const { all, buttons, answerTo } = on;
   for (const [own, other] of customers(on)) {
     for (const button of buttons[other.name]) {
-      assert.match(await answerTo(sender[own.name], button, true), /There is no incident/);
+      assert.match(await answerTo(sender[own.name], button, true), /[Tt]here is no incident/);
     }
     const [, silence, investigate] = buttons[own.name];
     assert.match(await answerTo(sender[own.name], investigate!, true), /All is well|no answer/i);
@@ -267,7 +267,7 @@ async function signed(on: Scene): Promise<void> {
       .map(({ text }) => text);
     assert.ok(!told.some((text) => text.includes(`restart ${other.name}`)), told.join('\n'));
     const { approve: theirs } = /\/approve (?<approve>\S+)/.exec(cardOf(other)!)!.groups!;
-    assert.match(await answerTo(sender[own.name], `/approve ${theirs}`), /There is no approval/);
+    assert.match(await answerTo(sender[own.name], `/approve ${theirs}`), /[Tt]here is no approval/);
   }
   const book = all.house.service(Approvals);
   assert.deepEqual(

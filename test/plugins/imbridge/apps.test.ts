@@ -71,7 +71,7 @@ test('an app that cannot be is refused, by what is wrong with it', async (t) => 
     [/allow_from/, { ...draftOf('telegram', ''), allow_from: ['*'] }],
     [/app_secret is the token of the bot/, { ...draftOf('telegram', ''), app_id: '999999' }],
     [/may do everything/, { ...draftOf('slack', ''), default_role: 'admin' }],
-    [/There is no role/, { ...draftOf('slack', ''), default_role: 'ghost' }],
+    [/there is no role/, { ...draftOf('slack', ''), default_role: 'ghost' }],
     [/encrypt_key/, { ...draftOf('wecom', ''), encrypt_key: 'short' }],
   ];
   for (const [why, draft] of refusals) {

@@ -230,7 +230,7 @@ describe('a Grafana dashboard that is taken over', () => {
       'Rate of lines': /computes numbers from logs/,
       'From SQL': /its datasource is mysql/,
       Wrong: /1:17: parse error/,
-      Lost: /The variable expr, which is left out/,
+      Lost: /the variable expr, which is left out/,
       'Outside of quotes': /host is outside quotes/,
       Deploys: /annotations/,
       links: /links/,
