@@ -88,9 +88,9 @@ function errorMaker(declared: DeclaredError): ErrorMaker {
   return Object.freeze(Object.assign(maker, declared)) as ErrorMaker;
 }
 
-/** A value that is a sentence loses its full stop where the sentence around it goes on. */
+/** A value that is a sentence loses its full stop where the sentence around it goes on, but not in brackets. */
 const worded = (sentence: string, values: object): string =>
   sentence.replaceAll(/\{(\w+)\}(?=(.?))/gs, (_, name: string, next: string) => {
     const value = String((values as Readonly<Record<string, string | number>>)[name]);
-    return next === '' ? value : value.replace(/(?<= .*[^.])\.$/s, '');
+    return next === '' || next === ')' ? value : value.replace(/(?<= .*[^.])\.$/s, '');
   });

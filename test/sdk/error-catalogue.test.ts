@@ -21,13 +21,13 @@ test('an error has its code, reason, status and the sentence with its values', (
 
 test('a value that is a sentence loses its full stop where the sentence goes on', () => {
   const { stuck } = defineErrors('shed', {
-    stuck: ['conflict', 'The door is stuck ({why}): {why}'],
+    stuck: ['conflict', 'The door is stuck: {why}; try {why} ({why})'],
   });
   assert.equal(
     stuck({ why: 'The lock is rusty.' }).message,
-    'The door is stuck (The lock is rusty): The lock is rusty.',
+    'The door is stuck: The lock is rusty; try The lock is rusty (The lock is rusty.)',
   );
-  assert.equal(stuck({ why: 'v1.' }).message, 'The door is stuck (v1.): v1.');
+  assert.equal(stuck({ why: 'v1.' }).message, 'The door is stuck: v1.; try v1. (v1.)');
 });
 
 test('extras are given behind the values, or alone where a sentence has none', () => {
