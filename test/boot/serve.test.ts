@@ -246,7 +246,7 @@ describe('svc in the foreground', () => {
     const third = serving(t, { SVC_DATA_DIR: dataDir }, deadly);
     const { body } = await third.get('/api/v1/plugins/guest');
     assert.equal(body.state, 'disabled');
-    assert.match(body.cause ?? '', /safe mode: the last 2 starts died while guest was brought up/);
+    assert.match(body.cause ?? '', /safe mode: the last 2 starts crashed while guest was starting/);
     assert.match(third.output(), /guest disabled \(svc plugin why guest\)/, 'the banner says so');
   });
 });

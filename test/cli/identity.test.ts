@@ -309,7 +309,7 @@ test('the operator of the machine makes the first administrator, who signs in an
       (await call(['token', 'list'])).stdout,
       /^ID +NAME +MAY +UNTIL +LAST USED\n1 +ci +role:manage, member:\*, read:\* +20\d\d-\S+ +\S+\n$/,
     );
-    assert.equal((await call(['token', 'revoke', '1'])).stdout, 'Token 1 is revoked\n');
+    assert.equal((await call(['token', 'revoke', '1'])).stdout, 'Token 1 was revoked\n');
     assert.equal((await call(['user', 'list', '--token', made.token, ...local])).code, 4);
     seen.splice(
       0,

@@ -87,7 +87,7 @@ export const grounds: readonly Ground[] = [
   {
     name: 'master key that is gone',
     spoil: ({ data }) => rmSync(join(data, 'keys/secret.key')),
-    expects: { sentence: /is gone: put .* back from a backup/ },
+    expects: { sentence: /is gone: restore .* from a backup/ },
   },
   {
     name: 'clock ten years ahead',

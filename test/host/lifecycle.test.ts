@@ -329,7 +329,7 @@ describe('a house of plugins', () => {
     );
     assert.match(
       house.host.explain('killer').cause!,
-      /safe mode: the last 2 starts died while killer was brought up/,
+      /safe mode: the last 2 starts crashed while killer was starting/,
     );
   });
 });

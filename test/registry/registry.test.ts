@@ -102,7 +102,7 @@ describe('a service handle', () => {
     const handle = serviceHandle<{ name(): string; from: string }>(registry, 'a.x');
     assert.throws(() => handle.name(), {
       code: 'unavailable',
-      message: /Service a\.x has no provider/,
+      message: /Service a\.x is not available/,
     });
     registry.publish({ add: [draftOf('one', 1, ['a.x'])] });
     const { name } = handle;

@@ -138,7 +138,7 @@ test('with the key lost there is no start until it is put back or given up, and 
     const key = readFileSync(file);
     rmSync(file);
     await assert.rejects(openIn(dir), (error: Error) =>
-      /is gone: put \S+secret\.key back from a backup.*openssl rand.* or set SVC_SECRET_KEY/.test(
+      /is gone: restore \S+secret\.key from a backup.*openssl rand.* or set SVC_SECRET_KEY/.test(
         error.message,
       ),
     );

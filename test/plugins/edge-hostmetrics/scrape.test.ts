@@ -162,7 +162,7 @@ describe('the text of an exporter', () => {
       'a 0x',
     ];
     for (const text of wrong) {
-      assert.throws(() => read(`ok 1\n${text}\n`), /line 2 of the answer/, text);
+      assert.throws(() => read(`ok 1\n${text}\n`), /Line 2 of the response/, text);
     }
     assert.throws(
       () => read(`a{${Array.from({ length: 65 }, (_, i) => `l${i}="x"`).join(',')}} 1`),

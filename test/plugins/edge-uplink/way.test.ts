@@ -163,11 +163,11 @@ test('through a real proxy, and below a path of a real nginx, an agent enrols, k
     };
     assert.match(
       await push(proxy.url.replace('s3cret', 'wrong')),
-      /^the proxy 127\.0\.0\.1:\d+ refuses to connect to 127\.0\.0\.1:\d+ \(40[137]\)/,
+      /^The proxy 127\.0\.0\.1:\d+ refuses to connect to 127\.0\.0\.1:\d+ \(40[137]\)/,
     );
     assert.match(
       await push(far.url),
-      /^the proxy 127\.0\.0\.1:\d+ (closed the connection|refuses)/,
+      /^The proxy 127\.0\.0\.1:\d+ (closed the connection|refuses)/,
     );
     assert.match(await push('http://127.0.0.1:1'), /ECONNREFUSED/);
     assert.match(await push('socks5://10.0.0.1'), /^The address of the proxy is invalid/);

@@ -76,7 +76,7 @@ describe('the room has an end', () => {
         'rejected',
         'rejected',
       ]);
-      await assert.rejects(add('f'), /there are 3 accounts already/);
+      await assert.rejects(add('f'), /limit of 3 accounts is reached/);
       const { items } = await users.list(root, {}, { limit: 50 });
       await users.remove(by, items[0]!.id);
       assert.ok((await add('f')).id > items[0]!.id);
@@ -94,12 +94,12 @@ describe('the room has an end', () => {
       await orgs.create(by, { name: 'three', description: '' });
       await assert.rejects(
         orgs.create(by, { name: 'four', description: '' }),
-        /there are 4 organizations already/,
+        /limit of 4 organizations is reached/,
       );
       await members.add(by, one.id, id, 'member');
       await assert.rejects(
         members.add(by, two.id, id, 'member'),
-        /belongs to 2 organizations already/,
+        /belongs to 2 organizations, which is the limit/,
       );
       await storage.close();
     }));

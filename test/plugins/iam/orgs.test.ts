@@ -261,7 +261,7 @@ describe('people of one organization', () => {
 
     const refused = await ask('DELETE', `/orgs/1/members/${guest.id}`);
     assert.deepEqual([refused.status, refused.body.error], [403, 'forbidden']);
-    assert.match(refused.body.message, /org_admin of default/);
+    assert.match(refused.body.message, /org_admin in default/);
 
     await iam.ask('PATCH', `${path}/${red.head.id}`, { role: 'member' });
     assert.equal(

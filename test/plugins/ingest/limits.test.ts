@@ -36,7 +36,7 @@ describe('a sender', () => {
     assert.deepEqual(await statuses(unbound, 1), [200], 'another sender');
     const late = await house.push('/api/v1/write', seven, proto, 'x');
     assert.deepEqual([late.status, late.headers.get('retry-after')], [429, '1']);
-    assert.match(await late.text(), /pushes more requests than it may/);
+    assert.match(await late.text(), /exceeds its limit of requests/);
     clock.ms += 1_000;
     assert.deepEqual(await statuses(seven, 3), [200, 200, 429]);
     assert.equal(stores.received.length, 11, 'what was turned away never reached a store');

@@ -148,7 +148,7 @@ describe('a push', () => {
       [absent.status, absent.headers.get('retry-after'), absent.headers.get('content-type')],
       [503, '5', 'text/plain; charset=utf-8'],
     );
-    assert.match(await absent.text(), /^Service metrics\.ingest has no provider/);
+    assert.match(await absent.text(), /^Service metrics\.ingest is not available/);
     const traces = await push('/v1/traces', seven, json, '{}');
     assert.equal(traces.status, 503);
     assert.deepEqual(await traces.json(), {

@@ -305,7 +305,7 @@ test('a Claude marketplace in a folder offers plugins: their agents, skills, com
     /"local" is ignored: it is a program/,
     /"odd" is ignored/,
     /deploy\.md wants programs run/,
-    /reviewer\.md is no YAML/,
+    /reviewer\.md is not YAML/,
   ]) {
     assert.ok(
       preview.ignored.some((line: string) => said.test(line)),

@@ -35,7 +35,7 @@ test('once a budget is spent nothing reaches the provider', async (t) => {
     );
     assert.match(
       refusal.message,
-      /the token budget of today is spent: \d+ of 2000 are left, .* raise llm\.daily_token_limit$/,
+      /the token budget of today is used up: \d+ of 2000 are left, .* raise llm\.daily_token_limit$/,
     );
   }
   const today = await house.json('/api/v1/usage/today');

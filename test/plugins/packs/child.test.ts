@@ -398,7 +398,7 @@ test('a full child refuses at once, and one whose calls never end is started ane
   );
   await child.ready;
   const hanging = [1, 2, 3].map(() => route(child, 'never', {}, { timeoutMs: 150 }));
-  await assert.rejects(route(child, 'ok'), refused('unavailable', /works on 3 calls already/));
+  await assert.rejects(route(child, 'ok'), refused('unavailable', /has 3 calls in progress/));
   for (const outcome of await Promise.allSettled(hanging)) {
     assert.equal(outcome.status, 'rejected');
   }

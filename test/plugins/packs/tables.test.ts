@@ -140,7 +140,7 @@ test('tables grow to their size and no further, and an answer has a bounded numb
   assert.throws(fill, refused(/database or disk is full/));
   tables.run(['delete from notes']);
   const endless = 'with recursive n(i) as (select 1 union all select i + 1 from n) select i from n';
-  assert.throws(() => tables.all([endless]), refused(/may answer 10000 rows/));
+  assert.throws(() => tables.all([endless]), refused(/may return 10000 rows/));
   assert.deepEqual(tables.all(['select 1 as one']), [{ one: 1 }], 'and goes on');
   tables.close();
 });

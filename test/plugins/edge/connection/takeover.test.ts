@@ -234,6 +234,6 @@ test('an enrolment that names a device gives it to the machine that enrols, and 
     ['new', 1],
   );
   await until('the old edge says why it has none', async () =>
-    /taken off device 1/.test((await edge(old.id)).device_reason ?? ''),
+    /detached from device 1/.test((await edge(old.id)).device_reason ?? ''),
   );
 });

@@ -55,7 +55,7 @@ const refused: Record<string, readonly [text: string, reason: RegExp]> = {
   'an alias bomb': [`---\n${bomb.join('\n')}\n---\n`, /anchors/],
   'one alias': ['---\na: x\nb: *a\n---\n', /line 3: references/],
   'an unquoted glob': ['---\nfiles:\n  - *.md\n---\n', /line 3: references.*quote it/],
-  'a merge key': ['---\n<<: {a: 1}\n---\n', /"<<" is not accepted/],
+  'a merge key': ['---\n<<: {a: 1}\n---\n', /"<<" is not allowed/],
   'a version directive': ['---\n%YAML 1.1\n---\n', /directives/],
   'two documents': ['---\na: 1\n...\nb: 2\n---\n', /one YAML document/],
   'a key that reaches for the prototype': ['---\n__proto__: {admin: true}\n---\n', /"__proto__"/],

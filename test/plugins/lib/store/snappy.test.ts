@@ -144,7 +144,7 @@ describe('a body in snappy', () => {
         } catch (error) {
           assert.match(
             (error as Error).message,
-            /^snappy: corrupt input$|holds more than 4096 bytes/,
+            /^snappy: corrupt input$|has more than 4096 bytes/,
           );
         }
       }),
