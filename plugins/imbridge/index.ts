@@ -123,7 +123,7 @@ function openIntake(
     ids,
     received: metrics.counter(
       'events_total',
-      'What chat platforms told: accepted, repeated, or refused.',
+      'Messages from chat platforms: accepted, repeated, or refused.',
       ['provider', 'result'],
     ),
     maxWaiting: () => settings.get('im.most_waiting'),

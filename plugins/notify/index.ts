@@ -122,7 +122,7 @@ function senderOf(
     fetch: (url, request) => ctx.fetch(url, request),
     uuid: () => ids.uuid(),
     random: () => Buffer.from(ids.token(4), 'base64url').readUInt32BE(0) / 2 ** 32,
-    tries: metrics.counter('tries_total', 'Tries to deliver a notification to a channel.', [
+    tries: metrics.counter('tries_total', 'Attempts to deliver a notification to a channel.', [
       'channel_type',
       'result',
     ]),
@@ -135,7 +135,7 @@ function outcomePublisher(
 ): OutcomePublisher {
   const outcomes = metrics.counter(
     'outcomes_total',
-    'What became of notices, one for each channel.',
+    'Notifications by result, one for each channel.',
     ['result'],
   );
   // So that the first one is not taken for the beginning of the counter.

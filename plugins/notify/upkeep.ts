@@ -41,7 +41,7 @@ export async function keepUp(
       );
     }
   };
-  const bringSettings = retried('create the channels that settings bring', () =>
+  const bringSettings = retried('create the channels of settings', () =>
     createSettingsChannels({ tables, settings, clock, ids }),
   );
   settingsChannels.forEach(({ setting }) => settings.watch(setting, bringSettings));
@@ -61,7 +61,7 @@ export async function keepUp(
   scope.interval(
     'measure channels',
     measureEveryMs,
-    retried('measure the channels', () => health.measure()),
+    retried('measure channels', () => health.measure()),
   );
   let repeatAt = -Infinity;
   const repeat = async (): Promise<void> => {
@@ -71,5 +71,9 @@ export async function keepUp(
       repeatAt = now + Math.min(maxRepeatMs, await repeats.repeat());
     }
   };
-  scope.interval('repeat what burns on', repeatEveryMs, retried('repeat what burns on', repeat));
+  scope.interval(
+    're-send firing notifications',
+    repeatEveryMs,
+    retried('re-send firing notifications', repeat),
+  );
 }

@@ -112,7 +112,7 @@ async function scene(t: TestContext): Promise<Scene> {
     }: {
       readonly to: string;
       readonly text: string;
-    }): boolean => to === from && !said.startsWith('Working') && !said.startsWith('This waits for');
+    }): boolean => to === from && !said.startsWith('Working') && !said.startsWith('Waiting for');
     const before = fake.standing.filter(isAnswer).length;
     const signed = callback(
       'slack',
@@ -195,7 +195,7 @@ test('on a chat platform a member sees and does what the page would let them, wi
     signed(on),
   );
   await t.test('a stranger sees nothing that burns', async () =>
-    assert.equal(await on.answerTo(sender.nobody, '/incidents'), 'Nothing burns.'),
+    assert.equal(await on.answerTo(sender.nobody, '/incidents'), 'No open incidents.'),
   );
 });
 

@@ -125,7 +125,10 @@ export class Apps {
       const before = this.#shown(row);
       call.requireMatch(before);
       if (draft.provider !== row.provider) {
-        throw invalid('provider', `is ${row.provider} for good; connect another app instead`);
+        throw invalid(
+          'provider',
+          `cannot be changed from ${row.provider}; connect another app instead`,
+        );
       }
       const updated: AppRow = {
         ...row,
@@ -218,14 +221,14 @@ export class Apps {
     if (needs === undefined) {
       throw invalid(
         'mode',
-        `${platform.title} does not know ${mode}, but ${Object.keys(platform.needs).join(', ')}`,
+        `${platform.title} does not support ${mode}, but ${Object.keys(platform.needs).join(', ')}`,
       );
     }
     const allowed = [...new Set(draft.allow_from ?? [])];
     if (platform.allow_list && (allowed.length === 0 || allowed.includes('*'))) {
       throw invalid(
         'allow_from',
-        `names who may write to the bot: everybody can find one of ${platform.title}`,
+        `must name who may write to the bot: anyone can find a ${platform.title} bot`,
       );
     }
     const role = draft.default_role ?? 'viewer';
@@ -239,7 +242,7 @@ export class Apps {
         if (given === mask && isMoved && opened?.[name]) {
           throw invalid(
             name,
-            'must be entered again when the endpoint changes: a stored secret is only sent where it was entered for',
+            'must be entered again when the endpoint changes: a stored secret is sent only to the address it was entered for',
           );
         }
         return [name, given === mask ? (opened?.[name] ?? '') : (given ?? '')];
@@ -289,7 +292,7 @@ export class Apps {
       throw invalid(
         'default_role',
         excess === '*'
-          ? 'may not be a role that may do everything: no person stands behind it'
+          ? 'must not be a role that may do everything, because the sender is not a known person'
           : `grants ${excess}, which you do not hold`,
       );
     }

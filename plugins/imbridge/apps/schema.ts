@@ -6,7 +6,7 @@ const Secret = (what: string) =>
   Type.Optional(
     Type.String({
       maxLength: 4_000,
-      description: `${what}; send the mask to keep it, leave it out to remove it`,
+      description: `${what}; send the mask to keep it, omit it to remove it`,
     }),
   );
 const Id = Type.String({ minLength: 1, maxLength: 64 });
@@ -26,7 +26,7 @@ export const AppDraft = Type.Object(
     provider: Type.String({
       minLength: 1,
       maxLength: 40,
-      description: 'feishu, slack, telegram, dingtalk, wecom, or what a plugin brings',
+      description: 'feishu, slack, telegram, dingtalk, wecom, or one that a plugin adds',
     }),
     name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
     app_id: Type.String({
@@ -35,14 +35,14 @@ export const AppDraft = Type.Object(
       pattern: '^\\S+$',
       examples: ['cli_a1b2c3'],
     }),
-    app_secret: Secret('with which messages are sent'),
-    verify_token: Secret('that callbacks show, or with which a stream is opened'),
-    encrypt_key: Secret('with which callbacks are signed or sealed'),
+    app_secret: Secret('Credential for sending messages'),
+    verify_token: Secret('Credential that callbacks carry, or that opens a stream'),
+    encrypt_key: Secret('Key that callbacks are signed or encrypted with'),
     allow_from: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
         maxItems: 500,
         description:
-          'ids of senders and conversations that are answered without a linked account; * means all',
+          'Ids of senders and conversations that are answered without a linked account; * means all',
       }),
     ),
     default_agent: Type.Optional(
@@ -52,14 +52,14 @@ export const AppDraft = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'of senders without a linked account; default viewer',
+        description: 'Role of senders without a linked account. Default: viewer',
       }),
     ),
     locale: Type.Optional(Type.Enum(['en', 'zh'])),
     mode: Type.Optional(
       Type.Enum(['callback', 'stream'], {
         description:
-          'whether the platform calls us (default), or we dial it and need no public address',
+          'Whether the platform calls us (default), or we connect to it and need no public address',
       }),
     ),
     endpoint: Type.Optional(
@@ -67,7 +67,7 @@ export const AppDraft = Type.Object(
         maxLength: 500,
         pattern: '^(https?://[^\\s?#]+)?$',
         examples: ['https://chat.example.org'],
-        description: 'of the API, where it is not the usual one',
+        description: 'Base URL of the API, if it is not the usual one',
       }),
     ),
     enabled: Type.Optional(Type.Boolean()),
@@ -101,7 +101,7 @@ export const AppShown = Type.Object({
   mode: Type.Enum(['callback', 'stream']),
   endpoint: Type.String(),
   enabled: Type.Boolean(),
-  callback_url: Type.String({ description: 'what is entered at the platform' }),
+  callback_url: Type.String({ description: 'URL to enter at the platform' }),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -124,6 +124,6 @@ export const LinkShown = Type.Object({
 });
 
 export const LinkCode = Type.Object({
-  code: Type.String({ description: 'once, and for ten minutes: send /link and this to the bot' }),
+  code: Type.String({ description: 'Valid once, for ten minutes: send /link and this to the bot' }),
   expires_at: Timestamp,
 });

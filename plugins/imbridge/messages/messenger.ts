@@ -171,11 +171,11 @@ export class Messenger {
     const { apps, ports } = this.#parts;
     const platform = apps.platform(app.provider);
     if (platform === undefined) {
-      throw new SendDeferred(`the room of ${app.provider} is not enabled`, true, 60_000);
+      throw new SendDeferred(`the plugin of ${app.provider} is not enabled`, true, 60_000);
     }
     const wait = this.#waitMs(platform, app.provider, pace);
     if (wait > 0) {
-      throw new SendDeferred('the pace of the platform', true, wait);
+      throw new SendDeferred('the rate limit of the platform', true, wait);
     }
     this.#paceOf(platform, app.provider).add(pace);
     return await send(

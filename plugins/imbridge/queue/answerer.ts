@@ -53,7 +53,7 @@ export class Answerer {
       return { state: 'ignored', why: 'the app is disabled' };
     }
     if (platform === undefined) {
-      throw new SendDeferred(`the room of ${app.provider} is not enabled`, true, betweenRoomsMs);
+      throw new SendDeferred(`the plugin of ${app.provider} is not enabled`, true, betweenRoomsMs);
     }
     if (row.kind === 'tell') {
       const telling = JSON.parse(row.payload) as IncidentTelling | ApprovalTelling;
@@ -76,7 +76,7 @@ export class Answerer {
         ? await new MessageStore(tables.read).before(row, minuteMs, sender.linked ? 'own' : 'all')
         : 0;
     if (brought >= this.#parts.perMinute()) {
-      return { state: 'ignored', why: 'the conversation brings too many messages' };
+      return { state: 'ignored', why: 'the conversation exceeds its message limit' };
     }
     const said: Said = {
       app,

@@ -224,10 +224,10 @@ export function callbackRoutes(intake: Intake): readonly RouteDeclaration[] {
       access: 'public',
       summary:
         method === 'POST'
-          ? 'What a chat platform tells; its own signature is the proof'
-          : 'A chat platform that makes sure of the address',
+          ? 'Receive events of a chat platform; authenticated by its signature'
+          : "Answer a chat platform's check of the address",
       description:
-        'With ?app= the id of the app. Anything that is not proven, fresh and of this app is answered 401 with an empty body.',
+        'With ?app= and the id of the app. Events that are unsigned, too old or of another app get a 401 with an empty body.',
       params: ByProvider,
       query: CallbackQuery,
       ...(method === 'POST' && { consumes: ['*/*'], maxBodyBytes: maxBytes }),

@@ -31,7 +31,7 @@ export function dealWithMessages(
 ): void {
   const ended = metrics.counter(
     'ended_total',
-    'Messages and notices that were dealt with, by how that ended.',
+    'Messages and notifications that were processed, by result.',
     ['kind', 'state'],
   );
   jobs.queue<MessageJob>(messageJobs, {

@@ -51,7 +51,7 @@ export class Conversations {
     const words = wordsOf(app.locale);
     this.#awaySince = chat.available ? undefined : (this.#awaySince ?? clock.monotonic());
     if (this.#awaySince !== undefined && clock.monotonic() - this.#awaySince < awayMs) {
-      throw new SendDeferred('the room of agents is not there yet', true, betweenRoomsMs);
+      throw new SendDeferred('agents are not available now', true, betweenRoomsMs);
     }
     if (!chat.available) {
       await messenger.answer(app, message, event.reply, { text: words.noChat });
@@ -232,7 +232,7 @@ export class Conversations {
     ).filter((card) => card !== undefined);
     if (cards.length === 0) {
       throw new SendDeferred(
-        'the run is decided, or between two workers, and about to go on',
+        'the run was decided, or is between two workers and about to continue',
         true,
         betweenWorkersMs,
       );

@@ -1,13 +1,13 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('im', {
-  no_incident: ['not_found', 'there is no incident {id}'],
-  no_approvals: ['unavailable', 'approvals are not available now'],
+  no_incident: ['not_found', 'There is no incident {id}.'],
+  no_approvals: ['unavailable', 'Approvals are not available now.'],
   channel_endpoint: [
     'invalid_argument',
-    'endpoint names an app and a conversation of it: im:<id of the app>/<id of the conversation>',
+    '"endpoint" must name an app and one of its conversations: im:<id of the app>/<id of the conversation>.',
   ],
-  no_route: ['unavailable', 'what would do this is not enabled'],
-  forbidden: ['forbidden', 'the role {role} may not see this'],
-  may_not: ['forbidden', 'the role {role} may not do this'],
+  no_route: ['unavailable', 'The plugin for this is not enabled.'],
+  forbidden: ['forbidden', 'The role {role} may not see this.'],
+  may_not: ['forbidden', 'The role {role} may not do this.'],
 });

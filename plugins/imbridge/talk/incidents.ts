@@ -71,7 +71,7 @@ export class IncidentTalk {
       check({ endpoint }) {
         if (!form.test(endpoint)) {
           const message =
-            'names an app and a conversation of it: im:<id of the app>/<id of the conversation>';
+            'must name an app and one of its conversations: im:<id of the app>/<id of the conversation>';
           throw errors.channel_endpoint({ details: [{ path: '/endpoint', message }] });
         }
       },
@@ -190,7 +190,7 @@ export class IncidentTalk {
     if (row === undefined || platform === undefined) {
       return {
         result: 'failed',
-        reason: 'its app is disabled or was taken away; connect it again, or delete the channel',
+        reason: 'its app is disabled or was deleted; connect it again, or delete the channel',
         degraded: true,
       };
     }

@@ -54,7 +54,7 @@ export function replacedAddress(
   const endpoint = sameEndpoint ? known.endpoint : draft.endpoint;
   if (sameSecret && known.secret !== '' && endpoint !== known.endpoint) {
     throw wrongSecret(
-      'must be entered again when the endpoint changes, so that it is not sent to an address it was not meant for',
+      'must be entered again when the endpoint changes, so that it is not sent to the wrong address',
     );
   }
   return typedAddress(

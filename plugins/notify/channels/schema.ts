@@ -6,17 +6,17 @@ const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Timestamp = Type.String({ format: 'date-time' });
 const SeverityMin = Type.Enum(['', 'info', 'warning', 'critical'], {
-  description: 'takes this and worse; empty: any',
+  description: 'Minimum severity; empty: any',
 });
 const ScopeTypes = Type.Array(Type.Enum(['host', 'global', 'monitoring_pipeline']), {
   maxItems: 3,
   uniqueItems: true,
-  description: 'empty: any',
+  description: 'Empty: any',
 });
 const Labels = Type.Record(Type.String(), Type.String({ maxLength: 500 }), {
   propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_.-]{0,99}$', examples: ['severity'] },
   maxProperties: 20,
-  description: 'the incident must have all of these labels, with these values',
+  description: 'Labels that the incident must have, with these values',
 });
 
 const span = (description: string, usual: string) =>
@@ -35,7 +35,7 @@ const GroupBy = Type.Array(
     maxItems: 10,
     uniqueItems: true,
     description:
-      'incidents that share these go in one message: rule_key, severity, scope_type, scope_id, device_id or labels; none: all of them, ...: each separately',
+      'Incidents with equal values of these are grouped into one message: rule_key, severity, scope_type, scope_id, device_id or labels. None: all together; ...: each alone',
   },
 );
 
@@ -47,21 +47,21 @@ export const ChannelDraft = Type.Object({
     maxLength: 40,
     examples: ['webhook'],
     description:
-      'webhook, feishu, slack, dingtalk, wecom, telegram, email, im, pagerduty, opsgenie, what packs and plugins add, or im_provider_1 to 5',
+      'webhook, feishu, slack, dingtalk, wecom, telegram, email, im, pagerduty, opsgenie, types that packs and plugins add, or im_provider_1 to 5',
   }),
   endpoint: Type.String({
     minLength: 1,
     maxLength: 2_048,
     examples: ['https://example.org/hook'],
     description:
-      'the address of the hook; for telegram the chat, for email the addresses, for im an app and a conversation as im:APP/CONVERSATION, for pagerduty https://events.pagerduty.com/v2/enqueue, for opsgenie https://api.opsgenie.com; what was shown masked leaves it as it is',
+      'Webhook URL; for telegram the chat, for email the addresses, for im an app and a conversation as im:APP/CONVERSATION, for pagerduty https://events.pagerduty.com/v2/enqueue, for opsgenie https://api.opsgenie.com. The masked value keeps it',
   }),
   secret: Type.Optional(
     orNull(
       Type.String({
         maxLength: 1_000,
         description:
-          'what signs; for telegram the token, for pagerduty the routing key, for opsgenie the API key; •••• or nothing leaves it as it is, null removes it',
+          'Signing secret; for telegram the bot token, for pagerduty the routing key, for opsgenie the API key. •••• or nothing keeps it, null removes it',
       }),
     ),
   ),
@@ -74,22 +74,23 @@ export const ChannelDraft = Type.Object({
     orNull(
       Type.String({
         maxLength: 8_192,
-        description: 'Go template of the text, over the incident; null or empty: the usual text',
+        description:
+          'Go template of the text, with the incident as data; null or empty: the default text',
       }),
     ),
   ),
   group_by: Type.Optional(GroupBy),
-  group_wait: span('from the first incident of a group until its message is sent', '10s'),
-  group_interval: span('from one message about a group to the next', '1m'),
+  group_wait: span('Time from the first incident of a group until its message is sent', '10s'),
+  group_interval: span('Minimum time between messages about a group', '1m'),
   repeat_interval: span(
-    'from the last message about a group until it is sent again while it burns; 0s: never',
+    'Time after which a message about a group is repeated while it fires; 0s: never',
     '4h',
   ),
   fallback_channel_id: Type.Optional(
     orNull(
       Type.Integer({
         minimum: 1,
-        description: 'the channel that gets what this one cannot be sent',
+        description: 'Channel for notifications that this one cannot deliver',
       }),
     ),
   ),
@@ -101,8 +102,8 @@ export const ChannelShown = Type.Object({
   id: Id,
   name: Type.String(),
   channel_type: Type.String(),
-  endpoint: Type.String({ description: 'the host; the rest is a secret' }),
-  secret: orNull(Type.String({ description: '•••• when there is one' })),
+  endpoint: Type.String({ description: 'The host; the rest is secret' }),
+  secret: orNull(Type.String({ description: '•••• if there is one' })),
   match_severity_min: SeverityMin,
   match_scope_types: ScopeTypes,
   match_labels: Type.Record(Type.String(), Type.String()),
@@ -117,15 +118,15 @@ export const ChannelShown = Type.Object({
   source: Type.Enum(['api', 'settings'], {
     description: 'settings: its address comes from a setting or the environment',
   }),
-  queued: Type.Integer({ description: 'notifications that wait for it' }),
+  queued: Type.Integer({ description: 'Notifications that wait for it' }),
   delayed: Type.Integer({
-    description: 'those among them that could not be sent yet, and are tried again',
+    description: 'Those that could not be sent so far and are retried',
   }),
   last_sent_at: orNull(Timestamp),
   last_error: orNull(Type.String()),
   last_error_at: orNull(Timestamp),
   degraded: Type.Boolean({
-    description: 'sending fails until its settings or the platform are corrected',
+    description: 'Sending fails until its settings or the platform are corrected',
   }),
   degraded_reason: orNull(Type.String()),
   created_at: Timestamp,
@@ -140,7 +141,7 @@ export const DeliveryId = Type.Object({
 });
 const DeliveryState = Type.Enum(['queued', 'delayed', 'sent', 'folded', 'overtaken', 'failed'], {
   description:
-    'delayed: could not be sent so far, and is tried again as long as its incident is open. folded: sent in a message with others. overtaken: the incident was over before it could be sent',
+    'delayed: not delivered so far, and retried while its incident is open. folded: sent in a message with others. overtaken: the incident was resolved before it could be sent',
 });
 
 export const DeliveryQuery = Type.Object({
@@ -158,7 +159,9 @@ export const DeliveryShown = Type.Object({
   channel_name: Type.String(),
   attempts: Type.Integer(),
   error: orNull(
-    Type.String({ description: 'of one that was sent: what of it was not, such as its picture' }),
+    Type.String({
+      description: 'Parts of a sent one that were not delivered, such as its picture',
+    }),
   ),
   accepted_at: Timestamp,
   next_try_at: orNull(Timestamp),
@@ -166,13 +169,13 @@ export const DeliveryShown = Type.Object({
 });
 
 export const Resent = Type.Object({
-  resent: Type.Integer({ description: 'notifications that are tried again now' }),
+  resent: Type.Integer({ description: 'Notifications that are retried now' }),
 });
 
 export const TestResult = Type.Object({
   delivery_id: Type.String(),
   result: Type.Enum(['sent', 'failed', 'queued'], {
-    description: 'queued: not tried yet, because the platform makes us wait',
+    description: "queued: not tried yet, because of the platform's rate limit",
   }),
   attempts: Type.Integer(),
   error: orNull(Type.String()),

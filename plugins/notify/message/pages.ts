@@ -138,7 +138,7 @@ export const pageRoutes = (pages: Pages): readonly RouteDeclaration[] => [
     method: 'GET',
     path: `${pagePath}/{token}/chart.png`,
     access: 'public',
-    summary: 'What an incident measured in the last hour, as the picture of a message',
+    summary: 'Get the chart of a message: what an incident measured in the last hour',
     params: token,
     produces: 'image/png',
     errors: ['not_found', 410],
@@ -148,16 +148,15 @@ export const pageRoutes = (pages: Pages): readonly RouteDeclaration[] => [
     method: 'GET',
     path: `${pagePath}/{token}`,
     access: 'public',
-    summary:
-      'The page that a link in a message opens: one incident, or all that the message was about',
-    description: 'To be read only. The token is signed, names one page, and expires after a week.',
+    summary: 'Show the page of a link in a message: one incident, or all in the message',
+    description: 'Read-only. The token is signed, names one page, and expires after a week.',
     params: token,
     query: Type.Object({
       from: Type.Optional(
         Type.Integer({
           minimum: 0,
           maximum: 1_000_000,
-          description: 'begins the list after so many',
+          description: 'Number of entries to skip',
         }),
       ),
     }),

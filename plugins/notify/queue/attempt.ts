@@ -92,7 +92,7 @@ export async function attempt(
     if (type === undefined) {
       return {
         result: 'retry',
-        reason: `the channel type ${channel.channel_type} is not loaded; enable the plugin that brings it`,
+        reason: `the channel type ${channel.channel_type} is not loaded; enable its plugin`,
         unclear: false,
       };
     }
@@ -205,7 +205,7 @@ function resultOf(verdict: Verdict, address: ChannelAddress): AttemptResult {
     case 'plain':
       return {
         result: 'failed',
-        reason: 'the platform refused the message, also as plain text',
+        reason: 'the platform rejected the message, also as plain text',
         degraded: false,
         unclear: false,
       };
@@ -233,7 +233,7 @@ function resultOfError(error: unknown, address: ChannelAddress): AttemptResult {
   if (!isSvcError(error)) {
     return {
       result: 'failed',
-      reason: `could not compose the message: ${reason}`,
+      reason: `composing the message failed: ${reason}`,
       degraded: false,
       unclear: false,
     };

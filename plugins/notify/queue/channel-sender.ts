@@ -243,7 +243,7 @@ export class ChannelSender {
     enclose: () => Promise<AttemptResult>,
   ): Promise<string | undefined> {
     if (!this.#schedule.hasRoomToSpare) {
-      return 'the platform takes few more messages in this minute, which are kept for alerts';
+      return "the platform's rate limit is nearly reached, and the rest is reserved for alerts";
     }
     const sends = this.#schedule.sendTimesWith(this.#parts.clock.now());
     await lease.write((tx) => new StateStore(tx).keepSendTimes(this.id, sends));

@@ -140,21 +140,21 @@ interface Taker extends Channel {
 function reasonAgainst(notice: Notice, channel: Taker, known: KnownDeliveries): string | undefined {
   if (notice.kind === 'reminder' && notice.incident.status === 'acknowledged') {
     return channel.tracks !== true
-      ? 'the channel keeps no incidents'
+      ? 'the channel has no incidents'
       : known.gotFiring(notice, channel)
         ? mismatch(notice, channel)
-        : 'the channel did not get the firing';
+        : 'the channel did not get the firing notification';
   }
   if (notice.kind !== 'resolved') {
     return mismatch(notice, channel);
   }
   return !known.gotFiring(notice, channel)
-    ? 'the channel did not get the firing'
+    ? 'the channel did not get the firing notification'
     : !channel.enabled
       ? 'the channel is disabled'
       : channel.sendResolved
         ? undefined
-        : 'the channel takes no resolve notices';
+        : 'the channel takes no resolve notifications';
 }
 
 function mismatch({ incident, pins }: Notice, channel: Channel): string | undefined {
@@ -166,13 +166,13 @@ function mismatch({ incident, pins }: Notice, channel: Channel): string | undefi
     return 'the channel is disabled';
   }
   if (rule === failingChannelRule && labels['channel_id'] === String(channel.id)) {
-    return 'it is this channel that fails';
+    return 'this is the failing channel itself';
   }
   if (
     channel.severityMin !== '' &&
     severities.indexOf(severity) < severities.indexOf(channel.severityMin)
   ) {
-    return `the channel takes ${channel.severityMin} and worse`;
+    return `the channel takes ${channel.severityMin} and above`;
   }
   if (channel.scopeTypes.length > 0 && !channel.scopeTypes.includes(scope)) {
     return `the channel takes the scopes ${channel.scopeTypes.join(', ')}`;

@@ -46,7 +46,7 @@ export class HeldUp {
     ) {
       return;
     }
-    const error = `the platform takes nothing before ${timestamp(now + Math.round(blockedMs))}`;
+    const error = `the platform accepts nothing before ${timestamp(now + Math.round(blockedMs))}`;
     await lease.write(async (tx) => {
       await tx
         .updateTable('notify_deliveries')

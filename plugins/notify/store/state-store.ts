@@ -52,7 +52,7 @@ export class StateStore {
     }: { readonly degraded: boolean; readonly blockedUntil: number | null },
     now: number,
   ): Promise<void> {
-    const tooMany = `${degradedAfter} tries in a row failed; the last error: ${error}`;
+    const tooMany = `${degradedAfter} attempts in a row failed; the last error: ${error}`;
     await this.#db
       .updateTable('notify_states')
       .set({

@@ -17,7 +17,7 @@ export const dingtalk: PostedChannelType = {
   limits: [{ count: 18, per_ms: 60_000 }],
   check(address) {
     if (!requireUrl(address, example).searchParams.has('access_token')) {
-      throw wrongEndpoint(`has an access_token, as in ${example}`);
+      throw wrongEndpoint(`must have an access_token, as in ${example}`);
     }
   },
   render({ title, lines, link, act, chart, tone }, { endpoint, secret }, { now }) {

@@ -7,11 +7,11 @@ import { errors } from './errors.ts';
 export function requireUrl({ endpoint }: ChannelAddress, example: string): URL {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw wrongEndpoint(`is an address such as ${example}`);
+    throw wrongEndpoint(`must be an address such as ${example}`);
   }
   if (url.username !== '' || url.password !== '') {
     throw wrongEndpoint(
-      'holds a user name or a password, which would show in places where an address does',
+      'contains a user name or a password, which would be visible with the address',
     );
   }
   return url;

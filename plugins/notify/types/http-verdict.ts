@@ -15,7 +15,7 @@ export function httpVerdict(reply: ChannelReply, now: number): Verdict | undefin
   if (status >= 300 && status < 400) {
     return {
       result: 'failed',
-      reason: `the platform answered ${status}, a redirect, which is not followed; enter the address it leads to`,
+      reason: `the platform answered ${status}, a redirect, which is not followed; enter its target`,
       degraded: true,
     };
   }

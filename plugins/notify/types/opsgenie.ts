@@ -24,10 +24,10 @@ export const opsgenie: PostedChannelType = {
   ],
   check(address) {
     if (/\/v2\/?/.test(requireUrl(address, example).pathname)) {
-      throw wrongEndpoint(`is the base of the API, ${example}, without /v2/alerts`);
+      throw wrongEndpoint(`must be the base of the API, ${example}, without /v2/alerts`);
     }
     if (!/^[\w-]{20,100}$/.test(address.secret)) {
-      throw wrongSecret('is the key of an API integration');
+      throw wrongSecret('must be the key of an API integration');
     }
   },
   render(message, { endpoint, secret }) {

@@ -58,7 +58,7 @@ export const pagerduty: PostedChannelType = {
     requireUrl(address, 'https://events.pagerduty.com/v2/enqueue');
     if (!/^[A-Za-z0-9]{32}$/.test(address.secret)) {
       throw wrongSecret(
-        'is the integration key of the service, 32 letters and digits (Events API v2)',
+        'must be the integration key of the service, 32 letters and digits (Events API v2)',
       );
     }
   },

@@ -35,7 +35,7 @@ export const telegram: PostedChannelType = {
   check(address) {
     partsOf(address);
     if (!/^\d{3,20}:[\w-]{10,100}$/.test(address.secret)) {
-      throw wrongSecret('is the token of the bot, such as 123456:AbC…');
+      throw wrongSecret('must be the bot token, such as 123456:AbC…');
     }
   },
   shown: (endpoint) => (isChat(endpoint) ? endpoint : undefined),
@@ -124,10 +124,10 @@ function partsOf(address: ChannelAddress): { base: string; chat: string; thread?
   const chat = url.searchParams.get('chat_id') ?? '';
   const thread = url.searchParams.get('message_thread_id');
   if (!isChat(chat) || (thread !== null && !/^\d{1,15}$/.test(thread))) {
-    throw wrongEndpoint(`is a chat, or names one: ${example}`);
+    throw wrongEndpoint(`must be a chat, or name one: ${example}`);
   }
   if (url.pathname.includes('/bot')) {
-    throw wrongEndpoint('holds a token of a bot; that goes into secret');
+    throw wrongEndpoint('contains a bot token; enter that as the secret');
   }
   return {
     base: url.origin + url.pathname.replace(/\/+$/, ''),

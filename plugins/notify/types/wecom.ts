@@ -26,7 +26,7 @@ export const wecom: PostedChannelType = {
   limits: [{ count: 18, per_ms: 60_000 }],
   check(address) {
     if (!requireUrl(address, example).searchParams.has('key')) {
-      throw wrongEndpoint(`has a key, as in ${example}`);
+      throw wrongEndpoint(`must have a key, as in ${example}`);
     }
   },
   render({ title, lines, link, act, tone }, { endpoint }) {

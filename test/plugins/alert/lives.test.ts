@@ -203,7 +203,7 @@ test('every kind of rule, over what an edge pushes: pending, firing, told, ackno
   assert.deepEqual([refused.status, error], [409, 'conflict']);
   assert.match(
     message,
-    /a rule sends to of log_match: The life of log_match; take the channel out of them first/,
+    /a rule sends to of log_match: The life of log_match; remove the channel from them first/,
   );
 });
 

@@ -18,7 +18,7 @@ async function houseWithChannels(t: TestContext) {
   const filters = [
     { channel_id: 1, name: 'ops', sends: true },
     { channel_id: 2, name: 'pager', sends: true },
-    { channel_id: 3, name: 'db', sends: false, reason: 'the channel takes critical and worse' },
+    { channel_id: 3, name: 'db', sends: false, reason: 'the channel takes critical and above' },
   ];
   const dispatcher = {
     available: true,
@@ -63,7 +63,7 @@ test('why says for each channel what became of the firing, and of no earlier one
   assert.deepEqual(await told(), [
     [1, 'waiting', undefined],
     [2, 'waiting', undefined],
-    [3, 'not_for_it', 'the channel takes critical and worse'],
+    [3, 'not_for_it', 'the channel takes critical and above'],
   ]);
   await record('d1/delayed', 'delayed', { error: 'the platform answered 502' });
   assert.deepEqual((await told())[0], [1, 'delayed', 'the platform answered 502']);
@@ -76,7 +76,7 @@ test('why says for each channel what became of the firing, and of no earlier one
   assert.deepEqual(await told(), [
     [1, 'sent', undefined],
     [2, 'waiting', undefined],
-    [3, 'not_for_it', 'the channel takes critical and worse'],
+    [3, 'not_for_it', 'the channel takes critical and above'],
     [9, 'failed', 'the channel was deleted before this was sent'],
   ]);
 

@@ -69,7 +69,7 @@ test('an app that cannot be is refused, by what is wrong with it', async (t) => 
     [/mode WeCom does not know stream/, { ...draftOf('wecom', ''), mode: 'stream' }],
     [/allow_from/, { ...draftOf('telegram', ''), allow_from: [] }],
     [/allow_from/, { ...draftOf('telegram', ''), allow_from: ['*'] }],
-    [/app_secret is the token of the bot/, { ...draftOf('telegram', ''), app_id: '999999' }],
+    [/app_secret must be the bot token/, { ...draftOf('telegram', ''), app_id: '999999' }],
     [/may do everything/, { ...draftOf('slack', ''), default_role: 'admin' }],
     [/there is no role/, { ...draftOf('slack', ''), default_role: 'ghost' }],
     [/encrypt_key/, { ...draftOf('wecom', ''), encrypt_key: 'short' }],

@@ -15,7 +15,7 @@ interface Waiting {
   readonly deny: string;
 }
 
-const refusal = /may not do this|linked account|approval:sign|told to linked accounts/;
+const refusal = /may not do this|Link your account|approval:sign|only to linked accounts/;
 /** Roles that people have here, and one that was deleted meanwhile. */
 const roles = [
   { who: 'anna', role: 'user' },
@@ -143,7 +143,7 @@ test('every command in a chat, by every role: what the API refuses is refused th
     await answer(office, app, { text: `/ack ${incident}`, from: 'U1' }),
     /linked account/,
   );
-  assert.match(await answer(office, app, { text: '/unlink', from: 'U0' }), /taken back/);
+  assert.match(await answer(office, app, { text: '/unlink', from: 'U0' }), /no longer linked/);
   assert.match(
     await answer(office, app, { text: `/ack ${incident}`, from: 'U0' }),
     /linked account/,

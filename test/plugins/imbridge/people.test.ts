@@ -25,22 +25,22 @@ test('an account is linked by a code that is good once, for ten minutes, and not
   const code = await codeOf();
   assert.match(
     await answerTo(office, app, { text: `/link ${code}`, from: 'U2', to: 'C1', direct: false }),
-    /direct conversation/,
+    /direct message/,
   );
   assert.match(
     await answerTo(office, app, { text: `/link ${code}`, from: 'U2' }),
-    /wrong, spent or too old/,
+    /wrong, used or expired/,
     'others have seen it',
   );
   const late = await codeOf();
   office.clock.ahead += 11 * 60_000;
-  assert.match(await answerTo(office, app, { text: `/link ${late}`, from: 'U2' }), /wrong, spent/);
+  assert.match(await answerTo(office, app, { text: `/link ${late}`, from: 'U2' }), /wrong, used/);
   const good = await codeOf();
   assert.match(
     await answerTo(office, app, { text: `/link ${good}`, from: 'U2' }),
     /linked to vera/,
   );
-  assert.match(await answerTo(office, app, { text: `/link ${good}`, from: 'U9' }), /wrong, spent/);
+  assert.match(await answerTo(office, app, { text: `/link ${good}`, from: 'U9' }), /wrong, used/);
   const { items } = (await office.ask('vera', 'GET', '/im/links')).body;
   assert.deepEqual([items.length, items[0].sender, items[0].user_id], [1, 'U2', 6]);
   assert.equal((await office.ask('anna', 'GET', '/im/links')).body.items.length, 0);
@@ -53,7 +53,7 @@ test('an account is linked by a code that is good once, for ten minutes, and not
   office.people.vera.status = 'disabled';
   assert.match(
     await answerTo(office, app, { text: '/ack 1', from: 'U2' }),
-    /takes a linked account/,
+    /Link your account first/,
     'at once',
   );
 });
@@ -183,7 +183,7 @@ test('a change is approved by buttons that are good for what was shown, by peopl
   const before = app.fake.standing.length;
   await office.say(app, { text: 'Wipe db-3.' });
   const cards = () =>
-    app.fake.standing.slice(before).filter(({ text }) => text.includes('waits for 2'));
+    app.fake.standing.slice(before).filter(({ text }) => text.includes('Waiting for 2'));
   await settled(
     () => cards().length === 2,
     () => app.fake.standing.slice(before),

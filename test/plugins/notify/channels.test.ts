@@ -145,8 +145,8 @@ test('what no channel can be is refused with the field and the reason, and no se
       /channel_type is one of webhook, feishu, slack, dingtalk, wecom, telegram, pagerduty, opsgenie"/,
     ],
     [{ ...good, channel_type: 'log' }, /channel_type is one of/],
-    [{ ...good, endpoint: 's3cr3t' }, /endpoint is an address such as/],
-    [{ ...good, endpoint: 'ftp://example.org/s3cr3t' }, /endpoint is an address such as/],
+    [{ ...good, endpoint: 's3cr3t' }, /endpoint must be an address such as/],
+    [{ ...good, endpoint: 'ftp://example.org/s3cr3t' }, /endpoint must be an address such as/],
     [{ ...good, endpoint: 'https://u:s3cr3t@example.org/' }, /user name or a password/],
     [{ ...good, endpoint: 'https://example.org/••••' }, /endpoint is masked/],
     [
@@ -161,7 +161,7 @@ test('what no channel can be is refused with the field and the reason, and no se
     ],
     [
       { ...good, channel_type: 'telegram', endpoint: '-100123', secret: 's3cr3t' },
-      /secret is the token of the bot/,
+      /secret must be the bot token/,
     ],
     [
       {
@@ -170,7 +170,7 @@ test('what no channel can be is refused with the field and the reason, and no se
         endpoint: `https://api.telegram.org/bot1:s3cr3t/sendMessage?chat_id=1`,
         secret: telegramToken,
       },
-      /that goes into secret/,
+      /enter that as the secret/,
     ],
     [
       { ...good, template: 'a\n  {{ .labels.x | nothing }}' },
@@ -365,7 +365,7 @@ test('a channel that rules name cannot be deleted; the refusal names them', asyn
   assert.equal(status, 409);
   assert.match(
     body.message,
-    /2 rules send to .*: cpu_high, disk_full; take the channel out of them first/,
+    /2 rules send to .*: cpu_high, disk_full; remove the channel from them first/,
   );
   alerts.pins.delete(id);
   assert.equal((await ask('DELETE', `${path}/${id}`)).status, 204);

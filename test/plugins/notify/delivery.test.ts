@@ -431,7 +431,7 @@ test('a channel that fails ten times in a row is degraded, and well again after 
   const shown = await office.shown(id);
   assert.deepEqual(
     [shown.degraded, shown.degraded_reason],
-    [true, '10 tries in a row failed; the last error: the platform answered 502'],
+    [true, '10 attempts in a row failed; the last error: the platform answered 502'],
   );
   platform.always(undefined);
   await office.dispatcher.accept(noticeOf(3));
@@ -609,7 +609,7 @@ test('a kind of channel that never ends its delivery holds up no other: it is tr
   const channel = { channel_type: 'endless', name: 'Ops' };
   assert.deepEqual(await attempt(parts as never, row as never, channel as never, () => false), {
     result: 'retry',
-    reason: 'the channel did not end its delivery within 0.025 s',
+    reason: 'The delivery did not finish within 0.025 s.',
     unclear: true,
   });
 });

@@ -145,7 +145,7 @@ test('pictures count against what a robot takes in a minute, and never hold up a
   assert.ok(pictures >= 4, String(pictures));
   assert.match(
     String((await words()).find(([, error]) => error !== null)?.[1]),
-    /^sent without its picture: the platform takes few more messages/,
+    /^sent without its picture: the platform.s rate limit is nearly reached/,
   );
 });
 

@@ -322,7 +322,7 @@ test('what a channel could not be sent is listed and sent again when a person as
     [1, 0, 1],
   );
   await assert.rejects(deliveries.resend(late!.id), /was sent and cannot be sent again/);
-  await assert.rejects(deliveries.resend('no-such'), /there is no notification no-such/);
+  await assert.rejects(deliveries.resend('no-such'), /There is no notification no-such/);
 
   const draft = { name: 'off', channel_type: 'webhook', endpoint: platform.url };
   const off = await office.channel(draft);

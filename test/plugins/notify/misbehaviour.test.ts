@@ -181,7 +181,7 @@ test('a platform that asks for a year of patience gets an hour; until then peopl
   );
   assert.match(
     office.delayed[1]!.error!,
-    /^the platform takes nothing before 2026-11-20T11:00:00\.000Z$/,
+    /^the platform accepts nothing before 2026-11-20T11:00:00\.000Z$/,
   );
   assert.equal(busy.requests.length, 1);
   clock.advance(3_600_000);

@@ -101,8 +101,8 @@ for (const kind of kinds) {
     assert.deepEqual(
       preview.map(({ channel_id: channel, sends, reason }) => [channel === id, sends, reason]),
       [
-        [false, false, 'the channel did not get the firing'],
-        [true, false, 'the channel keeps no incidents'],
+        [false, false, 'the channel did not get the firing notification'],
+        [true, false, 'the channel has no incidents'],
       ],
     );
   });
@@ -140,11 +140,11 @@ test('addresses and keys of another form are refused before anything is sent', a
     office.channel({ channel_type, endpoint, ...(secret !== undefined && { secret }) });
   await assert.rejects(
     make('pagerduty', 'https://events.pagerduty.com/v2/enqueue', 'short'),
-    /secret is the integration key of the service/,
+    /secret must be the integration key of the service/,
   );
   await assert.rejects(
     make('pagerduty', 'events.pagerduty.com', routingKey),
-    /endpoint is an address such as https:\/\/events\.pagerduty\.com/,
+    /endpoint must be an address such as https:\/\/events\.pagerduty\.com/,
   );
   await assert.rejects(
     make('opsgenie', 'https://api.opsgenie.com/v2/alerts', genieKey),
@@ -152,7 +152,7 @@ test('addresses and keys of another form are refused before anything is sent', a
   );
   await assert.rejects(
     make('opsgenie', 'https://api.opsgenie.com', 'x'),
-    /secret is the key of an API integration/,
+    /secret must be the key of an API integration/,
   );
   await assert.rejects(make('opsgenie', 'https://api.opsgenie.com'), /secret/);
 });
