@@ -20,7 +20,7 @@ test('of two plugins of one id the first serves, and the log says where both are
   assert.equal(
     house.lines.filter(
       (line) =>
-        line.includes('two plugins have the id \\"version\\"') && line.includes(`${twin} does not`),
+        line.includes('two plugins have the id \\"version\\"') && line.includes(`${twin} is not`),
     ).length,
     1,
   );

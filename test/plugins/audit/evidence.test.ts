@@ -99,18 +99,18 @@ describe('whoever gets hold of the database file and', () => {
     'cuts off the tail is found by the checkpoint': {
       deed: (database) => database.exec('delete from audit_log where seq > 9'),
       bad: 10,
-      reason: /gone: a checkpoint of 20.* knows row 12/,
+      reason: /missing: a checkpoint of 20.* knows row 12/,
     },
     'cuts off the tail and its checkpoint is found by the file beside the database': {
       deed: (database) =>
         database.exec('delete from audit_log where seq > 9; delete from audit_checkpoints'),
       bad: 10,
-      reason: /gone: a checkpoint of 20.* knows row 12/,
+      reason: /missing: a checkpoint of 20.* knows row 12/,
     },
     'empties the trail is found': {
       deed: (database) => database.exec('delete from audit_log; delete from audit_checkpoints'),
       bad: 1,
-      reason: /gone/,
+      reason: /missing/,
     },
     'removes old rows behind an anchor of their own is found': {
       deed: (database) =>
@@ -261,5 +261,5 @@ test('a lost master key does not end it either: what it bound cannot be verified
   );
   const [newest] = (await list(lost, '?action=ledger:entries')).items;
   assert.equal(newest!.prev_hash.length, 64);
-  assert.ok(lost.lines.some((line) => line.includes('cannot be opened')));
+  assert.ok(lost.lines.some((line) => line.includes('cannot be decrypted')));
 });

@@ -114,7 +114,7 @@ test('a trigger that was dropped is told on by verification, by the health of th
   assert.match(reason!, /no longer prevents changes of the log: audit_log_kept is missing/);
   assert.match(
     await (await fetch(`${house.url}/readyz`)).text(),
-    /the database refuses changes to the trail: .*audit_log_kept is gone/,
+    /the database refuses changes to the trail: .*audit_log_kept is missing/,
   );
   await house.stop();
   const next = await auditHouse(t, { dataDir });

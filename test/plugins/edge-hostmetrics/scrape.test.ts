@@ -72,7 +72,7 @@ describe('an endpoint of this machine', () => {
   test('that fails, lies or says too much is down, and nothing of its answer is taken', async (t) => {
     const answers: readonly (readonly [RegExp, object, RequestListener])[] = [
       [/status 500/, {}, (_request, reply) => reply.writeHead(500).end('a 1\n')],
-      [/line 2 .*is not a value/, {}, (_request, reply) => reply.end('a 1\nb x\n')],
+      [/Line 2 .*is not a value/, {}, (_request, reply) => reply.end('a 1\nb x\n')],
       [
         /more than 3 series/,
         { max_series: 3 },

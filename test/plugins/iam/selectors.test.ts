@@ -70,7 +70,7 @@ describe('the device selector of an organization', () => {
     await ask('PATCH', `/orgs/${acme.id}`, { device_selector: 'customer=acme' });
     for (const { id } of [head, mate]) {
       const { status, body } = await as(head)('DELETE', `/orgs/${acme.id}/members/${id}`);
-      assert.deepEqual([status, body.message.endsWith('ask an administrator')], [403, true]);
+      assert.deepEqual([status, body.message.endsWith('ask an administrator.')], [403, true]);
     }
     assert.equal(
       (await as(head)('PATCH', `/orgs/${acme.id}`, { device_selector: null })).status,

@@ -263,7 +263,7 @@ describe('what is refused', () => {
     );
     assert.deepEqual(
       [write.status, await write.text()],
-      [400, '2 samples were refused: too old; too new\n'],
+      [400, '2 samples were rejected: too old; too new\n'],
     );
     assert.equal(write.headers.get('x-prometheus-remote-write-samples-written'), '4');
     const loki = await push('/loki/api/v1/push', seven, json, 'x');
