@@ -293,7 +293,7 @@ test('mistakes are told in the plain texts of Tempo', async (t) => {
     ],
     ['search', { q: '{}', limit: 'x' }, 'invalid limit: strconv.Atoi: parsing "x": invalid syntax'],
     ['search', { q: '{}', limit: '0' }, 'invalid limit: must be a positive number'],
-    ['search', { q: '{}', limit: '100000' }, 'limit must be from 1 to 1000'],
+    ['search', { q: '{}', limit: '100000' }, 'limit must be from 1 to 1000.'],
     [
       'search',
       { q: '{}', spss: '1.5' },
