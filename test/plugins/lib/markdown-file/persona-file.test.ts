@@ -137,13 +137,13 @@ metadata:
       'agents/x.md: model must be <provider>/<model>, or empty for the coordinator\'s default; got "gpt"',
     'background: yes\n': 'agents/x.md: background must be true or false; got "yes"',
     'initial_prompt: {{.incident_id}}\n':
-      'agents/x.md: line 5: every key must be a text; if a value begins with { or [, quote it',
+      'agents/x.md: Line 5: every key must be a text; if a value begins with { or [, quote it',
     'metadata: {os: linux}\n':
       'agents/x.md: metadata.os must be a list of texts such as [a, b]; got "linux"',
     'metadata: {requires: {bins: [1]}}\n':
       'agents/x.md: metadata.requires.bins.0 must be a text; got 1',
     'tools: *all\n':
-      'agents/x.md: line 5: references (*name) are not supported; if the value is a text that begins with *, quote it',
+      'agents/x.md: Line 5: references (*name) are not supported; if the value is a text that begins with *, quote it',
   };
   for (const [lines, sentence] of Object.entries(complaints)) {
     test(`is refused with a sentence for ${lines.trim()}`, () => {
