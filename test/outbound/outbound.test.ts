@@ -231,7 +231,7 @@ describe('a request to an address that somebody typed', () => {
     const owner = new AbortController();
     const call = out.fetch(silent.url, {}, owner.signal);
     owner.abort();
-    await assert.rejects(call, /was stopped/);
+    await assert.rejects(call, /was cancelled/);
     await refuses(out, 'http://127.0.0.1:1/', / failed: /, {}, 'upstream_error');
     await refuses(out, 'http://unknown.example/', /not known here/, {}, 'upstream_error');
   });

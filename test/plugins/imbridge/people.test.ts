@@ -208,7 +208,7 @@ test('a change is approved by buttons that are good for what was shown, by peopl
   );
   assert.match(
     await answerTo(office, app, { text: own, from: 'U1', pressed: true }),
-    /anna.* has approved.*another person/,
+    /anna.* has approved.*one more person/,
   );
   assert.match(
     await answerTo(office, app, { text: own, from: 'U1', pressed: true }),

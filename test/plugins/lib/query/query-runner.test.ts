@@ -117,7 +117,7 @@ describe('which queries begin', () => {
     const first = run('first', 60_000);
     await assert.rejects(
       run('second', 50),
-      (error) => kindOf(error) === 'timeout' && /waited 0.05 s for its turn/.test(String(error)),
+      (error) => kindOf(error) === 'timeout' && /waited 0.05 s in the queue/.test(String(error)),
     );
     assert.deepEqual(runner.load, { running: 1, waiting: 0, asked: 2 });
     await first;

@@ -391,7 +391,7 @@ describe('a push', () => {
     );
     await assert.rejects(
       service.methods.push({ format: 'otlp-json', body: Buffer.from('{') }),
-      /no JSON/,
+      /not JSON/,
     );
     await assert.rejects(
       service.methods.push({ format: 'otlp-json', body: Buffer.from('{"resourceSpans":5}') }),
