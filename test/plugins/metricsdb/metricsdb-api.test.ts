@@ -217,7 +217,7 @@ test('the list of settings shows what was launched, and a setting that would lea
   assert.equal(refused.status, 409);
   assert.match(
     await refused.text(),
-    /metricsdb\.driver auto leaves it to POST \/api\/v1\/metricsdb\/launch, which said embedded and stays in force/,
+    /metricsdb\.driver auto leaves it to POST \/api\/v1\/metricsdb\/launch, which set embedded and stays in force/,
   );
   assert.deepEqual(await shown(house, 'driver'), launched[0]);
 

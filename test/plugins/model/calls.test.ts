@@ -308,7 +308,7 @@ test('fallbacks are asked when they are listed, and only then', async (t) => {
   const { ask, fake } = await modelStand(t, { rules });
   await assert.rejects(ask(), {
     reason: 'model.refused',
-    message: /compatible rejects the request \(HTTP 400\): no$/,
+    message: /compatible rejects the request \(HTTP 400\): no\.$/,
   });
   assert.equal(fake.requests.length, 1);
 });

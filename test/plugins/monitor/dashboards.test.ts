@@ -96,7 +96,7 @@ describe('the dashboards', () => {
     assert.match(String(broken.get('torn')), /torn\.yaml: panels\.0 lacks "query"/);
     assert.match(
       String(broken.get('garden/dashboards/thief.yaml')),
-      /its uid overview belongs to the plugin monitor/,
+      /its uid overview already belongs to the plugin monitor/,
     );
     assert.match(
       String(broken.get('wide')),

@@ -220,7 +220,7 @@ describe('a Grafana dashboard that is taken over', () => {
       ds: /one store of each kind/,
       expr: /only label_values/,
       filters: /variables of type adhoc/,
-      app: /asks a log store/,
+      app: /queries a log store/,
       'bad name': /its name/,
       'Load C': /switched off/,
       'Load D': /an expression over other queries/,
