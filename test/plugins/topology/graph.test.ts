@@ -74,7 +74,7 @@ test('relations join two nodes that are there, once in each way and kind', async
   const ab = await relation(a, 'depends_on', b);
   const cb = await relation(c, 'connected_to', b);
   const wrong: readonly (readonly [object, number, RegExp])[] = [
-    [{ type: 'nothing', src_id: a, dst_id: b }, 400, /type is no relation type/],
+    [{ type: 'nothing', src_id: a, dst_id: b }, 400, /type does not exist/],
     [{ type: 'runs_on', src_id: a, dst_id: a }, 400, /dst_id is the same node as src_id/],
     [
       { type: 'runs_on', src_id: a, dst_id: 999 },

@@ -274,7 +274,7 @@ test('its refusals and failures are told in words that help', async (t) => {
   [status, said] = [200, '{"traces":[{"traceID":7}]}'];
   await assert.rejects(house.service(TraceQueries).search('{}', window), {
     code: 'upstream_error',
-    message: /a trace id is no text/,
+    message: /a trace id is not a text/,
   });
   [status, said] = [500, 'boom'];
   const probed = await house.json('/api/v1/integrations/tracestore/test', { method: 'POST' });
