@@ -202,7 +202,7 @@ export const reportFields = {
     Type.Object({
       label: Type.String(),
       class: Type.Literal('safe', {
-        description: 'Display only: read-only, nothing runs by itself',
+        description: 'Display only: read-only, and nothing runs automatically',
       }),
       tool: orNull(Type.String()),
       args: orNull(Facts),

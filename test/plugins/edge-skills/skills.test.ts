@@ -270,7 +270,10 @@ test('a machine tells of itself, asks around and restarts what its owner has lis
 
   await t.test('what does not fit is refused before anything is done', async () => {
     await assert.rejects(run('none'), /has no skill none/);
-    await assert.rejects(run('processes', { top: 0 }), /the params of processes are invalid: \/top/);
+    await assert.rejects(
+      run('processes', { top: 0 }),
+      /the params of processes are invalid: \/top/,
+    );
     await assert.rejects(run('processes', { shell: 'sh' }), /must NOT have additional properties/);
     await assert.rejects(run('file_tail'), /required property 'path'/);
   });

@@ -282,7 +282,11 @@ const attempts: readonly (readonly [name: string, bytes: Buffer, says: RegExp])[
     gzipSync(tar([{ name: 'plugin.json', data: '{"id": "evil",' }])),
     /not JSON/,
   ],
-  ['manifest that is a list', gzipSync(tar([{ name: 'plugin.json', data: '[]' }])), /not an? (?:JSON )?object/],
+  [
+    'manifest that is a list',
+    gzipSync(tar([{ name: 'plugin.json', data: '[]' }])),
+    /not an? (?:JSON )?object/,
+  ],
   ['manifest of an area', withManifest({ kind: 'area', entry: 'index.js' }), /kind/],
   ['manifest with the id of a room', withManifest({ id: 'gate' }), /a part of svc uses/],
   ['manifest with a path as its id', withManifest({ id: '../gate' }), /no "id"/],

@@ -54,7 +54,11 @@ const at = (url: string) => ({ url, headers: {} });
 
 test('every way in which a server fails has a code of its own', async (t) => {
   const strangers: readonly (readonly [string, string, RegExp])[] = [
-    ['dns', 'http://no-such-host.example', /name no-such-host\.example cannot be resolved .*spelling/],
+    [
+      'dns',
+      'http://no-such-host.example',
+      /name no-such-host\.example cannot be resolved .*spelling/,
+    ],
     ['refused', 'http://127.0.0.1:9', /connection to 127\.0\.0\.1:9 refused/],
     ['not_allowed', 'http://10.9.8.7', /outbound\.allow_private/],
     ['not_allowed', 'http://169.254.169.254', /never called/],
