@@ -130,7 +130,8 @@ test('beyond 32 calls at once the caller is told to wait, by its own side and by
   assert.equal(edge.stats.callsIn, 32);
   await assert.rejects(
     manager.call('fast', {}, { timeoutMs: 5_000 }),
-    (error) => isSvcError(error) && error.code === 'unavailable' && /busy/.test(error.message),
+    (error) =>
+      isSvcError(error) && error.code === 'unavailable' && /in progress/.test(error.message),
   );
 });
 
