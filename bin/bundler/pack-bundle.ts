@@ -123,10 +123,7 @@ function linksOf(
         ? undefined
         : endings.map((ending) => target + ending).find((name) => names.has(name));
     if (found === undefined) {
-      throw new SvcError(
-        'invalid_argument',
-        `${id} does not compile: ${from} imports ${JSON.stringify(specifier)}, which is not a file in its folder; a pack from outside can import its own files, modules of Node and svc/sdk only`,
-      );
+      throw bundlerErrors.foreign_import({ id, from, specifier: JSON.stringify(specifier) });
     }
     links[specifier] = found;
   }

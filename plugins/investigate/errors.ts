@@ -8,5 +8,14 @@ export const errors = defineErrors('investigate', {
     'conflict',
     'Investigation {id} is {status}; only a finished report can be rated.',
   ],
+  not_of_one_device: [
+    'forbidden',
+    'Incident {id} belongs to a rule that is not about single hosts; ask an administrator.',
+  ],
+  queue_full: ['rate_limited', '{max} investigations are waiting; try again in a minute.'],
+  too_many_asked: [
+    'rate_limited',
+    'An account may start at most {max} investigations in ten minutes; try again in {seconds} s.',
+  ],
   unknown: ['not_found', 'There is no investigation {id}.'],
 });

@@ -158,14 +158,8 @@ export class InvestigationQueue {
     const waitMs = this.#asked.waitMs(key);
     if (waitMs > 0) {
       const seconds = Math.ceil(waitMs / 1_000);
-      throw new SvcError(
-        'rate_limited',
-        `an account may start at most ${this.#parts.settings.get<number>('investigate.most_per_person')} investigations in ten minutes; try again in ${seconds} s`,
-        {
-          reason: 'investigate.too_many_asked',
-          retryAfterSeconds: seconds,
-        },
-      );
+      const max = this.#parts.settings.get<number>('investigate.most_per_person');
+      throw errors.too_many_asked({ max, seconds }, { retryAfterSeconds: seconds });
     }
     this.#asked.add(key);
   }

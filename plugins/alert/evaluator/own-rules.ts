@@ -90,7 +90,7 @@ const overflow = ownRule(
     summary(pipeline, { rules }) {
       const { unread = 0, leftOut = 0 } =
         [...rules].find(({ rule }) => rule.rule_key === pipeline) ?? {};
-      const bounds = `a query may return ${mostSeries} series, and a rule have ${mostInstances} instances`;
+      const bounds = `a query may return ${maxSeries} series, and a rule have ${maxInstances} instances`;
       return `${unread + leftOut} series of the rule ${pipeline} raise no incidents: ${bounds}; group its expression by fewer labels`;
     },
   },

@@ -181,13 +181,11 @@ const warningsOf = ({ unscoped, unread, leftOut, stale }: ScheduledRule): readon
       ]
     : []),
   ...(unread > 0
-    ? [
-        `${unread} series are ignored: the limit is ${mostSeries} a query; use a narrower expression`,
-      ]
+    ? [`${unread} series are ignored: the limit is ${maxSeries} a query; use a narrower expression`]
     : []),
   ...(leftOut > 0
     ? [
-        `${leftOut} breaching series raise no incidents: the limit is ${mostInstances} instances a rule; group the expression by fewer labels`,
+        `${leftOut} breaching series raise no incidents: the limit is ${maxInstances} instances a rule; group the expression by fewer labels`,
       ]
     : []),
 ];

@@ -272,7 +272,7 @@ function remarks(
       : []),
     ...(leftOut > 0
       ? [
-          `${leftOut} series would have raised no incidents: the limit is ${mostInstances} instances a rule; group the expression by fewer labels`,
+          `${leftOut} series would have raised no incidents: the limit is ${maxInstances} instances a rule; group the expression by fewer labels`,
         ]
       : []),
     ...silent.map(

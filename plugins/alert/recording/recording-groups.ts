@@ -53,7 +53,7 @@ const GroupDraft = Type.Object({
   enabled: Type.Optional(Type.Boolean()),
   rules: Type.Array(Rule, {
     minItems: 1,
-    maxItems: mostRules,
+    maxItems: maxRules,
     description: 'Evaluated in order',
   }),
 });
