@@ -17,9 +17,30 @@ const shown = (entry: Entry) => ({ ...entry, at: timestamp(entry.at) });
 export const entryRoutes = (entries: EntryBook): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/plugin-id',
-    access: 'any',
-    summary: 'Greet the caller',
-    response: Greeting,
-    handle: ({ principal }) => ({ message: `Hello ${principal.kind}`, at: timestamp(clock.now()) }),
+    access: 'plugin-id:read',
+    summary: 'List entries, newest first',
+    items: Shown,
+    handle: async ({ page }) => {
+      const { items, ...rest } = await entries.page(page);
+      return { ...rest, items: items.map(shown) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/plugin-id',
+    access: 'plugin-id:write',
+    summary: 'Add an entry',
+    body: NewEntry,
+    response: Shown,
+    status: 201,
+    errors: ['conflict'],
+    handle: async ({ body, note }) => {
+      const entry = await entries.add(body.text);
+      note({
+        resourceType: 'plugin-id entry',
+        resourceId: entry.id,
+      });
+      return shown(entry);
+    },
   }),
 ];
