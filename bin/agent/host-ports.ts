@@ -1,9 +1,9 @@
 import type { HostPorts, PluginSources } from '../../core/host/index.ts';
-import { SvcError } from '../../core/sdk/index.ts';
 import { lentPorts } from '../../core/boot/lent.ts';
 import type { HostParts } from '../../core/boot/base.ts';
 import type { EdgeMetrics } from './metrics.ts';
 import type { Base } from '../../core/boot/base.ts';
+import { errors } from './errors.ts';
 
 export interface EdgeRooms extends Base, HostParts {
   readonly sources: PluginSources;
@@ -36,5 +36,5 @@ export function edgePorts(rooms: EdgeRooms): HostPorts {
 }
 
 function refuse(who: string, what: string): never {
-  throw new SvcError('unavailable', `${who}: an edge ${what}`);
+  throw errors.not_on_an_edge({ who, what });
 }

@@ -2,7 +2,8 @@ import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 
-import { messageOf, SvcError } from '../../core/sdk/index.ts';
+import { messageOf, type SvcError } from '../../core/sdk/index.ts';
+import { errors } from './errors.ts';
 
 const answerMs = 3_000;
 const mostBytes = 4 * 1024 * 1024;
@@ -49,15 +50,11 @@ export function askEdge(dataDir: string): Promise<unknown> {
     const socket = connect(doorOf(dataDir));
     let text = '';
     socket.setEncoding('utf8');
-    socket.setTimeout(answerMs, () =>
-      socket.destroy(new SvcError('unavailable', `the agent of ${dataDir} does not answer`)),
-    );
+    socket.setTimeout(answerMs, () => socket.destroy(errors.silent({ dataDir })));
     socket.on('data', (chunk: string) => {
       text += chunk;
       if (text.length > mostBytes) {
-        socket.destroy(
-          new SvcError('unavailable', `the answer of the agent of ${dataDir} is too long`),
-        );
+        socket.destroy(errors.answer_too_long({ dataDir }));
       }
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -71,11 +68,7 @@ export function askEdge(dataDir: string): Promise<unknown> {
       try {
         resolve(JSON.parse(text));
       } catch (cause) {
-        reject(
-          new SvcError('unavailable', `the agent of ${dataDir} stopped while it answered`, {
-            cause,
-          }),
-        );
+        reject(errors.stopped_midway({ dataDir }, { cause }));
       }
     });
   });
@@ -84,10 +77,7 @@ export function askEdge(dataDir: string): Promise<unknown> {
 function doorOf(dataDir: string): string {
   const path = join(dataDir, 'edge.sock');
   if (Buffer.byteLength(path) > longestPath) {
-    throw new SvcError(
-      'invalid_argument',
-      `the path of the data folder ${dataDir} is too long for a socket: use at most ${longestPath - 10} bytes`,
-    );
+    throw errors.path_too_long({ dataDir, longestPath: longestPath - 10 });
   }
   return path;
 }
@@ -123,17 +113,10 @@ const listen = (server: Server, path: string, dataDir: string): Promise<void> =>
       reject(
         error.code === 'EADDRINUSE'
           ? taken(dataDir)
-          : new SvcError(
-              'unavailable',
-              `the data folder ${dataDir} cannot be used: ${messageOf(error)}; svc edge needs write access to it`,
-            ),
+          : errors.folder_unwritable({ dataDir, cause: messageOf(error) }),
       ),
     );
     server.listen(path, resolve);
   });
 
-const taken = (dataDir: string): SvcError =>
-  new SvcError(
-    'conflict',
-    `the data folder ${dataDir} is in use by another svc edge: stop that one first, or choose another folder with --data`,
-  );
+const taken = (dataDir: string): SvcError => errors.folder_in_use({ dataDir });

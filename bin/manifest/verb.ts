@@ -1,7 +1,8 @@
 import verbsSchema from '../../config/verbs.schema.json' with { type: 'json' };
 import { ajvSchemas } from '../../core/boot/settings/schemas.ts';
 import { sentence } from '../../core/host/folder/read-manifest.ts';
-import { type PluginManifest, SvcError } from '../../core/sdk/index.ts';
+import type { PluginManifest } from '../../core/sdk/index.ts';
+import { errors } from './errors.ts';
 import { verbPoint } from './verb-point.ts';
 
 /** A command that a plugin brings as data: one request, and how its answer is shown. Validated against `config/verbs.schema.json`. */
@@ -96,15 +97,12 @@ export function verbsOf(manifest: PluginManifest): Readonly<Record<string, Verb>
   // Here and not with the manifest: a svc that starts has no use for commands.
   const misfits = ajvSchemas.compile(verbsSchema, { defaults: true })(verbs);
   if (misfits.length > 0) {
-    throw new SvcError(
-      'invalid_argument',
-      `${where}: ${misfits.slice(0, 3).map(sentence).join('; ')}`,
-    );
+    throw errors.manifest_shape({ where, list: misfits.slice(0, 3).map(sentence).join('; ') });
   }
   for (const [words, verb] of Object.entries(verbs)) {
     const problem = problemOf(words, verb, manifest);
     if (problem !== undefined) {
-      throw new SvcError('invalid_argument', `${where}: the command "${words}" ${problem}`);
+      throw errors.command_shape({ where, words, problem });
     }
   }
   return verbs;

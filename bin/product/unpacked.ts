@@ -2,10 +2,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { messageOf, SvcError } from '../../core/sdk/index.ts';
+import { messageOf } from '../../core/sdk/index.ts';
 import { cacheFolders, ownFolder } from './cache-folder.mjs';
 import { carried } from './carried.ts';
 import { type Contents, contentsAsset, fileAsset } from './contents.ts';
+import { errors } from './errors.ts';
 
 let root: string | undefined;
 
@@ -34,10 +35,7 @@ function unpack(files: Contents['files']): string {
       complaints.push(messageOf(error));
     }
   }
-  throw new SvcError(
-    'unavailable',
-    `svc has no folder for its own files (${complaints.join('; ')}): set XDG_CACHE_HOME to a folder that only this user can write to`,
-  );
+  throw errors.no_folder({ complaints: complaints.join('; ') });
 }
 
 /** Whole or not at all: a second start may look at the same moment, and a kill may come at any. */

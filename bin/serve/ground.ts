@@ -1,4 +1,5 @@
-import { messageOf, SvcError } from '../../core/sdk/index.ts';
+import { messageOf } from '../../core/sdk/index.ts';
+import { errors } from './errors.ts';
 
 /** Remedies for problems below svc, by the system's error about a file. */
 const remedies: Readonly<Record<string, string>> = {
@@ -22,11 +23,12 @@ export function explainedGround(error: unknown): unknown {
   if (remedy === undefined) {
     return error;
   }
-  return new SvcError(
-    'unavailable',
-    `${path === undefined ? said.split(`: ${code}`)[0]!.slice(0, 300) : `${path} cannot be used`}, because ${remedy}`,
+  return errors.start_failed(
     {
-      cause: error,
+      detail:
+        path === undefined ? said.split(`: ${code}`)[0]!.slice(0, 300) : `${path} cannot be used`,
+      remedy,
     },
+    { cause: error },
   );
 }

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { ajvSchemas, bootSettings, type Environment } from '../../core/boot/index.ts';
-import { SvcError } from '../../core/sdk/index.ts';
 import { databaseName } from '../../core/storage/index.ts';
 import { currentProduct } from '../product/product.ts';
+import { errors } from './errors.ts';
 
 /** Opens a data folder for commands that work on it directly, and not through a running svc. */
 export async function openDataFolder(environment: Environment) {
@@ -16,9 +16,6 @@ export async function openDataFolder(environment: Environment) {
 /** A backup of nothing would be an empty database that looks like one. */
 export function assertHasData(dataDir: string): void {
   if (!existsSync(join(dataDir, databaseName))) {
-    throw new SvcError(
-      'not_found',
-      `${dataDir} is not a data folder of svc: name it with --data or SVC_DATA_DIR`,
-    );
+    throw errors.no_data({ dataDir });
   }
 }

@@ -3,11 +3,11 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isSea } from 'node:sea';
 
 import { folderOnDisk } from '../../../core/host/index.ts';
-import { SvcError } from '../../../core/sdk/index.ts';
 import type { Command } from 'svc/cli';
 import { withProgress } from '../../product/with-progress.ts';
 import { archivedPack, packArchive } from '../packaging/pack-archive.ts';
 import { prebuild } from '../packaging/prebuilt-plugin.ts';
+import { errors } from './errors.ts';
 
 export const command: Command = {
   operands: ['<folder>'],
@@ -23,10 +23,7 @@ export const command: Command = {
 
   async run(call) {
     if (isSea()) {
-      throw new SvcError(
-        'invalid_argument',
-        'the single binary has no compiler: run "svc pack build" in a source checkout of svc',
-      );
+      throw errors.no_pack_compiler();
     }
     const folder = resolve(call.operand(0));
     const built = await withProgress(`Building ${basename(folder)}`, () =>

@@ -8,9 +8,9 @@ import {
 } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 
-import { SvcError } from '../../../core/sdk/index.ts';
 import type { Command } from 'svc/cli';
 import { archivedPack } from '../packaging/pack-archive.ts';
+import { errors } from './errors.ts';
 
 interface Version {
   readonly version: string;
@@ -58,10 +58,7 @@ export const command: Command = {
     const before = index.packs.find((pack) => pack.id === id);
     const same = before?.versions.find((one) => one.version === version);
     if (same !== undefined && same.sha256 !== sha256) {
-      throw new SvcError(
-        'conflict',
-        `the registry already has ${id} ${version} with other content: raise "version" in plugin.json, and build again`,
-      );
+      throw errors.version_taken({ id, version });
     }
     const entry: Version = {
       version,
@@ -99,7 +96,7 @@ function indexIn(file: string, name: string): Index {
   }
   const index = JSON.parse(readFileSync(file, 'utf8')) as Index;
   if (index.version !== 1 || !Array.isArray(index.packs)) {
-    throw new SvcError('invalid_argument', `${file} is not an index of packs: name another folder`);
+    throw errors.no_index({ file });
   }
   return index;
 }

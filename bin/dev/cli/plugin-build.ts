@@ -2,12 +2,13 @@ import { basename, join, relative, resolve } from 'node:path';
 import { isSea } from 'node:sea';
 
 import { folderOnDisk } from '../../../core/host/index.ts';
-import { type PluginManifest, SvcError } from '../../../core/sdk/index.ts';
+import type { PluginManifest } from '../../../core/sdk/index.ts';
 import { type Command, table, sizeOf } from 'svc/cli';
 import { withProgress } from '../../product/with-progress.ts';
 import { placementOf } from '../examine/placement.ts';
 import { placeFolder } from '../packaging/place-folder.ts';
 import { prebuild, sha256 } from '../packaging/prebuilt-plugin.ts';
+import { errors } from './errors.ts';
 
 export const command: Command = {
   operands: ['<folder>'],
@@ -20,10 +21,7 @@ export const command: Command = {
 
   async run(call) {
     if (isSea()) {
-      throw new SvcError(
-        'invalid_argument',
-        'the single binary has no compiler: run "svc plugin build" in a source checkout of svc',
-      );
+      throw errors.no_plugin_compiler();
     }
     const path = resolve(call.operand(0));
     const id = basename(path);

@@ -5,10 +5,10 @@ import { isSea } from 'node:sea';
 import { pluginSources, type Product } from '../../../core/boot/index.ts';
 import { discover } from '../../../core/host/index.ts';
 import { readManifest } from '../../manifest/read-manifest.ts';
-import { SvcError } from '../../../core/sdk/index.ts';
 import { type Command, usageFailure } from 'svc/cli';
 import { currentProduct } from '../../product/product.ts';
 import { scaffold } from '../scaffold/scaffold.ts';
+import { errors } from './errors.ts';
 
 /** Names that core's own parts go by. */
 const reserved: ReadonlySet<string> = new Set(['core', 'sqlite', 'shipped-files']);
@@ -68,10 +68,7 @@ export const command: Command = {
 /** Neither the folder nor the path that its route would stand under may belong to somebody. */
 function assertFree(id: string, folder: string, product: Product): void {
   if (existsSync(folder)) {
-    throw new SvcError(
-      'conflict',
-      `${folder} exists already: choose another id, or delete it first`,
-    );
+    throw errors.folder_exists({ folder });
   }
   const path = `/api/v1/${id}`;
   const { embedded, roots } = pluginSources(product, '');
@@ -80,10 +77,10 @@ function assertFree(id: string, folder: string, product: Product): void {
     roots: roots.filter(({ origin }) => origin === 'shipped'),
   }).values()) {
     if (other.id === id || readManifest(other).mounts.includes(path)) {
-      throw new SvcError(
-        'conflict',
-        `the plugin ${other.id} already has ${other.id === id ? 'this id' : `the path ${path}`}: choose another id`,
-      );
+      throw errors.plugin_taken({
+        id: other.id,
+        detail: other.id === id ? 'this id' : `the path ${path}`,
+      });
     }
   }
 }

@@ -15,11 +15,12 @@ import { fileURLToPath } from 'node:url';
 
 import type { Product } from '../../../core/boot/index.ts';
 import { startThread } from '../../../core/boot/product-thread.ts';
-import { messageOf, SvcError, timestamp } from '../../../core/sdk/index.ts';
+import { messageOf, timestamp } from '../../../core/sdk/index.ts';
 import { databaseName, keyFile, syncPath, writeDurably } from '../../../core/storage/index.ts';
 import type { BackupData } from './backup-worker.ts';
 import { Base } from './base.ts';
 import { isTelemetry, partOf, unitsOf } from './contents.ts';
+import { errors } from './errors.ts';
 import { type Inspection, inspect } from './inspection.ts';
 import {
   type BackedUpFile,
@@ -68,7 +69,7 @@ export async function createBackup(
   }: BackupOptions,
 ): Promise<Manifest> {
   if (existsSync(dir)) {
-    throw new SvcError('conflict', `${dir} already exists: a backup needs a new folder`);
+    throw errors.folder_exists({ dir });
   }
   const draft = join(dirname(dir), `.${basename(dir)}.partial`);
   const shelter = join(dataDir, `.${basename(dir)}.copying`);
@@ -209,10 +210,7 @@ export function keysIn(
     return undefined;
   }
   if (passphrase === undefined) {
-    throw new SvcError(
-      'invalid_argument',
-      'the key in this backup is sealed: pass its passphrase with --passphrase-file, or restore with --without-key',
-    );
+    throw errors.passphrase_needed();
   }
   return openKeys(readFileSync(join(dir, sealedKeyName)), passphrase);
 }
@@ -232,14 +230,8 @@ function copyDatabase(from: string, to: string, product: Product): Promise<Inspe
   return new Promise((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', (error) =>
-      reject(
-        new SvcError('unavailable', `the backup failed: ${messageOf(error)}`, {
-          cause: error,
-        }),
-      ),
+      reject(errors.copy_failed({ cause: messageOf(error) }, { cause: error })),
     );
-    worker.once('exit', () =>
-      reject(new SvcError('unavailable', 'the backup failed: its thread exited early')),
-    );
+    worker.once('exit', () => reject(errors.thread_ended()));
   });
 }

@@ -3,9 +3,10 @@ import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-import { messageOf, SvcError } from '../../../core/sdk/index.ts';
+import { messageOf, type SvcError } from '../../../core/sdk/index.ts';
 import { databaseName } from '../../../core/storage/index.ts';
 import { isKnownName, partOf } from './contents.ts';
+import { errors } from './errors.ts';
 
 export const manifestName = 'manifest.json';
 
@@ -32,11 +33,7 @@ export function readManifest(dir: string): Manifest {
   try {
     manifest = JSON.parse(readFileSync(join(dir, manifestName), 'utf8')) as Manifest;
   } catch (error) {
-    throw new SvcError(
-      'invalid_argument',
-      `${dir} is not a backup: its ${manifestName} cannot be read (${messageOf(error)})`,
-      { cause: error },
-    );
+    throw errors.not_a_backup({ dir, manifestName, cause: messageOf(error) }, { cause: error });
   }
   const names = Array.isArray(manifest?.files) ? manifest.files.map((file) => file?.name) : [];
   if (
@@ -73,8 +70,5 @@ export async function fingerprint(file: string): Promise<{ sha256: string; bytes
 }
 
 export function damaged(dir: string, what: string): SvcError {
-  return new SvcError(
-    'conflict',
-    `the backup ${dir} is damaged (${what}): nothing was changed; use another backup`,
-  );
+  return errors.damaged({ dir, what });
 }

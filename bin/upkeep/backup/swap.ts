@@ -10,9 +10,10 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { messageOf, SvcError } from '../../../core/sdk/index.ts';
+import { messageOf } from '../../../core/sdk/index.ts';
 import { connectWriter, DataLock, databaseName, syncPath } from '../../../core/storage/index.ts';
 import { isUnit } from './contents.ts';
+import { errors } from './errors.ts';
 
 export const incomingName = 'restore.incoming';
 export const journalName = 'restore.json';
@@ -80,10 +81,7 @@ function checked(journal: RestoreJournal, file: string): RestoreJournal {
     !Array.isArray(journal.units) ||
     !journal.units.every(({ unit }) => isUnit(unit))
   ) {
-    throw new SvcError(
-      'invalid_argument',
-      `${file} was not written by a restore: inspect it, then delete it`,
-    );
+    throw errors.foreign_journal({ file });
   }
   return journal;
 }

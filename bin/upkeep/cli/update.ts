@@ -4,10 +4,10 @@ import { isSea } from 'node:sea';
 
 import { compare } from 'semver';
 
-import { SvcError } from '../../../core/sdk/index.ts';
 import { type Call, type Command, type Result, Failure, usageFailure } from 'svc/cli';
 import { openDataFolder } from '../data-folder.ts';
 import { withProgress } from '../../product/with-progress.ts';
+import { errors } from '../update/errors.ts';
 import { fetchVersion } from '../update/fetch.ts';
 import { besides, readPreviousCard, readRecord, removeRecord } from '../update/record.ts';
 import { rehearse } from '../update/rehearsal.ts';
@@ -128,10 +128,7 @@ async function goOn(call: Call, update: Update): Promise<Result> {
       tryVersion(next, program, dataDir),
     );
     if (compare(tried.version, tried.from) < 0 && !call.has('downgrade')) {
-      throw new SvcError(
-        'conflict',
-        `${tried.version} is older than the current ${tried.from}: add --downgrade, or use --back for the previous version`,
-      );
+      throw errors.older_version({ version: tried.version, current: tried.from });
     }
     if (call.has('check')) {
       return {

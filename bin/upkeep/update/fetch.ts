@@ -14,6 +14,7 @@ import {
 import { basename } from 'node:path';
 
 import { messageOf, SvcError } from '../../../core/sdk/index.ts';
+import { errors } from './errors.ts';
 
 export interface Fetched {
   readonly sha256: string;
@@ -35,10 +36,7 @@ export async function fetchVersion(from: string, file: string): Promise<Fetched>
     isAddress ? textAt(from + ending) : Promise.resolve(textIn(from + ending));
   const stated = /^([0-9a-f]{64})\b/i.exec((await beside('.sha256')) ?? '')?.[1]?.toLowerCase();
   if (stated !== undefined && stated !== sha256) {
-    throw new SvcError(
-      'conflict',
-      `the digest of ${name} does not match ${name}.sha256: nothing was changed; download both again`,
-    );
+    throw errors.digest_differs({ name });
   }
   chmodSync(file, 0o755);
   return { sha256, signature: await beside('.sig') };
@@ -46,10 +44,7 @@ export async function fetchVersion(from: string, file: string): Promise<Fetched>
 
 function fromFile(path: string): AsyncIterable<Uint8Array> {
   if (!existsSync(path) || !statSync(path).isFile()) {
-    throw new SvcError(
-      'not_found',
-      `there is no file ${path}: name the binary of the version, or its https address`,
-    );
+    throw errors.no_file({ path });
   }
   return createReadStream(path);
 }
@@ -66,10 +61,7 @@ async function write(
     for await (const chunk of content) {
       size += chunk.length;
       if (size > largest) {
-        throw new SvcError(
-          'invalid_argument',
-          `${from} is larger than ${largest} bytes, so it is not svc`,
-        );
+        throw errors.file_too_large({ from, largest });
       }
       hash.update(chunk);
       writeSync(descriptor, chunk);
@@ -95,10 +87,7 @@ async function textAt(url: string): Promise<string | undefined> {
 async function opened(url: string): Promise<AsyncIterable<Uint8Array>> {
   const { status, body } = await asked(url);
   if (status !== 200 || body === null) {
-    throw new SvcError(
-      'unavailable',
-      `${url} answered ${status}: nothing was changed; check the address`,
-    );
+    throw errors.address_answered({ url, status });
   }
   return quick(body, url);
 }
@@ -110,13 +99,7 @@ async function* quick(body: AsyncIterable<Uint8Array>, url: string): AsyncIterab
     let timer: NodeJS.Timeout | undefined;
     const silence = new Promise<never>((_, reject) => {
       timer = setTimeout(
-        () =>
-          reject(
-            new SvcError(
-              'unavailable',
-              `${url} has sent nothing for ${silentMs / 1_000} s: try again`,
-            ),
-          ),
+        () => reject(errors.sender_silent({ url, seconds: silentMs / 1_000 })),
         silentMs,
       );
     });
@@ -132,10 +115,7 @@ async function* quick(body: AsyncIterable<Uint8Array>, url: string): AsyncIterab
 async function asked(url: string, redirects = 0): Promise<Response> {
   const { protocol, hostname } = new URL(url);
   if (protocol !== 'https:' && !['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) {
-    throw new SvcError(
-      'invalid_argument',
-      `${url} does not use https: download the file yourself and name it`,
-    );
+    throw errors.no_https({ url });
   }
   const silent = new AbortController();
   const timer = setTimeout(() => silent.abort(), silentMs);
@@ -155,11 +135,7 @@ async function asked(url: string, redirects = 0): Promise<Response> {
     const cause = (error as { cause?: unknown }).cause ?? error;
     throw error instanceof SvcError
       ? error
-      : new SvcError(
-          'unavailable',
-          `${url} cannot be reached (${messageOf(cause)}): nothing was changed`,
-          { cause: error },
-        );
+      : errors.address_unreachable({ url, cause: messageOf(cause) }, { cause: error });
   } finally {
     clearTimeout(timer);
   }

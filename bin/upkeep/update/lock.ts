@@ -1,15 +1,12 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
-import { SvcError } from '../../../core/sdk/index.ts';
+import { errors } from './errors.ts';
 
 /** One update of a program at a time; a lock whose process is gone is nobody's. */
 export async function withUpdateLock<T>(file: string, work: () => Promise<T>): Promise<T> {
   for (let tries = 0; !taken(file); tries++) {
     if (tries === 3 || lives(file)) {
-      throw new SvcError(
-        'conflict',
-        `another update is in progress: wait until it ends, or delete ${file} if none is running`,
-      );
+      throw errors.update_in_progress({ file });
     }
     rmSync(file, { force: true });
   }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 
-import { SvcError } from '../../../core/sdk/index.ts';
+import { errors } from './errors.ts';
 
 const deadlineMs = 3_600_000;
 
@@ -26,9 +26,7 @@ export function runAsOwner(program: string, args: readonly string[], dataDir: st
     maxBuffer: 16 * 1024 * 1024,
   });
   if (error) {
-    throw new SvcError('unavailable', `${program} cannot be run: ${error.message}`, {
-      cause: error,
-    });
+    throw errors.program_failed_to_run({ program, cause: error.message }, { cause: error });
   }
   return { code: status, stdout, stderr };
 }
@@ -37,10 +35,10 @@ export function runAsOwner(program: string, args: readonly string[], dataDir: st
 export function answerAsOwner<T>(program: string, args: readonly string[], dataDir: string): T {
   const { code, stdout, stderr } = runAsOwner(program, [...args, '--json'], dataDir);
   if (code !== 0) {
-    throw new SvcError(
-      'conflict',
-      `"${[program, ...args].join(' ')}" failed: ${complaint(stdout, stderr)}`,
-    );
+    throw errors.command_failed({
+      list: [program, ...args].join(' '),
+      complaint: complaint(stdout, stderr),
+    });
   }
   return JSON.parse(stdout) as T;
 }

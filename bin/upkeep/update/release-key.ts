@@ -2,8 +2,8 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { isSea } from 'node:sea';
 
-import { SvcError } from '../../../core/sdk/index.ts';
 import { writeDurably } from '../../../core/storage/index.ts';
+import { errors } from './errors.ts';
 
 /** Prefix of the 32 bytes of an Ed25519 key in SPKI form. */
 const spkiHead = Buffer.from('302a300506032b6570032100', 'hex');
@@ -16,10 +16,7 @@ const form = /^(?:ed25519:)?([A-Za-z0-9+/]{43}=)$/;
 export function publicKey(text: string): KeyObject {
   const [, base64] = form.exec(text.trim()) ?? [];
   if (base64 === undefined) {
-    throw new SvcError(
-      'invalid_argument',
-      'a release key is ed25519: followed by 44 characters of base64, as the build that signs with it prints',
-    );
+    throw errors.key_form();
   }
   return createPublicKey({
     key: Buffer.concat([spkiHead, Buffer.from(base64, 'base64')]),
@@ -42,10 +39,7 @@ export async function trustedKey(
     return given ?? kept;
   }
   if (!publicKey(given).equals(publicKey(kept))) {
-    throw new SvcError(
-      'forbidden',
-      `this svc accepts versions signed with ${kept}: to accept those of another key, write that key to ${keptIn}`,
-    );
+    throw errors.key_differs({ kept, keptIn });
   }
   return kept;
 }
@@ -76,15 +70,9 @@ export function assertSigned(
   name: string,
 ): void {
   if (signature === undefined) {
-    throw new SvcError(
-      'forbidden',
-      `${name}.sig is missing: nothing was changed; get a signed version, or accept this one with --unsigned`,
-    );
+    throw errors.signature_missing({ name });
   }
   if (!verify(null, Buffer.from(sha256, 'hex'), publicKey(key), Buffer.from(signature, 'base64'))) {
-    throw new SvcError(
-      'forbidden',
-      `${name} is not signed with the release key of this svc (${key}): nothing was changed`,
-    );
+    throw errors.signature_wrong({ name, key });
   }
 }

@@ -3,9 +3,9 @@ import { linkSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { SvcError } from '../../../core/sdk/index.ts';
 import { syncPath, writeDurably } from '../../../core/storage/index.ts';
 import { connect } from '../../serve/connect.ts';
+import { errors } from './errors.ts';
 import { runningSvc, type PluginSummary } from 'svc/cli';
 import { answerAsOwner, runAsOwner } from './owner.ts';
 import {
@@ -66,10 +66,7 @@ export function tryVersion(next: string, program: string, dataDir: string): Trie
     )
     .map(([subject]) => subject);
   if (news.length > 0) {
-    throw new SvcError(
-      'conflict',
-      `svc ${version} finds problems that ${from} does not: ${news.join('; ')}: nothing was changed; "svc doctor" says what to do`,
-    );
+    throw errors.new_problems({ version, from, news: news.join('; ') });
   }
   return { ...answerAsOwner<Rehearsed>(next, ['update', '--rehearse'], dataDir), from, version };
 }

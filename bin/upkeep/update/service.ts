@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { join } from 'node:path';
 
-import { SvcError } from '../../../core/sdk/index.ts';
+import { errors } from './errors.ts';
 import { runningSvc } from 'svc/cli';
 
 const unitFolders = ['/etc/systemd/system', '/lib/systemd/system', '/usr/lib/systemd/system'];
@@ -91,11 +91,7 @@ function told(pid: number, signal: NodeJS.Signals | 0): boolean {
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EPERM') {
-      throw new SvcError(
-        'forbidden',
-        `svc (process ${pid}) belongs to another user: run this as the user that started it, or as root`,
-        { cause: error },
-      );
+      throw errors.process_of_another({ pid }, { cause: error });
     }
     return false;
   }

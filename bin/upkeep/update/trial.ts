@@ -9,9 +9,10 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { SvcError, timestamp } from '../../../core/sdk/index.ts';
+import { type SvcError, timestamp } from '../../../core/sdk/index.ts';
 import { connect, databaseName, onlyAdds, syncPath } from '../../../core/storage/index.ts';
 import { readManifest } from '../backup/manifest.ts';
+import { errors } from './errors.ts';
 import { runAsOwner } from './owner.ts';
 import {
   besides,
@@ -57,10 +58,7 @@ export function beginTrial(
   }
   // Its program was read before the switch. Let go on, it would bring the data that the other one expects to its own state.
   if (version !== record.to && record.state === 'trial') {
-    throw new SvcError(
-      'conflict',
-      `svc ${version} was replaced by ${record.to} while it started: start it again, unless a service manager does that`,
-    );
+    throw errors.replaced_midway({ version, to: record.to });
   }
   const { id, deadlineMs, holdMs } = record;
   const trial = { id, deadlineMs, holdMs, program };
@@ -222,10 +220,7 @@ export function backupBefore({
     .map((name) => join(folder, name))
     .find((dir) => readManifest(dir).created_at >= timestamp(beganAt));
   if (found === undefined) {
-    throw new SvcError(
-      'conflict',
-      `there is no backup from before ${to} in ${folder}: restore one with "svc backup restore" and start svc again`,
-    );
+    throw errors.no_backup({ to, folder });
   }
   return found;
 }
@@ -237,10 +232,7 @@ function restore(program: string, { dataDir }: UpdateRecord, dir: string): void 
     dataDir,
   );
   if (code !== 0) {
-    throw new SvcError(
-      'conflict',
-      `restoring the backup ${dir} failed: ${stderr.trim().slice(-500)}; run "svc backup restore" and start svc again`,
-    );
+    throw errors.restore_failed({ dir, stderr: stderr.trim().slice(-500) });
   }
 }
 
@@ -254,7 +246,4 @@ function mayReplace(program: string): boolean {
 }
 
 const gaveWay = ({ from, to }: Pick<UpdateRecord, 'from' | 'to'>, reason: string): SvcError =>
-  new SvcError(
-    'conflict',
-    `svc ${to} was rolled back, because ${reason}; svc ${from} is installed again: start it, unless a service manager does that`,
-  );
+  errors.rolled_back({ to, reason, from });

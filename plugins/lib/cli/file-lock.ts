@@ -3,7 +3,7 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { SvcError } from 'svc/sdk';
+import { errors } from './errors.ts';
 
 /**
  * Age of an abandoned lock: nobody holds one that long, so its owner was stopped, or its pid was
@@ -18,10 +18,7 @@ export async function withFileLock<T>(file: string, work: () => Promise<T>): Pro
   const deadline = performance.now() + patienceMs;
   while (!created(file, mine)) {
     if (performance.now() > deadline) {
-      throw new SvcError(
-        'conflict',
-        `another svc command is using ${file}: wait until it ends, or delete the file if none is running`,
-      );
+      throw errors.file_in_use({ file });
     }
     removeIfAbandoned(file);
     await pause(25);

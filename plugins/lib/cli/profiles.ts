@@ -12,9 +12,10 @@ import {
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 
-import { SvcError, timestamp } from 'svc/sdk';
+import { timestamp } from 'svc/sdk';
 import type { ApiClient, Reachable } from './api-client.ts';
 import type { Environment } from './command.ts';
+import { errors } from './errors.ts';
 import { asFailure, Failure, usageFailure } from './failure.ts';
 import { withFileLock } from './file-lock.ts';
 
@@ -214,10 +215,7 @@ function read(file: string): Map<string, Profile> {
   }
   const profiles = parsed(text);
   if (!profiles) {
-    throw new SvcError(
-      'invalid_argument',
-      `${file} is not a valid file of profiles: delete it, and sign in again with "svc login"`,
-    );
+    throw errors.profiles_damaged({ file });
   }
   return profiles;
 }

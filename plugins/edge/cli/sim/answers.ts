@@ -33,7 +33,9 @@ export function answers(
       await Promise.resolve();
       const edge = edgeOf(call.session);
       if (!edge) {
-        throw new SvcError('unavailable', 'this edge is about to disconnect');
+        throw new SvcError('unavailable', 'this edge is about to disconnect', {
+          reason: 'edge.sim_disconnecting',
+        });
       }
       await edge.linger(call);
       const answer = await handle(edge, (params ?? {}) as Record<string, unknown>);

@@ -1,0 +1,19 @@
+import { defineErrors } from '../../../core/sdk/index.ts';
+
+export const errors = defineErrors('dev', {
+  no_pack_compiler: [
+    'invalid_argument',
+    'the single binary has no compiler: run "svc pack build" in a source checkout of svc',
+  ],
+  version_taken: [
+    'conflict',
+    'the registry already has {id} {version} with other content: raise "version" in plugin.json, and build again',
+  ],
+  no_index: ['invalid_argument', '{file} is not an index of packs: name another folder'],
+  no_plugin_compiler: [
+    'invalid_argument',
+    'the single binary has no compiler: run "svc plugin build" in a source checkout of svc',
+  ],
+  folder_exists: ['conflict', '{folder} exists already: choose another id, or delete it first'],
+  plugin_taken: ['conflict', 'the plugin {id} already has {detail}: choose another id'],
+});
