@@ -90,7 +90,7 @@ export async function raise(
       messageOf(error),
       ...leftovers.map((failure) => `and ${failure.label} could not be undone: ${failure.cause}`),
     ].join('; ');
-    const kept = previous ? `; generation ${previous.generation.number} still serves` : '';
+    const kept = previous ? `; generation ${previous.generation.number} keeps running` : '';
     ports
       .log('host')
       .warn(

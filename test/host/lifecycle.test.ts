@@ -62,7 +62,7 @@ describe('a house of plugins', () => {
       { 'index.ts': activating('') },
     );
     const sentence =
-      /a change waits: needs service base\.store \^2\.0\.0, provided in 1\.0\.0 by base; generation 1 still serves/;
+      /a change waits: needs service base\.store \^2\.0\.0, provided in 1\.0\.0 by base; generation 1 keeps running/;
     await assert.rejects(house.host.reload('user'), sentence);
     assert.equal(house.host.explain('user').state, 'active');
     assert.match(house.host.explain('user').cause!, sentence);
@@ -148,7 +148,7 @@ describe('a house of plugins', () => {
     });
     await assert.rejects(house.host.reload('base'), {
       code: 'conflict',
-      message: /failed in activate: no luck; generation 1 still serves/,
+      message: /failed in activate: no luck; generation 1 keeps running/,
     });
     const report = house.host.explain('base');
     assert.deepEqual(
@@ -168,7 +168,7 @@ describe('a house of plugins', () => {
     });
     await assert.rejects(
       house.host.reload('base'),
-      /failed in start: cold; generation 1 still serves/,
+      /failed in start: cold; generation 1 keeps running/,
     );
     assert.equal(serviceHandle<{ name(): string }>(house.registry, 'base.store').name(), 'v1');
     assert.equal(house.registry.current.generations.get('base')?.number, 1);

@@ -119,7 +119,7 @@ test('a new generation whose thread cannot open is not taken, and the thread bef
   const waiting: Promise<unknown>[] = [];
   const reloading = assert.rejects(
     house.reload('loom'),
-    /failed in start: thread weaver of loom could not open: no wool; generation 1 still serves/,
+    /failed in start: thread weaver of loom could not open: no wool; generation 1 keeps running/,
   );
   for (let at = 0; at < 200; at++) {
     waiting.push(house.service(Loom).call('who'));

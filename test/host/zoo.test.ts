@@ -46,7 +46,7 @@ describe('a plugin that misbehaves', () => {
       items.map(({ name, state }) => `${name} ${state}`),
       ['evil broken'],
     );
-    assert.match(items[0]!.error, /js-front-matter\/agents\/evil\.md: the first line/);
+    assert.match(items[0]!.error, /js-front-matter\/agents\/evil\.md: The first line/);
     await assertTheRestServes(house);
   });
 

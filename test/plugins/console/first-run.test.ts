@@ -123,7 +123,7 @@ test(
     await page.goto('about:blank');
     await page.goto(`${house.url}/#reset=spent`);
     await page.getByLabel('Password').fill('correct horse battery');
-    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByRole('button', { name: 'Set password' }).click();
     await page.getByRole('alert').getByText('request another one').waitFor();
     view.forgive(/401/);
     await assertClean(view, 'a link that was used');

@@ -207,7 +207,7 @@ test(
       const said = await page.locator('main .refused').allInnerTexts();
       faults.push(
         ...said
-          .filter((text) => !/^(Your role does not allow this|there is no )/.test(text))
+          .filter((text) => !/^(Your role does not allow this|[Tt]here is no )/.test(text))
           .map((text) => `${address} says ${text}`),
       );
       // Where it says so, in words of a refusal or as a page that there is not, it has asked.

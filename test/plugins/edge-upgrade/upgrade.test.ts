@@ -146,7 +146,7 @@ test('whatever is ordered, an agent that the manager knows remains, and says wha
       await order(ordered);
       assert.match(
         (await ended(ordered.job_id)).error!,
-        /1\.5\.0 is older than 2\.0\.0.*allow_downgrade/,
+        /1\.5\.0 is older than the running 2\.0\.0.*allow_downgrade/,
       );
       const meant = offer(older, { allow_downgrade: true });
       await order(meant);

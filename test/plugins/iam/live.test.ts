@@ -172,7 +172,7 @@ describe('other rooms', () => {
     );
     await assert.rejects(
       directory().create({ ...wish, email: 'bob@example.org', role: 'boss' }, undefined),
-      /no "boss"/,
+      /no role "boss"/,
     );
 
     assert.equal(await directory().hasAdmin(), false);

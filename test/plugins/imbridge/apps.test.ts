@@ -66,7 +66,7 @@ test('an app that cannot be is refused, by what is wrong with it', async (t) => 
       /verify_token is needed .*, and so is encrypt_key/,
       { ...draftOf('feishu', ''), verify_token: undefined, encrypt_key: undefined },
     ],
-    [/mode WeCom does not know stream/, { ...draftOf('wecom', ''), mode: 'stream' }],
+    [/mode WeCom does not support stream/, { ...draftOf('wecom', ''), mode: 'stream' }],
     [/allow_from/, { ...draftOf('telegram', ''), allow_from: [] }],
     [/allow_from/, { ...draftOf('telegram', ''), allow_from: ['*'] }],
     [/app_secret must be the bot token/, { ...draftOf('telegram', ''), app_id: '999999' }],

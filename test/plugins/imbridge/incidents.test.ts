@@ -90,7 +90,7 @@ test('an incident is told with buttons, acknowledged by who is linked, and its t
   );
 
   await press(0, 'U2');
-  await settled(() => since().some((text) => text.includes('linked account')), since);
+  await settled(() => since().some((text) => text.includes('Link your account')), since);
   assert.equal((await now()).status, 'open');
   await press(0, 'U1');
   await settled(() => since().some((text) => text.includes('acknowledged by vera')), since);
@@ -140,7 +140,7 @@ test('an incident is told with buttons, acknowledged by who is linked, and its t
 test('the button that silences does so for two hours from when it was pressed, once, and for a linked account alone', async (t) => {
   const { office, app, since, incident, press, now } = await told(t);
   await press(1, 'U2');
-  await settled(() => since().some((text) => text.includes('linked account')), since);
+  await settled(() => since().some((text) => text.includes('Link your account')), since);
   assert.equal((await now()).status, 'open');
   const pressed = office.now();
   await press(1, 'U1');

@@ -141,12 +141,12 @@ test('every command in a chat, by every role: what the API refuses is refused th
   office.people.bob.status = 'disabled';
   assert.match(
     await answer(office, app, { text: `/ack ${incident}`, from: 'U1' }),
-    /linked account/,
+    /Link your account/,
   );
   assert.match(await answer(office, app, { text: '/unlink', from: 'U0' }), /no longer linked/);
   assert.match(
     await answer(office, app, { text: `/ack ${incident}`, from: 'U0' }),
-    /linked account/,
+    /Link your account/,
   );
 });
 

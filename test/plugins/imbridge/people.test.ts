@@ -64,7 +64,7 @@ test('whoever is not linked and not allowed is told how, or, where everybody fin
     await office.connect('slack', { allow_from: [] }),
     await office.connect('telegram', { allow_from: ['U5'] }),
   ];
-  assert.match(await answerTo(office, slack, { text: 'How are things?' }), /linked account/);
+  assert.match(await answerTo(office, slack, { text: 'How are things?' }), /Link your account/);
   assert.match(
     await answerTo(office, slack, { text: '/incidents', from: 'U4' }),
     /linked accounts/,
@@ -204,7 +204,7 @@ test('a change is approved by buttons that are good for what was shown, by peopl
   );
   assert.match(
     await answerTo(office, app, { text: `/approve ${others}`, from: 'U9' }),
-    /linked account/,
+    /Link your account/,
   );
   assert.match(
     await answerTo(office, app, { text: own, from: 'U1', pressed: true }),

@@ -462,7 +462,7 @@ test('a method that no platform uses is answered 405, whether or not there is su
       assert.match(answer.headers.get('allow')!, /GET.*POST/);
       const { error, message } = (await answer.json()) as { error: string; message: string };
       assert.deepEqual(
-        [error, message.includes(`does not answer ${method}`)],
+        [error, message.includes(`does not support ${method}`)],
         ['not_found', true],
         message,
       );

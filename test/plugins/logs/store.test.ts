@@ -285,7 +285,7 @@ describe('what the store keeps', () => {
       'intact',
     ]);
     assert.equal(told.length, 1);
-    assert.match(told[0]!, /1 lines cannot be read: the block .* section 0 does not hold/);
+    assert.match(told[0]!, /1 lines cannot be read: The block .* section 0 does not hold/);
     assert.match(opened.store.status().damage.join(), /does not hold what was written/);
     assert.ok(
       !told.join().includes(opened.folder),

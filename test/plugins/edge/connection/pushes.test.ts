@@ -58,7 +58,7 @@ test('an edge pushes through its tunnel, under the limits and with the stamp tha
   await t.test('what no route would take is refused in its words', async () => {
     const cases: [() => Promise<unknown>, string, RegExp][] = [
       [() => push('jobs 1\n', { to: '/api/v1/edges' }), 'not_found', /no push route/],
-      [() => push('jobs 1\n', { type: 'image/png' }), 'invalid_argument', /takes text\/plain/],
+      [() => push('jobs 1\n', { type: 'image/png' }), 'invalid_argument', /accepts text\/plain/],
       [() => push('jobs 1\n', { encoding: 'br' }), 'invalid_argument', /the encoding br/],
       [() => push('', {}), 'invalid_argument', /no body/],
       [() => push('{{{', {}), 'invalid_argument', /./],

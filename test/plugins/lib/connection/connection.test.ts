@@ -92,7 +92,7 @@ test('every way in which a server fails has a code of its own', async (t) => {
     [
       'not_that_product',
       await peer(t, (_, res) => res.end('<html>welcome</html>')),
-      /not as Loki does/,
+      /not like Loki/,
     ],
     ['not_that_product', await peer(t, (_, res) => res.writeHead(404).end()), /status 404/],
     [
