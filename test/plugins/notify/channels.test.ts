@@ -153,8 +153,8 @@ test('what no channel can be is refused with the field and the reason, and no se
       { ...good, channel_type: 'slack', secret: 's3cr3t' },
       /secret must be empty: channels of Slack have none/,
     ],
-    [{ ...good, channel_type: 'dingtalk' }, /endpoint has an access_token/],
-    [{ ...good, channel_type: 'wecom' }, /endpoint has a key/],
+    [{ ...good, channel_type: 'dingtalk' }, /endpoint must have an access_token/],
+    [{ ...good, channel_type: 'wecom' }, /endpoint must have a key/],
     [
       { ...good, channel_type: 'telegram', endpoint: '-100123' },
       /secret is required for a channel of Telegram/,
@@ -442,7 +442,7 @@ test('settings bring channels, whose address nobody else can change or delete', 
   );
   assert.match(
     (await ask('DELETE', `${path}/${channel.id}`)).body.message,
-    /the channel Pager comes from the setting notify\.slack_url/,
+    /The channel Pager comes from the setting notify\.slack_url/,
   );
   await house.reload('notify');
   assert.equal((await ask('GET', path)).body.total, 1, 'a reload brings no second one');

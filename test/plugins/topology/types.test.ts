@@ -180,7 +180,7 @@ test('a schema that could not be compiled or run safely is refused with the plac
     [{ $ref: 'http://169.254.169.254/x.json' }, /schema\.\$ref is not supported/],
     [{ properties: { a: { $ref: '#' } } }, /schema\.properties\.a\.\$ref is not supported/],
     [{ $id: 'x' }, /is not supported/],
-    [{ definitions: {} }, /definitions is no keyword/],
+    [{ definitions: {} }, /definitions is not a supported keyword/],
     [{ type: 'string' }, /schema\.type must be object/],
     [{ type: 'nothing' }, /schema\.type must be object/],
     [{ properties: { a: { type: 'nothing' } } }, /is no JSON Schema/],

@@ -82,7 +82,7 @@ test('a recording is sealed, reads as it was written, and does not open when any
 
   const bytes = readFileSync(path);
   assert.equal(bytes.includes('secret'), false);
-  await assert.rejects(read({ ...place, name: '2' }), /recording 2 is damaged/);
+  await assert.rejects(read({ ...place, name: '2' }), /Recording 2 is damaged/);
   await assert.rejects(read({ ...place, key: Buffer.alloc(32, 8) }), /is damaged/);
   for (const at of [9, 40, bytes.length - 1]) {
     const altered = Buffer.from(bytes);
