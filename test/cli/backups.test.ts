@@ -71,7 +71,7 @@ test('data is backed up while svc serves, proven, lost and brought back', async 
   await t.test('verify proves one, and names what is wrong with another', async () => {
     const good = await svc(['backup', 'verify', join(folder, 'kept', 'today')]);
     assert.equal(good.code, 0);
-    assert.match(good.stdout, /^ok .*today: made 20\d\d-.* rows in \d+ tables$/m);
+    assert.match(good.stdout, /^ok .*today: created 20\d\d-.* rows in \d+ tables$/m);
     cpSync(join(folder, 'kept', 'today'), join(folder, 'bent'), { recursive: true });
     const file = join(folder, 'bent', 'svc.db');
     const bytes = readFileSync(file);
