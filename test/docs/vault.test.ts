@@ -42,7 +42,7 @@ const headings = [
   'First three readings',
   'Causes, likeliest first',
   'Fix',
-  'How to see that it worked',
+  'Verify',
   'How to prevent it',
 ];
 
