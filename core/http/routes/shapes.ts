@@ -89,27 +89,27 @@ export class RouteShapes {
  */
 const known = new Map<string, ValidateFunction>();
 const maxKnown = 4_000;
-const compilers = new Map<string, Ajv2020>();
+const compilers: Record<string, Ajv2020> = {};
 
 function compiled(schema: Schema, dialect: Dialect, isOfPack: boolean): ValidateFunction {
-  const kind = `${dialect}${isOfPack ? ' of a pack' : ''}`;
-  const key = `${kind}\n${JSON.stringify(schema)}`;
-  const found = known.get(key);
-  if (found !== undefined) {
-    return found;
+  const kind = `${dialect} ${isOfPack}`;
+  const key = kind + JSON.stringify(schema);
+  let check = known.get(key);
+  if (check === undefined) {
+    const compiler = (compilers[kind] ??= new Ajv2020({
+      ...common,
+      ...dialects[dialect],
+      ...(isOfPack && linearPatterns),
+    }));
+    const whole = closed(schema);
+    check = compiler.compile(whole);
+    // Else the compiler would keep it, beyond its place here.
+    compiler.removeSchema(whole);
+    if (known.size >= maxKnown) {
+      known.delete(known.keys().next().value!);
+    }
+    known.set(key, check);
   }
-  const compiler =
-    compilers.get(kind) ??
-    new Ajv2020({ ...common, ...dialects[dialect], ...(isOfPack && linearPatterns) });
-  compilers.set(kind, compiler);
-  const whole = closed(schema);
-  const check = compiler.compile(whole);
-  // Else the compiler would keep it, beyond its place here.
-  compiler.removeSchema(whole);
-  if (known.size >= maxKnown) {
-    known.delete(known.keys().next().value!);
-  }
-  known.set(key, check);
   return check;
 }
 
