@@ -28,7 +28,7 @@ export const parts: readonly Part[] = [
   {
     title: 'Run it',
     chapters: [
-      doc('install', 'Install and reach it'),
+      doc('install', 'Install'),
       doc('upgrading', 'Upgrade and roll back'),
       doc('config-files', 'Configuration'),
       doc('roles', 'Users, roles, organizations'),
@@ -48,8 +48,8 @@ export const parts: readonly Part[] = [
     title: 'Understand it',
     chapters: [
       doc('promises', 'Promises and limits'),
-      doc('sizing', 'How large a box'),
-      doc('investigation', 'How a cause is found'),
+      doc('sizing', 'Sizing'),
+      doc('investigation', 'How investigations work'),
       { name: 'security', title: 'Security', file: 'SECURITY.md' },
     ],
   },
