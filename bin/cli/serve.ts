@@ -36,7 +36,7 @@ export const command: Command = {
       beforePlugins: ({ dataDir }) => trial.assertStands(dataDir),
     };
     const code = await serve(options, (running) => {
-      trial.ready(running.dataDir);
+      trial.ready();
       followFiles(running, options.environment);
     });
     return { data: undefined, text: () => '', code: code as ExitCode };

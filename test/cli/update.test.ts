@@ -78,8 +78,8 @@ function endsSoon(root: string): void {
 function comesLate(root: string): void {
   const file = join(root, 'bin/upkeep/update/trial-start.ts');
   const waits =
-    'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_000);\n    setTimeout(() => process.exit(7), 1_000);\n    const trial = beginTrial';
-  writeFileSync(file, readFileSync(file, 'utf8').replace('const trial = beginTrial', waits));
+    'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_000);\n    setTimeout(() => process.exit(7), 1_000);\n    const update = Update.start';
+  writeFileSync(file, readFileSync(file, 'utf8').replace('const update = Update.start', waits));
   neverReady(root);
 }
 

@@ -16,7 +16,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { readRecord } from '../../bin/upkeep/update/record.ts';
+import { readPlan } from '../../bin/upkeep/update/files.ts';
 import { say } from '../bench/tunnel-stand.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { KeptProgram, killPlan } from '../kept-program.ts';
@@ -177,7 +177,7 @@ async function round(
 async function settled(program: string, kept: KeptProgram): Promise<void> {
   let ended = false;
   for (const deadline = Date.now() + 60_000; ; await pause(100)) {
-    const record = readRecord(program);
+    const record = readPlan(program);
     if (record === undefined || existsSync(`${program}.next`)) {
       return;
     }

@@ -6,25 +6,25 @@ import { compare } from 'semver';
 
 import { type Call, type Command, type Result, Failure, usageFailure } from 'svc/cli';
 import { openDataFolder } from '../data-folder.ts';
+import { backupBefore, changedTables } from '../update/data-since.ts';
 import { withProgress } from '../../product/with-progress.ts';
 import { errors } from '../update/errors.ts';
 import { fetchVersion } from '../update/fetch.ts';
-import { besides, readPreviousCard, readRecord, removeRecord } from '../update/record.ts';
+import { besides, readPlan, readPrevious, readProgress, removePlan } from '../update/files.ts';
 import { rehearse } from '../update/rehearsal.ts';
 import { assertSigned, keepKey, trustedKey } from '../update/release-key.ts';
 import {
   backUp,
-  discardNext,
   type Outcome,
   replace,
   type Tried,
   releaseKeyOf,
   tryVersion,
-  type Update,
+  type Replacement,
   versionOf,
 } from '../update/replace.ts';
 import { keeperOf, serviceData } from '../update/service.ts';
-import { backupBefore, beginTrial, changedTables, isUnsteady } from '../update/trial.ts';
+import { discardNext, Update } from '../update/update.ts';
 import { withUpdateLock } from '../update/lock.ts';
 
 export const command: Command = {
@@ -81,7 +81,7 @@ export const command: Command = {
     if (call.has('settle')) {
       return settled(dataDir, product.version, nativeBinding);
     }
-    const update: Update = {
+    const how: Replacement = {
       program,
       dataDir,
       nativeBinding,
@@ -91,13 +91,13 @@ export const command: Command = {
       say: (line) => void process.stderr.write(`${line}\n`),
     };
     return await withUpdateLock(besides(program).lock, async () =>
-      call.has('back') ? await goBack(call, update) : await goOn(call, update),
+      call.has('back') ? await goBack(call, how) : await goOn(call, how),
     );
   },
 };
 
-async function goOn(call: Call, update: Update): Promise<Result> {
-  const { program, dataDir } = update;
+async function goOn(call: Call, how: Replacement): Promise<Result> {
+  const { program, dataDir } = how;
   const from = call.optionalOperand(0);
   if (from === undefined || call.has('with-backup')) {
     throw usageFailure(
@@ -138,7 +138,7 @@ async function goOn(call: Call, update: Update): Promise<Result> {
     }
     const backup = await withProgress('Backing up', async () => backUp(program, dataDir));
     const nextKey = releaseKeyOf(next, dataDir);
-    const outcome = await replace(update, tried);
+    const outcome = await replace(how, tried);
     if (key !== undefined && 'serves' in outcome) {
       keepKey(keptIn, key, call.has('unsigned') ? undefined : nextKey);
     }
@@ -148,53 +148,54 @@ async function goOn(call: Call, update: Update): Promise<Result> {
   }
 }
 
-async function goBack(call: Call, update: Update): Promise<Result> {
-  const { program, dataDir, nativeBinding } = update;
+async function goBack(call: Call, how: Replacement): Promise<Result> {
+  const { program, dataDir, nativeBinding } = how;
   // It never settles by itself: it has served, so that only a person may give up what it has written.
-  const unsteady = isUnsteady(program, dataDir);
+  const update = Update.of(program, nativeBinding);
+  const unsteady = update?.isUnsteady && readProgress(dataDir)?.id === update.plan.id;
   if (!unsteady) {
     assertSettled(program);
   }
   const { previous, next } = besides(program);
-  const card = readPreviousCard(program);
-  if (!existsSync(previous) || card === undefined) {
+  const before = readPrevious(program);
+  if (!existsSync(previous) || before === undefined) {
     throw new Failure(
       1,
       'not_found',
       `there is no earlier version next to ${program}: name one, with --downgrade if it is older`,
     );
   }
-  if (versionOf(program, dataDir) !== card.replacedBy) {
+  if (versionOf(program, dataDir) !== before.replacedBy) {
     throw new Failure(
       1,
       'conflict',
       `"svc update" did not install the current program, so ${previous} is not the version before it: name a version instead`,
     );
   }
-  const since = { dataDir, beganAt: card.at, to: card.replacedBy };
+  const since = { dataDir, beganAt: before.at, to: before.replacedBy };
   const isChanged = changedTables(since, nativeBinding);
   if (isChanged && !call.has('with-backup')) {
     throw new Failure(
       1,
       'conflict',
-      `svc ${card.replacedBy} has changed tables that ${card.version} cannot read: add --with-backup to restore the data from before the update; data written since is kept aside`,
+      `svc ${before.replacedBy} has changed tables that ${before.version} cannot read: add --with-backup to restore the data from before the update; data written since is kept aside`,
     );
   }
   const restore = isChanged ? backupBefore(since) : undefined;
   if (unsteady) {
-    removeRecord(program);
+    removePlan(program);
   }
   linkSync(previous, next);
   try {
     const tried = {
-      from: card.replacedBy,
-      version: card.version,
+      from: before.replacedBy,
+      version: before.version,
       migrations: [],
       keepsWayBack: true,
     };
     const backup = await withProgress('Backing up', async () => backUp(program, dataDir));
     return told(
-      await replace({ ...update, ...(restore !== undefined && { restore }) }, tried),
+      await replace({ ...how, ...(restore !== undefined && { restore }) }, tried),
       tried,
       backup,
     );
@@ -206,7 +207,7 @@ async function goBack(call: Call, update: Update): Promise<Result> {
 /** Settles an update as root, before the user of the service may open anything. */
 function settled(dataDir: string, version: string, nativeBinding: string | undefined): Result {
   try {
-    beginTrial(dataDir, version, nativeBinding);
+    Update.start(dataDir, version, nativeBinding);
     return { data: { settled: true }, text: () => '' };
   } catch (error) {
     // The version before is in place, which is what is started next.
@@ -244,12 +245,12 @@ function secondsOf(call: Call, option: 'deadline' | 'hold', usual: number): numb
  */
 function assertSettled(program: string): void {
   discardNext(program);
-  const record = readRecord(program);
-  if (record !== undefined) {
+  const plan = readPlan(program);
+  if (plan !== undefined) {
     throw new Failure(
       1,
       'conflict',
-      `svc ${record.to} is still on trial: start it, wait until it stays up or is rolled back, then try again`,
+      `svc ${plan.to} is still on trial: start it, wait until it stays up or is rolled back, then try again`,
     );
   }
 }

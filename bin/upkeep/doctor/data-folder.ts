@@ -16,7 +16,7 @@ import { join } from 'node:path';
 
 import type { Environment } from '../../../core/boot/index.ts';
 import { timestamp } from '../../../core/sdk/index.ts';
-import { markFile, readMark } from '../update/record.ts';
+import { progressFile, readProgress } from '../update/files.ts';
 import type { RunningSvc } from 'svc/cli';
 import { readApplied } from '../config-files/watched-folder.ts';
 import {
@@ -192,7 +192,7 @@ export const database =
 export const update =
   (dataDir: string): Examination =>
   (subject) => {
-    const mark = readMark(dataDir);
+    const mark = readProgress(dataDir);
     if (mark?.takenBack !== undefined) {
       const { from, to, reason, at } = mark.takenBack;
       return warn(
@@ -200,8 +200,8 @@ export const update =
         `svc ${to} was rolled back to ${from} on ${timestamp(at)}, because ${reason}`,
         'check the log of that time before you upgrade again',
         {
-          about: `forget that ${to} was rolled back (${markFile(dataDir)})`,
-          run: () => rmSync(markFile(dataDir)),
+          about: `forget that ${to} was rolled back (${progressFile(dataDir)})`,
+          run: () => rmSync(progressFile(dataDir)),
         },
       );
     }

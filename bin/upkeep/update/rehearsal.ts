@@ -8,7 +8,7 @@ import { databaseName, onlyAdds } from '../../../core/storage/index.ts';
 import { createBackup } from '../backup/backup.ts';
 import { openDataFolder } from '../data-folder.ts';
 import { bootOptionsOver } from '../../serve/small-svc.ts';
-import { migrationsSince } from './trial.ts';
+import { migrationsSince } from './data-since.ts';
 
 export interface Rehearsed {
   readonly version: string;

@@ -1,29 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { syncPath, writeDurably } from '../../../core/storage/index.ts';
 import { connect } from '../../serve/connect.ts';
 import { errors } from './errors.ts';
 import { runningSvc, type PluginSummary } from 'svc/cli';
 import { answerAsOwner, runAsOwner } from './owner.ts';
-import {
-  besides,
-  isSwitched,
-  type PreviousCard,
-  readMark,
-  readRecord,
-  removeRecord,
-  type UpdateRecord,
-  writeMark,
-  writeRecord,
-} from './record.ts';
+import type { UpdatePlan } from './files.ts';
 import type { Rehearsed } from './rehearsal.ts';
 import type { Keeper } from './service.ts';
-import { changedTables, hasHeld, isUnsteady, takeBack } from './trial.ts';
+import { Update } from './update.ts';
 
-export interface Update {
+export interface Replacement {
   /** The file that is replaced; what waits in its place is `<program>.next`. */
   readonly program: string;
   readonly dataDir: string;
@@ -98,15 +86,14 @@ export type Outcome =
   | { readonly unsteady: number };
 
 /**
- * Switches the version: the record, two renames, a restart, and a check of what comes up. Killed at
- * any line, the old version runs or the new one does, and whichever starts continues from the
- * record.
+ * The switch and what follows: two renames, a restart, and a look at what comes up. Killed at any line, the old version serves or the new
+ * one does, and whichever starts goes on with what is written down.
  */
-export async function replace(update: Update, { from, version: to }: Tried): Promise<Outcome> {
-  const { program, dataDir, keeper, deadlineMs, holdMs, restore, say } = update;
+export async function replace(how: Replacement, { from, version: to }: Tried): Promise<Outcome> {
+  const { program, dataDir, keeper, deadlineMs, holdMs, restore, nativeBinding, say } = how;
   const runs = runningSvc(dataDir) !== undefined || keeper.isService;
   const active = await activePlugins(dataDir);
-  const record: UpdateRecord = {
+  const plan: UpdatePlan = {
     id: randomUUID(),
     state: 'trial',
     from,
@@ -118,9 +105,7 @@ export async function replace(update: Update, { from, version: to }: Tried): Pro
     starts: 0,
     ...(restore !== undefined && { restore }),
   };
-  writeRecord(program, record);
-  writeMark(dataDir, { id: record.id, program });
-  switchTo(program, { version: from, replacedBy: to, at: record.beganAt });
+  const update = Update.switch(program, plan, nativeBinding);
   say(`svc ${to} is installed, with ${from} kept next to it`);
   if (!runs) {
     return { serves: false };
@@ -129,103 +114,73 @@ export async function replace(update: Update, { from, version: to }: Tried): Pro
   if (!keeper.isService) {
     say('svc was stopped; start it again, unless a service manager does that');
   }
-  return await judged(update, record, active);
-}
-
-/**
- * Discards a prepared version. The record first: without the waiting file it would mean a switch.
- */
-export function discardNext(program: string): void {
-  if (!isSwitched(program)) {
-    removeRecord(program);
-    rmSync(besides(program).next, { force: true });
+  const early = await untilReady(how, update);
+  if (early !== undefined) {
+    return early;
   }
+  say(`svc ${to} is ready`);
+  const failed = await failedOf(dataDir, active);
+  return failed.length > 0 && !update.hasChangedTables
+    ? await undone(how, update, `${failed.join(', ')} failed in it`)
+    : await untilHeld(how, update);
 }
 
-/** Leaves a complete program in place at every moment. */
-function switchTo(program: string, card: PreviousCard): void {
-  const { next, previous, previousCard } = besides(program);
-  const held = `${previous}.held`;
-  rmSync(held, { force: true });
-  linkSync(program, held);
-  renameSync(held, previous);
-  writeDurably(previousCard, JSON.stringify(card), 0o644);
-  renameSync(next, program);
-  syncPath(dirname(program));
-}
-
-/** Waits until the new version has held, or the previous one is back. */
-async function judged(
-  update: Update,
-  record: UpdateRecord,
-  active: ReadonlySet<string>,
-): Promise<Outcome> {
-  const { program, dataDir, keeper, deadlineMs, nativeBinding, say } = update;
-  const deadline = performance.now() + deadlineMs;
+/** Undefined once the new version is ready; else how the update ended before that. */
+async function untilReady(how: Replacement, update: Update): Promise<Outcome | undefined> {
+  const deadline = performance.now() + how.deadlineMs;
   for (;;) {
-    const mark = readMark(dataDir);
-    if (mark?.id !== record.id || mark.takenBack !== undefined) {
-      return mark?.takenBack === undefined
-        ? { serves: true }
-        : { takenBack: mark.takenBack.reason };
+    const { progress } = update;
+    if (progress === undefined) {
+      return { serves: true };
     }
-    if (mark.readyAt !== undefined) {
-      break;
+    if (progress.takenBack !== undefined) {
+      return { takenBack: progress.takenBack.reason };
+    }
+    if (progress.readyAt !== undefined) {
+      return undefined;
     }
     if (performance.now() > deadline) {
-      const { starts } = readRecord(program) ?? record;
-      if (!keeper.isService && starts === 0) {
-        return { serves: false };
-      }
-      return await undone(update, record, `it was not ready within ${deadlineMs / 1_000} s`);
+      const { starts } = (again(how) ?? update).plan;
+      return !how.keeper.isService && starts === 0
+        ? { serves: false }
+        : await undone(how, update, `it was not ready within ${how.deadlineMs / 1_000} s`);
     }
     await pause(100);
   }
-  say(`svc ${record.to} is ready`);
-  const failed = await failedOf(dataDir, active);
-  if (failed.length > 0 && !changedTables(record, nativeBinding)) {
-    return await undone(update, record, `${failed.join(', ')} failed in it`);
-  }
-  for (
-    const until = performance.now() + record.holdMs + deadlineMs;
-    performance.now() < until;
-    await pause(100)
-  ) {
-    const mark = readMark(dataDir);
-    if (mark?.id !== record.id || mark.heldAt !== undefined) {
-      hasHeld(dataDir, { id: record.id, program });
-      return { serves: true };
-    }
-    if (mark.takenBack !== undefined) {
-      return { takenBack: mark.takenBack.reason };
-    }
-  }
-  if (isUnsteady(program, dataDir)) {
-    return { unsteady: readRecord(program)?.starts ?? 0 };
-  }
-  // It ended after it had been ready, and nothing starts it again: the next start goes on with the trial.
-  return { serves: false };
 }
 
-/** Rolls back: nothing runs while the data is restored; afterwards the previous version does. */
-async function undone(
-  { program, dataDir, keeper, nativeBinding }: Update,
-  record: UpdateRecord,
-  reason: string,
-): Promise<Outcome> {
-  // First, so that a start that comes in between does not go on with the new version. The mark, too: a start that counts itself writes the record.
-  writeRecord(program, { ...(readRecord(program) ?? record), state: 'back', reason });
-  const { from, to } = record;
-  writeMark(dataDir, {
-    ...(readMark(dataDir) ?? { id: record.id, program }),
-    takenBack: { from, to, reason, at: Date.now() },
-  });
-  await keeper.stop();
-  const current = readRecord(program);
-  if (current?.id === record.id) {
-    takeBack(program, current, reason, nativeBinding);
+/** Waits until the new version has held, or does not. */
+async function untilHeld(how: Replacement, update: Update): Promise<Outcome> {
+  const until = performance.now() + how.holdMs + how.deadlineMs;
+  for (; performance.now() < until; await pause(100)) {
+    const { progress } = update;
+    if (progress === undefined || progress.heldAt !== undefined) {
+      update.forget();
+      return { serves: true };
+    }
+    if (progress.takenBack !== undefined) {
+      return { takenBack: progress.takenBack.reason };
+    }
   }
-  await keeper.start();
+  const now = again(how);
+  // One that ended after it had been ready, and that nothing starts again: the next start goes on with the trial.
+  return now?.isUnsteady ? { unsteady: now.plan.starts } : { serves: false };
+}
+
+/** The update as it is written down by now: each start counts itself. */
+const again = ({ program, nativeBinding }: Replacement): Update | undefined =>
+  Update.of(program, nativeBinding);
+
+/** Nothing serves while the data go back; what serves then is the version before. */
+async function undone(how: Replacement, update: Update, reason: string): Promise<Outcome> {
+  // First, so that a start that comes in between does not go on with the new version.
+  update.giveUp(reason);
+  await how.keeper.stop();
+  const current = again(how);
+  if (current?.plan.id === update.plan.id) {
+    current.rollBack(reason);
+  }
+  await how.keeper.start();
   return { takenBack: reason };
 }
 

@@ -1,4 +1,4 @@
-import { assertNotTakenBack, beginTrial, hasHeld, markTrial, type Trial } from './trial.ts';
+import { assertNotRolledBack, Update } from './update.ts';
 
 /**
  * Start of svc that may be one of a version on trial: notified when it begins, when it serves, and
@@ -7,7 +7,7 @@ import { assertNotTakenBack, beginTrial, hasHeld, markTrial, type Trial } from '
 export class TrialStart {
   readonly #version: string;
   readonly #nativeBinding: string | undefined;
-  #trial: Trial | undefined;
+  #update: Update | undefined;
   #late: NodeJS.Timeout | undefined;
 
   constructor(version: string, nativeBinding: string | undefined) {
@@ -16,34 +16,32 @@ export class TrialStart {
   }
 
   begin(dataDir: string): void {
-    const trial = beginTrial(dataDir, this.#version, this.#nativeBinding);
-    this.#trial = trial;
-    if (trial !== undefined) {
+    const update = Update.start(dataDir, this.#version, this.#nativeBinding);
+    this.#update = update;
+    if (update !== undefined) {
+      const { deadlineMs } = update.plan;
       // Whoever starts it again starts the version before, after three such ends or once it is given up.
       this.#late = setTimeout(() => {
         process.stderr.write(
-          `svc: this version is on trial and was not ready within ${trial.deadlineMs / 1_000} s; stopping\n`,
+          `svc: this version is on trial and was not ready within ${deadlineMs / 1_000} s; stopping\n`,
         );
         process.exit(1);
-      }, trial.deadlineMs);
+      }, deadlineMs);
       this.#late.unref();
     }
   }
 
   /** Asserts that it still stands, once it has the lock of the data. */
   assertStands(dataDir: string): void {
-    assertNotTakenBack(dataDir, this.#version);
+    assertNotRolledBack(dataDir, this.#version);
   }
 
-  ready(dataDir: string): void {
+  ready(): void {
     clearTimeout(this.#late);
-    const trial = this.#trial;
-    if (trial !== undefined) {
-      markTrial(dataDir, trial, 'readyAt');
-      setTimeout(() => {
-        markTrial(dataDir, trial, 'heldAt');
-        hasHeld(dataDir, trial);
-      }, trial.holdMs).unref();
+    const update = this.#update;
+    if (update !== undefined) {
+      update.ready();
+      setTimeout(() => update.hold(), update.plan.holdMs).unref();
     }
   }
 }

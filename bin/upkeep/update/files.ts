@@ -11,15 +11,15 @@ export const besides = (program: string) => ({
   /** Fetched, checked and tried; until the switch. */
   next: `${program}.next`,
   previous: `${program}.previous`,
-  /** Card of the previous version, with the time since which it has been that. */
-  previousCard: `${program}.previous.json`,
-  record: `${program}.update.json`,
+  /** What the version before was, and since when it has been that. */
+  previousNote: `${program}.previous.json`,
+  plan: `${program}.update.json`,
   key: `${program}.release-key`,
   lock: `${program}.update.lock`,
 });
 
-/** An update that has not proved itself: from before the switch until the new version has held, or the one before is back. */
-export interface UpdateRecord {
+/** An update as it is written down beside the program: from before the switch until the new version has held, or the one before is back. */
+export interface UpdatePlan {
   readonly id: string;
   readonly state: 'trial' | 'back';
   readonly from: string;
@@ -36,11 +36,8 @@ export interface UpdateRecord {
   readonly restore?: string;
 }
 
-/**
- * Mark in the data folder, which svc may write even if it may not write to its program: where the
- * record is, and its outcome.
- */
-export interface UpdateMark {
+/** Progress of an update, in the data folder, which svc may write where it may not write to its program. */
+export interface UpdateProgress {
   readonly id: string;
   readonly program: string;
   /** Time when the new version was first ready; what it has acknowledged since is kept. */
@@ -55,41 +52,42 @@ export interface UpdateMark {
   };
 }
 
-export const markFile = (dataDir: string): string => join(dataDir, 'update.json');
+export const progressFile = (dataDir: string): string => join(dataDir, 'update.json');
 
-export const readRecord = (program: string): UpdateRecord | undefined =>
-  read<UpdateRecord>(besides(program).record);
-export const readMark = (dataDir: string): UpdateMark | undefined =>
-  read<UpdateMark>(markFile(dataDir));
+export const readPlan = (program: string): UpdatePlan | undefined =>
+  read<UpdatePlan>(besides(program).plan);
+export const readProgress = (dataDir: string): UpdateProgress | undefined =>
+  read<UpdateProgress>(progressFile(dataDir));
 
-export const writeRecord = (program: string, record: UpdateRecord): void =>
-  writeDurably(besides(program).record, JSON.stringify(record), 0o644);
+export const writePlan = (program: string, plan: UpdatePlan): void =>
+  writeDurably(besides(program).plan, JSON.stringify(plan), 0o644);
 
-/** Writes the mark, also as root for the user of the folder, who continues with it. */
-export function writeMark(dataDir: string, mark: UpdateMark): void {
-  writeDurably(markFile(dataDir), JSON.stringify(mark));
+/** Also by root for the user of the folder, who goes on with it. */
+export function writeProgress(dataDir: string, progress: UpdateProgress): void {
+  writeDurably(progressFile(dataDir), JSON.stringify(progress));
   if (process.getuid?.() === 0) {
     const { uid, gid } = statSync(dataDir);
-    lchownSync(markFile(dataDir), uid, gid);
+    lchownSync(progressFile(dataDir), uid, gid);
   }
 }
 
-export function removeRecord(program: string): void {
-  rmSync(besides(program).record, { force: true });
+export function removePlan(program: string): void {
+  rmSync(besides(program).plan, { force: true });
   syncPath(dirname(program));
 }
 
-/** Returns whether the switch was made: until then the file of the waiting version exists. */
+/** Whether the switch is made: the version that waits for it has a file of its own until then. */
 export const isSwitched = (program: string): boolean => !existsSync(besides(program).next);
 
-export interface PreviousCard {
+/** The version before, which stays beside the program. */
+export interface Previous {
   readonly version: string;
   readonly replacedBy: string;
   readonly at: number;
 }
 
-export const readPreviousCard = (program: string): PreviousCard | undefined =>
-  read<PreviousCard>(besides(program).previousCard);
+export const readPrevious = (program: string): Previous | undefined =>
+  read<Previous>(besides(program).previousNote);
 
 /**
  * Reads a file that is always written atomically; undefined if it is missing, or from another
