@@ -8,7 +8,7 @@ import { errors } from './errors.ts';
 import type { UpdatePlan } from './files.ts';
 import { runAsOwner } from './owner.ts';
 
-/** Whether migrations that the version before cannot go on with were made since the update began. */
+/** Returns true if migrations that the version before cannot go on with were made since the update began. */
 export function changedTables(
   { dataDir, beganAt }: Pick<UpdatePlan, 'dataDir' | 'beganAt'>,
   nativeBinding: string | undefined,
@@ -18,7 +18,7 @@ export function changedTables(
   );
 }
 
-/** `plugin 012-what.sql` of each. */
+/** Returns the migrations made since a moment, `plugin 012-what.sql` of each. */
 export function migrationsSince(
   dataDir: string,
   since: number,

@@ -11,7 +11,7 @@ export const besides = (program: string) => ({
   /** Fetched, checked and tried; until the switch. */
   next: `${program}.next`,
   previous: `${program}.previous`,
-  /** What the version before was, and since when it has been that. */
+  /** Note about the version before, with the time since which it has been that. */
   previousNote: `${program}.previous.json`,
   plan: `${program}.update.json`,
   key: `${program}.release-key`,
@@ -62,7 +62,7 @@ export const readProgress = (dataDir: string): UpdateProgress | undefined =>
 export const writePlan = (program: string, plan: UpdatePlan): void =>
   writeDurably(besides(program).plan, JSON.stringify(plan), 0o644);
 
-/** Also by root for the user of the folder, who goes on with it. */
+/** Writes the progress, also as root for the user of the folder, who continues with it. */
 export function writeProgress(dataDir: string, progress: UpdateProgress): void {
   writeDurably(progressFile(dataDir), JSON.stringify(progress));
   if (process.getuid?.() === 0) {
@@ -76,10 +76,10 @@ export function removePlan(program: string): void {
   syncPath(dirname(program));
 }
 
-/** Whether the switch is made: the version that waits for it has a file of its own until then. */
+/** Returns true once the switch is made: the version that waits for it has a file of its own until then. */
 export const isSwitched = (program: string): boolean => !existsSync(besides(program).next);
 
-/** The version before, which stays beside the program. */
+/** Version before the current one, which stays beside the program. */
 export interface Previous {
   readonly version: string;
   readonly replacedBy: string;

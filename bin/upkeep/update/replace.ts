@@ -86,7 +86,7 @@ export type Outcome =
   | { readonly unsteady: number };
 
 /**
- * The switch and what follows: two renames, a restart, and a look at what comes up. Killed at any line, the old version serves or the new
+ * Makes the switch and follows it: two renames, a restart, and a look at what comes up. Killed at any line, the old version serves or the new
  * one does, and whichever starts goes on with what is written down.
  */
 export async function replace(how: Replacement, { from, version: to }: Tried): Promise<Outcome> {
@@ -125,7 +125,7 @@ export async function replace(how: Replacement, { from, version: to }: Tried): P
     : await untilHeld(how, update);
 }
 
-/** Undefined once the new version is ready; else how the update ended before that. */
+/** Returns undefined once the new version is ready; else the outcome of an update that ended before. */
 async function untilReady(how: Replacement, update: Update): Promise<Outcome | undefined> {
   const deadline = performance.now() + how.deadlineMs;
   for (;;) {
@@ -167,11 +167,11 @@ async function untilHeld(how: Replacement, update: Update): Promise<Outcome> {
   return now?.isUnsteady ? { unsteady: now.plan.starts } : { serves: false };
 }
 
-/** The update as it is written down by now: each start counts itself. */
+/** Reads the update again: each start counts itself. */
 const again = ({ program, nativeBinding }: Replacement): Update | undefined =>
   Update.of(program, nativeBinding);
 
-/** Nothing serves while the data go back; what serves then is the version before. */
+/** Gives the update up and rolls it back. Nothing serves while the data go back; what serves then is the version before. */
 async function undone(how: Replacement, update: Update, reason: string): Promise<Outcome> {
   // First, so that a start that comes in between does not go on with the new version.
   update.giveUp(reason);

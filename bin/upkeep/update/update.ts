@@ -111,12 +111,12 @@ export class Update {
     return progress?.readyAt === undefined ? 'trial' : 'ready';
   }
 
-  /** Whether the new version was ready, and yet is started again and again. */
+  /** True if the new version was ready, and yet is started again and again. */
   get isUnsteady(): boolean {
     return this.state === 'ready' && this.#plan.starts > maxStarts;
   }
 
-  /** Whether the version before cannot go on with the tables as they are. */
+  /** True if the version before cannot go on with the tables as they are. */
   get hasChangedTables(): boolean {
     return changedTables(this.#plan, this.#nativeBinding);
   }
@@ -151,18 +151,18 @@ export class Update {
     return true;
   }
 
-  /** The new version serves: from here on its data are not given up. */
+  /** Notes that the new version serves: from here on its data are not given up. */
   ready(): void {
     this.#reach('readyAt');
   }
 
-  /** It has served for long enough. */
+  /** Notes that it has served for long enough. */
   hold(): void {
     this.#reach('heldAt');
     this.forget();
   }
 
-  /** Nothing remembers an update that has held but the version before, which stays beside. */
+  /** Removes what remembers an update that has held; the version before stays beside. */
   forget(): void {
     const { id, dataDir } = this.#plan;
     if (readPlan(this.program)?.id === id && mayReplace(this.program)) {
@@ -252,7 +252,7 @@ export function discardNext(program: string): void {
 }
 
 /**
- * Whoever keeps svc running may start the version on trial once more in the moment in which it is given up, when neither its lock nor its
+ * Refuses a start of a version that was given up. Whoever keeps svc running may start the version on trial once more in the moment in which it is given up, when neither its lock nor its
  * plan tells of it yet. Such a process is of that version though its program has not been put in place since; or it is older than the progress.
  * Asked at the start, and again where it has the lock of the data.
  */
