@@ -209,7 +209,7 @@ export class Update {
   #count(state: UpdateState): void {
     this.#write({ starts: this.#plan.starts + 1 });
     if (this.#plan.starts > maxStarts && !(state === 'ready' && this.hasChangedTables)) {
-      const reason = `it was started ${maxStarts} times and did not stay`;
+      const reason = `it was started ${maxStarts} times and did not stay up`;
       this.rollBack(reason);
       throw rolledBack(this.#plan, reason);
     }
