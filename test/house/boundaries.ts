@@ -26,6 +26,7 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   'edge-protocol': [],
   output: [],
   cli: [],
+  zip: [],
   seeded: [],
   connection: [],
   im: [],

@@ -1,4 +1,4 @@
-import { ParseRefusal, Zip } from './zip.ts';
+import { ParseRefusal, Parts } from './parts.ts';
 
 /** A tag as it stands in the text, or the text between two. */
 interface Piece {
@@ -13,16 +13,16 @@ const scan = /<(\/?)([A-Za-z][\w:.-]*)((?:\s[^<>]*?)?)(\/?)>|([^<]+)/g;
 
 /** A Word document as markdown: headings, lists, tables, links; fields, pictures and what was deleted are left out. */
 export function docxText(bytes: Buffer): string {
-  const zip = new Zip(bytes);
-  const document = zip.text(main);
-  if (document === undefined || !zip.names.has('[Content_Types].xml')) {
+  const parts = new Parts(bytes);
+  const document = parts.text(main);
+  if (document === undefined || !parts.has('[Content_Types].xml')) {
     throw new ParseRefusal(
       'the file is a zip archive but not a .docx; unpack it and upload its contents',
     );
   }
   const [styles, links] = [
-    headingStyles(zip.text('word/styles.xml') ?? ''),
-    linksOf(zip.text('word/_rels/document.xml.rels') ?? ''),
+    headingStyles(parts.text('word/styles.xml') ?? ''),
+    linksOf(parts.text('word/_rels/document.xml.rels') ?? ''),
   ];
   if (/<!DOCTYPE|<!ENTITY/i.test(document)) {
     throw new ParseRefusal('the file defines XML entities, which Word documents do not have');

@@ -1,7 +1,7 @@
 import { readFileSync, writeSync } from 'node:fs';
 
 import { docxText } from './docx.ts';
-import { ParseRefusal } from './zip.ts';
+import { ParseRefusal } from './parts.ts';
 
 /** Output of the parsing process, as one line of JSON. */
 export interface Parsed {

@@ -1,7 +1,7 @@
 import { type PackFiles, refused, shown } from '../archive/entry-list.ts';
 import { readFolder } from '../archive/read-folder.ts';
 import { untar } from '../archive/tar.ts';
-import { unzip } from '../archive/zip.ts';
+import { unzip } from '../archive/unzip.ts';
 import { filesOfCommit } from '../git/commit-files.ts';
 import { claudeForm } from '../layout/claude-plugin.ts';
 import type { Naming, PackForm } from '../layout/pack-form.ts';

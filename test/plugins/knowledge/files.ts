@@ -1,4 +1,4 @@
-import { deflateRawSync } from 'node:zlib';
+import { crc32, deflateRawSync } from 'node:zlib';
 
 export interface ZipEntry {
   readonly name: string;
@@ -27,6 +27,7 @@ export function zipOf(entries: readonly ZipEntry[]): Buffer {
     entry.writeUInt32LE(0x02014b50, 0);
     entry.writeUInt16LE(flags, 8);
     entry.writeUInt16LE(8, 10);
+    entry.writeUInt32LE(crc32(plain), 16);
     entry.writeUInt32LE(packed.length, 20);
     entry.writeUInt32LE(size ?? plain.length, 24);
     entry.writeUInt16LE(Buffer.byteLength(name), 28);

@@ -1,0 +1,1 @@
+export { BadZip, ZipArchive, type ZipEntry, type ZipProblem } from './zip-archive.ts';
