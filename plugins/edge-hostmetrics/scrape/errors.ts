@@ -2,7 +2,6 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('edge-hostmetrics', {
   too_many_series: ['upstream_error', 'The response has more than {maxSeries} series.'],
-  answer_cut_off: ['upstream_error', 'The response is truncated: # EOF is missing.'],
   answer_line: ['upstream_error', 'Line {line} of the response: {what}'],
   answer_status: ['upstream_error', 'The target answered with status {status}.'],
   target_address: [

@@ -1,7 +1,7 @@
 import { MetricBatch, type WriteBody } from 'svc/probe';
 import { type Logger, messageOf } from 'svc/sdk';
 
-import { readExposition, type ScrapedSample } from './exposition.ts';
+import { type ScrapedSample, scrapedSamples } from './scraped-samples.ts';
 import { type Answer, ask, type TargetPorts } from './target.ts';
 import type { TargetSpec } from './target-spec.ts';
 
@@ -49,7 +49,7 @@ export class Scraper {
 
   /** Whole before anything of it counts: a line that is wrong refuses all of them. */
   #read({ text, openMetrics }: Answer): readonly ScrapedSample[] {
-    return [...readExposition(text, { maxSeries: this.#target.max_series, openMetrics })];
+    return scrapedSamples(text, { maxSeries: this.#target.max_series, openMetrics });
   }
 
   /** Renames labels of the target that clash with ours to `exported_*`. */

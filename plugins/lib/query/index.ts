@@ -3,6 +3,14 @@ export * from './run/budget.ts';
 export * from './byte-text.ts';
 export * from './device-scope.ts';
 export * from './durations.ts';
+export { BadLine } from './exposition/bad-line.ts';
+export {
+  type ExpositionReading,
+  type ExpositionSink,
+  type Label,
+  readExposition,
+  type SaidOfMetric,
+} from './exposition/exposition.ts';
 export { queryErrors } from './declared-errors.ts';
 export * from './json/foreign-json.ts';
 export * from './run/gate.ts';
@@ -18,3 +26,4 @@ export * from './regex/regex.ts';
 export * from './remote/remote-client.ts';
 export * from './remote/remote-settings.ts';
 export * from './thread-settings.ts';
+export * from './zone-format.ts';

@@ -1,8 +1,7 @@
-import { labelsRecord } from 'svc/query';
-import { messageOf } from 'svc/sdk';
+import { isUtf8 } from 'node:buffer';
 
-import { readExposition } from '../../../plugins/metricsdb/store/intake/exposition.ts';
-import type { Exemplar, Intake } from '../../../plugins/metricsdb/store/intake/intake.ts';
+import { type Label, readExposition } from 'svc/query';
+import { messageOf } from 'svc/sdk';
 
 export interface ReadSample {
   readonly labels: Readonly<Record<string, string>>;
@@ -20,40 +19,32 @@ export interface ReadSample {
 
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
 
-const untold = -1;
-
 /** The samples of a text of OpenMetrics, or why it is refused. Characters up to 0xff of a text that is not UTF-8 are its bytes. */
 export function read(text: string, bytes = false): ReadSample[] | string {
   const samples: Writable<ReadSample>[] = [];
   const series: Readonly<Record<string, string>>[] = [];
-  const intake: Partial<Record<keyof Intake, unknown>> = {
-    seriesOfText: () => -1,
-    remember: () => undefined,
-    seriesOf: (pairs: readonly (readonly [string, string])[]) =>
-      series.push(Object.fromEntries(pairs)) - 1,
-    sample(slot: number, time: number, value: number) {
-      samples.push({ labels: series[slot]!, value, time: timeOf(time), exemplar: undefined });
-    },
-    exemplar(_slot: number, { labels, value, time }: Exemplar) {
-      const last = samples.at(-1)!;
-      last.exemplar = {
-        labels: { ...labelsRecord(labels) },
-        value,
-        time: time === (last.time ?? untold) ? undefined : time,
-      };
-    },
-  };
+  const body = Buffer.from(text, bytes ? 'latin1' : 'utf8');
+  if (!isUtf8(body)) {
+    return 'it is not valid UTF-8';
+  }
   try {
     readExposition(
-      Buffer.from(text, bytes ? 'latin1' : 'utf8'),
-      { now: untold, open: true },
-      intake as Intake,
-      { note: () => undefined },
+      body,
+      { openMetrics: true, refusal: (line, what) => new Error(`line ${line}: ${what}`) },
+      {
+        series: (labels) => series.push(Object.fromEntries(labels)) - 1,
+        sample(at, value, time) {
+          samples.push({ labels: series[at]!, value, time, exemplar: undefined });
+        },
+        exemplar(_at, labels: Label[], value, time) {
+          const last = samples.at(-1)!;
+          const own = time === last.time ? undefined : time;
+          last.exemplar = { labels: Object.fromEntries(labels), value, time: own };
+        },
+      },
     );
     return samples;
   } catch (error) {
     return messageOf(error);
   }
 }
-
-const timeOf = (time: number): number | undefined => (time === untold ? undefined : time);

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { readExposition } from '../../../plugins/edge-hostmetrics/scrape/exposition.ts';
+import { scrapedSamples } from '../../../plugins/edge-hostmetrics/scrape/scraped-samples.ts';
 import { peer } from '../../peers.ts';
 import { Box, keyOf } from './box.ts';
 
@@ -101,7 +101,7 @@ function bare(key: string): string {
 
 async function scrape(url: string): Promise<Map<string, number>> {
   const text = await (await fetch(url)).text();
-  const samples = [...readExposition(text, { maxSeries: 10_000, openMetrics: false })];
+  const samples = scrapedSamples(text, { maxSeries: 10_000, openMetrics: false });
   return new Map(
     samples
       .filter(({ name }) => name.startsWith('node_'))

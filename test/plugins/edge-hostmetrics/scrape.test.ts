@@ -5,7 +5,7 @@ import { describe, test, type TestContext } from 'node:test';
 
 import { type OutboundReply, type OutboundRequest, SvcError } from 'svc/sdk';
 
-import { readExposition } from '../../../plugins/edge-hostmetrics/scrape/exposition.ts';
+import { scrapedSamples } from '../../../plugins/edge-hostmetrics/scrape/scraped-samples.ts';
 import { Scraper } from '../../../plugins/edge-hostmetrics/scrape/scraper.ts';
 import { reachOf } from '../../../plugins/edge-hostmetrics/scrape/target.ts';
 import type { TargetSpec } from '../../../plugins/edge-hostmetrics/scrape/target-spec.ts';
@@ -15,9 +15,8 @@ import { decoded, logbook, type Samples, specOf } from './box.ts';
 const target = (url: string, wish: object = {}): TargetSpec =>
   specOf<HostSpec>('edge-hostmetrics', { targets: [{ job: 'app', url, ...wish }] }).targets[0]!;
 const clock = { now: () => 1_000_000, monotonic: () => 5 };
-const read = (text: string, openMetrics = false, maxSeries = 100) => [
-  ...readExposition(text, { maxSeries, openMetrics }),
-];
+const read = (text: string, openMetrics = false, maxSeries = 100) =>
+  scrapedSamples(text, { maxSeries, openMetrics });
 
 /** Requests a real server, without what the host's outbound gateway adds. */
 const asked: OutboundRequest[] = [];
@@ -84,7 +83,7 @@ describe('an endpoint of this machine', () => {
         (_request, reply) => reply.end('a 1\n'.repeat(1000)),
       ],
       [
-        /# EOF is missing/,
+        /does not end with # EOF/,
         {},
         (_request, reply) =>
           reply
@@ -129,7 +128,7 @@ describe('an endpoint of this machine', () => {
 describe('the text of an exporter', () => {
   test('is read in both formats, with odd names, odd numbers, times and exemplars', () => {
     assert.deepEqual(
-      read('a{}  +Inf\n  b -3e-2 \r\nc NaN 5\n{"d.e",f="g"} 0x1F\n').map(
+      read('a{}  +Inf\n  b -3e-2 \r\nc NaN 5\n{"d.e",f="g"} 0x1Fp0\n').map(
         ({ name, labels, value, time }) => [name, labels, value, time],
       ),
       [

@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { MachineFiles } from 'svc/probe';
 
-import { readExposition } from '../../../plugins/edge-hostmetrics/scrape/exposition.ts';
+import { scrapedSamples } from '../../../plugins/edge-hostmetrics/scrape/scraped-samples.ts';
 import type { ProcessSpec } from '../../../plugins/edge-procmetrics/spec.ts';
 import { Watch } from '../../../plugins/edge-procmetrics/watch.ts';
 import { peer } from '../../peers.ts';
@@ -92,7 +92,7 @@ async function scrape(url: string): Promise<Map<string, number>> {
       () => '',
     );
     if (/num_procs\{[^}]*\} 3\n/.test(text)) {
-      const samples = [...readExposition(text, { maxSeries: 10_000, openMetrics: false })].filter(
+      const samples = scrapedSamples(text, { maxSeries: 10_000, openMetrics: false }).filter(
         (sample) => sample.name.startsWith('namedprocess_namegroup_'),
       );
       return new Map(

@@ -1,13 +1,13 @@
 import { gunzip, reusableBuffer, snappyDecode } from 'svc/store';
 
 import { errors } from './errors.ts';
-import { readExposition } from './exposition.ts';
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
 import { readOtlpJson } from './otlp-json.ts';
 import { readOtlpProto } from './otlp-proto.ts';
 import { readRemoteWrite2 } from './remote-write-2.ts';
 import { readRemoteWrite } from './remote-write.ts';
+import { readTextPush } from './text-push.ts';
 
 export type PushFormat =
   | 'remote-write'
@@ -65,7 +65,12 @@ export class PushReader {
         return readOtlpJson(bytes, intake, metadata);
       case 'exposition':
       case 'openmetrics':
-        return readExposition(bytes, { now, open: format === 'openmetrics' }, intake, metadata);
+        return readTextPush(
+          bytes,
+          { now, openMetrics: format === 'openmetrics' },
+          intake,
+          metadata,
+        );
     }
   }
 

@@ -1,4 +1,6 @@
-import { parseFloatGo } from 'svc/query';
+import { parseFloatGo } from '../json/numbers.ts';
+
+import { BadLine } from './bad-line.ts';
 
 /** Lines of OpenMetrics, which leaves a writer no choice of blanks: what Prometheus refuses in one is refused here. */
 const types: ReadonlySet<string> = new Set([
@@ -27,15 +29,15 @@ export function openComment(line: string): OpenComment | undefined {
   const [, word, metric, text] =
     /^# (HELP|TYPE|UNIT) ("(?:\\.|[^\\"])*"|[a-zA-Z_:][\w:]*) (.*)$/s.exec(line) ?? [];
   if (metric === undefined || text === undefined) {
-    throw new RangeError(
+    throw new BadLine(
       'a line with # is "# HELP", "# TYPE" or "# UNIT" with a name and a text, or "# EOF"',
     );
   }
   if (word === 'TYPE' && !types.has(text)) {
-    throw new RangeError(`"${text.slice(0, 40)}" is not a type of a metric`);
+    throw new BadLine(`"${text.slice(0, 40)}" is not a type of a metric`);
   }
   if (word === 'UNIT' && text !== '' && !metric.replace(/"$/, '').endsWith(`_${text}`)) {
-    throw new RangeError(`the unit "${text.slice(0, 40)}" is not the end of the name`);
+    throw new BadLine(`the unit "${text.slice(0, 40)}" is not the end of the name`);
   }
   return { word: word as OpenComment['word'], metric, text };
 }
@@ -58,7 +60,7 @@ export function openTail(rest: string): OpenTail {
       rest,
     ) ?? [];
   if (whole === undefined) {
-    throw new RangeError(
+    throw new BadLine(
       `"${rest.slice(0, 60)}" is not a value with a time and an exemplar, each behind one blank`,
     );
   }
@@ -75,7 +77,7 @@ export function openTail(rest: string): OpenTail {
 function openNumber(text: string): number {
   const value = /[pPxX_]/.test(text) ? undefined : parseFloatGo(text);
   if (value === undefined) {
-    throw new RangeError(`"${text.slice(0, 60)}" is not a value`);
+    throw new BadLine(`"${text.slice(0, 60)}" is not a value`);
   }
   return value;
 }
@@ -86,7 +88,7 @@ function openTime(text: string | undefined): number | undefined {
   }
   const time = Math.round(openNumber(text) * 1_000);
   if (!Number.isSafeInteger(time)) {
-    throw new RangeError(`"${text.slice(0, 40)}" is not a time in seconds`);
+    throw new BadLine(`"${text.slice(0, 40)}" is not a time in seconds`);
   }
   return time;
 }
