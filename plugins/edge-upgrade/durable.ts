@@ -1,12 +1,4 @@
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Syncs the names in a folder, so that they survive a power cut. */
@@ -17,20 +9,6 @@ export function syncPath(path: string): void {
   } finally {
     closeSync(descriptor);
   }
-}
-
-/** Whole or not at all, for its owner's eyes only. */
-export function writeWhole(file: string, text: string): void {
-  const draft = `${file}.new`;
-  rmSync(draft, { force: true });
-  const descriptor = openSync(draft, 'wx', 0o600);
-  try {
-    writeFileSync(descriptor, text);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  move(draft, file);
 }
 
 /** One step for every reader, also after a power cut. */

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import type { UpgradeOrder, UpgradeState } from 'svc/edge-protocol';
 import { type Logger, messageOf } from 'svc/sdk';
 
-import { readSmall, writeWhole } from './durable.ts';
+import { writeText } from 'svc/tunnel';
+
+import { readSmall } from './durable.ts';
 import { readOrder } from './order.ts';
 
 /** The last order and how far it is. */
@@ -44,7 +46,7 @@ export class JobFile {
   write(next: Job): void {
     // An end is one also when it cannot be written: otherwise nothing could be ordered any more.
     this.#job = hasEnded(next) ? next : this.#job;
-    writeWhole(this.#file, JSON.stringify(next));
+    writeText(this.#file, JSON.stringify(next));
     this.#job = next;
   }
 }

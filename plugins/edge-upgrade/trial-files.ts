@@ -1,7 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { move, readSmall, writeWhole } from './durable.ts';
+import { writeText } from 'svc/tunnel';
+
+import { move, readSmall } from './durable.ts';
 
 /** A new version that the launcher runs until it is healthy or has had its time. */
 export interface Trial {
@@ -42,7 +44,7 @@ export class TrialFiles {
   begin({ job, next, previous, seconds }: Trial): void {
     rmSync(this.#back, { force: true });
     rmSync(join(this.#folder, 'starts'), { force: true });
-    writeWhole(this.#trial, `${job}\n${next}\n${previous}\n${seconds}\n`);
+    writeText(this.#trial, `${job}\n${next}\n${previous}\n${seconds}\n`);
   }
 
   /** The new version stays. */

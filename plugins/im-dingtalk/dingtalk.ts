@@ -5,7 +5,6 @@ import type {
   ImMessage,
   ImPlatform,
   ImReceived,
-  ImSent,
   ImTarget,
 } from 'svc/contracts/imbridge';
 import {
@@ -13,8 +12,10 @@ import {
   type CallPorts,
   type CallRefusal,
   Calls,
+  type FetchedToken,
   isFresh,
   jsonObject,
+  notSent,
   objectOf,
   ProofsSeen,
   sameSecret,
@@ -30,6 +31,8 @@ type Json = Readonly<Record<string, unknown>>;
 
 const usualEndpoint = 'https://api.dingtalk.com';
 const refused: ImReceived = { outcome: 'refused' };
+/** Codes of an access token that is over. */
+const expired = /^InvalidAuthentication|^40014$|^42001$/;
 
 /**
  * Platform for robots of DingTalk apps: app_id is the AppKey, which is also the code of the robot,
@@ -72,7 +75,7 @@ export function dingtalk(ports: CallPorts): ImPlatform {
       );
       return answer.result === 'ok'
         ? { result: 'sent', at: { ...target, card: id }, id, thread: target }
-        : refusalOf(answer);
+        : notSent(answer);
     },
     async edit(app, at, message) {
       const answer = await asApp(calls, app, 'PUT', '/v1.0/im/robots/interactiveCards', {
@@ -80,7 +83,7 @@ export function dingtalk(ports: CallPorts): ImPlatform {
         cardData: cardOf(message),
       });
       const { card, ...thread } = at;
-      return answer.result === 'ok' ? { result: 'sent', at, id: card!, thread } : refusalOf(answer);
+      return answer.result === 'ok' ? { result: 'sent', at, id: card!, thread } : notSent(answer);
     },
     personTarget: (sender) => ({ person: sender }),
     conversationTarget: (conversation) => ({ conversation }),
@@ -172,43 +175,35 @@ function cardOf({ text, buttons }: ImMessage): string {
   });
 }
 
-async function asApp(
+function asApp(
   calls: Calls,
   app: ImApp,
   method: 'POST' | 'PUT',
   path: string,
   json: object,
-  isRepeat = false,
 ): Promise<CallAnswer> {
   const base = app.endpoint || usualEndpoint;
-  const key = `${base}|${app.app_id}|${sha256Hex(app.app_secret)}`;
-  const token = await calls.token(key, () => accessToken(calls, base, app));
-  if ('result' in token) {
-    return token;
-  }
-  const answer = await calls.call({
-    url: `${base}${path}`,
-    method,
-    json,
-    headers: { 'x-acs-dingtalk-access-token': token.token },
-    judge: objection,
-  });
-  if (
-    answer.result !== 'ok' &&
-    /^InvalidAuthentication|^40014$|^42001$/.test(answer.code) &&
-    !isRepeat
-  ) {
-    calls.forget(key);
-    return await asApp(calls, app, method, path, json, true);
-  }
-  return answer;
+  return calls.callAs(
+    {
+      key: `${base}|${app.app_id}|${sha256Hex(app.app_secret)}`,
+      fetchToken: () => accessToken(calls, base, app),
+      isExpired: (code) => expired.test(code),
+    },
+    (token) => ({
+      url: `${base}${path}`,
+      method,
+      json,
+      headers: { 'x-acs-dingtalk-access-token': token },
+      judge: objection,
+    }),
+  );
 }
 
 async function accessToken(
   calls: Calls,
   base: string,
   { app_id: appKey, app_secret: appSecret }: ImApp,
-): Promise<{ token: string; lives_ms: number } | CallRefusal> {
+): Promise<FetchedToken | CallRefusal> {
   const answer = await calls.call({
     url: `${base}/v1.0/oauth2/accessToken`,
     json: { appKey, appSecret },
@@ -234,8 +229,3 @@ function objection(body: Json, status: number) {
         ...(/^Throttling|^ServiceUnavailable|^SystemError|^-1$/.test(code) && { again: true }),
       };
 }
-
-const refusalOf = (answer: CallRefusal): ImSent =>
-  answer.result === 'retry'
-    ? { ...answer, result: 'retry' }
-    : { result: 'failed', reason: answer.reason };

@@ -14,8 +14,10 @@ import {
   type CallPorts,
   type CallRefusal,
   Calls,
+  type FetchedToken,
   isFresh,
   jsonObject,
+  notSent,
   objectOf,
   opened,
   sameSecret,
@@ -70,7 +72,7 @@ export function feishu(ports: CallPorts): ImPlatform {
         `/open-apis/im/v1/messages/${encodeURIComponent(at['message_id']!)}`,
         { content: cardOf(message) },
       );
-      return answer.result === 'ok' ? standing(at['message_id']!) : refusalOf(answer);
+      return answer.result === 'ok' ? standing(at['message_id']!) : notSent(answer);
     },
     personTarget: (sender) => ({ open_id: sender }),
     conversationTarget: (conversation) => ({ chat_id: conversation }),
@@ -138,39 +140,35 @@ function timeOf(text: string): number {
     : Date.parse(`${day}T${time!.slice(0, 12)}${zone!.slice(0, 3)}:${zone!.slice(3)}`);
 }
 
-async function asApp(
+function asApp(
   calls: Calls,
   app: ImApp,
   method: 'POST' | 'PATCH',
   path: string,
   json: object,
-  isRepeat = false,
 ): Promise<CallAnswer> {
   const base = app.endpoint || usualEndpoint;
-  const key = `${base}|${app.app_id}|${sha256Hex(app.app_secret)}`;
-  const token = await calls.token(key, () => tenantToken(calls, base, app));
-  if ('result' in token) {
-    return token;
-  }
-  const answer = await calls.call({
-    url: `${base}${path}`,
-    method,
-    json,
-    headers: { authorization: `Bearer ${token.token}` },
-    judge: objection,
-  });
-  if (answer.result !== 'ok' && expired.has(answer.code) && !isRepeat) {
-    calls.forget(key);
-    return await asApp(calls, app, method, path, json, true);
-  }
-  return answer;
+  return calls.callAs(
+    {
+      key: `${base}|${app.app_id}|${sha256Hex(app.app_secret)}`,
+      fetchToken: () => tenantToken(calls, base, app),
+      isExpired: (code) => expired.has(code),
+    },
+    (token) => ({
+      url: `${base}${path}`,
+      method,
+      json,
+      headers: { authorization: `Bearer ${token}` },
+      judge: objection,
+    }),
+  );
 }
 
 async function tenantToken(
   calls: Calls,
   base: string,
   { app_id, app_secret }: ImApp,
-): Promise<{ token: string; lives_ms: number } | CallRefusal> {
+): Promise<FetchedToken | CallRefusal> {
   const answer = await calls.call({
     url: `${base}/open-apis/auth/v3/tenant_access_token/internal`,
     json: { app_id, app_secret },
@@ -217,7 +215,7 @@ async function sent(api: Api, app: ImApp, target: ImTarget, message: ImMessage):
         );
   return answer.result === 'ok'
     ? standing(textOf(objectOf(answer.body['data'])['message_id']))
-    : refusalOf(answer);
+    : notSent(answer);
 }
 
 const standing = (id: string): ImSent => ({
@@ -226,11 +224,6 @@ const standing = (id: string): ImSent => ({
   id,
   thread: { message_id: id },
 });
-
-const refusalOf = (answer: CallRefusal): ImSent =>
-  answer.result === 'retry'
-    ? { ...answer, result: 'retry' }
-    : { result: 'failed', reason: answer.reason };
 
 function cardOf({ text, buttons }: ImMessage): string {
   const actions = buttons.map(({ label, token, url, style }) => ({

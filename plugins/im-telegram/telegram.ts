@@ -15,6 +15,7 @@ import {
   Calls,
   cutToBytes,
   jsonObject,
+  notSent,
   objectOf,
   sameSecret,
   textOf,
@@ -80,7 +81,7 @@ export function telegram(ports: CallPorts): ImPlatform {
         ...bodyOf(message),
       });
       const isSame = answer.result === 'failed' && /message is not modified/i.test(answer.reason);
-      return answer.result === 'ok' || isSame ? standing(at) : refusalOf(answer);
+      return answer.result === 'ok' || isSame ? standing(at) : notSent(answer);
     },
     personTarget: (sender) => ({ chat_id: sender }),
     conversationTarget: (conversation) => ({ chat_id: conversation }),
@@ -274,7 +275,7 @@ async function sent(
   const moved = /migrated to (-?\d+)/.exec(answer.reason)?.[1];
   return moved !== undefined && !isRepeat
     ? await sent(api, app, { ...target, chat_id: moved }, message, true)
-    : refusalOf(answer);
+    : notSent(answer);
 }
 
 function standing(at: ImTarget): ImSent {
@@ -290,9 +291,6 @@ function standing(at: ImTarget): ImSent {
     },
   };
 }
-
-const refusalOf = (answer: Exclude<CallAnswer, { result: 'ok' }>): ImSent =>
-  answer.result === 'retry' ? answer : { result: 'failed', reason: answer.reason };
 
 function objection(body: Json, status: number) {
   if (status === 200 && body['ok'] === true) {

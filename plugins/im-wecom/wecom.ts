@@ -9,12 +9,13 @@ import type {
   ImTarget,
 } from 'svc/contracts/imbridge';
 import {
-  type CallAnswer,
   type CallPorts,
   type CallRefusal,
   Calls,
+  type FetchedToken,
   cutToBytes,
   isFresh,
+  notSent,
   opened,
   sameSecret,
   sha1Hex,
@@ -158,33 +159,32 @@ async function sent(
   app: ImApp,
   target: ImTarget,
   message: ImMessage,
-  isRepeat = false,
 ): Promise<ImSent> {
   const base = app.endpoint || usualEndpoint;
-  const key = `${base}|${app.app_id}|${sha256Hex(app.app_secret)}`;
-  const token = await calls.token(key, () => accessToken(calls, base, app));
-  if ('result' in token) {
-    return refusalOf(token);
-  }
   const repeats = message.again
     ? { enable_duplicate_check: 1, duplicate_check_interval: repeatSeconds }
     : {};
-  const answer: CallAnswer = await calls.call({
-    url: `${base}/cgi-bin/message/send?access_token=${encodeURIComponent(token.token)}`,
-    json: {
-      ...target,
-      msgtype: 'text',
-      agentid: Number(agentOf(app)),
-      text: { content: textFor(message) },
-      safe: 0,
-      ...repeats,
+  const answer = await calls.callAs(
+    {
+      key: `${base}|${app.app_id}|${sha256Hex(app.app_secret)}`,
+      fetchToken: () => accessToken(calls, base, app),
+      isExpired: (code) => expired.has(code),
     },
-    judge: objection,
-  });
+    (token) => ({
+      url: `${base}/cgi-bin/message/send?access_token=${encodeURIComponent(token)}`,
+      json: {
+        ...target,
+        msgtype: 'text',
+        agentid: Number(agentOf(app)),
+        text: { content: textFor(message) },
+        safe: 0,
+        ...repeats,
+      },
+      judge: objection,
+    }),
+  );
   if (answer.result !== 'ok') {
-    const isExpired = expired.has(answer.code) && !isRepeat;
-    calls.forget(isExpired ? key : '');
-    return isExpired ? await sent(calls, app, target, message, true) : refusalOf(answer);
+    return notSent(answer);
   }
   const id = textOf(answer.body['msgid']);
   return { result: 'sent', at: target, id, thread: target };
@@ -194,7 +194,7 @@ async function accessToken(
   calls: Calls,
   base: string,
   app: ImApp,
-): Promise<{ token: string; lives_ms: number } | CallRefusal> {
+): Promise<FetchedToken | CallRefusal> {
   const url = `${base}/cgi-bin/gettoken?corpid=${encodeURIComponent(corpOf(app))}&corpsecret=${encodeURIComponent(app.app_secret)}`;
   const answer = await calls.call({ url, method: 'GET', judge: objection });
   return answer.result === 'ok'
@@ -215,11 +215,6 @@ function objection(body: Json, status: number) {
         ...(/^(?:-1|45009|45033|50001)$/.test(code) && { again: true }),
       };
 }
-
-const refusalOf = (answer: CallRefusal): ImSent =>
-  answer.result === 'retry'
-    ? { ...answer, result: 'retry' }
-    : { result: 'failed', reason: answer.reason };
 
 const wrong = (field: string, message: string): SvcError =>
   errors.invalid_app({ field, message }, { details: [{ path: `/${field}`, message }] });

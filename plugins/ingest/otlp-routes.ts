@@ -1,5 +1,5 @@
 import type { Signal } from 'svc/contracts/ingest';
-import type { PushAnswer } from 'svc/contracts/metricsdb';
+import type { PushAnswer, PushStore } from 'svc/contracts/metricsdb';
 import type {
   ErrorCode,
   ErrorWording,
@@ -13,7 +13,7 @@ import { ProtoWriter } from 'svc/store';
 import { encodingOf, mediaType } from './encoding.ts';
 import type { PushGate } from './push-gate.ts';
 import { pushRoute } from './push-route.ts';
-import { demandBody, type Pusher, type PushStore } from './push.ts';
+import { demandBody, type Pusher } from './push.ts';
 import type { Stores } from './stores.ts';
 
 /** Field of the reply that counts what was refused. */

@@ -1,24 +1,10 @@
 import type { Signal } from 'svc/contracts/ingest';
-import type { PushAnswer, Stamp } from 'svc/contracts/metricsdb';
+import type { PushAnswer, PushStore, Stamp } from 'svc/contracts/metricsdb';
 import type { Call, Clock, Handle, Principal } from 'svc/sdk';
 
 import type { Activity } from './activity.ts';
 import { errors } from './errors.ts';
 import type { IngestMetrics } from './ingest-metrics.ts';
-
-/** A store as the data plane sees it. */
-export interface PushStore<F extends string> {
-  push(
-    format: F,
-    body: Uint8Array,
-    options: {
-      readonly encoding?: string;
-      readonly stamp?: Stamp;
-      readonly signal?: AbortSignal;
-      readonly given?: boolean;
-    },
-  ): Promise<PushAnswer>;
-}
 
 /** Push from any route. */
 export type PushCall = Pick<

@@ -1,3 +1,5 @@
+import { aheadOfUtcMs, zoneFormat } from 'svc/query';
+
 /** Hours of the week at which a silence is in force, by the clocks of one time zone. */
 export interface Recurrence {
   /** Empty: every day. Of the day on which a window begins. */
@@ -55,25 +57,8 @@ function instantOf(shown: number, zone: string): number {
 }
 
 /** Returns the offset of a zone from UTC. */
-function offsetMs(zone: string, at: number): number {
-  if (zone === 'UTC') {
-    return 0;
-  }
-  const part = Object.fromEntries(
-    formatOf(zone)
-      .formatToParts(at)
-      .map(({ type, value }) => [type, Number(value)]),
-  );
-  const shown = Date.UTC(
-    part['year']!,
-    part['month']! - 1,
-    part['day'],
-    part['hour'],
-    part['minute'],
-    part['second'],
-  );
-  return shown - Math.floor(at / 1_000) * 1_000;
-}
+const offsetMs = (zone: string, at: number): number =>
+  zone === 'UTC' ? 0 : aheadOfUtcMs(formatOf(zone), at);
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -82,19 +67,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   if (known !== undefined) {
     return known;
   }
-  const numeric = 'numeric';
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
-    calendar: 'gregory',
-    numberingSystem: 'latn',
-    hourCycle: 'h23',
-    year: numeric,
-    month: numeric,
-    day: numeric,
-    hour: numeric,
-    minute: numeric,
-    second: numeric,
-  });
+  const format = zoneFormat(zone);
   formats.set(zone, format);
   return format;
 }

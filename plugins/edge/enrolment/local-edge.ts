@@ -1,20 +1,11 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 
 import { EdgeRemoved } from 'svc/contracts/edge';
 import { type ForeignPrograms, type ProgramHandle, Programs } from 'svc/contracts/programs';
 import { type Build, type Handle, isSvcError, type PluginContext, type Tables } from 'svc/sdk';
-import { tunnelPath } from 'svc/tunnel';
+import { tunnelPath, writeText } from 'svc/tunnel';
 
 import type { EdgeSecrets } from '../identity/edge-secrets.ts';
 import type { Edges } from '../identity/edges.ts';
@@ -179,16 +170,5 @@ function read(file: string): Kept | undefined {
   }
 }
 
-/** Whole or not at all, for the owner's eyes only. */
-function keep(file: string, content: object): void {
-  const draft = `${file}.new`;
-  rmSync(draft, { force: true });
-  const descriptor = openSync(draft, 'wx', 0o600);
-  try {
-    writeFileSync(descriptor, JSON.stringify(content, undefined, 2));
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(draft, file);
-}
+const keep = (file: string, content: object): void =>
+  writeText(file, JSON.stringify(content, undefined, 2));

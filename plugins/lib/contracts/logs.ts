@@ -7,8 +7,8 @@ import type {
   MatrixAnswer,
   Notes,
   PushAnswer,
+  PushStore,
   QueryOptions,
-  Stamp,
 } from './metricsdb.ts';
 
 /** Time of a line: milliseconds and the nanoseconds beyond them. */
@@ -96,18 +96,9 @@ export interface LogQueries {
   }>;
 }
 
-export interface LogIngest {
-  push(
-    format: 'loki-json' | 'loki-proto' | 'otlp-proto' | 'otlp-json',
-    body: Uint8Array,
-    /** `given`: the caller does not look at the body again, so it may move to the thread of the store instead of being copied. */
-    options: {
-      readonly encoding?: string;
-      readonly stamp?: Stamp;
-      readonly signal?: AbortSignal;
-      readonly given?: boolean;
-    },
-  ): Promise<PushAnswer>;
+export interface LogIngest extends PushStore<
+  'loki-json' | 'loki-proto' | 'otlp-proto' | 'otlp-json'
+> {
   write(lines: readonly (Line & { readonly metadata?: LabelRecord })[]): Promise<PushAnswer>;
 }
 

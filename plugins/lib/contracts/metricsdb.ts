@@ -158,26 +158,23 @@ export interface SampleRow {
   readonly stale?: boolean;
 }
 
-/** Ways in. Resolves once everything accepted is on disk; throws rate_limited or unavailable (with a delay) when nothing was taken. */
-export interface MetricsIngest {
+export interface PushOptions {
+  readonly encoding?: string;
+  readonly stamp?: Stamp;
+  readonly signal?: AbortSignal;
+  /** The caller does not look at the body again, so it may move to the thread of the store instead of being copied. */
+  readonly given?: boolean;
+}
+
+/** A store as those who push see it: resolves once everything accepted is on disk; throws rate_limited or unavailable (with a delay) when nothing was taken. */
+export interface PushStore<Format extends string> {
   /** One body, inflated by the thread as its encoding says (`snappy`, `gzip`, none), within the limits of the data plane. */
-  push(
-    format:
-      | 'remote-write'
-      | 'remote-write-2'
-      | 'otlp-proto'
-      | 'otlp-json'
-      | 'exposition'
-      | 'openmetrics',
-    body: Uint8Array,
-    /** `given`: the caller does not look at the body again, so it may move to the thread of the store instead of being copied. */
-    options: {
-      readonly encoding?: string;
-      readonly stamp?: Stamp;
-      readonly signal?: AbortSignal;
-      readonly given?: boolean;
-    },
-  ): Promise<PushAnswer>;
+  push(format: Format, body: Uint8Array, options: PushOptions): Promise<PushAnswer>;
+}
+
+export interface MetricsIngest extends PushStore<
+  'remote-write' | 'remote-write-2' | 'otlp-proto' | 'otlp-json' | 'exposition' | 'openmetrics'
+> {
   write(rows: readonly SampleRow[]): Promise<PushAnswer>;
   /** Marks series as ended (staleness), such as when an edge or one of its plugins stops. */
   end(matchers: readonly Enforced[], time: number): Promise<number>;

@@ -1,7 +1,7 @@
 import { defineService } from 'svc/sdk';
 import type { StoreCare } from 'svc/store';
 
-import type { MatrixAnswer, Notes, PushAnswer, QueryOptions, Stamp } from './metricsdb.ts';
+import type { MatrixAnswer, Notes, PushStore, QueryOptions } from './metricsdb.ts';
 
 export interface TraceWindow {
   /** Milliseconds. */
@@ -69,19 +69,7 @@ export interface TraceQueries {
   }>;
 }
 
-export interface TraceIngest {
-  push(
-    format: 'otlp-proto' | 'otlp-json',
-    body: Uint8Array,
-    /** `given`: the caller does not look at the body again, so it may move to the thread of the store instead of being copied. */
-    options: {
-      readonly encoding?: string;
-      readonly stamp?: Stamp;
-      readonly signal?: AbortSignal;
-      readonly given?: boolean;
-    },
-  ): Promise<PushAnswer>;
-}
+export type TraceIngest = PushStore<'otlp-proto' | 'otlp-json'>;
 
 export const TraceQueries = defineService<TraceQueries>('traces.queries');
 export const TraceIngest = defineService<TraceIngest>('traces.ingest');

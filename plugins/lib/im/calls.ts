@@ -61,6 +61,17 @@ const neverArrived = new Set([
   'EADDRNOTAVAIL',
 ]);
 
+export type FetchedToken = { readonly token: string; readonly lives_ms: number };
+
+/** Source of the access tokens of an app. */
+export interface TokenSource {
+  /** One token each; as much of the app as decides which. */
+  readonly key: string;
+  readonly fetchToken: () => Promise<FetchedToken | CallRefusal>;
+  /** Returns whether a code of the platform says that the token has expired. */
+  readonly isExpired: (code: string) => boolean;
+}
+
 interface KeptToken {
   readonly token: Promise<{ readonly token: string; readonly until: number } | CallRefusal>;
   until: number;
@@ -131,9 +142,9 @@ export class Calls {
   }
 
   /** An access token, fetched once however many ask, and again a minute before it ends. */
-  async token(
+  async #token(
     key: string,
-    fetchToken: () => Promise<{ readonly token: string; readonly lives_ms: number } | CallRefusal>,
+    fetchToken: TokenSource['fetchToken'],
   ): Promise<{ readonly token: string } | CallRefusal> {
     const { clock } = this.#ports;
     const kept = this.#tokens.get(key);
@@ -155,11 +166,30 @@ export class Calls {
     return await fresh.token;
   }
 
-  /** The platform does not take it any more. */
-  forget(key: string): void {
-    this.#tokens.delete(key);
+  /** Calls under an access token, and once more under a new one if that token has expired. */
+  async callAs(
+    { key, fetchToken, isExpired }: TokenSource,
+    requestOf: (token: string) => CallRequest,
+  ): Promise<CallAnswer> {
+    for (let isRepeat = false; ; isRepeat = true) {
+      const token = await this.#token(key, fetchToken);
+      if ('result' in token) {
+        return token;
+      }
+      const answer = await this.call(requestOf(token.token));
+      if (answer.result === 'ok' || isRepeat || !isExpired(answer.code)) {
+        return answer;
+      }
+      this.#tokens.delete(key);
+    }
   }
 }
+
+/** Returns the outcome of a message that the platform has refused. */
+export const notSent = (answer: CallRefusal) =>
+  answer.result === 'retry'
+    ? { ...answer, result: 'retry' as const }
+    : { result: 'failed' as const, reason: answer.reason };
 
 function refusalOf(error: unknown): CallRefusal {
   const cause = isSvcError(error)

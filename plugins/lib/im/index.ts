@@ -1,5 +1,12 @@
 export { errors as imErrors } from './errors.ts';
-export { Calls, type CallAnswer, type CallPorts, type CallRefusal } from './calls.ts';
+export {
+  type CallAnswer,
+  type CallPorts,
+  type CallRefusal,
+  Calls,
+  type FetchedToken,
+  notSent,
+} from './calls.ts';
 export { type Fitting, fitted, markdown, unmarked } from './plain.ts';
 export { isFresh, opened, ProofsSeen, sameSecret, sha1Hex, sha256Hex, signed } from './proof.ts';
 export {

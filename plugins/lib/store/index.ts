@@ -14,6 +14,7 @@ export * from './bytes/crc32.ts';
 export * from './blocks/damage-book.ts';
 export * from './disk.ts';
 export * from './examination.ts';
+export * from './figures.ts';
 export * from './bytes/inflate.ts';
 export * from './opening-steps.ts';
 export * from './wire/otlp-json.ts';

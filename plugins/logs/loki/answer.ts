@@ -1,4 +1,4 @@
-import { JsonBytes, type Labels } from 'svc/query';
+import { JsonBytes } from 'svc/query';
 
 import {
   type FoundLine,
@@ -26,7 +26,7 @@ export function linesAnswer(
     .raw('"result":[');
   streamsOf(lines).forEach(({ labels, lines: own }, index) => {
     json.raw(index === 0 ? '{"stream":' : ',{"stream":');
-    writeLabels(json, labels);
+    json.pairs(labels);
     json.raw(',"values":[');
     own.forEach((line, at) => writeLine(json, line, at));
     json.raw(']}');
@@ -57,22 +57,10 @@ export function writeLine(json: JsonBytes, line: FoundLine, at: number): void {
 function writeBeside(json: JsonBytes, { metadata, parsed }: LabelsBeside): void {
   json.raw(',{');
   if (metadata.length > 0) {
-    writeLabels(json.raw('"structuredMetadata":'), metadata);
+    json.raw('"structuredMetadata":').pairs(metadata);
   }
   if (parsed.length > 0) {
-    writeLabels(json.raw(metadata.length > 0 ? ',"parsed":' : '"parsed":'), parsed);
-  }
-  json.raw('}');
-}
-
-export function writeLabels(json: JsonBytes, labels: Labels): void {
-  json.raw('{');
-  for (let i = 0; i < labels.length; i += 2) {
-    json
-      .raw(i === 0 ? '' : ',')
-      .string(labels[i]!)
-      .raw(':')
-      .string(labels[i + 1]!);
+    json.raw(metadata.length > 0 ? ',"parsed":' : '"parsed":').pairs(parsed);
   }
   json.raw('}');
 }
@@ -95,7 +83,7 @@ export function instantAnswer(
   json.raw('"vector","result":[');
   result.samples.forEach(({ labels, value }, index) => {
     json.raw(index === 0 ? '{"metric":' : ',{"metric":');
-    writeLabels(json, labels);
+    json.pairs(labels);
     json.raw(',"value":[').timestampSeconds(result.time).raw(',').value(value).raw(']}');
   });
   return ended(json, result.samples.length, cost, warnings);
@@ -109,7 +97,7 @@ export function rangeAnswer(
   const json = new JsonBytes(16 * 1024).raw(head).raw('"matrix","result":[');
   series.forEach(({ labels, times, values }, index) => {
     json.raw(index === 0 ? '{"metric":' : ',{"metric":');
-    writeLabels(json, labels);
+    json.pairs(labels);
     json.raw(',"values":').points(times, values).raw('}');
   });
   return ended(json, series.length, cost, warnings);

@@ -4,14 +4,13 @@ import { JsonBytes, type Labels } from 'svc/query';
 import { type Expr, parse, printExpr } from '../logql/index.ts';
 import type { Batch } from '../store/lines/batch.ts';
 import { nanosText } from '../store/lines/nanos.ts';
-import { writeLabels } from './answer.ts';
 
 /** A batch as a push body of Loki's JSON shape. */
 export function pushBody(batch: Batch): Uint8Array {
   const json = new JsonBytes(batch.used * 2 + 1_024).raw('{"streams":[');
   batch.parts.forEach(({ labels, from, to }, index) => {
     json.raw(index === 0 ? '{"stream":' : ',{"stream":');
-    writeLabels(json, labels);
+    json.pairs(labels);
     json.raw(',"values":[');
     for (let i = from; i < to; i++) {
       json
@@ -22,7 +21,7 @@ export function pushBody(batch: Batch): Uint8Array {
       const meta: Labels = batch.metas[batch.meta[i]!]!;
       if (meta.length > 0) {
         json.raw(',');
-        writeLabels(json, meta);
+        json.pairs(meta);
       }
       json.raw(']');
     }

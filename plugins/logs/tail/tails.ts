@@ -1,7 +1,7 @@
 import { JsonBytes, type Labels, labelValue, type Matcher, textOf } from 'svc/query';
 
 import { type FoundLine, streamsOf, tailer } from '../logql/index.ts';
-import { writeLabels, writeLine } from '../loki/answer.ts';
+import { writeLine } from '../loki/answer.ts';
 import type { Batch, StreamPart } from '../store/lines/batch.ts';
 import { nanosText } from '../store/lines/nanos.ts';
 import { errors } from './errors.ts';
@@ -154,7 +154,7 @@ export function frameOf(
   const json = new JsonBytes().raw('{"streams":[');
   streamsOf(lines).forEach(({ labels, lines: own }, index) => {
     json.raw(index === 0 ? '{"stream":' : ',{"stream":');
-    writeLabels(json, labels);
+    json.pairs(labels);
     json.raw(',"values":[');
     own.forEach((line, at) => writeLine(json, line, at));
     json.raw(']}');
@@ -162,7 +162,7 @@ export function frameOf(
   json.raw(']');
   dropped.forEach(({ labels, ms, ns }, index) => {
     json.raw(index === 0 ? ',"dropped_entries":[{"labels":' : ',{"labels":');
-    writeLabels(json, labels satisfies Labels);
+    json.pairs(labels satisfies Labels);
     json.raw(',"timestamp":').string(nanosText({ ms, ns })).raw('}');
   });
   return json.raw(dropped.length === 0 ? '}' : ']}').finish();

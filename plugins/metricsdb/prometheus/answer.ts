@@ -118,29 +118,17 @@ const matrix = (page: Page, json: JsonBytes, series: readonly RangeSeries[]): Pr
 /** Writes `{"metric":{…}`, left open. */
 function metric(json: JsonBytes, labels: Labels): void {
   json.raw('{"metric":');
-  writeLabels(json, labels);
+  json.pairs(labels);
 }
 
 export function writeExemplars(json: JsonBytes, { series, exemplars }: SeriesExemplars): void {
-  writeLabels(json.raw('{"seriesLabels":'), series);
+  json.raw('{"seriesLabels":').pairs(series);
   json.raw(',"exemplars":[');
   exemplars.forEach(({ labels, time, value }, at) => {
-    writeLabels(json.raw(at === 0 ? '{"labels":' : ',{"labels":'), labels);
+    json.raw(at === 0 ? '{"labels":' : ',{"labels":').pairs(labels);
     json.raw(',"value":').value(value).raw(',"timestamp":').timestampSeconds(time).raw('}');
   });
   json.raw(']}');
-}
-
-export function writeLabels(json: JsonBytes, labels: Labels): void {
-  json.raw('{');
-  for (let i = 0; i < labels.length; i += 2) {
-    json
-      .raw(i === 0 ? '' : ',')
-      .string(labels[i]!)
-      .raw(':')
-      .string(labels[i + 1]!);
-  }
-  json.raw('}');
 }
 
 /** A list, up to the limit; whether something was left out. */

@@ -19,7 +19,6 @@ import {
   rangeAnswer,
   toolAnswer,
   writeExemplars,
-  writeLabels,
 } from './answer.ts';
 import { Parameters } from './parameters.ts';
 import {
@@ -79,9 +78,7 @@ const readers: Readonly<Record<Endpoint, Reader>> = {
         compareLabels,
         page.budget,
       );
-      return envelope(page, (json) =>
-        each(page, json, found, (labels) => writeLabels(json, labels)),
-      );
+      return envelope(page, (json) => each(page, json, found, (labels) => json.pairs(labels)));
     };
   },
 

@@ -51,6 +51,18 @@ export class JsonBytes {
     return this.#quoted(text) ? this : this.#native(escaped(text));
   }
 
+  /** An object of strings, such as a label set; names and values by turns. */
+  pairs(words: readonly string[]): this {
+    this.raw('{');
+    for (let i = 0; i < words.length; i += 2) {
+      this.raw(i === 0 ? '' : ',')
+        .string(words[i]!)
+        .raw(':')
+        .string(words[i + 1]!);
+    }
+    return this.raw('}');
+  }
+
   /** A number; null where JSON has none for it. */
   number(value: number): this {
     if (!Number.isFinite(value)) {

@@ -1,3 +1,5 @@
+import { aheadOfUtcMs, zoneFormat } from 'svc/query';
+
 import { LogTime } from './log-time.ts';
 
 const maxZones = 32;
@@ -14,18 +16,7 @@ export class TimeZones {
 
   /** Returns the offset from UTC at this time. */
   minutesEast(zone: string, ms: number): number {
-    const parts = new Map(
-      this.#format(zone)
-        .formatToParts(ms)
-        .map(({ type, value }) => [type, Number(value)]),
-    );
-    const [year, month, day, hour, minute, second] = (
-      ['year', 'month', 'day', 'hour', 'minute', 'second'] as const
-    ).map((type) => parts.get(type)!);
-    return Math.round(
-      (Date.UTC(year!, month! - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000) /
-        60_000,
-    );
+    return Math.round(aheadOfUtcMs(this.#format(zone), ms) / 60_000);
   }
 
   #format(zone: string): Intl.DateTimeFormat {
@@ -42,18 +33,8 @@ export class TimeZones {
 }
 
 function formatOf(zone: string): Intl.DateTimeFormat {
-  const numeric = 'numeric';
   try {
-    return new Intl.DateTimeFormat('en-US', {
-      timeZone: zone,
-      hourCycle: 'h23',
-      year: numeric,
-      month: numeric,
-      day: numeric,
-      hour: numeric,
-      minute: numeric,
-      second: numeric,
-    });
+    return zoneFormat(zone);
   } catch (cause) {
     throw new Error(`unknown time zone ${zone.slice(0, 64)}`, { cause });
   }

@@ -73,6 +73,16 @@ function isOrdered(text: string): boolean {
   return used.every((unit, index) => index === 0 || unit > used[index - 1]!);
 }
 
+/** A number or a duration with or without a sign; `wrong` when the next token is neither. */
+export function signedValue(stream: Stream, wrong: () => never): number {
+  const negative = stream.is('-');
+  if (negative || stream.is('+')) {
+    stream.take();
+  }
+  const { value } = parseNumberOrDuration(stream) ?? wrong();
+  return negative ? -value : value;
+}
+
 /** A number or a duration, or undefined when the next token is neither. */
 export function parseNumberOrDuration(stream: Stream): NumberLiteral | undefined {
   const { kind } = stream.peek();

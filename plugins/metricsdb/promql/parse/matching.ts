@@ -1,6 +1,6 @@
 import { parseGrouping } from './aggregation.ts';
 import type { Matching } from './ast.ts';
-import { numberValue, parseDurationLiteral } from './literals.ts';
+import { signedValue } from './literals.ts';
 import type { Stream } from './token-stream.ts';
 import { setOperators } from './token.ts';
 
@@ -51,19 +51,9 @@ function parseFillValue(stream: Stream): number {
   if (!stream.takeIf('(')) {
     stream.unexpected();
   }
-  const negative = stream.is('-');
-  if (negative || stream.is('+')) {
-    stream.take();
-  }
-  const { kind } = stream.peek();
-  const value =
-    kind === 'number'
-      ? numberValue(stream, stream.take())
-      : kind === 'duration'
-        ? parseDurationLiteral(stream, stream.take()).value
-        : stream.unexpected();
+  const value = signedValue(stream, () => stream.unexpected());
   if (!stream.takeIf(')')) {
     stream.unexpected();
   }
-  return negative ? -value : value;
+  return value;
 }

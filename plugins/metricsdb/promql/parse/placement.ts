@@ -1,6 +1,6 @@
 import type { At, Edges, Expr, Placement, Subquery, VectorSelector } from './ast.ts';
 import { parseOffset } from './duration.ts';
-import { numberValue, parseDurationLiteral } from './literals.ts';
+import { signedValue } from './literals.ts';
 import type { Stream } from './token-stream.ts';
 
 /** `x offset 5m`: what stands before must be a selector or a subquery. */
@@ -46,18 +46,7 @@ function parseTime(stream: Stream, expr: Expr): At {
     }
     return peek.word;
   }
-  const negative = stream.is('-');
-  if (negative || stream.is('+')) {
-    stream.take();
-  }
-  const { kind } = stream.peek();
-  const value =
-    kind === 'number'
-      ? numberValue(stream, stream.take())
-      : kind === 'duration'
-        ? parseDurationLiteral(stream, stream.take()).value
-        : stream.unexpected('@', 'timestamp');
-  const seconds = negative ? -value : value;
+  const seconds = signedValue(stream, () => stream.unexpected('@', 'timestamp'));
   if (!(Math.abs(seconds) < 2 ** 63)) {
     stream.fail(
       expr.start,

@@ -73,6 +73,18 @@ const identifier = /[\p{L}_][\p{L}\p{N}_]*/uy;
 const duration = /(?:\d+(?:\.\d*)?(?:ns|us|[\u00b5\u03bc]s|ms|s|m|h|d|w|y))+(?![\p{L}\p{N}_])/uy;
 const number = /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y;
 
+/** Functions that end a pipeline with numbers. */
+export const overTime = [
+  'rate',
+  'count_over_time',
+  'min_over_time',
+  'max_over_time',
+  'avg_over_time',
+  'sum_over_time',
+  'quantile_over_time',
+  'histogram_over_time',
+];
+
 const words = new Set([
   ...[
     'nil',
@@ -114,17 +126,8 @@ const words = new Set([
     'select',
     'with',
   ],
-  ...[
-    'rate',
-    'count_over_time',
-    'min_over_time',
-    'max_over_time',
-    'avg_over_time',
-    'sum_over_time',
-    'quantile_over_time',
-    'histogram_over_time',
-    'compare',
-  ],
+  ...overTime,
+  'compare',
   ...['topk', 'bottomk'],
   ...[
     'trace:duration',

@@ -5,17 +5,6 @@ import type { Cursor } from './cursor.ts';
 import { fieldList, parseField } from './field-parser.ts';
 import { parseError, type Token } from './lexer.ts';
 
-/** Functions that end a pipeline with numbers. */
-export const overTime = [
-  'rate',
-  'count_over_time',
-  'min_over_time',
-  'max_over_time',
-  'avg_over_time',
-  'sum_over_time',
-  'quantile_over_time',
-  'histogram_over_time',
-];
 const withoutField = ['rate', 'count_over_time'];
 const maxQuantiles = 20;
 const largestRank = 1000;

@@ -13,8 +13,8 @@ import type {
 import { checkQuery } from './check.ts';
 import { Cursor } from './cursor.ts';
 import { fieldList, numberOf, parseField } from './field-parser.ts';
-import { parseError } from './lexer.ts';
-import { compareStage, hints, metricsStage, overTime, rankStage } from './metrics-parser.ts';
+import { overTime, parseError } from './lexer.ts';
+import { compareStage, hints, metricsStage, rankStage } from './metrics-parser.ts';
 
 const spansetBinding: ReadonlyMap<string, number> = new Map([
   ...['&&', '||'].map((operator) => [operator, 1] as const),
