@@ -27,7 +27,7 @@ async function engine(t: TestContext): Promise<{
 }
 
 const namesIn = (list: readonly { readonly labels: Readonly<Record<string, string>> }[] = []) =>
-  list.map(({ labels }) => labels['host']).toSorted();
+  list.map(({ labels }) => labels['host']!).toSorted((a, b) => a.localeCompare(b));
 
 /** `kind firing | left`, of each notice. */
 const said = ({ notices }: Engine): readonly string[] =>
