@@ -60,7 +60,7 @@ rest() {
 
 # Seconds that no clock setting moves.
 look() {
-  file_unreadable -r now ignored </proc/uptime
+  read -r now ignored </proc/uptime
   now=${'$'}{now%%.*}
 }
 

@@ -51,7 +51,7 @@ test(
       'rgb(10, 200, 30)',
     );
     assert.equal(await page.locator('.terminal a, .terminal b').count(), 0);
-    await assertClean(view, 'in the shell');
+    await assertClean(view, 'in the shell', /404/);
 
     await page.keyboard.type('exit 3');
     await page.keyboard.press('Enter');
