@@ -16,7 +16,7 @@ export const JobItem = Type.Object({
   queue: Type.String({ description: 'Kind of work within the plugin' }),
   title: Type.String(),
   state: Type.Enum([...states], {
-    description: 'parked: waiting for something other than its time, such as a decision',
+    description: 'parked: waits for an event, such as a decision, instead of a time',
   }),
   attempts: Type.Integer({ description: 'Number of attempts' }),
   created_at: Instant,

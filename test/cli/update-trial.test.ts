@@ -75,9 +75,9 @@ test('an update goes through its states, and each says what may follow', (t) => 
 
   writeFileSync(besides(program).next, 'newer');
   const second = Update.switch(program, { ...plan, id: 'c', to: '3.0.0' }, undefined);
-  second.giveUp('somebody said so');
+  second.giveUp('an operator said so');
   assert.equal(second.state, 'given up');
-  assert.throws(() => Update.start(dataDir, '3.0.0', undefined), /because somebody said so/);
+  assert.throws(() => Update.start(dataDir, '3.0.0', undefined), /because an operator said so/);
 
   writeFileSync(besides(program).next, 'newest');
   const third = Update.switch(program, { ...plan, id: 'd', to: '4.0.0' }, undefined);

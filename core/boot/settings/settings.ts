@@ -32,8 +32,8 @@ export class Settings implements SettingsBoard {
   readonly #fromEnvironment: EnvironmentLayer;
   readonly #file: ReadonlyMap<string, unknown>;
   /**
-   * Values of the product's defaults file: these count as defaults, so that `file` means somebody's
-   * own choice.
+   * Values of the product's defaults file. They count as defaults, so that `file` means a file of the
+   * operator.
    */
   readonly #shipped: ReadonlyMap<string, unknown>;
   /** Valid values only. */

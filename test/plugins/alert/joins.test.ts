@@ -84,7 +84,7 @@ test('what is known of who left outlives a restart', async (t) => {
   assert.deepEqual(said(house).slice(1), ['firing a c | b']);
 });
 
-test('an incident that fires again before its end was sent is told for whoever is new in it', async (t) => {
+test('an incident that fires again before its resolution was sent notifies of new instances only', async (t) => {
   const { house, burn } = await engine(t);
   await burn('a');
   await burn();

@@ -6,7 +6,7 @@ import { startTestHost, useNoLeaks } from 'svc/testing';
 
 const folder = new URL('plugin-folder', import.meta.url);
 
-test('plugin-id greets whoever asks', async (t) => {
+test('plugin-id greets the caller', async (t) => {
   const plugin = fileURLToPath(folder);
   const client = await startTestHost(t, { plugins: ['packs', plugin] });
   useNoLeaks(t, client);
