@@ -13,13 +13,13 @@ import { offerIncidents } from './incident/offer-incidents.ts';
 import { openLedger } from './incident/open-ledger.ts';
 import type { Delays } from './queries/delays.ts';
 import { Pace } from './rule/pace.ts';
-import type { Plan, Rule, RuleBook } from './rule/rule.ts';
+import type { Plan, Rule, LiveRules } from './rule/rule.ts';
 import { openSilences } from './silence/open-silences.ts';
 import type { Silences } from './silence/silences.ts';
 import type { RenderAnnotations, RenderLabels } from './template/rendering.ts';
 
 export interface AlertEngineParts {
-  readonly book: RuleBook;
+  readonly liveRules: LiveRules;
   readonly planOf: (rule: Rule, intervalMs: number) => Plan;
   readonly render: RenderAnnotations;
   readonly labelsOf: RenderLabels;
@@ -41,15 +41,15 @@ export class AlertEngine {
 
   constructor(ctx: PluginContext, { recording, ...parts }: AlertEngineParts) {
     const { clock, services } = ctx;
-    const { book } = parts;
+    const { liveRules } = parts;
     const pace = new Pace(ctx.settings);
     const planOf = (rule: Rule): Plan => parts.planOf(rule, pace.intervalMs());
     const sees = seenBy(services.maybe(DeviceScopes));
     const timeline = new Timeline(clock);
 
-    const { ledger, store, notices } = openLedger(ctx, book, planOf);
+    const { ledger, store, notices } = openLedger(ctx, liveRules, planOf);
     const silences = openSilences(ctx, ledger, sees);
-    const gateInputs = gateInputsOf(timeline, pace, silences, book);
+    const gateInputs = gateInputsOf(timeline, pace, silences, liveRules);
     const evaluation = new Evaluation(ctx, {
       ...parts,
       planOf,
@@ -69,7 +69,7 @@ export class AlertEngine {
       ledger,
       store,
       instances,
-      book,
+      liveRules,
       planOf,
       gateInputs,
       silencedBy,
@@ -112,7 +112,7 @@ export class AlertEngine {
 
 /** Inputs of the gates, as of the moment of the call. */
 const gateInputsOf =
-  (timeline: Timeline, pace: Pace, silences: Silences, book: RuleBook) => (): GateInputs => {
+  (timeline: Timeline, pace: Pace, silences: Silences, liveRules: LiveRules) => (): GateInputs => {
     const now = timeline.look();
     return {
       steady: timeline.steady(now),
@@ -120,7 +120,7 @@ const gateInputsOf =
       reminderMs: pace.reminderMs(),
       silencedBy: (one) => silences.covering(one, now),
       dampening: ({ rule_id: id }) => {
-        const rule = book.get(id);
+        const rule = liveRules.get(id);
         return rule === undefined || rule.notify_min_fires === 0
           ? undefined
           : { windowMs: rule.notify_window_seconds * 1_000, minFires: rule.notify_min_fires };

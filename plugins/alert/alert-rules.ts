@@ -23,8 +23,8 @@ import type { Recordings } from './recording/recordings.ts';
 import { RuleImporter } from './rule-file/import.ts';
 import { importRoutes } from './rule-file/import-routes.ts';
 import { Pace } from './rule/pace.ts';
-import type { Leg, RuleBook } from './rule/rule.ts';
-import { RuleMemory } from './rule/rule-book.ts';
+import type { Leg, LiveRules } from './rule/rule.ts';
+import { RuleMemory } from './rule/rule-memory.ts';
 import { RuleStore } from './rule/rule-store.ts';
 import type { RuleTables } from './rule/rule-tables.ts';
 import type { RenderAnnotations, RenderLabels } from './template/rendering.ts';
@@ -48,7 +48,7 @@ export class AlertRules {
   readonly #tables: Tables<RuleTables>;
   readonly #clock: Clock;
   readonly #log: PluginContext['log'];
-  readonly #book: RuleMemory;
+  readonly #liveRules: RuleMemory;
   readonly render: RenderAnnotations;
   readonly labelsOf: RenderLabels;
 
@@ -61,7 +61,7 @@ export class AlertRules {
       channels: services.maybe(NoticeDispatcher),
       knowledge: services.maybe(KnowledgeRead),
     };
-    const book = new RuleMemory((cause) =>
+    const liveRules = new RuleMemory((cause) =>
       log.error(
         { event: 'alert.rule_not_applied', cause },
         'applying a changed rule to the evaluator failed',
@@ -69,7 +69,7 @@ export class AlertRules {
     );
     const rules = new Rules({
       tables,
-      book,
+      liveRules,
       dependencies,
       clock,
       changed: (id) => ctx.events.emit(RuleChanged, { id }),
@@ -81,7 +81,7 @@ export class AlertRules {
     this.#tables = tables;
     this.#clock = clock;
     this.#log = log;
-    this.#book = book;
+    this.#liveRules = liveRules;
     this.render = (rule, snapshot, query) => texts.annotations(rule, snapshot, query);
     this.labelsOf = (...asked) => texts.labels(...asked);
 
@@ -109,12 +109,12 @@ export class AlertRules {
       ...ruleTestRoutes(dependencies.metrics),
     ]);
     ctx.events.on(RuleChanged, async ({ id }) =>
-      book.keep(id, await new RuleStore(tables.read).find(id)),
+      liveRules.keep(id, await new RuleStore(tables.read).find(id)),
     );
   }
 
-  get book(): RuleBook {
-    return this.#book;
+  get liveRules(): LiveRules {
+    return this.#liveRules;
   }
 
   /** Brings what is stored into memory; before the evaluator starts. */
@@ -125,6 +125,6 @@ export class AlertRules {
         'installing the built-in rules failed; retrying at next start',
       ),
     );
-    this.#book.load(await new RuleStore(this.#tables.read).all());
+    this.#liveRules.load(await new RuleStore(this.#tables.read).all());
   }
 }

@@ -14,7 +14,7 @@ export default definePlugin({
     const recording = new RecordingEngine(ctx, delays);
     const rules = new AlertRules(ctx, { delayOf: delays.of, recordings: recording.recordings });
     const engine = new AlertEngine(ctx, {
-      book: rules.book,
+      liveRules: rules.liveRules,
       render: rules.render,
       labelsOf: rules.labelsOf,
       planOf,

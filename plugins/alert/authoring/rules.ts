@@ -1,7 +1,7 @@
 import type { Call, Clock, Page, PageRequest, Principal, Tables } from 'svc/sdk';
 
 import type { Rule } from '../rule/rule.ts';
-import type { RuleMemory } from '../rule/rule-book.ts';
+import type { RuleMemory } from '../rule/rule-memory.ts';
 import { type RuleFilter, RuleStore } from '../rule/rule-store.ts';
 import { type RuleBody, type RuleDb, rowOf, type RuleTables } from '../rule/rule-tables.ts';
 import { errors } from './errors.ts';
@@ -13,7 +13,7 @@ export type ChangeCall = Pick<Call, 'principal' | 'note' | 'requireMatch'>;
 
 export interface RulesParts {
   readonly tables: Tables<RuleTables>;
-  readonly book: RuleMemory;
+  readonly liveRules: RuleMemory;
   readonly dependencies: RuleDependencies;
   readonly clock: Clock;
   /** Called after the commit, to inform the other generation of the plugin. */
@@ -138,7 +138,7 @@ export class Rules {
   }
 
   #publish(id: number, rule: Rule | undefined): void {
-    this.#parts.book.keep(id, rule);
+    this.#parts.liveRules.keep(id, rule);
     this.#parts.changed(id);
   }
 }

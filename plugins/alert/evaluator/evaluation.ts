@@ -10,17 +10,17 @@ import { BackEnd, type StoreName, type Within } from '../queries/back-end.ts';
 import type { Delays } from '../queries/delays.ts';
 import { askLogs, askMetrics, withinScope } from '../queries/stores.ts';
 import type { Pace } from '../rule/pace.ts';
-import { isOfSource, type Plan, type Rule, type RuleBook } from '../rule/rule.ts';
+import { isOfSource, type Plan, type Rule, type LiveRules } from '../rule/rule.ts';
 import type { RenderAnnotations, RenderLabels } from '../template/rendering.ts';
 import { AlertSeries } from './alert-series.ts';
 import { EvaluatorCounters } from './counters.ts';
 import { Evaluator } from './evaluator.ts';
-import { OthersAlertBook } from './others-alerts.ts';
+import { OthersAlertService } from './others-alerts.ts';
 import { evaluatorHealth, runtimeRoutes, ShownRules } from './runtime-info.ts';
 import type { Timeline } from './timeline.ts';
 
 export interface EvaluationParts {
-  readonly book: RuleBook;
+  readonly liveRules: LiveRules;
   readonly planOf: (rule: Rule) => Plan;
   readonly render: RenderAnnotations;
   readonly labelsOf: RenderLabels;
@@ -69,13 +69,13 @@ export class Evaluation {
     });
     this.#counters = counters;
     this.#evaluator = evaluator;
-    const others = new OthersAlertBook({ ...parts, clock, log });
+    const others = new OthersAlertService({ ...parts, clock, log });
     services.provide(OthersAlerts, () => others);
     services.provide(AlertingRules, () => new ShownRules(evaluator, alerts));
     ctx.http.routes(
       runtimeRoutes({
         backEnds: [...backEnds.values()],
-        book: parts.book,
+        liveRules: parts.liveRules,
         evaluator,
         counters,
         ledger,

@@ -7,7 +7,7 @@ import { answerRowsInTurns, excessOf } from '../instance/answer-rows.ts';
 import { withEtas } from '../instance/eta.ts';
 import { StaleInstances } from '../instance/stale-instances.ts';
 import { askTogether, type BackEnd, type StoreName } from '../queries/back-end.ts';
-import type { Leg, Plan, Rule, RuleBook, RuleChange } from '../rule/rule.ts';
+import type { Leg, Plan, Rule, LiveRules, RuleChange } from '../rule/rule.ts';
 import type { RenderAnnotations, RenderLabels } from '../template/rendering.ts';
 import type { AlertSeries } from './alert-series.ts';
 import { Attempts, type FailingWork } from './attempts.ts';
@@ -21,7 +21,7 @@ import { lookAgain, measuresToAsk, type SecondLook } from './second-look.ts';
 import type { Timeline } from './timeline.ts';
 
 export interface EvaluatorParts {
-  readonly book: RuleBook;
+  readonly liveRules: LiveRules;
   readonly planOf: (rule: Rule) => Plan;
   readonly render: RenderAnnotations;
   readonly labelsOf: RenderLabels;
@@ -81,7 +81,7 @@ export class Evaluator {
 
   /** Brings memory up to what is on disk, and follows the rules from here on. */
   async start(): Promise<() => void> {
-    const { ledger, book, timeline } = this.#parts;
+    const { ledger, liveRules, timeline } = this.#parts;
     await ledger.load();
     timeline.restore(ledger.heartbeat?.drift ?? 0);
     const wall = timeline.look();
@@ -92,12 +92,12 @@ export class Evaluator {
       Math.max(0, beatAt + drift - wall),
     );
     await this.#reconcile();
-    const follow = book.onChange((change) => this.#follow(change));
+    const follow = liveRules.onChange((change) => this.#follow(change));
     for (const own of this.#ownRules) {
       own.lastOk = ledger.heartbeat?.at;
       own.schedule(this.#parts.clock.now(), this.#parts.intervalMs());
     }
-    for (const rule of book.enabled()) {
+    for (const rule of liveRules.enabled()) {
       this.#schedule(rule, ledger.heartbeat?.at);
     }
     return follow;
@@ -348,7 +348,7 @@ export class Evaluator {
   #reconcile(): Promise<void> {
     return this.#attempts.run(
       'close incidents of deleted rules',
-      reconcile(this.#parts.book, this.#changing()).then(() => {
+      reconcile(this.#parts.liveRules, this.#changing()).then(() => {
         this.#reconciled = true;
       }),
     );

@@ -44,7 +44,7 @@ interface Heard {
 }
 
 /** Alerts that another system raises: through the same instances, gates and notices as those of rules, without an evaluation. */
-export class OthersAlertBook implements OthersAlerts {
+export class OthersAlertService implements OthersAlerts {
   readonly #parts: OthersAlertParts;
   /** Annotations of instances, known as long as their alerts are reported. */
   readonly #annotations = new Map<string, ToldAlert['annotations']>();

@@ -7,7 +7,7 @@ import type { Ledger } from '../incident/ledger/ledger.ts';
 import { raise } from '../incident/ledger/raise.ts';
 import { ofRule, type ResolveReason } from '../incident/ledger/transitions.ts';
 import type { Instance } from '../instance/instance.ts';
-import { isOfSource, type Plan, type Rule, type RuleBook, type RuleChange } from '../rule/rule.ts';
+import { isOfSource, type LiveRules, type Plan, type Rule, type RuleChange } from '../rule/rule.ts';
 import { hasComputedSeverity, isWorseSeverity } from '../rule/severity.ts';
 import { close } from './findings.ts';
 import { ownRuleOf } from './own-rules.ts';
@@ -135,11 +135,11 @@ const isWidened = ({ pins: from }: Incident, { notify_channel_ids: to }: Rule): 
  * Reconciles after a start: rules may have changed meanwhile, and an incident whose rule is gone
  * must not stay open.
  */
-export function reconcile(book: RuleBook, { ledger, now }: ChangeParts): Promise<void> {
+export function reconcile(liveRules: LiveRules, { ledger, now }: ChangeParts): Promise<void> {
   return ledger.transact((draft) => {
     const at = now();
     for (const incident of ledger.live.values()) {
-      const rule = ownRuleOf({ id: incident.rule_id })?.rule ?? book.get(incident.rule_id);
+      const rule = ownRuleOf({ id: incident.rule_id })?.rule ?? liveRules.get(incident.rule_id);
       if (!isOfSource(incident.rule_id) && rule?.enabled !== true) {
         close(draft, incident, rule === undefined ? 'rule_deleted' : 'rule_disabled', at);
       } else if (ledger.instancesOf(incident.dedupe_key).size === 0) {
@@ -150,7 +150,7 @@ export function reconcile(book: RuleBook, { ledger, now }: ChangeParts): Promise
       if (
         !isOfSource(ruleId) &&
         ownRuleOf({ id: ruleId }) === undefined &&
-        book.get(ruleId)?.enabled !== true
+        liveRules.get(ruleId)?.enabled !== true
       ) {
         [...instances.keys()].forEach((key) => draft.setInstance(ruleId, key, undefined));
       }

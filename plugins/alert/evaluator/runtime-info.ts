@@ -8,7 +8,7 @@ import { RuntimeInfo } from '../incident/schema.ts';
 import { maxSeries } from '../instance/answer-rows.ts';
 import { maxInstances } from '../instance/moves.ts';
 import type { BackEnd } from '../queries/back-end.ts';
-import type { Plan, RuleBook } from '../rule/rule.ts';
+import type { Plan, LiveRules } from '../rule/rule.ts';
 import type { AlertSeries } from './alert-series.ts';
 import type { EvaluatorCounters } from './counters.ts';
 import type { Evaluator } from './evaluator.ts';
@@ -18,7 +18,7 @@ export interface InfoParts {
   readonly evaluator: Evaluator;
   readonly counters: EvaluatorCounters;
   readonly ledger: Ledger;
-  readonly book: RuleBook;
+  readonly liveRules: LiveRules;
   readonly backEnds: Iterable<BackEnd>;
   readonly intervalMs: () => number;
   readonly cooldownMs: () => number;
@@ -46,7 +46,7 @@ export function runtimeInfo({
   evaluator,
   counters,
   ledger,
-  book,
+  liveRules,
   backEnds,
   intervalMs,
   cooldownMs,
@@ -62,8 +62,8 @@ export function runtimeInfo({
   return {
     interval_seconds: intervalMs() / 1_000,
     cooldown_seconds: cooldownMs() / 1_000,
-    rules_total: book.total,
-    rules_enabled: book.enabled().length,
+    rules_total: liveRules.total,
+    rules_enabled: liveRules.enabled().length,
     last_cycle: {
       started_at: cycle === undefined ? null : timestamp(cycle.startedAt),
       duration_ms: Math.round((cycle?.durationMs ?? 0) * 1_000) / 1_000,

@@ -4,7 +4,7 @@ import { type Clock, type Handle, type Logger, messageOf, timestamp } from 'svc/
 
 import { type Instance, isBurning } from '../instance/instance.ts';
 import { stepsOf } from '../rule/playbook.ts';
-import type { Plan, Rule, RuleBook } from '../rule/rule.ts';
+import type { Plan, Rule, LiveRules } from '../rule/rule.ts';
 import { unitOf } from '../rule/unit.ts';
 import { type Mutable, mutableOf } from './gates/review.ts';
 import type { InstanceReader } from './instance-reader.ts';
@@ -19,7 +19,7 @@ export interface BackgroundParts {
   };
   readonly instances: Pick<InstanceReader, 'some'>;
   readonly store: { diagnosis(id: number, seq: number): Promise<string | undefined> };
-  readonly book: Pick<RuleBook, 'get'>;
+  readonly liveRules: Pick<LiveRules, 'get'>;
   readonly planOf: (rule: Rule) => Plan;
   readonly metrics: Handle<MetricsQueries>;
   readonly silencedBy: (one: Mutable) => { readonly id: number } | undefined;
@@ -65,7 +65,7 @@ export class Backgrounds {
         step: hourMs,
       }),
     ]);
-    const rule = this.#parts.book.get(incident.rule_id);
+    const rule = this.#parts.liveRules.get(incident.rule_id);
     const unit = rule === undefined ? '' : unitOf(rule);
     const newest =
       [...ledger.instancesOf(incident.dedupe_key).values()].find(({ key }) => key === incident.lead)
@@ -139,8 +139,8 @@ export class Backgrounds {
     incident: Incident,
     window: { readonly start: number; readonly end: number; readonly step: number },
   ): Promise<readonly (readonly [number, number])[]> {
-    const { book, planOf, metrics, log } = this.#parts;
-    const rule = book.get(incident.rule_id);
+    const { liveRules, planOf, metrics, log } = this.#parts;
+    const rule = liveRules.get(incident.rule_id);
     const measure = rule && planOf(rule).legs.find((leg) => leg.store === 'metrics')?.measure;
     if (measure === undefined || !metrics.available) {
       return [];

@@ -5,7 +5,7 @@ import { NoticeDispatcher, NoticeSource } from 'svc/contracts/notify';
 import type { SeenBy } from 'svc/query';
 import type { PluginContext } from 'svc/sdk';
 
-import type { Plan, Rule, RuleBook } from '../rule/rule.ts';
+import type { Plan, Rule, LiveRules } from '../rule/rule.ts';
 import { Backgrounds } from './background.ts';
 import type { GateInputs } from './gates/review.ts';
 import { incidentRoutes } from './incident-routes.ts';
@@ -24,7 +24,7 @@ export interface OfferedIncidents {
   readonly ledger: Ledger;
   readonly store: IncidentStore;
   readonly instances: InstanceReader;
-  readonly book: RuleBook;
+  readonly liveRules: LiveRules;
   readonly planOf: (rule: Rule) => Plan;
   readonly gateInputs: () => GateInputs;
   readonly silencedBy: GateInputs['silencedBy'];
@@ -34,10 +34,10 @@ export interface OfferedIncidents {
 /** Offers incidents to people, by routes, skills and mentions, and to other plugins, by services. */
 export function offerIncidents(ctx: PluginContext, parts: OfferedIncidents): void {
   const { clock, ids, services } = ctx;
-  const { store, instances, book, planOf, seenBy } = parts;
+  const { store, instances, liveRules, planOf, seenBy } = parts;
   const dispatcher = services.maybe(NoticeDispatcher);
   const incidents = new IncidentReader(store, instances, clock, {
-    get: (id) => book.get(id),
+    get: (id) => liveRules.get(id),
     planOf,
   });
   const operations = new Operations({ ...parts, clock });
@@ -57,14 +57,14 @@ export function offerIncidents(ctx: PluginContext, parts: OfferedIncidents): voi
 /** Offers the sender of notices what it needs to ask and report about their incidents. */
 function offerToNotices(
   { services, clock, log }: PluginContext,
-  { ledger, store, instances, book, planOf, silencedBy }: OfferedIncidents,
+  { ledger, store, instances, liveRules, planOf, silencedBy }: OfferedIncidents,
 ): void {
   const backgrounds = new Backgrounds({
     clock,
     log,
     ledger,
     store,
-    book,
+    liveRules,
     metrics: services.maybe(MetricsQueries),
     planOf,
     instances,
@@ -72,7 +72,7 @@ function offerToNotices(
   });
   services.provide(NoticeSource, () => ({
     record: (outcomes) => recordOutcomes(outcomes, { store, ledger, now: clock.now() }),
-    pinning: async (channelId) => book.pinning(channelId),
+    pinning: async (channelId) => liveRules.pinning(channelId),
     burning: (incidents) => backgrounds.burning(incidents),
     background: (incident) => backgrounds.of(incident),
     instances: (incident, page) => backgrounds.instances(incident, page),

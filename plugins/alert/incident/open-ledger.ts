@@ -4,7 +4,7 @@ import { inTurns } from 'svc/flow';
 import { Jobs } from 'svc/jobs';
 import { BuildInfo, type PluginContext } from 'svc/sdk';
 
-import type { Plan, Rule, RuleBook } from '../rule/rule.ts';
+import type { Plan, Rule, LiveRules } from '../rule/rule.ts';
 import { IncidentStore } from './incident-store.ts';
 import { viewOf } from './incident-view.ts';
 import { Families } from './ledger/families.ts';
@@ -24,7 +24,7 @@ export interface OpenLedger {
  */
 export function openLedger(
   ctx: PluginContext,
-  book: RuleBook,
+  liveRules: LiveRules,
   planOf: (rule: Rule) => Plan,
 ): OpenLedger {
   const { clock, log, services } = ctx;
@@ -37,7 +37,7 @@ export function openLedger(
     clock,
     log,
   });
-  const families = new Families(book, planOf);
+  const families = new Families(liveRules, planOf);
   const ledger = new Ledger({
     tables,
     clock,

@@ -84,7 +84,7 @@ export interface Leg {
 }
 
 /** Rules that the evaluator holds in memory. */
-export interface RuleBook {
+export interface LiveRules {
   enabled(): readonly Rule[];
   /** Disabled ones too. */
   readonly total: number;

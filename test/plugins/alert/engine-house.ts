@@ -27,7 +27,7 @@ import {
   type StoreName,
   type Within,
 } from '../../../plugins/alert/queries/back-end.ts';
-import type { Leg, Plan, Rule, RuleBook, RuleChange } from '../../../plugins/alert/rule/rule.ts';
+import type { Leg, Plan, Rule, LiveRules, RuleChange } from '../../../plugins/alert/rule/rule.ts';
 import { SilenceReach } from '../../../plugins/alert/silence/silence-reach.ts';
 import { SilenceStore, type SilenceTables } from '../../../plugins/alert/silence/silence-store.ts';
 import { Silences } from '../../../plugins/alert/silence/silences.ts';
@@ -77,7 +77,7 @@ export type TestRule = Partial<Rule> & {
   readonly legs?: readonly Partial<Leg>[];
 };
 
-export class TestBook implements RuleBook {
+export class TestBook implements LiveRules {
   readonly #rules = new Map<number, Rule & { legs?: readonly Partial<Leg>[] }>();
   readonly #listeners = new Set<(change: RuleChange) => void>();
   #lastId = 0;
@@ -320,7 +320,7 @@ export class Engine {
       lost: (samples) => void (this.lost += samples),
     });
     this.evaluator = new Evaluator({
-      book: this.book,
+      liveRules: this.book,
       planOf,
       render: (rule) => rule.annotations,
       labelsOf: (rule, series, value) => new RuleTexts().labels(rule, series, value),

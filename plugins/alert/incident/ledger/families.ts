@@ -1,4 +1,4 @@
-import type { Plan, Rule, RuleBook } from '../../rule/rule.ts';
+import type { Plan, Rule, LiveRules } from '../../rule/rule.ts';
 import type { Incident } from './incident.ts';
 
 /** Tells what the rule of an incident measures; empty where that is not known. */
@@ -9,18 +9,18 @@ export type FamilyOf = (incident: Pick<Incident, 'rule_id'>) => string;
  * critical one of the same metric.
  */
 export class Families {
-  readonly #book: Pick<RuleBook, 'get'>;
+  readonly #liveRules: Pick<LiveRules, 'get'>;
   readonly #planOf: (rule: Rule) => Plan;
   /** An edited rule is another object. */
   readonly #known = new WeakMap<Rule, string>();
 
-  constructor(book: Pick<RuleBook, 'get'>, planOf: (rule: Rule) => Plan) {
-    this.#book = book;
+  constructor(liveRules: Pick<LiveRules, 'get'>, planOf: (rule: Rule) => Plan) {
+    this.#liveRules = liveRules;
     this.#planOf = planOf;
   }
 
   of({ rule_id: id }: Pick<Incident, 'rule_id'>): string {
-    const rule = this.#book.get(id);
+    const rule = this.#liveRules.get(id);
     if (rule === undefined) {
       return '';
     }

@@ -1,9 +1,9 @@
 import { messageOf } from 'svc/sdk';
 
-import type { Rule, RuleBook, RuleChange } from './rule.ts';
+import type { Rule, LiveRules, RuleChange } from './rule.ts';
 
 /** Rules in memory, as stored. */
-export class RuleMemory implements RuleBook {
+export class RuleMemory implements LiveRules {
   readonly #rules = new Map<number, Rule>();
   readonly #listeners = new Set<(change: RuleChange) => void>();
   readonly #failed: (cause: string) => void;
