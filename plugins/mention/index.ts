@@ -29,8 +29,8 @@ const usualLimit = 10;
 
 export default definePlugin({
   activate(ctx) {
-    const book = new MentionBook(ctx.extend.open(Mentions));
-    ctx.services.provide(MentionDirectory, () => book);
+    const mentions = new MentionService(ctx.extend.open(Mentions));
+    ctx.services.provide(MentionDirectory, () => mentions);
     ctx.http.routes([
       route({
         method: 'GET',
@@ -41,7 +41,7 @@ export default definePlugin({
         query: Query,
         response: List,
         handle: async ({ principal, query: { q = '', type, limit = usualLimit } }) => ({
-          items: [...(await book.search(q, type, principal, limit))],
+          items: [...(await mentions.search(q, type, principal, limit))],
         }),
       }),
     ]);
@@ -52,7 +52,7 @@ const mention = /(?<![\w@])@([a-z][a-z0-9_-]{0,30}):([A-Za-z0-9][\w.-]{0,99})/g;
 const mostMentions = 10;
 
 /** `@device:7` in what people write, and the completion of it while they do. */
-class MentionBook implements MentionDirectory {
+class MentionService implements MentionDirectory {
   readonly #types: OpenPoint<MentionType>;
 
   constructor(types: OpenPoint<MentionType>) {
