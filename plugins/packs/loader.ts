@@ -19,7 +19,7 @@ import { bringIn } from './bring-in.ts';
 import { startChild } from './process/child.ts';
 import type { Child, ChildState, StartOptions } from './process/child-options.ts';
 import { type Confinement, firstUser, lastUser } from './process/confinement.ts';
-import { Nap } from './process/nap.ts';
+import { IdleStart } from './process/idle-start.ts';
 import type { ChildOrigin } from './process/program-file.ts';
 import type { Acceptances } from './rights/acceptances.ts';
 import { type ClosedFolders, readableFolders } from './rights/limits.ts';
@@ -146,7 +146,7 @@ export class Loader implements PackLoader {
     const { heap_mb: heapMb, rss_mb: rssMb, call_ms: callMs, activate_ms: startMs } = limits;
     const { origin, random, closed } = this.#options;
     const folder = stageFiles(id, pack.files, origin.cacheDir, (staged) => this.#reads(staged));
-    const nap = new Nap(id, origin, folder);
+    const idleStart = new IdleStart(id, origin, folder);
     const user = this.#userFor(id, permissions.read.length > 0);
     const child = startChild({
       ...given,
@@ -161,8 +161,8 @@ export class Loader implements PackLoader {
         Object.fromEntries(
           Object.keys(pack.manifest.settings).map((key) => [key, settings.get(key)]),
         ),
-      startsAsleep: nap.isKnown,
-      onUp: (isResident) => nap.remember(isResident),
+      startsAsleep: idleStart.isKnown,
+      onUp: (isResident) => idleStart.remember(isResident),
       hold: { confinement, user },
       heapMb,
       rssMb,

@@ -6,7 +6,7 @@ import type { AskedRights, PackRights } from 'svc/contracts/packs';
 import type { PluginManifest } from 'svc/sdk';
 
 import { type Confinement, sentenceOf } from '../process/confinement.ts';
-import { napFile } from '../process/nap.ts';
+import { idleStartFile } from '../process/idle-start.ts';
 import type { Acceptances } from './acceptances.ts';
 import { errors } from './errors.ts';
 import { type Others, refusal } from './limits.ts';
@@ -83,7 +83,7 @@ export class Granting implements PackRights {
       await sleep(lookMs);
     }
     rmSync(join(cacheDir, 'packs', id), { recursive: true, force: true });
-    rmSync(napFile(cacheDir, id), { force: true });
+    rmSync(idleStartFile(cacheDir, id), { force: true });
   }
 
   async confinement(): Promise<string> {

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import type { ChildOrigin } from './program-file.ts';
 
 /** Returns the file that records it for a pack; deleted with the pack. */
-export const napFile = (cacheDir: string, id: string): string =>
+export const idleStartFile = (cacheDir: string, id: string): string =>
   join(cacheDir, 'packs', `${id}.sleeps`);
 
 /**
@@ -13,7 +13,7 @@ export const napFile = (cacheDir: string, id: string): string =>
  * started before, under this program, and has no work of its own. Stored next to the copies of
  * packs; without it, as after the cache was cleared, the pack just starts.
  */
-export class Nap {
+export class IdleStart {
   readonly #file: string;
   readonly #known: string;
 
@@ -22,7 +22,7 @@ export class Nap {
     { cacheDir, program }: Pick<ChildOrigin, 'cacheDir' | 'program'>,
     folder: string,
   ) {
-    this.#file = napFile(cacheDir, id);
+    this.#file = idleStartFile(cacheDir, id);
     this.#known = `${basename(folder)} ${createHash('sha256').update(program).digest('hex')}\n`;
   }
 
