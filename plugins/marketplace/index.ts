@@ -10,9 +10,9 @@ import { errors as gitErrors } from './git/errors.ts';
 import { errors as installErrors } from './install/errors.ts';
 import { FollowedFolders } from './install/followed-folders.ts';
 import { errors as layoutErrors } from './layout/errors.ts';
-import { openBook } from './open-book.ts';
+import { openPacks } from './open-packs.ts';
 import { packRoutes } from './pack-routes.ts';
-import { errors as pressErrors } from './press/errors.ts';
+import { errors as normalizeErrors } from './normalize/errors.ts';
 import { errors as registryErrors } from './registry/errors.ts';
 import { registryRoutes } from './registry-routes.ts';
 
@@ -27,14 +27,15 @@ export default definePlugin({
     gitErrors,
     installErrors,
     layoutErrors,
-    pressErrors,
+    normalizeErrors,
     registryErrors,
     markdownErrors,
   ],
   async activate(ctx) {
     const { log, settings, scope } = ctx;
-    const { book, installer, switcher, installed, registries, leftovers } = await openBook(ctx);
-    const followed = new FollowedFolders(book, log);
+    const { packService, installer, switcher, installed, registries, leftovers } =
+      await openPacks(ctx);
+    const followed = new FollowedFolders(packService, log);
     scope.interval('follow linked folders', followMs, (signal) => followed.look(signal));
     ctx.extend.contribute(Ceilings, 'marketplace', installed);
     ctx.extend.contribute(PersonaRestraints, 'marketplace', installed);
@@ -42,14 +43,14 @@ export default definePlugin({
     settings.watch(
       'marketplace.blocked_hashes',
       () =>
-        void scope.task('disable packs that are blocked by hash', (signal) => book.isolate(signal)),
+        void scope.task('disable packs that are blocked by hash', (signal) => packService.isolate(signal)),
     );
-    ctx.http.routes([...registryRoutes(registries, installed), ...packRoutes(book)]);
+    ctx.http.routes([...registryRoutes(registries, installed), ...packRoutes(packService)]);
     scope.interval('clean up after packs', minuteMs, () => leftovers.cleanAgain());
     scope.interval('read registries again', hourMs, (signal) => registries.refreshAll(signal));
-    return { book, installer, switcher, installed };
+    return { packService, installer, switcher, installed };
   },
-  start({ scope, log }, { book, installer, switcher, installed }) {
+  start({ scope, log }, { packService, installer, switcher, installed }) {
     // First in the row of changes: what a kill has left is put in order before anything else is changed.
     const recovering = installer.inTurn(() =>
       switcher.recover(
@@ -66,8 +67,8 @@ export default definePlugin({
     scope.task('recover interrupted changes, and rescan packs with new rules', async (signal) => {
       try {
         await recovering;
-        await book.isolate(signal);
-        await book.rescan(signal);
+        await packService.isolate(signal);
+        await packService.rescan(signal);
       } catch (error) {
         log.error(
           { event: 'marketplace.not_recovered', cause: messageOf(error) },

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { packIn } from './archive/arrived.ts';
 import { limits } from './archive/entry-list.ts';
 import { errors } from './errors.ts';
-import type { PackBook } from './install/pack-book.ts';
+import type { PackService } from './install/pack-service.ts';
 import { installMs, type PackAnswers, PackParams } from './pack-answers.ts';
 import {
   Confirm,
@@ -19,17 +19,17 @@ import { shownPreview } from './shown.ts';
 
 /** Routes that bring packs in, each after it was shown what it wants. */
 export const installRoutes = (
-  book: PackBook,
+  packService: PackService,
   answers: PackAnswers,
 ): readonly RouteDeclaration[] => [
-  previewRoute(book),
-  installRoute(book, answers),
-  uploadRoute(book, answers),
-  updateRoute(book, answers),
-  linkRoute(book, answers),
+  previewRoute(packService),
+  installRoute(packService, answers),
+  uploadRoute(packService, answers),
+  updateRoute(packService, answers),
+  linkRoute(packService, answers),
 ];
 
-const previewRoute = (book: PackBook): RouteDeclaration =>
+const previewRoute = (packService: PackService): RouteDeclaration =>
   route({
     method: 'POST',
     path: '/api/v1/marketplace/preview',
@@ -42,11 +42,11 @@ const previewRoute = (book: PackBook): RouteDeclaration =>
     errors: ['not_found', 'conflict', 'upstream_error'],
     async handle({ body, principal, signal }) {
       forAdministrators(principal, body.folder);
-      return shownPreview(await book.preview(body, signal));
+      return shownPreview(await packService.preview(body, signal));
     },
   });
 
-const installRoute = (book: PackBook, answers: PackAnswers): RouteDeclaration =>
+const installRoute = (packService: PackService, answers: PackAnswers): RouteDeclaration =>
   route({
     method: 'POST',
     path: '/api/v1/marketplace/install',
@@ -62,12 +62,12 @@ const installRoute = (book: PackBook, answers: PackAnswers): RouteDeclaration =>
       forAdministrators(call.principal, wanted.folder);
       return answers.outcome(
         call,
-        await book.install(wanted, { by: call.principal, confirm, reason }, call.signal),
+        await packService.install(wanted, { by: call.principal, confirm, reason }, call.signal),
       );
     },
   });
 
-const uploadRoute = (book: PackBook, answers: PackAnswers): RouteDeclaration =>
+const uploadRoute = (packService: PackService, answers: PackAnswers): RouteDeclaration =>
   byteRoute({
     method: 'POST',
     path: '/api/v1/marketplace/upload',
@@ -95,13 +95,13 @@ const uploadRoute = (book: PackBook, answers: PackAnswers): RouteDeclaration =>
       return JSON.stringify(
         answers.outcome(
           call,
-          await book.upload(bytes, path, { by: call.principal, confirm, reason }),
+          await packService.upload(bytes, path, { by: call.principal, confirm, reason }),
         ),
       );
     },
   });
 
-const updateRoute = (book: PackBook, answers: PackAnswers): RouteDeclaration =>
+const updateRoute = (packService: PackService, answers: PackAnswers): RouteDeclaration =>
   route({
     method: 'POST',
     path: '/api/v1/marketplace/installed/{pack_id}/update',
@@ -121,11 +121,13 @@ const updateRoute = (book: PackBook, answers: PackAnswers): RouteDeclaration =>
       const { version, confirm, reason } = call.body;
       forAdministrators(
         call.principal,
-        book.existing(call.params.pack_id).lock.origin.kind === 'folder' ? 'folder' : undefined,
+        packService.existing(call.params.pack_id).lock.origin.kind === 'folder'
+          ? 'folder'
+          : undefined,
       );
       return answers.outcome(
         call,
-        await book.update(
+        await packService.update(
           call.params.pack_id,
           version,
           { by: call.principal, confirm, reason },
@@ -135,7 +137,7 @@ const updateRoute = (book: PackBook, answers: PackAnswers): RouteDeclaration =>
     },
   });
 
-const linkRoute = (book: PackBook, answers: PackAnswers): RouteDeclaration =>
+const linkRoute = (packService: PackService, answers: PackAnswers): RouteDeclaration =>
   route({
     method: 'POST',
     path: '/api/v1/marketplace/links',
@@ -154,7 +156,7 @@ const linkRoute = (book: PackBook, answers: PackAnswers): RouteDeclaration =>
       const { folder, confirm, reason } = call.body;
       return answers.outcome(
         call,
-        await book.link(folder, { by: call.principal, confirm, reason }, call.signal),
+        await packService.link(folder, { by: call.principal, confirm, reason }, call.signal),
       );
     },
   });

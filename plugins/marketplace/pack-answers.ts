@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 
 import type { Outcome } from './install/installer.ts';
 import type { Installed } from './install/lock.ts';
-import type { PackBook } from './install/pack-book.ts';
+import type { PackService } from './install/pack-service.ts';
 import { type InstallAnswer, type InstalledDetail, type InstalledShape, PackId } from './shapes.ts';
 import { problemsOf, shownDetail, shownPack, type Standing } from './shown.ts';
 
@@ -13,10 +13,10 @@ export const installMs = 300_000;
 
 /** Packs and what became of them, as their routes answer it. */
 export class PackAnswers {
-  readonly #book: PackBook;
+  readonly #packService: PackService;
 
-  constructor(book: PackBook) {
-    this.#book = book;
+  constructor(packService: PackService) {
+    this.#packService = packService;
   }
 
   pack(pack: Installed, principal: Principal): Static<typeof InstalledShape> {
@@ -51,8 +51,8 @@ export class PackAnswers {
   /** Returns the state of a pack; local paths are only for those with all permissions. */
   #standingOf({ packId }: Installed, { grants }: Principal): Standing {
     return {
-      status: this.#book.statusOf(packId),
-      trouble: this.#book.troubleOf(packId),
+      status: this.#packService.statusOf(packId),
+      trouble: this.#packService.troubleOf(packId),
       isForAdministrators: grants.includes('*'),
     };
   }

@@ -1,7 +1,7 @@
 import { listRoute, pageOfList, route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import type { PackBook } from './install/pack-book.ts';
+import type { PackService } from './install/pack-service.ts';
 import { installRoutes } from './install-routes.ts';
 import { installMs, PackAnswers, PackParams } from './pack-answers.ts';
 import {
@@ -15,20 +15,23 @@ import {
 } from './shapes.ts';
 import { shownHistory } from './shown.ts';
 
-export const packRoutes = (book: PackBook): readonly RouteDeclaration[] => {
-  const answers = new PackAnswers(book);
+export const packRoutes = (packService: PackService): readonly RouteDeclaration[] => {
+  const answers = new PackAnswers(packService);
   return [
-    ...listedRoutes(book, answers),
-    ...installRoutes(book, answers),
-    haveRoute(book, answers),
-    ...switchRoutes(book, answers),
-    ...boundsRoutes(book, answers),
-    uninstallRoute(book),
-    ...historyRoutes(book),
+    ...listedRoutes(packService, answers),
+    ...installRoutes(packService, answers),
+    haveRoute(packService, answers),
+    ...switchRoutes(packService, answers),
+    ...boundsRoutes(packService, answers),
+    uninstallRoute(packService),
+    ...historyRoutes(packService),
   ];
 };
 
-const listedRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDeclaration[] => [
+const listedRoutes = (
+  packService: PackService,
+  answers: PackAnswers,
+): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/marketplace/installed',
     access: 'any',
@@ -37,7 +40,7 @@ const listedRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDecla
     items: InstalledShape,
     handle: ({ page, principal }) =>
       pageOfList(
-        book.list().map((pack) => answers.pack(pack, principal)),
+        packService.list().map((pack) => answers.pack(pack, principal)),
         ({ pack_id: id }) => id,
         page,
       ),
@@ -52,13 +55,13 @@ const listedRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDecla
     response: InstalledDetail,
     errors: ['not_found'],
     handle({ params, principal }) {
-      const pack = book.existing(params.pack_id);
+      const pack = packService.existing(params.pack_id);
       return answers.detail(pack, principal);
     },
   }),
 ];
 
-const haveRoute = (book: PackBook, answers: PackAnswers): RouteDeclaration =>
+const haveRoute = (packService: PackService, answers: PackAnswers): RouteDeclaration =>
   route({
     method: 'PUT',
     path: '/api/v1/marketplace/installed/{pack_id}',
@@ -96,11 +99,17 @@ const haveRoute = (book: PackBook, answers: PackAnswers): RouteDeclaration =>
         reason,
         admitted: { personas: admitted.personas, servers: admitted.mcp_servers },
       };
-      return answers.pack(await book.have(params.pack_id, wish, principal, signal), principal);
+      return answers.pack(
+        await packService.have(params.pack_id, wish, principal, signal),
+        principal,
+      );
     },
   });
 
-const switchRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDeclaration[] =>
+const switchRoutes = (
+  packService: PackService,
+  answers: PackAnswers,
+): readonly RouteDeclaration[] =>
   (['rollback', 'enable', 'disable'] as const).map((verb) =>
     route({
       method: 'POST',
@@ -117,8 +126,8 @@ const switchRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDecla
       timeoutMs: installMs,
       errors: ['not_found', 'conflict'],
       async handle({ params, principal, note }) {
-        const before = book.existing(params.pack_id).lock.version;
-        const pack = await book[verb](params.pack_id, principal);
+        const before = packService.existing(params.pack_id).lock.version;
+        const pack = await packService[verb](params.pack_id, principal);
         note({
           resourceType: 'pack',
           resourceId: params.pack_id,
@@ -131,7 +140,10 @@ const switchRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDecla
   );
 
 /** Routes of what a pack may do, and of what is let in of it. */
-const boundsRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDeclaration[] => [
+const boundsRoutes = (
+  packService: PackService,
+  answers: PackAnswers,
+): readonly RouteDeclaration[] => [
   route({
     method: 'PUT',
     path: '/api/v1/marketplace/installed/{pack_id}/ceiling',
@@ -142,10 +154,10 @@ const boundsRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDecla
     response: InstalledShape,
     errors: ['not_found', 'conflict'],
     async handle({ params, body, principal, note }) {
-      const { ceiling: before } = book.existing(params.pack_id);
+      const { ceiling: before } = packService.existing(params.pack_id);
       const ceiling = { ...before, ...body };
       note({ resourceType: 'pack', resourceId: params.pack_id, before, after: ceiling });
-      return answers.pack(await book.setCeiling(params.pack_id, ceiling), principal);
+      return answers.pack(await packService.setCeiling(params.pack_id, ceiling), principal);
     },
   }),
   route({
@@ -158,10 +170,10 @@ const boundsRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDecla
     response: InstalledShape,
     errors: ['not_found'],
     async handle({ params, body, principal, note }) {
-      const { admitted: before } = book.existing(params.pack_id);
+      const { admitted: before } = packService.existing(params.pack_id);
       note({ resourceType: 'pack', resourceId: params.pack_id, before, after: body });
       return answers.pack(
-        await book.admit(params.pack_id, {
+        await packService.admit(params.pack_id, {
           personas: body.personas ?? before.personas,
           servers: body.mcp_servers ?? before.servers,
         }),
@@ -171,7 +183,7 @@ const boundsRoutes = (book: PackBook, answers: PackAnswers): readonly RouteDecla
   }),
 ];
 
-const uninstallRoute = (book: PackBook): RouteDeclaration =>
+const uninstallRoute = (packService: PackService): RouteDeclaration =>
   route({
     method: 'DELETE',
     path: '/api/v1/marketplace/installed/{pack_id}',
@@ -186,17 +198,17 @@ const uninstallRoute = (book: PackBook): RouteDeclaration =>
     timeoutMs: installMs,
     errors: ['not_found', 'conflict'],
     async handle({ params, query, principal, note }) {
-      const { lock } = book.existing(params.pack_id);
+      const { lock } = packService.existing(params.pack_id);
       note({
         resourceType: 'pack',
         resourceId: params.pack_id,
         before: { version: lock.version, content_hash: lock.content_hash },
       });
-      await book.uninstall(params.pack_id, query.keep_data ?? false, principal);
+      await packService.uninstall(params.pack_id, query.keep_data ?? false, principal);
     },
   });
 
-const historyRoutes = (book: PackBook): readonly RouteDeclaration[] => [
+const historyRoutes = (packService: PackService): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/marketplace/history',
     access: 'marketplace:read',
@@ -204,7 +216,7 @@ const historyRoutes = (book: PackBook): readonly RouteDeclaration[] => [
     query: Type.Object({ pack_id: Type.Optional(PackId) }),
     items: HistoryShape,
     async handle({ query, page }) {
-      const { items, ...rest } = await book.history(query.pack_id, page);
+      const { items, ...rest } = await packService.history(query.pack_id, page);
       return { ...rest, items: items.map(shownHistory) };
     },
   }),
@@ -217,7 +229,7 @@ const historyRoutes = (book: PackBook): readonly RouteDeclaration[] => [
     errors: ['not_found', 'conflict'],
     async handle({ params, note }) {
       note({ resourceType: 'pack', resourceId: params.pack_id });
-      await book.purge(params.pack_id);
+      await packService.purge(params.pack_id);
     },
   }),
 ];

@@ -1,7 +1,7 @@
 import type { AskedRights, PackRights } from 'svc/contracts/packs';
 import type { Handle, Principal, Settings } from 'svc/sdk';
 
-import type { Pressed } from '../press/press.ts';
+import type { NormalizedPack } from '../normalize/normalize-pack.ts';
 import { errors } from './errors.ts';
 import type { Preview } from './preview.ts';
 import type { Quarantine } from './quarantine.ts';
@@ -32,7 +32,7 @@ export class Consent {
     this.#parts = parts;
   }
 
-  rightsOf({ manifest, id }: Pick<Pressed, 'manifest' | 'id'>): AskedRights {
+  rightsOf({ manifest, id }: Pick<NormalizedPack, 'manifest' | 'id'>): AskedRights {
     const { rights } = this.#parts;
     if (rights.available) {
       return rights.get().asked(manifest);

@@ -5,24 +5,24 @@ import { type Logger, messageOf, type Principal } from 'svc/sdk';
 
 import { limits } from '../archive/entry-list.ts';
 import { errors } from './errors.ts';
-import type { PackBook } from './pack-book.ts';
+import type { PackService } from './pack-service.ts';
 
-type Book = Pick<PackBook, 'list' | 'existing' | 'link' | 'troubled'>;
+type Packs = Pick<PackService, 'list' | 'existing' | 'link' | 'troubled'>;
 
 /** Packs whose authors work on them: a folder that has changed is installed again, with the rights that it has already. */
 export class FollowedFolders {
-  readonly #book: Book;
+  readonly #packs: Packs;
   readonly #log: Logger;
   /** Stamp of each folder as of its last install. */
   readonly #stamps = new Map<string, string>();
 
-  constructor(book: Book, log: Logger) {
-    this.#book = book;
+  constructor(packs: Packs, log: Logger) {
+    this.#packs = packs;
     this.#log = log;
   }
 
   async look(signal: AbortSignal): Promise<void> {
-    for (const { packId, linked } of this.#book.list()) {
+    for (const { packId, linked } of this.#packs.list()) {
       if (linked === undefined) {
         continue;
       }
@@ -35,9 +35,12 @@ export class FollowedFolders {
       this.#stamps.set(packId, stamp);
       // At the first look what is installed may be older, too; content that is the same costs nothing.
       try {
-        this.#book.troubled(packId, await this.#follow(packId, linked, signal));
+        this.#packs.troubled(packId, await this.#follow(packId, linked, signal));
       } catch (error) {
-        this.#book.troubled(packId, `its folder cannot be installed as it is: ${messageOf(error)}`);
+        this.#packs.troubled(
+          packId,
+          `its folder cannot be installed as it is: ${messageOf(error)}`,
+        );
         this.#log.warn(
           {
             event: 'marketplace.link_not_installed',
@@ -62,9 +65,9 @@ export class FollowedFolders {
         detail: real === undefined ? 'it was removed' : 'a link leads to its path',
       });
     }
-    const { lock, installedBy } = this.#book.existing(packId);
+    const { lock, installedBy } = this.#packs.existing(packId);
     const by: Principal = { kind: 'system', id: installedBy, role: 'admin', grants: ['*'] };
-    const asked = await this.#book.link(linked, { by, onlyOf: packId }, signal);
+    const asked = await this.#packs.link(linked, { by, onlyOf: packId }, signal);
     if (asked.pack !== undefined) {
       return undefined;
     }
@@ -73,7 +76,11 @@ export class FollowedFolders {
       return undefined;
     }
     if (rights === lock.rights_hash && verdict === 'pass') {
-      await this.#book.link(linked, { by, confirm: asked.preview.confirm, onlyOf: packId }, signal);
+      await this.#packs.link(
+        linked,
+        { by, confirm: asked.preview.confirm, onlyOf: packId },
+        signal,
+      );
       return undefined;
     }
     this.#log.warn(

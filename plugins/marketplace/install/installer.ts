@@ -17,7 +17,7 @@ import {
 } from 'svc/sdk';
 
 import { toolKeysOf } from '../layout/svc-pack.ts';
-import type { Pressed } from '../press/press.ts';
+import type { NormalizedPack } from '../normalize/normalize-pack.ts';
 import type { Consent, Word } from './consent.ts';
 import { errors } from './errors.ts';
 import type { InstalledPacks } from './installed-packs.ts';
@@ -35,7 +35,7 @@ export interface InstallerParts {
   readonly store: PackStore;
   readonly switcher: Switcher;
   readonly leftovers: Leftovers;
-  readonly press: ThreadHandle;
+  readonly normalizer: ThreadHandle;
   readonly plugins: PluginDirectory;
   readonly catalogue: Pick<DeclaredCatalogue, 'personas' | 'skills' | 'actions' | 'routes'>;
   readonly board: Declared['board'];
@@ -50,7 +50,7 @@ export interface InstallerParts {
   readonly log: Logger;
 }
 
-const pressMs = 60_000;
+const normalizeMs = 60_000;
 /** Note in the history of an uninstall. */
 const dataKept = 'its tables and settings are kept';
 
@@ -81,26 +81,26 @@ export class Installer {
   }
 
   async preview(fetched: Fetched): Promise<Preview> {
-    return await this.#weigh(await this.#press(fetched, undefined), fetched);
+    return await this.#weigh(await this.#normalize(fetched, undefined), fetched);
   }
 
   /** One call where the pack wants nothing but its text; else the preview, until its hash is confirmed. */
   install(fetched: Fetched, word: Word, linked?: string): Promise<Outcome> {
     return this.inTurn(async () => {
       const token = this.#parts.ids.token(9);
-      const { switcher, press } = this.#parts;
+      const { switcher, normalizer } = this.#parts;
       try {
-        const pressed = await this.#press(fetched, switcher.staged(token));
-        if (word.onlyOf !== undefined && pressed.id !== word.onlyOf) {
-          throw errors.link_renamed({ id: pressed.id, onlyOf: word.onlyOf });
+        const normalized = await this.#normalize(fetched, switcher.staged(token));
+        if (word.onlyOf !== undefined && normalized.id !== word.onlyOf) {
+          throw errors.link_renamed({ id: normalized.id, onlyOf: word.onlyOf });
         }
-        const preview = await this.#weigh(pressed, fetched);
+        const preview = await this.#weigh(normalized, fetched);
         const ask = this.#parts.consent.objection(preview, word);
         return ask === undefined
           ? await this.#put(preview, token, word, linked)
           : { pack: undefined, preview, message: ask };
       } finally {
-        await press.call('remove', switcher.staged(token));
+        await normalizer.call('remove', switcher.staged(token));
       }
     });
   }
@@ -108,7 +108,7 @@ export class Installer {
   /** The version before in place of this one. */
   rollback(packId: string, by: Principal): Promise<Installed> {
     return this.inTurn(async () => {
-      const { installed, switcher, press, ids, quarantine } = this.#parts;
+      const { installed, switcher, normalizer, ids, quarantine } = this.#parts;
       const pack = installed.existing(packId);
       const { before } = pack;
       if (before === undefined) {
@@ -116,10 +116,10 @@ export class Installer {
       }
       quarantine.refuse(before);
       const token = ids.token(9);
-      const hash = await press.call<string>(
+      const hash = await normalizer.call<string>(
         'copy',
         { from: switcher.kept(packId, before.content_hash), to: switcher.staged(token) },
-        { timeoutMs: pressMs },
+        { timeoutMs: normalizeMs },
       );
       if (hash !== before.content_hash) {
         throw errors.kept_changed({ version: before.version, packId });
@@ -167,11 +167,11 @@ export class Installer {
     });
   }
 
-  async #press(
+  async #normalize(
     { content, path, name, version, entry }: Fetched,
     staging: string | undefined,
-  ): Promise<Pressed> {
-    const { press, plugins, catalogue, board, installed, switcher } = this.#parts;
+  ): Promise<NormalizedPack> {
+    const { normalizer, plugins, catalogue, board, installed, switcher } = this.#parts;
     const ofPacks = Object.fromEntries(
       installed.list().map(({ packId, lock }) => [packId, [...lock.personas, ...lock.skills]]),
     );
@@ -191,21 +191,22 @@ export class Installer {
       ofPacks,
       taken: served.filter((one) => !own.has(one)),
     };
-    return await press.call<Pressed>(
-      'press',
+    return await normalizer.call<NormalizedPack>(
+      'normalize',
       { content, path, naming, staging },
-      { timeoutMs: pressMs },
+      { timeoutMs: normalizeMs },
     );
   }
 
-  async #weigh(pressed: Pressed, fetched: Fetched): Promise<Preview> {
+  async #weigh(normalized: NormalizedPack, fetched: Fetched): Promise<Preview> {
     const { rights, installed, store } = this.#parts;
-    const asked = this.#parts.consent.rightsOf(pressed);
-    const held = pressed.manifest['entry'] === undefined ? [] : [await rights.get().confinement()];
-    const before = installed.find(pressed.id);
-    const last = before === undefined ? await store.lastOf(pressed.id) : undefined;
+    const asked = this.#parts.consent.rightsOf(normalized);
+    const held =
+      normalized.manifest['entry'] === undefined ? [] : [await rights.get().confinement()];
+    const before = installed.find(normalized.id);
+    const last = before === undefined ? await store.lastOf(normalized.id) : undefined;
     return previewOf(
-      pressed,
+      normalized,
       fetched,
       { ...asked, held },
       { before, inherits: last?.reason === dataKept ? last.version : undefined },

@@ -1,6 +1,6 @@
 import type { Ceiling } from 'svc/contracts/gate';
 
-import type { Pressed } from '../press/press.ts';
+import type { NormalizedPack } from '../normalize/normalize-pack.ts';
 
 /** Origin of a pack, from which it can be fetched again. */
 export interface Origin {
@@ -14,7 +14,7 @@ export interface Origin {
 }
 
 /** All that is known of one installed version: its row of the lockfile. */
-export interface Lock extends Pressed {
+export interface Lock extends NormalizedPack {
   readonly origin: Origin;
   /** Hash of the archive; a git commit and a folder have none. */
   readonly sha256: string | null;

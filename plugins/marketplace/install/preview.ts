@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import semver from 'semver';
 import type { AskedRights } from 'svc/contracts/packs';
 
-import type { PressedFile } from '../press/pack-folder.ts';
-import type { Pressed } from '../press/press.ts';
+import type { NormalizedFile } from '../normalize/pack-folder.ts';
+import type { NormalizedPack } from '../normalize/normalize-pack.ts';
 import type { Installed, Lock } from './lock.ts';
 import type { Fetched } from './sources.ts';
 
@@ -33,12 +33,12 @@ export interface Preview {
 }
 
 /** Past svc, and so past the gate. */
-export const connectsItself = ({ permissions }: Pressed['manifest']): boolean =>
+export const connectsItself = ({ permissions }: NormalizedPack['manifest']): boolean =>
   (permissions as { readonly network?: unknown } | undefined)?.network === true;
 
 /** Inputs of a preview. */
 interface Weighed {
-  readonly pressed: Pressed;
+  readonly normalized: NormalizedPack;
   readonly fetched: Fetched;
   readonly rights: AskedRights & { readonly held: readonly string[] };
   readonly lock: Lock;
@@ -50,7 +50,7 @@ interface Weighed {
 
 /** Weighs what a pack is and wants against what is installed of it. */
 export function previewOf(
-  pressed: Pressed,
+  normalized: NormalizedPack,
   fetched: Fetched,
   rights: AskedRights & { readonly held: readonly string[] },
   {
@@ -63,7 +63,7 @@ export function previewOf(
 ): Preview {
   const { origin, sha256, signedBy, signingKey } = fetched;
   const lock: Lock = {
-    ...pressed,
+    ...normalized,
     origin,
     sha256,
     signed_by: signedBy,
@@ -72,7 +72,7 @@ export function previewOf(
     rights_hash: rights.sentences.length === 0 ? null : rights.hash,
   };
   const difference = before === undefined ? null : differenceOf(before.lock, lock);
-  const weighed: Weighed = { pressed, fetched, rights, lock, before, difference, inherits };
+  const weighed: Weighed = { normalized, fetched, rights, lock, before, difference, inherits };
   // What is there already was confirmed when it came.
   const isThere = before !== undefined && sameTerms(before.lock, lock);
   return {
@@ -87,7 +87,7 @@ export function previewOf(
 
 /** Why a word is needed before it is installed. */
 function needsOf({
-  pressed: { id, findings, servers, verdict },
+  normalized: { id, findings, servers, verdict },
   fetched,
   rights,
   lock,
@@ -120,16 +120,16 @@ function needsOf({
   ];
 }
 
-function warningsOf({ pressed, fetched, rights }: Weighed): readonly string[] {
+function warningsOf({ normalized, fetched, rights }: Weighed): readonly string[] {
   return [
     ...(fetched.signedBy === null ? ['unsigned: no key of a registry vouches for it'] : []),
     ...(rights.refused === undefined ? [] : [`it cannot be installed: it ${rights.refused}`]),
-    ...(pressed.personas.length > 0
+    ...(normalized.personas.length > 0
       ? [
-          `its personas are read-only, and are not chosen automatically until admitted: ${pressed.personas.join(', ')}`,
+          `its personas are read-only, and are not chosen automatically until admitted: ${normalized.personas.join(', ')}`,
         ]
       : []),
-    ...(connectsItself(pressed.manifest)
+    ...(connectsItself(normalized.manifest)
       ? ['it opens connections by itself, which a ceiling of hosts cannot limit']
       : []),
     ...rights.held,
@@ -137,18 +137,18 @@ function warningsOf({ pressed, fetched, rights }: Weighed): readonly string[] {
 }
 
 /** The hash of everything that was shown. */
-function confirmationOf({ pressed, fetched, rights, before, inherits }: Weighed): string {
+function confirmationOf({ normalized, fetched, rights, before, inherits }: Weighed): string {
   const { sha256, signedBy, signingKey } = fetched;
   const shown = [
-    pressed.id,
-    pressed.content_hash,
+    normalized.id,
+    normalized.content_hash,
     sha256,
     signedBy,
     signingKey,
     rights.hash,
-    pressed.verdict,
-    pressed.findings.map(({ rule, file, line }) => [rule, file, line]),
-    pressed.servers,
+    normalized.verdict,
+    normalized.findings.map(({ rule, file, line }) => [rule, file, line]),
+    normalized.servers,
     before?.lock.content_hash ?? null,
     inherits ?? null,
   ];
@@ -214,7 +214,7 @@ function differenceOf(before: Lock, after: Lock): Difference {
   };
 }
 
-const byPath = (files: readonly PressedFile[]): ReadonlyMap<string, string> =>
+const byPath = (files: readonly NormalizedFile[]): ReadonlyMap<string, string> =>
   new Map(files.map(({ path, sha256 }) => [path, sha256]));
 
 const capabilitiesOf = ({

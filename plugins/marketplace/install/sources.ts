@@ -7,7 +7,7 @@ import { readArchive } from '../archive/arrived.ts';
 import { limits } from '../archive/entry-list.ts';
 import { realFolder } from '../archive/read-folder.ts';
 import { SmartHttp } from '../git/smart-http.ts';
-import type { PackContent } from '../press/press.ts';
+import type { PackContent } from '../normalize/normalize-pack.ts';
 import { isSecure, refuseUser } from '../registry/address.ts';
 import { type Registries, shippedName } from '../registry/registries.ts';
 import type { OfferSource } from '../registry/registry-index.ts';

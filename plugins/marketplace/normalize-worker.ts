@@ -1,11 +1,11 @@
 import { serveThread } from 'svc/thread';
 
-import { copyFolder, removeFolder } from './press/pack-folder.ts';
-import { look, press, type PressOrder } from './press/press.ts';
+import { copyFolder, removeFolder } from './normalize/pack-folder.ts';
+import { look, normalizePack, type NormalizeOrder } from './normalize/normalize-pack.ts';
 
 serveThread(async () => ({
   methods: {
-    press: (order: PressOrder) => press(order),
+    normalize: (order: NormalizeOrder) => normalizePack(order),
     look: (order: Parameters<typeof look>[0]) => look(order),
     copy: (order: { from: string; to: string }) => copyFolder(order),
     remove: (folder: string) => removeFolder(folder),

@@ -8,7 +8,7 @@ import { Consent } from './install/consent.ts';
 import { InstalledPacks } from './install/installed-packs.ts';
 import { Installer } from './install/installer.ts';
 import { Leftovers } from './install/leftovers.ts';
-import { PackBook } from './install/pack-book.ts';
+import { PackService } from './install/pack-service.ts';
 import { PackStore } from './install/pack-store.ts';
 import { Quarantine } from './install/quarantine.ts';
 import { Sources } from './install/sources.ts';
@@ -19,13 +19,13 @@ import { RegistryStore } from './registry/registry-store.ts';
 import type { RegistryTables } from './registry/tables.ts';
 
 /** Puts together all that may be done with packs. */
-export async function openBook(ctx: PluginContext) {
+export async function openPacks(ctx: PluginContext) {
   const { clock, ids, log, settings, scope } = ctx;
   const plugins = ctx.services.use(Plugins);
   const rights = ctx.services.maybe(PackRights);
   const fetch: typeof ctx.fetch = (url, request) => ctx.fetch(url, request);
   const data = resolve(ctx.dataDir, '..');
-  const press = ctx.threads.start('press', 'press-worker.ts', undefined, {
+  const normalizer = ctx.threads.start('normalize', 'normalize-worker.ts', undefined, {
     heapMb: 512,
     idleMs: 5 * 60_000,
   });
@@ -63,7 +63,7 @@ export async function openBook(ctx: PluginContext) {
     store,
     switcher,
     leftovers,
-    press,
+    normalizer,
     plugins,
     catalogue,
     board: ctx.services.use(Board),
@@ -73,7 +73,7 @@ export async function openBook(ctx: PluginContext) {
     ids,
     log,
   });
-  const book = new PackBook({
+  const packService = new PackService({
     quarantine,
     registries,
     installed,
@@ -83,11 +83,11 @@ export async function openBook(ctx: PluginContext) {
     store,
     switcher,
     plugins,
-    press,
+    normalizer,
     data,
     log,
   });
-  return { book, installer, switcher, installed, registries, leftovers };
+  return { packService, installer, switcher, installed, registries, leftovers };
 }
 
 const openRegistries = (ctx: PluginContext, fetch: PluginContext['fetch']): Registries =>

@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import type { PackFiles } from '../archive/entry-list.ts';
 import { readFolder } from '../archive/read-folder.ts';
 
-export interface PressedFile {
+export interface NormalizedFile {
   readonly path: string;
   readonly size: number;
   readonly sha256: string;
@@ -33,7 +33,7 @@ export const removeFolder = (folder: string): void =>
 export const ownFolder = (folder: string): PackFiles =>
   readFolder({ root: realpathSync(folder), path: '', isForeign: false });
 
-export const listOf = (files: PackFiles): readonly PressedFile[] =>
+export const listOf = (files: PackFiles): readonly NormalizedFile[] =>
   [...files]
     .map(([path, bytes]) => ({
       path,
@@ -42,7 +42,7 @@ export const listOf = (files: PackFiles): readonly PressedFile[] =>
     }))
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));
 
-export const hashOf = (files: readonly PressedFile[]): string =>
+export const hashOf = (files: readonly NormalizedFile[]): string =>
   createHash('sha256')
     .update(JSON.stringify(files.map(({ path, sha256 }) => [path, sha256])))
     .digest('hex');

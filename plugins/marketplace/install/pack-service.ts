@@ -31,7 +31,7 @@ import type { Sources, Wanted } from './sources.ts';
 import type { Switcher } from './switcher.ts';
 import type { HistoryRow } from './tables.ts';
 
-export interface PackBookParts {
+export interface PackServiceParts {
   readonly installed: InstalledPacks;
   readonly installer: Installer;
   readonly leftovers: Leftovers;
@@ -41,19 +41,19 @@ export interface PackBookParts {
   readonly switcher: Switcher;
   readonly quarantine: Quarantine;
   readonly plugins: PluginDirectory;
-  readonly press: ThreadHandle;
+  readonly normalizer: ThreadHandle;
   /** Data folders of plugins, by id. */
   readonly data: string;
   readonly log: Logger;
 }
 
 /** Everything that may be done with packs. */
-export class PackBook {
-  readonly #parts: PackBookParts;
+export class PackService {
+  readonly #parts: PackServiceParts;
   /** Why the folder of a linked pack is not what serves. */
   readonly #troubles = new Map<string, string>();
 
-  constructor(parts: PackBookParts) {
+  constructor(parts: PackServiceParts) {
     this.#parts = parts;
   }
 
@@ -247,7 +247,7 @@ export class PackBook {
    * Rescans packs that were installed by older rules; one that would be blocked now is disabled.
    */
   async rescan(signal: AbortSignal): Promise<void> {
-    const { press, plugins, switcher, log } = this.#parts;
+    const { normalizer, plugins, switcher, log } = this.#parts;
     for (const { packId, lock } of this.list().filter(
       ({ lock: { rules_version: of } }) => of !== rulesVersion,
     )) {
@@ -255,7 +255,7 @@ export class PackBook {
         return;
       }
       try {
-        const { verdict, findings, hosts, scripts } = await press.call<ScanReport>('look', {
+        const { verdict, findings, hosts, scripts } = await normalizer.call<ScanReport>('look', {
           folder: switcher.folderOf(packId),
           lock: { manifest: lock.manifest, servers: lock.servers },
         });

@@ -9,7 +9,7 @@ import { svcForm } from '../layout/svc-pack.ts';
 import { rulesVersion } from '../scan/rules.ts';
 import { scan, type ScanReport } from '../scan/scan.ts';
 import { errors } from './errors.ts';
-import { hashOf, listOf, ownFolder, type PressedFile, writeAll } from './pack-folder.ts';
+import { hashOf, listOf, ownFolder, type NormalizedFile, writeAll } from './pack-folder.ts';
 
 /** Files of a pack: an archive, the objects of a git commit, or a local folder. */
 export type PackContent =
@@ -17,7 +17,7 @@ export type PackContent =
   | { readonly kind: 'git'; readonly bytes: Uint8Array; readonly commit: string }
   | { readonly kind: 'folder'; readonly path: string };
 
-export interface PressOrder {
+export interface NormalizeOrder {
   readonly content: PackContent;
   /** The folder of the pack within the content; empty: all of it. */
   readonly path: string;
@@ -27,17 +27,17 @@ export interface PressOrder {
 }
 
 /** Result of unpacking, parsing and scanning a pack; its files are in `staging`. */
-export interface Pressed extends Omit<PackForm, 'files'>, ScanReport {
+export interface NormalizedPack extends Omit<PackForm, 'files'>, ScanReport {
   /** `plugin.json` as it will be read. */
   readonly manifest: Readonly<Record<string, unknown>>;
-  readonly files: readonly PressedFile[];
+  readonly files: readonly NormalizedFile[];
   /** Hash of all files with their names. */
   readonly content_hash: string;
   readonly rules_version: number;
 }
 
 /** Unpacks a stranger's bytes, makes a pack of them, looks it through, and writes it down; all of it away from the request thread. */
-export function press({ content, path, naming, staging }: PressOrder): Pressed {
+export function normalizePack({ content, path, naming, staging }: NormalizeOrder): NormalizedPack {
   const form = formOf(filesOf(content, pathParts(path)), naming);
   const { files, ...told } = form;
   const manifest = JSON.parse(Buffer.from(files.get('plugin.json')!).toString('utf8')) as Record<
@@ -107,15 +107,15 @@ export function look({
   lock,
 }: {
   readonly folder: string;
-  readonly lock: Pick<Pressed, 'manifest' | 'servers'>;
+  readonly lock: Pick<NormalizedPack, 'manifest' | 'servers'>;
 }): ScanReport {
   return scan(ownFolder(folder), declaredHosts(lock.manifest, lock.servers));
 }
 
 /** Returns the hosts that a pack declares, for svc and for its MCP servers. */
 function declaredHosts(
-  { permissions }: Pressed['manifest'],
-  servers: Pressed['servers'],
+  { permissions }: NormalizedPack['manifest'],
+  servers: NormalizedPack['servers'],
 ): readonly string[] {
   const { hosts = [] } = (permissions ?? {}) as { readonly hosts?: readonly unknown[] };
   const own = Array.isArray(hosts)
