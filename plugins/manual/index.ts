@@ -14,14 +14,14 @@ import { errors } from './errors.ts';
 import { Library } from './library.ts';
 import { chapterPage, foundPage, policy } from './manual-page.ts';
 import { search } from './search.ts';
-import { Shelf } from './shelf.ts';
+import { ChapterStore } from './chapter-store.ts';
 
 export default definePlugin({
   errors,
   activate(ctx) {
     const board = ctx.services.use(Board);
     const plugins = ctx.services.use(Plugins);
-    const shelf = new Shelf(ctx.services.use(BuildInfo).root, plugins);
+    const chapters = new ChapterStore(ctx.services.use(BuildInfo).root, plugins);
     // The page is for everyone: what packs are installed here is not.
     const settings = () =>
       board
@@ -29,7 +29,7 @@ export default definePlugin({
         .filter(({ owner }) =>
           plugins.list().every(({ id, kind }) => id !== owner || kind !== 'pack'),
         );
-    ctx.http.routes(manualRoutes(shelf, new Library(shelf, settings)));
+    ctx.http.routes(manualRoutes(chapters, new Library(chapters, settings)));
     ctx.extend.contribute(Banner, 'manual', { line: (url) => `Manual   ${url}/docs` });
   },
 });
@@ -49,7 +49,7 @@ const Words = Type.Object({
 
 const html = { method: 'GET', access: 'public', produces: 'text/html; charset=utf-8' } as const;
 
-const manualRoutes = (shelf: Shelf, library: Library): readonly RouteDeclaration[] => [
+const manualRoutes = (chapters: ChapterStore, library: Library): readonly RouteDeclaration[] => [
   byteRoute({
     ...html,
     path: '/docs',
@@ -83,7 +83,7 @@ const manualRoutes = (shelf: Shelf, library: Library): readonly RouteDeclaration
     produces: 'image/png',
     errors: ['not_found'],
     async handle({ params, setHeader }) {
-      const bytes = await shelf.picture(params.file);
+      const bytes = await chapters.picture(params.file);
       if (bytes === undefined) {
         throw errors.no_picture({ file: params.file });
       }

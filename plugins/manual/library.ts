@@ -3,7 +3,7 @@ import type { SettingState } from 'svc/sdk';
 import { chapters } from './chapters.ts';
 import type { Rendered } from './rendered.ts';
 import type { Read } from './search.ts';
-import type { Shelf } from './shelf.ts';
+import type { ChapterStore } from './chapter-store.ts';
 
 interface Kept {
   readonly text: string;
@@ -12,19 +12,19 @@ interface Kept {
 
 /** The chapters, rendered once for each state of their text. */
 export class Library {
-  readonly #shelf: Shelf;
+  readonly #chapters: ChapterStore;
   readonly #settings: () => readonly SettingState[];
   readonly #kept = new Map<string, Kept>();
 
-  constructor(shelf: Shelf, settings: () => readonly SettingState[]) {
-    this.#shelf = shelf;
+  constructor(chapters: ChapterStore, settings: () => readonly SettingState[]) {
+    this.#chapters = chapters;
     this.#settings = settings;
   }
 
   /** Undefined where there is no such chapter. */
   async chapter(name: string): Promise<Rendered | undefined> {
     const text =
-      name === 'settings' ? settingsChapter(this.#settings()) : await this.#shelf.text(name);
+      name === 'settings' ? settingsChapter(this.#settings()) : await this.#chapters.text(name);
     if (text === undefined) {
       return undefined;
     }

@@ -10,7 +10,7 @@ const carrier = 'shipped-files';
 const picture = /^[a-z0-9-]{1,60}\.png$/;
 
 /** Texts and pictures of the manual: from the folder of the product, or those that the single binary carries. */
-export class Shelf {
+export class ChapterStore {
   readonly #root: string;
   readonly #plugins: PluginDirectory;
 
