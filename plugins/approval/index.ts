@@ -13,7 +13,7 @@ import { BuildInfo, definePlugin } from 'svc/sdk';
 
 import { approvalRoutes } from './approval-routes.ts';
 import { ApprovalStore, viewerBy } from './approval-store.ts';
-import { Book } from './book.ts';
+import { ApprovalService } from './approval-service.ts';
 import { Decisions } from './decisions.ts';
 import { errors } from './errors.ts';
 import { approvalOf } from './shown.ts';
@@ -44,7 +44,7 @@ export default definePlugin({
     };
     const telling = new Telling({ notices: services.maybe(NoticeDispatcher), settings, log });
     const process = String(services.use(BuildInfo).startedAt);
-    const book = new Book({
+    const approvals = new ApprovalService({
       tables,
       directory,
       signers,
@@ -70,7 +70,7 @@ export default definePlugin({
       tell: (row) => telling.tell(row),
     });
 
-    services.provide(Approvals, () => book);
+    services.provide(Approvals, () => approvals);
     const decisions = new Decisions({ tables, signers, clock, settled, viewerOf });
     services.provide(ApprovalDecisions, () => ({
       approve: async (id, word) => approvalOf(await decisions.approve(id, word)),

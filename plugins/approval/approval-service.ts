@@ -13,7 +13,7 @@ import { approvalOf } from './shown.ts';
 import type { Signers } from './signers.ts';
 import type { ApprovalTables, RequestRow } from './tables.ts';
 
-export interface BookParts {
+export interface ApprovalServiceParts {
   readonly tables: Tables<ApprovalTables>;
   readonly gate: GateContract;
   readonly directory: Pick<DirectoryContract, 'live'>;
@@ -37,11 +37,11 @@ const origins: Readonly<Record<ApprovalOwner['kind'], CallOrigin>> = {
 };
 
 /** Approvals, for the plugins that request them and execute what was signed. */
-export class Book implements ApprovalBook {
-  readonly #parts: BookParts;
+export class ApprovalService implements ApprovalBook {
+  readonly #parts: ApprovalServiceParts;
   readonly #read: ApprovalStore;
 
-  constructor(parts: BookParts) {
+  constructor(parts: ApprovalServiceParts) {
     this.#parts = parts;
     this.#read = new ApprovalStore(parts.tables.read);
   }
