@@ -7,7 +7,7 @@ import {
 } from 'svc/connection';
 import { LogQueries } from 'svc/contracts/logs';
 import { MetricsQueries } from 'svc/contracts/metricsdb';
-import { DashboardShelf } from 'svc/contracts/monitor';
+import { DashboardViews } from 'svc/contracts/monitor';
 import { TraceQueries } from 'svc/contracts/traces';
 import {
   BuildInfo,
@@ -23,7 +23,7 @@ import { Type } from 'typebox';
 import { dataSources } from './data-sources.ts';
 import { errors } from './errors.ts';
 import { Grafana, grafanaProduct } from './grafana.ts';
-import { type DashTables, Shelf } from './shelf.ts';
+import { type DashTables, SyncStore } from './sync-store.ts';
 import { results, Sync, type Wish } from './sync.ts';
 
 const stores = {
@@ -95,10 +95,10 @@ export default definePlugin({
         if (!ok) {
           throw errors.not_ready({ detail });
         }
-        const shelf = new Shelf(ctx.db<DashTables>(), address.url, () => clock.now());
+        const syncStore = new SyncStore(ctx.db<DashTables>(), address.url, () => clock.now());
         return {
           version,
-          items: await new Sync(new Grafana(parts, address, signal), shelf, wish).run(),
+          items: await new Sync(new Grafana(parts, address, signal), syncStore, wish).run(),
         };
       }),
     ]);
@@ -158,7 +158,7 @@ function syncRoute(
 function wishes(ctx: PluginContext): (order: SyncOrder) => Promise<Wish> {
   const { settings, services } = ctx;
   const { publicUrl } = services.use(BuildInfo);
-  const shelf = services.maybe(DashboardShelf);
+  const views = services.maybe(DashboardViews);
   const handles = {
     metrics: services.maybe(stores.metrics),
     logs: services.maybe(stores.logs),
@@ -176,7 +176,7 @@ function wishes(ctx: PluginContext): (order: SyncOrder) => Promise<Wish> {
       logs: there(handles.logs),
       traces: there(handles.traces),
     };
-    const dashboards = shelf.available ? await shelf.get().all() : undefined;
+    const dashboards = views.available ? await views.get().all() : undefined;
     return {
       sources: dataSources(base, serving),
       dashboards,

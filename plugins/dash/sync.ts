@@ -5,7 +5,7 @@ import type { DashboardView } from 'svc/contracts/monitor';
 import { dashboardJson, grafanaUid, ownTag } from './dashboard-json.ts';
 import type { DataSource } from './data-sources.ts';
 import { type Grafana, type GrafanaAnswer, Refused } from './grafana.ts';
-import type { ObjectKind, Shelf, Written } from './shelf.ts';
+import type { ObjectKind, SyncStore, Written } from './sync-store.ts';
 
 export const results = ['created', 'updated', 'unchanged', 'removed', 'kept', 'failed'] as const;
 
@@ -40,13 +40,13 @@ const mostTries = 3;
 /** One pass that brings one Grafana to what is here. */
 export class Sync {
   readonly #grafana: Grafana;
-  readonly #shelf: Shelf;
+  readonly #store: SyncStore;
   readonly #wish: Wish;
   readonly #changes: Change[] = [];
 
-  constructor(grafana: Grafana, shelf: Shelf, wish: Wish) {
+  constructor(grafana: Grafana, store: SyncStore, wish: Wish) {
     this.#grafana = grafana;
-    this.#shelf = shelf;
+    this.#store = store;
     this.#wish = wish;
   }
 
@@ -86,7 +86,7 @@ export class Sync {
   }
 
   async #known(kind: ObjectKind): Promise<Map<string, Written>> {
-    return new Map((await this.#shelf.all(kind)).map((row) => [row.uid, row]));
+    return new Map((await this.#store.all(kind)).map((row) => [row.uid, row]));
   }
 
   async #note(
@@ -142,7 +142,7 @@ export class Sync {
         : await this.#grafana.call('PUT', path, named, [404, 409, 412]);
       if (answer.status < 300) {
         const version = Number((answer.json['datasource'] as Json | undefined)?.['version'] ?? 0);
-        await this.#shelf.put('data_source', { uid: source.uid, digest, version });
+        await this.#store.put('data_source', { uid: source.uid, digest, version });
         return { result: isMissing ? 'created' : 'updated', detail: await this.#health(path) };
       }
       if (isMissing) {
@@ -257,7 +257,7 @@ export class Sync {
       };
       const answer = await this.#grafana.call('POST', '/api/dashboards/db', body, [409, 412]);
       if (answer.status < 300) {
-        await this.#shelf.put('dashboard', {
+        await this.#store.put('dashboard', {
           uid,
           digest,
           version: Number(answer.json['version'] ?? 0),
@@ -319,7 +319,7 @@ export class Sync {
     }
     if (!this.#wish.dryRun) {
       await this.#grafana.call('DELETE', `/api/dashboards/uid/${uid}`, undefined, [404]);
-      await this.#shelf.remove('dashboard', uid);
+      await this.#store.remove('dashboard', uid);
     }
     return { result: 'removed' };
   }

@@ -1,19 +1,19 @@
 import { LogQueries } from 'svc/contracts/logs';
 import { Mentions } from 'svc/contracts/mention';
 import { MetricsQueries } from 'svc/contracts/metricsdb';
-import { Dashboards, DashboardShelf } from 'svc/contracts/monitor';
+import { Dashboards, DashboardViews } from 'svc/contracts/monitor';
 import { askingOf, DeviceScopes, parseDuration } from 'svc/query';
 import { definePlugin, type ToolSkill, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { errors } from './model/errors.ts';
-import { DashboardBook } from './shelf/dashboard-book.ts';
+import { DashboardService } from './store/dashboard-service.ts';
 import { dashboardRoutes } from './routes/dashboard-routes.ts';
 import { importRoutes } from './routes/import-routes.ts';
 import { dashboardMention } from './routes/mention.ts';
 import { panelRoutes } from './routes/panel-routes.ts';
-import type { MonitorTables } from './shelf/panel-store.ts';
-import { Panels } from './shelf/panels.ts';
+import type { MonitorTables } from './store/panel-store.ts';
+import { Panels } from './store/panels.ts';
 import { queryCheck } from './render/query-check.ts';
 
 export default definePlugin({
@@ -25,20 +25,20 @@ export default definePlugin({
       logs: ctx.services.maybe(LogQueries),
     };
     const tables = ctx.db<MonitorTables>();
-    const book = new DashboardBook(ctx.extend.open(Dashboards), tables, ctx.id);
-    dashboardSkills(book).forEach((skill) => ctx.skills.add(skill));
+    const dashboards = new DashboardService(ctx.extend.open(Dashboards), tables, ctx.id);
+    dashboardSkills(dashboards).forEach((skill) => ctx.skills.add(skill));
     const check = queryCheck(stores);
-    const panels = new Panels({ tables, book, check, clock });
+    const panels = new Panels({ tables, dashboards, check, clock });
     const sampleInterval = (): number =>
       parseDuration(settings.get<string>('monitor.sample_interval'));
     const deadlineMs = (): number => parseDuration(settings.get<string>('monitor.deadline'));
 
-    ctx.services.provide(DashboardShelf, () => ({ all: () => book.whole() }));
-    ctx.extend.contribute(Mentions, 'dashboard', dashboardMention(book));
+    ctx.services.provide(DashboardViews, () => ({ all: () => dashboards.whole() }));
+    ctx.extend.contribute(Mentions, 'dashboard', dashboardMention(dashboards));
     ctx.http.routes([
       ...panelRoutes(panels),
       ...dashboardRoutes({
-        book,
+        dashboards,
         panels,
         stores,
         clock,
@@ -48,7 +48,7 @@ export default definePlugin({
         deadlineMs,
         askingOf: askingOf(ctx.services.maybe(DeviceScopes)),
       }),
-      ...importRoutes({ book, panels, check }),
+      ...importRoutes({ dashboards, panels, check }),
     ]);
   },
 });
@@ -56,14 +56,14 @@ export default definePlugin({
 const common = { scope: 'manager', class: 'safe', tier: 'specialty', devices: 'none' } as const;
 
 /** Skills by which agents and people query dashboards: what is drawn where, and by which query. */
-const dashboardSkills = (book: DashboardBook): readonly ToolSkill[] => [
+const dashboardSkills = (dashboards: DashboardService): readonly ToolSkill[] => [
   toolSkill({
     ...common,
     key: 'dashboards_list',
     name: 'Dashboards',
     description: 'The dashboards that there are, with how many panels each has.',
     params: Type.Object({}),
-    run: async () => ({ dashboards: await book.list() }),
+    run: async () => ({ dashboards: await dashboards.list() }),
   }),
   toolSkill({
     ...common,
@@ -73,7 +73,7 @@ const dashboardSkills = (book: DashboardBook): readonly ToolSkill[] => [
       'Panels of a dashboard with their queries, and its variables: queries that are known to work here.',
     params: Type.Object({ uid: Type.String({ minLength: 1, maxLength: 200 }) }),
     run: async ({ uid }) => {
-      const { title, description, source, variables, panels } = await book.get(uid);
+      const { title, description, source, variables, panels } = await dashboards.get(uid);
       return {
         uid,
         title,

@@ -52,9 +52,9 @@ export interface DashboardView {
 }
 
 /** Dashboards as they are at the moment, for other plugins. */
-export interface DashboardShelf {
+export interface DashboardViews {
   /** Returns the dashboards that can be shown, sorted by uid. */
   all(): Promise<readonly DashboardView[]>;
 }
 
-export const DashboardShelf = defineService<DashboardShelf>('monitor.views');
+export const DashboardViews = defineService<DashboardViews>('monitor.views');

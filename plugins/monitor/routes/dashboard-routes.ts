@@ -2,8 +2,8 @@ import { listRoute, pageOfList, route, type RouteDeclaration } from 'svc/sdk';
 import type { AskingOf } from 'svc/query';
 import { Type } from 'typebox';
 
-import type { DashboardBook } from '../shelf/dashboard-book.ts';
-import type { Panels, UsersDashboard } from '../shelf/panels.ts';
+import type { DashboardService } from '../store/dashboard-service.ts';
+import type { Panels, UsersDashboard } from '../store/panels.ts';
 import { render, type RenderParts } from '../render/render.ts';
 import {
   DashboardItem,
@@ -16,7 +16,7 @@ import {
 } from '../model/schema.ts';
 
 export interface DashboardRouteParts extends RenderParts {
-  readonly book: DashboardBook;
+  readonly dashboards: DashboardService;
   readonly panels: Panels;
   readonly askingOf: AskingOf;
 }
@@ -31,7 +31,7 @@ const shownWhole = ({ uid, title, variables, panels }: UsersDashboard) => ({
 const variablePrefix = 'var-';
 
 export const dashboardRoutes = ({
-  book,
+  dashboards,
   panels,
   askingOf,
   ...parts
@@ -43,7 +43,7 @@ export const dashboardRoutes = ({
     summary: 'List dashboards of plugins and users',
     items: DashboardItem,
     async handle({ page: { limit, after } }) {
-      const every = await book.list();
+      const every = await dashboards.list();
       const rest = after === undefined ? every : every.filter(({ uid }) => uid > String(after[0]));
       const items = rest
         .slice(0, limit)
@@ -76,7 +76,7 @@ export const dashboardRoutes = ({
         ]),
       );
       return await render(
-        await book.get(params.uid),
+        await dashboards.get(params.uid),
         { window: { from, to, step }, given, asking: await askingOf(principal), signal },
         parts,
       );

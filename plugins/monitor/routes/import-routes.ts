@@ -1,17 +1,17 @@
 import { isSvcError, messageOf, route, type RouteDeclaration } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { DashboardBook } from '../shelf/dashboard-book.ts';
+import type { DashboardService } from '../store/dashboard-service.ts';
 import type { LeftOut, TakenPanel } from '../grafana/report.ts';
 import { translate } from '../grafana/translate.ts';
 import { errors } from '../model/errors.ts';
 import { assertPanel } from '../model/panel.ts';
-import type { ChangeCall, Panels } from '../shelf/panels.ts';
+import type { ChangeCall, Panels } from '../store/panels.ts';
 import type { QueryCheck } from '../render/query-check.ts';
 import { GrafanaJson, ImportQuery, ImportReport } from '../model/schema.ts';
 
 export interface ImportParts {
-  readonly book: DashboardBook;
+  readonly dashboards: DashboardService;
   readonly panels: Panels;
   readonly check: QueryCheck;
 }
@@ -42,7 +42,7 @@ async function importDashboard(
   call: ChangeCall,
   body: Readonly<Record<string, unknown>>,
   { uid: wanted, overwrite = false, dry_run: dryRun = false }: Static<typeof ImportQuery>,
-  { book, panels, check }: ImportParts,
+  { dashboards, panels, check }: ImportParts,
 ): Promise<Static<typeof ImportReport>> {
   const { uid: own, title, variables, panels: translated, leftOut: untranslated } = translate(body);
   const uid = wanted ?? own;
@@ -72,7 +72,7 @@ async function importDashboard(
   const dashboard = { uid, title, variables: variables.map(({ variable }) => variable) };
   const bodies = taken.map(({ panel }) => panel);
   if (dryRun) {
-    await assertImportable(uid, overwrite, book);
+    await assertImportable(uid, overwrite, dashboards);
   }
   const made = dryRun ? [] : await panels.importDashboard(call, dashboard, bodies, overwrite);
   return {
@@ -100,13 +100,13 @@ async function importDashboard(
 async function assertImportable(
   uid: string,
   overwrite: boolean,
-  book: DashboardBook,
+  dashboards: DashboardService,
 ): Promise<void> {
-  const found = await book.find(uid);
-  if (found !== undefined && (book.pluginOf(uid) !== undefined || !overwrite)) {
+  const found = await dashboards.find(uid);
+  if (found !== undefined && (dashboards.pluginOf(uid) !== undefined || !overwrite)) {
     throw errors.dashboard_exists({
       uid,
-      detail: book.pluginOf(uid) === undefined ? ', or overwrite it' : '',
+      detail: dashboards.pluginOf(uid) === undefined ? ', or overwrite it' : '',
     });
   }
 }

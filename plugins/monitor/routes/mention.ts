@@ -1,14 +1,14 @@
 import type { MentionType } from 'svc/contracts/mention';
 
-import type { DashboardBook } from '../shelf/dashboard-book.ts';
+import type { DashboardService } from '../store/dashboard-service.ts';
 
 /** `@dashboard:overview`, found by title or uid. */
-export const dashboardMention = (book: DashboardBook): MentionType => ({
+export const dashboardMention = (dashboards: DashboardService): MentionType => ({
   type: 'dashboard',
   devices: 'none',
   async search(q, _principal, limit) {
     const wanted = q.toLowerCase();
-    const found = (await book.list()).filter(
+    const found = (await dashboards.list()).filter(
       ({ uid, title }) => title.toLowerCase().includes(wanted) || uid.includes(wanted),
     );
     return found.slice(0, limit).map(({ uid, title, panels }) => ({
@@ -20,7 +20,7 @@ export const dashboardMention = (book: DashboardBook): MentionType => ({
     }));
   },
   async resolve(uid) {
-    const found = await book.find(uid);
+    const found = await dashboards.find(uid);
     return (
       found && {
         label: found.title,

@@ -1,6 +1,6 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
-import { type Panels, shownPanel } from '../shelf/panels.ts';
+import { type Panels, shownPanel } from '../store/panels.ts';
 import { Panel, PanelDraft, PanelId, PanelPatch, PanelQuery } from '../model/schema.ts';
 
 export const panelRoutes = (panels: Panels): readonly RouteDeclaration[] => [

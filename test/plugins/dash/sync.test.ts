@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 
-import { DashboardShelf, type DashboardView } from 'svc/contracts/monitor';
+import { DashboardViews, type DashboardView } from 'svc/contracts/monitor';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
 import { dashboardJson } from '../../../plugins/dash/dashboard-json.ts';
@@ -291,7 +291,7 @@ test('nothing is written into what is not set, not reached, too old or does not 
 
 test('a dashboard comes back from Grafana as it went there', async (t) => {
   const house = await startTestHost(t, { plugins: ['monitor'] });
-  const views = await house.service(DashboardShelf).all();
+  const views = await house.service(DashboardViews).all();
   assert.ok(views.length >= 4);
   for (const { uid, title, variables, panels } of views) {
     const back = translate(dashboardJson({ uid, title, description: '', variables, panels }));

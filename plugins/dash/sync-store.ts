@@ -22,7 +22,7 @@ export interface Written {
 }
 
 /** Record of what was written into one Grafana. */
-export class Shelf {
+export class SyncStore {
   readonly #tables: Tables<DashTables>;
   readonly #target: string;
   readonly #now: () => number;

@@ -30,7 +30,7 @@ interface Contributed {
 }
 
 /** Current dashboards: those of running plugins, and those of users. */
-export class DashboardBook {
+export class DashboardService {
   readonly #point: OpenPoint<unknown>;
   readonly #own: string;
   readonly #reader = new DashboardReader();

@@ -9,7 +9,7 @@ import {
 import type { Static } from 'typebox';
 
 import { errors } from '../model/errors.ts';
-import type { DashboardBook } from './dashboard-book.ts';
+import type { DashboardService } from './dashboard-service.ts';
 import { DashboardStore, type StoredDashboard } from './dashboard-store.ts';
 import { assertPanel, complete, type PanelBody } from '../model/panel.ts';
 import { type MonitorTables, PanelStore, type StoredPanel } from './panel-store.ts';
@@ -23,7 +23,7 @@ export type ChangeCall = Pick<Call, 'requireMatch' | 'note'>;
 
 export interface PanelsParts {
   readonly tables: Tables<MonitorTables>;
-  readonly book: DashboardBook;
+  readonly dashboards: DashboardService;
   readonly check: QueryCheck;
   readonly clock: Clock;
 }
@@ -53,8 +53,8 @@ export class Panels {
     call: ChangeCall,
     { dashboard_uid: uid, ...sketch }: Static<typeof PanelDraft>,
   ): Promise<StoredPanel> {
-    const { tables, book, clock } = this.#parts;
-    const beside = (await book.find(uid))?.panels.map(({ position }) => position) ?? [];
+    const { tables, dashboards, clock } = this.#parts;
+    const beside = (await dashboards.find(uid))?.panels.map(({ position }) => position) ?? [];
     const panel = complete(sketch, placeBelow(beside));
     await this.#assertWorks(uid, panel);
     return await tables.write(async (tx) => {
@@ -111,11 +111,11 @@ export class Panels {
     panels: readonly PanelBody[],
     overwrite: boolean,
   ): Promise<readonly StoredPanel[]> {
-    const { tables, book, clock } = this.#parts;
+    const { tables, dashboards, clock } = this.#parts;
     const { uid, title } = dashboard;
     return tables.write(async (tx) => {
       const store = new PanelStore(tx);
-      const owner = book.pluginOf(uid);
+      const owner = dashboards.pluginOf(uid);
       if (owner !== undefined) {
         throw errors.dashboard_of_plugin({ uid, owner });
       }
@@ -145,7 +145,7 @@ export class Panels {
    * plugin's.
    */
   async whole(): Promise<readonly UsersDashboard[]> {
-    const { tables, book } = this.#parts;
+    const { tables, dashboards } = this.#parts;
     const [store, stored] = [
       new PanelStore(tables.read),
       new Map((await new DashboardStore(tables.read).all()).map((one) => [one.uid, one])),
@@ -155,7 +155,9 @@ export class Panels {
       uids.map(async (uid) => {
         const { title = uid, variables = [] } = stored.get(uid) ?? {};
         const own =
-          book.pluginOf(uid) === undefined ? { title, variables } : { title: null, variables: [] };
+          dashboards.pluginOf(uid) === undefined
+            ? { title, variables }
+            : { title: null, variables: [] };
         return { uid, ...own, panels: (await store.of(uid)).map(bodyOf) };
       }),
     );
@@ -167,13 +169,13 @@ export class Panels {
     uid: string,
     { title, variables = [], panels: sketches }: Static<typeof UsersDashboardBody>,
   ): Promise<UsersDashboard> {
-    const { tables, book, clock, check } = this.#parts;
-    const owner = book.pluginOf(uid);
+    const { tables, dashboards, clock, check } = this.#parts;
+    const owner = dashboards.pluginOf(uid);
     if (owner !== undefined && ((title ?? null) !== null || variables.length > 0)) {
       throw errors.panels_alone({ uid, owner });
     }
     assertVariables(variables);
-    const known = owner === undefined ? variables : ((await book.find(uid))?.variables ?? []);
+    const known = owner === undefined ? variables : ((await dashboards.find(uid))?.variables ?? []);
     const panels: PanelBody[] = [];
     for (const sketch of sketches) {
       const panel = complete(sketch, placeBelow(panels.map(({ position }) => position)));
@@ -222,7 +224,7 @@ export class Panels {
 
   async #assertWorks(uid: string, panel: PanelBody): Promise<void> {
     assertPanel(panel);
-    await this.#parts.check(panel, (await this.#parts.book.find(uid))?.variables ?? []);
+    await this.#parts.check(panel, (await this.#parts.dashboards.find(uid))?.variables ?? []);
   }
 }
 
