@@ -11,7 +11,7 @@ export * from './bytes/bytes.ts';
 export * from './blocks/catalogue.ts';
 export * from './blocks/codec.ts';
 export * from './bytes/crc32.ts';
-export * from './blocks/damage-book.ts';
+export * from './blocks/damage-tracker.ts';
 export * from './disk.ts';
 export * from './examination.ts';
 export * from './figures.ts';

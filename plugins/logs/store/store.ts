@@ -6,7 +6,7 @@ import { type Labels, labelsOf } from 'svc/query';
 import type { Logger } from 'svc/sdk';
 import {
   type Catalogue,
-  DamageBook,
+  DamageTracker,
   type DiskLimits,
   diskSpace,
   type DiskSpace,
@@ -126,7 +126,7 @@ class Store implements LogStore {
   readonly #catalogue: Catalogue;
   readonly #wal: Wal;
   readonly #disk: DiskSpace;
-  readonly #damage: DamageBook;
+  readonly #damage: DamageTracker;
   readonly #streams = new StreamTable();
   readonly #origins = new Origins();
   readonly #cutter: Cutter;
@@ -147,7 +147,7 @@ class Store implements LogStore {
     this.#limits = { ...usualLimits, ...options.limits };
     this.#retention = options.retention ?? { maxAgeMs: 14 * 86_400_000, maxBytes: retentionBytes };
     this.#disk = diskSpace(folder, options.disk);
-    this.#damage = new DamageBook(catalogue, log);
+    this.#damage = new DamageTracker(catalogue, log);
     const chunks = chunkTable(catalogue);
     const streams = this.#streams;
     chunks.restore(streams);

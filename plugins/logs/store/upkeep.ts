@@ -1,7 +1,7 @@
 import { type Logger, messageOf } from 'svc/sdk';
 import {
   type Catalogue,
-  type DamageBook,
+  type DamageTracker,
   retain,
   RetentionClock,
   type RetentionLimits,
@@ -24,7 +24,7 @@ export interface UpkeepParts {
   readonly cutter: Cutter;
   readonly intake: Intake;
   readonly reader: Reader;
-  readonly damage: DamageBook;
+  readonly damage: DamageTracker;
   readonly cuts: CutLimits;
   readonly retention: () => RetentionLimits;
   readonly log: Logger;

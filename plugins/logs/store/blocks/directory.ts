@@ -1,5 +1,5 @@
 import { type Budget, type Labels, labelValue, type Matcher } from 'svc/query';
-import type { DamageBook } from 'svc/store';
+import type { DamageTracker } from 'svc/store';
 
 import type { Stream, StreamTable } from '../head/stream-table.ts';
 import type { Nanos } from '../lines/nanos.ts';
@@ -34,9 +34,9 @@ const pageRows = 256;
 export class Directory {
   readonly #streams: StreamTable;
   readonly #chunks: ChunkTable;
-  readonly #damage: DamageBook;
+  readonly #damage: DamageTracker;
 
-  constructor(streams: StreamTable, chunks: ChunkTable, damage: DamageBook) {
+  constructor(streams: StreamTable, chunks: ChunkTable, damage: DamageTracker) {
     this.#damage = damage;
     this.#streams = streams;
     this.#chunks = chunks;

@@ -4,7 +4,7 @@ import { type Budget, type Matcher } from 'svc/query';
 import {
   type BlockFile,
   type Catalogue,
-  type DamageBook,
+  type DamageTracker,
   decompress,
   openBlock,
   type SectionCache,
@@ -27,7 +27,7 @@ export interface ReaderParts {
   readonly chunks: ChunkTable;
   readonly catalogue: Catalogue;
   readonly cache: SectionCache;
-  readonly damage: DamageBook;
+  readonly damage: DamageTracker;
 }
 
 const maxOpenFiles = 64;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isSvcError, type Logger } from 'svc/sdk';
 import { type Budget } from 'svc/query';
 import {
-  DamageBook,
+  DamageTracker,
   sectionCache,
   type BlockRow,
   type Catalogue,
@@ -22,7 +22,7 @@ const maxGroupBytes = 64 * 1_048_576;
  * unreadable data says so.
  */
 export class Blocks {
-  readonly damage: DamageBook;
+  readonly damage: DamageTracker;
   readonly #catalogue: Catalogue;
   readonly #cache: SectionCache;
   readonly #groups = new GroupCache(maxGroupBytes);
@@ -38,7 +38,7 @@ export class Blocks {
   ) {
     this.#catalogue = catalogue;
     this.#cache = sectionCache(options.cacheBytes);
-    this.damage = new DamageBook(catalogue, options.log);
+    this.damage = new DamageTracker(catalogue, options.log);
     this.#rows = catalogue.blocks.list();
   }
 

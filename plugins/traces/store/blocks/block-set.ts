@@ -2,7 +2,7 @@ import { type Logger } from 'svc/sdk';
 import {
   type BlockRow,
   type Catalogue,
-  DamageBook,
+  DamageTracker,
   type DamagedBlock,
   isDamagedBlock,
   type RetentionClock,
@@ -25,7 +25,7 @@ const maxGroups = 96;
 /** All blocks of the store, in memory as far as looking them up needs it. */
 export class BlockSet {
   readonly #catalogue: Catalogue;
-  readonly damage: DamageBook;
+  readonly damage: DamageTracker;
   readonly #blocks: StoredBlock[] = [];
   readonly #files = new OpenFiles();
   readonly #cache: SectionCache = sectionCache(cacheBytes);
@@ -38,7 +38,7 @@ export class BlockSet {
 
   constructor(catalogue: Catalogue, log: Logger) {
     this.#catalogue = catalogue;
-    this.damage = new DamageBook(catalogue, log);
+    this.damage = new DamageTracker(catalogue, log);
     const groups = new RecentGroups();
     this.#parts = {
       cache: this.#cache,

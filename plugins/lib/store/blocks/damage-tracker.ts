@@ -15,7 +15,7 @@ const hourMs = 3_600_000;
  * tries again, so what is repaired or restored counts from the next query on, and its mark
  * disappears at the next look.
  */
-export class DamageBook {
+export class DamageTracker {
   readonly #catalogue: Catalogue;
   readonly #log: Logger;
   /** Fingerprint of each damaged file when it was last read in full, with the time. */
