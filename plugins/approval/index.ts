@@ -19,7 +19,7 @@ import { errors } from './errors.ts';
 import { approvalOf } from './shown.ts';
 import { Signers } from './signers.ts';
 import type { ApprovalTables, RequestRow } from './tables.ts';
-import { Telling, Upkeep } from './upkeep.ts';
+import { Announcer, Upkeep } from './upkeep.ts';
 
 const sweepMs = 15_000;
 
@@ -42,7 +42,7 @@ export default definePlugin({
       ends.add(1, { status: row.status });
       again(row);
     };
-    const telling = new Telling({ notices: services.maybe(NoticeDispatcher), settings, log });
+    const announcer = new Announcer({ notices: services.maybe(NoticeDispatcher), settings, log });
     const process = String(services.use(BuildInfo).startedAt);
     const approvals = new ApprovalService({
       tables,
@@ -57,7 +57,7 @@ export default definePlugin({
       personas: services.maybe(Personas),
       requested(row) {
         ctx.events.emit(ApprovalRequested, approvalOf(row));
-        ctx.scope.task(`send notifications for approval ${row.id}`, () => telling.tell(row));
+        ctx.scope.task(`send notifications for approval ${row.id}`, () => announcer.tell(row));
       },
     });
     const upkeep = new Upkeep({
@@ -67,7 +67,7 @@ export default definePlugin({
       process,
       settled,
       again,
-      tell: (row) => telling.tell(row),
+      tell: (row) => announcer.tell(row),
     });
 
     services.provide(Approvals, () => approvals);

@@ -98,7 +98,7 @@ export class Upkeep {
   }
 }
 
-export interface TellingParts {
+export interface AnnouncerParts {
   readonly notices: Handle<NoticeDispatcher>;
   readonly settings: Pick<Settings, 'get'>;
   readonly log: Logger;
@@ -108,10 +108,10 @@ export interface TellingParts {
  * Notifies channels that signatures are awaited, with a link to the page: nothing is ever signed by
  * a link.
  */
-export class Telling {
-  readonly #parts: TellingParts;
+export class Announcer {
+  readonly #parts: AnnouncerParts;
 
-  constructor(parts: TellingParts) {
+  constructor(parts: AnnouncerParts) {
     this.#parts = parts;
   }
 
