@@ -163,7 +163,7 @@ function fetched(random: Random, { world, course, signals, fired, cut, options }
   const symptomNode =
     fired.of === 'service' ? world.services[fired.index]!.id : world.hosts[fired.index]!.id;
   const touched = touchedServices(world, course.fault);
-  const telling = { random, world, signals, course, cut, evidence, touched };
+  const simulation = { random, world, signals, course, cut, evidence, touched };
   const kept = <T>(chance: number, kind: Missing['kind'], make: () => T[]): T[] => {
     if (random() < chance) {
       return make();
@@ -171,10 +171,10 @@ function fetched(random: Random, { world, course, signals, fired, cut, options }
     missing.push({ kind, source: kind, reason: 'absent', text: `No ${kind}s are collected.` });
     return [];
   };
-  const logs = kept(0.8, 'log', () => logsOf(telling));
-  const spans = kept(0.7, 'trace', () => spansOf(telling));
-  const changes = kept(0.9, 'change', () => changesOf(telling));
-  const checks = kept(0.8, 'check', () => checksOf(telling));
+  const logs = kept(0.8, 'log', () => logsOf(simulation));
+  const spans = kept(0.7, 'trace', () => spansOf(simulation));
+  const changes = kept(0.9, 'change', () => changesOf(simulation));
+  const checks = kept(0.8, 'check', () => checksOf(simulation));
   const edges = edgesOf(world, evidence.add('topology', 'topology', 'relations')).filter(
     () => random() >= (options.dropEdges ?? 0),
   );

@@ -12,7 +12,7 @@ export interface Cut {
   readonly origin: number;
 }
 
-interface Telling {
+interface Simulation {
   readonly random: Random;
   readonly world: World;
   readonly signals: Signals;
@@ -36,7 +36,7 @@ export function logsOf({
   cut,
   evidence,
   touched,
-}: Telling): LogTemplate[] {
+}: Simulation): LogTemplate[] {
   const { fault } = course;
   return world.services.flatMap(({ id, calls }, at) => {
     const source = evidence.add('log', 'logs', `{service="${id}"}`, 'untrusted');
@@ -103,7 +103,7 @@ const touchedBy = ({ services }: World, { fault }: Course, at: number): boolean 
     ? fault.target === at
     : fault.on === 'host' && services[at]!.host === fault.target;
 
-export function spansOf({ world, signals, course, cut, evidence }: Telling): SpanAggregate[] {
+export function spansOf({ world, signals, course, cut, evidence }: Simulation): SpanAggregate[] {
   const steps = Array.from({ length: cut.last - cut.first + 1 }, (_, index) => cut.first + index);
   const entries = world.services.flatMap(({ layer }, at) =>
     layer === 0 ? [signals.services[at]!] : [],
@@ -139,7 +139,7 @@ export function spansOf({ world, signals, course, cut, evidence }: Telling): Spa
 const spansAt = ({ rate }: ServiceSignals, step: number): number => known(rate[step]) * 6;
 
 /** The change that did it, if one did, among those that did not. */
-export function changesOf({ random, world, course, cut, evidence, touched }: Telling): Change[] {
+export function changesOf({ random, world, course, cut, evidence, touched }: Simulation): Change[] {
   const { fault } = course;
   const source = evidence.add('change', 'changes', 'changes');
   const nodes = [
@@ -184,7 +184,7 @@ export function changesOf({ random, world, course, cut, evidence, touched }: Tel
 }
 
 /** Returns the hosts' answers to checks; some have long-standing complaints. */
-export function checksOf({ random, world, course, evidence }: Telling): CheckResult[] {
+export function checksOf({ random, world, course, evidence }: Simulation): CheckResult[] {
   const { fault } = course;
   return world.hosts.flatMap(({ id }, at) => {
     const source = evidence.add('check', 'checks', `checks of ${id}`);
