@@ -23,7 +23,7 @@ import { type ShownDevice, shownDevice, type ShownEdge, shownEdge } from './show
 import type { DeviceDb, DeviceRow, DeviceTables } from './tables.ts';
 
 /** Context of a change, from the call that requests it. */
-type By = Pick<Call, 'requireMatch' | 'note' | 'principal'>;
+type Actor = Pick<Call, 'requireMatch' | 'note' | 'principal'>;
 
 /** Edges as far as devices show them. */
 export type EdgePresence = Pick<EdgeFleet, 'online' | 'present' | 'get'>;
@@ -77,7 +77,7 @@ export class Devices {
   }
 
   update(
-    by: By,
+    by: Actor,
     id: number,
     { display_name: name, tags }: Static<typeof DevicePatch>,
   ): Promise<ShownDevice> {
@@ -97,7 +97,7 @@ export class Devices {
     });
   }
 
-  setRoles(by: By, id: number, roles: readonly string[]): Promise<ShownDevice> {
+  setRoles(by: Actor, id: number, roles: readonly string[]): Promise<ShownDevice> {
     return this.#change(by, id, async (tx) => {
       const devices = new DeviceStore(tx);
       await devices.putRoles(id, roles);
@@ -105,7 +105,7 @@ export class Devices {
     });
   }
 
-  async remove(by: By, id: number): Promise<void> {
+  async remove(by: Actor, id: number): Promise<void> {
     const edgeIds = await this.#tables.write(async (tx) => {
       const before = await this.#shownOne(await this.#found(by.principal, id, tx), tx);
       by.requireMatch(before);
@@ -137,7 +137,7 @@ export class Devices {
   }
 
   /** Takes an edge off: the next time it introduces itself it is looked at as if for the first time. */
-  async detach(by: By, id: number, edgeId: number): Promise<void> {
+  async detach(by: Actor, id: number, edgeId: number): Promise<void> {
     await this.#tables.write(async (tx) => {
       await this.#found(by.principal, id, tx);
       const row = await edgeStore(tx).find(edgeId);
@@ -158,7 +158,7 @@ export class Devices {
   }
 
   /** The machine behind this edge, which could not prove it, is the device from now on: a person says so. */
-  async accept(by: By, id: number, edgeId: number): Promise<ShownDevice> {
+  async accept(by: Actor, id: number, edgeId: number): Promise<ShownDevice> {
     const after = await this.#tables.write(async (tx) => {
       const device = await this.#found(by.principal, id, tx);
       const [edges, devices, up] = [edgeStore(tx), new DeviceStore(tx), this.#fleet.online()];
@@ -204,7 +204,7 @@ export class Devices {
   }
 
   async #change(
-    by: By,
+    by: Actor,
     id: number,
     work: (tx: DeviceDb) => Promise<DeviceRow>,
   ): Promise<ShownDevice> {

@@ -9,7 +9,7 @@ import { type ShownNodeType, shownNodeType } from './shown.ts';
 import type { NodeTypeRow, TopologyDb, TopologyTables } from './tables.ts';
 import { nodeTypeStore } from './type-store.ts';
 
-type By = Pick<Call, 'note'>;
+type Actor = Pick<Call, 'note'>;
 
 export interface NodeTypesParts {
   readonly tables: Tables<TopologyTables>;
@@ -41,7 +41,7 @@ export class NodeTypes {
   }
 
   async create(
-    by: By,
+    by: Actor,
     { name, display_name: title = name, schema, tier }: Static<typeof NodeTypeDraft>,
   ): Promise<ShownNodeType> {
     this.#check.assertSchema(schema);
@@ -67,7 +67,7 @@ export class NodeTypes {
     });
   }
 
-  remove(by: By, name: string): Promise<void> {
+  remove(by: Actor, name: string): Promise<void> {
     return this.#tables.write(async (tx) => {
       const row = await found(name, tx);
       if (row.builtin === 1) {

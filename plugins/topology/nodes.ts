@@ -13,7 +13,7 @@ import type { NodeRow, NodeTypeRow, TopologyDb, TopologyTables } from './tables.
 import { nodeTypeStore } from './type-store.ts';
 
 /** Context of a change, from the call that requests it. */
-type By = Pick<Call, 'requireMatch' | 'note' | 'principal'>;
+type Actor = Pick<Call, 'requireMatch' | 'note' | 'principal'>;
 
 export interface NodesParts {
   readonly tables: Tables<TopologyTables>;
@@ -51,7 +51,7 @@ export class Nodes {
   }
 
   create(
-    by: By,
+    by: Actor,
     { type: typeName, name, props = {}, tags = {} }: Static<typeof NodeDraft>,
   ): Promise<ShownNode> {
     return this.#tables.write(async (tx) => {
@@ -77,7 +77,7 @@ export class Nodes {
   }
 
   async update(
-    by: By,
+    by: Actor,
     id: number,
     { name, props, tags }: Static<typeof NodePatch>,
   ): Promise<ShownNode> {
@@ -103,7 +103,7 @@ export class Nodes {
     });
   }
 
-  async remove(by: By, id: number, cascade: boolean): Promise<void> {
+  async remove(by: Actor, id: number, cascade: boolean): Promise<void> {
     const seen = await this.#seenBy(by.principal);
     await this.#tables.write(async (tx) => {
       const row = await found(id, tx, seen);

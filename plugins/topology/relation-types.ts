@@ -8,7 +8,7 @@ import { type ShownRelationType, shownRelationType } from './shown.ts';
 import type { RelationTypeRow, TopologyDb, TopologyTables } from './tables.ts';
 import { relationTypeStore } from './type-store.ts';
 
-type By = Pick<Call, 'note'>;
+type Actor = Pick<Call, 'note'>;
 
 export interface RelationTypesParts {
   readonly tables: Tables<TopologyTables>;
@@ -36,7 +36,7 @@ export class RelationTypes {
     return shownRelationType(await found(name, this.#tables.read));
   }
 
-  create(by: By, draft: Static<typeof RelationTypeDraft>): Promise<ShownRelationType> {
+  create(by: Actor, draft: Static<typeof RelationTypeDraft>): Promise<ShownRelationType> {
     const { name, display_name: title = name, direction, propagates_failure: propagates } = draft;
     return this.#tables.write(async (tx) => {
       const store = relationTypeStore(tx);
@@ -60,7 +60,7 @@ export class RelationTypes {
     });
   }
 
-  remove(by: By, name: string): Promise<void> {
+  remove(by: Actor, name: string): Promise<void> {
     return this.#tables.write(async (tx) => {
       const row = await found(name, tx);
       if (row.builtin === 1) {

@@ -19,7 +19,7 @@ import { type ShownRelation, shownRelation } from './shown.ts';
 import type { RelationRow, TopologyDb, TopologyTables } from './tables.ts';
 import { relationTypeStore } from './type-store.ts';
 
-type By = Pick<Call, 'note' | 'principal'>;
+type Actor = Pick<Call, 'note' | 'principal'>;
 
 export interface RelationsParts {
   readonly tables: Tables<TopologyTables>;
@@ -58,7 +58,7 @@ export class Relations {
   }
 
   async create(
-    by: By,
+    by: Actor,
     { type, src_id: src, dst_id: dst, props = {} }: Static<typeof RelationDraft>,
   ): Promise<ShownRelation> {
     const seen = await this.#seenBy(by.principal);
@@ -89,7 +89,7 @@ export class Relations {
 
   /** Updates a relation; its ends stay, since between others it would be another relation. */
   async update(
-    by: By,
+    by: Actor,
     id: number,
     { type, props }: Static<typeof RelationPatch>,
   ): Promise<ShownRelation> {
@@ -112,7 +112,7 @@ export class Relations {
     });
   }
 
-  async remove(by: By, id: number): Promise<void> {
+  async remove(by: Actor, id: number): Promise<void> {
     const seen = await this.#seenBy(by.principal);
     await this.#tables.write(async (tx) => {
       const before = await found(id, tx, seen);

@@ -31,7 +31,7 @@ import { enrolmentStore } from './enrolment-store.ts';
 import { errors } from './errors.ts';
 import { isLoopback } from './install-script.ts';
 
-type By = Pick<Call, 'principal' | 'note'>;
+type Actor = Pick<Call, 'principal' | 'note'>;
 
 export interface EnrolmentParts {
   readonly edges: Pick<Edges, 'insert'>;
@@ -68,7 +68,10 @@ export class Enrolments {
     this.#guesses = new AddressBuckets(parts.clock, () => guesses.burst);
   }
 
-  async create(by: By, draft: Static<typeof EnrolmentDraft>): Promise<Static<typeof NewEnrolment>> {
+  async create(
+    by: Actor,
+    draft: Static<typeof EnrolmentDraft>,
+  ): Promise<Static<typeof NewEnrolment>> {
     const { tables, clock, ids } = this.#parts;
     const {
       name = 'enrolment',
@@ -108,7 +111,7 @@ export class Enrolments {
   }
 
   /** A device goes to one machine, and by the word of who may give it away. */
-  async #assertMayGive({ principal }: By, device: number | null, most: number): Promise<void> {
+  async #assertMayGive({ principal }: Actor, device: number | null, most: number): Promise<void> {
     if (device === null) {
       return;
     }
@@ -131,7 +134,7 @@ export class Enrolments {
     return { ...rest, items: items.map((row) => shownEnrolment(row, clock.now())) };
   }
 
-  async revoke(by: By, id: number): Promise<void> {
+  async revoke(by: Actor, id: number): Promise<void> {
     const { tables, clock } = this.#parts;
     await tables.write(async (tx) => {
       const before = await enrolmentStore(tx).find(id);

@@ -33,7 +33,7 @@ import type { HealthRecords } from './plugin-health.ts';
 
 type Item = Static<typeof EdgePluginItem>;
 type Change = Static<typeof EdgePluginPut>;
-type By = Pick<Call, 'principal' | 'note'>;
+type Actor = Pick<Call, 'principal' | 'note'>;
 
 export interface EdgePluginsParts {
   readonly edgeTable: EdgeTable;
@@ -64,7 +64,7 @@ export class EdgePlugins {
     return { items, total: items.length };
   }
 
-  async put(by: By, edgeId: number, name: string, change: Change): Promise<Item> {
+  async put(by: Actor, edgeId: number, name: string, change: Change): Promise<Item> {
     const { edgeTable, tables, scopes, health, desired } = this.#parts;
     await foundFor(await scopeOf(scopes, by.principal), edgeId, tables.read);
     const record = assertFound(edgeTable.byId(edgeId), edgeId);
@@ -103,7 +103,7 @@ export class EdgePlugins {
   }
 
   async #write(
-    by: By,
+    by: Actor,
     { id }: EdgeRecord,
     plugin: EdgePlugin,
     change: { enabled: boolean | undefined; spec: string | undefined },

@@ -31,7 +31,7 @@ import { errors } from './errors.ts';
 import type { Packages } from './packages.ts';
 import { upgradeStore } from './upgrade-store.ts';
 
-type By = Pick<Call, 'principal' | 'note'>;
+type Actor = Pick<Call, 'principal' | 'note'>;
 type Started = Static<typeof UpgradeStarted>;
 
 export interface UpgradeParts {
@@ -61,7 +61,7 @@ export class Upgrades {
     this.#parts = parts;
   }
 
-  async start(by: By, edgeId: number, request: Static<typeof UpgradeRequest>): Promise<Started> {
+  async start(by: Actor, edgeId: number, request: Static<typeof UpgradeRequest>): Promise<Started> {
     const { url, sha256, version, signature, allow_downgrade, force } = request;
     assertAddress(url, this.#parts.build.publicUrl);
     await this.#seen(by.principal, edgeId);
@@ -75,7 +75,7 @@ export class Upgrades {
   }
 
   async startPackage(
-    by: By,
+    by: Actor,
     edgeId: number,
     request: Static<typeof UpgradePackageRequest>,
   ): Promise<Started> {
@@ -142,7 +142,7 @@ export class Upgrades {
     );
   }
 
-  async #order(by: By, edgeId: number, wish: Omit<UpgradeOrder, 'job_id'>): Promise<Started> {
+  async #order(by: Actor, edgeId: number, wish: Omit<UpgradeOrder, 'job_id'>): Promise<Started> {
     const { tables, fleet, events, ids } = this.#parts;
     if (!fleet.capabilities(edgeId)) {
       throw errors.upgrade_offline({ edgeId });
@@ -172,7 +172,7 @@ export class Upgrades {
   }
 
   async #queue(
-    by: By,
+    by: Actor,
     edgeId: number,
     jobId: string,
     wish: Omit<UpgradeOrder, 'job_id'>,

@@ -9,7 +9,7 @@ import type { Iam, IamTables, OrgRole } from '../store/tables.ts';
 import { userIdOf, UserStore } from '../store/user-store.ts';
 import { errors } from './errors.ts';
 import { missingOrg } from './orgs.ts';
-import { type By, missing } from './users.ts';
+import { type Actor, missing } from './users.ts';
 
 export interface MembersParts {
   readonly tables: Tables<IamTables>;
@@ -35,7 +35,7 @@ export class Members {
     return new MemberStore(tables.read).list(org, page);
   }
 
-  add(by: By, org: number, user: number, role: OrgRole): Promise<MemberRow> {
+  add(by: Actor, org: number, user: number, role: OrgRole): Promise<MemberRow> {
     const { maxOrgsOfUser = defaultMostOrgsOfUser } = this.#parts;
     return this.#amend(by, org, user, async (tx, before) => {
       const store = new MemberStore(tx);
@@ -51,7 +51,7 @@ export class Members {
     });
   }
 
-  setRole(by: By, org: number, user: number, role: OrgRole): Promise<MemberRow> {
+  setRole(by: Actor, org: number, user: number, role: OrgRole): Promise<MemberRow> {
     return this.#amend(by, org, user, async (tx, before) => {
       const member = before ?? missingMember(org, user);
       await new MemberStore(tx).update(org, user, role);
@@ -59,7 +59,7 @@ export class Members {
     });
   }
 
-  remove(by: By, org: number, user: number): Promise<void> {
+  remove(by: Actor, org: number, user: number): Promise<void> {
     return this.#amend(by, org, user, async (tx, before) => {
       if (before === undefined) {
         missingMember(org, user);
@@ -71,7 +71,7 @@ export class Members {
 
   /** A change of one membership by an actor who may manage the members of that organization. */
   #amend<T>(
-    by: By,
+    by: Actor,
     org: number,
     user: number,
     work: (tx: Iam, before: MemberRow | undefined) => Promise<T>,

@@ -6,7 +6,7 @@ import { defaultOrg, nameKey, OrgStore, type OrgRow } from '../store/org-store.t
 import type { Iam, IamTables } from '../store/tables.ts';
 import { errors } from './errors.ts';
 import { shownOrg } from './shown.ts';
-import type { By } from './users.ts';
+import type { Actor } from './users.ts';
 
 export interface OrgDraft {
   readonly name: string;
@@ -41,7 +41,7 @@ export class Orgs {
   }
 
   create(
-    by: By,
+    by: Actor,
     { name: given, description, parent_id = null, device_selector = null }: OrgDraft,
   ): Promise<OrgRow> {
     const { tables, clock, maxOrgs = defaultMostOrgs } = this.#parts;
@@ -69,7 +69,7 @@ export class Orgs {
   }
 
   async update(
-    by: By,
+    by: Actor,
     id: number,
     { name: given, description, parent_id, device_selector }: Partial<OrgDraft>,
   ): Promise<OrgRow> {
@@ -106,7 +106,7 @@ export class Orgs {
   }
 
   /** Deletes an organization; its members only lose this membership. */
-  async remove(by: By, id: number): Promise<void> {
+  async remove(by: Actor, id: number): Promise<void> {
     const { tables, people } = this.#parts;
     const left = await tables.write(async (tx) => {
       const store = new OrgStore(tx);

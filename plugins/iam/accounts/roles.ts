@@ -7,7 +7,7 @@ import type { Iam, IamTables } from '../store/tables.ts';
 import { userIdOf, UserStore } from '../store/user-store.ts';
 import { errors } from './errors.ts';
 import { shownRole } from './shown.ts';
-import type { By } from './users.ts';
+import type { Actor } from './users.ts';
 
 export interface RoleDraft {
   readonly name: string;
@@ -33,7 +33,7 @@ export class Roles {
     this.#parts = parts;
   }
 
-  create(by: By, { name, description, grants }: RoleDraft): Promise<RoleRow> {
+  create(by: Actor, { name, description, grants }: RoleDraft): Promise<RoleRow> {
     const { policy, clock } = this.#parts;
     return this.#following(async (tx) => {
       assertCustom(name, policy);
@@ -60,7 +60,7 @@ export class Roles {
     });
   }
 
-  update(by: By, name: string, changes: Partial<Omit<RoleDraft, 'name'>>): Promise<RoleRow> {
+  update(by: Actor, name: string, changes: Partial<Omit<RoleDraft, 'name'>>): Promise<RoleRow> {
     const { policy, clock } = this.#parts;
     return this.#following(async (tx) => {
       assertCustom(name, policy);
@@ -78,7 +78,7 @@ export class Roles {
     });
   }
 
-  remove(by: By, name: string): Promise<void> {
+  remove(by: Actor, name: string): Promise<void> {
     const { policy } = this.#parts;
     return this.#following(async (tx) => {
       assertCustom(name, policy);

@@ -16,7 +16,7 @@ import { errors } from './errors.ts';
 import { shownUser } from './shown.ts';
 
 /** The actor of a change, and what the pipeline lends to it. */
-export type By = Pick<Call, 'principal' | 'requireMatch' | 'note'>;
+export type Actor = Pick<Call, 'principal' | 'requireMatch' | 'note'>;
 
 export interface NewUser {
   readonly email: string;
@@ -98,7 +98,11 @@ export class Users {
     return created;
   }
 
-  update(by: By, id: number, { email: text, display_name, status }: UserChanges): Promise<UserRow> {
+  update(
+    by: Actor,
+    id: number,
+    { email: text, display_name, status }: UserChanges,
+  ): Promise<UserRow> {
     const email = text === undefined ? undefined : readEmail(text);
     return this.#amend(by, id, async (tx, before) => {
       if (email !== undefined) {
@@ -115,7 +119,7 @@ export class Users {
     });
   }
 
-  setRole(by: By, id: number, role: string): Promise<UserRow> {
+  setRole(by: Actor, id: number, role: string): Promise<UserRow> {
     return this.#amend(by, id, async (tx, before) => {
       await assertRoleExists(tx, role);
       return role === before.role ? {} : { role, version: before.version + 1 };
@@ -123,7 +127,7 @@ export class Users {
   }
 
   async setPassword(
-    by: By,
+    by: Actor,
     id: number,
     password: string,
     current: string | undefined,
@@ -152,7 +156,7 @@ export class Users {
     { id, version }: { readonly id: number; readonly version: number },
     password: string,
     along: () => MaybePromise<void>,
-    note: By['note'],
+    note: Actor['note'],
   ): Promise<void> {
     const { people, hasher } = this.#parts;
     const person = people.live(id) ?? missing(id);
@@ -171,7 +175,7 @@ export class Users {
     );
   }
 
-  async remove(by: By, id: number): Promise<void> {
+  async remove(by: Actor, id: number): Promise<void> {
     const { clock } = this.#parts;
     await this.#amend(by, id, (_tx, before) => ({
       deleted_at: clock.now(),
@@ -183,7 +187,7 @@ export class Users {
 
   /** One change of one account: it is there for the actor, is the version they saw, and leaves an admin in svc. */
   #amend(
-    by: By,
+    by: Actor,
     id: number,
     decide: (tx: Iam, before: UserRow) => MaybePromise<Updateable<IamTables['iam_users']>>,
   ): Promise<UserRow> {
