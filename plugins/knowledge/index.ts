@@ -25,7 +25,7 @@ import { errors } from './errors.ts';
 import { errors as identitiesErrors } from './identities/errors.ts';
 import { errors as reposErrors } from './repos/errors.ts';
 import { openRepositories } from './repos/open-repositories.ts';
-import { Desk } from './search/desk.ts';
+import { SearchService } from './search/search-service.ts';
 import { errors as searchErrors } from './search/errors.ts';
 import { Feed } from './search/feed.ts';
 import { IndexJobs } from './search/index-jobs.ts';
@@ -71,17 +71,17 @@ export default definePlugin({
       program: ctx.threads.text('parse-worker.ts'),
       timeoutMs: 20_000,
     });
-    const desk = new Desk({ tables, search, feed, embedder: embedding });
-    ctx.services.provide(KnowledgeSearch, () => desk);
-    ctx.services.provide(KnowledgeRead, () => desk);
+    const searchService = new SearchService({ tables, search, feed, embedder: embedding });
+    ctx.services.provide(KnowledgeSearch, () => searchService);
+    ctx.services.provide(KnowledgeRead, () => searchService);
     ctx.services.provide(KnowledgeShelf, () => new Shelf(sources));
     ctx.http.routes([
       ...docRoutes(library, tables),
-      ...searchRoutes(desk, feed, embedding),
+      ...searchRoutes(searchService, feed, embedding),
       ...vaultRoutes(vault),
       uploadRoute(library, parser),
     ]);
-    knowledgeSkills(desk).forEach((skill) => ctx.skills.add(skill));
+    knowledgeSkills(searchService).forEach((skill) => ctx.skills.add(skill));
     return { feed, vault, beginSyncs, parser, embedding };
   },
   async start(ctx, { feed, vault, beginSyncs, parser, embedding }) {

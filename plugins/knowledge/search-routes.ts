@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { Tag } from './documents/schema.ts';
 import type { Embedding } from './embedding/embedding.ts';
 import { errors } from './errors.ts';
-import type { Desk } from './search/desk.ts';
+import type { SearchService } from './search/search-service.ts';
 import type { Feed } from './search/feed.ts';
 
 const Modes = Type.Enum(['hybrid', 'lexical', 'vector'], {
@@ -80,7 +80,7 @@ const IndexState = Type.Object({
 });
 
 export const searchRoutes = (
-  desk: Desk,
+  searchService: SearchService,
   feed: Feed,
   embedding: Embedding,
 ): readonly RouteDeclaration[] => [
@@ -98,7 +98,15 @@ export const searchRoutes = (
       principal,
       signal,
     }) {
-      const answer = await desk.ask({ text: q, limit, path, tag, mode, principal, signal });
+      const answer = await searchService.ask({
+        text: q,
+        limit,
+        path,
+        tag,
+        mode,
+        principal,
+        signal,
+      });
       return answer as never;
     },
   }),
@@ -119,7 +127,7 @@ export const searchRoutes = (
     response: Named,
     errors: ['not_found'],
     async handle({ query: { doc }, principal }) {
-      const found = await desk.read(doc.trim(), principal);
+      const found = await searchService.read(doc.trim(), principal);
       if (found === undefined) {
         throw errors.no_document({ doc: JSON.stringify(doc) });
       }

@@ -7,7 +7,7 @@ import {
   type ThreadHandle,
 } from 'svc/sdk';
 
-import type { QuestionEmbedder } from '../search/desk.ts';
+import type { QuestionEmbedder } from '../search/search-service.ts';
 import type { Remainder } from '../search/index-jobs.ts';
 import { packed } from '../search/vectors.ts';
 import { type EmbeddingModel, modelSet, nameOfModel, vectorsOf } from './models.ts';

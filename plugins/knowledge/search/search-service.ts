@@ -31,7 +31,7 @@ export interface Asked {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface DeskParts {
+export interface SearchServiceParts {
   readonly tables: Tables<KnowledgeTables>;
   readonly search: ThreadHandle;
   readonly feed: Feed;
@@ -44,10 +44,10 @@ const usual = 10;
 const runbook = 'playbook://';
 
 /** Search and reading of documents, by people, agents and other plugins alike. */
-export class Desk implements KnowledgeSearch, KnowledgeRead {
-  readonly #parts: DeskParts;
+export class SearchService implements KnowledgeSearch, KnowledgeRead {
+  readonly #parts: SearchServiceParts;
 
-  constructor(parts: DeskParts) {
+  constructor(parts: SearchServiceParts) {
     this.#parts = parts;
   }
 
