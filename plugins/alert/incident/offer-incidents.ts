@@ -1,4 +1,4 @@
-import { IncidentDeeds, Incidents } from 'svc/contracts/alert';
+import { IncidentActions, Incidents } from 'svc/contracts/alert';
 import { Mentions } from 'svc/contracts/mention';
 import { MetricsQueries } from 'svc/contracts/metricsdb';
 import { NoticeDispatcher, NoticeSource } from 'svc/contracts/notify';
@@ -42,7 +42,7 @@ export function offerIncidents(ctx: PluginContext, parts: OfferedIncidents): voi
   });
   const operations = new Operations({ ...parts, clock });
   services.provide(Incidents, () => incidents);
-  services.provide(IncidentDeeds, () => operations);
+  services.provide(IncidentActions, () => operations);
   offerToNotices(ctx, parts);
   ctx.extend.contribute(Mentions, 'incident', incidentMention(incidents, seenBy));
   incidentSkills({ incidents, seenBy, dispatcher, clock, ids }).forEach((skill) =>

@@ -1,4 +1,4 @@
-import type { IncidentDeeds, Incidents, IncidentView } from 'svc/contracts/alert';
+import type { IncidentActions, Incidents, IncidentView } from 'svc/contracts/alert';
 import type { ApprovalDecisions } from 'svc/contracts/approval';
 import type { ImButton, ImEvent } from 'svc/contracts/imbridge';
 import { parseDuration, type SeenBy } from 'svc/query';
@@ -20,7 +20,7 @@ export interface CommandParts {
   readonly clock: Clock;
   readonly incidents: Handle<Incidents>;
   readonly seenBy: SeenBy;
-  readonly deeds: Handle<IncidentDeeds>;
+  readonly deeds: Handle<IncidentActions>;
   readonly decisions: Handle<ApprovalDecisions>;
   /** A new session for the thread; what was said is behind. */
   readonly renew: (said: Said) => Promise<void>;

@@ -1,4 +1,4 @@
-import { IncidentDeeds, Incidents } from 'svc/contracts/alert';
+import { IncidentActions, Incidents } from 'svc/contracts/alert';
 import { ApprovalDecisions, Approvals } from 'svc/contracts/approval';
 import { ChatRuns } from 'svc/contracts/chat';
 import { DeviceScopes, seenBy } from 'svc/query';
@@ -71,7 +71,7 @@ export function openTalk({ clock, ids, services }: PluginContext, parts: TalkPar
     clock,
     incidents: services.maybe(Incidents),
     seenBy: seenBy(services.maybe(DeviceScopes)),
-    deeds: services.maybe(IncidentDeeds),
+    deeds: services.maybe(IncidentActions),
     decisions: services.maybe(ApprovalDecisions),
     renew: (said) => conversations.renew(said),
     toldHere: (app, event, incident) => incidents.toldHere(app, event, incident),

@@ -109,7 +109,7 @@ export interface IncidentChange {
 /**
  * User actions on incidents, for plugins through which people act by other means than a request.
  */
-export interface IncidentDeeds {
+export interface IncidentActions {
   acknowledge(
     id: number,
     note: string | undefined,
@@ -224,7 +224,7 @@ export interface AlertingRules {
 }
 
 export const Incidents = defineService<Incidents>('alert.incidents');
-export const IncidentDeeds = defineService<IncidentDeeds>('alert.deeds');
+export const IncidentActions = defineService<IncidentActions>('alert.deeds');
 export const OthersAlerts = defineService<OthersAlerts>('alert.others');
 export const AlertingRules = defineService<AlertingRules>('alert.rules');
 export const AlertEvaluator = defineService<AlertEvaluator>('alert.evaluator');
