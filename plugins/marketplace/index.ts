@@ -43,7 +43,9 @@ export default definePlugin({
     settings.watch(
       'marketplace.blocked_hashes',
       () =>
-        void scope.task('disable packs that are blocked by hash', (signal) => packService.isolate(signal)),
+        void scope.task('disable packs that are blocked by hash', (signal) =>
+          packService.isolate(signal),
+        ),
     );
     ctx.http.routes([...registryRoutes(registries, installed), ...packRoutes(packService)]);
     scope.interval('clean up after packs', minuteMs, () => leftovers.cleanAgain());
