@@ -38,6 +38,7 @@ export function createPusher({
     try {
       const options = {
         stamp: stampOf(principal, signal),
+        sender: senderOf(principal),
         given: true,
         // A signal costs something, so it is made for stores that look at it.
         get signal() {
@@ -74,6 +75,19 @@ function stampOf({ kind, id, device }: Principal, signal: Signal): Stamp {
     };
   }
   return { edge_id: edge_id ?? '', device_id: device_id ?? '' };
+}
+
+/** Names the sender of a push: an agent, a token and its owner, or an account. */
+function senderOf({ kind, id, name, email, session = '' }: Principal): string {
+  const owner = name ?? email ?? id;
+  switch (kind) {
+    case 'edge':
+      return `agent ${id}`;
+    case 'token':
+      return `${session.replace('-', ' ')} of ${owner}`;
+    default:
+      return `${kind} ${owner}`;
+  }
 }
 
 export function demandBody({ body }: PushCall): void {

@@ -6,6 +6,10 @@ export const errors = defineErrors('metricsdb', {
     'invalid_argument',
     'not supported value {type} for the parameter type: it is alert or record',
   ],
+  tsdb_limit: [
+    'invalid_argument',
+    'invalid parameter "limit": it must be a number from 1 to {max}',
+  ],
   not_signed_in: ['unauthorized', 'The request has no valid session or API token.'],
   all_devices_only: [
     'forbidden',

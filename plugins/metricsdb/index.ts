@@ -38,6 +38,7 @@ import { authProbe, metricsdbRoutes } from './metricsdb-routes.ts';
 import { prometheusRoutes } from './prometheus-routes.ts';
 import { selfMetrics } from './self-metrics.ts';
 import { MetricSkills } from './skills.ts';
+import type { SeriesBound } from './store/intake/series-bounds.ts';
 import type { ThreadData, ThreadStats } from './thread/contract.ts';
 
 const heapMb = 1_024;
@@ -101,6 +102,21 @@ export default definePlugin({
   },
 });
 
+/** Subjects of the limits of series, and the settings that say how many there may be. */
+const wordingOf: Readonly<
+  Record<
+    SeriesBound['limit'],
+    (sender: string, metric: string) => { readonly what: string; readonly setting: string }
+  >
+> = {
+  all: () => ({ what: 'series', setting: 'metricsdb.max_series' }),
+  sender: (sender) => ({ what: `series of ${sender}`, setting: 'metricsdb.sender_share' }),
+  metric: (sender, metric) => ({
+    what: `series of ${metric} from ${sender}`,
+    setting: 'metricsdb.metric_share',
+  }),
+};
+
 /** Examines the store: an embedded one from inside, an external one by whether it answers. */
 async function examined(driver: Driver, thread: ThreadHandle, settings: MetricsSettings) {
   const probed = await driver.probe();
@@ -109,7 +125,6 @@ async function examined(driver: Driver, thread: ThreadHandle, settings: MetricsS
   if (!probed.ok || store === undefined || bounds === undefined) {
     return examinedAnswer(probed, driver.name === 'remote' ? 'metricsdb.url' : 'metricsdb.driver');
   }
-  const [bytes, series] = ['metricsdb.max_bytes', 'metricsdb.max_series'];
   return examinedStore({
     damage: store.damage,
     bounds: [
@@ -117,16 +132,15 @@ async function examined(driver: Driver, thread: ThreadHandle, settings: MetricsS
         used: store.blockBytes,
         most: bounds.maxBytes,
         what: 'bytes of samples',
-        setting: bytes,
+        setting: 'metricsdb.max_bytes',
         beyond: 'the oldest samples go before their time',
       },
-      {
-        used: store.series,
-        most: bounds.maxSeries,
-        what: 'series',
-        setting: series,
+      ...store.seriesBounds.map(({ limit, sender, metric, used, max }) => ({
+        used,
+        most: max,
+        ...wordingOf[limit](sender, metric),
         beyond: 'samples of new series are refused',
-      },
+      })),
     ],
   });
 }

@@ -56,11 +56,12 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
         batchAnswers({ store, runner }, question, signal),
       check: (query: string) => checkQuery(query),
       format: (asked: Asked) => format(asked),
-      push: ({ format: kind, body, encoding, stamp }: PushInput) =>
+      push: ({ format: kind, body, encoding, stamp, sender }: PushInput) =>
         store.use((open) =>
           open.push(kind, body, {
             ...(encoding !== undefined && { encoding }),
             ...(stamp !== undefined && { stamp }),
+            ...(sender !== undefined && { sender }),
           }),
         ),
       write: (rows: readonly SampleRow[]) => store.use((open) => open.write(rows)),
@@ -74,6 +75,7 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
             : undefined,
         };
       },
+      cardinality: (limit: number) => store.use((open) => open.cardinality(limit)),
       care: (what: 'check' | 'mend') => store.use((open) => open.care(what)),
       ...forwarder.methods(),
       ...scratches.methods(),

@@ -1,9 +1,10 @@
 import { byteRoute, type ErrorWording, type RouteDeclaration, type ShownError } from 'svc/sdk';
 import { type AskingOf, protocolQuery } from 'svc/query';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 import { type Driver, type StatusPage, statusPages } from './drivers/driver.ts';
-import { spoken, statusShapes } from './prometheus-shapes.ts';
+import { errors } from './errors.ts';
+import { spoken, statusShapes, tsdbQuery } from './prometheus-shapes.ts';
 import type { Asked, Endpoint, Pairs } from './thread/contract.ts';
 
 /** The thread's own deadline ends a query before this does. */
@@ -87,7 +88,7 @@ const pages: Readonly<Record<StatusPage, string>> = {
   buildinfo: 'Which edition of the Prometheus API is spoken',
   runtimeinfo: 'Prometheus API: start time and retention',
   flags: 'Limits in force, under the names of flags',
-  tsdb: 'How much is held in memory',
+  tsdb: 'What makes the series many, and who sends them',
 };
 
 /**
@@ -178,9 +179,27 @@ const statusRoute = (page: StatusPage, driver: () => Driver): RouteDeclaration =
     path: `/prometheus/api/v1/status/${page}`,
     ...(page === 'buildinfo' && { devices: 'none' as const }),
     summary: pages[page],
+    ...(page === 'tsdb' && { query: tsdbQuery }),
     response: statusShapes[page],
-    handle: ({ signal }) => driver().page(page, signal),
+    handle: ({ query, principal, signal }) =>
+      driver().page(page, {
+        signal,
+        limit: entriesAsked(query),
+        senders: principal.grants.includes('*'),
+      }),
   });
+
+const maxEntries = 10_000;
+
+/** Max entries of each list of `status/tsdb`. */
+function entriesAsked(query: object): number {
+  const { limit = '10' } = query as Static<typeof tsdbQuery>;
+  const entries = Number(Array.isArray(limit) ? limit[0] : limit);
+  if (!Number.isInteger(entries) || entries < 1 || entries > maxEntries) {
+    throw errors.tsdb_limit({ max: maxEntries });
+  }
+  return entries;
+}
 
 const healthyRoute = byteRoute({
   ...common,

@@ -97,12 +97,45 @@ export const spoken: Readonly<Record<Endpoint, Spoken>> = {
   },
 };
 
+const Counted = Type.Array(Type.Object({ name: Type.String(), value: Type.Integer() }));
+
 export const statusShapes: Readonly<Record<StatusPage, TSchema>> = {
   buildinfo: success(Type.Object({ version: Type.String(), revision: Type.String() })),
   flags: success(LabelSet),
   runtimeinfo: success(Type.Object({ startTime: Type.String(), storageRetention: Type.String() })),
-  tsdb: success(Type.Object({ headStats: Type.Object({ numSeries: Type.Integer() }) })),
+  tsdb: success(
+    Type.Object({
+      headStats: Type.Object({
+        numSeries: Type.Integer(),
+        numLabelPairs: Type.Integer(),
+        chunkCount: Type.Integer(),
+        minTime: Type.Number({ description: 'Milliseconds since 1970' }),
+        maxTime: Type.Number({ description: 'Milliseconds since 1970' }),
+      }),
+      seriesCountByMetricName: Counted,
+      labelValueCountByLabelName: Counted,
+      memoryInBytesByLabelName: Counted,
+      seriesCountByLabelValuePair: Counted,
+      seriesCountBySender: Type.Optional(Counted),
+      seriesLimits: Type.Optional(
+        Type.Array(
+          Type.Object({
+            limit: Type.Enum(['all', 'sender', 'metric']),
+            sender: Type.String(),
+            metric: Type.String(),
+            used: Type.Integer(),
+            max: Type.Integer(),
+          }),
+          { description: 'Limits of series, that of all first; for administrators' },
+        ),
+      ),
+    }),
+  ),
 };
+
+export const tsdbQuery = protocolQuery({
+  limit: protocolParameter('maximum number of entries of each list, up to 10000', '10'),
+});
 
 const at = {
   lastEvaluation: Type.String({ format: 'date-time' }),

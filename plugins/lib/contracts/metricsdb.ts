@@ -161,6 +161,8 @@ export interface SampleRow {
 export interface PushOptions {
   readonly encoding?: string;
   readonly stamp?: Stamp;
+  /** Sender as a person knows it, on whose account new series go; absent: a part of svc. */
+  readonly sender?: string;
   readonly signal?: AbortSignal;
   /** The caller does not look at the body again, so it may move to the thread of the store instead of being copied. */
   readonly given?: boolean;

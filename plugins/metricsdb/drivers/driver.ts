@@ -9,6 +9,14 @@ export type DriverName = 'embedded' | 'process' | 'remote';
 export const statusPages = ['buildinfo', 'runtimeinfo', 'flags', 'tsdb'] as const;
 export type StatusPage = (typeof statusPages)[number];
 
+export interface PageRequest {
+  readonly signal: AbortSignal;
+  /** Max entries of each list of `tsdb`. */
+  readonly limit: number;
+  /** True if the asker may know who sends. */
+  readonly senders: boolean;
+}
+
 export interface DriverState {
   readonly status: 'running' | 'starting' | 'failed';
   /** Base address of the Prometheus API that is served. */
@@ -26,7 +34,7 @@ export interface Driver
   readonly name: DriverName;
   /** A finished answer of the Prometheus API. */
   ask(asked: Asked, signal: AbortSignal): Promise<Uint8Array>;
-  page(page: StatusPage, signal: AbortSignal): Promise<Uint8Array | string>;
+  page(page: StatusPage, asked: PageRequest): Promise<Uint8Array | string>;
   /**
    * Reports whether svc does its part; an external server that is down is mentioned, but is no
    * fault of svc.

@@ -27,10 +27,11 @@ import type {
   ServiceQuestion,
   ThreadStats,
 } from '../thread/contract.ts';
-import type { Driver, DriverState, StatusPage } from './driver.ts';
+import type { HeadCardinality } from '../store/store.ts';
+import type { Driver, DriverState, PageRequest, StatusPage } from './driver.ts';
 import { errors } from './errors.ts';
 import type { MetricsSettings } from './settings.ts';
-import { ownPage } from './status-pages.ts';
+import { ownPage, tsdbPage } from './status-pages.ts';
 
 /**
  * Time limit slightly beyond that of any query in the thread, whose own deadline states the reason.
@@ -116,11 +117,11 @@ export class EmbeddedDriver implements Driver {
    * faster than it could be undone.
    */
   push(
-    ...[format, body, { encoding, stamp, given = false }]: Parameters<Driver['push']>
+    ...[format, body, { encoding, stamp, sender, given = false }]: Parameters<Driver['push']>
   ): Promise<PushAnswer> {
     return this.#call(
       'push',
-      { format, body, encoding, stamp } satisfies PushInput,
+      { format, body, encoding, stamp, sender } satisfies PushInput,
       undefined,
       given ? memoryOf(body) : [],
     );
@@ -134,7 +135,7 @@ export class EmbeddedDriver implements Driver {
     return this.#call('end', { matchers, time } satisfies EndInput);
   }
 
-  async page(page: StatusPage): Promise<string> {
+  async page(page: StatusPage, asked: PageRequest): Promise<string> {
     if (page !== 'tsdb') {
       return ownPage(page, {
         settings: this.#settings,
@@ -146,13 +147,11 @@ export class EmbeddedDriver implements Driver {
     if (store === undefined) {
       throw errors.store_closed();
     }
-    const headStats = {
-      numSeries: store.series,
-      chunkCount: store.blocks,
-      minTime: finite(store.oldest),
-      maxTime: finite(store.newest),
-    };
-    return JSON.stringify({ status: 'success', data: { headStats } });
+    return tsdbPage(
+      await this.#call<HeadCardinality>('cardinality', asked.limit, asked.signal),
+      store,
+      asked,
+    );
   }
 
   async health(): Promise<HealthReport> {
@@ -221,5 +220,3 @@ function damageOf({ store }: ThreadStats): string | undefined {
       ? undefined
       : store.damage.slice(0, 3).join('; ');
 }
-
-const finite = (time: number): number => (Number.isFinite(time) ? time : 0);

@@ -22,7 +22,7 @@ import {
 
 import type { ServiceAnswer } from '../service/answers.ts';
 import type { Asked, Forwarded, Packed, PackInput, ServiceQuestion } from '../thread/contract.ts';
-import type { Driver, DriverState, StatusPage } from './driver.ts';
+import type { Driver, DriverState, PageRequest, StatusPage } from './driver.ts';
 import { patienceMs } from './embedded.ts';
 import { errors } from './errors.ts';
 import { type RemoteAddress, RemoteClient } from './remote-client.ts';
@@ -158,9 +158,12 @@ export class RemoteDriver implements Driver {
     return accepted;
   }
 
-  async page(page: StatusPage, signal: AbortSignal): Promise<Uint8Array | string> {
+  async page(page: StatusPage, { limit, signal }: PageRequest): Promise<Uint8Array | string> {
     if (page === 'tsdb') {
-      return await this.#forward({ path: 'status/tsdb', pairs: [], timeoutMs: probeMs }, signal);
+      return await this.#forward(
+        { path: 'status/tsdb', pairs: [['limit', String(limit)]], timeoutMs: probeMs },
+        signal,
+      );
     }
     // Clients choose their queries by the version of the answering server.
     const version = page === 'buildinfo' ? await this.#version(signal) : undefined;

@@ -57,6 +57,8 @@ export const watchedKeys = [
   'retention',
   'max_bytes',
   'max_series',
+  'sender_share',
+  'metric_share',
   'out_of_order',
   'max_samples',
   'max_points',
@@ -133,6 +135,8 @@ export class MetricsSettings {
         driver === 'embedded'
           ? {
               maxSeries: this.#get('max_series'),
+              senderShare: this.#get('sender_share'),
+              metricShare: this.#get('metric_share'),
               outOfOrderMs: this.#ms('out_of_order'),
               maxAgeMs: parseDuration(this.retention),
               maxBytes: this.#get('max_bytes'),

@@ -1,6 +1,7 @@
 import { type Build, timestamp } from 'svc/sdk';
 
-import type { StatusPage } from './driver.ts';
+import type { HeadCardinality, MetricsStats } from '../store/store.ts';
+import type { PageRequest, StatusPage } from './driver.ts';
 import type { MetricsSettings } from './settings.ts';
 
 /** Supported edition of the Prometheus API. Clients choose their queries by it. */
@@ -52,3 +53,34 @@ export function ownPage(
     }
   }
 }
+
+/** The page `status/tsdb` as Prometheus has it, with who sends the series as a field of our own. */
+export function tsdbPage(
+  head: HeadCardinality,
+  { blocks, oldest, newest, seriesBounds }: MetricsStats,
+  { senders }: PageRequest,
+): string {
+  const data = {
+    headStats: {
+      numSeries: head.series,
+      numLabelPairs: head.labelPairs,
+      chunkCount: blocks,
+      minTime: finite(oldest),
+      maxTime: finite(newest),
+    },
+    seriesCountByMetricName: head.seriesByMetric,
+    labelValueCountByLabelName: head.valuesByLabel,
+    memoryInBytesByLabelName: head.bytesByLabel,
+    seriesCountByLabelValuePair: head.seriesByPair,
+    ...(senders && {
+      seriesCountBySender: head.senders.map(({ sender, series }) => ({
+        name: sender,
+        value: series,
+      })),
+      seriesLimits: seriesBounds,
+    }),
+  };
+  return JSON.stringify({ status: 'success', data });
+}
+
+const finite = (time: number): number => (Number.isFinite(time) ? time : 0);

@@ -21,10 +21,13 @@ import { rawLevel } from './blocks/block-layout.ts';
 import { Blocks } from './blocks/blocks.ts';
 import { catalogueSchema, getState } from './blocks/catalogue-schema.ts';
 import { errors } from './errors.ts';
+import { type Cardinality, cardinality } from './head/cardinality.ts';
 import { Head } from './head/head.ts';
+import { type Holding } from './head/series-owners.ts';
 import { Intake } from './intake/intake.ts';
 import { Metadata, type MetricMetadata } from './intake/metadata.ts';
 import { type PushFormat, PushReader } from './intake/push-reader.ts';
+import { type SeriesBound, seriesBounds } from './intake/series-bounds.ts';
 import { Exemplars, type SeriesExemplars } from './select/exemplars.ts';
 import { labelNames, labelValues, matchingSeries, type Window } from './select/label-queries.ts';
 import { Reads } from './select/reads.ts';
@@ -50,7 +53,12 @@ export interface MetricsStoreOptions {
 export interface PushOptions {
   readonly encoding?: string;
   readonly stamp?: Stamp;
+  /** Sender, on whose account new series go; this service itself by default. */
+  readonly sender?: string;
 }
+
+/** Sender of what plugins write. */
+const ownSender = 'svc';
 
 /** Intakes that wait for the next push: thousands of small ones after a rush, or a few of senders with large bodies. */
 const maxIdleBytes = 4 * 1_048_576;
@@ -74,6 +82,7 @@ export async function openMetricsStore(options: MetricsStoreOptions): Promise<Me
       seed: options.seed ?? randomSeed(catalogue),
       window: limits.outOfOrderMs,
       maxSeries: limits.maxSeries,
+      maxLabelBytes: limits.maxLabelBytes,
     });
     const replayed = await replay(
       wal,
@@ -82,6 +91,8 @@ export async function openMetricsStore(options: MetricsStoreOptions): Promise<Me
       log,
       new HeadSpill({ head, catalogue, limits, now: options.now, log }),
     );
+    // The log defines series that had ended when it was cut, too.
+    head.removeIdle();
     const since = Math.min(getState(catalogue.db, 'boundary') ?? -Infinity, head.minTime);
     wal.damage.forEach(({ segment, what }) =>
       catalogue.losses.add({ part: segment, cause: what, mint: since, maxt: options.now() }),
@@ -160,15 +171,15 @@ export class MetricsStore {
   push(
     format: PushFormat,
     body: Uint8Array,
-    { encoding, stamp = {} }: PushOptions = {},
+    { encoding, stamp = {}, sender = ownSender }: PushOptions = {},
   ): Promise<PushAnswer> {
-    return this.#take(stamp, (intake) =>
+    return this.#take({ stamp, sender }, (intake) =>
       this.#reader.read(format, body, encoding, this.#now(), intake, this.#described),
     );
   }
 
   write(rows: readonly SampleRow[]): Promise<PushAnswer> {
-    return this.#take({}, (intake) => {
+    return this.#take({ stamp: {}, sender: ownSender }, (intake) => {
       for (const { labels, time, value, stale = false } of rows) {
         intake.sample(intake.seriesOf(Object.entries(labels)), Math.floor(time), value, stale);
       }
@@ -177,7 +188,7 @@ export class MetricsStore {
 
   /** Marks the matching series of the head as ended; answers with how many were not yet. */
   async end(matchers: readonly Matcher[], time: number): Promise<number> {
-    const { accepted } = await this.#take({}, (intake) => {
+    const { accepted } = await this.#take({ stamp: {} }, (intake) => {
       for (const slot of this.#head.index.matching(matchers)) {
         if (!this.#head.samples.ended(slot) && this.#head.samples.lastTime(slot) < time) {
           intake.mark(slot, time);
@@ -252,6 +263,7 @@ export class MetricsStore {
       ...this.#counts,
       ...this.#upkeep.counts,
       series: head.index.live,
+      seriesBounds: seriesBounds(head, this.limits),
       headBytes: head.bytes,
       walBytes: wal.bytes,
       cachedBytes: blocks.cachedBytes,
@@ -261,6 +273,18 @@ export class MetricsStore {
       oldest: Math.min(head.minTime, ...rows.map(({ mint }) => mint)),
       newest: Math.max(head.maxTime, ...rows.map(({ maxt }) => maxt)),
       damaged: this.damage().length,
+    };
+  }
+
+  /** Returns whose the series of the head are and what makes them many, largest first. */
+  cardinality(limit: number): HeadCardinality {
+    const { index, owners, minTime, maxTime } = this.#head;
+    return {
+      series: index.live,
+      minTime,
+      maxTime,
+      ...cardinality(index, limit),
+      senders: owners.holdings().slice(0, limit),
     };
   }
 
@@ -281,14 +305,17 @@ export class MetricsStore {
     this.#parts.catalogue.close();
   }
 
-  async #take(stamp: Stamp, read: (intake: Intake) => void): Promise<PushAnswer> {
+  async #take(
+    { stamp, sender }: { readonly stamp: Stamp; readonly sender?: string },
+    read: (intake: Intake) => void,
+  ): Promise<PushAnswer> {
     this.#disk.assertWritable();
     if (this.#head.samples.chunks.bytes > this.limits.headBytes * 1.5) {
       throw errors.head_full({ retryAfterSeconds: 5 });
     }
     const intake = this.#idleIntake();
     try {
-      read(intake.begin(stamp, this.#now()));
+      read(intake.begin(stamp, this.#now(), sender));
       if (!intake.batch.empty) {
         await this.#commit(intake);
       }
@@ -324,11 +351,14 @@ export class MetricsStore {
 
   /** First to the log, then to the head: nobody reads what could still be lost. */
   async #commit(intake: Intake): Promise<void> {
-    const applied = this.#parts.wal.append(...intake.batch.record()).then(() => intake.apply());
+    const { wal } = this.#parts;
+    const applied = wal.append(...intake.batch.record()).then(() => intake.apply());
+    const owners = intake.owners();
+    const noted = owners && wal.append(owners);
     const settled = applied.catch(() => undefined);
     this.#applying.add(settled);
     try {
-      await applied;
+      await Promise.all([applied, noted]);
     } finally {
       this.#applying.delete(settled);
     }
@@ -338,6 +368,14 @@ export class MetricsStore {
 
 const randomSeed = ({ db }: Catalogue): number =>
   db.prepare('select abs(random() % 4294967296)').pluck().get() as number;
+
+/** Series of the head, and what makes them many. */
+export interface HeadCardinality extends Cardinality {
+  readonly series: number;
+  readonly minTime: number;
+  readonly maxTime: number;
+  readonly senders: readonly Holding[];
+}
 
 /** Figures of the store, for its self metrics. */
 export interface MetricsStats {
@@ -350,6 +388,7 @@ export interface MetricsStats {
   /** Blocks that were thinned for long questions. */
   readonly rollups: number;
   readonly series: number;
+  readonly seriesBounds: readonly SeriesBound[];
   readonly headBytes: number;
   readonly walBytes: number;
   readonly cachedBytes: number;

@@ -373,6 +373,14 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
   store_damaged: [
     { name: 'svc_logs_damaged', labels: { job: 'svc' }, bad: always(2), good: always(0) },
   ],
+  series_limit_near: [
+    {
+      name: 'svc_metricsdb_series_limit_ratio',
+      labels: { limit: 'sender', metric: 'm' },
+      bad: always(0.9),
+      good: always(0.7),
+    },
+  ],
   edge_clock_skew: [
     {
       name: 'svc_edge_clock_skew_seconds',
@@ -417,7 +425,9 @@ async function builtIn(t: TestContext) {
         ? { channel_id: who }
         : rule === 'store_damaged'
           ? { instance: who }
-          : { device_id: who, ...(rule === 'scrape_down' && { instance: who }) };
+          : rule === 'series_limit_near'
+            ? { sender: who }
+            : { device_id: who, ...(rule === 'scrape_down' && { instance: who }) };
   const written: SampleRow[] = Object.entries(worlds).flatMap(([rule, world]) =>
     world.flatMap(({ name, labels, bad, good }) => [
       ...rows(name, { ...labels, ...whoOf(rule, 'bad') }, samples(bad)),

@@ -4,6 +4,8 @@ import { widened } from '../columns/late-samples.ts';
 import { mixed, settled } from '../columns/mixing.ts';
 import { RowMatcher } from '../columns/row-matcher.ts';
 
+const none: readonly number[] = [];
+
 /** The labels of the series of the head, as pairs of symbols by slot: which slot has these labels, and which slots a metric has. */
 export class HeadIndex {
   readonly #seed: number;
@@ -138,6 +140,43 @@ export class HeadIndex {
       }
     }
     return found;
+  }
+
+  /** Slots of the series of a metric, in no certain order. */
+  slotsOf(metric: string): readonly number[] {
+    return this.#metrics.get(metric) ?? none;
+  }
+
+  /** Number of texts that its symbols stand for. */
+  get symbols(): number {
+    return this.#symbols.length;
+  }
+
+  symbol(number: number): string {
+    return this.#symbols[number]!;
+  }
+
+  symbolOf(text: string): number | undefined {
+    return this.#bySymbol.get(text);
+  }
+
+  /** Visits the symbols of every label of every series. */
+  eachPair(visit: (name: number, value: number) => void): void {
+    for (const slots of this.#metrics.values()) {
+      for (const slot of slots) {
+        const start = this.#starts[slot]!;
+        for (let i = start; i < start + this.#counts[slot]!; i += 2) {
+          visit(this.#pairs[i]!, this.#pairs[i + 1]!);
+        }
+      }
+    }
+  }
+
+  /** Metrics with at least so many series, and their slots, those with most first. */
+  largest(least: number): (readonly [metric: string, slots: readonly number[]])[] {
+    return [...this.#metrics]
+      .filter(([, slots]) => slots.length >= least)
+      .sort(([, a], [, b]) => b.length - a.length);
   }
 
   liveSlots(): number[] {

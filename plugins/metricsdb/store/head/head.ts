@@ -1,11 +1,12 @@
 import type { Stamp } from 'svc/contracts/metricsdb';
-import type { Labels } from 'svc/query';
+import { type Labels, labelValue, metricName } from 'svc/query';
 
 import { widened } from '../columns/late-samples.ts';
 import type { Samples } from '../columns/samples.ts';
 import { HeadIndex } from './head-index.ts';
 import { HeadSamples, type Verdict } from './head-samples.ts';
 import { KeyTable } from './key-table.ts';
+import { nobody, SeriesOwners } from './series-owners.ts';
 
 /** Salts of one stamp: raw labels, and each format that writes labels in its own way. */
 const saltsPerStamp = 4;
@@ -18,20 +19,25 @@ export class Head {
   readonly deltas = new DeltaSums();
   readonly index: HeadIndex;
   readonly samples = new HeadSamples();
+  readonly owners = new SeriesOwners();
   readonly #seed: number;
   /** Cache of series by raw key; a missing entry is found by its labels and added again. */
   #keys: KeyTable;
   readonly #window: number;
   readonly #maxKeys: number;
+  readonly #maxKeyBytes: number;
   #refs = new Float64Array(1_024);
   #nextRef = 1;
   #definedIn = new Uint32Array(1_024);
   #usedAt = new Uint32Array(1_024);
   #nextBatch = 1;
+  readonly #unstored = new Map<number, number>();
   readonly #stamps = new Map<string, number>();
   #nextStamp = 1;
   /** Number of cuts: what was used since the last one began is not removed by it. */
   era = 1;
+  /** True if series were refused by a limit since the last cut. */
+  refusing = false;
   /** The latest time of any sample. */
   maxTime = -Infinity;
   minTime = Infinity;
@@ -43,12 +49,14 @@ export class Head {
     readonly seed: number;
     readonly window: number;
     readonly maxSeries: number;
+    readonly maxLabelBytes?: number;
   }) {
     this.#seed = options.seed;
     this.index = new HeadIndex(this.#seed);
     this.#keys = new KeyTable(this.#seed);
     this.#window = options.window;
     this.#maxKeys = options.maxSeries * 2 + 10_000;
+    this.#maxKeyBytes = (options.maxLabelBytes ?? Infinity) / 2;
   }
 
   /** Approximate total memory. */
@@ -71,15 +79,18 @@ export class Head {
     if (this.#keys.find(bytes, from, to, salt) !== -1) {
       return;
     }
-    if (this.#keys.size >= this.#maxKeys) {
+    if (this.#keys.size >= this.#maxKeys || this.#keys.keyBytes + to - from > this.#maxKeyBytes) {
       this.#keys = new KeyTable(this.#seed);
     }
     this.#keys.add(bytes, from, to, salt, slot);
   }
 
-  /** A series that `index.find` did not find. */
-  add(labels: Labels, ref = this.#nextRef): number {
+  /** Adds a series that `index.find` did not find, sent by `owner` if that is known. */
+  add(labels: Labels, owner = nobody, ref = this.#nextRef): number {
+    const before = this.index.labelBytes;
     const slot = this.index.add(labels);
+    const weight = this.index.labelBytes - before + spelled(labels);
+    this.owners.add(slot, owner, labelValue(labels, metricName), weight);
     if (slot >= this.#refs.length) {
       this.#refs = widened(this.#refs, new Float64Array(slot * 2));
       this.#definedIn = widened(this.#definedIn, new Uint32Array(slot * 2));
@@ -89,7 +100,8 @@ export class Head {
     this.#refs[slot] = ref;
     this.#nextRef = Math.max(this.#nextRef, ref + 1);
     this.#definedIn[slot] = 0;
-    this.#usedAt[slot] = this.era;
+    // A series of the log belongs to whoever sends it on.
+    this.#usedAt[slot] = owner === nobody ? 0 : this.era;
     return slot;
   }
 
@@ -102,9 +114,15 @@ export class Head {
     return this.#nextBatch++;
   }
 
-  /** Notes that a batch uses a series; whether it must tell the log what the series is. */
-  use(slot: number, batch: number): boolean {
-    this.#usedAt[slot] = this.era;
+  /**
+   * Notes that a batch of a sender uses a series; returns whether it must tell the log what the
+   * series is.
+   */
+  use(slot: number, batch: number, owner: number): boolean {
+    if (this.#usedAt[slot] !== this.era) {
+      this.#usedAt[slot] = this.era;
+      this.owners.give(slot, owner);
+    }
     const defined = this.#definedIn[slot]!;
     if (defined === known || defined === batch) {
       return false;
@@ -199,12 +217,41 @@ export class Head {
         .liveSlots()
         .filter((slot) => this.samples.empty(slot) && this.#usedAt[slot]! < this.era),
     );
-    if (gone.size > 0) {
-      this.#keys = this.#keys.filtered((slot) => !gone.has(slot));
-      this.index.remove(gone);
-    }
+    this.#remove(gone);
     return gone.size;
   }
+
+  /** Notes series that a batch began and did not store: no sample of them may ever come. */
+  unstored(slots: readonly number[], batch: number): void {
+    slots.forEach((slot) => this.#unstored.set(slot, batch));
+  }
+
+  /** Removes the series that batches left without a sample, unless another batch used them. */
+  removeUnstored(): void {
+    const gone = [...this.#unstored].filter(
+      ([slot, batch]) =>
+        this.index.isLive(slot) && this.samples.empty(slot) && this.#definedIn[slot] === batch,
+    );
+    this.#unstored.clear();
+    this.#remove(new Set(gone.map(([slot]) => slot)));
+  }
+
+  #remove(gone: ReadonlySet<number>): void {
+    if (gone.size > 0) {
+      this.#keys = this.#keys.filtered((slot) => !gone.has(slot));
+      this.owners.remove(gone);
+      this.index.remove(gone);
+    }
+  }
+}
+
+/** Size of labels as a sender writes them. */
+function spelled(labels: Labels): number {
+  let size = 0;
+  for (const text of labels) {
+    size += text.length + 4;
+  }
+  return size;
 }
 
 interface Running {

@@ -4,9 +4,12 @@ import { type Labels } from 'svc/query';
 import { Scratch } from '../columns/scratch.ts';
 import { type Verdict } from '../head/head-samples.ts';
 import { type Head } from '../head/head.ts';
+import { nobody } from '../head/series-owners.ts';
 import { Batch } from './batch.ts';
 import { labelProblem, seriesText } from './label-rules.ts';
+import { ownerRecord } from './owner-record.ts';
 import { readRawLabels, writeRawLabels } from './raw-labels.ts';
+import { type SeriesLimits, seriesRefusal } from './series-bounds.ts';
 
 /** One observation behind a sample, such as the trace in which it was made. */
 export interface Exemplar {
@@ -16,20 +19,25 @@ export interface Exemplar {
   readonly value: number;
 }
 
-export interface IntakeLimits {
+export interface IntakeLimits extends SeriesLimits {
   /** Milliseconds that a sample may be ahead of the clock. */
   readonly aheadMs: number;
-  readonly maxSeries: number;
-  /**
-   * Max size of the labels of all series together: their number alone does not bound the memory.
-   */
-  readonly maxLabelBytes?: number;
 }
 
 const shownReasons = 5;
 const stampedNames = ['device_id', 'edge_id'] as const;
 /** Slot of a refused series. */
 export const refused = -1;
+/** Slot of a series that is not in the head yet: its first accepted sample puts it there. */
+const unborn = -2;
+
+/** Series that is not in the head yet, or came there during this push. */
+interface Newcomer {
+  readonly labels: Labels;
+  slot: number;
+  /** How its sender writes it. */
+  spelling: { bytes: Uint8Array; from: number; to: number; salt: number } | undefined;
+}
 
 /**
  * Sink of the wire format readers: finds or creates series, collects samples, counts what was
@@ -44,7 +52,10 @@ export class Intake {
   readonly #scratch = new Scratch(512);
   readonly #reasons = new Map<string, { readonly shown: string; times: number }>();
   readonly #added: number[] = [];
+  readonly #begun: number[] = [];
+  #newcomer: Newcomer = { labels: [], slot: refused, spelling: undefined };
   #stamp: Stamp = {};
+  #owner = nobody;
   #salt = 0;
   #number = 0;
   #latest = 0;
@@ -57,10 +68,12 @@ export class Intake {
     this.#limits = limits;
   }
 
-  begin(stamp: Stamp, now: number): this {
+  begin(stamp: Stamp, now: number, sender = ''): this {
     this.batch.clear();
     this.exemplars.length = 0;
     this.#added.length = 0;
+    this.#begun.length = 0;
+    this.#owner = this.#head.owners.number(sender);
     this.#reasons.clear();
     this.#stamp = stamp;
     this.#salt = this.#head.stampSalt(stamp);
@@ -83,9 +96,7 @@ export class Intake {
       return this.#refuse('labels that are no labels');
     }
     const slot = this.seriesOf(pairs);
-    if (slot !== refused) {
-      this.#head.alias(bytes, from, to, this.#salt, slot);
-    }
+    this.#spell(slot, bytes, from, to, this.#salt);
     return slot;
   }
 
@@ -96,7 +107,7 @@ export class Intake {
   }
 
   remember(bytes: Uint8Array, from: number, to: number, format: number, slot: number): void {
-    this.#head.alias(bytes, from, to, this.#salt + format, slot);
+    this.#spell(slot, bytes, from, to, this.#salt + format);
   }
 
   /** Returns the series of label pairs in any order; the stamp overrides what the sender claims. */
@@ -110,18 +121,13 @@ export class Intake {
     if (known !== -1) {
       return this.#touched(known);
     }
-    if (this.#head.index.live >= this.#limits.maxSeries) {
-      return this.#refuse(
-        `the limit of ${this.#limits.maxSeries} series is reached; new series are refused, existing ones are not affected`,
-      );
+    const refusal = seriesRefusal(this.#head, this.#owner, labels, this.#limits);
+    if (refusal !== undefined) {
+      this.#head.refusing = true;
+      return this.#refuse(refusal);
     }
-    const { maxLabelBytes = Infinity } = this.#limits;
-    if (this.#head.labelBytes >= maxLabelBytes) {
-      return this.#refuse(
-        `the labels of all series take ${maxLabelBytes} bytes, which is the limit; new series are refused, existing ones are not affected`,
-      );
-    }
-    return this.#touched(this.#head.add(labels));
+    this.#newcomer = { labels, slot: unborn, spelling: undefined };
+    return unborn;
   }
 
   /** A sample of a series that was found; of a refused one it only counts. */
@@ -133,18 +139,19 @@ export class Intake {
   }
 
   /** Adds a sample whose time and value are at the end of the batch already. */
-  staged(slot: number, stale: boolean): void {
+  staged(asked: number, stale: boolean): void {
     const { batch } = this;
     const head = this.#head;
-    if (slot === refused) {
+    if (asked === refused) {
       this.reject(this.#problem);
       return;
     }
     const time = batch.times[batch.count]!;
     if (time > this.#latest || !(time > -8.64e15)) {
-      this.reject('a sample is too far in the future', slot);
+      this.reject('a sample is too far in the future', asked);
       return;
     }
+    const slot = asked === unborn ? this.#born() : asked;
     const verdict =
       time > head.samples.lastTime(slot)
         ? 'kept'
@@ -159,12 +166,24 @@ export class Intake {
     }
   }
 
+  /** The log record of who sent the series that this push began; undefined if it began none. */
+  owners(): Uint8Array | undefined {
+    const head = this.#head;
+    return this.#begun.length === 0 || this.#owner === nobody
+      ? undefined
+      : ownerRecord(
+          head.owners.sender(this.#owner),
+          this.#begun.map((slot) => head.ref(slot)),
+        );
+  }
+
   /** Adds a sample that states an increment. */
-  delta(slot: number, time: number, added: number): void {
+  delta(asked: number, time: number, added: number): void {
     const { samples, deltas } = this.#head;
-    if (slot === refused || !(time <= this.#latest)) {
-      return this.sample(slot, time, added, false);
+    if (asked === refused || !(time <= this.#latest && time > -8.64e15)) {
+      return this.sample(asked, time, added, false);
     }
+    const slot = asked === unborn ? this.#born() : asked;
     const ref = this.#head.ref(slot);
     const sum = deltas.add(ref, time, added, () => ({
       sum: samples.empty(slot) || samples.ended(slot) ? 0 : samples.lastValue(slot),
@@ -179,11 +198,13 @@ export class Intake {
 
   /** Undoes the batch, of which nothing is on disk. */
   failed(): void {
+    this.#head.unstored(this.#begun, this.#number);
     this.#added.forEach((ref) => this.#head.deltas.forget(ref));
   }
 
-  exemplar(slot: number, exemplar: Exemplar): void {
-    if (slot !== refused) {
+  exemplar(asked: number, exemplar: Exemplar): void {
+    const slot = asked === unborn ? this.#newcomer.slot : asked;
+    if (slot >= 0) {
       this.exemplars.push([slot, exemplar]);
     }
   }
@@ -217,7 +238,9 @@ export class Intake {
     } else if (this.#reasons.size < shownReasons) {
       this.#reasons.set(reason, {
         shown:
-          slot === refused ? reason : `${reason}: ${seriesText(this.#head.index.labels(slot))}`,
+          slot === refused
+            ? reason
+            : `${reason}: ${seriesText(slot === unborn ? this.#newcomer.labels : this.#head.index.labels(slot))}`,
         times: 1,
       });
     }
@@ -238,9 +261,33 @@ export class Intake {
     return refused;
   }
 
+  /** Lets a sender's way to write the labels lead to a series, once it is in the head. */
+  #spell(slot: number, bytes: Uint8Array, from: number, to: number, salt: number): void {
+    if (slot === unborn) {
+      this.#newcomer.spelling = { bytes, from, to, salt };
+    } else if (slot !== refused) {
+      this.#head.alias(bytes, from, to, salt, slot);
+    }
+  }
+
+  /** Puts the newcomer into the head, unless that has been done, and returns its slot. */
+  #born(): number {
+    const newcomer = this.#newcomer;
+    if (newcomer.slot === unborn) {
+      newcomer.slot = this.#head.add(newcomer.labels, this.#owner);
+      this.#begun.push(newcomer.slot);
+      this.#touched(newcomer.slot);
+      if (newcomer.spelling !== undefined) {
+        const { bytes, from, to, salt } = newcomer.spelling;
+        this.#head.alias(bytes, from, to, salt, newcomer.slot);
+      }
+    }
+    return newcomer.slot;
+  }
+
   /** Marks a series as used by this push; it is logged first unless it certainly has been. */
   #touched(slot: number): number {
-    if (this.#head.use(slot, this.#number)) {
+    if (this.#head.use(slot, this.#number, this.#owner)) {
       const raw = this.#scratch.reset();
       writeRawLabels(raw, this.#head.index.labels(slot));
       this.batch.define(slot, this.#head.ref(slot), raw.bytes, 0, raw.at);

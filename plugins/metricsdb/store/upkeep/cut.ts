@@ -7,7 +7,9 @@ import { nextBlockName, setState } from '../blocks/catalogue-schema.ts';
 import { Samples } from '../columns/samples.ts';
 import { Scratch } from '../columns/scratch.ts';
 import { type Head } from '../head/head.ts';
+import { nobody } from '../head/series-owners.ts';
 import { Batch } from '../intake/batch.ts';
+import { ownerRecord } from '../intake/owner-record.ts';
 import { writeRawLabels } from '../intake/raw-labels.ts';
 import { type Reads } from '../select/reads.ts';
 import { Checkpoint } from './wal-checkpoint.ts';
@@ -92,7 +94,10 @@ function logDefinitions(head: Head, wal: Wal): Promise<unknown>[] {
     bytes = 0;
   };
   const raw = new Scratch();
+  const owned = new Map<number, number[]>();
   for (const slot of head.index.liveSlots()) {
+    const owner = head.owners.of(slot);
+    (owned.get(owner) ?? owned.set(owner, []).get(owner)!).push(head.ref(slot));
     writeRawLabels(raw.reset(), head.index.labels(slot));
     batch.define(-1, head.ref(slot), raw.bytes, 0, raw.at);
     bytes += raw.at;
@@ -101,6 +106,10 @@ function logDefinitions(head: Head, wal: Wal): Promise<unknown>[] {
     }
   }
   flush();
+  owned.delete(nobody);
+  owned.forEach((refs, owner) =>
+    logged.push(appended(wal, ownerRecord(head.owners.sender(owner), refs))),
+  );
   return logged;
 }
 

@@ -6,6 +6,10 @@ export interface MetricsLimits {
   readonly maxSeries: number;
   /** Max size of the labels of all series in the head together. */
   readonly maxLabelBytes: number;
+  /** Max share of one sender, in percent of the series that the others leave; 100: unlimited. */
+  readonly senderShare: number;
+  /** Max share of one metric of one sender, likewise. */
+  readonly metricShare: number;
   /** Memory for samples of the head; past it they go to a block early. */
   readonly headBytes: number;
   readonly cacheBytes: number;
@@ -23,6 +27,8 @@ export const defaultLimits: MetricsLimits = {
   aheadMs: 10 * minute,
   maxSeries: 250_000,
   maxLabelBytes: 256 * mebibyte,
+  senderShare: 80,
+  metricShare: 60,
   headBytes: 640 * mebibyte,
   cacheBytes: 96 * mebibyte,
   maxPushBytes: 64 * mebibyte,

@@ -5,7 +5,9 @@ import { type Catalogue, type Wal } from 'svc/store';
 import { Samples } from '../columns/samples.ts';
 import { Cursor, cutShort } from '../columns/scratch.ts';
 import { type Head } from '../head/head.ts';
+import { nobody } from '../head/series-owners.ts';
 import { readBatch, recordKinds } from '../intake/batch.ts';
+import { readOwners } from '../intake/owner-record.ts';
 import { readRawLabels } from '../intake/raw-labels.ts';
 import { spillHead } from './cut.ts';
 import { type MetricsLimits } from './limits.ts';
@@ -40,7 +42,7 @@ export async function replay(
     }
     const labels = labelsOf(pairs);
     const known = head.index.find(labels);
-    const slot = known === -1 ? head.add(labels, ref) : known;
+    const slot = known === -1 ? head.add(labels, nobody, ref) : known;
     head.settled(slot);
     slots.set(ref, slot);
   }
@@ -76,6 +78,14 @@ export async function replay(
         }
         counts.samples += samples.length;
         head.merge(slot, samples);
+      });
+    }
+    if (kind === recordKinds.owner) {
+      readOwners(cursor, (sender, ref) => {
+        const slot = slots.get(ref);
+        if (slot !== undefined) {
+          head.owners.give(slot, head.owners.number(sender));
+        }
       });
     }
     counts.records++;

@@ -16,6 +16,8 @@ export interface UpkeepParts extends CutParts {
 }
 
 const retryAfterMs = 30_000;
+/** Time between cuts that only make room for series. */
+const roomEveryMs = 15 * 60_000;
 
 /** Background work behind pushes and queries, one task at a time: cuts, compaction, retention. */
 export class Upkeep {
@@ -26,6 +28,7 @@ export class Upkeep {
   #nextAttempt = -Infinity;
   #boundary: number | undefined;
   #tidiedAt = -Infinity;
+  #cutAt = -Infinity;
   /** Bytes that the last cut could not free. */
   #leftBytes = 0;
   readonly counts = { cuts: 0, failedCuts: 0, compactions: 0, rollups: 0 };
@@ -66,11 +69,15 @@ export class Upkeep {
   async tidy(): Promise<void> {
     await this.settled();
     const { head, limits, now } = this.#parts;
+    head.removeUnstored();
     const due = sliceStart(now() - limits.outOfOrderMs - sliceMs / 4);
     // Old samples come in at any time; they do not each make a block.
     if (head.minTime < due && now() - this.#tidiedAt >= sliceMs / 4) {
       this.#tidiedAt = now();
       this.#cut(due);
+    } else if (head.refusing && now() - this.#cutAt >= roomEveryMs) {
+      // Series that ended leave the head with a cut: they make room for those that are refused.
+      this.#cut(Math.max(this.#boundary ?? -Infinity, head.maxTime - limits.outOfOrderMs));
     }
     await this.settled();
     this.#expire();
@@ -100,6 +107,8 @@ export class Upkeep {
         await this.#cutOldDays(boundary);
         await cutHead(this.#parts, boundary);
         this.#boundary = boundary;
+        this.#cutAt = now();
+        head.refusing = false;
         this.#leftBytes = head.samples.chunks.bytes;
         this.counts.cuts++;
       } catch (error) {
