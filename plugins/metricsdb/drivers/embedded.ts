@@ -27,7 +27,7 @@ import type {
   ServiceQuestion,
   ThreadStats,
 } from '../thread/contract.ts';
-import type { HeadCardinality } from '../store/store.ts';
+import type { HeadCardinality } from '../store/figures.ts';
 import type { Driver, DriverState, PageRequest, StatusPage } from './driver.ts';
 import { errors } from './errors.ts';
 import type { MetricsSettings } from './settings.ts';

@@ -1,6 +1,6 @@
 import { type Build, timestamp } from 'svc/sdk';
 
-import type { HeadCardinality, MetricsStats } from '../store/store.ts';
+import type { HeadCardinality, MetricsStats } from '../store/figures.ts';
 import type { PageRequest, StatusPage } from './driver.ts';
 import type { MetricsSettings } from './settings.ts';
 

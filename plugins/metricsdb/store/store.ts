@@ -21,13 +21,13 @@ import { rawLevel } from './blocks/block-layout.ts';
 import { Blocks } from './blocks/blocks.ts';
 import { catalogueSchema, getState } from './blocks/catalogue-schema.ts';
 import { errors } from './errors.ts';
-import { type Cardinality, cardinality } from './head/cardinality.ts';
+import type { HeadCardinality, MetricsStats } from './figures.ts';
+import { cardinality } from './head/cardinality.ts';
 import { Head } from './head/head.ts';
-import { type Holding } from './head/series-owners.ts';
 import { Intake } from './intake/intake.ts';
 import { Metadata, type MetricMetadata } from './intake/metadata.ts';
 import { type PushFormat, PushReader } from './intake/push-reader.ts';
-import { type SeriesBound, seriesBounds } from './intake/series-bounds.ts';
+import { seriesBounds } from './intake/series-bounds.ts';
 import { Exemplars, type SeriesExemplars } from './select/exemplars.ts';
 import { labelNames, labelValues, matchingSeries, type Window } from './select/label-queries.ts';
 import { Reads } from './select/reads.ts';
@@ -368,35 +368,3 @@ export class MetricsStore {
 
 const randomSeed = ({ db }: Catalogue): number =>
   db.prepare('select abs(random() % 4294967296)').pluck().get() as number;
-
-/** Series of the head, and what makes them many. */
-export interface HeadCardinality extends Cardinality {
-  readonly series: number;
-  readonly minTime: number;
-  readonly maxTime: number;
-  readonly senders: readonly Holding[];
-}
-
-/** Figures of the store, for its self metrics. */
-export interface MetricsStats {
-  readonly accepted: number;
-  readonly rejected: number;
-  readonly pushes: number;
-  readonly cuts: number;
-  readonly failedCuts: number;
-  readonly compactions: number;
-  /** Blocks that were thinned for long questions. */
-  readonly rollups: number;
-  readonly series: number;
-  readonly seriesBounds: readonly SeriesBound[];
-  readonly headBytes: number;
-  readonly walBytes: number;
-  readonly cachedBytes: number;
-  readonly blocks: number;
-  readonly blockBytes: number;
-  readonly blockSamples: number;
-  /** Times of the oldest and the newest sample; infinite without any. */
-  readonly oldest: number;
-  readonly newest: number;
-  readonly damaged: number;
-}

@@ -1,7 +1,7 @@
 import type { Enforced, PushAnswer, QueryOptions, SampleRow, Stamp } from 'svc/contracts/metricsdb';
 
 import type { PushFormat } from '../store/intake/push-reader.ts';
-import type { MetricsStats } from '../store/store.ts';
+import type { MetricsStats } from '../store/figures.ts';
 import type { MetricsLimits } from '../store/upkeep/limits.ts';
 
 /** Data passed to the thread of this plugin. */
