@@ -41,6 +41,7 @@ const source = {
     burning: async () => [],
     background: async () => undefined,
     instances: async () => ({ items: [], total: 0 }),
+    audible: async () => [],
     async record(
       outcomes: readonly {
         delivery_id: string;

@@ -10,6 +10,7 @@ import { planOf, usualIntervalMs } from '../kinds/rule-plan.ts';
 import { wrongField } from '../rule/condition-fields.ts';
 import { playbookOf, stepsOf } from '../rule/playbook.ts';
 import type { RuleBody } from '../rule/rule-tables.ts';
+import { hasComputedSeverity } from '../rule/severity.ts';
 import { errors } from './errors.ts';
 
 /** Services that know whether what a rule names exists. */
@@ -42,7 +43,7 @@ export async function assertWorks(
       },
     );
   }
-  await assertChannels(rule.notify_channel_ids, channels);
+  await assertChannels(rule, channels);
 }
 
 async function assertQuery(
@@ -88,10 +89,9 @@ async function typeOf(
   }
 }
 
-async function assertChannels(
-  ids: readonly number[],
-  channels: Handle<NoticeDispatcher>,
-): Promise<void> {
+/** Throws unless every channel that the rule pins exists and takes its notifications. */
+async function assertChannels(rule: RuleBody, channels: Handle<NoticeDispatcher>): Promise<void> {
+  const { notify_channel_ids: ids, severity, scope_type: scope } = rule;
   if (ids.length === 0 || !channels.available) {
     return;
   }
@@ -100,6 +100,18 @@ async function assertChannels(
     throw wrongField(
       '/notify_channel_ids',
       `there ${unknown.length === 1 ? 'is no channel' : 'are no channels'} ${unknown.join(', ')}`,
+    );
+  }
+  // Which severity a computed one will be is known only when it fires.
+  const refusing = await channels.get().refusing(ids, {
+    scope_type: scope,
+    ...(!hasComputedSeverity(rule) && { severity }),
+  });
+  if (refusing.length > 0) {
+    const [{ name, reason }] = refusing as [(typeof refusing)[number]];
+    throw wrongField(
+      '/notify_channel_ids',
+      `the channel ${name} would refuse every notification of this rule (severity ${severity}, scope ${scope}): ${reason}; change its filter, or pin another channel`,
     );
   }
 }

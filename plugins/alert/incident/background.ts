@@ -1,5 +1,10 @@
 import type { MetricsQueries } from 'svc/contracts/metricsdb';
-import type { Background, NoticeIncident, NoticeInstances } from 'svc/contracts/notify';
+import type {
+  Background,
+  NoticeIncident,
+  NoticeInstance,
+  NoticeInstances,
+} from 'svc/contracts/notify';
 import { type Clock, type Handle, type Logger, messageOf, timestamp } from 'svc/sdk';
 
 import { type Instance, isBurning } from '../instance/instance.ts';
@@ -9,7 +14,7 @@ import { unitOf } from '../rule/unit.ts';
 import { type Mutable, mutableOf } from './gates/review.ts';
 import type { InstanceReader } from './instance-reader.ts';
 import type { Incident } from './ledger/incident.ts';
-import { noticeIncidentOf } from './ledger/notice.ts';
+import { noticeIncidentOf, noticeInstanceOf } from './ledger/notice.ts';
 
 export interface BackgroundParts {
   readonly ledger: {
@@ -109,13 +114,20 @@ export class Backgrounds {
     };
   }
 
+  /** Returns the instances that a notice about the incident would name, without its limit. */
+  async audible(id: number): Promise<readonly NoticeInstance[]> {
+    const incident = await this.#parts.ledger.byId(id);
+    return incident === undefined ? [] : this.#audible(incident).map(noticeInstanceOf);
+  }
+
   #isAudible(incident: Incident): boolean {
-    const members = [...this.#parts.ledger.instancesOf(incident.dedupe_key).values()];
-    return (
-      incident.status === 'open' &&
-      members.some(
-        (one) => isBurning(one) && this.#parts.silencedBy(mutableOf(one, incident)) === undefined,
-      )
+    return incident.status === 'open' && this.#audible(incident).length > 0;
+  }
+
+  #audible(incident: Incident): readonly Instance[] {
+    const { ledger, silencedBy } = this.#parts;
+    return [...ledger.instancesOf(incident.dedupe_key).values()].filter(
+      (one) => isBurning(one) && silencedBy(mutableOf(one, incident)) === undefined,
     );
   }
 

@@ -76,5 +76,6 @@ function offerToNotices(
     burning: (incidents) => backgrounds.burning(incidents),
     background: (incident) => backgrounds.of(incident),
     instances: (incident, page) => backgrounds.instances(incident, page),
+    audible: (incident) => backgrounds.audible(incident),
   }));
 }

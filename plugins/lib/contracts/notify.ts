@@ -104,6 +104,11 @@ export interface NoticeDispatcher {
   say(words: Words): Promise<void>;
   /** Ids among these that are no channel. */
   unknown(ids: readonly number[]): Promise<readonly number[]>;
+  /** Returns those of these channels whose filters refuse every incident of this kind, and why. */
+  refusing(
+    ids: readonly number[],
+    incident: { readonly scope_type: NoticeIncident['scope_type']; readonly severity?: Severity },
+  ): Promise<readonly { readonly name: string; readonly reason: string }[]>;
 }
 
 /** Some of the instances of an incident, firing ones first, with their total number. */
@@ -130,6 +135,8 @@ export interface NoticeSource {
     incident: number,
     page: { readonly from: number; readonly limit: number },
   ): Promise<NoticeInstances>;
+  /** Returns every instance of an incident that fires and is not muted, as they are now. */
+  audible(incident: number): Promise<readonly NoticeInstance[]>;
 }
 
 /** Background of an incident; unknown parts are absent. */
@@ -199,6 +206,16 @@ export interface ChannelMessage {
   readonly entries?: readonly MessageEntry[];
   readonly count?: number;
   readonly group_key?: string;
+  /** Which request of the message this is, for a channel that is `paged`; absent if it is the only one. */
+  readonly page?: MessagePage;
+}
+
+/** Place of one request among those of a message. */
+export interface MessagePage {
+  /** Counted from 1. */
+  readonly number: number;
+  /** False on the last one. */
+  readonly more: boolean;
 }
 
 /** Address of a channel. Both fields are secrets. */
@@ -259,6 +276,11 @@ interface ChannelKind {
 
 /** A kind of channel that is sent each message by one request. */
 export interface PostedChannelType extends ChannelKind {
+  /**
+   * True if it is sent every instance and every incident of a message, in as many requests as that
+   * takes: the reader is a program, which has no page to open.
+   */
+  readonly paged?: true;
   render(
     message: ChannelMessage,
     address: ChannelAddress,

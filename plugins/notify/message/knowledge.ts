@@ -2,6 +2,7 @@ import type { DeviceDirectory, DeviceEntry } from 'svc/contracts/device';
 import type {
   Background,
   NoticeIncident,
+  NoticeInstance,
   NoticeInstances,
   NoticeSource,
 } from 'svc/contracts/notify';
@@ -66,6 +67,14 @@ export class Knowledge {
     return source.available
       ? await this.#read('instances', () => source.get().instances(incident, page))
       : undefined;
+  }
+
+  /** Returns every instance that a message about the incident may name; empty if they cannot be read. */
+  async audible(incident: number): Promise<readonly NoticeInstance[]> {
+    const { source } = this.#parts;
+    return source.available
+      ? ((await this.#read('instances', () => source.get().audible(incident))) ?? [])
+      : [];
   }
 
   /** Returns the devices of the incidents by id. */

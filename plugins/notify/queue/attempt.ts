@@ -17,16 +17,7 @@ import {
 import { errors } from './errors.ts';
 import { type Addresses, withoutKeys } from '../channels/address.ts';
 import type { ChannelTypeRegistry } from '../types/channel-types.ts';
-import type { Knowledge } from '../message/knowledge.ts';
-import { wordsGroup } from '../store/delivery-conditions.ts';
-import {
-  digestMessage,
-  incidentMessage,
-  type LinkOf,
-  testMessage,
-  wordsMessage,
-} from '../message/message.ts';
-import { NoticeStore } from '../store/notice-store.ts';
+import { type ComposingParts, messageFor, sheetsFor } from './compose.ts';
 import { oneLine } from '../message/plain-text.ts';
 import { asked } from '../types/http-verdict.ts';
 import type { ChannelRow, Delivery, NotifyTables } from '../store/tables.ts';
@@ -50,14 +41,10 @@ export type AttemptResult =
   /** Ended by us, before the platform answered. */
   | { readonly result: 'stopped' };
 
-export interface AttemptParts {
-  readonly tables: Tables<NotifyTables>;
+export interface AttemptParts extends ComposingParts {
   readonly types: ChannelTypeRegistry;
   readonly addresses: Addresses;
-  readonly linkOf: LinkOf;
-  readonly knowledge: Knowledge;
   readonly fetch: (url: string, request: OutboundRequest) => Promise<OutboundReply>;
-  readonly now: () => number;
   /** Time limit of an attempt; default: that of receivers. */
   readonly timeoutMs?: number;
 }
@@ -75,8 +62,6 @@ const usualMs = 10_000;
 const patience = 2.5;
 const maxReplyBytes = 256 * 1024;
 const longestReason = 300;
-/** Incidents that a digest may name. */
-const maxEntries = 200;
 
 /** Sends one delivery to its channel, once. Never throws. */
 export async function attempt(
@@ -97,8 +82,8 @@ export async function attempt(
       };
     }
     type.check(address);
-    const message = await messageFor(parts, row, channel);
     if ('deliver' in type) {
+      const message = await messageFor(parts, row, channel);
       const timeoutMs = parts.timeoutMs ?? usualMs;
       const delivering = type.deliver(message, address, { now: parts.now(), timeoutMs });
       return resultOf(
@@ -112,6 +97,14 @@ export async function attempt(
       ...parts,
       timeoutMs: parts.timeoutMs ?? (row.unclear === 1 ? postAgainMs : postMs),
     };
+    if (type.paged) {
+      return await postSheets(patient, type, {
+        sheets: sheetsFor(parts, row, channel),
+        address,
+        stopped,
+      });
+    }
+    const message = await messageFor(parts, row, channel);
     const rich = await post(patient, type, message, address, false);
     const verdict =
       rich.result === 'plain' ? await post(patient, type, message, address, true) : rich;
@@ -130,6 +123,35 @@ const post = (
   address: ChannelAddress,
   plain: boolean,
 ): Promise<Verdict> => put(parts, type, type.render(message, address, { now: parts.now(), plain }));
+
+/**
+ * Posts the requests of a message one after another. All are sent again if one fails: each has a
+ * key by which the receiver knows what it has.
+ */
+async function postSheets(
+  parts: AttemptParts,
+  type: PostedChannelType,
+  {
+    sheets,
+    address,
+    stopped,
+  }: {
+    readonly sheets: AsyncIterable<ChannelMessage>;
+    readonly address: ChannelAddress;
+    readonly stopped: () => boolean;
+  },
+): Promise<AttemptResult> {
+  for await (const sheet of sheets) {
+    if (stopped()) {
+      return { result: 'stopped' };
+    }
+    const result = resultOf(await post(parts, type, sheet, address, false), address);
+    if (result.result !== 'sent') {
+      return result;
+    }
+  }
+  return { result: 'sent' };
+}
 
 /** An answer that breaks off, or never ends, counts where what came of it already says that the message was taken. */
 async function put(
@@ -274,45 +296,3 @@ const neverArrived = new Set([
 
 const safe = (text: string, address: ChannelAddress): string =>
   oneLine(withoutKeys(text, address), longestReason);
-
-async function messageFor(
-  { tables, linkOf, knowledge, now }: AttemptParts,
-  row: Delivery,
-  channel: ChannelRow,
-): Promise<ChannelMessage> {
-  const notices = new NoticeStore(tables.read);
-  if (row.kind === 'test') {
-    const words = row.group_key === wordsGroup ? await notices.words(row.id) : undefined;
-    return words === undefined
-      ? testMessage(row.id, channel.name, linkOf(undefined))
-      : wordsMessage(words, linkOf(undefined));
-  }
-  if (row.kind === 'digest') {
-    const digest = await notices.inDigest(row.seq, maxEntries);
-    const hosts = await knowledge.hosts(digest.notices.map(({ incident }) => incident));
-    const contents = {
-      entries: digest.notices,
-      counts: digest.counts,
-      group: row.group_key,
-      hosts,
-      now: now(),
-    };
-    return digestMessage(row.id, contents, linkOf({ digest: row.id }));
-  }
-  if (row.notice_id === null) {
-    throw errors.no_notice({ id: row.id });
-  }
-  const notice = await notices.get(row.notice_id);
-  const around = await knowledge.around(notice.incident);
-  const { id } = notice.incident;
-  const links = {
-    link: linkOf({ incident: id }),
-    act: linkOf({ act: id }),
-    chart: linkOf({ chart: id }),
-  };
-  return incidentMessage(row.id, notice, {
-    ...links,
-    template: channel.template ?? undefined,
-    around,
-  });
-}

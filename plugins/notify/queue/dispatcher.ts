@@ -95,6 +95,18 @@ export class Dispatcher implements NoticeDispatcher {
     return asked.filter((id) => !known.has(id));
   }
 
+  async refusing(
+    asked: readonly number[],
+    incident: Parameters<NoticeDispatcher['refusing']>[1],
+  ): ReturnType<NoticeDispatcher['refusing']> {
+    return (await this.#channels())
+      .filter(({ id }) => asked.includes(id))
+      .flatMap((channel) => {
+        const reason = againstKind(incident, channel);
+        return reason === undefined ? [] : [{ name: channel.name, reason }];
+      });
+  }
+
   #deliveriesOf(
     notice: Notice,
     channels: readonly Taker[],
@@ -168,19 +180,31 @@ function mismatch({ incident, pins }: Notice, channel: Channel): string | undefi
   if (rule === failingChannelRule && labels['channel_id'] === String(channel.id)) {
     return 'this is the failing channel itself';
   }
-  if (
-    channel.severityMin !== '' &&
-    severities.indexOf(severity) < severities.indexOf(channel.severityMin)
-  ) {
-    return `the channel takes ${channel.severityMin} and above`;
-  }
-  if (channel.scopeTypes.length > 0 && !channel.scopeTypes.includes(scope)) {
-    return `the channel takes the scopes ${channel.scopeTypes.join(', ')}`;
+  const refused = againstKind({ severity, scope_type: scope }, channel);
+  if (refused !== undefined) {
+    return refused;
   }
   const other = Object.entries(channel.labels).find(
     ([name, value]) => !Object.hasOwn(labels, name) || labels[name] !== value,
   );
   return other && `the channel takes incidents with the label ${other[0]}="${other[1]}"`;
+}
+
+/** Why a channel takes no incident of this severity and scope; undefined when it does. */
+function againstKind(
+  { severity, scope_type: scope }: Parameters<NoticeDispatcher['refusing']>[1],
+  { severityMin, scopeTypes }: Channel,
+): string | undefined {
+  if (
+    severity !== undefined &&
+    severityMin !== '' &&
+    severities.indexOf(severity) < severities.indexOf(severityMin)
+  ) {
+    return `the channel takes ${severityMin} and above`;
+  }
+  return scopeTypes.length > 0 && !scopeTypes.includes(scope)
+    ? `the channel takes the scopes ${scopeTypes.join(', ')}`
+    : undefined;
 }
 
 export function deliveryOf(

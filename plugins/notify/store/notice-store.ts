@@ -67,8 +67,8 @@ export class NoticeStore {
   }
 
   /** Returns the content of a digest, worst first, and how many of each kind. */
-  inDigest(digest: number, limit: number): Promise<DigestNotices> {
-    return this.#held(digest, ['queued'], { from: 0, limit });
+  inDigest(digest: number, page: Page): Promise<DigestNotices> {
+    return this.#held(digest, ['queued'], page);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 
 import type { ChannelMessage, MessageEntry, PostedChannelType } from 'svc/contracts/notify';
 
@@ -9,6 +9,7 @@ import { httpVerdict } from './http-verdict.ts';
 export const webhook: PostedChannelType = {
   title: 'Webhook',
   secret: 'optional',
+  paged: true,
   limits: [{ count: 5, per_ms: 1_000 }],
   check: (address) => void requireUrl(address, 'https://example.org/hooks/alerts'),
   render(message, { endpoint, secret }, { now }) {
@@ -17,7 +18,7 @@ export const webhook: PostedChannelType = {
       url: endpoint,
       headers: {
         ...jsonHeaders,
-        'idempotency-key': message.delivery_id,
+        'idempotency-key': keyOf(message),
         ...(secret !== '' && {
           'x-svc-signature': signatureOf(secret, Math.floor(now / 1000), body),
         }),
@@ -31,8 +32,16 @@ export const webhook: PostedChannelType = {
 export const signatureOf = (secret: string, unixSeconds: number, body: string): string =>
   `t=${unixSeconds},v1=${createHmac('sha256', secret).update(`${unixSeconds}.${body}`).digest('hex')}`;
 
-/** Entries of a digest beyond this are counted only. */
-const maxBytes = 200 * 1024;
+/**
+ * Returns what a receiver knows a repeated request by. A list may have grown since the try before:
+ * then it is another request, or who drops repeated ones would miss what is new.
+ */
+function keyOf({ delivery_id: id, page, entries, incident }: ChannelMessage): string {
+  const list = entries ?? (page && incident?.instances);
+  return list === undefined
+    ? id
+    : `${id}.${page?.number ?? 1}.${createHash('sha256').update(JSON.stringify(list)).digest('base64url').slice(0, 22)}`;
+}
 
 function bodyOf(message: ChannelMessage, now: number): string {
   const {
@@ -49,8 +58,14 @@ function bodyOf(message: ChannelMessage, now: number): string {
     facts,
     steps,
     group_key: group = kind,
+    page,
   } = message;
-  const frame = { version: '1', event: kind, sent_at: new Date(now).toISOString() };
+  const frame = {
+    version: '1',
+    event: kind,
+    sent_at: new Date(now).toISOString(),
+    ...(page !== undefined && { page }),
+  };
   if (incident !== undefined) {
     return JSON.stringify({
       ...frame,
@@ -68,28 +83,13 @@ function bodyOf(message: ChannelMessage, now: number): string {
   if (entries === undefined) {
     return JSON.stringify({ ...frame, ...none, text: lines.join('\n') });
   }
-  const notices = fitting(entries);
   return JSON.stringify({
     ...frame,
     ...none,
     count,
-    omitted: (count ?? entries.length) - notices.length,
-    notices,
+    omitted: (count ?? entries.length) - entries.length,
+    notices: entries.map(({ kind: event, incident: one }) => ({ event, ...aboutIncident(one) })),
   });
-}
-
-function fitting(entries: readonly MessageEntry[]): object[] {
-  const taken: object[] = [];
-  let bytes = 0;
-  for (const { kind, incident } of entries) {
-    const notice = { event: kind, ...aboutIncident(incident) };
-    bytes += Buffer.byteLength(JSON.stringify(notice)) + 1;
-    if (bytes > maxBytes) {
-      break;
-    }
-    taken.push(notice);
-  }
-  return taken;
 }
 
 function aboutIncident(incident: MessageEntry['incident']): object {

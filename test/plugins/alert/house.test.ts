@@ -32,6 +32,7 @@ async function alerting(t: TestContext, clock = new HandClock()): Promise<Alerti
       void notices.push(...given.filter(({ incident }) => incident.rule_key.startsWith('test_'))),
     preview: async () => [],
     unknown: async () => [],
+    refusing: async () => [],
   };
   const house = await startTestHost(t, {
     plugins: ['metricsdb', 'alert'],

@@ -157,9 +157,13 @@ test('a forecast says when its bound will be reached: in its summary, its annota
   assert.deepEqual((await preview(100)).warnings, []);
 });
 
-test('a channel that is not there is named when a rule pins it', async (t) => {
+test('a rule cannot pin a channel that is not there, or that would refuse it', async (t) => {
   const dispatcher = {
     unknown: async (ids: readonly number[]) => ids.filter((id) => id > 10),
+    refusing: async (ids: readonly number[], { severity }: { readonly severity?: string }) =>
+      ids.includes(9) && severity === 'warning'
+        ? [{ name: 'pager', reason: 'the channel takes critical and above' }]
+        : [],
     accept: async () => undefined,
     preview: async () => [],
   };
@@ -167,10 +171,10 @@ test('a channel that is not there is named when a rule pins it', async (t) => {
     plugins: ['alert', 'metricsdb'],
     services: { 'notify.dispatcher': dispatcher },
   });
-  const post = async (ids: readonly number[]) => {
+  const post = async (ids: readonly number[], more: object = {}) => {
     const answer = await house.fetch('/api/v1/alert-rules', {
       method: 'POST',
-      body: JSON.stringify(draft({ notify_channel_ids: ids })),
+      body: JSON.stringify(draft({ notify_channel_ids: ids, ...more })),
     });
     return {
       status: answer.status,
@@ -186,6 +190,20 @@ test('a channel that is not there is named when a rule pins it', async (t) => {
     [refused.status, refused.body.error, refused.body.message],
     [400, 'invalid_argument', 'notify_channel_ids: there are no channels 11, 12'],
   );
+  const deaf = await post([3, 9], { severity: 'warning' });
+  assert.deepEqual(
+    [deaf.status, deaf.body.message],
+    [
+      400,
+      'notify_channel_ids: the channel pager would refuse every notification of this rule (severity warning, scope global): the channel takes critical and above; change its filter, or pin another channel',
+    ],
+  );
+  const computed = {
+    rule_key: 'computed',
+    severity: 'warning',
+    labels: { severity: '{{ $value }}' },
+  };
+  assert.equal((await post([9], computed)).status, 201, 'its severity is known when it fires');
   const taken = await post([3, 4]);
   assert.deepEqual([taken.status, taken.body.notify_channel_ids], [201, [3, 4]]);
 });

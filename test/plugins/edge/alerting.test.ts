@@ -25,6 +25,7 @@ async function watching(t: TestContext, dataDir: string, clock: HandClock) {
       accept: async () => undefined,
       preview: async () => [],
       unknown: async () => [],
+      refusing: async () => [],
     },
   };
   const around = await edgeHouse(t, {

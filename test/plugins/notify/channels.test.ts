@@ -31,6 +31,7 @@ function alertRoom() {
     burning: async () => [],
     background: async () => undefined,
     instances: async () => ({ items: [], total: 0 }),
+    audible: async () => [],
   };
 }
 
@@ -271,6 +272,11 @@ test('every filter of a channel decides, alone and for real, who is told', async
     );
   }
   assert.deepEqual(await dispatcher.unknown([ids.get('off')!, 999]), [999]);
+  const all = [...ids.values()];
+  const deaf = await dispatcher.refusing(all, { severity: 'info', scope_type: 'global' });
+  assert.ok(deaf.length > 0 && deaf.every(({ reason }) => /^the channel takes /.test(reason)));
+  const computed = await dispatcher.refusing(all, { scope_type: 'global' });
+  assert.ok(computed.length < deaf.length, 'a severity that is computed may be any');
 });
 
 test('the webhook’s body and headers are those of the specification, and a template adds its text', async (t) => {

@@ -10,6 +10,7 @@ import type {
   ChannelType,
   Notice,
   NoticeIncident,
+  NoticeInstance,
   NoticeSource,
   Outcome,
 } from 'svc/contracts/notify';
@@ -134,6 +135,8 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
   const hosts: DeviceEntry[] = [];
   const burning: NoticeIncident[] = [];
   const backgrounds = new Map<number, Background>();
+  /** Instances of incidents, where a notice has only the first of them. */
+  const audible = new Map<number, readonly NoticeInstance[]>();
   let sourceUp = true;
   const state = { refuse: undefined as ((outcome: Outcome) => boolean) | undefined };
   const source: Handle<NoticeSource> = {
@@ -153,6 +156,7 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
       burning: async (ids) => burning.filter(({ id }) => ids.includes(id)),
       background: async (id) => backgrounds.get(id),
       instances: async () => ({ items: [], total: 0 }),
+      audible: async (id) => audible.get(id) ?? [],
     }),
     onChange: () => () => undefined,
   };
@@ -261,6 +265,7 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
     pins,
     burning,
     backgrounds,
+    audible,
     dataDir,
     close,
     stop,

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Notice, NoticeIncident } from 'svc/contracts/notify';
+import type { Notice, NoticeIncident, NoticeInstance } from 'svc/contracts/notify';
 import { timestamp } from 'svc/sdk';
 
 import type { Instance } from '../../instance/instance.ts';
@@ -91,11 +91,11 @@ const leaversIn = (left: readonly Leaver[]): Pick<NoticeIncident, 'left_instance
   })),
 });
 
-const noticeInstanceOf = ({
+export const noticeInstanceOf = ({
   labels,
   reading: { value },
   startedAt,
-}: Instance): NonNullable<NoticeIncident['instances']>[number] => ({
+}: Instance): NoticeInstance => ({
   labels: bounded(labels, boundsOfInstance),
   ...(value !== null && { value }),
   since: timestamp(startedAt),
