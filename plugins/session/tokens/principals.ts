@@ -29,11 +29,10 @@ export const tokenPrincipal = (
   session,
 });
 
-const identity = ({ id, email, display_name: name, role, orgs, selectors }: Person) => ({
-  id: String(id),
-  email,
-  name,
-  role,
-  ...(orgs && { orgs }),
-  ...(selectors && { selectors }),
-});
+/** Copies first and adds later: in the other order each request pays microseconds for its principal. */
+function identity({ id, email, display_name: name, role, orgs, selectors }: Person) {
+  const known = { id: String(id), email, name, role };
+  return orgs || selectors
+    ? { ...known, ...(orgs && { orgs }), ...(selectors && { selectors }) }
+    : known;
+}
