@@ -134,7 +134,11 @@ async function fill(
       texts.change(id + at),
     );
     const began = performance.now();
-    chunks += await index.call<number>('apply', { which: 'next', changes }, { timeoutMs: 60_000 });
+    chunks += await index.call<number>(
+      'apply',
+      { which: 'next', from: id - 1, changes },
+      { timeoutMs: 60_000 },
+    );
     tookMs += performance.now() - began;
     early ||= id >= docs / 10 ? heap() : 0;
   }
