@@ -6,8 +6,13 @@ import { passagesOfPages, textsOfProduct } from './texts.ts';
  */
 const [count = '200', seed = '1'] = process.argv.slice(2);
 
+/** A template of placeholders alone says nothing that could be judged. */
+const isWorded = ({ text }: { readonly text: string }): boolean =>
+  (text.replaceAll(/\{\w+\}/g, '').match(/\p{L}{2,}/gu) ?? []).length > 1;
+
+const seen = new Set<string>();
 const all = [...textsOfProduct(), ...passagesOfPages()].filter(
-  ({ text }) => text.trim().split(/\s+/).length > 1,
+  (one) => isWorded(one) && !seen.has(one.text) && seen.add(one.text),
 );
 const media = [...new Set(all.map(({ medium }) => medium))];
 let state = Number(seed) >>> 0;
