@@ -25,11 +25,16 @@ export const grouping = {
  */
 const slackMs = 20_000 + 3 * 5_000;
 
-export async function startAlertmanager(t: Ends, program: string, hook: string): Promise<string> {
+export async function startAlertmanager(
+  t: Ends,
+  program: string,
+  hook: string,
+  groups: typeof grouping = grouping,
+): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-alertmanager-'));
   const address = `127.0.0.1:${await freePort()}`;
   const config = {
-    route: { receiver: 'hook', ...grouping },
+    route: { receiver: 'hook', ...groups },
     receivers: [{ name: 'hook', webhook_configs: [{ url: hook, send_resolved: true }] }],
   };
   writeFileSync(join(folder, 'alertmanager.yml'), JSON.stringify(config));

@@ -94,6 +94,9 @@ export async function run({ seconds = 240 }: { readonly seconds?: number } = {})
       house,
       target: await exporter(t),
       alertmanager,
+      rules: ruleFile(),
+      // Its own alerts stay with it: ours are what is compared.
+      keep: 'temperature|work_total|errors_total|run_failed',
     });
     const began = Date.now();
     await pause(seconds * 1_000);
@@ -126,12 +129,16 @@ interface Around {
   readonly house: TestHost;
   readonly target: string;
   readonly alertmanager: string;
+  readonly rules: string;
+  /** Metrics that are written to svc, as a regular expression. */
+  readonly keep: string;
 }
 
-async function startPrometheus(
+/** Starts a Prometheus that scrapes the target, alerts by these rules, and writes to svc. */
+export async function startPrometheus(
   t: Ends,
   program: string,
-  { house, target, alertmanager }: Around,
+  { house, target, alertmanager, rules: ruleText, keep }: Around,
 ): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-prometheus-'));
   const address = `127.0.0.1:${await freePort()}`;
@@ -139,7 +146,7 @@ async function startPrometheus(
     url: `${house.url}/api/v1/write`,
     basic_auth: { username: 'svc_ak_seven', password: 'svc_sk_seven' },
   };
-  writeFileSync(join(folder, 'rules.yml'), ruleFile());
+  writeFileSync(join(folder, 'rules.yml'), ruleText);
   writeFileSync(
     join(folder, 'prometheus.yml'),
     JSON.stringify({
@@ -151,14 +158,7 @@ async function startPrometheus(
         {
           ...write,
           queue_config: { batch_send_deadline: '200ms' },
-          // Its own alerts stay with it: ours are what is compared.
-          write_relabel_configs: [
-            {
-              source_labels: ['__name__'],
-              regex: 'temperature|work_total|errors_total|run_failed',
-              action: 'keep',
-            },
-          ],
+          write_relabel_configs: [{ source_labels: ['__name__'], regex: keep, action: 'keep' }],
         },
       ],
     }),

@@ -195,7 +195,7 @@ test('a rule cannot pin a channel that is not there, or that would refuse it', a
     [deaf.status, deaf.body.message],
     [
       400,
-      'notify_channel_ids: the channel pager would refuse every notification of this rule (severity warning, scope global): the channel takes critical and above; change its filter, or pin another channel',
+      'notify_channel_ids: the channel pager would refuse every notification of this rule (severity warning, scope host): the channel takes critical and above; change its filter, or pin another channel',
     ],
   );
   const computed = {

@@ -24,6 +24,9 @@ const toldOf = ({ body }: Received): string =>
         .join(', ')
     : `${body.event} ${body.incident.id}`;
 
+/** Returns whether a request begins a message. */
+const isFirst = ({ body }: Received): boolean => (body.page?.number ?? 1) === 1;
+
 /** Lets seconds pass, one at a time, and says at which of them a message came. */
 async function pass(
   office: Office,
@@ -366,12 +369,14 @@ test(
       }
       const before = platform.taken.length;
       await pass(office, platform, 62);
-      const messages = platform.taken.slice(before);
+      const requests = platform.taken.slice(before);
+      const messages = requests.filter(isFirst);
       assert.ok(messages.length <= 20, `${messages.length} messages`);
       assert.equal(
         messages.reduce((sum, { body }) => sum + body.count, 0),
         10_000,
       );
+      assert.equal(requests.flatMap(({ body }) => body.notices).length, 10_000);
     }
     assert.equal(office.recorded.length, 20_000);
   },
@@ -408,7 +413,7 @@ test('a group that is still filling by the hundred when its time has come waits 
   let id = 0;
   const burst = () =>
     office.dispatcher.accept(...Array.from({ length: 150 }, () => noticeOf((id += 1))));
-  const counts = () => platform.taken.map(({ body }) => body.count);
+  const counts = () => platform.taken.filter(isFirst).map(({ body }) => body.count);
   await burst();
   await pass(office, platform, 9);
   await burst();

@@ -114,7 +114,8 @@ describe('every platform', () => {
         `it said ${JSON.stringify(platform.requests.at(-1)?.text).slice(0, 300)}`,
       );
       assert.equal(platform.taken.length, platform.requests.length);
-      assert.equal(platform.taken.length, 3);
+      const messages = platform.taken.filter(({ body }) => (body?.page?.number ?? 1) === 1);
+      assert.equal(messages.length, 3);
       // A program gets the texts as they are.
       for (const { text, url } of kind.type === 'webhook' ? [] : platform.taken) {
         assert.doesNotMatch(
