@@ -10,7 +10,6 @@ import {
   messageOf,
   type OutboundReply,
   type OutboundRequest,
-  type Tables,
   withDeadline,
 } from 'svc/sdk';
 
@@ -20,7 +19,7 @@ import type { ChannelTypeRegistry } from '../types/channel-types.ts';
 import { type ComposingParts, messageFor, sheetsFor } from './compose.ts';
 import { oneLine } from '../message/plain-text.ts';
 import { asked } from '../types/http-verdict.ts';
-import type { ChannelRow, Delivery, NotifyTables } from '../store/tables.ts';
+import type { ChannelRow, Delivery } from '../store/tables.ts';
 
 /** Result of an attempt. `unclear`: the platform may have it all the same. */
 export type AttemptResult =
