@@ -97,6 +97,7 @@ export async function readiness({
       part: 'plugins',
       ok: !down.some(({ critical }) => critical),
       ...(down.length > 0 && {
+        degraded: true,
         detail: `out of service: ${down.map(({ id, state }) => `${id} (${state})`).join(', ')}`,
       }),
     },

@@ -1,5 +1,6 @@
+import { endingService } from 'svc/store';
 import { serveThread } from 'svc/thread';
 
 import { openLogs } from './open-logs.ts';
 
-serveThread(openLogs);
+serveThread(async (setup) => endingService(await openLogs(setup)));

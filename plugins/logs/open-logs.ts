@@ -1,5 +1,6 @@
 import type { Line, LogIngest } from 'svc/contracts/logs';
 import type { Enforced } from 'svc/contracts/metricsdb';
+import { type CareRequest, endingIfDamaged } from 'svc/store';
 import { type ThreadService, type ThreadSetup, transferred } from 'svc/thread';
 
 import { check } from './logql/index.ts';
@@ -36,7 +37,10 @@ export async function openLogs(setup: ThreadSetup): Promise<ThreadService> {
   const tails = new Tails(now, (id) => setup.notify('tail', id));
   const service = new ServiceQueries({ store, queries, tails, now });
   const stopTailing = store.onKept((batch) => tails.offer(batch));
-  setup.every(upkeepMs, () => store.tidy());
+  setup.every(
+    upkeepMs,
+    endingIfDamaged(() => store.tidy()),
+  );
   // A restarted thread gets the data of its first start: the plugin sends newer settings on this
   // notice.
   setup.notify('open', undefined);
@@ -96,7 +100,7 @@ export async function openLogs(setup: ThreadSetup): Promise<ThreadService> {
 
       status: () => ({ ...store.status(), queries: queries.load, tails: tails.size }),
       flush: () => store.flush(),
-      care: (what: 'check' | 'mend') => store.care(what),
+      care: (request: CareRequest) => store.care(request),
       settle(settings: ThreadSettings) {
         store.setLimits(settings.limits, settings.retention);
         queries.limits = settings.query;

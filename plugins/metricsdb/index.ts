@@ -75,7 +75,7 @@ export default definePlugin({
     const queries = queriesOf(driver, thread, clock);
     ctx.services.provide(MetricsQueries, () => queries);
     new MetricSkills(queries, asking, clock).all().forEach((skill) => ctx.skills.add(skill));
-    ctx.services.provide(MetricsCare, () => careOf(thread));
+    ctx.services.provide(MetricsCare, () => careOf(thread, () => driver().name === 'embedded'));
     ctx.services.provide(MetricsIngest, () => ({
       push: (...pushed) => driver().push(...pushed),
       write: (rows) => driver().write(rows),

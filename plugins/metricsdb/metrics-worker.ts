@@ -1,5 +1,6 @@
+import { endingService } from 'svc/store';
 import { serveThread } from 'svc/thread';
 
 import { openMetrics } from './open-metrics.ts';
 
-serveThread(openMetrics);
+serveThread(async (setup) => endingService(await openMetrics(setup)));

@@ -1,5 +1,6 @@
 import type { SampleRow } from 'svc/contracts/metricsdb';
 import { QueryRunner } from 'svc/query';
+import { type CareRequest, endingIfDamaged } from 'svc/store';
 import { type ThreadService, type ThreadSetup, transferred } from 'svc/thread';
 
 import { Forwarder } from './forward/forwarder.ts';
@@ -35,7 +36,7 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
   await store.apply(settings.store);
   setup.every(
     maintainMs,
-    async () => store.isWanted && (await store.use((open) => open.maintain())),
+    endingIfDamaged(async () => store.isWanted && (await store.use((open) => open.maintain()))),
   );
   setup.notify('open', undefined);
 
@@ -76,7 +77,7 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
         };
       },
       cardinality: (limit: number) => store.use((open) => open.cardinality(limit)),
-      care: (what: 'check' | 'mend') => store.use((open) => open.care(what)),
+      care: (request: CareRequest) => store.use((open) => open.care(request)),
       ...forwarder.methods(),
       ...scratches.methods(),
     },

@@ -1,14 +1,35 @@
-import { definePlugin, defineService, type Handle, route, type RouteDeclaration } from 'svc/sdk';
+import {
+  definePlugin,
+  defineService,
+  type Handle,
+  messageOf,
+  route,
+  type RouteDeclaration,
+} from 'svc/sdk';
 import type { StoreCare, StoreReport } from 'svc/store';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 const Report = Type.Object({
   blocks: Type.Integer({ description: 'Number of intact blocks' }),
-  bytes: Type.Integer({ description: 'Their bytes' }),
-  damaged: Type.Integer({ description: 'Number of parts that cannot be read' }),
+  bytes: Type.Integer({ description: 'Bytes of all blocks' }),
+  damaged: Type.Integer({
+    description: 'Number of parts that cannot be read, stores that are not available included',
+  }),
   damage: Type.Array(Type.String(), { description: 'What cannot be read' }),
+  mended: Type.Array(Type.String(), { description: 'What was brought back' }),
   removed: Type.Array(Type.String(), { description: 'What was removed' }),
-  away: Type.Array(Type.String(), { description: 'Stores that did not answer' }),
+  aside: Type.Array(Type.String(), {
+    description: 'Damaged files that were replaced, and kept under these names',
+  }),
+  away: Type.Array(Type.String(), { description: 'Stores that did not answer, and why' }),
+});
+
+const Mend = Type.Object({
+  accept_loss: Type.Optional(
+    Type.Boolean({
+      description: 'Also drop what is lost for good, so that answers stop reporting it',
+    }),
+  ),
 });
 
 const stores = ['metrics', 'logs', 'traces'] as const;
@@ -45,38 +66,61 @@ const careRoutes = (cares: Cares): readonly RouteDeclaration[] => [
     method: 'POST',
     path: '/api/v1/stores/mend',
     access: 'admin',
-    summary: 'Remove lost data from the stores',
+    summary: 'Bring back damaged parts of the stores',
     description:
-      'Rebuilds damaged downsampled copies; removes blocks without a file and lost log records.',
+      'Restores flipped bits and rebuilds what is made of other blocks. What is lost for good stays reported, unless accept_loss is set.',
+    body: Mend,
     response: Report,
     status: 200,
     timeoutMs: careMs,
     action: 'store:mend',
-    handle: () => reportOf(cares, (care) => care.mend()),
+    handle: ({ body }) => reportOf(cares, (care) => care.mend(body.accept_loss ?? false)),
   }),
 ];
 
-/** One store after the other: each reads all that it has. */
-async function reportOf(cares: Cares, work: (care: StoreCare) => Promise<StoreReport>) {
-  const report = {
+/** One store after the other: each reads all that it has. One that is away was not looked at. */
+async function reportOf(
+  cares: Cares,
+  work: (care: StoreCare) => Promise<StoreReport>,
+): Promise<Static<typeof Report>> {
+  const report: Static<typeof Report> = {
     blocks: 0,
     bytes: 0,
     damaged: 0,
-    damage: [] as string[],
-    removed: [] as string[],
-    away: [] as string[],
+    damage: [],
+    mended: [],
+    removed: [],
+    aside: [],
+    away: [],
   };
   for (const [store, care] of cares) {
-    if (!care.available) {
-      report.away.push(store);
+    const found = await attempted(care, work);
+    if (typeof found === 'string') {
+      report.damaged += 1;
+      report.away.push(`${store}: ${found}`);
       continue;
     }
-    const { blocks, bytes, damage, removed } = await work(care.get());
-    report.blocks += blocks;
-    report.bytes += bytes;
-    report.damaged += damage.length;
-    report.damage.push(...damage.map((sentence) => `${store}: ${sentence}`));
-    report.removed.push(...removed.map((part) => `${store}: ${part}`));
+    report.blocks += found.blocks;
+    report.bytes += found.bytes;
+    report.damaged += found.damage.length;
+    for (const part of ['damage', 'mended', 'removed', 'aside'] as const) {
+      report[part].push(...found[part].map((name) => `${store}: ${name}`));
+    }
   }
   return report;
+}
+
+/** The report of one store, or why there is none. */
+async function attempted(
+  care: Handle<StoreCare>,
+  work: (care: StoreCare) => Promise<StoreReport>,
+): Promise<StoreReport | string> {
+  if (!care.available) {
+    return 'its plugin is not running';
+  }
+  try {
+    return await work(care.get());
+  } catch (error) {
+    return messageOf(error);
+  }
 }

@@ -1,4 +1,5 @@
 import { QueryRunner } from 'svc/query';
+import { endingIfDamaged } from 'svc/store';
 import { type ThreadSetup, transferred } from 'svc/thread';
 
 import {
@@ -75,7 +76,10 @@ export async function openTraces({
     await store.tend({ now: atOnce });
   };
 
-  every(tendEveryMs, () => tend(false));
+  every(
+    tendEveryMs,
+    endingIfDamaged(() => tend(false)),
+  );
   // A restarted thread gets the data of its first start: the plugin sends newer settings on this
   // notice.
   notify('open', undefined);

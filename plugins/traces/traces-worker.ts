@@ -1,5 +1,6 @@
+import { endingService } from 'svc/store';
 import { serveThread } from 'svc/thread';
 
 import { openTraces } from './open-traces.ts';
 
-serveThread(openTraces);
+serveThread(async (setup) => endingService(await openTraces(setup)));

@@ -57,7 +57,7 @@ test('readiness tells of storage, disk and plugins, and fails for what makes the
   assert.deepEqual(ready.body.parts, [
     { part: 'storage', ok: true, state: 'ready' },
     { part: 'disk', ok: true, state: 'ready' },
-    { part: 'plugins', ok: true, state: 'ready', detail: 'out of service: broken (failed)' },
+    { part: 'plugins', ok: true, state: 'degraded', detail: 'out of service: broken (failed)' },
     { part: 'process', ok: true, state: 'ready' },
   ]);
 

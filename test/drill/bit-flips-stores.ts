@@ -1,4 +1,5 @@
-import { budget } from 'svc/query';
+import { type Budget, budget } from 'svc/query';
+import type { CareRequest, StoreReport } from 'svc/store';
 
 import { openLogStore } from '../../plugins/logs/store/store.ts';
 import { lines } from '../../plugins/logs/logql/index.ts';
@@ -10,14 +11,25 @@ import { bodyOf, type Sent } from '../plugins/traces/bodies.ts';
 
 export interface Answer {
   readonly text: string;
+  /** Samples, lines or spans in it. */
+  readonly items: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** One of the stores, filled with blocks and a log, and asked for all that it has. */
+export interface OpenStore {
+  /** Asks for all that the store has. */
+  ask(): Promise<Answer>;
+  care(request: CareRequest): Promise<StoreReport>;
+  /** Does the work that the store does from time to time. */
+  tend(): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** One of the stores, filled with blocks and a log. */
 export interface FlippedStore {
   readonly name: string;
   fill(folder: string): Promise<void>;
-  ask(folder: string): Promise<Answer>;
+  open(folder: string): Promise<OpenStore>;
 }
 
 const hour = 3_600_000;
@@ -49,7 +61,7 @@ const metrics: FlippedStore = {
     await store.maintain();
     await store.close();
   },
-  async ask(folder) {
+  async open(folder) {
     const now = began + 60 * hour;
     const store = await openMetricsStore({
       folder,
@@ -59,26 +71,26 @@ const metrics: FlippedStore = {
       disk,
       seed: 1,
     });
-    try {
-      const cost = free();
-      const asked = { start: began, end: began + 60 * hour, step: hour, lookbackMs: 5 * 60_000 };
-      const all = await range(store.source(), { ...asked, query: 'm' }, cost);
-      const thinned = await range(
-        store.source(),
-        { ...asked, query: 'count_over_time(m[1h])' },
-        cost,
+    const asked = { start: began, end: began + 60 * hour, step: hour, lookbackMs: 5 * 60_000 };
+    const valuesOf = async (query: string, cost: Budget): Promise<string[]> =>
+      (await range(store.source(), { ...asked, query }, cost)).series.flatMap(
+        ({ labels, values }) => [...values].map((value, i) => `${labels.join()} ${i} ${value}`),
       );
-      return {
-        text: JSON.stringify(
-          [all, thinned].map(({ series }) =>
-            series.map(({ labels, values }) => [labels, [...values]]),
-          ),
-        ),
-        warnings: cost.warnings,
-      };
-    } finally {
-      await store.close();
-    }
+    return {
+      async ask() {
+        const cost = free();
+        const items = await valuesOf('m', cost);
+        const thinned = await valuesOf('count_over_time(m[1h])', cost);
+        return { text: [...items, ...thinned].join('\n'), items, warnings: cost.warnings };
+      },
+      care: (request) => store.care(request),
+      async tend() {
+        await store.maintain();
+        await store.maintain();
+        await store.maintain();
+      },
+      close: () => store.close(),
+    };
   },
 };
 
@@ -103,7 +115,7 @@ const logs: FlippedStore = {
     await store.write(written(1_000));
     await store.close();
   },
-  async ask(folder) {
+  async open(folder) {
     const store = await openLogStore({
       folder,
       now: () => began + hour,
@@ -111,21 +123,22 @@ const logs: FlippedStore = {
       log: silent,
       disk,
     });
-    try {
-      const cost = free();
-      const window = { start: { ms: began - 1, ns: 0 }, end: { ms: began + hour, ns: 0 } };
-      const found = await lines(
-        store.source(),
-        { query: '{app=~".+"}', ...window, limit: 5_000, now: () => began + hour },
-        cost,
-      );
-      return {
-        text: JSON.stringify(found.lines.map(({ ms, line }) => [ms, line])),
-        warnings: cost.warnings,
-      };
-    } finally {
-      await store.close();
-    }
+    const window = { start: { ms: began - 1, ns: 0 }, end: { ms: began + hour, ns: 0 } };
+    return {
+      async ask() {
+        const cost = free();
+        const found = await lines(
+          store.source(),
+          { query: '{app=~".+"}', ...window, limit: 5_000, now: () => began + hour },
+          cost,
+        );
+        const items = found.lines.map(({ ms, line, labels }) => JSON.stringify([ms, line, labels]));
+        return { text: items.join('\n'), items, warnings: cost.warnings };
+      },
+      care: (request) => store.care(request),
+      tend: () => store.tidy(),
+      close: () => store.close(),
+    };
   },
 };
 
@@ -144,19 +157,24 @@ const traces: FlippedStore = {
     }
     await service.close();
   },
-  async ask(folder) {
+  async open(folder) {
     const service = await opened(folder);
-    try {
-      const call = { signal: new AbortController().signal };
-      const window = { start: 0, end: 4e12 };
-      const found = await service.methods.search(
-        { query: '{ span.n > 0 }', limit: 1_000, ...window },
-        call,
-      );
-      return { text: JSON.stringify(found.traces), warnings: found.warnings ?? [] };
-    } finally {
-      await service.close();
-    }
+    const call = { signal: new AbortController().signal };
+    const window = { start: 0, end: 4e12 };
+    return {
+      async ask() {
+        const { traces: found, warnings = [] } = await service.methods.search(
+          { query: '{ span.n > 0 }', limit: 1_000, ...window },
+          call,
+        );
+        const tags = await service.methods.tagValues({ tag: 'service.name', ...window }, call);
+        const items = found.map((trace) => JSON.stringify(trace));
+        return { text: [...items, JSON.stringify(tags)].join('\n'), items, warnings };
+      },
+      care: async (request) => await service.methods.care(request),
+      tend: async () => await service.methods.tend(),
+      close: () => service.close(),
+    };
   },
 };
 

@@ -2,49 +2,69 @@ import assert from 'node:assert/strict';
 import {
   closeSync,
   cpSync,
+  existsSync,
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   readSync,
   rmSync,
   statSync,
+  utimesSync,
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { Outcome, Row } from '../exercise.ts';
-import { type Answer, type FlippedStore, flippedStores } from './bit-flips-stores.ts';
+import {
+  type Answer,
+  type FlippedStore,
+  flippedStores,
+  type OpenStore,
+} from './bit-flips-stores.ts';
 
 /** One bit in every so many bytes at the most, so that every section of every file is met. */
 const strideBytes = 97;
 
-interface Tally {
-  flips: number;
-  right: number;
-  warned: number;
-  wrong: number;
-  failed: number;
+/** Verdict on one flip, by the copy that was not flipped. */
+interface Verdict {
+  /** Before anybody did anything. `lie`: another answer without a warning. */
+  readonly answer: 'right' | 'warned' | 'lie' | 'dead';
+  /** Items of the answer that were missing. */
+  readonly lost: number;
+  /** Whether the check told of damage exactly if there was some. */
+  readonly isCheckRight: boolean;
+  /** After mending, upkeep and a restart. `back`: all as it was, nothing left to report. */
+  readonly mended: 'back' | 'reported' | 'lie' | 'dead';
 }
 
 /**
- * Flips one bit after another in the files of each store: every answer is unchanged, or says that
- * something is missing; the store keeps running; and with the bit restored everything is back.
+ * Flips one bit after another in every file of each store, catalogue included. Every answer is
+ * unchanged or says that something is missing; the check tells of damage exactly if there is some;
+ * mending brings back all that is not in the log, and silences nothing else.
  */
 export async function run({
-  flips = 1_000,
+  flips = 500,
   seed = 13,
 }: { readonly flips?: number; readonly seed?: number } = {}): Promise<Outcome> {
   const stores: Row[] = [];
   for (const store of flippedStores) {
     const folder = mkdtempSync(join(tmpdir(), 'svc-flips-'));
     try {
-      stores.push(...(await flipThrough(store, folder, flips, seed)));
+      stores.push(...(await flipThrough(store, folder, flips / flippedStores.length, seed)));
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
   }
-  return { ok: stores.every(({ ok }) => ok === true), flips, stores };
+  const sum = (key: string): number => stores.reduce((all, row) => all + Number(row[key]), 0);
+  return {
+    ok: stores.every(({ ok }) => ok === true),
+    flips: sum('flips'),
+    lies: sum('lies'),
+    dead: sum('dead'),
+    stores,
+  };
 }
 
 async function flipThrough(
@@ -55,66 +75,171 @@ async function flipThrough(
 ): Promise<Row[]> {
   const whole = join(folder, 'whole');
   await store.fill(whole);
-  const expected = await store.ask(whole);
-  assert.deepEqual(expected.warnings, [], `${store.name} is whole before the first flip`);
+  const expected = await expectedOf(store, whole, join(folder, 'copy'));
   const files = filesOf(whole);
+  const kinds = [...new Set(files.map(kindOf))];
   const rows: Row[] = [];
-  for (const kind of [...new Set(files.map(kindOf))]) {
-    const tally: Tally = { flips: 0, right: 0, warned: 0, wrong: 0, failed: 0 };
-    const wrongs: string[] = [];
+  for (const kind of kinds) {
+    const verdicts: (Verdict & { readonly where: string })[] = [];
     for (const [file, at] of places(
       whole,
       files.filter((name) => kindOf(name) === kind),
-      Math.ceil(flips / 6),
+      Math.ceil(flips / kinds.length),
       seed,
     )) {
       const copy = join(folder, 'copy');
-      cpSync(whole, copy, { recursive: true });
+      cpSync(whole, copy, { recursive: true, preserveTimestamps: true });
       flip(join(copy, file), at);
-      tally.flips++;
-      const { isWarned, isRight } = await judged(store, copy, expected);
-      tally.failed += isRight === undefined ? 1 : 0;
-      tally.right += isRight === true ? 1 : 0;
-      tally.warned += isRight === false && isWarned ? 1 : 0;
-      if (isRight === false && !isWarned) {
-        tally.wrong++;
-        wrongs.push(`${file} at byte ${at}`);
-      }
+      verdicts.push({
+        ...(await judged(store, { whole, copy, expected, kind })),
+        where: `${file} at byte ${at}`,
+      });
       rmSync(copy, { recursive: true });
     }
-    const ok = tally.wrong === 0 && tally.failed === 0;
-    rows.push({
-      store: store.name,
-      file: kind,
-      ok,
-      ...tally,
-      ...(wrongs.length > 0 && { examples: wrongs.slice(0, 3).join(', ') }),
-    });
+    rows.push(rowOf(store.name, kind, verdicts));
   }
   return rows;
 }
 
-/** `isRight` is undefined when the store does not open or does not answer at all. */
-async function judged(
-  store: FlippedStore,
-  folder: string,
-  expected: Answer,
-): Promise<{ readonly isWarned: boolean; readonly isRight: boolean | undefined }> {
+async function expectedOf(store: FlippedStore, whole: string, copy: string): Promise<Answer> {
+  cpSync(whole, copy, { recursive: true, preserveTimestamps: true });
+  const open = await store.open(copy);
   try {
-    const { text, warnings } = await store.ask(folder);
-    return { isWarned: warnings.length > 0, isRight: text === expected.text };
-  } catch {
-    return { isWarned: true, isRight: undefined };
+    const expected = await open.ask();
+    assert.deepEqual(expected.warnings, [], `${store.name} is whole before the first flip`);
+    assert.deepEqual((await open.care('check')).damage, []);
+    return expected;
+  } finally {
+    await open.close();
+    rmSync(copy, { recursive: true });
   }
 }
 
+interface Case {
+  readonly whole: string;
+  readonly copy: string;
+  readonly expected: Answer;
+  readonly kind: string;
+}
+
+async function judged(store: FlippedStore, asked: Case): Promise<Verdict> {
+  const { whole, copy, expected, kind } = asked;
+  let open: OpenStore | undefined;
+  let before: Pick<Verdict, 'answer' | 'lost' | 'isCheckRight'> = {
+    answer: 'dead',
+    lost: expected.items.length,
+    isCheckRight: false,
+  };
+  try {
+    open = await store.open(copy);
+    const found = await open.ask();
+    const isDamaged = differs(whole, copy, 'blocks');
+    const { damage, aside } = await open.care('check');
+    const isTold = damage.length > 0;
+    before = {
+      answer: answerOf(found, expected),
+      lost: lostOf(found, expected),
+      isCheckRight:
+        kind === 'log'
+          ? isTold === found.warnings.length > 0
+          : isTold === isDamaged && (kind !== 'catalogue' || aside.length === 1),
+    };
+    await open.care('mend');
+    await open.tend();
+    await open.close();
+    open = await store.open(copy);
+    const after = await open.ask();
+    const { damage: left } = await open.care('check');
+    const answer = answerOf(after, expected);
+    const isBack = answer === 'right' && after.warnings.length === 0 && left.length === 0;
+    return {
+      ...before,
+      mended:
+        answer === 'lie' || (answer === 'warned' && left.length === 0)
+          ? 'lie'
+          : isBack && !differs(whole, copy, 'blocks')
+            ? 'back'
+            : 'reported',
+    };
+  } catch {
+    return { ...before, mended: 'dead' };
+  } finally {
+    await open?.close();
+  }
+}
+
+const answerOf = ({ text, warnings }: Answer, expected: Answer): 'right' | 'warned' | 'lie' =>
+  text === expected.text ? 'right' : warnings.length > 0 ? 'warned' : 'lie';
+
+function lostOf({ items }: Answer, expected: Answer): number {
+  const found = new Set(items);
+  return expected.items.filter((item) => !found.has(item)).length;
+}
+
+/** Thinned blocks that were made again are others by name and by the time of their making. */
+const differs = (whole: string, copy: string, folder: string): boolean =>
+  readdirSync(join(whole, folder)).some((name) => {
+    const file = join(copy, folder, name);
+    return existsSync(file)
+      ? !readFileSync(file).equals(readFileSync(join(whole, folder, name)))
+      : !name.startsWith('thin');
+  });
+
+function rowOf(
+  store: string,
+  file: string,
+  verdicts: readonly (Verdict & { readonly where: string })[],
+): Row {
+  const count = (is: (verdict: Verdict) => boolean): number => verdicts.filter(is).length;
+  const wrong = verdicts.filter(
+    ({ answer, isCheckRight, mended }) =>
+      answer === 'lie' ||
+      answer === 'dead' ||
+      !isCheckRight ||
+      mended === 'lie' ||
+      mended === 'dead' ||
+      (mended === 'reported' && file !== 'log') ||
+      (file === 'catalogue' && answer !== 'right'),
+  );
+  return {
+    store,
+    file,
+    ok: wrong.length === 0,
+    flips: verdicts.length,
+    right: count(({ answer }) => answer === 'right'),
+    warned: count(({ answer }) => answer === 'warned'),
+    lies: count(({ answer, mended }) => answer === 'lie' || mended === 'lie'),
+    dead: count(({ answer, mended }) => answer === 'dead' || mended === 'dead'),
+    'most lost': Math.max(0, ...verdicts.map(({ lost }) => lost)),
+    'check wrong': count(({ isCheckRight }) => !isCheckRight),
+    'brought back': count(({ mended }) => mended === 'back'),
+    ...(wrong.length > 0 && {
+      examples: wrong
+        .slice(0, 3)
+        .map(
+          ({ where, answer, isCheckRight, mended }) =>
+            `${where}: ${answer}, check ${isCheckRight}, ${mended}`,
+        )
+        .join('; '),
+    }),
+  };
+}
+
 const filesOf = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => statSync(join(folder, name)).isFile() && !/catalogue\.db/.test(name),
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    statSync(join(folder, name)).isFile(),
   );
 
 const kindOf = (file: string): string =>
-  file.startsWith('wal') ? 'log' : file.includes('thin') ? 'thinned block' : 'block';
+  file.startsWith('wal')
+    ? 'log'
+    : file.endsWith('.seal')
+      ? 'seal'
+      : file.startsWith('catalogue')
+        ? 'catalogue'
+        : file.includes('thin')
+          ? 'thinned block'
+          : 'block';
 
 /** Evenly over all bytes of the files, shifted by the seed. */
 function places(
@@ -134,11 +259,14 @@ function places(
   );
 }
 
+/** The file keeps its times: a disk that errs tells nobody. */
 function flip(path: string, at: number): void {
+  const { atime, mtime } = statSync(path);
   const descriptor = openSync(path, 'r+');
   const byte = Buffer.alloc(1);
   readSync(descriptor, byte, 0, 1, at);
   byte[0]! ^= 1 << (at % 8);
   writeSync(descriptor, byte, 0, 1, at);
   closeSync(descriptor);
+  utimesSync(path, atime, mtime);
 }

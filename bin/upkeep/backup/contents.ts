@@ -18,6 +18,9 @@ const named: Readonly<Record<string, string>> = {
   packs: 'packs',
 };
 
+/** Files beside a database that say something of its last run only, and what a damaged one left. */
+const isOfOneRun = /\.db-(?:wal|shm|journal)$|\.db\.(?:seal$|new|damaged-)|\.tmp$/;
+
 /** Names come from a file of unknown origin; no other ones are looked at. */
 const known = /^(?:svc\.db|svc\.yaml|secret\.key|secret\.key\.sealed|(?:plugins|packs)\/.+)$/;
 
@@ -78,7 +81,7 @@ export function filesOf(dataDir: string, unit: string): readonly string[] {
     return [unit];
   }
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !/\.db-(?:wal|shm|journal)$|\.tmp$/.test(entry.name))
+    .filter((entry) => entry.isFile() && !isOfOneRun.test(entry.name))
     .map(
       (entry) =>
         `${unit}/${join(entry.parentPath, entry.name)

@@ -10,6 +10,11 @@ export const errors = defineErrors('knowledge', {
     'conflict',
     'The search index is at change {seq} instead of {from}: another thread writes to it.',
   ],
+  index_changed: ['internal', 'The search index is not what was written.'],
+  index_damaged: [
+    'unavailable',
+    'The search index is damaged and is being rebuilt; search again in a moment.',
+  ],
   not_cancellable: [
     'conflict',
     'Indexing follows the documents and cannot be cancelled; disable the plugin knowledge instead.',

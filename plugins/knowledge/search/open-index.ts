@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
+import { breakSeal, sealFile } from 'svc/store';
 import type { ThreadService, ThreadSetup } from 'svc/thread';
 
 import type { Change } from '../documents/tables.ts';
@@ -96,7 +97,7 @@ class Indexes {
     if (named !== undefined) {
       const name = named.slice(folder.length + 1);
       try {
-        this.#serving = { file: new IndexFile(named), name };
+        this.#serving = { file: openSealed(named), name };
       } catch (error) {
         log.warn(
           { event: 'knowledge.index_unreadable', error, file: name },
@@ -169,13 +170,31 @@ class Indexes {
   close(): void {
     this.#serving?.file.close();
     this.#next?.file.close();
+    if (this.#serving !== undefined) {
+      seal(join(this.#folder, this.#serving.name));
+    }
+  }
+}
+
+/** An index that is not what was closed in order would find other documents than there are. */
+function openSealed(file: string): IndexFile {
+  if (breakSeal(file) === 'changed') {
+    throw errors.index_changed();
+  }
+  return new IndexFile(file);
+}
+
+/** A search that still reads leaves its log beside the file: then the next opening trusts it as it is. */
+function seal(file: string): void {
+  if (!existsSync(`${file}-wal`)) {
+    sealFile(file);
   }
 }
 
 /** Removes every index but these. */
 function sweep(folder: string, ...keep: readonly (string | undefined)[]): void {
   for (const name of readdirSync(folder)) {
-    const base = /^(index-\d+\.db)(?:-wal|-shm)?$/.exec(name)?.[1];
+    const base = /^(index-\d+\.db)(?:-wal|-shm|\.seal)?$/.exec(name)?.[1];
     if (base !== undefined && !keep.includes(base)) {
       rmSync(join(folder, name), { force: true });
     }

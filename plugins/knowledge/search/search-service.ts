@@ -4,7 +4,7 @@ import type {
   KnowledgeRead,
   KnowledgeSearch,
 } from 'svc/contracts/knowledge';
-import type { Principal, Tables, ThreadHandle } from 'svc/sdk';
+import { messageOf, type Principal, type Tables, type ThreadHandle } from 'svc/sdk';
 
 import { DocStore } from '../documents/doc-store.ts';
 import type { KnowledgeTables } from '../documents/tables.ts';
@@ -69,10 +69,9 @@ export class SearchService implements KnowledgeSearch, KnowledgeRead {
       mode,
       vector,
     };
-    const answer = await search.call<Answer>('search', asked, {
-      timeoutMs: searchMs,
-      ...(signal && { signal }),
-    });
+    const answer = await search
+      .call<Answer>('search', asked, { timeoutMs: searchMs, ...(signal && { signal }) })
+      .catch((error: unknown) => this.#failed(error));
     if (principal.selectors === undefined) {
       return answer;
     }
@@ -80,6 +79,15 @@ export class SearchService implements KnowledgeSearch, KnowledgeRead {
     const ids = answer.items.map(({ doc_id: id }) => id);
     const seen = await new DocStore(this.#parts.tables.read).among(ids, principal);
     return { ...answer, items: answer.items.filter(({ doc_id: id }) => seen.has(id)) };
+  }
+
+  /** A damaged index does not heal: another is made of the documents. */
+  async #failed(error: unknown): Promise<never> {
+    if (/malformed|not a database|corrupt/i.test(messageOf(error))) {
+      await this.#parts.feed.anew();
+      throw errors.index_damaged({ cause: error, retryAfterSeconds: 2 });
+    }
+    throw error;
   }
 
   async search({

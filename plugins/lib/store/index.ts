@@ -1,18 +1,26 @@
 export {
+  attemptBlock,
   type BlockFile,
   type BlockWriter,
   type DamagedBlock,
   isDamagedBlock,
+  mendBits,
   openBlock,
   writeBlock,
+  type WrittenBlock,
 } from './blocks/block-file.ts';
 export type { BlockRow, BlockTable, NewBlock } from './blocks/block-table.ts';
+export type { BlockContent } from './blocks/content.ts';
+export { type BlockDescription, rowFor } from './blocks/description.ts';
+export type { Loss, LossTable } from './blocks/losses.ts';
 export * from './bytes/bytes.ts';
 export * from './blocks/catalogue.ts';
 export * from './blocks/codec.ts';
 export * from './bytes/crc32.ts';
 export * from './blocks/damage-tracker.ts';
 export * from './disk.ts';
+export { breakSeal, sealFile } from './blocks/seal.ts';
+export * from './blocks/end-if-damaged.ts';
 export * from './examination.ts';
 export * from './figures.ts';
 export * from './bytes/inflate.ts';

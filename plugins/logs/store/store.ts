@@ -5,6 +5,7 @@ import type { PushAnswer, Stamp } from 'svc/contracts/metricsdb';
 import { type Labels, labelsOf } from 'svc/query';
 import type { Logger } from 'svc/sdk';
 import {
+  type CareRequest,
   type Catalogue,
   DamageTracker,
   type DiskLimits,
@@ -21,6 +22,7 @@ import {
 } from 'svc/store';
 
 import type { LogSource } from '../logql/lines/source.ts';
+import { blockContent } from './blocks/block-content.ts';
 import { chunkTable, schemaSql } from './blocks/chunk-table.ts';
 import { Cutter } from './blocks/cutter.ts';
 import { Directory } from './blocks/directory.ts';
@@ -89,7 +91,7 @@ export interface LogStore {
   flush(): Promise<void>;
   status(): LogStoreStatus;
   /** Performs an operator's request. */
-  care(what: 'check' | 'mend'): Promise<StoreReport>;
+  care(request: CareRequest): Promise<StoreReport>;
   close(): Promise<void>;
 }
 
@@ -99,7 +101,10 @@ const retentionBytes = 10 * 1024 ** 3;
 export async function openLogStore(options: LogStoreOptions): Promise<LogStore> {
   const { folder, log } = options;
   const steps = new OpeningSteps();
-  const catalogue = openCatalogue(join(folder, 'catalogue.db'), schemaSql, { log });
+  const catalogue = openCatalogue(join(folder, 'catalogue.db'), schemaSql, {
+    log,
+    content: blockContent,
+  });
   steps.end('catalogue');
   try {
     const wal = await openWal({
@@ -290,9 +295,11 @@ class Store implements LogStore {
     return this.#upkeep.flush();
   }
 
-  async care(what: 'check' | 'mend'): Promise<StoreReport> {
+  async care(request: CareRequest): Promise<StoreReport> {
     const report =
-      what === 'check' ? await this.#damage.check() : await this.#damage.mend(() => false);
+      request === 'check'
+        ? await this.#damage.check()
+        : await this.#damage.mend(() => false, request === 'accept');
     this.#reader.close();
     return report;
   }

@@ -2,6 +2,7 @@ import { type Logger, messageOf } from 'svc/sdk';
 import {
   type Catalogue,
   type DamageTracker,
+  endIfDamaged,
   retain,
   RetentionClock,
   type RetentionLimits,
@@ -130,6 +131,7 @@ export class Upkeep {
   #alone(work: () => Promise<void>): Promise<void> {
     this.#running ??= work()
       .catch((error: unknown) => {
+        endIfDamaged(error);
         this.#tryAgainAt = this.#parts.now() + pauseMs;
         this.#parts.log.warn(
           { event: 'logs.block_not_written', cause: messageOf(error) },

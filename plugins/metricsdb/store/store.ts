@@ -4,6 +4,7 @@ import type { PushAnswer, SampleRow, Stamp } from 'svc/contracts/metricsdb';
 import type { Budget, Labels, Matcher } from 'svc/query';
 import type { Logger } from 'svc/sdk';
 import {
+  type CareRequest,
   type Catalogue,
   type DiskLimits,
   diskSpace,
@@ -18,8 +19,9 @@ import {
 
 import type { SeriesSource } from '../promql/vector/source.ts';
 import { rawLevel } from './blocks/block-layout.ts';
+import { blockContent } from './blocks/block-content.ts';
 import { Blocks } from './blocks/blocks.ts';
-import { catalogueSchema, getState } from './blocks/catalogue-schema.ts';
+import { catalogueSchema, floorOf, getState, setState } from './blocks/catalogue-schema.ts';
 import { errors } from './errors.ts';
 import type { HeadCardinality, MetricsStats } from './figures.ts';
 import { cardinality } from './head/cardinality.ts';
@@ -71,11 +73,22 @@ export async function openMetricsStore(options: MetricsStoreOptions): Promise<Me
   const { folder, log } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const steps = new OpeningSteps();
-  const catalogue = openCatalogue(join(folder, 'catalogue.db'), catalogueSchema, { log });
+  const catalogue = openCatalogue(join(folder, 'catalogue.db'), catalogueSchema, {
+    log,
+    content: {
+      ...blockContent,
+      rebuilt: (db) => setState(db, 'rebuilt', options.now()),
+    },
+  });
   steps.end('catalogue');
   try {
-    const wal = await openWal({ folder: join(folder, 'wal'), log, ...options.wal });
-    const floor = getState(catalogue.db, 'floor') ?? 0;
+    const wal = await openWal({
+      folder: join(folder, 'wal'),
+      log,
+      after: getState(catalogue.db, 'floor') ?? 0,
+      ...options.wal,
+    });
+    const floor = floorOf(catalogue.db, wal);
     await wal.drop(floor);
     steps.end('wal');
     const head = new Head({
@@ -237,6 +250,12 @@ export class MetricsStore {
     this.#parts.blocks.damage
       .touching(window.mint, window.maxt)
       .forEach((sentence) => cost.warn(sentence));
+    const rebuilt = getState(this.#parts.catalogue.db, 'rebuilt');
+    if (rebuilt !== undefined && window.mint < rebuilt) {
+      cost.warn(
+        `exemplars before ${new Date(rebuilt).toISOString()} went with a damaged catalogue`,
+      );
+    }
     return this.#exemplars.select(matcherSets, window, cost);
   }
 
@@ -246,12 +265,12 @@ export class MetricsStore {
   }
 
   /** Performs an operator's request; open blocks are reloaded afterwards. */
-  async care(what: 'check' | 'mend'): Promise<StoreReport> {
+  async care(request: CareRequest): Promise<StoreReport> {
     const { blocks } = this.#parts;
     const report =
-      what === 'check'
+      request === 'check'
         ? await blocks.damage.check()
-        : await blocks.damage.mend(({ level }) => level !== rawLevel);
+        : await blocks.damage.mend(({ level }) => level !== rawLevel, request === 'accept');
     blocks.readAnew();
     return report;
   }

@@ -1,5 +1,5 @@
 import type { Logger } from 'svc/sdk';
-import type { DiskLimits, StoreReport, WalFiles } from 'svc/store';
+import type { CareRequest, DiskLimits, StoreReport, WalFiles } from 'svc/store';
 
 import type { SearchWindow, SpanSource } from '../traceql/spans/source.ts';
 import type { TraceSpans } from '../traceql/spans/span.ts';
@@ -47,6 +47,6 @@ export interface TracesStore {
   refusal(): string | undefined;
   stats(): StoreStats;
   /** Performs an operator's request. */
-  care(what: 'check' | 'mend'): Promise<StoreReport>;
+  care(request: CareRequest): Promise<StoreReport>;
   close(): Promise<void>;
 }

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { type Logger, messageOf } from 'svc/sdk';
 import { budget } from 'svc/query';
 import {
+  type CareRequest,
   type Catalogue,
   diskSpace,
+  endIfDamaged,
   openCatalogue,
   openWal,
   OpeningSteps,
@@ -16,6 +18,7 @@ import {
 
 import type { SearchWindow, SpanSource } from '../traceql/spans/source.ts';
 import type { TraceSpans } from '../traceql/spans/span.ts';
+import { blockContent } from './blocks/block-content.ts';
 import { BlockSet } from './blocks/block-set.ts';
 import { writeTraceBlock } from './blocks/block.ts';
 import { errors } from './errors.ts';
@@ -42,6 +45,9 @@ const schema = [
   'create table position (id integer primary key check (id = 1), segment integer not null) strict; insert into position values (1, 0);',
 ];
 
+const positionIn = ({ db }: Catalogue): number =>
+  db.prepare('select segment from position').pluck().get() as number;
+
 const maxWaitingHeads = 3;
 
 export async function openTracesStore(options: TracesStoreOptions): Promise<TracesStore> {
@@ -49,12 +55,15 @@ export async function openTracesStore(options: TracesStoreOptions): Promise<Trac
   const steps = new OpeningSteps();
   const catalogue = openCatalogue(join(folder, 'catalogue.db'), schema, {
     log,
+    content: blockContent,
     ...(nativeBinding !== undefined && { nativeBinding }),
   });
   steps.end('catalogue');
   const wal = await openWal({
     folder: join(folder, 'wal'),
     log,
+    // Blocks tell their position: a number must not come again.
+    after: positionIn(catalogue),
     ...(files !== undefined && { files }),
   });
   steps.end('wal');
@@ -128,7 +137,7 @@ class Store implements TracesStore {
    * is in one of them.
    */
   async replay(): Promise<void> {
-    const done = this.#catalogue.db.prepare('select segment from position').pluck().get() as number;
+    const done = positionIn(this.#catalogue);
     await this.#wal.replay(async (record, segment) => {
       if (segment < done) {
         return;
@@ -152,8 +161,6 @@ class Store implements TracesStore {
       );
     this.#blocks.damage.lost(this.#wal.damage, since, this.#now());
     await this.#wal.drop(done);
-    // With nothing left of it the log counts from the beginning again.
-    this.#catalogue.db.prepare('update position set segment = 0').run();
   }
 
   get limits(): TraceLimits {
@@ -244,11 +251,11 @@ class Store implements TracesStore {
     return this.#disk.refusal();
   }
 
-  async care(what: 'check' | 'mend'): Promise<StoreReport> {
+  async care(request: CareRequest): Promise<StoreReport> {
     const report =
-      what === 'check'
+      request === 'check'
         ? await this.#blocks.damage.check()
-        : await this.#blocks.damage.mend(() => false);
+        : await this.#blocks.damage.mend(() => false, request === 'accept');
     this.#blocks.readAnew();
     return report;
   }
@@ -309,6 +316,7 @@ class Store implements TracesStore {
         await this.#toBlock(next);
       }
     } catch (error) {
+      endIfDamaged(error);
       this.#log.error(
         {
           event: 'traces.block_not_written',
@@ -323,8 +331,10 @@ class Store implements TracesStore {
   async #toBlock({ head, segment }: Waiting): Promise<void> {
     const behind = await segment;
     const name = this.#freeName(behind);
-    const pace = budget({ timeoutMs: Infinity });
-    const block = await writeTraceBlock(this.#catalogue.blocksFolder, name, head, pace);
+    const block = await writeTraceBlock(this.#catalogue.blocksFolder, name, head, {
+      budget: budget({ timeoutMs: Infinity }),
+      position: { segment: behind },
+    });
     const advance = (): void =>
       void this.#catalogue.db.prepare('update position set segment = ?').run(behind);
     if (block === undefined) {

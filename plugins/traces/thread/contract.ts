@@ -1,6 +1,6 @@
 import type { Enforced, PushAnswer, Stamp } from 'svc/contracts/metricsdb';
 import type { FoundTraces } from 'svc/contracts/traces';
-import type { StoreReport } from 'svc/store';
+import type { CareRequest, StoreReport } from 'svc/store';
 
 import type { TraceLimits } from '../store/head/limits.ts';
 import type { PushFormat } from '../store/intake/push.ts';
@@ -150,7 +150,7 @@ export type TracesMethods = {
    */
   tend(input?: { readonly now?: boolean }): Promise<StoreStats>;
   stats(): StoreStats;
-  care(what: 'check' | 'mend'): Promise<StoreReport>;
+  care(request: CareRequest): Promise<StoreReport>;
   status(): StoreStatus;
   settle(settings: ThreadSettings): void;
   /** A push for another server: as it must go there. */

@@ -187,6 +187,34 @@ describe('search', () => {
     );
   });
 
+  test('has its index made anew that is not what was written, or is gone', async (t) => {
+    const folder = fs.mkdtempSync(join(tmpdir(), 'svc-index-'));
+    t.after(() => fs.rmSync(folder, { recursive: true }));
+    const said: string[] = [];
+    const log = { warn: (_fields: object, message: string) => void said.push(message) };
+    const setup = { data: { folder }, log } as unknown as ThreadSetup;
+    const opened = async (steps: readonly string[]): Promise<readonly string[]> => {
+      const index = await openIndex(setup);
+      const call = (method: string): unknown =>
+        index.methods[method]!({ lineage: 'x' }, undefined as never);
+      const there = Object.keys(call('positions') as object);
+      steps.forEach(call);
+      await index.close();
+      return there;
+    };
+    assert.deepEqual(await opened(['begin', 'promote']), []);
+    assert.deepEqual(await opened([]), ['serving']);
+    const file = join(folder, 'index-1.db');
+    const bytes = fs.readFileSync(file);
+    bytes[bytes.length - 5]! ^= 4;
+    fs.writeFileSync(file, bytes);
+    assert.deepEqual(await opened(['begin', 'promote']), []);
+    assert.deepEqual(said, ['search index in index-1.db is unreadable; rebuilding']);
+    assert.deepEqual(await opened([]), ['serving']);
+    fs.rmSync(join(folder, 'index-2.db'));
+    assert.deepEqual(await opened([]), []);
+  });
+
   test('goes on while its index is made anew', async (t) => {
     const { ask, add, paths } = await knowledgeHouse(t);
     for (let number = 0; number < 30; number++) {

@@ -1,22 +1,29 @@
-import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
 import { isSvcError, messageOf, type SvcError } from 'svc/sdk';
-import { ByteReader, ByteWriter } from '../bytes/bytes.ts';
 import { crc32 } from '../bytes/crc32.ts';
 import { placeOf, syncFolder } from '../wal/wal-files.ts';
+import {
+  type BlockIndex,
+  encodeIndex,
+  magic,
+  readAll,
+  readIndex,
+  type Section,
+} from './block-index.ts';
 import { codecs, compress, type Compressed, decompress } from './codec.ts';
+import { type BlockDescription, encodeDescription } from './description.ts';
 import { errors } from './errors.ts';
+import { type FlippedBit, flippedBit } from './flipped-bit.ts';
 import type { SectionCache } from './section-cache.ts';
 import type { Unpacker } from './unpacker.ts';
 
 /**
  * A block is written once: magic, sections one behind the other, the index of the sections, and a trailer of 16 bytes
- * (length and checksum of the index, magic).
+ * (length and checksum of the index, magic). One section describes the block, so that no catalogue is needed to know it.
  */
-const magic = Buffer.from('svcblk1\n');
-const trailerBytes = 16;
 export const draftSuffix = '.tmp';
 
 export interface BlockWriter {
@@ -24,14 +31,14 @@ export interface BlockWriter {
   section(bytes: Uint8Array, options?: { readonly raw?: boolean }): number;
   /** Adds a section that is compressed already, with its original length. */
   compressed(section: Compressed, rawLength: number): number;
+  /** Adds what the block says about itself, once. */
+  describe(description: BlockDescription): void;
 }
 
-interface Section {
-  readonly offset: number;
-  readonly stored: number;
-  readonly raw: number;
-  readonly codec: number;
-  readonly sum: number;
+/** A block that is on disk. */
+export interface WrittenBlock {
+  readonly file: string;
+  readonly bytes: number;
 }
 
 /** Writes a block. The file gets its name only once all of it is on disk. A name is used once. */
@@ -39,12 +46,29 @@ export async function writeBlock(
   folder: string,
   name: string,
   write: (writer: BlockWriter) => void | Promise<void>,
-): Promise<{ file: string; bytes: number }> {
+): Promise<WrittenBlock> {
+  const written = await attemptBlock(folder, name, async (writer) => {
+    await write(writer);
+    return true;
+  });
+  return written!;
+}
+
+/** Writes a block, unless `write` resolves with false: then there is none. */
+export async function attemptBlock(
+  folder: string,
+  name: string,
+  write: (writer: BlockWriter) => Promise<boolean>,
+): Promise<WrittenBlock | undefined> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const draft = join(folder, `${name}${draftSuffix}`);
   await rm(draft, { force: true });
   try {
     const bytes = await writeDraft(draft, write);
+    if (bytes === undefined) {
+      await rm(draft, { force: true });
+      return undefined;
+    }
     await rename(draft, join(folder, name));
     await syncFolder(folder);
     return { file: name, bytes };
@@ -59,8 +83,8 @@ export async function writeBlock(
 
 async function writeDraft(
   draft: string,
-  write: (writer: BlockWriter) => void | Promise<void>,
-): Promise<number> {
+  write: (writer: BlockWriter) => Promise<boolean>,
+): Promise<number | undefined> {
   const handle = await open(draft, 'wx', 0o600);
   try {
     const sections: Section[] = [];
@@ -76,20 +100,21 @@ async function writeDraft(
       size += writeAll(handle.fd, stored);
       return sections.length - 1;
     };
-    await write({
+    let description: number | undefined;
+    const section: BlockWriter['section'] = (bytes, options) =>
+      compressed(
+        options?.raw === true ? { codec: codecs.none, bytes } : compress(bytes),
+        bytes.length,
+      );
+    const isKept = await write({
       compressed,
-      section: (bytes, options) =>
-        compressed(
-          options?.raw === true ? { codec: codecs.none, bytes } : compress(bytes),
-          bytes.length,
-        ),
+      section,
+      describe: (described) => void (description = section(encodeDescription(described))),
     });
-    const index = indexOf(sections);
-    const trailer = Buffer.alloc(trailerBytes);
-    trailer.writeUInt32LE(index.length, 0);
-    trailer.writeUInt32LE(crc32(index), 4);
-    magic.copy(trailer, 8);
-    size += writeAll(handle.fd, index) + writeAll(handle.fd, trailer);
+    if (!isKept) {
+      return undefined;
+    }
+    size += writeAll(handle.fd, encodeIndex({ sections, description }));
     await handle.sync();
     return size;
   } finally {
@@ -104,21 +129,13 @@ function writeAll(descriptor: number, bytes: Uint8Array): number {
   return bytes.length;
 }
 
-function indexOf(sections: readonly Section[]): Uint8Array {
-  const writer = new ByteWriter(sections.length * 16 + 8);
-  writer.uvarint(sections.length);
-  for (const { codec, raw, stored, sum } of sections) {
-    writer.u8(codec);
-    writer.uvarint(raw);
-    writer.uvarint(stored);
-    writer.u32le(sum);
-  }
-  return writer.take();
-}
-
 export interface BlockFile {
   readonly path: string;
   readonly sections: number;
+  /** The section that describes the block; undefined in blocks of earlier versions. */
+  readonly description: number | undefined;
+  /** Bit of the index that is read as it was written. */
+  readonly flipped: FlippedBit | undefined;
   /** Reads a section and checks it. It may be shared with other readers: do not change it. */
   read(index: number): Uint8Array;
   /**
@@ -157,13 +174,14 @@ export const isDamagedBlock = (error: unknown): error is DamagedBlock =>
 /** Sections that were read lately stay in `cache`, unpacked. */
 export function openBlock(path: string, cache?: SectionCache): BlockFile {
   const descriptor = openDescriptor(path);
-  let sections: readonly Section[];
+  let index: BlockIndex;
   try {
-    sections = readIndex(descriptor, path);
+    index = indexOf(descriptor, path);
   } catch (error) {
     closeSync(descriptor);
     throw error;
   }
+  const { sections, description, flipped } = index;
   let isOpen = true;
 
   function sectionAt(index: number): Section {
@@ -195,6 +213,8 @@ export function openBlock(path: string, cache?: SectionCache): BlockFile {
   return {
     path,
     sections: sections.length,
+    description,
+    flipped,
     read(index) {
       assertOpen();
       return cache === undefined ? load(index) : cache.get(path, index, () => load(index));
@@ -233,52 +253,62 @@ function openDescriptor(path: string): number {
   }
 }
 
-function readIndex(descriptor: number, path: string): Section[] {
-  const { size } = fstatSync(descriptor);
-  const trailer = Buffer.alloc(trailerBytes);
-  const start = Buffer.alloc(magic.length);
-  if (
-    size < magic.length + trailerBytes ||
-    !readAll(descriptor, start, 0) ||
-    !readAll(descriptor, trailer, size - trailerBytes)
-  ) {
-    throw damaged(path, `it has only ${size} bytes`);
+function indexOf(descriptor: number, path: string): BlockIndex {
+  const found = readIndex(descriptor);
+  if (typeof found === 'string') {
+    throw damaged(path, found);
   }
-  const length = trailer.readUInt32LE(0);
-  if (
-    !start.equals(magic) ||
-    !trailer.subarray(8).equals(magic) ||
-    length > size - magic.length - trailerBytes
-  ) {
-    throw damaged(path, 'it does not begin and end like a block');
-  }
-  const index = Buffer.alloc(length);
-  if (
-    !readAll(descriptor, index, size - trailerBytes - length) ||
-    crc32(index) !== trailer.readUInt32LE(4)
-  ) {
-    throw damaged(path, 'its index does not hold what was written');
-  }
-  const sections = sectionsOf(index);
-  const end = sections.reduce((sum, { stored }) => sum + stored, magic.length);
-  if (end !== size - trailerBytes - length) {
-    throw damaged(path, 'its sections have not the size that the index tells');
-  }
-  return sections;
+  return found;
 }
 
-function sectionsOf(index: Uint8Array): Section[] {
-  const reader = new ByteReader(index);
-  const sections: Section[] = [];
-  let offset = magic.length;
-  for (let count = reader.uvarint(); count > 0; count--) {
-    const codec = reader.u8();
-    const raw = reader.uvarint();
-    const stored = reader.uvarint();
-    sections.push({ offset, stored, raw, codec, sum: reader.u32le() });
-    offset += stored;
+/**
+ * Writes a flipped bit of a block as it was, where the checksums say which one it is: in the index
+ * and in each section. Returns whether anything was written.
+ */
+export function mendBits(path: string): boolean {
+  const descriptor = openSync(path, 'r+');
+  try {
+    const { sections, flipped } = indexOf(descriptor, path);
+    const flips = [
+      ...(flipped === undefined ? [] : [flipped]),
+      ...sections.flatMap((section) => flipOf(descriptor, section) ?? []),
+    ];
+    flips.forEach(({ at, mask }) => {
+      const byte = Buffer.alloc(1);
+      readSync(descriptor, byte, 0, 1, at);
+      byte[0]! ^= mask;
+      writeSync(descriptor, byte, 0, 1, at);
+    });
+    if (flips.length > 0) {
+      fsyncSync(descriptor);
+    }
+    return flips.length > 0;
+  } finally {
+    closeSync(descriptor);
   }
-  return sections;
+}
+
+/** The flipped bit of a section, if it can be unpacked without; undefined for an intact one. */
+function flipOf(
+  descriptor: number,
+  { offset, stored, raw, codec, sum }: Section,
+): FlippedBit | undefined {
+  const bytes = Buffer.alloc(stored);
+  if (!readAll(descriptor, bytes, offset) || crc32(bytes) === sum) {
+    return undefined;
+  }
+  const flip = flippedBit(bytes, sum);
+  if (flip === undefined) {
+    return undefined;
+  }
+  bytes[flip.at]! ^= flip.mask;
+  try {
+    decompress(codec, bytes, raw);
+    return { at: offset + flip.at, mask: flip.mask };
+  } catch {
+    // Another damage that only looks like one bit: the section stays as it is, and marked.
+    return undefined;
+  }
 }
 
 /** Reads like `readAll`; a disk error counts as damage, too. */
@@ -293,16 +323,4 @@ function isRead(
   } catch (error) {
     throw damaged(path, messageOf(error), error, index);
   }
-}
-
-/** Reads bytes; returns whether the file has that many there. */
-function readAll(descriptor: number, into: Uint8Array, position: number): boolean {
-  for (let filled = 0; filled < into.length;) {
-    const count = readSync(descriptor, into, filled, into.length - filled, position + filled);
-    if (count === 0) {
-      return false;
-    }
-    filled += count;
-  }
-  return true;
 }

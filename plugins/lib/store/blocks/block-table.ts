@@ -3,6 +3,8 @@ import { join } from 'node:path';
 
 import type Database from 'better-sqlite3';
 
+import { aboutSuffix } from './description.ts';
+
 export interface BlockRow {
   readonly id: number;
   /** Name within the folder of the blocks. */
@@ -25,8 +27,11 @@ export type NewBlock = Omit<BlockRow, 'id' | 'damaged' | 'cause' | 'meta'> & {
 };
 
 export interface BlockTable {
-  /** Adds a row, and in the same transaction does what `also` does. */
-  add(row: NewBlock, also?: (id: number) => void): BlockRow;
+  /**
+   * Adds a row, and in the same transaction does what `also` does. If that fails, the file goes:
+   * its content is written again.
+   */
+  add(row: NewBlock, also?: (row: BlockRow) => void): BlockRow;
   /** Takes rows away in one transaction with what `also` does, and then deletes their files. */
   remove(ids: readonly number[], also?: () => void): readonly BlockRow[];
   /** Several in, several out, in one transaction: what compaction does. */
@@ -87,21 +92,34 @@ export function blockTable(db: Database.Database, folder: string): BlockTable {
   const take = (ids: readonly number[]): BlockRow[] => ids.flatMap((id) => erase.get(id) ?? []);
 
   /** Deletes files. Only after the commit: a row that comes back after a crash has its file. */
-  function unlink(rows: readonly BlockRow[]): void {
+  function unlink(rows: readonly Pick<BlockRow, 'file'>[]): void {
     for (const { file } of rows) {
       rmSync(join(folder, file), { force: true });
+      rmSync(join(folder, `${file}${aboutSuffix}`), { force: true });
+    }
+  }
+
+  /** Nobody enters a block whose row was refused: a start would take it for a finished one. */
+  function orUnlinked<T>(rows: readonly NewBlock[], work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      unlink(rows);
+      throw error;
     }
   }
 
   return {
     add: (row, also) =>
-      db
-        .transaction(() => {
-          const added = put(row);
-          also?.(added.id);
-          return added;
-        })
-        .immediate(),
+      orUnlinked([row], () =>
+        db
+          .transaction(() => {
+            const added = put(row);
+            also?.(added);
+            return added;
+          })
+          .immediate(),
+      ),
     remove(ids, also) {
       const removed = db
         .transaction(() => {
@@ -114,14 +132,16 @@ export function blockTable(db: Database.Database, folder: string): BlockTable {
       return removed;
     },
     replace(ids, rows, also) {
-      const { removed, added } = db
-        .transaction(() => {
-          const gone = take(ids);
-          const come = rows.map(put);
-          also?.(come);
-          return { removed: gone, added: come };
-        })
-        .immediate();
+      const { removed, added } = orUnlinked(rows, () =>
+        db
+          .transaction(() => {
+            const gone = take(ids);
+            const come = rows.map(put);
+            also?.(come);
+            return { removed: gone, added: come };
+          })
+          .immediate(),
+      );
       unlink(removed);
       return added;
     },

@@ -1,12 +1,16 @@
 import { statSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { type Logger, messageOf, type ThreadHandle } from 'svc/sdk';
 import type { WalDamage } from '../wal/wal-replay.ts';
-import { openBlock } from './block-file.ts';
+import { mendBits, openBlock } from './block-file.ts';
 import type { BlockRow } from './block-table.ts';
 import type { Catalogue } from './catalogue.ts';
+import { descriptionOf } from './describe-block.ts';
+import { describeRow } from './examine.ts';
+import { beginning } from './rebuild.ts';
+import { asideIn } from './set-aside.ts';
 
 const hourMs = 3_600_000;
 
@@ -53,16 +57,22 @@ export class DamageTracker {
 
   /** Losses that answers about these times have to mention, as sentences. */
   touching(mint: number, maxt: number): string[] {
-    return this.#catalogue.losses
-      .list()
-      .filter((loss) => loss.mint <= maxt && loss.maxt >= mint)
-      .map(({ part, cause }) => `${part}: ${cause}`);
+    const { doubt, losses } = this.#catalogue;
+    return [
+      ...(doubt === undefined ? [] : [`the catalogue of blocks: ${doubt}`]),
+      ...losses
+        .list()
+        .filter((loss) => loss.mint <= maxt && loss.maxt >= mint)
+        .map(({ part, cause }) => `${part}: ${cause}`),
+    ];
   }
 
   /** All that is known, as sentences. */
   sentences(): string[] {
     const blocks = this.#catalogue.blocks.list().filter(({ damaged }) => damaged === 1);
+    const { doubt } = this.#catalogue;
     return [
+      ...(doubt === undefined ? [] : [`the catalogue, which the next start makes anew: ${doubt}`]),
       ...this.#catalogue.losses.list().map(({ part, cause }) => `${part}: ${cause}`),
       ...blocks.map(({ file, cause }) => `${file}: ${cause ?? 'damaged'}`),
     ];
@@ -71,8 +81,7 @@ export class DamageTracker {
   /** Reads every block, and marks it by the result. */
   async check(): Promise<StoreReport> {
     const { blocks, blocksFolder } = this.#catalogue;
-    const rows = blocks.list();
-    for (const row of rows) {
+    for (const row of blocks.list()) {
       const [problem] = await problemsOf(join(blocksFolder, row.file));
       if (problem === undefined) {
         blocks.markSound(row.id);
@@ -80,35 +89,82 @@ export class DamageTracker {
         this.block(row, problem);
       }
     }
-    return {
-      blocks: rows.length,
-      bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
-      damage: this.sentences(),
-      removed: [],
-    };
+    this.#catalogue.examine();
+    return this.#report([], []);
   }
 
-  /** Drops lost records, blocks whose file is gone, and damaged ones that are rebuilt. */
-  async mend(isMadeAgain: (row: BlockRow) => boolean): Promise<StoreReport> {
-    const { blocks, blocksFolder, losses } = this.#catalogue;
+  /**
+   * Brings back what can be brought back: flipped bits, where the checksums say which, descriptions
+   * that the catalogue still knows, and blocks made of others, which are dropped here to be made
+   * again. What is lost for good stays reported until somebody accepts that.
+   */
+  async mend(isMadeAgain: (row: BlockRow) => boolean, accept: boolean): Promise<StoreReport> {
+    const { blocks, losses } = this.#catalogue;
     await this.check();
-    const gone = blocks
-      .list()
-      .filter(
-        (row) =>
-          row.damaged === 1 && (isMadeAgain(row) || lookOf(join(blocksFolder, row.file)) === ''),
+    const mended: string[] = [];
+    const gone: number[] = [];
+    for (const row of blocks.list().filter(({ damaged }) => damaged === 1)) {
+      if (await this.#mendBlock(row)) {
+        mended.push(row.file);
+      } else if (isMadeAgain(row) || (accept && this.#lookOf(row) === '')) {
+        gone.push(row.id);
+      }
+    }
+    const removed = blocks.remove(gone).map(({ file }) => file);
+    if (accept) {
+      removed.push(...losses.list().map(({ part }) => part));
+      losses.forget(Infinity);
+    }
+    return this.#report(mended, removed);
+  }
+
+  async #mendBlock(row: BlockRow): Promise<boolean> {
+    const { blocks, blocksFolder } = this.#catalogue;
+    const path = join(blocksFolder, row.file);
+    if (this.#lookOf(row) === '') {
+      return false;
+    }
+    try {
+      mendBits(path);
+    } catch (error) {
+      this.#log.warn(
+        { event: 'store.mend_failed', file: row.file, cause: messageOf(error) },
+        'mending a block failed; its intact parts still answer',
       );
-    const removed = [
-      ...losses.list().map(({ part }) => part),
-      ...blocks.remove(gone.map(({ id }) => id)).map(({ file }) => file),
-    ];
-    losses.forget(Infinity);
+      return false;
+    }
+    if ((await problemsOf(path)).length > 0) {
+      this.#describeBeside(row);
+      return false;
+    }
+    blocks.markSound(row.id);
+    this.#looks.delete(row.id);
+    return true;
+  }
+
+  /** The catalogue knows what a block held that cannot say so any more; it may be lost as well. */
+  #describeBeside(row: BlockRow): void {
+    const { db, blocksFolder, place } = this.#catalogue;
+    const path = join(blocksFolder, row.file);
+    if (row.mint !== beginning && !isDescribed(path)) {
+      describeRow(db, place.content, row, path);
+    }
+  }
+
+  #lookOf({ file }: Pick<BlockRow, 'file'>): string {
+    return lookOf(join(this.#catalogue.blocksFolder, file));
+  }
+
+  #report(mended: readonly string[], removed: readonly string[]): StoreReport {
+    const { blocks, place } = this.#catalogue;
     const rows = blocks.list();
     return {
-      blocks: rows.length,
+      blocks: rows.filter(({ damaged }) => damaged === 0).length,
       bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
       damage: this.sentences(),
+      mended,
       removed,
+      aside: asideIn(dirname(place.path)),
     };
   }
 
@@ -143,8 +199,12 @@ export interface StoreReport {
   readonly bytes: number;
   /** Descriptions of what cannot be read. */
   readonly damage: readonly string[];
+  /** Blocks that `mend` brought back. */
+  readonly mended: readonly string[];
   /** Descriptions of what `mend` removed from the store. */
   readonly removed: readonly string[];
+  /** Damaged files that were replaced and kept, for somebody to look into. */
+  readonly aside: readonly string[];
 }
 
 /** Maintenance of a store by an operator. */
@@ -152,19 +212,39 @@ export interface StoreCare {
   /** Reads every block; marks damaged ones, and unmarks those that are intact again. */
   check(): Promise<StoreReport>;
   /**
-   * Removes, after a check, what is rebuilt anyway, and accepts what is lost for good, so that
-   * answers stop reporting it.
+   * Brings back, after a check, what can be brought back. `accept`: also drops what is lost for
+   * good, so that answers stop reporting it.
    */
-  mend(): Promise<StoreReport>;
+  mend(accept: boolean): Promise<StoreReport>;
 }
+
+/** Request of an operator to a store. */
+export type CareRequest = 'check' | 'mend' | 'accept';
 
 const careMs = 30 * 60_000;
 
-/** The same from outside the thread, which answers it as `care`. */
-export const careOf = (thread: Pick<ThreadHandle, 'call'>): StoreCare => ({
-  check: () => thread.call('care', 'check', { timeoutMs: careMs }),
-  mend: () => thread.call('care', 'mend', { timeoutMs: careMs }),
-});
+/** Report of a store whose data another server keeps. */
+const nothing: StoreReport = {
+  blocks: 0,
+  bytes: 0,
+  damage: [],
+  mended: [],
+  removed: [],
+  aside: [],
+};
+
+/** The same from outside the thread, which answers it as `care`, unless it has no store. */
+export const careOf = (
+  thread: Pick<ThreadHandle, 'call'>,
+  hasStore: () => boolean = () => true,
+): StoreCare => {
+  const care = (request: CareRequest): Promise<StoreReport> =>
+    hasStore() ? thread.call('care', request, { timeoutMs: careMs }) : Promise.resolve(nothing);
+  return {
+    check: () => care('check'),
+    mend: (accept) => care(accept ? 'accept' : 'mend'),
+  };
+};
 
 /** Returns every section with wrong content, as sentences; empty for an intact file. */
 export async function problemsOf(path: string): Promise<string[]> {
@@ -172,6 +252,11 @@ export async function problemsOf(path: string): Promise<string[]> {
   try {
     const block = openBlock(path);
     try {
+      if (block.flipped !== undefined) {
+        problems.push(
+          `its index has a flipped bit at byte ${block.flipped.at}, and is read as it was written`,
+        );
+      }
       for (let section = 0; section < block.sections; section++) {
         try {
           block.read(section);
@@ -187,6 +272,14 @@ export async function problemsOf(path: string): Promise<string[]> {
     problems.push(messageOf(error));
   }
   return problems;
+}
+
+function isDescribed(path: string): boolean {
+  try {
+    return descriptionOf(path) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function lookOf(path: string): string {

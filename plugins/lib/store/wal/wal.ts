@@ -17,6 +17,8 @@ export interface WalOptions {
    * Default 4 GiB.
    */
   readonly maxBytes?: number;
+  /** A number of an earlier segment: later ones get greater ones even if none is left. */
+  readonly after?: number;
   readonly files?: WalFiles;
 }
 
@@ -52,6 +54,7 @@ export async function openWal({
   log,
   segmentBytes = 64 * mebibyte,
   maxBytes = 4096 * mebibyte,
+  after = 0,
   files = nodeFiles,
 }: WalOptions): Promise<Wal> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -59,7 +62,7 @@ export async function openWal({
   for (const segment of await segmentsIn(folder)) {
     sizes.set(segment, (await stat(join(folder, segmentName(segment)))).size);
   }
-  return new Wal({ folder, log, files }, { segmentBytes, maxBytes }, sizes);
+  return new Wal({ folder, log, files }, { segmentBytes, maxBytes, after }, sizes);
 }
 
 /** A write-ahead log: records in segments, on disk before their append resolves. */
@@ -81,14 +84,18 @@ export class Wal {
 
   constructor(
     place: SegmentPlace,
-    { segmentBytes, maxBytes }: { readonly segmentBytes: number; readonly maxBytes: number },
+    {
+      segmentBytes,
+      maxBytes,
+      after,
+    }: { readonly segmentBytes: number; readonly maxBytes: number; readonly after: number },
     sizes: Map<number, number>,
   ) {
     this.#place = place;
     this.#segmentBytes = segmentBytes;
     this.#maxBytes = maxBytes;
     this.#sizes = sizes;
-    this.#next = Math.max(0, ...sizes.keys()) + 1;
+    this.#next = Math.max(after, ...sizes.keys()) + 1;
     this.#bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
   }
 
@@ -99,6 +106,15 @@ export class Wal {
   /** Segment of the last record, or of the next one. */
   get segment(): number {
     return this.#current?.number ?? this.#next;
+  }
+
+  /** The first segment; undefined while there is none. */
+  get oldest(): number | undefined {
+    return this.#sizes.keys().next().value;
+  }
+
+  has(segment: number): boolean {
+    return this.#sizes.has(segment);
   }
 
   /** Damage that replay found. */

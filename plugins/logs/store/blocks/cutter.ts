@@ -6,6 +6,8 @@ import {
   codecs,
   compress,
   type Compressed,
+  type NewBlock,
+  rowFor,
   writeBlock,
 } from 'svc/store';
 
@@ -13,6 +15,7 @@ import type { Head } from '../head/head.ts';
 import type { CutLimits } from '../head/limits.ts';
 import type { SealedChunk, Stream, StreamTable } from '../head/stream-table.ts';
 import { startOf } from '../lines/columns.ts';
+import { describedChunks } from './block-content.ts';
 import type { ChunkTable } from './chunk-table.ts';
 import { encodeChunk } from './chunk.ts';
 
@@ -155,8 +158,18 @@ export class Cutter {
     }
     const lastRecord = chunks.reduce((most, chunk) => Math.max(most, chunk.lastRecord), 0);
     const pace = this.#pace();
+    const description = describedChunks(
+      chunks.map(({ stream: { labels }, mint, maxt, count, lineBytes, lastRecord: last }) => ({
+        labels,
+        mint,
+        maxt,
+        lines: count,
+        bytes: lineBytes,
+        lastRecord: last,
+      })),
+    );
     try {
-      const { file, bytes } = await writeBlock(
+      const block = await writeBlock(
         catalogue.blocksFolder,
         `${String(lastRecord).padStart(12, '0')}-${now().toString(36)}.block`,
         async (writer) => {
@@ -164,9 +177,10 @@ export class Cutter {
             writer.compressed(chunk.packed, chunk.rawLength);
             await pace.breathe();
           }
+          writer.describe(description);
         },
       );
-      this.#enter(file, bytes, chunks);
+      this.#enter(rowFor(block, description), chunks);
       this.trouble = undefined;
     } catch (error) {
       this.trouble = `a block of ${chunks.length} chunks could not be written: ${messageOf(error)}`;
@@ -175,18 +189,10 @@ export class Cutter {
     }
   }
 
-  #enter(file: string, bytes: number, written: readonly SealedChunk[]): void {
+  #enter(block: NewBlock, written: readonly SealedChunk[]): void {
     const { catalogue, chunks } = this.#parts;
     const cuts = new Map<Stream, number>();
-    const block = {
-      file,
-      level: 0,
-      mint: written.reduce((least, chunk) => Math.min(least, chunk.mint), Infinity),
-      maxt: written.reduce((most, chunk) => Math.max(most, chunk.maxt), -Infinity),
-      bytes,
-      rows: written.reduce((sum, { count }) => sum + count, 0),
-    };
-    catalogue.blocks.add(block, (id) => {
+    catalogue.blocks.add(block, ({ id }) => {
       for (const [
         section,
         { stream, mint, maxt, count, lineBytes, lastRecord },

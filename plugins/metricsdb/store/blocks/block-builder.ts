@@ -1,5 +1,5 @@
 import { labelValue, metricName, type Labels } from 'svc/query';
-import { type BlockWriter } from 'svc/store';
+import { type BlockDescription, type BlockWriter } from 'svc/store';
 
 import { type Samples } from '../columns/samples.ts';
 import { Scratch } from '../columns/scratch.ts';
@@ -13,6 +13,7 @@ import {
   sliceOf,
   thinLayoutVersion,
 } from './block-layout.ts';
+import { spansOfSlices } from './block-meta.ts';
 import { PageDraft } from './page-draft.ts';
 import { TimeDictionary } from './time-dictionary.ts';
 
@@ -91,10 +92,27 @@ export class BlockBuilder {
     }
   }
 
-  /** Writes the remainder and the directory, which is the last section. */
-  finish(): Finished {
+  /** Writes the remainder, the description, and the directory, which is the last section. */
+  finish(describe: (finished: Finished) => BlockDescription): Finished {
     this.#closePages();
     this.#closeGroup();
+    const slices = [...this.#slices].sort(([a], [b]) => a - b);
+    slices.forEach(([, { times }]) => times.close());
+    const finished = {
+      series: this.#series,
+      samples: this.samples,
+      mint: this.mint,
+      maxt: this.maxt,
+      spans: spansOfSlices(slices.map(([slice]) => slice)),
+    };
+    if (finished.series > 0) {
+      this.#writer.describe(describe(finished));
+    }
+    this.#writer.section(this.#directory(slices));
+    return finished;
+  }
+
+  #directory(slices: readonly (readonly [number, SliceDraft])[]): Uint8Array {
     const out = new Scratch();
     out.u8(this.#counted ? thinLayoutVersion : layoutVersion);
     out.uvarint(this.#series);
@@ -105,13 +123,11 @@ export class BlockBuilder {
     );
     this.#metrics.forEach(({ count }) => out.uvarint(count));
     writeSteps(out, this.#groups);
-    const slices = [...this.#slices].sort(([a], [b]) => a - b);
     writeSteps(
       out,
       slices.map(([slice]) => slice),
     );
     for (const [, { times, pages }] of slices) {
-      times.close();
       writeSteps(out, times.sections);
       writeSteps(
         out,
@@ -122,15 +138,7 @@ export class BlockBuilder {
         pages.filter((_, i) => i % 2 === 1),
       );
     }
-    this.#writer.section(out.written());
-    const numbers = slices.map(([slice]) => slice);
-    return {
-      series: this.#series,
-      samples: this.samples,
-      mint: this.mint,
-      maxt: this.maxt,
-      spans: spansOf(numbers),
-    };
+    return out.written();
   }
 
   #addLabels(labels: Labels): void {
@@ -208,16 +216,4 @@ function writeTexts(out: Scratch, texts: readonly string[]): void {
 function writeSteps(out: Scratch, numbers: readonly number[]): void {
   out.uvarint(numbers.length);
   numbers.forEach((number, i) => out.svarint(number - (numbers[i - 1] ?? 0)));
-}
-
-function spansOf(slices: readonly number[]): number[] {
-  const spans: number[] = [];
-  for (const slice of slices) {
-    if (spans.at(-1) === slice - 1) {
-      spans[spans.length - 1] = slice;
-    } else {
-      spans.push(slice, slice);
-    }
-  }
-  return spans;
 }

@@ -12,6 +12,7 @@ import {
 
 import { rawLevel } from './block-layout.ts';
 import { BlockReader, type Lost } from './block-reader.ts';
+import { metaOf } from './block-meta.ts';
 import { GroupCache } from './label-group.ts';
 
 const maxOpen = 64;
@@ -124,11 +125,22 @@ export class Blocks {
     this.refresh();
   }
 
-  /** Checks damaged blocks again, so that restored files count; call periodically. */
+  /**
+   * Checks damaged blocks again, so that restored files count, and drops thinned ones that are still
+   * damaged or stand alone: they are made again. Call periodically.
+   */
   async lookAgain(now: number): Promise<void> {
     for (const { id } of await this.damage.lookAgain(now)) {
       this.#closeOne(id);
     }
+    const rows = this.#catalogue.blocks.list();
+    const wholes = new Set(
+      rows.flatMap(({ id, file, level }) => (level === rawLevel ? [id, file] : [])),
+    );
+    const useless = rows.filter(
+      (row) => row.level !== rawLevel && (row.damaged === 1 || !wholes.has(metaOf(row).of!)),
+    );
+    this.#catalogue.blocks.remove(useless.map(({ id }) => id));
     this.refresh();
   }
 

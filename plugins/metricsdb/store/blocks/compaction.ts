@@ -1,12 +1,20 @@
 import { budget, compareLabels, labelValue, metricName, type Labels } from 'svc/query';
-import { writeBlock, type BlockRow, type Catalogue } from 'svc/store';
+import {
+  attemptBlock,
+  type BlockDescription,
+  type BlockRow,
+  type Catalogue,
+  type NewBlock,
+  rowFor,
+} from 'svc/store';
 
 import { Samples } from '../columns/samples.ts';
-import { BlockBuilder, type Finished } from './block-builder.ts';
+import { BlockBuilder } from './block-builder.ts';
+import { describedRaw } from './block-content.ts';
 import { sliceOf } from './block-layout.ts';
 import { type BlockReader, type Lost } from './block-reader.ts';
 import { type Blocks } from './blocks.ts';
-import { nextBlockName } from './catalogue-schema.ts';
+import { nextBlockName, positionIn } from './catalogue-schema.ts';
 import { thinnedOf } from './rollup.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -86,13 +94,17 @@ export async function compact(
     if (sources.length < rows.length) {
       return false;
     }
-    const merged = await merge(catalogue, blocks, sources, now);
+    const ids = rows.map(({ id }) => id);
+    const gone = [...rows, ...thinnedOf(blocks.list(), new Set(ids))];
+    const replaces = gone.map(({ file }) => file);
+    const merged = await merge({ catalogue, blocks, sources, replaces, now });
     if (merged === undefined) {
       return false;
     }
-    const ids = rows.map(({ id }) => id);
-    const thinned = thinnedOf(blocks.list(), new Set(ids)).map(({ id }) => id);
-    catalogue.blocks.replace([...ids, ...thinned], [merged]);
+    catalogue.blocks.replace(
+      gone.map(({ id }) => id),
+      [merged],
+    );
     blocks.refresh();
     return true;
   } finally {
@@ -100,31 +112,43 @@ export async function compact(
   }
 }
 
+interface Merging {
+  readonly catalogue: Catalogue;
+  readonly blocks: Blocks;
+  readonly sources: readonly Source[];
+  /** Names of the blocks that go when this one is there. */
+  readonly replaces: readonly string[];
+  readonly now: () => number;
+}
+
 /**
  * Merges blocks; undefined if one of them turns out to be damaged: the next attempt leaves it out.
  */
-async function merge(
-  catalogue: Catalogue,
-  blocks: Blocks,
-  sources: readonly Source[],
-  now: () => number,
-): Promise<Parameters<Catalogue['blocks']['add']>[0] | undefined> {
+async function merge({
+  catalogue,
+  blocks,
+  sources,
+  replaces,
+  now,
+}: Merging): Promise<NewBlock | undefined> {
   const pause = budget({ timeoutMs: Infinity });
   const samples = new Samples();
-  let found: Finished | undefined;
-  let whole = true;
-  const { file, bytes } = await writeBlock(
+  let description: BlockDescription | undefined;
+  const written = await attemptBlock(
     catalogue.blocksFolder,
     nextBlockName(catalogue.db, 'raw'),
     async (writer) => {
       const builder = new BlockBuilder(writer);
-      for (let labels = least(sources); labels !== undefined && whole; labels = least(sources)) {
+      for (let labels = least(sources); labels !== undefined; labels = least(sources)) {
         samples.clear();
         for (const source of sources) {
           if (source.labels !== undefined && order(source.labels, labels) === 0) {
-            whole &&=
-              blocks.whole(source.row, (reader, lost) => advance(source, reader, samples, lost)) ===
-              true;
+            const isRead = blocks.whole(source.row, (reader, lost) =>
+              advance(source, reader, samples, lost),
+            );
+            if (isRead !== true) {
+              return false;
+            }
           }
         }
         samples.settle();
@@ -133,25 +157,19 @@ async function merge(
         }
         await pause.breathe();
       }
-      found = builder.finish();
+      builder.finish(
+        (found) =>
+          (description = describedRaw(found, now(), {
+            replaces,
+            position: positionIn(catalogue.db),
+          })),
+      );
+      return true;
     },
   );
-  const { series, samples: count, mint, maxt, spans } = found!;
-  const row = {
-    file,
-    level: 0,
-    mint,
-    maxt,
-    bytes,
-    rows: count,
-    meta: JSON.stringify({ series, spans, written: now() }),
-  };
-  if (!whole) {
-    // A file without a row is deleted when the catalogue is next opened; this one immediately.
-    catalogue.blocks.remove([catalogue.blocks.add(row).id]);
-    return undefined;
-  }
-  return row;
+  return written === undefined || description === undefined
+    ? undefined
+    : rowFor(written, description);
 }
 
 /** Reads the current series of a source and advances to the next. */

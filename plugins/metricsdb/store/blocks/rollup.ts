@@ -1,11 +1,18 @@
 import { budget, labelValue, metricName, type Matcher } from 'svc/query';
-import { writeBlock, type BlockRow, type Catalogue } from 'svc/store';
+import {
+  attemptBlock,
+  type BlockDescription,
+  type BlockRow,
+  type Catalogue,
+  rowFor,
+} from 'svc/store';
 
 import { isCounterName } from '../../promql/range/counter-name.ts';
 import type { SelectHints } from '../../promql/vector/source.ts';
 import { Samples } from '../columns/samples.ts';
-import { BlockBuilder, type Finished } from './block-builder.ts';
-import { rawLevel, sliceOf, windowsOfLevel } from './block-layout.ts';
+import { BlockBuilder } from './block-builder.ts';
+import { rawLevel, windowsOfLevel } from './block-layout.ts';
+import { isThinnedOf, metaOf, spansOf } from './block-meta.ts';
 import { type BlockReader, type Lost } from './block-reader.ts';
 import { type Blocks } from './blocks.ts';
 import { nextBlockName } from './catalogue-schema.ts';
@@ -31,26 +38,14 @@ export function levelFor({ windows }: SelectHints, matchers: readonly Matcher[])
   return exact.at(-1)?.[0] ?? rawLevel;
 }
 
-/**
- * Metadata of a block beyond its columns: `spans` of a full one, and of a thinned one the id of the
- * full one.
- */
-interface Meta {
-  readonly spans?: readonly number[];
-  readonly of?: number;
-}
-
-const metaOf = ({ meta }: BlockRow): Meta => JSON.parse(meta) as Meta;
-
-/** Returns the block that a thinned one was made of. */
-export const wholeOf = (rows: readonly BlockRow[], thin: BlockRow): BlockRow | undefined =>
-  rows.find(({ id }) => id === metaOf(thin).of);
-
 /** Returns thinned blocks made of these. */
-export const thinnedOf = (
+export function thinnedOf(
   rows: readonly BlockRow[],
   ids: ReadonlySet<number>,
-): readonly BlockRow[] => rows.filter((row) => row.level !== rawLevel && ids.has(metaOf(row).of!));
+): readonly BlockRow[] {
+  const wholes = rows.filter(({ id }) => ids.has(id));
+  return rows.filter((row) => wholes.some((whole) => isThinnedOf(row, whole)));
+}
 
 /** Returns whether no other block overlaps with this one; only then are thinned samples exact. */
 export const standsAlone = (row: BlockRow, rows: readonly BlockRow[]): boolean => {
@@ -64,9 +59,6 @@ export const standsAlone = (row: BlockRow, rows: readonly BlockRow[]): boolean =
       !meet(own, spansOf(other)),
   );
 };
-
-const spansOf = (row: BlockRow): readonly number[] =>
-  metaOf(row).spans ?? [sliceOf(row.mint), sliceOf(row.maxt)];
 
 function meet(a: readonly number[], b: readonly number[]): boolean {
   for (let i = 0, k = 0; i < a.length && k < b.length;) {
@@ -95,10 +87,12 @@ export function briefest(
       .sort((a, b) => a.level - b.level)
       .map((row) => [metaOf(row).of, row]),
   );
+  const briefOf = ({ id, file }: BlockRow): BlockRow | undefined =>
+    thinned.get(file) ?? thinned.get(id);
   return rows
     .filter((row) => row.level === rawLevel && row.mint <= maxt && row.maxt > mint)
     .map((row) => {
-      const brief = thinned.get(row.id);
+      const brief = briefOf(row);
       return brief !== undefined && standsAlone(row, rows) && !isInHead(row) ? brief : row;
     });
 }
@@ -120,6 +114,7 @@ export function rollupPlan(rows: readonly BlockRow[], newest: number): Rollup | 
         one.level === rawLevel &&
         one.damaged === 0 &&
         one.maxt < today &&
+        !done.has(`${one.file} ${level}`) &&
         !done.has(`${one.id} ${level}`) &&
         standsAlone(one, rows),
     );
@@ -146,34 +141,41 @@ export async function rollUp(
     }
     const pause = budget({ timeoutMs: Infinity });
     const [all, few] = [new Samples(), new Samples()];
-    let found: Finished | undefined;
-    let whole = true;
-    const { file, bytes } = await writeBlock(
+    let description: BlockDescription | undefined;
+    const written = await attemptBlock(
       catalogue.blocksFolder,
       nextBlockName(catalogue.db, 'thin'),
       async (writer) => {
         const builder = new BlockBuilder(writer);
-        for (let number = 0; number < series && whole; number++) {
-          whole =
-            blocks.whole(row, (reader, lost) =>
-              addThinned({ reader, lost, windowMs, all, few, builder }, number),
-            ) === true;
+        for (let number = 0; number < series; number++) {
+          const isAdded = blocks.whole(row, (reader, lost) =>
+            addThinned({ reader, lost, windowMs, all, few, builder }, number),
+          );
+          if (isAdded !== true) {
+            return false;
+          }
           await pause.breathe();
         }
-        found = builder.finish();
+        builder.finish(({ samples, mint, maxt }) => {
+          const meta = JSON.stringify({ of: row.file, series, written: now() });
+          return (description = {
+            level,
+            mint,
+            maxt,
+            rows: samples,
+            meta,
+            replaces: [],
+            store: {},
+          });
+        });
+        return true;
       },
     );
-    const { samples, mint, maxt } = found!;
-    const made = catalogue.blocks.add({
-      file,
-      level,
-      mint,
-      maxt,
-      bytes,
-      rows: samples,
-      meta: JSON.stringify({ of: row.id, series, written: now() }),
-    });
-    if (!whole || !catalogue.blocks.list().some(({ id }) => id === row.id)) {
+    if (written === undefined || description === undefined) {
+      return false;
+    }
+    const made = catalogue.blocks.add(rowFor(written, description));
+    if (!catalogue.blocks.list().some(({ id }) => id === row.id)) {
       catalogue.blocks.remove([made.id]);
       return false;
     }

@@ -4,7 +4,7 @@ import { type BlockRow } from 'svc/store';
 import { rawLevel } from '../blocks/block-layout.ts';
 import { type BlockReader, type Lost } from '../blocks/block-reader.ts';
 import { type Blocks } from '../blocks/blocks.ts';
-import { wholeOf } from '../blocks/rollup.ts';
+import { wholeOf } from '../blocks/block-meta.ts';
 import { type Samples } from '../columns/samples.ts';
 
 /** The blocks that one question reads: thin ones where they tell enough, and the whole one in the place of a thin one that is damaged. */

@@ -1,7 +1,15 @@
 import { budget, compareLabels, type Labels } from 'svc/query';
-import { writeBlock, type Catalogue, type NewBlock, type Wal } from 'svc/store';
+import {
+  attemptBlock,
+  type BlockDescription,
+  type Catalogue,
+  type NewBlock,
+  rowFor,
+  type Wal,
+} from 'svc/store';
 
-import { BlockBuilder, type Finished } from '../blocks/block-builder.ts';
+import { BlockBuilder } from '../blocks/block-builder.ts';
+import { type CutPosition, describedRaw } from '../blocks/block-content.ts';
 import { type Blocks } from '../blocks/blocks.ts';
 import { nextBlockName, setState } from '../blocks/catalogue-schema.ts';
 import { Samples } from '../columns/samples.ts';
@@ -50,12 +58,20 @@ export async function cutHead(parts: CutParts, boundary: number): Promise<void> 
         logged.push(appended(wal, checkpoint.take()));
       }
     };
-    const block = await writeMoved(parts, boundary, (...kept) => {
-      checkpoint.add(...kept);
-      flush(partBytes);
-    });
-    flush(16);
-    await Promise.all(logged);
+    const block = await writeMoved(
+      parts,
+      boundary,
+      (...kept) => {
+        checkpoint.add(...kept);
+        flush(partBytes);
+      },
+      // From its name on the block counts, with all that the log must hold beside it.
+      async () => {
+        flush(16);
+        await Promise.all(logged);
+        return { floor: segment, boundary };
+      },
+    );
     const also = (): void => {
       setState(catalogue.db, 'floor', segment);
       setState(catalogue.db, 'boundary', boundary);
@@ -145,17 +161,21 @@ export async function spillHead(
 
 type Keep = (ref: number, samples: Samples, from: number, to: number) => void;
 
-/** Writes moved samples to a block; calls `keep` with what stays in the head. */
+/**
+ * Writes moved samples to a block; calls `keep` with what stays in the head, and `settled` before
+ * the block gets its name. Undefined if nothing is moved.
+ */
 async function writeMoved(
   { head, catalogue, now }: Pick<CutParts, 'head' | 'catalogue' | 'now'>,
   boundary: number,
   keep: Keep,
+  settled: () => Promise<CutPosition> = () => Promise.resolve({}),
 ): Promise<NewBlock | undefined> {
   const pause = budget({ timeoutMs: Infinity });
   const samples = new Samples();
-  let found: Finished | undefined;
+  let description: BlockDescription | undefined;
   const name = nextBlockName(catalogue.db, 'raw');
-  const { file, bytes } = await writeBlock(catalogue.blocksFolder, name, async (writer) => {
+  const written = await attemptBlock(catalogue.blocksFolder, name, async (writer) => {
     const builder = new BlockBuilder(writer);
     for (const slots of head.index.metricsInOrder()) {
       for (const [slot, labels] of inOrder(head, slots)) {
@@ -170,21 +190,13 @@ async function writeMoved(
         await pause.breathe();
       }
     }
-    found = builder.finish();
+    const position = await settled();
+    builder.finish((found) => (description = describedRaw(found, now(), { position })));
+    return description !== undefined;
   });
-  const { series, samples: rows, mint, maxt, spans } = found!;
-  if (series === 0) {
-    return undefined;
-  }
-  return {
-    file,
-    level: 0,
-    mint,
-    maxt,
-    bytes,
-    rows,
-    meta: JSON.stringify({ series, spans, written: now() }),
-  };
+  return written === undefined || description === undefined
+    ? undefined
+    : rowFor(written, description);
 }
 
 function inOrder(head: Head, slots: readonly number[]): (readonly [number, Labels])[] {

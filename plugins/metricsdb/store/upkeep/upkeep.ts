@@ -1,5 +1,12 @@
 import { type Logger, messageOf } from 'svc/sdk';
-import { type BlockRow, type DiskSpace, newestOf, overdue, RetentionClock } from 'svc/store';
+import {
+  type BlockRow,
+  type DiskSpace,
+  endIfDamaged,
+  newestOf,
+  overdue,
+  RetentionClock,
+} from 'svc/store';
 
 import { sliceMs } from '../blocks/block-layout.ts';
 import { getState } from '../blocks/catalogue-schema.ts';
@@ -112,6 +119,7 @@ export class Upkeep {
         this.#leftBytes = head.samples.chunks.bytes;
         this.counts.cuts++;
       } catch (error) {
+        endIfDamaged(error);
         this.counts.failedCuts++;
         this.#nextAttempt = now() + retryAfterMs;
         log.error(
@@ -165,6 +173,7 @@ export class Upkeep {
       try {
         this.counts.compactions += (await compact(catalogue, blocks, plan, now)) ? 1 : 0;
       } catch (error) {
+        endIfDamaged(error);
         log.error(
           { event: 'metricsdb.compaction_failed', cause: messageOf(error) },
           'compaction failed; keeping source blocks',
@@ -187,6 +196,7 @@ export class Upkeep {
       try {
         this.counts.rollups += (await rollUp(catalogue, blocks, plan, now)) ? 1 : 0;
       } catch (error) {
+        endIfDamaged(error);
         log.error(
           { event: 'metricsdb.downsampling_failed', cause: messageOf(error) },
           'downsampling a metrics block failed; long queries read the full block',

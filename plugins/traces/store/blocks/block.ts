@@ -8,6 +8,7 @@ import {
   ByteWriter,
   type NewBlock,
   openBlock,
+  rowFor,
   type SectionCache,
   writeBlock,
 } from 'svc/store';
@@ -23,6 +24,7 @@ import {
 import { scopeBits, type ScopeName } from '../columns/columns.ts';
 import type { Head } from '../head/head.ts';
 import { groupSpans } from '../head/limits.ts';
+import type { BlockPosition } from './block-content.ts';
 import { sectionsPerGroup, type TraceRows, writeGroup } from './group-writer.ts';
 import { Group } from './group.ts';
 
@@ -47,7 +49,7 @@ export async function writeTraceBlock(
   folder: string,
   name: string,
   head: Head,
-  budget: Budget,
+  { budget, position }: { readonly budget: Budget; readonly position: BlockPosition },
 ): Promise<NewBlock | undefined> {
   const traces = sortedTraces(head);
   if (traces.length === 0) {
@@ -55,7 +57,8 @@ export async function writeTraceBlock(
   }
   const traceFilter = BitFilter.sized(traces.length, traceFilterBits, probes);
   traces.forEach(({ trace }) => traceFilter.add(hashOfTrace(head.traceBytes(trace))));
-  const { file, bytes } = await writeBlock(folder, name, async (block) => {
+  const description = { level: 0, ...extentOf(head, traces), replaces: [], store: position };
+  const written = await writeBlock(folder, name, async (block) => {
     const header = new ByteWriter();
     const groups = grouped(traces);
     header.uvarint(groups.length);
@@ -67,11 +70,13 @@ export async function writeTraceBlock(
       header.bytes(head.traceBytes(group[0]!.trace));
       await budget.breathe();
     }
+    // Before the sections that are counted from the end.
+    block.describe(description);
     block.section(attributeFilterOf(head).bytes, { raw: true });
     block.section(traceFilter.bytes, { raw: true });
     block.section(header.take());
   });
-  return { file, bytes, level: 0, ...extentOf(head, traces) };
+  return rowFor(written, description);
 }
 
 function sortedTraces(head: Head): TraceRows[] {
@@ -171,12 +176,15 @@ function extentOf(
     meta: JSON.stringify({
       maxStart: maxStart + 1,
       traces: traces.length,
-      ...keysOf(head),
+      ...keysOf(head.dictionary.keys()),
     } satisfies BlockMeta),
   };
 }
 
-function keysOf({ dictionary }: Head): Pick<BlockMeta, 'keys' | 'more'> {
+/** The keys of each scope, as many as the catalogue keeps. */
+export function keysOf(
+  found: Iterable<{ readonly key: string; readonly scopes: number }>,
+): Pick<BlockMeta, 'keys' | 'more'> {
   const keys: Record<ScopeName, string[]> = {
     span: [],
     resource: [],
@@ -185,7 +193,7 @@ function keysOf({ dictionary }: Head): Pick<BlockMeta, 'keys' | 'more'> {
     instrumentation: [],
   };
   let more = false;
-  for (const { key, scopes } of dictionary.keys()) {
+  for (const { key, scopes } of found) {
     for (const scope of Object.keys(scopeBits) as ScopeName[]) {
       if ((scopes & scopeBits[scope]) !== 0) {
         more ||= keys[scope].length >= maxKeysInCatalogue;
@@ -228,7 +236,13 @@ export class StoredBlock {
 
   constructor(folder: string, row: BlockRow, parts: BlockParts) {
     this.row = row;
-    this.meta = JSON.parse(row.meta) as BlockMeta;
+    // Nobody knows the names in a block that could not be described.
+    this.meta = {
+      maxStart: row.maxt,
+      traces: 0,
+      ...keysOf([]),
+      ...(JSON.parse(row.meta) as Partial<BlockMeta>),
+    };
     this.path = join(folder, row.file);
     this.#parts = parts;
     const file = this.#open();

@@ -20,11 +20,14 @@ import {
   compress,
   diskSpace,
   isDamagedBlock,
+  mendBits,
   openBlock,
   openCatalogue,
   overdue,
+  problemsOf,
   retain,
   RetentionClock,
+  rowFor,
   sectionCache,
   Unpacker,
   writeBlock,
@@ -67,7 +70,7 @@ describe('a block', () => {
     const isolated = new Set<number>();
     for (let at = 0; at < good.length; at++) {
       const bad = Buffer.from(good);
-      bad[at]! ^= 0x20;
+      bad[at]! ^= 0x21;
       const path = join(folder, 'bad');
       writeFileSync(path, bad);
       const read: string[] = [];
@@ -95,6 +98,27 @@ describe('a block', () => {
       [...isolated].sort((a, b) => a - b),
       [0, 1, 2],
     );
+  });
+
+  test('with one bit flipped loses nothing of its index, and is mended to the byte', async (t) => {
+    const folder = folderOf(t);
+    const path = join(folder, 'good');
+    await describedBlock(folder, 'good');
+    const good = readFileSync(path);
+    let read = 0;
+    for (let at = 0; at < good.length * 8; at += 5) {
+      const bad = Buffer.from(good);
+      bad[at >> 3]! ^= 1 << (at & 7);
+      writeFileSync(path, bad);
+      const block = openBlock(path);
+      read += block.flipped === undefined ? 0 : 1;
+      block.close();
+      assert.equal((await problemsOf(path)).length, 1, `bit ${at}`);
+      assert.equal(mendBits(path), true);
+      assert.ok(readFileSync(path).equals(good), `bit ${at}`);
+    }
+    assert.ok(read > 10);
+    assert.equal(mendBits(path), false);
   });
 
   test('that is cut anywhere, empty or missing is damaged', async (t) => {
@@ -224,6 +248,28 @@ async function withBlocks(
   return catalogue;
 }
 
+/** A block that says what it holds. */
+async function describedBlock(
+  folder: string,
+  name: string,
+  replaces: readonly string[] = [],
+): Promise<ReturnType<typeof rowFor>> {
+  const description = { ...row(name, 1, 99), meta: '{}', replaces, store: {} };
+  const written = await writeBlock(folder, name, (block) => {
+    block.section(Buffer.from(name));
+    block.describe(description);
+  });
+  return rowFor(written, description);
+}
+
+async function describedBlocks(folder: string): Promise<Catalogue> {
+  const catalogue = openCatalogue(join(folder, 'catalogue.db'), []);
+  for (const name of ['a', 'b']) {
+    catalogue.blocks.add(await describedBlock(catalogue.blocksFolder, name));
+  }
+  return catalogue;
+}
+
 const files = (folder: string): string[] => readdirSync(join(folder, 'blocks')).sort();
 
 describe('the catalogue of the blocks', () => {
@@ -237,7 +283,7 @@ describe('the catalogue of the blocks', () => {
     const ids = catalogue.blocks.list().map(({ id }) => id);
     const added = catalogue.blocks.add(
       { ...row('d', 0, 1), level: 1, meta: '{"k":1}' },
-      (id) => void catalogue.db.prepare('insert into series values (?)').run(id),
+      ({ id }) => void catalogue.db.prepare('insert into series values (?)').run(id),
     );
     assert.deepEqual(
       { ...added },
@@ -307,13 +353,20 @@ describe('the catalogue of the blocks', () => {
     unchanged.close();
   });
 
-  test('that is no database says so', (t) => {
-    const path = join(folderOf(t), 'catalogue.db');
-    writeFileSync(path, 'this is no database, whatever else it is'.repeat(40));
-    assert.throws(() => openCatalogue(path, []), {
-      code: 'internal',
-      message: /catalogue\.db cannot be opened/,
-    });
+  test('that is no database is set aside, three times at the most', async (t) => {
+    const folder = folderOf(t);
+    (await withBlocks(folder, ['a'])).close();
+    const path = join(folder, 'catalogue.db');
+    const log = listener();
+    for (let i = 0; i < 5; i++) {
+      writeFileSync(path, 'this is no database, whatever else it is'.repeat(40));
+      openCatalogue(path, [], { log }).close();
+    }
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.includes('damaged')),
+      ['catalogue.db.damaged-3', 'catalogue.db.damaged-4', 'catalogue.db.damaged-5'],
+    );
+    assert.match(log.said[0]!, /error: block catalogue is damaged; set it aside and rebuilt it/);
   });
 
   test('agrees with the files after a crash at any step of making a block', async (t) => {
@@ -379,19 +432,150 @@ describe('the catalogue of the blocks', () => {
     ]);
   });
 
-  test('that was lost does not take the blocks with it', async (t) => {
+  test('that was lost is made anew of blocks that say what they hold', async (t) => {
     const folder = folderOf(t);
-    (await withBlocks(folder, ['a', 'b'])).close();
-    mkdirSync(join(folder, 'away'));
-    for (const name of readdirSync(folder).filter((other) => other.startsWith('catalogue.db'))) {
-      renameSync(join(folder, name), join(folder, 'away', name));
-    }
+    const path = join(folder, 'catalogue.db');
+    const first = await describedBlocks(folder);
+    const rows = first.blocks.list();
+    first.close();
+    rmSync(path);
     const log = listener();
-    openCatalogue(join(folder, 'catalogue.db'), [], { log }).close();
-    assert.deepEqual(readdirSync(join(folder, 'blocks', 'without-catalogue')).sort(), ['a', 'b']);
-    assert.match(log.said.join(), /error: block catalogue is missing/);
-    openCatalogue(join(folder, 'catalogue.db'), [], { log }).close();
-    assert.ok(existsSync(join(folder, 'blocks', 'without-catalogue', 'a')));
+    const again = openCatalogue(path, [], { log });
+    assert.deepEqual(again.blocks.list(), rows);
+    assert.deepEqual(
+      [again.losses.list(), log.said],
+      [[], ['error: block catalogue is missing; rebuilt it from the blocks']],
+    );
+    again.close();
+  });
+
+  test('that was lost while it was made anew is made anew by the next start', async (t) => {
+    const folder = folderOf(t);
+    const path = join(folder, 'catalogue.db');
+    const first = await describedBlocks(folder);
+    const rows = first.blocks.list();
+    first.close();
+    writeFileSync(path, 'no database');
+    const content = {
+      rebuilt: () => {
+        throw new Error('killed');
+      },
+    };
+    assert.throws(() => openCatalogue(path, [], { content }), /killed/);
+    assert.equal(existsSync(path), false, 'it has no name before it is complete');
+    const again = openCatalogue(path, []);
+    assert.deepEqual(again.blocks.list(), rows);
+    again.close();
+  });
+
+  test('takes in a complete block without a row, and lets go of those that it replaces', async (t) => {
+    const folder = folderOf(t);
+    const path = join(folder, 'catalogue.db');
+    const first = await describedBlocks(folder);
+    await describedBlock(first.blocksFolder, 'merged', ['a', 'b']);
+    first.close();
+    const again = openCatalogue(path, []);
+    assert.deepEqual(
+      again.blocks.list().map(({ file }) => file),
+      ['merged'],
+    );
+    assert.deepEqual(files(folder), ['merged']);
+    again.close();
+  });
+
+  test('with a row that is not what the block says is made anew, also after a kill', async (t) => {
+    const folder = folderOf(t);
+    const path = join(folder, 'catalogue.db');
+    const first = await describedBlocks(folder);
+    const rows = first.blocks.list();
+    first.db.prepare("update blocks set maxt = maxt + 1 where file = 'a'").run();
+    first.close();
+    rmSync(`${path}.seal`);
+    const log = listener();
+    const again = openCatalogue(path, [], { log });
+    assert.deepEqual(again.blocks.list(), rows);
+    assert.match(log.said.join(), /block catalogue is damaged/);
+    again.close();
+  });
+
+  test('gives blocks of earlier versions a description, by which they outlive it', async (t) => {
+    const folder = folderOf(t);
+    const path = join(folder, 'catalogue.db');
+    const first = await withBlocks(folder, ['a', 'b']);
+    const rows = first.blocks.list();
+    first.close();
+    rmSync(`${path}.seal`);
+    openCatalogue(path, []).close();
+    assert.deepEqual(files(folder), ['a', 'a.about', 'b', 'b.about']);
+    rmSync(path);
+    const again = openCatalogue(path, []);
+    assert.deepEqual(again.blocks.list(), rows);
+    again.blocks.remove(again.blocks.list().map(({ id }) => id));
+    assert.deepEqual(files(folder), []);
+    again.close();
+  });
+
+  test('that nothing can be made of says so with every answer, until the blocks are back', async (t) => {
+    const folder = folderOf(t);
+    const path = join(folder, 'catalogue.db');
+    (await withBlocks(folder, ['a'])).close();
+    rmSync(path);
+    const without = openCatalogue(path, []);
+    const [row] = without.blocks.list();
+    assert.deepEqual([row!.file, row!.damaged], ['a', 1]);
+    assert.deepEqual(
+      without.losses.list().map(({ part, mint }) => [part, mint]),
+      [['a', -Infinity]],
+    );
+    without.close();
+    await describedBlock(join(folder, 'blocks'), 'a');
+    const again = openCatalogue(path, []);
+    assert.deepEqual(
+      [again.blocks.list().map(({ file, damaged }) => [file, damaged]), again.losses.list()],
+      [[['a', 0]], []],
+    );
+    again.close();
+  });
+
+  test('takes back blocks that an earlier version put aside', async (t) => {
+    const folder = folderOf(t);
+    const path = join(folder, 'catalogue.db');
+    const first = await describedBlocks(folder);
+    const rows = first.blocks.list();
+    first.close();
+    const shelter = join(folder, 'blocks', 'without-catalogue');
+    mkdirSync(shelter);
+    ['a', 'b'].forEach((name) => renameSync(join(folder, 'blocks', name), join(shelter, name)));
+    rmSync(path);
+    const again = openCatalogue(path, []);
+    assert.deepEqual(again.blocks.list(), rows);
+    assert.equal(existsSync(shelter), false);
+    again.close();
+  });
+
+  test('keeps losses in a file of their own; a damaged one is a loss of unknown extent', (t) => {
+    const folder = folderOf(t);
+    const path = join(folder, 'catalogue.db');
+    const first = openCatalogue(path, []);
+    first.losses.add({ part: 'x', cause: 'gone', mint: -Infinity, maxt: 5 });
+    first.close();
+    writeFileSync(path, 'no database');
+    const second = openCatalogue(path, []);
+    assert.deepEqual(second.losses.list(), [
+      { part: 'x', cause: 'gone', mint: -Infinity, maxt: 5 },
+    ]);
+    second.close();
+    const bytes = readFileSync(join(folder, 'losses.json'));
+    bytes[20]! ^= 1;
+    writeFileSync(join(folder, 'losses.json'), bytes);
+    const third = openCatalogue(path, []);
+    assert.deepEqual(
+      third.losses.list().map(({ part }) => part),
+      ['the list of losses'],
+    );
+    third.losses.forget(Infinity);
+    assert.equal(existsSync(join(folder, 'losses.json')), false);
+    third.close();
   });
 });
 

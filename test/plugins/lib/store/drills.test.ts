@@ -31,10 +31,10 @@ test(
 );
 
 test(
-  'one flipped bit anywhere in blocks and logs of the stores: every answer is right or says what it misses',
+  'one flipped bit in any file of the stores: no lie, nothing dies, the check is right, mending brings back all but lost records',
   { timeout: 300_000 },
   async () => {
-    const { ok, stores } = await flipBits({ flips: rounds(30, 90) });
+    const { ok, stores } = await flipBits({ flips: rounds(60, 500) });
     assert.equal(ok, true, JSON.stringify(stores));
   },
 );
