@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { run as flipBits } from '../../../drill/bit-flips.ts';
 import { run as crash } from '../../../drill/telemetry-crash.ts';
 import { run as diskFull } from '../../../drill/telemetry-disk-full.ts';
-import { rounds } from '../../../drill/rounds.ts';
+import { run as crashRebuild } from '../../../drill/rebuild-crash.ts';
+import { onlyInDrills, rounds } from '../../../drill/rounds.ts';
 
 test(
   'kill -9 of the whole house while metrics, logs and traces come in loses nothing that was acknowledged',
@@ -36,5 +37,13 @@ test(
   async () => {
     const { ok, stores } = await flipBits({ flips: rounds(60, 500) });
     assert.equal(ok, true, JSON.stringify(stores));
+  },
+);
+
+test(
+  'kill -9 while a catalogue is rebuilt or a store is mended loses nothing',
+  { timeout: 300_000, ...onlyInDrills },
+  async () => {
+    assert.equal((await crashRebuild({ rounds: 10 })).ok, true);
   },
 );
