@@ -4,15 +4,6 @@ export const errors = defineErrors('store', {
   disk_full: ['unavailable', 'The disk under {folder} is full.'],
   damaged_block: ['internal', 'The block {block} is damaged: {what}'],
   block_closed: ['internal', 'The block {path} is closed.'],
-  catalogue_unreadable: ['internal', 'The catalogue {path} cannot be opened: {cause}'],
-  catalogue_damaged: [
-    'unavailable',
-    'The catalogue of the store is damaged; the store rebuilds it and answers again in a moment.',
-  ],
-  catalogue_version: [
-    'unavailable',
-    'The catalogue {path} has version {found}, but this svc supports up to {max}: it was written by a newer svc.',
-  ],
   unpacked_size: ['internal', 'Compressed data holds {count} bytes where {written} were written.'],
   no_zstd: [
     'unavailable',

@@ -31,12 +31,10 @@ export function singleBit(a: number, b: number): number | undefined {
   return difference !== 0 && (difference & (difference - 1)) === 0 ? difference : undefined;
 }
 
-let table: Uint32Array | undefined;
+/** How the checksum changes with a byte that has these bits flipped, and is the last one. */
+const differenceOfByte = Uint32Array.from(
+  { length: 256 },
+  (_, value) => crc32(Uint8Array.of(value)) ^ crc32(Uint8Array.of(0)),
+);
 
-function differenceOf(byte: number): number {
-  table ??= Uint32Array.from(
-    { length: 256 },
-    (_, value) => crc32(Uint8Array.of(value)) ^ crc32(Uint8Array.of(0)),
-  );
-  return table[byte]!;
-}
+const differenceOf = (byte: number): number => differenceOfByte[byte]!;

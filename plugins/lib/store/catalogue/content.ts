@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 
-import type { BlockRow } from './block-table.ts';
-import type { BlockDescription } from './description.ts';
+import type { BlockRow } from '../blocks/block-table.ts';
+import type { BlockDescription } from '../blocks/description.ts';
 
 /** What one store keeps in its catalogue beside the rows of blocks, and how a block tells it. */
 export interface BlockContent {

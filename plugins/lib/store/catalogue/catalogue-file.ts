@@ -3,7 +3,7 @@ import { chmodSync, closeSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
 import { isSvcError, type Logger, messageOf } from 'svc/sdk';
-import { blockTableSql } from './block-table.ts';
+import { blockTableSql } from '../blocks/block-table.ts';
 import type { BlockContent } from './content.ts';
 import { errors } from './errors.ts';
 

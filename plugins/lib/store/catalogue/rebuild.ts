@@ -2,12 +2,12 @@ import { renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { messageOf } from 'svc/sdk';
-import { mendBits } from './block-file.ts';
-import { blockFilesIn } from './block-folder.ts';
-import { blockTable, type NewBlock } from './block-table.ts';
+import { mendBits } from '../blocks/block-file.ts';
+import { blockFilesIn } from '../blocks/block-folder.ts';
+import { blockTable, type NewBlock } from '../blocks/block-table.ts';
 import { type CataloguePlace, openFile } from './catalogue-file.ts';
-import { descriptionOf } from './describe-block.ts';
-import { type BlockDescription, rowFor } from './description.ts';
+import { descriptionOf } from '../blocks/describe-block.ts';
+import { type BlockDescription, rowFor } from '../blocks/description.ts';
 import { type LossTable, syncFolderNow } from './losses.ts';
 
 /** Begin of a block of which nobody knows what it holds: the earliest time there is. */

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 
 import { messageOf } from 'svc/sdk';
-import type { BlockRow } from './block-table.ts';
+import type { BlockRow } from '../blocks/block-table.ts';
 import { type CataloguePlace, isDamage, openFile } from './catalogue-file.ts';
-import { describeBeside, descriptionOf } from './describe-block.ts';
-import type { BlockDescription } from './description.ts';
+import { describeBeside, descriptionOf } from '../blocks/describe-block.ts';
+import type { BlockDescription } from '../blocks/description.ts';
 import { breakSeal } from './seal.ts';
 
 /** The last time that the catalogue noted; each version of svc does, every minute. */

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 
 import { type Logger, messageOf, type ThreadHandle } from 'svc/sdk';
 import type { WalDamage } from '../wal/wal-replay.ts';
-import { mendBits, openBlock } from './block-file.ts';
-import type { BlockRow } from './block-table.ts';
+import { mendBits, openBlock } from '../blocks/block-file.ts';
+import type { BlockRow } from '../blocks/block-table.ts';
 import type { Catalogue } from './catalogue.ts';
-import { descriptionOf } from './describe-block.ts';
+import { descriptionOf } from '../blocks/describe-block.ts';
 import { describeRow } from './examine.ts';
 import { beginning } from './rebuild.ts';
 import { asideIn } from './set-aside.ts';

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import type Database from 'better-sqlite3';
 
 import { type Logger, messageOf } from 'svc/sdk';
-import { blockFilesIn } from './block-folder.ts';
-import { type BlockTable, blockTable } from './block-table.ts';
+import { blockFilesIn } from '../blocks/block-folder.ts';
+import { type BlockTable, blockTable } from '../blocks/block-table.ts';
 import { type CataloguePlace, openFile } from './catalogue-file.ts';
 import type { BlockContent } from './content.ts';
 import { doubtOf, problemOf, sealMark, seenIn } from './examine.ts';

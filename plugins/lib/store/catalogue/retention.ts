@@ -1,7 +1,7 @@
 import { BelievedClock } from 'svc/flow';
 import type { Logger } from 'svc/sdk';
 
-import type { BlockRow } from './block-table.ts';
+import type { BlockRow } from '../blocks/block-table.ts';
 import type { Catalogue } from './catalogue.ts';
 
 export interface RetentionLimits {

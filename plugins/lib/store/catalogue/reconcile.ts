@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 import type Database from 'better-sqlite3';
 
-import { draftSuffix } from './block-file.ts';
-import { blockFilesIn, filesIn, isBlock } from './block-folder.ts';
-import type { BlockTable } from './block-table.ts';
+import { draftSuffix } from '../blocks/block-file.ts';
+import { blockFilesIn, filesIn, isBlock } from '../blocks/block-folder.ts';
+import type { BlockTable } from '../blocks/block-table.ts';
 import type { CataloguePlace } from './catalogue-file.ts';
-import { describeBeside, descriptionOf } from './describe-block.ts';
-import { aboutSuffix } from './description.ts';
+import { describeBeside, descriptionOf } from '../blocks/describe-block.ts';
+import { aboutSuffix } from '../blocks/description.ts';
 import type { LossTable } from './losses.ts';
 import { beginning, enterUnknown, knownOf, rowOf } from './rebuild.ts';
 
