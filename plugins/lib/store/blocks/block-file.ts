@@ -13,18 +13,13 @@ import {
   readIndex,
   type Section,
 } from './block-index.ts';
+import { draftSuffix } from './block-name.ts';
 import { codecs, compress, type Compressed, decompress } from './codec.ts';
 import { type BlockDescription, encodeDescription } from './description.ts';
 import { errors } from './errors.ts';
 import { type FlippedBit, flippedBit } from './flipped-bit.ts';
 import type { SectionCache } from './section-cache.ts';
 import type { Unpacker } from './unpacker.ts';
-
-/**
- * A block is written once: magic, sections one behind the other, the index of the sections, and a trailer of 16 bytes
- * (length and checksum of the index, magic). One section describes the block, so that no catalogue is needed to know it.
- */
-export const draftSuffix = '.tmp';
 
 export interface BlockWriter {
   /** Adds a section and answers its index; `raw` for what does not get smaller. */

@@ -4,6 +4,10 @@ import { ByteReader, ByteWriter } from '../bytes/bytes.ts';
 import { crc32 } from '../bytes/crc32.ts';
 import { type FlippedBit, flippedBit, singleBit } from './flipped-bit.ts';
 
+/**
+ * A block is written once: magic, sections one behind the other, the index of the sections, and a trailer of 16 bytes
+ * (length and checksum of the index, magic). One section describes the block, so that no catalogue is needed to know it.
+ */
 export const magic = Buffer.from('svcblk1\n');
 const trailerBytes = 16;
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import type Database from 'better-sqlite3';
 
-import { aboutSuffix } from './description.ts';
+import { aboutSuffix } from './block-name.ts';
 
 export interface BlockRow {
   readonly id: number;
@@ -32,6 +32,8 @@ export interface BlockTable {
    * its content is written again.
    */
   add(row: NewBlock, also?: (row: BlockRow) => void): BlockRow;
+  /** The same for a block that was there before: its file stays in any case. */
+  enter(row: NewBlock, also?: (row: BlockRow) => void): BlockRow;
   /** Takes rows away in one transaction with what `also` does, and then deletes their files. */
   remove(ids: readonly number[], also?: () => void): readonly BlockRow[];
   /** Several in, several out, in one transaction: what compaction does. */
@@ -109,17 +111,18 @@ export function blockTable(db: Database.Database, folder: string): BlockTable {
     }
   }
 
+  const enter: BlockTable['enter'] = (row, also) =>
+    db
+      .transaction(() => {
+        const added = put(row);
+        also?.(added);
+        return added;
+      })
+      .immediate();
+
   return {
-    add: (row, also) =>
-      orUnlinked([row], () =>
-        db
-          .transaction(() => {
-            const added = put(row);
-            also?.(added);
-            return added;
-          })
-          .immediate(),
-      ),
+    add: (row, also) => orUnlinked([row], () => enter(row, also)),
+    enter,
     remove(ids, also) {
       const removed = db
         .transaction(() => {

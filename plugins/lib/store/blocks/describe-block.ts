@@ -2,12 +2,8 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 import { crc32 } from '../bytes/crc32.ts';
 import { openBlock } from './block-file.ts';
-import {
-  aboutSuffix,
-  type BlockDescription,
-  decodeDescription,
-  encodeDescription,
-} from './description.ts';
+import { aboutSuffix } from './block-name.ts';
+import { type BlockDescription, decodeDescription, encodeDescription } from './description.ts';
 
 /** Describes a block that its writer did not, or whose description is damaged. A torn file counts as none. */
 export function describeBeside(path: string, description: BlockDescription): void {

@@ -14,7 +14,6 @@ export interface BlockDescription extends DescribedRow {
   readonly store: unknown;
 }
 
-export const aboutSuffix = '.about';
 const version = 1;
 
 export const encodeDescription = (description: BlockDescription): Uint8Array =>

@@ -96,7 +96,7 @@ function makeSound(place: CataloguePlace, losses: LossTable): void {
     if (blockFilesIn(folder).length > 0) {
       const { blocks } = rebuild(place, losses);
       log?.error(
-        { event: 'store.catalogue_rebuilt', folder, blocks },
+        { event: 'store.catalogue_missing', folder, blocks },
         'block catalogue is missing; rebuilt it from the blocks',
       );
     }

@@ -35,7 +35,7 @@ export function rebuild(place: CataloguePlace, losses: LossTable): { readonly bl
     for (const [file, found] of known) {
       if (found.description !== undefined && !replaced.has(file)) {
         const { description } = found;
-        blocks.add(rowOf(blocksFolder, file, description), (row) =>
+        blocks.enter(rowOf(blocksFolder, file, description), (row) =>
           content.enter?.(db, row, description),
         );
         entered++;
@@ -101,7 +101,7 @@ export function enterUnknown(
 ): void {
   const { size, mtimeMs } = statSync(join(blocksFolder, file));
   const maxt = Math.ceil(mtimeMs);
-  const row = blocks.add({ file, level: 0, mint: beginning, maxt, bytes: size, rows: 0 });
+  const row = blocks.enter({ file, level: 0, mint: beginning, maxt, bytes: size, rows: 0 });
   blocks.markDamaged(row.id, cause);
   losses.add({ part: file, cause, mint: -Infinity, maxt });
 }

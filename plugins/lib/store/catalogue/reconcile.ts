@@ -3,12 +3,11 @@ import { join } from 'node:path';
 
 import type Database from 'better-sqlite3';
 
-import { draftSuffix } from '../blocks/block-file.ts';
-import { blockFilesIn, filesIn, isBlock } from '../blocks/block-folder.ts';
+import { blockFilesIn, filesIn } from '../blocks/block-folder.ts';
+import { aboutSuffix, draftSuffix, isBlock } from '../blocks/block-name.ts';
 import type { BlockTable } from '../blocks/block-table.ts';
 import type { CataloguePlace } from './catalogue-file.ts';
 import { describeBeside, descriptionOf } from '../blocks/describe-block.ts';
-import { aboutSuffix } from '../blocks/description.ts';
 import type { LossTable } from './losses.ts';
 import { beginning, enterUnknown, knownOf, rowOf } from './rebuild.ts';
 
@@ -26,6 +25,7 @@ interface Reconciling {
  */
 export function reconcile({ place, db, blocks, losses }: Reconciling): void {
   const { blocksFolder: folder, log } = place;
+  const forget = db.prepare<[number]>('delete from blocks where id = ?');
   forgetUnknown({ place, db, blocks, losses });
   const known = new Set(blocks.list().map(({ file }) => file));
   const files = filesIn(folder);
@@ -65,16 +65,14 @@ export function reconcile({ place, db, blocks, losses }: Reconciling): void {
       remove(name);
       return;
     }
-    const told = found.description;
-    const gone = new Set(told.replaces);
-    blocks.replace(
-      blocks
-        .list()
-        .filter(({ file }) => gone.has(file))
-        .map(({ id }) => id),
-      [rowOf(folder, name, told)],
-      ([row]) => place.content.enter?.(db, row!, told),
-    );
+    const { description } = found;
+    const names = new Set(description.replaces);
+    const gone = blocks.list().filter(({ file }) => names.has(file));
+    blocks.enter(rowOf(folder, name, description), (row) => {
+      gone.forEach(({ id }) => forget.run(id));
+      place.content.enter?.(db, row, description);
+    });
+    gone.forEach(({ file }) => remove(file));
     log?.warn(
       { event: 'store.block_entered', folder, file: name },
       'entered a complete block that the catalogue did not have',
@@ -83,7 +81,10 @@ export function reconcile({ place, db, blocks, losses }: Reconciling): void {
 
   function remove(name: string): void {
     rmSync(join(folder, name), { force: true });
-    log?.info({ event: 'store.unfinished_removed', folder, name }, 'removed an unfinished block');
+    log?.info(
+      { event: 'store.unfinished_removed', folder, name },
+      'removed a block that is unfinished or was replaced',
+    );
   }
 }
 

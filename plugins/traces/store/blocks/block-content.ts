@@ -1,11 +1,6 @@
 import { type BlockContent, type BlockDescription, sectionCache } from 'svc/store';
 
-import { keysOf, StoredBlock } from './block.ts';
-
-/** Where the log continues behind a block. */
-export interface BlockPosition {
-  readonly segment?: number;
-}
+import { type BlockPosition, keysOf, StoredBlock } from './block.ts';
 
 /** How a block of traces tells what the catalogue knows of it. */
 export const blockContent: BlockContent = {

@@ -24,7 +24,6 @@ import {
 import { scopeBits, type ScopeName } from '../columns/columns.ts';
 import type { Head } from '../head/head.ts';
 import { groupSpans } from '../head/limits.ts';
-import type { BlockPosition } from './block-content.ts';
 import { sectionsPerGroup, type TraceRows, writeGroup } from './group-writer.ts';
 import { Group } from './group.ts';
 
@@ -34,6 +33,11 @@ const traceFilterBits = 16;
 const attributeFilterBits = 10;
 const probes = 7;
 const maxKeysInCatalogue = 500;
+
+/** Where the log continues behind a block. */
+export interface BlockPosition {
+  readonly segment?: number;
+}
 
 /** Metadata of a block in the catalogue, so that tag names can be listed without opening files. */
 export interface BlockMeta {

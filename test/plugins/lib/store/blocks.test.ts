@@ -382,7 +382,7 @@ describe('the catalogue of the blocks', () => {
     const log = listener();
     openCatalogue(join(folder, 'catalogue.db'), [], { log }).close();
     assert.deepEqual(files(folder), ['a'], 'after the file had its name, before it had its row');
-    assert.deepEqual(log.said, ['info: removed an unfinished block']);
+    assert.deepEqual(log.said, ['info: removed a block that is unfinished or was replaced']);
 
     const { file } = await writeBlock(blocks, 'b', (block) => void block.section(Buffer.from('b')));
     const complete = openCatalogue(join(folder, 'catalogue.db'), [], { log });
@@ -480,6 +480,26 @@ describe('the catalogue of the blocks', () => {
       ['merged'],
     );
     assert.deepEqual(files(folder), ['merged']);
+    again.close();
+  });
+
+  test('leaves a complete block where it is when it cannot be entered', async (t) => {
+    const folder = folderOf(t);
+    const path = join(folder, 'catalogue.db');
+    const first = await describedBlocks(folder);
+    await describedBlock(first.blocksFolder, 'c');
+    first.close();
+    const content = {
+      enter: () => {
+        throw new Error('no space');
+      },
+    };
+    assert.throws(() => openCatalogue(path, [], { content }), /no space/);
+    const again = openCatalogue(path, []);
+    assert.deepEqual(
+      again.blocks.list().map(({ file }) => file),
+      ['a', 'b', 'c'],
+    );
     again.close();
   });
 
