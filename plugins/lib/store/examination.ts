@@ -48,7 +48,7 @@ export function examinedStore({ damage, trouble, bounds }: StoreState): StoreDia
     return {
       verdict: 'fail',
       detail: `${damage.length === 1 ? 'a part' : `${damage.length} parts`} cannot be read: ${damage.slice(0, maxNamed).join('; ')}${more}`,
-      fix: 'answers continue without the data and say so; restore the file from a backup, and check the disk (dmesg, smartctl)',
+      fix: 'run "svc store mend", restore from a backup what stays damaged, and check the disk (dmesg, smartctl); meanwhile answers say what they lack',
     };
   }
   if (tight.length > 0) {

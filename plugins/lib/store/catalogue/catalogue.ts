@@ -26,7 +26,7 @@ export interface Catalogue {
   readonly blocksFolder: string;
   /** Where it is and what it is made of. */
   readonly place: CataloguePlace;
-  /** Why it is not what was written; the next opening makes it anew. */
+  /** Why it is not what was written; the next opening rebuilds it. */
   readonly doubt: string | undefined;
   /** Compares it with the blocks. */
   examine(): void;
@@ -45,7 +45,7 @@ export interface CatalogueOptions {
 /**
  * Opens the catalogue of one store's blocks, with whatever else its schema holds: one SQL text per
  * version, applied in order, each once. It is derived from the blocks: one that is damaged is set
- * aside, and one that is missing is made anew. Files and rows are reconciled.
+ * aside, and one that is missing is rebuilt. Files and rows are reconciled.
  */
 export function openCatalogue(
   path: string,

@@ -16,6 +16,6 @@ export interface BlockContent {
    * and will be again. Undefined if its content does not tell enough.
    */
   describe?(path: string): BlockDescription | 'derived' | undefined;
-  /** Called once the catalogue was made anew of `blocks` blocks. */
+  /** Called once the catalogue was rebuilt. */
   rebuilt?(db: Database.Database): void;
 }

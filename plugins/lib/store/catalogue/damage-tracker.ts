@@ -72,7 +72,7 @@ export class DamageTracker {
     const blocks = this.#catalogue.blocks.list().filter(({ damaged }) => damaged === 1);
     const { doubt } = this.#catalogue;
     return [
-      ...(doubt === undefined ? [] : [`the catalogue, which the next start makes anew: ${doubt}`]),
+      ...(doubt === undefined ? [] : [`the catalogue, which the next start rebuilds: ${doubt}`]),
       ...this.#catalogue.losses.list().map(({ part, cause }) => `${part}: ${cause}`),
       ...blocks.map(({ file, cause }) => `${file}: ${cause ?? 'damaged'}`),
     ];

@@ -4,7 +4,7 @@ import { errors } from './errors.ts';
 
 /**
  * Ends the thread if an error says that the catalogue is damaged while it is open. The host starts
- * the thread again, and the next opening makes the catalogue anew. Returns whether it does.
+ * the thread again, and the next opening rebuilds the catalogue. Returns whether it does.
  */
 export function endIfDamaged(error: unknown): boolean {
   const cause = isSvcError(error) ? error.cause : error;

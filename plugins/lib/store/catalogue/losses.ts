@@ -26,7 +26,7 @@ export interface Loss {
 
 /**
  * Losses of a store. In a file of their own, which there is only while there are losses: unlike the
- * catalogue it cannot be made anew.
+ * catalogue it cannot be rebuilt.
  */
 export interface LossTable {
   /** Adds a loss; a known one keeps its first description. */

@@ -21,7 +21,7 @@ export interface Known {
   readonly cause?: string;
 }
 
-/** Makes the catalogue anew of what the blocks say. It gets its name only once it is complete. */
+/** Rebuilds the catalogue from what the blocks say. It gets its name only once it is complete. */
 export function rebuild(place: CataloguePlace, losses: LossTable): { readonly blocks: number } {
   const { path, blocksFolder, content } = place;
   const draft = `${path}.new`;
