@@ -71,7 +71,7 @@ export async function bootAgent(options: AgentOptions): Promise<RunningAgent> {
     options.beforePlugins?.(registry);
     await host.start();
     const log = logs.logger('boot');
-    takeDown.add(every(5_000, 'retrying quarantined plugins', () => host.retryQuarantined(), log));
+    takeDown.add(every(1_000, 'retrying plugins', () => host.retry(), log));
     return {
       dataDir,
       registry,

@@ -84,13 +84,21 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
     address.port = await http.listen(address.hostname, address.port);
     address.listening = true;
     performance.mark('boot: listen');
-    storage.announce(address.url);
     const log = logs.logger('boot');
     const runFile = join(dataDir, 'run.json');
-    const started_at = timestamp(clock.now());
-    replaceFile(runFile, JSON.stringify({ pid: process.pid, url: address.url, started_at }));
+    const run = { pid: process.pid, url: address.url, started_at: timestamp(clock.now()) };
+    const announce = (): boolean => {
+      try {
+        storage.announce(address.url);
+        replaceFile(runFile, JSON.stringify(run));
+        return true;
+      } catch (error) {
+        log.warn({ event: 'boot.not_announced', error }, 'writing the address for commands failed');
+        return false;
+      }
+    };
     takeDown.add(() => rmSync(runFile, { force: true }));
-    takeDown.add(every(5_000, 'retrying quarantined plugins', () => host.retryQuarantined(), log));
+    takeDown.add(every(1_000, 'retrying plugins', retrying(parts, announce), log));
     const forget = () => forgetOldKeys(storage, clock.now() - day);
     takeDown.add(every(60 * minute, 'forgetting old idempotency keys', forget, log));
     watchPlugins(options, parts, began, takeDown);
@@ -130,6 +138,18 @@ async function build(options: BootOptions, takeDown: TakeDown) {
   const address = listenAddress(base.settings.get<string>('http.addr'));
   publishCore({ ...parts, watch: options.watch, address, agent: options.agent ?? [] });
   return { parts, address };
+}
+
+/** Retries plugins that are down: each in its time; all of them, and the announcement, once the disk takes writes again. */
+function retrying({ host, storage }: Parts, announce: () => boolean): () => Promise<void> {
+  let good = announce();
+  return async () => {
+    const was = good;
+    good = storage.writable() === undefined;
+    const all = good && !was;
+    void (all && announce());
+    await host.retry({ all });
+  };
 }
 
 /**

@@ -46,18 +46,29 @@ export function memoryFile(dataDir: string): HostMemory {
     },
     setQuarantine(id, entry) {
       assign(state.quarantined, id, entry);
-      save();
+      tried(save);
     },
     setActivating(id) {
       // The one before has come through.
       if (activating !== undefined && state.death?.id === activating) {
         state.death = undefined;
-        save();
+        tried(save);
       }
       activating = id;
-      mark(marker, id);
+      tried(() => mark(marker, id));
     },
   };
+}
+
+/** Writes what only a later start would miss: a disk that takes no writes keeps no plugin from starting or ending. */
+function tried(write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) {
+      throw error;
+    }
+  }
 }
 
 function recall(file: string): Remembered {

@@ -32,6 +32,10 @@ export const errors = defineErrors('host', {
     '{plugin} is quarantined after repeated errors and will be retried.',
   ],
   plugin_starting: ['unavailable', '{plugin} is starting.'],
+  plugin_retried: [
+    'unavailable',
+    '{plugin} could not start yet and will be retried; an administrator can see the reason on its plugin page.',
+  ],
   plugin_failed: [
     'unavailable',
     '{plugin} failed to start; an administrator can see the reason on its plugin page.',

@@ -137,11 +137,23 @@ export class PluginHost {
     }
   }
 
-  /** Gives quarantined plugins whose time has come another try, and forgives the proven; the boot calls it regularly. */
-  async retryQuarantined(): Promise<void> {
-    this.#quarantine.releaseProven(this.#roster.all.values());
-    const due = this.#quarantine.due().flatMap((id) => this.#roster.all.get(id) ?? []);
-    due.forEach((record) => this.#quarantine.tryAgain(record));
+  /**
+   * Gives those that are down another try when their time has come, or all at once when the ground is good again; forgives
+   * the proven. The boot calls it regularly.
+   */
+  async retry({ all = false } = {}): Promise<void> {
+    const records = [...this.#roster.all.values()];
+    this.#quarantine.releaseProven(records);
+    const until = all ? Infinity : this.#ports.clock.now();
+    const due = records.filter(({ id, retryAt }) =>
+      this.#quarantine.holds(id)
+        ? this.#quarantine.retryAt(id) <= until
+        : (retryAt ?? NaN) <= until,
+    );
+    for (const record of due) {
+      record.retryAt = undefined;
+      this.#quarantine.tryAgain(record);
+    }
     if (due.length > 0) {
       await this.#reconciling.request();
     }

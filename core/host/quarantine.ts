@@ -6,9 +6,8 @@ const strikesToQuarantine = 3;
 const strikeWindowMs = 10_000;
 const firstRetryMs = 30_000;
 const longestRetryMs = 15 * 60_000;
-const maxRetries = 5;
 
-/** Three errors within ten seconds put a plugin out of service; it is tried again, ever later, five times. */
+/** Three errors within ten seconds put a plugin out of service; it is tried again, ever later, at least each quarter of an hour. */
 export class Quarantine {
   readonly #memory: HostMemory;
   readonly #clock: Clock;
@@ -38,7 +37,7 @@ export class Quarantine {
       since: this.#clock.now(),
       cause,
       attempts: attempts + 1,
-      retryAt: attempts < maxRetries ? this.#clock.now() + wait : undefined,
+      retryAt: this.#clock.now() + wait,
       errors: record.strikes,
     };
     this.#memory.setQuarantine(record.id, entry);
@@ -54,20 +53,17 @@ export class Quarantine {
     return this.#memory.quarantined().has(id) && !this.#probation.has(id);
   }
 
+  /** When a plugin may be tried again; an entry of an earlier version may hold no time. */
+  retryAt(id: string): number {
+    return this.of(id)?.retryAt ?? 0;
+  }
+
   tryAgain(record: PluginRecord): void {
     record.strikes = [];
     record.stale = true;
-    this.#probation.add(record.id);
-  }
-
-  /** Ids whose time for another try has come. */
-  due(): readonly string[] {
-    const now = this.#clock.now();
-    return [...this.#memory.quarantined()]
-      .filter(
-        ([id, entry]) => this.holds(id) && entry.retryAt !== undefined && entry.retryAt <= now,
-      )
-      .map(([id]) => id);
+    if (this.of(record.id)) {
+      this.#probation.add(record.id);
+    }
   }
 
   /** Clears the past of a plugin that was changed, reloaded by hand, or has behaved since. */

@@ -7,7 +7,7 @@ import {
   type Registry,
   withPin,
 } from '../registry/index.ts';
-import { messageOf, type PluginDefinition, type PluginManifest } from '../sdk/index.ts';
+import { isSvcError, messageOf, type PluginDefinition, type PluginManifest } from '../sdk/index.ts';
 import { activate, type Activated, within } from './activate.ts';
 import { checkContributions } from './context/extension-point.ts';
 import type { Schemas } from './folder/schemas.ts';
@@ -91,15 +91,22 @@ export async function raise(
       ...leftovers.map((failure) => `and ${failure.label} could not be undone: ${failure.cause}`),
     ].join('; ');
     const kept = previous ? `; generation ${previous.generation.number} keeps running` : '';
+    // One that is tried again and again says it once.
     ports
       .log('host')
-      .warn(
+      [record.cause === cause ? 'debug' : 'warn'](
         { event: 'host.plugin_failed', plugin: manifest.id, stage: watch.stage, error },
         `starting ${manifest.id} failed: ${cause}${kept}`,
       );
-    return { attempt: watch.attempt(generation.number, false, cause), compiled, draft: undefined };
+    const attempt = watch.attempt(generation.number, false, cause);
+    return { attempt: { ...attempt, passing: mayPass(error) }, compiled, draft: undefined };
   }
 }
+
+/** True for what neither code nor data of the plugin has to change for: a call of the system that failed, or a part that is not available. */
+const mayPass = (error: unknown): boolean =>
+  (isSvcError(error) && error.code === 'unavailable') ||
+  (error instanceof Error && ('syscall' in error || mayPass(error.cause)));
 
 function createGeneration(manifest: PluginManifest, number: number, host: Raising): Generation {
   const generation: Generation = new Generation(

@@ -175,7 +175,8 @@ export class Reconciler {
       isPack(record) && record.manifest?.entry !== undefined
         ? packLoaderIn(this.#ports.registry.current)
         : undefined;
-    if (!old) {
+    // One that is tried again stays what it is until it serves.
+    if (!old && record.state !== 'failed') {
       record.enter('loading');
     }
     const { attempt, compiled, draft } = await raise(record, record.manifest!, this.#raising);

@@ -37,6 +37,8 @@ export interface Attempt {
   readonly ok: boolean;
   readonly stage: Stage | undefined;
   readonly cause: string | undefined;
+  /** True if it failed for something that may pass: a full disk, a file that could not be opened, a service that did not answer. */
+  readonly passing?: boolean;
   /** Milliseconds spent in each stage. */
   readonly timings: Readonly<Partial<Record<Stage, number>>>;
 }
@@ -48,6 +50,8 @@ interface Strike {
 }
 
 const keptStrikes = 20;
+const firstRetryMs = 1_000;
+const longestRetryMs = 60_000;
 
 /** State of one plugin as the host knows it, since when, and why. */
 export class PluginRecord {
@@ -63,6 +67,9 @@ export class PluginRecord {
   /** Draft served by the current snapshot. */
   draft: Draft | undefined;
   lastAttempt: Attempt | undefined;
+  /** When it is tried again, if what it failed for may pass. */
+  retryAt: number | undefined;
+  #passing = 0;
   generations = 0;
   /** Wants a new generation: its files changed, or somebody asked. Taken back when an attempt begins, so that a wish that comes during it stays. */
   stale = true;
@@ -98,6 +105,11 @@ export class PluginRecord {
   /** A failed generation never takes down the one that serves: the state stays, the attempt tells. */
   attempted(attempt: Attempt): void {
     this.lastAttempt = attempt;
+    const isRetried = attempt.passing === true && !this.draft;
+    this.retryAt = isRetried
+      ? this.#clock.now() + Math.min(firstRetryMs * 2 ** this.#passing, longestRetryMs)
+      : undefined;
+    this.#passing = isRetried ? this.#passing + 1 : 0;
     if (this.draft) {
       this.enter('active');
     } else {

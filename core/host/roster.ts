@@ -99,19 +99,18 @@ function outagesOf(
   quarantine: QuarantineEntry | undefined,
   clock: Clock,
 ): readonly Outage[] {
-  const retryAt = quarantine?.retryAt;
+  const retryAt = quarantine?.retryAt ?? record.retryAt;
   const seconds =
     retryAt === undefined
       ? usualRetrySeconds
       : Math.max(1, Math.ceil((retryAt - clock.now()) / 1000));
-  const retryAfterSeconds = record.state === 'quarantined' ? seconds : usualRetrySeconds;
-  const error = outageError(record, retryAfterSeconds);
+  const error = outageError(record, seconds);
   return (record.manifest?.mounts ?? []).map((mount) => ({ pluginId: record.id, mount, error }));
 }
 
 /** Causes may hold internals of the plugin; callers get them only where the host wrote them. */
 function outageError(
-  { state, cause = 'waits for a service', manifest, id }: PluginRecord,
+  { state, cause = 'waits for a service', manifest, id, retryAt }: PluginRecord,
   retryAfterSeconds: number,
 ): () => SvcError {
   const plugin = manifest?.title ?? id;
@@ -125,10 +124,13 @@ function outageError(
       return () => errors.plugin_off({ plugin }, extras);
     case 'quarantined':
       return () => errors.plugin_quarantined({ plugin }, extras);
+    // Active, and still without a generation: it is being raised.
+    case 'active':
     case 'discovered':
     case 'loading':
       return () => errors.plugin_starting({ plugin }, extras);
     default:
-      return () => errors.plugin_failed({ plugin }, extras);
+      return () =>
+        errors[retryAt === undefined ? 'plugin_failed' : 'plugin_retried']({ plugin }, extras);
   }
 }

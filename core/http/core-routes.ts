@@ -59,10 +59,9 @@ export function coreRoutes({ readiness, metrics }: CorePorts): readonly RouteDec
         const parts = await readiness();
         const unfit = parts.filter((part) => !part.ok);
         if (unfit.length > 0) {
-          const details = unfit.map(({ part, detail }) => ({
-            path: `/${part}`,
-            message: detail ?? 'is not ready',
-          }));
+          const details = parts
+            .filter(({ ok, degraded }) => !ok || degraded)
+            .map(({ part, detail = 'is not ready' }) => ({ path: `/${part}`, message: detail }));
           throw errors.not_ready(
             { parts: unfit.map((part) => part.part).join(', ') },
             { details, retryAfterSeconds: 5 },

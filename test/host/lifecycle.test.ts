@@ -260,10 +260,10 @@ describe('a house of plugins', () => {
     assert.match(report.cause!, /repeated errors, last in every 1 ms: poll: boom/);
     assert.equal(report.strikes.length, 3);
     assert.equal(house.registry.current.outages[0]?.error().retryAfterSeconds, 30);
-    await house.host.retryQuarantined();
+    await house.host.retry();
     assert.equal(house.host.explain('shaky').state, 'quarantined', 'not before its time');
     house.clock.time += 30_000;
-    await house.host.retryQuarantined();
+    await house.host.retry();
     assert.equal(house.host.explain('shaky').generation, 2, 'half open: it serves again');
     while (house.host.explain('shaky').state !== 'quarantined') {
       await pause(2);
@@ -275,6 +275,46 @@ describe('a house of plugins', () => {
     );
     await house.host.reload('shaky');
     assert.equal(house.memory.quarantined().size, 0, 'a reload by hand forgets the past');
+  });
+
+  test('tries again what failed for a full disk, ever later, and at once when the disk is good; what nothing but a change can mend waits', async (t) => {
+    const house = testHouse(t);
+    const world = globalThis as Record<string, unknown>;
+    world['svcFull'] = true;
+    t.after(() => delete world['svcFull']);
+    house.plugin(
+      'cellar',
+      { ...provides('cellar.store'), mounts: ['/api/v1/cellar'] },
+      {
+        'index.ts': activating(
+          `if ((globalThis as any).svcFull) throw new Error('its log', { cause: Object.assign(new Error('ENOSPC: no space left'), { syscall: 'write' }) }); ctx.services.provide(sdk.defineService('cellar.store'), () => ({}));`,
+        ),
+      },
+    );
+    house.plugin('user', { ...entry, ...requires('cellar.store') }, { 'index.ts': activating('') });
+    house.plugin('wrong', entry, { 'index.ts': activating(`throw new Error('no luck');`) });
+    const stands = (): readonly string[] =>
+      house.host.list().map(({ state, lastAttempt }) => `${state} ${lastAttempt?.generation ?? 0}`);
+    await house.host.start();
+    assert.deepEqual(stands(), ['failed 1', 'blocked 0', 'failed 1']);
+    assert.match(
+      house.registry.current.outages[0]!.error().message,
+      /cellar could not start yet and will be retried/,
+    );
+
+    await house.host.retry();
+    assert.deepEqual(stands(), ['failed 1', 'blocked 0', 'failed 1'], 'not before its time');
+    house.clock.time += 1_000;
+    await house.host.retry();
+    assert.deepEqual(stands(), ['failed 2', 'blocked 0', 'failed 1']);
+    house.clock.time += 1_000;
+    await house.host.retry();
+    assert.deepEqual(stands(), ['failed 2', 'blocked 0', 'failed 1'], 'the wait has doubled');
+    world['svcFull'] = false;
+    await house.host.retry({ all: true });
+    assert.deepEqual(stands(), ['active 3', 'active 1', 'failed 1']);
+    await house.host.retry({ all: true });
+    assert.deepEqual(stands(), ['active 3', 'active 1', 'failed 1'], 'and is left alone');
   });
 
   test('drops extension point contributions with their plugin and tells the owner', async (t) => {
