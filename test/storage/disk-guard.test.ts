@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -133,21 +133,40 @@ test('a disk that is full ends writing at once, trims, and gives the ballast up'
     await guard.stop();
   }));
 
-test('after an input/output error nothing is written until the next start, however much space there is', () =>
+test('after an input/output error nothing is written until the disk stores a probe and the log, and damage stays', () =>
   inFolder(async (dir) => {
+    let trims = 0;
     const guard = await DiskGuard.open(
       dir,
       { readOnlyBelowBytes: 0, ballastBytes: 0, everyMs: 3_600_000 },
       silent,
-      async () => {},
+      async () => {
+        trims += 1;
+        if (trims === 1) {
+          throw new Error('SQLITE_IOERR_FSYNC');
+        }
+      },
     );
     guard.report('SQLITE_IOERR_FSYNC');
     assert.match(
       guard.refusal!,
-      /SQLite reported SQLITE_IOERR_FSYNC: check the disk, then start svc again/,
+      /SQLite reported SQLITE_IOERR_FSYNC: check the disk, writes resume by themselves once it works/,
     );
+    // A folder in its place, so that the probe cannot be stored.
+    mkdirSync(join(dir, 'probe'));
     await guard.check();
-    assert.match(guard.refusal!, /SQLITE_IOERR_FSYNC/);
+    assert.equal(trims, 0);
+    rmSync(join(dir, 'probe'), { recursive: true });
+    await guard.check();
+    assert.match(guard.refusal!, /SQLITE_IOERR_FSYNC/, 'the log could not be stored');
+    await guard.check();
+    assert.equal(guard.refusal, undefined);
+    assert.ok(!existsSync(join(dir, 'probe')));
+
+    guard.report('SQLITE_IOERR_READ');
+    guard.report('SQLITE_CORRUPT');
+    await guard.check();
+    assert.match(guard.refusal!, /SQLITE_CORRUPT: check the disk, then start svc again/);
     await guard.stop();
   }));
 

@@ -45,7 +45,8 @@ export class DiskGuard {
   #timer: NodeJS.Timeout | undefined;
   #refusal: string | undefined;
   #warning: string | undefined;
-  #broken = false;
+  /** What SQLite reported: a disk that fails may work again, a damaged file does not. */
+  #broken: 'disk' | 'file' | undefined;
   #looking: Promise<void> | undefined;
   #stopped = false;
 
@@ -97,9 +98,17 @@ export class DiskGuard {
           'trimming the database log on the full disk failed; retrying until there is space',
         ),
       );
-    } else if (/^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(code) && !this.#broken) {
-      this.#broken = true;
-      this.#refusal = `the data folder ${this.#dataDir} is read-only because SQLite reported ${code}: check the disk, then start svc again; "svc backup restore" restores a backup`;
+    } else if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) {
+      this.#break('file', code, 'then start svc again; "svc backup restore" restores a backup');
+    } else if (code.startsWith('SQLITE_IOERR')) {
+      this.#break('disk', code, 'writes resume by themselves once it works');
+    }
+  }
+
+  #break(broken: 'disk' | 'file', code: string, remedy: string): void {
+    if (this.#broken !== broken && this.#broken !== 'file') {
+      this.#broken = broken;
+      this.#refusal = `the data folder ${this.#dataDir} is read-only because SQLite reported ${code}: check the disk, ${remedy}`;
       this.#log.error({ event: 'storage.damaged', dataDir: this.#dataDir, code }, this.#refusal);
     }
   }
@@ -133,6 +142,9 @@ export class DiskGuard {
       free < lowBelowBytes || bavail < blocks / 10
         ? `${inMebibytes(free)} free under ${this.#dataDir}`
         : undefined;
+    if (this.#broken === 'disk' && !this.#stopped) {
+      await this.#mend();
+    }
     if (this.#broken || this.#stopped) {
       return;
     }
@@ -154,17 +166,34 @@ export class DiskGuard {
     await this.#trim();
   }
 
+  /**
+   * Takes writes again after an input/output error, once the disk stores a probe and all of the log is in the file: SQLite
+   * has acknowledged nothing that the disk did not, and writes again what a failed sync may have lost.
+   */
+  async #mend(): Promise<void> {
+    const probe = new Reserve(join(this.#dataDir, 'probe'), 4_096);
+    await probe.write(() => true);
+    probe.giveUp();
+    await this.#trim();
+    // A read may have met damage meanwhile.
+    if ((this.#broken as string) !== 'file') {
+      this.#broken = undefined;
+      this.#resume('data folder works again; writes resumed');
+    }
+  }
+
   /** The ballast is also the proof: space that can be set aside or filled can be written to. */
   async #leaveReadOnly(): Promise<void> {
     const wanted = (): boolean => !this.#stopped;
     if ((await this.#ballast.allocate()) || (await this.#ballast.write(wanted))) {
       await this.#layStartReserve(wanted);
-      this.#refusal = undefined;
-      this.#log.info(
-        { event: 'storage.writable_again', dataDir: this.#dataDir },
-        'data folder has free space again; writes resumed',
-      );
+      this.#resume('data folder has free space again; writes resumed');
     }
+  }
+
+  #resume(sentence: string): void {
+    this.#refusal = undefined;
+    this.#log.info({ event: 'storage.writable_again', dataDir: this.#dataDir }, sentence);
   }
 
   /** A ballast that has to be written waits until the disk fills: most disks never do, and each start would write it. */

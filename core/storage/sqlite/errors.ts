@@ -21,7 +21,7 @@ export const errors = defineErrors('storage', {
   ],
   sqlite_io: [
     'unavailable',
-    'The disk reported an input/output error: nothing was written. Check the disk, then start svc again.',
+    'The disk reported an input/output error: nothing was written. Check the disk; writes resume by themselves once it works.',
   ],
   sqlite_damaged: [
     'unavailable',
