@@ -6,7 +6,7 @@ import type { StoreName } from '../queries/back-end.ts';
 /** Figures of one evaluation cycle. */
 export interface CycleFigures {
   readonly startedAt: number;
-  /** Time spent in evaluations; concurrent ones are counted once each. */
+  /** Time during which rules were evaluated, several at once or one. */
   readonly durationMs: number;
   readonly rulesEvaluated: number;
   readonly rulesFailed: number;
@@ -37,6 +37,8 @@ export class EvaluatorCounters {
   readonly #incidents;
   readonly #instances;
   readonly #seriesLost;
+  #atWork = 0;
+  #since = 0;
   #running: CycleFigures | undefined;
   #last: CycleFigures | undefined;
 
@@ -84,15 +86,26 @@ export class EvaluatorCounters {
     }
   }
 
+  /** An evaluation begins, and ends, at a monotonic time. */
+  begin(at: number): void {
+    this.#since = this.#atWork === 0 ? at : this.#since;
+    this.#atWork += 1;
+  }
+
+  end(at: number): void {
+    this.#atWork -= 1;
+    this.#add({ durationMs: this.#atWork === 0 ? at - this.#since : 0 });
+  }
+
   evaluated(store: StoreName | 'self', ms: number, series: number): void {
     this.#time(store, ms);
-    this.#add({ rulesEvaluated: 1, durationMs: ms, seriesSeen: series });
+    this.#add({ rulesEvaluated: 1, seriesSeen: series });
   }
 
   failed(store: StoreName, ms: number): void {
     this.#time(store, ms);
     this.#errors.add(1, { store });
-    this.#add({ rulesEvaluated: 1, rulesFailed: 1, durationMs: ms });
+    this.#add({ rulesEvaluated: 1, rulesFailed: 1 });
   }
 
   missed(slots: number): void {

@@ -6,7 +6,7 @@ import { messageOf, type PluginContext } from 'svc/sdk';
 import type { GateInputs } from '../incident/gates/review.ts';
 import type { Ledger } from '../incident/ledger/ledger.ts';
 import type { Stale } from '../instance/stale-instances.ts';
-import { BackEnd, type StoreName, type Within } from '../queries/back-end.ts';
+import { type Ask, BackEnd, type StoreName, type Within } from '../queries/back-end.ts';
 import type { Delays } from '../queries/delays.ts';
 import { askLogs, askMetrics, withinScope } from '../queries/stores.ts';
 import type { Pace } from '../rule/pace.ts';
@@ -49,7 +49,7 @@ export class Evaluation {
     this.#parts = parts;
     const counters = new EvaluatorCounters(ctx.metrics);
     const within = withinScope(scope);
-    const backEnds = backEndsOf(ctx, within);
+    const backEnds = backEndsOf(ctx, within, delays);
     const alerts = new AlertSeries({
       within,
       log,
@@ -106,8 +106,11 @@ export class Evaluation {
         );
     });
     scope.interval('count incidents', measureMs, () => this.#counters.measure(ledger));
-    const metrics = services.maybe(MetricsQueries);
-    scope.interval('learn how late samples are', delaysMs, () => delays.learn(metrics, log));
+    const stores = { metrics: services.maybe(MetricsQueries), logs: services.maybe(LogQueries) };
+    const learn = (): Promise<void> => delays.learn(stores, log);
+    // Not awaited: a store that hangs must not keep alerts from starting.
+    scope.task('learn how late samples are', learn);
+    scope.interval('learn how late samples are', delaysMs, learn);
   }
 
   /**
@@ -130,12 +133,15 @@ export class Evaluation {
 function backEndsOf(
   { clock, services }: PluginContext,
   within: Within,
+  { graceOf }: Delays,
 ): ReadonlyMap<StoreName, BackEnd> {
   const monotonic = (): number => clock.monotonic();
   const metrics = askMetrics(services.maybe(MetricsQueries));
   const logs = askLogs(services.maybe(LogQueries));
+  const backEnd = (name: StoreName, ask: Ask): BackEnd =>
+    new BackEnd({ name, ask, within, monotonic, graceMs: () => graceOf(name) });
   return new Map([
-    ['metrics', new BackEnd({ name: 'metrics', ask: metrics, within, monotonic })],
-    ['logs', new BackEnd({ name: 'logs', ask: logs, within, monotonic })],
+    ['metrics', backEnd('metrics', metrics)],
+    ['logs', backEnd('logs', logs)],
   ]);
 }

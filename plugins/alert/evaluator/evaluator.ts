@@ -39,6 +39,8 @@ export interface EvaluatorParts {
 }
 
 const longestMs = 10_000;
+/** Part of its interval that a rule may wait for its store, so that it is done when its next slot comes. */
+const waitingPart = 0.8;
 /** Time limit of follow-up queries of an evaluation. */
 const againMs = 2_000;
 
@@ -151,6 +153,8 @@ export class Evaluator {
     const evaluating = this.#due(now).map(([slot, rules]) =>
       this.#own('evaluate rules', this.#evaluateSlot(slot, rules)),
     );
+    // Not awaited: a store that hangs holds up only what asks it.
+    this.#parts.backEnds.forEach((backEnd) => void backEnd.check(now));
     await Promise.all([sweeping, ...evaluating, this.#beat(now)]);
     alerts.refresh(now);
     await alerts.settled();
@@ -201,15 +205,18 @@ export class Evaluator {
       ...plan.legs,
       ...measuresToAsk(plan, this.#parts.ledger.instances.get(rule.id)),
     ]);
-    const timeoutMs = Math.min(longestMs, ...asked.map(({ intervalMs }) => intervalMs));
+    const shortestMs = Math.min(...asked.map(({ intervalMs }) => intervalMs));
+    const timeoutMs = Math.min(longestMs, shortestMs * waitingPart);
     const replyTo = askTogether(legs, backEnds, (store) => slot - delayOf(store), timeoutMs);
+    const { clock, counters } = this.#parts;
+    counters.begin(clock.monotonic());
     await Promise.all(
       rules.map((scheduled) =>
         this.#ownRules.includes(scheduled)
           ? this.#evaluateOwn(scheduled, slot)
           : this.#evaluate(scheduled, slot, replyTo),
       ),
-    );
+    ).finally(() => counters.end(clock.monotonic()));
   }
 
   async #evaluate(

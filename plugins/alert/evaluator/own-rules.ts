@@ -43,10 +43,8 @@ export const unwritten: Omit<Rule, 'id' | 'rule_key' | 'name' | 'severity'> = {
   updated_at: '1970-01-01T00:00:00.000Z',
 };
 
-/** Rounds in a row that a back end may leave without an answer. */
-const maxFailures = 3;
-/** Many rounds go by in a moment; a store that is opened when svc starts may need longer than that, and has not failed. */
-const downMs = 60_000;
+/** A store that fails is told soon, and that it is back: its state costs nothing to look at. */
+const everySeconds = 2;
 
 const storeDown = ownRule(
   {
@@ -54,12 +52,13 @@ const storeDown = ownRule(
     rule_key: 'alert_back_end_down',
     name: 'A store that alert rules ask does not answer',
     severity: 'critical',
+    interval_seconds: everySeconds,
   },
-  { threshold: maxFailures, forMs: downMs },
+  { threshold: 0, forMs: 0 },
   {
     *found({ backEnds }) {
-      for (const { name, failures } of backEnds) {
-        if (failures >= maxFailures) {
+      for (const { name, failures, isDown } of backEnds) {
+        if (isDown) {
           yield [name, failures];
         }
       }
@@ -108,7 +107,7 @@ interface OwnParts {
 }
 
 function ownRule(
-  named: Pick<Rule, 'id' | 'rule_key' | 'name' | 'severity'>,
+  named: Pick<Rule, 'id' | 'rule_key' | 'name' | 'severity'> & Partial<Rule>,
   bounds: Pick<Plan['legs'][number], 'threshold' | 'forMs'>,
   { found, summary }: OwnParts,
 ): OwnRule {

@@ -160,7 +160,7 @@ export const RuntimeInfo = Type.Object({
   rules_enabled: Type.Integer(),
   last_cycle: Type.Object({
     started_at: orNull(Timestamp),
-    duration_ms: Type.Number({ description: 'Total time of evaluations' }),
+    duration_ms: Type.Number({ description: 'Time during which rules were evaluated' }),
     rules_evaluated: Type.Integer(),
     rules_failed: Type.Integer(),
     series_seen: Type.Integer(),

@@ -3,6 +3,7 @@ import { isSvcError, messageOf, type SvcError } from 'svc/sdk';
 
 import type { Leg } from '../rule/rule.ts';
 import { errors as alertErrors } from './errors.ts';
+import { Pulse } from './pulse.ts';
 
 export type StoreName = 'metrics' | 'logs';
 
@@ -24,6 +25,8 @@ export interface BackEndParts {
   /** Rejects at the deadline whatever becomes of the work, and aborts its signal. */
   readonly within: Within;
   readonly monotonic: () => number;
+  /** Time for which it may fail before that is told; by default that of a store of svc, which may take so long to open. */
+  readonly graceMs?: () => number;
 }
 
 export type Within = <T>(
@@ -41,6 +44,10 @@ const batchMs = 2_000;
 const maxInBatch = 500;
 const fewInBatch = 16;
 const slowMs = 250;
+const probeMs = 2_000;
+/** Answered by any store, whatever is in it. */
+const probeQuery = 'vector(1)';
+const openingMs = 60_000;
 /** Max slow queries remembered. */
 const maxSlow = 10_000;
 
@@ -53,32 +60,52 @@ export class BackEnd {
   readonly #quick = new Lane(4);
   readonly #slow = new Lane(2);
   readonly #slowQueries = new Set<string>();
-  #failures = 0;
-  #lastError: string | undefined;
+  readonly #pulse: Pulse;
 
   constructor(parts: BackEndParts) {
     this.#parts = parts;
+    this.#pulse = new Pulse(parts.monotonic);
   }
 
   get name(): StoreName {
     return this.#parts.name;
   }
 
-  /** Rounds in a row in which nothing was answered because of the store itself. */
+  /** Rounds or probes in a row in which nothing was answered because of the store itself. */
   get failures(): number {
-    return this.#failures;
+    return this.#pulse.failures;
   }
 
   get lastError(): string | undefined {
-    return this.#lastError;
+    return this.#pulse.error;
   }
 
-  /** A promise for each query, kept within the deadline and never rejected; each as soon as its own answer is there. */
+  /** Returns whether it has failed for longer than it may. */
+  get isDown(): boolean {
+    return this.#pulse.isDownFor(this.#parts.graceMs?.() ?? openingMs);
+  }
+
+  /** Asks a store that gives no sign whether it answers at all; called every second. */
+  async check(time: number): Promise<void> {
+    await this.#pulse.probe(async () => {
+      const answer = await this.#alone(probeQuery, time, probeMs);
+      return answer instanceof Error && isFaultOfStore(answer) ? messageOf(answer) : undefined;
+    });
+  }
+
+  /**
+   * A promise for each query, kept within the deadline and never rejected; each as soon as its own answer is there. None is
+   * asked of a store that is silent: each would hold its rule up until the deadline.
+   */
   round(
     queries: readonly string[],
     time: number,
     timeoutMs: number,
   ): ReadonlyMap<string, Promise<Asked>> {
+    if (this.#pulse.isSilent) {
+      const error = alertErrors.silent({ store: this.name, cause: this.lastError ?? 'no answer' });
+      return new Map(queries.map((query) => [query, Promise.resolve({ answer: error, ms: 0 })]));
+    }
     const round: Round = {
       time,
       until: this.#parts.monotonic() + timeoutMs,
@@ -115,6 +142,7 @@ export class BackEnd {
         settle(() => asError(error));
         return;
       }
+      this.#pulse.doubt();
       // One of them is slow, or all are on a busy machine: smaller batches find out.
       const parts = queries.length > fewInBatch ? partsOf(queries, fewInBatch) : [];
       for (const part of parts) {
@@ -161,11 +189,9 @@ export class BackEnd {
   #judge(answers: readonly Asked[]): void {
     const errors = answers.flatMap(({ answer }) => (answer instanceof Error ? [answer] : []));
     if (errors.length < answers.length || errors.some((error) => !isFaultOfStore(error))) {
-      this.#failures = 0;
-      this.#lastError = undefined;
+      this.#pulse.answered();
     } else if (answers.length > 0) {
-      this.#failures += 1;
-      this.#lastError = messageOf(errors[0]);
+      this.#pulse.failed(messageOf(errors[0]));
     }
   }
 }

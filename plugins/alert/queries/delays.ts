@@ -1,3 +1,4 @@
+import type { LogQueries } from 'svc/contracts/logs';
 import type { MetricsQueries } from 'svc/contracts/metricsdb';
 import { type Handle, messageOf, type PluginContext } from 'svc/sdk';
 
@@ -6,23 +7,37 @@ import type { StoreName } from './back-end.ts';
 /** Delay of logs, and of an external server, until they have the data of a slot. */
 const logsMs = 10_000;
 const remoteMs = 30_000;
+/** Time for which a store may fail before that is told: one of svc may be opening, with a log to read. */
+const openingMs = 60_000;
+const externalMs = 10_000;
 
-/** Delays until the samples of a slot are available. */
+type Stores = Readonly<Record<StoreName, Handle<Pick<MetricsQueries | LogQueries, 'status'>>>>;
+
+/** Delays until the samples of a slot are available, and until a store that fails is told. */
 export class Delays {
-  #metricsMs = 0;
+  readonly #drivers = new Map<StoreName, string>();
 
-  readonly of = (store: StoreName): number => (store === 'metrics' ? this.#metricsMs : logsMs);
+  readonly of = (store: StoreName): number => {
+    const isOwn = (this.#drivers.get(store) ?? 'embedded') === 'embedded';
+    return store === 'logs' ? logsMs : isOwn ? 0 : remoteMs;
+  };
 
-  /** Asks the metrics store where it is; while it does not answer, its last answer counts. */
-  async learn(metrics: Handle<MetricsQueries>, log: PluginContext['log']): Promise<void> {
-    try {
-      const { driver } = await metrics.get().status();
-      this.#metricsMs = driver === 'embedded' ? 0 : remoteMs;
-    } catch (error) {
-      log.debug(
-        { cause: messageOf(error) },
-        'reading the metrics store driver failed; keeping the last known delay',
-      );
-    }
+  readonly graceOf = (store: StoreName): number =>
+    this.#drivers.get(store) === 'remote' ? externalMs : openingMs;
+
+  /** Asks the stores where they are; while one does not answer, its last answer counts. */
+  async learn(stores: Stores, log: PluginContext['log']): Promise<void> {
+    await Promise.all(
+      (['metrics', 'logs'] as const).map(async (store) => {
+        try {
+          this.#drivers.set(store, (await stores[store].get().status()).driver);
+        } catch (error) {
+          log.debug(
+            { cause: messageOf(error), store },
+            'reading the driver of a store failed; keeping the last known delay',
+          );
+        }
+      }),
+    );
   }
 }

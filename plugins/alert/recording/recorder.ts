@@ -11,6 +11,7 @@ export interface RecorderParts {
   readonly backEnd: Pick<BackEnd, 'round'>;
   readonly store: Handle<Pick<MetricsIngest, 'write'>>;
   readonly now: () => number;
+  readonly monotonic: () => number;
   readonly intervalMs: () => number;
   /** Returns the delay until the samples of a slot are available. */
   readonly delayMs: () => number;
@@ -30,6 +31,8 @@ interface Group {
 }
 
 const longestMs = 10_000;
+/** Part of its interval that all queries of a group may take together. */
+const waitingPart = 0.8;
 const maxInWrite = 5_000;
 
 /** Evaluates recording rules, the rules of a group in their order, and writes what they answer to the metrics store. */
@@ -94,9 +97,11 @@ export class Recorder {
 
   async #evaluate(group: Group, slot: number, intervalMs: number): Promise<void> {
     group.running = true;
+    const { monotonic } = this.#parts;
+    const until = monotonic() + intervalMs * waitingPart;
     try {
       for (const batch of batchesOf(group.recordings)) {
-        await this.#evaluateBatch(batch, slot, Math.min(longestMs, intervalMs));
+        await this.#evaluateBatch(batch, slot, Math.min(longestMs, until - monotonic()));
       }
     } finally {
       group.running = false;

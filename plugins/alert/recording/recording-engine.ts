@@ -15,20 +15,23 @@ const tickMs = 1_000;
 /** Recording rules, from their routes to the series that they write; begins with `start`. */
 export class RecordingEngine {
   readonly #ctx: PluginContext;
+  readonly #backEnd: BackEnd;
   readonly #recorder: Recorder;
   readonly recordings: Recordings;
 
   constructor(ctx: PluginContext, delays: Delays) {
     const { clock, services, settings, scope } = ctx;
     this.#ctx = ctx;
+    // Lanes of its own: alert rules do not wait for what is recorded.
+    this.#backEnd = new BackEnd({
+      name: 'metrics',
+      ask: askMetrics(services.maybe(MetricsQueries)),
+      within: withinScope(scope),
+      monotonic: () => clock.monotonic(),
+    });
     this.#recorder = new Recorder({
-      // Lanes of its own: alert rules do not wait for what is recorded.
-      backEnd: new BackEnd({
-        name: 'metrics',
-        ask: askMetrics(services.maybe(MetricsQueries)),
-        within: withinScope(scope),
-        monotonic: () => clock.monotonic(),
-      }),
+      backEnd: this.#backEnd,
+      monotonic: () => clock.monotonic(),
       store: services.maybe(MetricsIngest),
       now: () => clock.now(),
       intervalMs: new Pace(settings).intervalMs,
@@ -57,8 +60,9 @@ export class RecordingEngine {
   }
 
   /** Resolves when what was due is written. */
-  tick(): Promise<void> {
-    return this.#recorder.tick();
+  async tick(): Promise<void> {
+    void this.#backEnd.check(this.#ctx.clock.now());
+    await this.#recorder.tick();
   }
 }
 

@@ -113,6 +113,45 @@ test('what needs more than half of the time, and is alone, has all of it', async
   assert.deepEqual(failedOf(await round(['q0'], 2_000)), []);
 });
 
+test('a store that answers no probe either is not asked again until it does; one that only fails rounds is', async () => {
+  const slow = new Map(['vector(1)', ...queries].map((query) => [query, 60_000]));
+  const { round, store, time, asked } = backEnd(slow);
+  const probe = async (): Promise<void> => {
+    time.now += 2_000;
+    await time.passUntil(store.check(0));
+  };
+  await probe();
+  assert.deepEqual(asked, [], 'nobody doubts it');
+  await round(['q0'], 1_000);
+  for (let at = 0; at < 3; at++) {
+    await probe();
+  }
+  assert.equal(store.isDown, false, 'not within its grace');
+  time.now += 60_000;
+  assert.equal(store.isDown, true);
+  const [before, began] = [asked.length, time.now];
+  const answers = await round(queries, 1_000);
+  assert.equal(failedOf(answers).length, 40);
+  assert.match(
+    (answers.get('q1')!.answer as Error).message,
+    /^The metrics store does not answer: the query did not finish within 2 s/,
+  );
+  assert.deepEqual(
+    [asked.length, time.now],
+    [before, began],
+    'nothing was asked, and no time passed',
+  );
+
+  slow.delete('vector(1)');
+  await probe();
+  assert.deepEqual([store.failures, store.isDown], [0, false]);
+  for (let at = 0; at < 3; at++) {
+    await round(['q0'], 1_000);
+    await probe();
+  }
+  assert.equal(store.failures, 3, 'what answers probes alone is no store that answers');
+});
+
 test('a store that answers nothing is named once all have failed, and forgiven at the next answer', async () => {
   const slow = new Map(queries.map((query) => [query, 60_000]));
   const { round, store } = backEnd(slow);

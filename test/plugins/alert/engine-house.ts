@@ -179,6 +179,8 @@ export interface EngineOptions {
   readonly dir?: string;
   readonly ask?: Ask;
   readonly within?: Within;
+  /** Time for which a store may fail before that is told. */
+  readonly graceMs?: number;
   readonly clock?: HandClock;
   readonly reminderMs?: number;
 }
@@ -298,7 +300,8 @@ export class Engine {
     const parts = {
       ask,
       within: this.#options.within ?? within,
-      monotonic: () => performance.now(),
+      monotonic: () => clock.monotonic(),
+      ...(this.#options.graceMs !== undefined && { graceMs: () => this.#options.graceMs! }),
     };
     this.backEnds = new Map<StoreName, BackEnd>([
       ['metrics', new BackEnd({ ...parts, name: 'metrics' })],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { SvcError } from 'svc/sdk';
 
@@ -9,6 +10,7 @@ import {
   answerOf,
   Engine,
   type EngineOptions,
+  HandClock,
   hour,
   interval,
   minute,
@@ -446,6 +448,74 @@ describe('the evaluator', () => {
     house.answers.set('cpu', []);
     await house.pass(5 * minute, second);
     assert.deepEqual(await house.timeline('alert_back_end_down:monitoring_pipeline:metrics'), []);
+  });
+
+  test('tells soon that an external store hangs, holds up neither the other store nor the next slot, and notices at once that it is back', async (t) => {
+    const hanging = { since: Infinity, asked: 0 };
+    const timers = new Set<{ readonly at: number; readonly ring: () => void }>();
+    const clock = new HandClock();
+    let logs = 0;
+    const ask: Ask = async (queries) => {
+      logs += queries.includes('log') ? 1 : 0;
+      if (!queries.includes('log') && clock.monotonic() >= hanging.since) {
+        hanging.asked += 1;
+        await new Promise(() => undefined);
+      }
+      return queries.map(() => answerOf([]));
+    };
+    const within: Within = (ms, what, work) => {
+      const stop = new AbortController();
+      return new Promise((resolve, reject) => {
+        const ring = (): void => {
+          reject(lateError(what, ms));
+          stop.abort();
+        };
+        const timer = { at: clock.monotonic() + ms, ring };
+        timers.add(timer);
+        void work(stop.signal)
+          .then(resolve, reject)
+          .finally(() => timers.delete(timer));
+      });
+    };
+    const house = await engine(t, { ask, within, clock, graceMs: 10 * second });
+    house.book.add({ rule_key: 'cpu' });
+    house.book.add({ rule_key: 'log', legs: [{ store: 'logs' }] });
+    const own = 'alert_back_end_down:monitoring_pipeline:metrics';
+    /** Seconds until that is so; ticks are not awaited, as in the plugin. */
+    const secondsUntil = async (holds: () => boolean, most = 200): Promise<number> => {
+      for (let passed = 0; passed < most; passed++) {
+        if (holds()) {
+          return passed;
+        }
+        clock.advance(second);
+        [...timers].filter(({ at }) => at <= clock.monotonic()).forEach(({ ring }) => ring());
+        void house.evaluator.tick();
+        await pause(3);
+      }
+      return most;
+    };
+    const isTold = (): boolean => house.ledger.live.has(own);
+    await secondsUntil(isTold, 65);
+    assert.equal(isTold(), false);
+
+    hanging.since = clock.monotonic();
+    const told = await secondsUntil(isTold);
+    assert.ok(told <= interval / second + 14, `told after ${told} s`);
+    const [asked, before] = [hanging.asked, logs];
+    await secondsUntil(() => false, 60);
+    assert.ok(hanging.asked - asked <= 30, 'nothing but a probe every two seconds');
+    assert.equal(logs - before, 2, 'the other store is asked in every slot');
+    assert.equal(house.missed, 0);
+    assert.match((await house.incident(own))!.summary, /The metrics store does not answer/);
+
+    hanging.since = Infinity;
+    const over = await secondsUntil(() => !isTold());
+    assert.ok(over <= 7, `noticed after ${over} s`);
+    await secondsUntil(() => false, 45);
+    assert.equal(
+      [...house.evaluator.rules].find(({ rule }) => rule.rule_key === 'cpu')!.error,
+      undefined,
+    );
   });
 
   test('is not told that a store is down by one query that does not fit', async (t) => {
