@@ -100,7 +100,10 @@ export class McpServers implements ToolSource {
       }
     }
     await this.#parts.seen.forgetAllBut(this.#parts.entries().map(({ name }) => name));
-    await Promise.all(entries.map((entry) => this.#refreshOne(entry, signal)));
+    // Each at once: a server that hangs holds up no tools of another.
+    await Promise.all(
+      entries.map((entry) => this.#refreshOne(entry, signal).finally(() => this.#publish())),
+    );
     this.#publish();
   }
 
