@@ -9,6 +9,7 @@ export const peers = {
   curl: 'curl',
   'dpkg-deb': 'dpkg',
   fcgiwrap: 'fcgiwrap',
+  gcc: 'gcc',
   git: 'git',
   ip: 'iproute2',
   journalctl: 'systemd',
