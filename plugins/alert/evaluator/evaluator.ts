@@ -188,7 +188,8 @@ export class Evaluator {
     for (const scheduled of [...this.#rules.values(), ...this.#ownRules]) {
       const missed = scheduled.missed;
       const slot = scheduled.takeSlot(now, usual);
-      if (scheduled.missed > missed) {
+      // The evaluator's own are looked at again soon, whatever they have missed.
+      if (scheduled.missed > missed && !this.#ownRules.includes(scheduled)) {
         this.#parts.counters.missed(scheduled.missed - missed);
       }
       if (slot !== undefined) {
