@@ -1,4 +1,4 @@
-import type { PluginContext } from 'svc/sdk';
+import type { Clock, PluginContext } from 'svc/sdk';
 
 import type { Ledger } from '../incident/ledger/ledger.ts';
 import type { StoreName } from '../queries/back-end.ts';
@@ -37,12 +37,14 @@ export class EvaluatorCounters {
   readonly #incidents;
   readonly #instances;
   readonly #seriesLost;
+  readonly #clock: Pick<Clock, 'monotonic'>;
   #atWork = 0;
   #since = 0;
   #running: CycleFigures | undefined;
   #last: CycleFigures | undefined;
 
-  constructor(metrics: Instruments) {
+  constructor(metrics: Instruments, clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
     this.#evaluations = metrics.counter('rule_evaluations_total', 'Evaluations of alert rules.', [
       'store',
     ]);
@@ -81,20 +83,30 @@ export class EvaluatorCounters {
   beginCycle(now: number, intervalMs: number): void {
     const started = Math.floor(now / intervalMs) * intervalMs;
     if (this.#running?.startedAt !== started) {
+      if (this.#running !== undefined) {
+        this.#countTime();
+      }
       this.#last = this.#running;
       this.#running = freshCycle(started);
     }
   }
 
-  /** An evaluation begins, and ends, at a monotonic time. */
-  begin(at: number): void {
-    this.#since = this.#atWork === 0 ? at : this.#since;
+  /** Counts `work` as evaluation until it has ended. */
+  async during(work: Promise<unknown>): Promise<void> {
+    this.#countTime();
     this.#atWork += 1;
+    try {
+      await work;
+    } finally {
+      this.#countTime();
+      this.#atWork -= 1;
+    }
   }
 
-  end(at: number): void {
-    this.#atWork -= 1;
-    this.#add({ durationMs: this.#atWork === 0 ? at - this.#since : 0 });
+  #countTime(): void {
+    const now = this.#clock.monotonic();
+    this.#add({ durationMs: this.#atWork > 0 ? now - this.#since : 0 });
+    this.#since = now;
   }
 
   evaluated(store: StoreName | 'self', ms: number, series: number): void {

@@ -47,7 +47,7 @@ export class Evaluation {
     const { ledger, pace, delays } = parts;
     this.#ctx = ctx;
     this.#parts = parts;
-    const counters = new EvaluatorCounters(ctx.metrics);
+    const counters = new EvaluatorCounters(ctx.metrics, clock);
     const within = withinScope(scope);
     const backEnds = backEndsOf(ctx, within, delays);
     const alerts = new AlertSeries({
@@ -109,7 +109,11 @@ export class Evaluation {
     const stores = { metrics: services.maybe(MetricsQueries), logs: services.maybe(LogQueries) };
     const learn = (): Promise<void> => delays.learn(stores, log);
     // Not awaited: a store that hangs must not keep alerts from starting.
-    scope.task('learn how late samples are', learn);
+    const learnSoon = (): void => void scope.task('learn how late samples are', learn);
+    learnSoon();
+    for (const store of Object.values(stores)) {
+      scope.defer('no longer follow a store', store.onChange(learnSoon));
+    }
     scope.interval('learn how late samples are', delaysMs, learn);
   }
 

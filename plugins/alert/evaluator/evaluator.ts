@@ -209,15 +209,12 @@ export class Evaluator {
     const shortestMs = Math.min(...asked.map(({ intervalMs }) => intervalMs));
     const timeoutMs = Math.min(longestMs, shortestMs * waitingPart);
     const replyTo = askTogether(legs, backEnds, (store) => slot - delayOf(store), timeoutMs);
-    const { clock, counters } = this.#parts;
-    counters.begin(clock.monotonic());
-    await Promise.all(
-      rules.map((scheduled) =>
-        this.#ownRules.includes(scheduled)
-          ? this.#evaluateOwn(scheduled, slot)
-          : this.#evaluate(scheduled, slot, replyTo),
-      ),
-    ).finally(() => counters.end(clock.monotonic()));
+    const evaluating = rules.map((scheduled) =>
+      this.#ownRules.includes(scheduled)
+        ? this.#evaluateOwn(scheduled, slot)
+        : this.#evaluate(scheduled, slot, replyTo),
+    );
+    await this.#parts.counters.during(Promise.all(evaluating));
   }
 
   async #evaluate(

@@ -9,7 +9,7 @@ const logsMs = 10_000;
 const remoteMs = 30_000;
 /** Time for which a store may fail before that is told: one of svc may be opening, with a log to read. */
 const openingMs = 60_000;
-const externalMs = 10_000;
+const externalMs = 5_000;
 
 type Stores = Readonly<Record<StoreName, Handle<Pick<MetricsQueries | LogQueries, 'status'>>>>;
 

@@ -336,12 +336,15 @@ export class Engine {
       delayOf: () => 0,
       intervalMs: () => interval,
       gateInputs,
-      counters: new EvaluatorCounters({
-        ...uncounted,
-        counter: (name) => ({
-          add: (count) => void (this.missed += name === 'rule_missed_total' ? (count ?? 1) : 0),
-        }),
-      }),
+      counters: new EvaluatorCounters(
+        {
+          ...uncounted,
+          counter: (name) => ({
+            add: (count) => void (this.missed += name === 'rule_missed_total' ? (count ?? 1) : 0),
+          }),
+        },
+        clock,
+      ),
     });
     this.instances = new InstanceReader({
       tables: this.tables,
