@@ -109,11 +109,16 @@ export class Evaluation {
     const stores = { metrics: services.maybe(MetricsQueries), logs: services.maybe(LogQueries) };
     const learn = (): Promise<void> => delays.learn(stores, log);
     // Not awaited: a store that hangs must not keep alerts from starting.
-    const learnSoon = (): void => void scope.task('learn how late samples are', learn);
+    const learnSoon = (): void => {
+      // A store may leave together with this generation.
+      if (!scope.signal.aborted) {
+        scope.task('learn how late samples are', learn);
+      }
+    };
     learnSoon();
-    for (const store of Object.values(stores)) {
-      scope.defer('no longer follow a store', store.onChange(learnSoon));
-    }
+    Object.values(stores).forEach((store) =>
+      store.onChange((state) => state === 'up' && learnSoon()),
+    );
     scope.interval('learn how late samples are', delaysMs, learn);
   }
 
