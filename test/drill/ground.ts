@@ -167,6 +167,8 @@ class GroundDrill {
   readonly #model: FakeModel;
   readonly #folder: string;
   #ledger: Ledger;
+  /** The last write that was refused. */
+  #refusal = '';
   /** A route of each plugin that reads, and answers on good ground. */
   readonly #routes = new Map<string, string>();
 
@@ -195,7 +197,13 @@ class GroundDrill {
   }
 
   #newLedger(): Ledger {
-    return new Ledger((path, init) => this.#stand.fetch(path, init));
+    return new Ledger(async (path, init) => {
+      const answer = await this.#stand.fetch(path, init);
+      if (answer.status >= 300) {
+        this.#refusal = `${path}: ${answer.status} ${(await answer.clone().text()).slice(0, 300)}`;
+      }
+      return answer;
+    });
   }
 
   async #furnish(): Promise<void> {
@@ -262,7 +270,8 @@ class GroundDrill {
     const lost = await this.#lost();
     const slowest = Math.max(0, ...back.values());
     const isBack = slowest < Infinity;
-    const what = [...(isBack ? [] : await this.#out()), ...lost.slice(0, 5)].join('; ');
+    const still = isBack ? [] : [...(await this.#out()), this.#refusal];
+    const what = [...still, ...lost.slice(0, 5)].join('; ');
     if (!isBack) {
       say(withoutRequests(stand.output).slice(-6_000));
     }

@@ -70,7 +70,8 @@ export async function ensureFirstAdmin({
     );
     log.info({ user_id: id, email }, 'first administrator created');
   } catch (error) {
-    if (!isSvcError(error)) {
+    // A disk that takes no writes fails the start of the plugin, which is tried again.
+    if (!isSvcError(error) || error.code === 'unavailable') {
       throw error;
     }
     log.error(
