@@ -9,7 +9,7 @@ export const peers = {
   curl: 'curl',
   'dpkg-deb': 'dpkg',
   fcgiwrap: 'fcgiwrap',
-  gcc: 'gcc',
+  'g++': 'g++',
   git: 'git',
   ip: 'iproute2',
   journalctl: 'systemd',

@@ -9,7 +9,7 @@ test(
   'what a full or failing disk has taken away serves again once the disk is good, without a restart',
   { skip: process.getuid?.() !== 0 },
   async (t) => {
-    if (peer(t, 'gcc') === undefined) {
+    if (peer(t, 'g++') === undefined) {
       return;
     }
     const { ok, grounds } = await run({

@@ -50,7 +50,8 @@ export class GroundStand {
     this.#environment = environment;
     writeFileSync(join(this.#folder, 'page'), Buffer.alloc(4096));
     const shim = fileURLToPath(new URL('ground-shim.c', import.meta.url));
-    execFileSync('gcc', ['-O1', '-shared', '-fPIC', '-o', this.#shim, shim, '-ldl']);
+    const compiling = ['-x', 'c', '-O1', '-shared', '-fPIC', '-o', this.#shim, shim, '-ldl'];
+    execFileSync('g++', compiling);
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMb}m`, 'tmpfs', this.disk]);
   }
 

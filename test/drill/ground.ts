@@ -99,9 +99,8 @@ export async function run({
   only = '',
   hold = 20,
 }: { readonly only?: string; readonly hold?: number } = {}): Promise<Outcome> {
-  const gcc = findPeer('gcc');
-  if (process.getuid?.() !== 0 || gcc === undefined) {
-    return { ok: true, skipped: 'mounting a small disk takes root, and its shim takes gcc' };
+  if (process.getuid?.() !== 0 || findPeer('g++') === undefined) {
+    return { ok: true, skipped: 'mounting a small disk takes root, and its shim takes a compiler' };
   }
   const drill = await GroundDrill.begin();
   try {
@@ -265,8 +264,8 @@ class GroundDrill {
       starts ||= `ended: ${lastLine(stand.output)}`;
       await stand.start();
     }
-    const back = await this.#back();
     await writes?.end();
+    const back = await this.#back();
     const lost = await this.#lost();
     const slowest = Math.max(0, ...back.values());
     const isBack = slowest < Infinity;
@@ -339,7 +338,7 @@ class GroundDrill {
   }
 
   async #writes(began: number, seconds: () => number): Promise<number> {
-    const probe = this.#newLedger();
+    const probe = this.#ledger;
     for (;;) {
       const refused = probe.refused;
       // Eleven, so that each kind is among them.
