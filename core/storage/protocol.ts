@@ -16,8 +16,8 @@ export type Request =
   | { readonly kind: 'query'; readonly sql: string; readonly parameters: readonly unknown[] }
   /** Answered after the fsync. */
   | { readonly kind: 'commit' }
-  /** Gives emptied pages and the log's space back to the disk; only between groups. */
-  | { readonly kind: 'trim' }
+  /** Gives emptied pages and the log's space back to the disk, if asked for after a check of every page; only between groups. */
+  | { readonly kind: 'trim'; readonly checked: boolean }
   /** Close, answered after the last checkpoint; the thread then ends. */
   | { readonly kind: 'close' };
 

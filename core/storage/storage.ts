@@ -111,8 +111,8 @@ async function openParts(
   });
   onFailure(() => writer.close());
   const groups = new Groups(writer, clock, writes);
-  const guard = await DiskGuard.open(dataDir, options.disk ?? {}, log, () =>
-    groups.between(() => writer.trim()),
+  const guard = await DiskGuard.open(dataDir, options.disk ?? {}, log, (checked) =>
+    groups.between(() => writer.trim(checked)),
   );
   onFailure(() => guard.stop());
 

@@ -60,6 +60,9 @@ function answer(request: Request): Outcome {
     assertOpen();
     return execute(request.sql, request.parameters);
   }
+  if (request.kind === 'trim' && request.checked) {
+    assertWhole();
+  }
   orders[request.kind]();
   return { rows: [] };
 }
@@ -77,6 +80,13 @@ function trim(): void {
   ) {
     connection.exec('PRAGMA incremental_vacuum(256)');
     connection.pragma('wal_checkpoint(TRUNCATE)');
+  }
+}
+
+function assertWhole(): void {
+  const found = connection.pragma('quick_check(1)', { simple: true });
+  if (found !== 'ok') {
+    throw new Error(String(found));
   }
 }
 

@@ -85,8 +85,8 @@ export class Writer {
   }
 
   /** Gives unused space back to the disk; only between groups. */
-  async trim(): Promise<void> {
-    await this.#ask({ kind: 'trim' }, true);
+  async trim(checked: boolean): Promise<void> {
+    await this.#ask({ kind: 'trim', checked }, true);
   }
 
   async close(): Promise<void> {

@@ -19,6 +19,10 @@ export interface DiskLimits {
 }
 
 const mebibyte = 1024 * 1024;
+const examineEveryMs = 60_000;
+
+/** Folds the log in and gives space back; `checked`: once every page has been read and is well. */
+type Trim = (checked: boolean) => Promise<void>;
 
 const ballastIn = (dataDir: string, bytes: number): Reserve =>
   new Reserve(join(dataDir, 'ballast'), bytes);
@@ -39,14 +43,16 @@ export class DiskGuard {
   readonly #dataDir: string;
   readonly #limits: Required<DiskLimits>;
   readonly #log: Logger;
-  readonly #trim: () => Promise<void>;
+  readonly #trim: Trim;
   readonly #ballast: Reserve;
   readonly #startReserve: Reserve;
   #timer: NodeJS.Timeout | undefined;
   #refusal: string | undefined;
   #warning: string | undefined;
-  /** What SQLite reported: a disk that fails may work again, a damaged file does not. */
+  /** What SQLite reported. */
   #broken: 'disk' | 'file' | undefined;
+  /** When a file that looks damaged is read as a whole again. */
+  #examineAt = 0;
   #looking: Promise<void> | undefined;
   #stopped = false;
 
@@ -55,7 +61,7 @@ export class DiskGuard {
     dataDir: string,
     limits: DiskLimits,
     log: Logger,
-    trim: () => Promise<void>,
+    trim: Trim,
   ): Promise<DiskGuard> {
     const guard = new DiskGuard(dataDir, limits, log, trim);
     await guard.#look();
@@ -63,7 +69,7 @@ export class DiskGuard {
     return guard;
   }
 
-  private constructor(dataDir: string, limits: DiskLimits, log: Logger, trim: () => Promise<void>) {
+  private constructor(dataDir: string, limits: DiskLimits, log: Logger, trim: Trim) {
     this.#dataDir = dataDir;
     this.#limits = {
       readOnlyBelowBytes: 256 * mebibyte,
@@ -142,8 +148,11 @@ export class DiskGuard {
       free < lowBelowBytes || bavail < blocks / 10
         ? `${inMebibytes(free)} free under ${this.#dataDir}`
         : undefined;
-    if (this.#broken === 'disk' && !this.#stopped) {
-      await this.#mend();
+    const now = performance.now();
+    const isFile = this.#broken === 'file';
+    if (this.#broken && !this.#stopped && (!isFile || now >= this.#examineAt)) {
+      this.#examineAt = isFile ? now + examineEveryMs : 0;
+      await this.#mend(isFile);
     }
     if (this.#broken || this.#stopped) {
       return;
@@ -155,7 +164,7 @@ export class DiskGuard {
     } else if (free >= Math.max(readOnlyBelowBytes, ballastBytes) + ballastBytes) {
       await this.#leaveReadOnly();
     } else {
-      await this.#trim();
+      await this.#trim(false);
     }
   }
 
@@ -163,20 +172,21 @@ export class DiskGuard {
     this.#refusal = `the data folder ${this.#dataDir} is read-only because ${why}: free some space there; writes then resume by themselves`;
     this.#log.error({ event: 'storage.read_only', dataDir: this.#dataDir }, this.#refusal);
     this.#ballast.giveUp();
-    await this.#trim();
+    await this.#trim(false);
   }
 
   /**
    * Takes writes again after an input/output error, once the disk stores a probe and all of the log is in the file: SQLite
-   * has acknowledged nothing that the disk did not, and writes again what a failed sync may have lost.
+   * has acknowledged nothing that the disk did not, and writes again what a failed sync may have lost. A read that failed looks
+   * like damage: then the whole file has to be well as well.
    */
-  async #mend(): Promise<void> {
+  async #mend(isFile: boolean): Promise<void> {
     const probe = new Reserve(join(this.#dataDir, 'probe'), 4_096);
     await probe.write(() => true);
     probe.giveUp();
-    await this.#trim();
+    await this.#trim(isFile);
     // A read may have met damage meanwhile.
-    if ((this.#broken as string) !== 'file') {
+    if (isFile || this.#broken !== 'file') {
       this.#broken = undefined;
       this.#resume('data folder works again; writes resumed');
     }
