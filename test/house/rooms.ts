@@ -9,13 +9,14 @@ import {
   rmSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { type RunningCore, boot } from '../../core/boot/boot.ts';
 import { productFromSource } from '../../core/boot/settings/product.ts';
+import type { Bundle, Bundler } from '../../core/host/index.ts';
 import { sourceBundler } from '../../bin/bundler/sources.ts';
 import { watchFolders } from '../../bin/serve/watcher/watch.ts';
 
@@ -83,7 +84,10 @@ function needsOf(id: string): ReadonlySet<string> {
 const ownRooms = ({ host }: RunningCore): ReturnType<RunningCore['host']['list']> =>
   host.list().filter(({ id }) => rooms.includes(id));
 
-/** Each of these rooms leaves a house that serves, and comes back: one house for all of them. */
+/**
+ * Each of these rooms leaves a house that serves, and comes back: one house for all of them, and a
+ * group at a time, since asking every route takes longer than all the rest.
+ */
 export function serveWhileLeaving(leaving: readonly string[]): void {
   let house: RunningCore;
   let stop = (): Promise<void> => Promise.resolve();
@@ -93,18 +97,19 @@ export function serveWhileLeaving(leaving: readonly string[]): void {
   before(async () => {
     house = await houseOf((stopHouse) => (stop = stopHouse), product);
   });
-  for (const room of leaving) {
-    test(`serves on when ${room} leaves, says what is missing, and takes the room back`, async () => {
+  for (const group of groupsOf(leaving)) {
+    const names = group.join(', ');
+    test(`serves on when ${names} leave, says what is missing, and takes them back`, async () => {
       const asked = new Set<string>();
-      away(room);
+      group.forEach(away);
       try {
-        await until(`${room} is gone`, () => ownRooms(house).every(({ id }) => id !== room));
+        await until(`gone: ${names}`, () => ownRooms(house).every(({ id }) => !group.includes(id)));
         await house.host.settled();
         await assertServesOn(house, asked);
       } finally {
-        back(room);
+        group.forEach(back);
       }
-      await untilWhole(house, room);
+      await untilWhole(house, names);
       await everyRouteAnswers(house, asked);
     });
   }
@@ -136,7 +141,7 @@ interface OwnProduct {
   back(room: string): void;
 }
 
-/** A copy of the product, whose rooms can be moved away. What one start has compiled the next one finds. */
+/** A copy of the product, whose rooms can be moved away. */
 function ownProduct(): OwnProduct {
   const product = mkdtempSync(join(tmpdir(), 'svc-rooms-'));
   const placeOf = (room: string): string => join(product, 'plugins', room);
@@ -162,6 +167,35 @@ async function assertServesOn(house: RunningCore, asked: Set<string>): Promise<v
   await everyRouteAnswers(house, asked);
 }
 
+/**
+ * Bundles each room of the copy as the room of the checkout that it is, which other tests have
+ * bundled before and will again: a copy is in a new place each time.
+ */
+const bundlerFor =
+  (product: string) =>
+  (cacheDir: string): Bundler => {
+    const bundler = sourceBundler(cacheDir);
+    const original = (file: string): string => join(root, relative(product, file));
+    const copied = (file: string): string => {
+      const place = relative(root, file);
+      return place.startsWith('plugins/') && !place.startsWith('plugins/lib/')
+        ? join(product, place)
+        : file;
+    };
+    const ofCopy = (bundle: Bundle, entry: string): Bundle => ({
+      ...bundle,
+      filename: entry,
+      inputs: bundle.inputs.map(copied),
+    });
+    return {
+      ...bundler,
+      plugin: async (entry, manifest) =>
+        ofCopy(await bundler.plugin(original(entry), manifest), entry),
+      thread: async (entry, manifest) =>
+        ofCopy(await bundler.thread(original(entry), manifest), entry),
+    };
+  };
+
 const untilWhole = (house: RunningCore, room: string): Promise<void> =>
   until(
     `${room} and all that need it are active again`,
@@ -176,7 +210,7 @@ async function houseOf(
 ): Promise<RunningCore> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-rooms-data-'));
   let house: RunningCore | undefined = await boot({
-    bundler: sourceBundler,
+    bundler: bundlerFor(product),
     watch: watchFolders,
     product: { ...productFromSource(root), root: product },
     environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: dataDir },
