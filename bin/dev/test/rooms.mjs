@@ -11,6 +11,15 @@ import { pathToFileURL } from 'node:url';
 const shares = (file) => file.startsWith('test/plugins/');
 const maxFiles = 6;
 
+/**
+ * Flags of the engine: most processes live for a few seconds, in which optimizing a function pays
+ * only after it has run for longer than by default. Newer engines count in another way.
+ */
+const unhurried = [
+  '--liftoff-only',
+  ...(Number(process.versions.node.split('.')[0]) < 24 ? ['--interrupt-budget=400000'] : []),
+];
+
 /** Files by the process that runs them, in the order in which they were given. */
 export function rooms(files) {
   const found = [];
@@ -41,6 +50,8 @@ export function roomProgram(folder, room, built) {
   writeFileSync(
     entry,
     `import { describe } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+${JSON.stringify(unhurried)}.forEach((flag) => setFlagsFromString(flag));
 for (const [file, module] of ${JSON.stringify(modules)}) {
   describe(file, () => import(module));
 }
