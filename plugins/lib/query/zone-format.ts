@@ -17,16 +17,8 @@ export function zoneFormat(zone: string): Intl.DateTimeFormat {
 
 /** Returns by how many milliseconds those clocks are ahead of UTC. */
 export function aheadOfUtcMs(format: Intl.DateTimeFormat, at: number): number {
-  const part = Object.fromEntries(
-    format.formatToParts(at).map(({ type, value }) => [type, Number(value)]),
-  );
-  const shown = Date.UTC(
-    part['year']!,
-    part['month']! - 1,
-    part['day'],
-    part['hour'],
-    part['minute'],
-    part['second'],
-  );
+  // Its parts as objects would cost four times as much.
+  const [month, day, year, hour, minute, second] = format.format(at).match(/\d+/g)!.map(Number);
+  const shown = Date.UTC(year!, month! - 1, day, hour, minute, second);
   return shown - Math.floor(at / 1_000) * 1_000;
 }
