@@ -11,7 +11,8 @@ import { withProgress } from '../product/with-progress.ts';
 /** Does for a command what only the program can, and loads what it takes when it is asked for. */
 export function shellOf({ environment }: Pick<Call, 'environment'>): Shell {
   const dataDir = async (): Promise<string> => {
-    const { ajvSchemas, bootSettings } = await import('../../core/boot/index.ts');
+    const { bootSettings } = await import('../../core/boot/settings/read-settings.ts');
+    const { ajvSchemas } = await import('../../core/boot/settings/schemas.ts');
     return bootSettings(await currentProduct(), environment, { schemas: ajvSchemas }).dataDir;
   };
   const whole = once(async () => new (await import('../serve/whole-svc.ts')).WholeSvc());

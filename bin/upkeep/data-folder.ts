@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { ajvSchemas, bootSettings, type Environment } from '../../core/boot/index.ts';
+import { bootSettings } from '../../core/boot/settings/read-settings.ts';
+import { ajvSchemas } from '../../core/boot/settings/schemas.ts';
+import type { Environment } from '../../core/boot/settings/settings.ts';
 import { databaseName } from '../../core/storage/index.ts';
 import { currentProduct } from '../product/product.ts';
 import { errors } from './errors.ts';
