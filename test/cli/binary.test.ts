@@ -16,6 +16,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
+import { onlyInDrills } from '../drill/rounds.ts';
 import {
   accepted,
   type CallOptions,
@@ -56,7 +57,7 @@ const persona =
 
 test(
   'the single binary is the whole product, alone in an empty folder',
-  { timeout: 300_000 },
+  { timeout: 300_000, ...onlyInDrills },
   async (t) => {
     const folder = scratch(t);
     const file = join(folder, 'alone', 'svc');
