@@ -8,6 +8,7 @@ import type { TestContext } from 'node:test';
 import type { PluginHost } from '../../core/host/index.ts';
 import type { Registry } from '../../core/registry/index.ts';
 import { type Clock, type ServiceToken, SvcError } from '../../core/sdk/index.ts';
+import { builtThread } from './built-thread.ts';
 import { type Census, census, censusGrowth } from './census.ts';
 import { compiledOnce } from './compiled-once.ts';
 import { boot } from '../../core/boot/boot.ts';
@@ -101,7 +102,11 @@ export async function startTestHost(
     bundler: (cacheDir) => compiledOnce(sourceBundler(cacheDir)),
     // Of a disk that fills test/storage tells.
     disk: { ballastBytes: 0, startReserveBytes: 0 },
-    product: { ...productFromSource(testedRoot), root: emptyProduct(dataDir) },
+    product: {
+      ...productFromSource(testedRoot),
+      root: emptyProduct(dataDir),
+      thread: builtThread,
+    },
     environment: {
       SVC_HTTP_ADDR: '127.0.0.1:0',
       SVC_DATA_DIR: dataDir,

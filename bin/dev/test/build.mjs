@@ -11,6 +11,7 @@ import { pathToFileURL } from 'node:url';
  */
 export async function buildTests(root, files, folder) {
   await built(root, [...files, ...programs(root)], { outdir: folder, plugins: [keepAddresses] });
+  await buildThreads(root, join(folder, 'threads'));
   // External modules resolve as from next to the packages.
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   return new Map(files.map((file) => [file, join(folder, file.replace(/\.ts$/, '.mjs'))]));
@@ -24,11 +25,40 @@ export async function sourceGraph(root, files) {
   return new Map(files.map((file) => [file, reached(file, metafile.inputs)]));
 }
 
+/**
+ * Builds the threads of core, each as one text that is evaluated, so that its packages are looked
+ * up from the project.
+ */
+async function buildThreads(root, outdir) {
+  const threads = filesBelow(root, 'core').filter((file) => file.endsWith('-worker.ts'));
+  const home = JSON.stringify(join(root, 'package.json'));
+  await built(root, threads, {
+    outdir,
+    outbase: undefined,
+    entryNames: '[name]',
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    splitting: false,
+    packages: 'external',
+    sourcemap: 'inline',
+    banner: {
+      js: `process.setSourceMapsEnabled(true);globalThis.require=require('node:module').createRequire(${home});`,
+    },
+  });
+}
+
 function programs(root) {
-  const folder = join(root, 'test');
-  return (existsSync(folder) ? readdirSync(folder, { recursive: true }) : [])
-    .filter((file) => file.endsWith('-child.ts') && !file.startsWith('bench/'))
-    .map((file) => join('test', file));
+  return filesBelow(root, 'test').filter(
+    (file) => file.endsWith('-child.ts') && !file.startsWith('test/bench/'),
+  );
+}
+
+/** Paths from `root` of all that is in one of its folders, which need not exist. */
+function filesBelow(root, name) {
+  const folder = join(root, name);
+  return (existsSync(folder) ? readdirSync(folder, { recursive: true }) : []).map((file) =>
+    join(name, file),
+  );
 }
 
 function reached(file, inputs) {
