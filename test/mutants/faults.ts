@@ -105,25 +105,25 @@ export const faults: readonly Fault[] = [
     tests: ['plugins/setting/'],
   },
   {
-    file: 'plugins/session/access-tokens.ts',
+    file: 'plugins/session/tokens/access-tokens.ts',
     find: "typ === 'access' &&",
     put: "typ !== '' &&",
     tests: ['plugins/session/'],
   },
   {
-    file: 'plugins/session/throttle.ts',
+    file: 'plugins/session/sign-in/throttle.ts',
     find: 'failed: () => ends.forEach((end) => end(true))',
     put: 'failed: () => ends.forEach((end) => end(false))',
     tests: ['plugins/session/'],
   },
   {
-    file: 'plugins/iam/hasher.ts',
+    file: 'plugins/iam/passwords/hasher.ts',
     find: 'timingSafeEqual(derived, key) && known !== undefined',
     put: 'timingSafeEqual(derived, derived) && known !== undefined',
     tests: ['plugins/iam/'],
   },
   {
-    file: 'plugins/iam/credentials.ts',
+    file: 'plugins/iam/accounts/credentials.ts',
     find: "if (!isRight || account?.status !== 'active') {",
     put: 'if (!isRight || account === undefined) {',
     tests: ['plugins/iam/'],
@@ -141,7 +141,7 @@ export const faults: readonly Fault[] = [
     tests: ['plugins/notify/'],
   },
   {
-    file: 'plugins/alert/evaluator/instance.ts',
+    file: 'plugins/alert/instance/instance.ts',
     find: "plan.join === 'all' ? present.every(Boolean)",
     put: "plan.join === 'all' ? present.some(Boolean)",
     tests: ['plugins/alert/'],
