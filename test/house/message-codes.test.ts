@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { join, posix } from 'node:path';
+import { posix } from 'node:path';
 import { test } from 'node:test';
 
 import { build } from 'esbuild';
