@@ -1,6 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { withPin } from '../../registry/index.ts';
-import { isSvcError, type RequestHeaders, type SvcError } from '../../sdk/index.ts';
+import {
+  isSvcError,
+  parseForeignJson,
+  type RequestHeaders,
+  type SvcError,
+} from '../../sdk/index.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { CompiledRoute, Served } from '../routes/route-table.ts';
 import { errors } from './errors.ts';
@@ -33,9 +38,7 @@ function onAccount<R>({ front }: Exchange, { route, pin }: Served, work: () => R
       throw error;
     }
     front.strike(route.owner, route.key, error);
-    throw errors.route_undecided({
-      cause: error,
-    });
+    throw errors.route_undecided({ cause: error });
   }
 }
 
@@ -81,11 +84,14 @@ export function checkBody(
 ): void {
   if (declaration.body !== undefined) {
     shapes.checkBody(body, exchange.rawBody?.length ?? 0);
-  } else if (declaration.kind !== 'bytes' && body !== undefined && !isEmptyObject(body)) {
-    const [field] = typeof body === 'object' && body !== null ? Object.keys(body) : [];
-    throw field === undefined
-      ? errors.no_body_taken()
-      : errors.no_field_taken({ field: field.slice(0, 100) });
+  } else if (declaration.kind !== 'bytes' && body !== undefined) {
+    const [field] = isObject(body) ? Object.keys(body) : [];
+    if (field !== undefined) {
+      throw errors.no_field_taken({ field: field.slice(0, 100) });
+    }
+    if (!isObject(body) || Array.isArray(body)) {
+      throw errors.no_body_taken();
+    }
   }
 }
 
@@ -93,6 +99,7 @@ export function checkBody(
 const absent = (schema: object | undefined): unknown =>
   schema !== undefined && (schema as { type?: unknown }).type === 'object' ? {} : undefined;
 
+/** Decodes a hostile text: no key that could reach a prototype, no nesting that could exhaust a stack. */
 function decodeJson(bytes: Buffer, schema: object | undefined): unknown {
   if (bytes.length === 0) {
     return absent(schema);
@@ -100,7 +107,16 @@ function decodeJson(bytes: Buffer, schema: object | undefined): unknown {
   if (!isUtf8(bytes)) {
     throw errors.body_no_utf8();
   }
-  return parseJson(bytes.toString('utf8'));
+  let value: unknown;
+  try {
+    value = parseForeignJson(bytes.toString('utf8'));
+  } catch (cause) {
+    throw cause instanceof RangeError
+      ? errors.body_too_large({ max: cause.message })
+      : errors.body_no_json({ cause });
+  }
+  inspect(value);
+  return value;
 }
 
 /**
@@ -125,17 +141,22 @@ function requireType({ req }: Exchange, wanted: readonly string[], encodingAllow
   ) {
     throw errors.body_type({ types: wanted.join(' or ') });
   }
-  if (!encodingAllowed && charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+  if (!encodingAllowed && !/^utf-?8$/.test(charset ?? 'utf8')) {
     throw errors.body_charset();
   }
   const encoding = req.headers['content-encoding'];
-  if (!encodingAllowed && encoding !== undefined && encoding !== 'identity') {
+  if (!encodingAllowed && (encoding ?? 'identity') !== 'identity') {
     throw errors.body_compressed();
   }
 }
 
-const tooLarge = (most: number): SvcError => errors.body_too_large({ max: sizeText(most) });
-const cutShort = (): SvcError => errors.body_cut();
+const tooLarge = (bytes: number): SvcError =>
+  errors.body_too_large({
+    max:
+      bytes >= 1024 * 1024
+        ? `${Math.floor(bytes / 1024 / 1024)} MiB`
+        : `${Math.floor(bytes / 1024)} KiB`,
+  });
 
 /** Leaves what its reader does not take in the connection, where the client has to wait. */
 async function* pieces(exchange: Exchange, most: number): AsyncGenerator<Uint8Array> {
@@ -153,7 +174,7 @@ async function* pieces(exchange: Exchange, most: number): AsyncGenerator<Uint8Ar
     }
     exchange.bodyRead = true;
   } catch (error) {
-    throw isSvcError(error) ? error : cutShort();
+    throw isSvcError(error) ? error : errors.body_cut();
   } finally {
     clearTimeout(late);
   }
@@ -184,71 +205,34 @@ function collect({ req, front, bodyQuota }: Exchange, most: number): Promise<Buf
     };
     const done = (): void =>
       settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
-    const broken = (): void => settle(() => reject(cutShort()));
+    const broken = (): void => settle(() => reject(errors.body_cut()));
     const slow = (): void => settle(() => reject(errors.body_slow()));
     const timer = setTimeout(slow, most > bodyBytes ? uploadTimeoutMs : requestTimeoutMs);
     req.on('data', take).on('end', done).on('error', broken).on('close', broken);
   });
 }
 
-const isEmptyObject = (body: unknown): boolean =>
-  typeof body === 'object' &&
-  body !== null &&
-  !Array.isArray(body) &&
-  Object.keys(body).length === 0;
-
-const sizeText = (bytes: number): string =>
-  bytes >= 1024 * 1024
-    ? `${Math.floor(bytes / 1024 / 1024)} MiB`
-    : `${Math.floor(bytes / 1024)} KiB`;
-
 const deepest = 64;
-const forbidden = new Set(['__proto__', 'constructor', 'prototype']);
-
-/** Parses a hostile text: no key that could reach a prototype, no nesting that could exhaust a stack. */
-function parseJson(text: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw errors.body_no_json({ cause: error });
-  }
-  inspect(value);
-  return value;
-}
+const forbidden = ['__proto__', 'constructor', 'prototype'];
 
 /** Walks level by level, so that depth costs no stack. */
 function inspect(root: unknown): void {
-  let level: object[] = isObject(root) ? [root] : [];
+  let level = [root].filter(isObject);
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > deepest) {
       throw errors.body_deep({ max: deepest });
     }
-    const below: object[] = [];
-    for (const node of level) {
-      gatherBelow(node, below);
-    }
-    level = below;
+    level = level.flatMap(membersOf);
   }
 }
 
-function gatherBelow(node: object, below: object[]): void {
-  const named = Array.isArray(node)
-    ? undefined
-    : Object.keys(node).find((key) => forbidden.has(key));
-  if (named !== undefined) {
-    throw errors.body_field(
-      { field: named },
-      {
-        details: [{ path: `/${named}`, message: 'is never accepted' }],
-      },
-    );
+function membersOf(node: object): object[] {
+  const field = forbidden.find((key) => Object.hasOwn(node, key));
+  if (field !== undefined) {
+    const details = [{ path: `/${field}`, message: 'is never accepted' }];
+    throw errors.body_field({ field }, { details });
   }
-  for (const entry of Object.values(node) as unknown[]) {
-    if (isObject(entry)) {
-      below.push(entry);
-    }
-  }
+  return Object.values(node).filter(isObject);
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
