@@ -25,6 +25,7 @@ import { importRoutes } from './rule-file/import-routes.ts';
 import { Pace } from './rule/pace.ts';
 import type { Leg, LiveRules } from './rule/rule.ts';
 import { RuleMemory } from './rule/rule-memory.ts';
+import { RuleFiles } from './rule-thread/rule-files.ts';
 import { RuleStore } from './rule/rule-store.ts';
 import type { RuleTables } from './rule/rule-tables.ts';
 import type { RenderAnnotations, RenderLabels } from './template/rendering.ts';
@@ -92,6 +93,9 @@ export class AlertRules {
       delayOf,
       labelsOf: this.labelsOf,
     });
+    const files = new RuleFiles(
+      ctx.threads.start('rule-files', 'rule-files-worker.ts', undefined, { idleMs: 60_000 }),
+    );
     const asking = askingOf(services.maybe(DeviceScopes));
     ctx.skills.add(ruleSkill(rules));
     ctx.skills.add(previewSkill(preview, asking));
@@ -100,13 +104,14 @@ export class AlertRules {
       ...previewRoutes(preview, asking),
       ...importRoutes(
         new RuleImporter({
+          candidates: (request) => files.candidates(request),
           rules,
           recordings,
           dependencies,
           findByKey: (key) => new RuleStore(tables.read).findByKey(key),
         }),
       ),
-      ...ruleTestRoutes(dependencies.metrics),
+      ...ruleTestRoutes(dependencies.metrics, files),
     ]);
     ctx.events.on(RuleChanged, async ({ id }) =>
       liveRules.keep(id, await new RuleStore(tables.read).find(id)),

@@ -10,15 +10,16 @@ import type { RuleBody } from '../rule/rule-tables.ts';
 import { errors } from './errors.ts';
 import {
   type Candidate,
-  candidatesOf,
+  type Candidates,
   type ImportReport,
   type ImportRequest,
 } from './import-candidates.ts';
-import { readRuleFile } from './prometheus-file.ts';
 
 type LeftOut = ImportReport['left_out'][number];
 
 export interface RuleImporterParts {
+  /** Reads the file of a request. */
+  readonly candidates: (request: ImportRequest) => Promise<Candidates>;
   readonly rules: Rules;
   readonly recordings: Pick<Recordings, 'put' | 'groups'>;
   readonly dependencies: RuleDependencies;
@@ -38,11 +39,7 @@ export class RuleImporter {
   }
 
   async importFile(call: ChangeCall, request: ImportRequest): Promise<ImportReport> {
-    const {
-      alerts,
-      recordings,
-      invalid: unwritable,
-    } = candidatesOf(readRuleFile(request.content), request);
+    const { alerts, recordings, invalid: unwritable } = await this.#parts.candidates(request);
     if (alerts.length > maxRules) {
       throw errors.file_too_long({ count: alerts.length, max: maxRules });
     }

@@ -1,6 +1,6 @@
 import { parseDuration } from 'svc/query';
 import { messageOf, type SvcError } from 'svc/sdk';
-import { parseDocument } from 'yaml';
+import { Lexer, parseDocument } from 'yaml';
 
 import { errors } from './errors.ts';
 
@@ -30,6 +30,9 @@ export interface FileRule {
 
 type Fields = ReadonlyMap<string, unknown>;
 
+/** A rule has about fifty. */
+const maxLexemes = 600_000;
+
 const groupFields = [
   'name',
   'interval',
@@ -43,6 +46,7 @@ const ruleFields = ['alert', 'record', 'expr', 'for', 'keep_firing_for', 'labels
 
 /** A plain YAML document of Maps: no aliases that grow, no own types. */
 export function readYaml(text: string, what: string): unknown {
+  assertBounded(text, what);
   const document = parseDocument(text, {
     logLevel: 'silent',
     prettyErrors: true,
@@ -58,6 +62,17 @@ export function readYaml(text: string, what: string): unknown {
     return document.toJS({ mapAsMap: true, maxAliasCount: 50 });
   } catch (cause) {
     throw errors.unreadable({ what, cause: messageOf(cause) }, { cause });
+  }
+}
+
+/** Counts before anything is built: a short text of many values would take a gigabyte. */
+function assertBounded(text: string, what: string): void {
+  let lexemes = 0;
+  for (const _ of new Lexer().lex(text)) {
+    lexemes += 1;
+    if (lexemes > maxLexemes) {
+      throw errors.yaml_too_large({ what, max: maxLexemes.toLocaleString('en') });
+    }
   }
 }
 
@@ -82,9 +97,8 @@ export function readRuleFile(
   const read = groups.map((group, index) =>
     readGroup(group, `${within(path, 'groups')}[${index}]`, refuse),
   );
-  const twice = read.find(
-    ({ name }, index) => read.findIndex((other) => other.name === name) < index,
-  );
+  const names = new Set<string>();
+  const twice = read.find(({ name }) => names.size === names.add(name).size);
   if (twice !== undefined) {
     throw wrong(within(path, 'groups'), `has two groups of the name ${twice.name}`);
   }

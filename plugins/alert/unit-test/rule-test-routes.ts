@@ -3,10 +3,10 @@ import { askerOf } from 'svc/query';
 import { type Handle, isSvcError, messageOf, route, type RouteDeclaration } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
-import { readRuleFile, type RuleGroup } from '../rule-file/prometheus-file.ts';
+import type { RuleFile, RuleGroup } from '../rule-file/prometheus-file.ts';
 import { errors } from './errors.ts';
 import { runTest } from './rule-tests.ts';
-import { readTestFile, type TestFile } from './test-file.ts';
+import type { TestFile } from './test-file.ts';
 
 const text = Type.String({ minLength: 1, maxLength: 2_000_000 });
 
@@ -59,7 +59,16 @@ const RuleTestShown = Type.Object({
 
 type Body = Static<typeof RuleTestBody>;
 
-export const ruleTestRoutes = (metrics: Handle<MetricsQueries>): readonly RouteDeclaration[] => [
+/** Reads the files of a request. */
+interface FileReader {
+  rules(file: { readonly content: string; readonly strict: boolean }): Promise<RuleFile>;
+  tests(content: string): Promise<TestFile>;
+}
+
+export const ruleTestRoutes = (
+  metrics: Handle<MetricsQueries>,
+  reader: FileReader,
+): readonly RouteDeclaration[] => [
   route({
     method: 'POST',
     path: '/api/v1/alert-rules/test',
@@ -76,7 +85,7 @@ export const ruleTestRoutes = (metrics: Handle<MetricsQueries>): readonly RouteD
     audited: false,
     errors: ['unavailable', 'rate_limited'],
     handle: ({ body, principal, signal }) =>
-      runAll(body, metrics, { asker: askerOf(principal), signal }),
+      runAll(body, { metrics, reader }, { asker: askerOf(principal), signal }),
   }),
 ];
 
@@ -87,11 +96,14 @@ interface Asking {
 
 async function runAll(
   { content, files, strict = true }: Body,
-  metrics: Handle<MetricsQueries>,
+  { metrics, reader }: { readonly metrics: Handle<MetricsQueries>; readonly reader: FileReader },
   { asker, signal }: Asking,
 ): Promise<Static<typeof RuleTestShown>> {
-  const file = readTestFile(content);
-  const groups = files.flatMap((each) => groupsOf(each, strict));
+  const file = await reader.tests(content);
+  const groups: RuleGroup[] = [];
+  for (const each of files) {
+    groups.push(...(await groupsOf(each, strict, reader)));
+  }
   const tests = [];
   for (const [index, test] of file.tests.entries()) {
     const { name, ...outcome } = await inScratch(metrics, asker, (store) =>
@@ -111,9 +123,13 @@ async function runAll(
   return { ok: tests.every(({ ok }) => ok), tests };
 }
 
-function groupsOf({ name, content }: Body['files'][number], strict: boolean): readonly RuleGroup[] {
+async function groupsOf(
+  { name, content }: Body['files'][number],
+  strict: boolean,
+  reader: FileReader,
+): Promise<readonly RuleGroup[]> {
   try {
-    return readRuleFile(content, { strict }).groups;
+    return (await reader.rules({ content, strict })).groups;
   } catch (error) {
     throw isSvcError(error)
       ? errors.rule_file({ name, cause: messageOf(error) }, { cause: error })
