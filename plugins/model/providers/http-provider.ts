@@ -1,6 +1,6 @@
 import { type ConnectionOutcome, type Product, testConnection } from 'svc/connection';
 import type { ModelPart, ModelProvider, ProviderRequest } from 'svc/contracts/model';
-import { type Clock, isSvcError, messageOf, type Settings } from 'svc/sdk';
+import { type Clock, isSvcError, messageOf, parseForeignJson, type Settings } from 'svc/sdk';
 
 import { anthropicMessages } from '../wire/anthropic-messages.ts';
 import { chatCompletions } from '../wire/chat-completions.ts';
@@ -8,6 +8,7 @@ import { exchange, type Fetch } from '../wire/exchange.ts';
 import { quirksOf } from '../wire/quirks.ts';
 import { sseEvents } from '../wire/sse.ts';
 import { troubleOf } from '../wire/trouble.ts';
+import { BrokenStream } from '../wire/broken-stream.ts';
 import { Silence, type Wire } from '../wire/wire.ts';
 import { WireNames } from '../wire/wire-names.ts';
 import { errors } from './errors.ts';
@@ -32,6 +33,8 @@ export interface ProviderPorts {
 
 const askAgainMs = 10 * 60_000;
 const maxModels = 500;
+/** Tens of times what any model can write at once. */
+const longestAnswer = 4 * 1024 * 1024;
 const noChat =
   /embed|whisper|tts|audio|image|dall-e|moderation|realtime|transcribe|babbage|davinci|rerank|aqa|veo|imagen/i;
 
@@ -140,7 +143,12 @@ export class HttpProvider implements ModelProvider {
         this.#ports.clock,
         settings.get<number>('llm.content_timeout_seconds'),
       );
+      let length = 0;
       for await (const part of wire.parts(sseEvents(wait.watched(pieces)), ask)) {
+        length += 'delta' in part ? part.delta.length : 0;
+        if (length > longestAnswer) {
+          throw new BrokenStream(`the answer is longer than ${longestAnswer} characters`);
+        }
         yield part.type === 'end' ? { ...part, model: request.model } : part;
         wait.heard();
       }
@@ -166,7 +174,7 @@ export class HttpProvider implements ModelProvider {
       if (status !== 200) {
         throw errors.http({ status });
       }
-      const { data } = JSON.parse(Buffer.from(body).toString('utf8')) as {
+      const { data } = parseForeignJson(Buffer.from(body).toString('utf8')) as {
         data: readonly { id: string }[];
       };
       const ids = data

@@ -2,7 +2,8 @@ import type { ModelMessage, ModelPart } from 'svc/contracts/model';
 
 import { CallPieces } from './call-pieces.ts';
 import type { SseEvent } from './sse.ts';
-import { BrokenStream, parsedEvent, type Wire, type WireAsk, type WirePart } from './wire.ts';
+import { BrokenStream } from './broken-stream.ts';
+import { parsedEvent, type Wire, type WireAsk, type WirePart } from './wire.ts';
 
 interface Usage {
   readonly input_tokens?: number | null;

@@ -1,4 +1,5 @@
 import type { ModelPart } from 'svc/contracts/model';
+import { parseForeignJson } from 'svc/sdk';
 
 interface Piece {
   /** Id assigned by the provider: distinguishes its calls, and is not passed on. */
@@ -75,7 +76,7 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
     return {};
   }
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseForeignJson(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : undefined;

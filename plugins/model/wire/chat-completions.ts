@@ -3,7 +3,8 @@ import type { ModelMessage, ModelUsage } from 'svc/contracts/model';
 import { CallPieces } from './call-pieces.ts';
 import type { SseEvent } from './sse.ts';
 import { estimatedTokens } from './tokens.ts';
-import { BrokenStream, parsedEvent, type Wire, type WireAsk, type WirePart } from './wire.ts';
+import { BrokenStream } from './broken-stream.ts';
+import { parsedEvent, type Wire, type WireAsk, type WirePart } from './wire.ts';
 
 interface Usage {
   readonly prompt_tokens?: number;

@@ -1,9 +1,11 @@
+import { BrokenStream } from './broken-stream.ts';
+
 export interface SseEvent {
   readonly event: string;
   readonly data: string;
 }
 
-const maxLine = 8 * 1024 * 1024;
+const maxLine = 2 * 1024 * 1024;
 
 /** The events of a stream of bytes, whatever way these are cut. */
 export async function* sseEvents(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<SseEvent> {
@@ -12,9 +14,14 @@ export async function* sseEvents(pieces: AsyncIterable<Uint8Array>): AsyncGenera
   let event = '';
   let data: string[] = [];
   for await (const piece of pieces) {
-    rest += decoder.decode(piece, { stream: true });
+    const text = decoder.decode(piece, { stream: true });
+    rest += text;
     if (rest.length > maxLine) {
-      throw new RangeError('a line of the stream is too long');
+      throw new BrokenStream(`a line of the stream is longer than ${maxLine} characters`);
+    }
+    // Else what has come so far of a long line would be gone through again with every piece.
+    if (!text.includes('\n')) {
+      continue;
     }
     const lines = rest.split(/\r\n|\n/);
     rest = lines.pop()!;

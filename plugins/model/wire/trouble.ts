@@ -2,7 +2,8 @@ import { isSvcError, type SvcError } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 import { Refusal } from './exchange.ts';
-import { BrokenStream, Silence } from './wire.ts';
+import { BrokenStream } from './broken-stream.ts';
+import { Silence } from './wire.ts';
 
 export interface Speaker {
   readonly provider: string;

@@ -1,5 +1,7 @@
 import type { ModelPart, ModelRequest } from 'svc/contracts/model';
+import { parseForeignJson } from 'svc/sdk';
 
+import { BrokenStream } from './broken-stream.ts';
 import type { Quirks } from './quirks.ts';
 import type { SseEvent } from './sse.ts';
 import type { WireNames } from './wire-names.ts';
@@ -38,13 +40,10 @@ export class Silence extends Error {
   }
 }
 
-/** Error for something other than the expected event in a provider's stream. */
-export class BrokenStream extends Error {}
-
 /** Parses an event, checking the shape that its protocol promises as far as a reader uses it. */
 export function parsedEvent<T extends object>(data: string): T {
   try {
-    const value: unknown = JSON.parse(data);
+    const value = parseForeignJson(data);
     if (typeof value === 'object' && value !== null) {
       return value as T;
     }
