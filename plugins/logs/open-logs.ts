@@ -5,6 +5,7 @@ import { type ThreadService, type ThreadSetup, transferred } from 'svc/thread';
 
 import { check } from './logql/index.ts';
 import { answer, type EndpointName } from './loki/endpoints.ts';
+import { type AnswerBody, readAnswer } from './drivers/remote-answers.ts';
 import { enforcedQuery, pushBody } from './loki/relay.ts';
 import { matchersOf, ServiceQueries, templatesOf } from './service/queries.ts';
 import { openLogStore } from './store/store.ts';
@@ -93,6 +94,8 @@ export async function openLogs(setup: ThreadSetup): Promise<ThreadService> {
         readonly query: string;
         readonly enforce: readonly Enforced[];
       }) => enforcedQuery(query, enforce),
+
+      readAnswer: ({ kind, body }: AnswerBody) => readAnswer(kind, body),
 
       openTail: (input: TailInput, call: Call) => service.openTail(input, call),
       takeTail: (id: number) => moved(tails.take(id)),

@@ -10,6 +10,7 @@ import {
   renderTrace,
   traceIdOf,
 } from './service/answers.ts';
+import { readAnswer } from './drivers/remote-answers.ts';
 import { matchersOf, StoreQueries, type Told } from './service/store-queries.ts';
 import { SpanMetricsNotices } from './span-metrics-writer.ts';
 import { Passing } from './store/passing.ts';
@@ -163,7 +164,8 @@ const askedMethods = (queries: StoreQueries): AskedMethods => ({
 const relayMethods = (
   passing: Passing,
   queries: StoreQueries,
-): Pick<TracesMethods, 'relay' | 'relayed' | 'render' | 'judge'> => ({
+): Pick<TracesMethods, 'relay' | 'relayed' | 'render' | 'judge' | 'readAnswer'> => ({
+  readAnswer: ({ kind, body }) => readAnswer(kind, body),
   relay({ format, body, ...options }) {
     const relayed = passing.take(format, body, options);
     return relayed.body === undefined ? relayed : transferred(relayed, [relayed.body]);

@@ -10,11 +10,38 @@ const strange = (what: string): SvcError => errors.odd_answer({ what });
 
 const { parsed, record, list, text } = foreignJson(strange);
 
+/** Max size of an answer that is read; what people ask for is passed on as it is. */
+const maxBytes = 16 * 1024 * 1024;
+
+/** Readers of answers, by what was asked. */
+const readers = {
+  lines: (body: Uint8Array) => linesIn(dataOf(body)),
+  instant: (body: Uint8Array) => instantIn(dataOf(body)),
+  range: (body: Uint8Array) => matrixIn(dataOf(body)),
+  names: (body: Uint8Array) => namesIn(body),
+} as const;
+
+export type AnswerKind = keyof typeof readers;
+export type AnswerOf<K extends AnswerKind> = ReturnType<(typeof readers)[K]>;
+
+/** An answer as the thread gets it. */
+export interface AnswerBody {
+  readonly kind: AnswerKind;
+  readonly body: Uint8Array;
+}
+
+export function readAnswer<K extends AnswerKind>(kind: K, body: Uint8Array): AnswerOf<K> {
+  if (body.length > maxBytes) {
+    throw strange(`the answer is larger than ${maxBytes} bytes`);
+  }
+  return readers[kind](body) as AnswerOf<K>;
+}
+
 /**
  * Parses an answer of another server, checking each part: it may be another program, or another
  * version.
  */
-export function dataOf(body: Uint8Array): JsonRecord {
+function dataOf(body: Uint8Array): JsonRecord {
   const answer = parsed(body);
   if (answer['status'] !== 'success') {
     throw strange('the answer has no status "success"');
@@ -23,12 +50,12 @@ export function dataOf(body: Uint8Array): JsonRecord {
 }
 
 /** Names or values; Loki leaves the list out when it is empty. */
-export function namesIn(body: Uint8Array): string[] {
+function namesIn(body: Uint8Array): string[] {
   const { data = [] } = parsed(body);
   return list(data, 'data').map((name) => text(name, 'a name'));
 }
 
-export function linesIn(data: JsonRecord): Line[] {
+function linesIn(data: JsonRecord): Line[] {
   expectType(data, 'streams');
   return list(data['result'], 'result').flatMap((entry) => {
     const { stream, values } = record(entry, 'a stream');
@@ -44,7 +71,7 @@ export function linesIn(data: JsonRecord): Line[] {
   });
 }
 
-export function instantIn(data: JsonRecord): InstantAnswer {
+function instantIn(data: JsonRecord): InstantAnswer {
   if (data['resultType'] === 'scalar') {
     const { time, value } = sample(data['result']);
     return { type: 'scalar', time, value, warnings: [] };
@@ -61,7 +88,7 @@ export function instantIn(data: JsonRecord): InstantAnswer {
   };
 }
 
-export function matrixIn(data: JsonRecord): MatrixAnswer {
+function matrixIn(data: JsonRecord): MatrixAnswer {
   expectType(data, 'matrix');
   const series = list(data['result'], 'result').map((entry) => record(entry, 'a series'));
   const samples = series.map(({ values }) => list(values, 'values').map(sample));

@@ -27,7 +27,7 @@ import type {
 } from '../thread/contract.ts';
 import type { DriverStatus, LogDriver } from './driver.ts';
 import { errors } from './errors.ts';
-import { dataOf, instantIn, linesIn, matrixIn, namesIn } from './remote-answers.ts';
+import { type AnswerKind, type AnswerOf, readAnswer } from './remote-answers.ts';
 
 export interface RemoteLogsParts {
   readonly client: RemoteClient;
@@ -49,6 +49,8 @@ interface Ask {
 const categorize = { 'x-loki-response-encoding-flags': 'categorize-labels' };
 const pushMs = 30_000;
 const probeMs = 5_000;
+/** Larger answers are read in the thread. */
+const longestHere = 64 * 1024;
 
 /**
  * Driver for an external Loki: each request is built anew from permitted parts, never passed on.
@@ -90,7 +92,7 @@ export class RemoteLogs implements LogDriver {
       ['direction', direction],
     ];
     const sign = direction === 'backward' ? -1 : 1;
-    const found = linesIn(dataOf(await this.#ask('query_range', parameters, options)));
+    const found = await this.#read('lines', await this.#ask('query_range', parameters, options));
     return {
       type: 'streams',
       lines: found.sort((a, b) => sign * (a.at.ms - b.at.ms || a.at.ns - b.at.ns)),
@@ -104,7 +106,7 @@ export class RemoteLogs implements LogDriver {
       ['query', query],
       ['time', nanos(time)],
     ];
-    return instantIn(dataOf(await this.#ask('query', parameters, options)));
+    return await this.#read('instant', await this.#ask('query', parameters, options));
   }
 
   async range(
@@ -118,7 +120,7 @@ export class RemoteLogs implements LogDriver {
       ['step', String(step / 1_000)],
     ];
     return {
-      ...matrixIn(dataOf(await this.#ask('query_range', parameters, options))),
+      ...(await this.#read('range', await this.#ask('query_range', parameters, options))),
       warnings: [],
     };
   }
@@ -138,11 +140,15 @@ export class RemoteLogs implements LogDriver {
   }
 
   async labels(window: LogWindow, options?: NameOptions): Promise<string[]> {
-    return namesIn(await this.#ask('labels', namesQuery(window, options?.query), options));
+    return await this.#read(
+      'names',
+      await this.#ask('labels', namesQuery(window, options?.query), options),
+    );
   }
 
   async labelValues(label: string, window: LogWindow, options?: NameOptions): Promise<string[]> {
-    return namesIn(
+    return await this.#read(
+      'names',
       await this.#ask('values', namesQuery(window, options?.query), options, { label }),
     );
   }
@@ -170,6 +176,13 @@ export class RemoteLogs implements LogDriver {
         delayMs: this.#clock.monotonic() - began,
       };
     }
+  }
+
+  /** Reads an answer, a large one in the thread. */
+  async #read<K extends AnswerKind>(kind: K, body: Uint8Array): Promise<AnswerOf<K>> {
+    return body.length <= longestHere
+      ? readAnswer(kind, body)
+      : await this.#thread.call<AnswerOf<K>>('readAnswer', { kind, body });
   }
 
   async #ask(

@@ -3,18 +3,37 @@ import { foreignJson } from 'svc/query';
 import { type SvcError } from 'svc/sdk';
 import { ProtoReader } from 'svc/store';
 
-import type { TracesMetrics } from '../thread/contract.ts';
+import type { RemoteAnswer, TracesMetrics } from '../thread/contract.ts';
 import { errors } from './errors.ts';
 
 const strange = (what: string): SvcError => errors.odd_answer({ what });
 
 const { parsed, record, list, text, number } = foreignJson(strange);
 
+/** Max size of an answer that is read; what people ask for is passed on as it is. */
+const maxBytes = 16 * 1024 * 1024;
+
+/** Readers of answers, by what was asked. */
+const readers = {
+  search: (body: Uint8Array) => ({ traces: tracesIn(body), warnings: missingIn(body) }),
+  values: (body: Uint8Array) => valuesIn(body),
+  range: (body: Uint8Array) => matrixIn(body),
+} as const;
+
+export type AnswerOf<K extends RemoteAnswer['kind']> = ReturnType<(typeof readers)[K]>;
+
+export function readAnswer<K extends RemoteAnswer['kind']>(kind: K, body: Uint8Array): AnswerOf<K> {
+  if (body.length > maxBytes) {
+    throw strange(`the answer is larger than ${maxBytes} bytes`);
+  }
+  return readers[kind](body) as AnswerOf<K>;
+}
+
 /**
  * Parses an answer of another server, checking each part: it may be another program, or another
  * version. Protobuf JSON omits zeros.
  */
-export function tracesIn(body: Uint8Array): FoundTrace[] {
+function tracesIn(body: Uint8Array): FoundTrace[] {
   const { traces = [] } = parsed(body);
   return list(traces, 'traces').map((entry) => {
     const trace = record(entry, 'a trace');
@@ -42,7 +61,7 @@ export function tracesIn(body: Uint8Array): FoundTrace[] {
  * Returns that server's warnings about its answer: another svc lists them, Tempo says at most that
  * the answer is partial.
  */
-export function missingIn(body: Uint8Array): readonly string[] {
+function missingIn(body: Uint8Array): readonly string[] {
   const { warnings = [], status, message } = parsed(body);
   const named = list(warnings, 'warnings').map((warning) =>
     text(warning, 'a warning').slice(0, 1_000),
@@ -56,13 +75,13 @@ export function missingIn(body: Uint8Array): readonly string[] {
       ];
 }
 
-export const valuesIn = (body: Uint8Array): { readonly type: string; readonly value: string }[] =>
+const valuesIn = (body: Uint8Array): { readonly type: string; readonly value: string }[] =>
   list(parsed(body)['tagValues'] ?? [], 'tagValues').map((entry) => {
     const { type, value } = record(entry, 'a value');
     return { type: text(type, 'a type'), value: text(value, 'a value') };
   });
 
-export function matrixIn(body: Uint8Array): TracesMetrics {
+function matrixIn(body: Uint8Array): TracesMetrics {
   const series = list(parsed(body)['series'] ?? [], 'series').map((entry) => {
     const { labels = [], samples = [] } = record(entry, 'a series');
     return {

@@ -1,22 +1,14 @@
 import type { Enforced, PushAnswer, QueryOptions } from 'svc/contracts/metricsdb';
-import type { TraceSearchOptions, TraceWindow } from 'svc/contracts/traces';
+import type { FoundTrace, TraceSearchOptions, TraceWindow } from 'svc/contracts/traces';
 import { type RemoteClient } from 'svc/query';
 import { type Clock, isSvcError, messageOf, type ThreadHandle } from 'svc/sdk';
 
 import type { Relayed } from '../store/passing.ts';
 import type { TempoQuestion } from '../tempo/question.ts';
-import type { EnforcedInput, JudgedInput, TraceForm } from '../thread/contract.ts';
+import type { EnforcedInput, JudgedInput, RemoteAnswer, TraceForm } from '../thread/contract.ts';
 import type { DriverStatus, TraceDriver } from './driver.ts';
 import { errors } from './errors.ts';
-import {
-  assertJson,
-  matrixIn,
-  missingIn,
-  refusedIn,
-  tracesIn,
-  valuesIn,
-  versionIn,
-} from './remote-answers.ts';
+import { type AnswerOf, assertJson, readAnswer, refusedIn, versionIn } from './remote-answers.ts';
 import { remoteRequest } from './remote-request.ts';
 
 export interface RemoteTracesParts {
@@ -37,6 +29,8 @@ interface Patience {
 
 const pushMs = 30_000;
 const probeMs = 5_000;
+/** Larger answers are read in the thread. */
+const longestHere = 64 * 1024;
 /** Traces that are fetched at a time to be judged. */
 const atOnce = 4;
 
@@ -95,10 +89,10 @@ export class RemoteTraces implements TraceDriver {
       ...(spansPerSpanSet !== undefined && { spansPerSpanSet }),
     };
     const body = await this.#ask({ kind: 'search', input }, options);
-    const warnings = missingIn(body);
+    const found = await this.#read('search', body);
     return enforce.length === 0
-      ? { traces: tracesIn(body), partial: warnings.length > 0, warnings }
-      : await this.#judged(query, window, options, body);
+      ? { ...found, partial: found.warnings.length > 0 }
+      : await this.#judged(query, window, options, found.traces);
   }
 
   async tagValues(
@@ -106,7 +100,8 @@ export class RemoteTraces implements TraceDriver {
   ): ReturnType<TraceDriver['tagValues']> {
     const asked = query.trim() === '' && enforce.length > 0 ? '{ }' : query;
     const narrowed = await this.#enforced(asked, enforce, { tag });
-    return valuesIn(
+    return await this.#read(
+      'values',
       await this.#ask({
         kind: 'values',
         input: { ...window, tag, version: 2, ...(narrowed !== '' && { query: narrowed }) },
@@ -118,7 +113,8 @@ export class RemoteTraces implements TraceDriver {
     ...[query, window, options = {}]: Parameters<TraceDriver['metrics']>
   ): ReturnType<TraceDriver['metrics']> {
     const narrowed = await this.#enforced(query, options.enforce ?? [], 'metrics');
-    return matrixIn(
+    return await this.#read(
+      'range',
       await this.#ask({ kind: 'range', input: { ...window, query: narrowed } }, options),
     );
   }
@@ -211,10 +207,10 @@ export class RemoteTraces implements TraceDriver {
     query: string,
     window: TraceWindow,
     options: TraceSearchOptions,
-    body: Uint8Array,
+    traces: readonly FoundTrace[],
   ): ReturnType<TraceDriver['search']> {
     const { signal, timeoutMs, ...rest } = options;
-    const ids = tracesIn(body).map(({ traceId }) => traceId);
+    const ids = traces.map(({ traceId }) => traceId);
     const deadline = this.#clock.monotonic() + this.#patience(timeoutMs);
     const bodies: Uint8Array[] = [];
     for (let at = 0; at < ids.length; at += atOnce) {
@@ -232,6 +228,13 @@ export class RemoteTraces implements TraceDriver {
       timeoutMs: this.#patience(timeoutMs),
       ...(signal && { signal }),
     });
+  }
+
+  /** Reads an answer, a large one in the thread. */
+  async #read<K extends RemoteAnswer['kind']>(kind: K, body: Uint8Array): Promise<AnswerOf<K>> {
+    return body.length <= longestHere
+      ? readAnswer(kind, body)
+      : await this.#thread.call<AnswerOf<K>>('readAnswer', { kind, body });
   }
 
   async #relay(

@@ -9,6 +9,12 @@ import type { TagNames, TagValue } from '../store/read/tags.ts';
 import type { StoreStats } from '../store/stats.ts';
 import type { TagSearch } from '../traceql/search/tag-search.ts';
 
+/** An answer of another server, to be read. */
+export interface RemoteAnswer {
+  readonly kind: 'search' | 'values' | 'range';
+  readonly body: Uint8Array;
+}
+
 /** Data that the plugin passes to the thread. */
 export interface TracesData {
   readonly folder: string;
@@ -160,6 +166,8 @@ export type TracesMethods = {
   render(input: RenderInput): Uint8Array | undefined;
   /** A search among traces of another server. */
   judge(input: JudgedInput, call: Call): Promise<FoundTraces>;
+  /** Reads an answer of another server. */
+  readAnswer(input: RemoteAnswer): object;
   /** The query for another server, which does not know what the asker may see. */
   enforced(input: EnforcedInput): string;
 };
