@@ -6,11 +6,17 @@ export type Body = Readonly<Record<string, unknown>>;
 
 const longestMessage = 2_000;
 
-/** A JSON object of the other side: bounded in depth before it is parsed. */
+/** Max values of a body: more would take longer to parse than other edges may have to wait. */
+const maxValues = 100_000;
+
+/** A JSON object of the other side: bounded in depth and in values before it is parsed. */
 export function parseBody(payload: Buffer, maxDepth: number): Body {
-  const depth = depthOf(payload);
+  const { depth, values } = measured(payload);
   if (depth > maxDepth) {
     throw new ProtocolViolation(`JSON nested deeper than ${maxDepth}`);
+  }
+  if (values > maxValues) {
+    throw new ProtocolViolation(`JSON of more than ${maxValues} values`);
   }
   let body: unknown;
   try {
@@ -24,8 +30,9 @@ export function parseBody(payload: Buffer, maxDepth: number): Body {
   return body as Body;
 }
 
-function depthOf(payload: Buffer): number {
+function measured(payload: Buffer): { readonly depth: number; readonly values: number } {
   let depth = 0;
+  let values = 1;
   let deepest = 0;
   let quoted = false;
   for (let at = 0; at < payload.length; at += 1) {
@@ -40,12 +47,15 @@ function depthOf(payload: Buffer): number {
       quoted = true;
     } else if (byte === 0x7b || byte === 0x5b) {
       depth += 1;
+      values += 1;
       deepest = Math.max(deepest, depth);
+    } else if (byte === 0x2c) {
+      values += 1;
     } else if (byte === 0x7d || byte === 0x5d) {
       depth -= 1;
     }
   }
-  return deepest;
+  return { depth: deepest, values };
 }
 
 export function text(body: Body, name: string, maxChars: number): string {
