@@ -4,6 +4,9 @@ import { TimeColumn } from '../columns/time-column.ts';
 import { ValueColumn } from '../columns/value-column.ts';
 import { recordKinds } from '../intake/batch.ts';
 
+/** Max samples of one series; more are damage, and would not fit into memory. */
+const maxSamples = 1 << 24;
+
 /**
  * Copy for the log of what stays in the head when a cut moves the rest into a block, so that the
  * segments before the cut can go. Valid only if that cut completed: otherwise those segments still
@@ -74,6 +77,9 @@ export function readCheckpoint(
     const ref = cursor.uvarint();
     samples.clear();
     const count = times.count(cursor.bytes, cursor.at, cursor.end);
+    if (count > maxSamples) {
+      throw new RangeError(`a checkpoint names ${count} samples of one series`);
+    }
     samples.reserve(count);
     cursor.at = times.read(cursor.bytes, cursor.at, cursor.end, 0, samples.times, 0);
     for (let left = cursor.uvarint(); left > 0; left--) {
