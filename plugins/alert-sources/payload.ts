@@ -1,6 +1,6 @@
 import type { ToldAlert } from 'svc/contracts/alert';
 import type { Severity } from 'svc/contracts/notify';
-import type { SvcError } from 'svc/sdk';
+import { parseForeignJson, type SvcError } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 
@@ -63,7 +63,7 @@ export function readPush(body: Uint8Array, byDefault: Severity): Push {
 
 function parsed(body: Uint8Array): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    const value = parseForeignJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
     return isRecord(value) ? value : {};
   } catch {
     throw unreadable('it is not JSON');

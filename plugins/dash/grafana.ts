@@ -4,9 +4,9 @@ import {
   failureOf,
   hostOf,
   isBefore,
-  objectIn,
   type Product,
 } from 'svc/connection';
+import { parseForeignJson } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 
@@ -81,9 +81,14 @@ export class Grafana {
         );
       });
     const text = Buffer.from(reply.body).toString('utf8');
-    const json = objectIn(text) ?? {};
+    const value = valueIn(text);
+    const json = isRecord(value) ? value : {};
     if ((reply.status >= 200 && reply.status < 300) || expected.includes(reply.status)) {
-      return { status: reply.status, json, list: listIn(text) };
+      return {
+        status: reply.status,
+        json,
+        list: Array.isArray(value) ? value.filter(isRecord) : [],
+      };
     }
     if (reply.status === 401) {
       throw errors.unauthorized({ host: hostOf(url) });
@@ -99,9 +104,14 @@ export class Grafana {
   }
 }
 
-function listIn(text: string): GrafanaAnswer['list'] {
-  const list = objectIn(`{"list":${text}}`)?.['list'];
-  return Array.isArray(list)
-    ? list.filter((item) => typeof item === 'object' && item !== null)
-    : [];
+/** What an answer says; undefined if it is not JSON. */
+function valueIn(text: string): unknown {
+  try {
+    return parseForeignJson(text);
+  } catch {
+    return undefined;
+  }
 }
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,5 +1,4 @@
-import type { SvcError } from 'svc/sdk';
-import { type PluginContext } from 'svc/sdk';
+import { parseForeignJson, type PluginContext, type SvcError } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 import { isRecord, type RpcReply } from './json-rpc.ts';
@@ -22,6 +21,8 @@ const maxTools = 500;
 const maxPages = 20;
 const maxBytes = 8 * 1024 * 1024;
 const listMs = 15_000;
+/** Max events of a reply, and lines of one. */
+const [maxEvents, maxLines] = [1_000, 1_000];
 
 /**
  * Client of one other MCP server: opens a session when it is first needed, and again if the server
@@ -177,16 +178,16 @@ export class McpClient {
 
 /** The data of each event of a stream that has ended. */
 const eventsOf = (text: string): readonly string[] =>
-  text.split(/\r?\n\r?\n/).map((event) =>
+  text.split(/\r?\n\r?\n/, maxEvents).map((event) =>
     event
-      .split(/\r?\n/)
+      .split(/\r?\n/, maxLines)
       .flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trimStart()] : []))
       .join('\n'),
   );
 
 function parsed(text: string): RpcReply | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseForeignJson(text);
     return isRecord(value) ? (value as unknown as RpcReply) : undefined;
   } catch {
     return undefined;

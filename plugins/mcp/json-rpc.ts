@@ -1,3 +1,5 @@
+import { parseForeignJson } from 'svc/sdk';
+
 /** One message of JSON-RPC 2.0. */
 export interface RpcRequest {
   readonly jsonrpc: '2.0';
@@ -43,7 +45,7 @@ const deepest = 64;
 export function parseRpc(text: string): RpcRequest | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseForeignJson(text);
   } catch {
     throw new RpcError(rpcCode.parse, 'the body is not JSON');
   }

@@ -205,7 +205,8 @@ export class Intake {
 const keptMs = 2_000;
 const busyMs = 1_500;
 const busyCount = 100;
-const maxBytes = 1024 * 1024;
+/** No platform sends more; the proof of some is inside the JSON, so strangers' is parsed as well. */
+const maxBytes = 256 * 1024;
 
 /**
  * Wording of callback errors: strangers learn nothing about the reason; the platform learns when to

@@ -1,4 +1,4 @@
-import type { OutboundReply, PluginContext, Settings } from 'svc/sdk';
+import { type OutboundReply, parseForeignJson, type PluginContext, type Settings } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 
@@ -34,6 +34,8 @@ export const nameOfModel = ({ provider, url, model }: EmbeddingModel): string =>
 const maxText = 6_000;
 const maxWidth = 8_192;
 const maxBytes = 32 * 1024 * 1024;
+/** Max numbers of an answer, which take 20 ms to parse. */
+const maxNumbers = 300_000;
 
 /** Vectors of texts, in their order; throws unless there is one for each, all of the same width. */
 export async function vectorsOf(
@@ -82,7 +84,7 @@ function readReply(
   }
   let answer: { readonly data?: unknown; readonly embeddings?: unknown };
   try {
-    answer = JSON.parse(Buffer.from(body).toString('utf8')) as typeof answer;
+    answer = parseForeignJson(Buffer.from(body).toString('utf8'), maxNumbers) as typeof answer;
   } catch (cause) {
     throw errors.embedding_not_json({ model }, { cause });
   }

@@ -4,6 +4,7 @@ import {
   messageOf,
   type OutboundReply,
   type OutboundRequest,
+  parseForeignJson,
 } from 'svc/sdk';
 
 /** One for each remedy. */
@@ -279,7 +280,7 @@ export function isBefore(version: string | undefined, oldest: string): boolean {
 
 export function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseForeignJson(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : undefined;

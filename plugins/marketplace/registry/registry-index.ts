@@ -1,5 +1,5 @@
 import semver from 'semver';
-import type { SvcError } from 'svc/sdk';
+import { parseForeignJson, type SvcError } from 'svc/sdk';
 
 import { idForm } from '../layout/pack-form.ts';
 import { errors } from './errors.ts';
@@ -58,7 +58,7 @@ const refused = (message: string): SvcError => errors.registry_refused({ message
 export function readIndex(text: string, base: string): RegistryContent {
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    json = parseForeignJson(text);
   } catch {
     throw refused(
       'is not JSON; use the address of an index, or of a .claude-plugin/marketplace.json',

@@ -141,7 +141,8 @@ test('tools of another manager are used through this one: dangerous until they a
   assert.equal(body.status, 'ok', JSON.stringify(body));
 });
 
-test('a server that speaks in event streams and forgets its session is understood', async (t) => {
+test('a server that speaks in event streams and forgets its session is understood, however much it says', async (t) => {
+  let result: object = { content: [{ type: 'text', text: 'sunny' }] };
   let sessions = 0;
   let forgets = false;
   const server = createServer((req, res) => {
@@ -163,7 +164,7 @@ test('a server that speaks in event streams and forgets its session is understoo
       const results: Record<string, object> = {
         initialize: {},
         'tools/list': { tools: [tool, { name: 'broken' }, 7] },
-        'tools/call': { content: [{ type: 'text', text: 'sunny' }] },
+        'tools/call': result,
       };
       if (id === undefined) {
         res.writeHead(202).end();
@@ -202,4 +203,12 @@ test('a server that speaks in event streams and forgets its session is understoo
   forgets = true;
   assert.match(JSON.stringify((await execute()).body.result), /sunny/);
   assert.equal(sessions, 2);
+
+  // Read in the thread.
+  const long = 'x'.repeat(100_000);
+  result = { content: [{ type: 'text', text: long }], isError: true };
+  assert.match(JSON.stringify((await execute()).body), /upstream_error.*x{1000}/);
+  result = { structuredContent: { rows: Array.from({ length: 20_000 }, (_, id) => ({ id })) } };
+  const { status, result: shown } = (await execute()).body;
+  assert.deepEqual([status, shown.items], ['ok', { rows: 20_000 }], JSON.stringify(shown));
 });
