@@ -466,6 +466,16 @@ describe('what is sent', () => {
       [large.status, large.body.error, large.body.message],
       [413, 'invalid_argument', 'The body is larger than 1 MiB.'],
     );
+    const many = await post(`{"name":[${'[],'.repeat(60_000)}1]}`, 'application/json');
+    assert.deepEqual(
+      [many.status, many.body.message],
+      [413, 'The body is larger than 100000 values.'],
+    );
+    assert.equal(
+      (await post(JSON.stringify({ nam: '[{,:"\\'.repeat(60_000) }), 'application/json')).status,
+      400,
+      'what a text holds does not count',
+    );
     const stranger = await house.call('POST', '/api/v1/things', {
       body: Buffer.from([0x22, 0xff, 0x22]),
       headers: { 'content-type': 'application/json' },
