@@ -6,7 +6,6 @@ import {
   route,
   type RouteDeclaration,
 } from 'svc/sdk';
-import type { StoreCare, StoreReport } from 'svc/store';
 import { type Static, Type } from 'typebox';
 
 const Report = Type.Object({
@@ -31,6 +30,15 @@ const Mend = Type.Object({
     }),
   ),
 });
+
+/** Outcome of one store. */
+type StoreReport = Omit<Static<typeof Report>, 'damaged' | 'away'>;
+
+/** What is used of a store's care. */
+interface StoreCare {
+  check(): Promise<StoreReport>;
+  mend(acceptLoss: boolean): Promise<StoreReport>;
+}
 
 const stores = ['metrics', 'logs', 'traces'] as const;
 const careMs = 31 * 60_000;
