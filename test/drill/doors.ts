@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import type { Outcome, Row } from '../exercise.ts';
+import { programOf } from '../program-of.ts';
+import { productWithEdges, startWholeHouse, type WholeHouse } from '../whole-house.ts';
+import type { Door } from './doors-bodies.ts';
+import { inboundDoors } from './doors-inbound.ts';
+import { openOutbound } from './doors-outbound.ts';
+import type { Watched } from './doors-watch.ts';
+
+const mebibyte = 1024 * 1024;
+const mostGrowthMb = 64;
+const settleMs = 500;
+
+/**
+ * Sends 1, 8 and 64 MB, and the largest that it takes, through every door for data from outside:
+ * nobody else waits, and the memory stays.
+ */
+export async function run({
+  sizes = '1,8,64',
+  only = '',
+  stall = 20,
+}: {
+  readonly sizes?: string | number;
+  readonly only?: string;
+  readonly stall?: number;
+} = {}): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-doors-'));
+  const stalls = join(folder, 'stalls');
+  const house = await startWholeHouse({
+    dataDir: join(folder, 'data'),
+    product: productWithEdges(join(folder, 'product')),
+    execArgv: preloaded('doors-stalls.ts'),
+    startMs: 600_000,
+    environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8', DRILL_STALLS: stalls },
+  });
+  const outbound = await openOutbound(house);
+  const watch = watcher(house);
+  try {
+    await pause(2_000);
+    const cases: Row[] = [];
+    const asked = String(sizes).split(',').map(Number);
+    for (const door of [...inboundDoors(house), ...outbound.doors]) {
+      if (
+        !String(only)
+          .split(',')
+          .some((part) => door.name.includes(part))
+      ) {
+        continue;
+      }
+      await door.open?.();
+      const each = [...new Set([...asked, ...(door.mostMb === undefined ? [] : [door.mostMb])])];
+      for (const mb of each.toSorted((a, b) => a - b)) {
+        cases.push(await passed(door, mb, { watch, stalls, mostStallMs: stall }));
+        console.error(JSON.stringify(cases.at(-1)));
+      }
+    }
+    return {
+      ok: cases.every(({ ok }) => ok === true),
+      'longest stall at most, ms': stall,
+      'RSS growth at most, MB': mostGrowthMb,
+      doors: cases,
+    };
+  } finally {
+    watch.kill();
+    await outbound.close();
+    await house.end('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Options of node that load a file of this folder before the program. */
+function preloaded(file: string): readonly string[] {
+  const [option, ...program] = programOf(fileURLToPath(new URL(file, import.meta.url)));
+  return option === '--import'
+    ? ['--import', 'tsx', '--import', program.at(-1)!]
+    : ['--import', program.at(-1)!];
+}
+
+const watcher = ({ url, pid }: WholeHouse): ChildProcess =>
+  spawn(
+    process.execPath,
+    [...programOf(fileURLToPath(new URL('doors-watch.ts', import.meta.url))), url, String(pid)],
+    { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
+  );
+
+async function passed(
+  { name, send }: Door,
+  mb: number,
+  {
+    watch,
+    stalls,
+    mostStallMs,
+  }: { readonly watch: ChildProcess; readonly stalls: string; readonly mostStallMs: number },
+): Promise<Row> {
+  // What is sent is made before: its maker is busy meanwhile.
+  const parcel = await send(mb * mebibyte);
+  const { beforeMb } = await told<{ readonly beforeMb: number }>(watch, 'begin');
+  const began = Date.now();
+  const answer = await parcel();
+  const seconds = (Date.now() - began) / 1_000;
+  await pause(settleMs);
+  const { p99Ms, slowestMs, peakMb } = await told<Watched>(watch, 'end');
+  const longest = longestSince(stalls, began);
+  const growth = Math.round(peakMb - beforeMb);
+  return {
+    door: name,
+    MB: mb,
+    answer,
+    'longest stall, ms': Math.round(longest),
+    'healthz p99, ms': p99Ms,
+    'slowest, ms': slowestMs,
+    'RSS growth, MB': growth,
+    seconds,
+    ok: longest <= mostStallMs && growth <= mostGrowthMb,
+  };
+}
+
+async function told<T>(watch: ChildProcess, word: 'begin' | 'end'): Promise<T> {
+  watch.send(word);
+  return ((await once(watch, 'message')) as [T])[0];
+}
+
+function longestSince(stalls: string, since: number): number {
+  const lines = existsSync(stalls) ? readFileSync(stalls, 'utf8').trim().split('\n') : [];
+  const [longest = 0] = lines
+    .map((line) => line.split(' ').map(Number))
+    .filter(([end = 0]) => end >= since)
+    .map(([, ms = 0]) => ms)
+    .sort((a, b) => b - a);
+  return longest;
+}
