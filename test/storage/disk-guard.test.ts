@@ -169,7 +169,7 @@ test('after an input/output error nothing is written until the disk stores a pro
       await guard.check();
       assert.match(guard.refusal!, /SQLITE_CORRUPT: check the disk, then start svc again/);
     }
-    assert.equal(trims, 3, 'the whole file is read once a minute');
+    assert.equal(trims, 3, 'the whole file is read now and then');
     await guard.stop();
   }));
 

@@ -19,7 +19,7 @@ export interface DiskLimits {
 }
 
 const mebibyte = 1024 * 1024;
-const examineEveryMs = 60_000;
+const examineEveryMs = 15_000;
 
 /** Folds the log in and gives space back; `checked`: once every page has been read and is well. */
 type Trim = (checked: boolean) => Promise<void>;
