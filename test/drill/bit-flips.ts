@@ -24,9 +24,6 @@ import {
   type OpenStore,
 } from './bit-flips-stores.ts';
 
-/** One bit in every so many bytes at the most, so that every section of every file is met. */
-const strideBytes = 97;
-
 /** Verdict on one flip, by the copy that was not flipped. */
 interface Verdict {
   /** Before anybody did anything. `lie`: another answer without a warning. */
@@ -250,7 +247,7 @@ function places(
 ): [file: string, at: number][] {
   const sizes = files.map((file) => [file, statSync(join(folder, file)).size] as const);
   const total = sizes.reduce((sum, [, size]) => sum + size, 0);
-  const stride = Math.max(1, Math.min(strideBytes, total), Math.floor(total / most));
+  const stride = Math.max(1, Math.floor(total / most));
   return sizes.flatMap(([file, size]) =>
     Array.from({ length: Math.ceil(size / stride) }, (_, i): [string, number] => [
       file,

@@ -19,6 +19,7 @@ import {
   type Catalogue,
   compress,
   diskSpace,
+  endingIfDamaged,
   isDamagedBlock,
   mendBits,
   openBlock,
@@ -571,6 +572,17 @@ describe('the catalogue of the blocks', () => {
     assert.deepEqual(again.blocks.list(), rows);
     assert.equal(existsSync(shelter), false);
     again.close();
+  });
+
+  test('found damaged while it is open ends the thread, and its caller is told to come back', async (t) => {
+    const ends: (() => void)[] = [];
+    t.mock.method(globalThis, 'setImmediate', (end: () => void) => void ends.push(end));
+    const corrupt = Object.assign(new Error('malformed'), { code: 'SQLITE_CORRUPT_INDEX' });
+    const failing = (error: Error) => endingIfDamaged(() => Promise.reject(error))();
+    await assert.rejects(failing(corrupt), { code: 'unavailable', retryAfterSeconds: 2 });
+    await assert.rejects(failing(new Error('something else')), /something else/);
+    assert.equal(ends.length, 1);
+    assert.throws(ends[0]!, corrupt);
   });
 
   test('keeps losses in a file of their own; a damaged one is a loss of unknown extent', (t) => {
