@@ -10,7 +10,7 @@ import { projectRoot, type Source, target } from './source.ts';
 export const longFunction = 80;
 /** Max files of a folder that is not flat. */
 const flatFolder = 20;
-/** A list by design, a file an area: ADR 0106. */
+/** A list by design, a file an area: ADR 0105. */
 const listed = 'plugins/lib/contracts';
 
 /** Figures about the shape of the sources, each of which may only fall. */
