@@ -23,12 +23,17 @@ const counted: Readonly<Record<Signal, string>> = {
   traces: 'rejectedSpans',
 };
 
-/** Paths that exporters use: at the root, and below the base addresses of Loki and Prometheus. */
+/**
+ * Paths that exporters use: at the root, below one base for the three signals, and below the base
+ * addresses of Loki and Prometheus.
+ */
 const paths: readonly (readonly [path: string, signal: Signal])[] = [
   ['/v1/metrics', 'metrics'],
   ['/v1/logs', 'logs'],
   ['/v1/traces', 'traces'],
+  ['/otlp/v1/metrics', 'metrics'],
   ['/otlp/v1/logs', 'logs'],
+  ['/otlp/v1/traces', 'traces'],
   ['/loki/otlp/v1/logs', 'logs'],
   ['/prometheus/api/v1/otlp/v1/metrics', 'metrics'],
 ];

@@ -47,6 +47,8 @@ describe('a push', () => {
         200,
       ],
       ['/v1/logs', proto, '', ['logs', 'otlp-proto', undefined], 200],
+      ['/otlp/v1/metrics', proto, '', ['metrics', 'otlp-proto', undefined], 200],
+      ['/otlp/v1/traces', json, '', ['traces', 'otlp-json', undefined], 200],
       ['/v1/traces', proto, 'snappy', ['traces', 'otlp-proto', 'snappy'], 200],
       ['/v1/traces', json, 'gzip', ['traces', 'otlp-json', 'gzip'], 200],
       ['/loki/api/v1/push', json, 'gzip', ['logs', 'loki-json', 'gzip'], 204],

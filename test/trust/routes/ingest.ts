@@ -6,7 +6,9 @@ export const area: Area = {
     POST  /v1/metrics                         ingest:push|machine  refused
     POST  /v1/logs                            ingest:push|machine  refused
     POST  /v1/traces                          ingest:push|machine  refused
+    POST  /otlp/v1/metrics                    ingest:push|machine  refused
     POST  /otlp/v1/logs                       ingest:push|machine  refused
+    POST  /otlp/v1/traces                     ingest:push|machine  refused
     POST  /loki/otlp/v1/logs                  ingest:push|machine  refused
     POST  /prometheus/api/v1/otlp/v1/metrics  ingest:push|machine  refused
     POST  /api/v1/write                       ingest:push|machine  refused
