@@ -209,7 +209,9 @@ export class GroundStand {
 
   /** Limits open files to what is open at this moment; without a limit again when `limited` is false. */
   limitFiles(limited: boolean): void {
-    const most = limited ? readdirSync(`/proc/${this.pid}/fd`).length : 65_536;
+    const limits = readFileSync(`/proc/${this.pid}/limits`, 'utf8');
+    const hard = /^Max open files\s+\S+\s+(\d+)/m.exec(limits)![1];
+    const most = limited ? readdirSync(`/proc/${this.pid}/fd`).length : hard;
     execFileSync('prlimit', ['--pid', String(this.pid), `--nofile=${most}:`]);
   }
 
