@@ -20,7 +20,9 @@ const project = JSON.parse(read('package.json')) as {
   allowScripts: Readonly<Record<string, boolean>>;
 };
 const lock = JSON.parse(read('package-lock.json')) as {
-  packages: Readonly<Record<string, { version?: string; hasInstallScript?: boolean }>>;
+  packages: Readonly<
+    Record<string, { version?: string; integrity?: string; hasInstallScript?: boolean }>
+  >;
 };
 const [runTime, development] = read('docs/dependencies.md')
   .split(/^## /m)
@@ -61,6 +63,17 @@ test('every version is exact and is the one the lockfile installs', () => {
       `package-lock.json and package.json differ about ${name}; run "npm install"`,
     );
   }
+});
+
+test('every package of the lockfile, for whatever platform, is held to its hash', () => {
+  const unbound = Object.entries(lock.packages)
+    .filter(([path, { integrity }]) => path !== '' && !integrity?.startsWith('sha512-'))
+    .map(([path]) => path);
+  assert.deepEqual(
+    unbound,
+    [],
+    'delete these entries from package-lock.json and run "npm install --package-lock-only"',
+  );
 });
 
 test('no package runs an install script that nobody has judged, and the page tells each verdict', () => {
