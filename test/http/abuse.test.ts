@@ -229,6 +229,18 @@ describe('hostile connections', () => {
       'GET /healthz HTTP/1.1\r\nhost : x\r\n\r\n',
       'GET /healthz HTTP/1.1\r\nhost: x\r\nbad\u0000header: 1\r\n\r\n',
       'NONSENSE\r\n\r\n',
+      'GET /healthz HTTP/1.1\r\nhost: x\r\nhost: x\r\n\r\n',
+      'GET /healthz HTTP/1.1\r\nhost: x\r\nHOST: y\r\n\r\n',
+      'GET /healthz HTTP/1.0\r\nhost: x\r\nhost: y\r\n\r\n',
+      'GET /healthz HTTP/1.1\r\nhost: x y\r\n\r\n',
+      'GET /healthz HTTP/1.1\r\nhost: x/y\r\n\r\n',
+      'GET /healthz HTTP/1.1\r\nhost: a@b\r\n\r\n',
+      'GET /healthz HTTP/1.1\r\nhost: x:80:80\r\n\r\n',
+      'GET /healthz\r\n\r\n',
+      'GET /healthz\r\nhost: x\r\n\r\n',
+      'GET /healthz HTTP/1.1\nhost: x\n\n',
+      'GET /healthz HTTP/1.1\r\nhost: x\r\n folded: y\r\n\r\n',
+      ' GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n',
     ];
     for (const text of cases) {
       const reply = await exchangeRaw(house.port, text);
@@ -240,6 +252,35 @@ describe('hostile connections', () => {
       await exchangeRaw(house.port, 'GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n'),
       /400[^]*no Host header/,
     );
+    assert.match(
+      await exchangeRaw(house.port, 'GET /healthz HTTP/2.0\r\nhost: x\r\n\r\n'),
+      /^HTTP\/1\.1 (?:400|505)/,
+    );
+  });
+
+  test('a host may be a name, an address or nothing, with or without a port', async () => {
+    for (const host of ['x', 'x.example:8080', '127.0.0.1:80', '[::1]', '[fe80::1]:8080', '']) {
+      assert.match(
+        await exchangeRaw(
+          house.port,
+          `GET /healthz HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`,
+        ),
+        /^HTTP\/1\.1 200/,
+        host,
+      );
+    }
+    assert.match(await exchangeRaw(house.port, 'GET /healthz HTTP/1.0\r\n\r\n'), /^HTTP\/1\.1 200/);
+  });
+
+  test('more headers than proxies take are refused, and an address may be longer than they are together', async () => {
+    const many = (count: number): string => 'x-one: 1\r\n'.repeat(count);
+    assert.match(await get('/healthz', many(98)), /^HTTP\/1\.1 200/);
+    assert.match(await get('/healthz', many(99)), /^HTTP\/1\.1 431[^]*more than 100 headers/);
+    assert.match(await get('/healthz', many(5_000)), /^HTTP\/1\.1 431[^]*more than 100 headers/);
+    const large = (bytes: number): string => `x-large: ${'a'.repeat(bytes)}\r\n`;
+    assert.match(await get('/healthz', large(32_000)), /^HTTP\/1\.1 200/);
+    assert.match(await get('/healthz', large(64_000)), /^HTTP\/1\.1 431[^]*more than 32 KiB/);
+    assert.match(await get(`/healthz?${'a'.repeat(150_000)}`), /^HTTP\/1\.1 [24]0[04]/);
   });
 
   test('an expectation that nobody knows is passed over', async () => {
@@ -271,10 +312,10 @@ describe('hostile connections', () => {
       },
     );
     t.after(() => small.close());
-    const long = `x-long: ${'a'.repeat(200 * 1024)}`;
+    const long = `/api/v1/write?${'a'.repeat(200 * 1024)}`;
     const sent = [
-      `POST /api/v1/write HTTP/1.1\r\nhost: x\r\n${long}`,
-      `POST /api/v1/write HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n${long}\r\n\r\n{`,
+      `POST ${long} HTTP/1.1\r\nhost: x\r\n`,
+      `POST ${long} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
     ];
     for (const text of sent) {
       const few = await openRaw(small.port);

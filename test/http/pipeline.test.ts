@@ -366,6 +366,23 @@ describe('who may call', () => {
     assert.equal(status, 403);
   });
 
+  test('half of a character is refused, since it would be stored as another one', async () => {
+    const put = (body: string): ReturnType<House['call']> =>
+      house.call('POST', '/api/v1/things', {
+        body,
+        headers: { 'content-type': 'application/json' },
+      });
+    for (const name of [String.raw`\ud800`, String.raw`a\\\udc00`, String.raw`\ude00\ud83d`]) {
+      const { status, body } = await put(`{"name":"${name}"}`);
+      assert.deepEqual([status, body.error], [400, 'invalid_argument'], name);
+      assert.match(body.message, /lone surrogate/);
+    }
+    for (const name of [String.raw`\ud83d\ude00`, String.raw`\\ud800`, '😀']) {
+      const { status, body } = await put(`{"name":"${name}"}`);
+      assert.deepEqual([status, body.name], [201, JSON.parse(`"${name}"`)], name);
+    }
+  });
+
   test('users may delete themselves, and nobody else', async () => {
     assert.equal((await house.call('DELETE', '/api/v1/users/7', { token: 'user-7' })).status, 204);
     assert.equal((await house.call('DELETE', '/api/v1/users/8', { token: 'user-7' })).status, 403);

@@ -214,6 +214,8 @@ function collect({ req, front, bodyQuota }: Exchange, most: number): Promise<Buf
 
 const deepest = 64;
 const forbidden = ['__proto__', 'constructor', 'prototype'];
+/** Half of a character: a surrogate without its other one. */
+const halved = /\p{Cs}/u;
 
 /** Walks level by level, so that depth costs no stack. */
 function inspect(root: unknown): void {
@@ -231,6 +233,10 @@ function membersOf(node: object): object[] {
   if (field !== undefined) {
     const details = [{ path: `/${field}`, message: 'is never accepted' }];
     throw errors.body_field({ field }, { details });
+  }
+  // Storage would write another character in its place, and the caller would not find it again under its name.
+  if (Object.entries(node).flat().some((part) => typeof part === 'string' && halved.test(part))) {
+    throw errors.body_surrogate();
   }
   return Object.values(node).filter(isObject);
 }

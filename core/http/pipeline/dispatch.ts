@@ -8,6 +8,7 @@ import { HandlerCall } from '../handler/call.ts';
 import { replyError } from '../replies/error-reply.ts';
 import { sendEvents } from '../answers/events.ts';
 import type { Exchange } from '../exchange/exchange.ts';
+import { requireHead } from './head.ts';
 import { sendJson } from '../answers/json-reply.ts';
 import { readPage, takePage } from '../replies/paging.ts';
 import { hasBody, reply } from '../replies/reply.ts';
@@ -33,7 +34,7 @@ export async function serve(exchange: Exchange): Promise<void> {
   leases.pin(current);
   exchange.snapshot = current;
   try {
-    requireHost(exchange);
+    requireHead(exchange);
     exchange.target = readTarget(exchange.req.url ?? '');
     const served = match(exchange, routeTable(current));
     if (served) {
@@ -97,16 +98,6 @@ const answering = {
   events: sendEvents,
   socket: openSocket,
 };
-
-/**
- * Requires a Host header: two servers on one connection must not disagree about whom a request is
- * for.
- */
-function requireHost({ req }: Exchange): void {
-  if (req.headers.host === undefined && req.httpVersion === '1.1') {
-    throw errors.no_host();
-  }
-}
 
 function match(exchange: Exchange, table: RouteTable): Served | undefined {
   const { target, req } = exchange;

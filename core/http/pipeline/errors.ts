@@ -15,9 +15,22 @@ export const errors = defineErrors('http', {
   body_cut: ['invalid_argument', 'The request ended before its body was complete.'],
   body_slow: ['invalid_argument', 'The body took too long to arrive.'],
   body_no_json: ['invalid_argument', 'The body is not valid JSON.'],
+  body_surrogate: [
+    'invalid_argument',
+    'The body has half of a character: a \\u escape that is a lone surrogate.',
+  ],
   body_deep: ['invalid_argument', 'The body is nested more than {max} levels deep.'],
   body_field: ['invalid_argument', 'The body has a field named {field}, which is never accepted.'],
-  no_host: ['invalid_argument', 'The request has no Host header.'],
+  no_host: [
+    'invalid_argument',
+    'The request has no Host header, more than one, or one that is neither a name nor an address.',
+  ],
+  no_version: ['invalid_argument', 'The request line must end with HTTP/1.1 or HTTP/1.0.'],
+  headers_large: [
+    'invalid_argument',
+    'The request has more than 100 headers, or more than 32 KiB of them.',
+    431,
+  ],
   route_unknown: ['not_found', 'This route does not exist.'],
   method_unknown: [
     'not_found',
