@@ -1,7 +1,7 @@
 import type { Incidents } from 'svc/contracts/alert';
 import type { HostCheck, InvestigationState } from 'svc/contracts/investigate';
 import type { SeenDevices } from 'svc/query';
-import { calibrate, type Calibration, type Findings, type Snapshot } from 'svc/rca';
+import { calibrate, type Calibration, type Findings, namesNothing, type Snapshot } from 'svc/rca';
 import {
   type Clock,
   type Histogram,
@@ -270,6 +270,7 @@ export class Investigator {
       confidence: confidence?.value ?? null,
       node: cause?.node.id ?? null,
       category: cause?.category ?? null,
+      ...(namesNothing(summary) && { names_nothing: true }),
     };
     await this.#write(id, incident, { message, data, look });
   }

@@ -124,16 +124,23 @@ export class IncidentStore {
     return this.#append(outcomes.map((outcome) => rowOfOutcome(outcome, at)));
   }
 
-  /** First line of what the investigator has written about one firing, by its newest look. */
+  /**
+   * First line of what the investigator has written about one firing, by its newest look; undefined if that look did
+   * not take place, or names nothing.
+   */
   async diagnosis(id: number, seq: number): Promise<string | undefined> {
     const looks = Array.from({ length: maxLooks }, (_, at) => diagnosisId(id, seq, at + 1));
     const row = await this.#tables.read
       .selectFrom('alert_events')
-      .select('message')
+      .select(['message', 'data'])
       .where('delivery_id', 'in', looks)
       .orderBy('id', 'desc')
       .executeTakeFirst();
-    return row?.message.split('\n', 1)[0];
+    const { status, names_nothing: isEmpty } = JSON.parse(row?.data ?? '{}') as {
+      readonly status?: string;
+      readonly names_nothing?: boolean;
+    };
+    return status !== undefined || isEmpty ? undefined : row?.message.split('\n', 1)[0];
   }
 
   diagnose(

@@ -152,6 +152,14 @@ function sinceOf({ node, onset_at: onset }: Hypothesis, { facts, windows }: Scen
   return Math.min(windows.onset, ...(onset === undefined ? [] : [onset]), ...complaints);
 }
 
+const unnamed = {
+  nothing: 'Nothing that was looked at deviates from what is usual.',
+  thin: 'Too little could be seen to name a cause.',
+};
+
+/** Returns whether a summary names nothing to act on, and so has no place in a message about the incident. */
+export const namesNothing = (summary: string): boolean => Object.values(unnamed).includes(summary);
+
 function summaryOf(
   { verdict, because, node, ratio }: Judgement,
   best: Hypothesis | undefined,
@@ -170,9 +178,9 @@ function summaryOf(
     case 'load':
       return `More work than usual: ${name} has ${ratio!.toFixed(1)} times its usual rate; nothing is broken.`;
     case 'nothing':
-      return 'Nothing that was looked at deviates from what is usual.';
+      return unnamed.nothing;
     case 'thin':
-      return 'Too little could be seen to name a cause.';
+      return unnamed.thin;
     case 'unseen':
       return `The trail leads to ${name}, of which nothing could be seen.`;
     case 'found':

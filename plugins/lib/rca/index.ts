@@ -1,7 +1,7 @@
 export { calibrate, type Calibration, enoughLabels, type Label } from './causes/calibration.ts';
 export { knownChecks } from './signals/checks.ts';
 export { type Checked, checkAssertion } from './signals/claims.ts';
-export { type EngineOptions, engineVersion, investigate } from './engine.ts';
+export { type EngineOptions, engineVersion, investigate, namesNothing } from './engine.ts';
 export * from './signals/findings.ts';
 export * from './signals/snapshot.ts';
 export { valuesIn } from './signals/grid.ts';

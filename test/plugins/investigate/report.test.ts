@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { Incidents } from 'svc/contracts/alert';
 import { NoticeSource } from 'svc/contracts/notify';
 import type { Findings, Snapshot } from 'svc/rca';
 
@@ -53,6 +54,13 @@ test('an incident is investigated by itself: host, indicator and time are in the
   );
   const told = await house.service(NoticeSource).background(incident);
   assert.equal(told?.diagnosis, items[0].message.split('\n')[0]);
+  // A look that names nothing is in the timeline, and in no message.
+  for (const [at, data] of [{ names_nothing: true }, { status: 'failed' }].entries()) {
+    const message = 'Too little could be seen to name a cause.';
+    await house.service(Incidents).diagnose(incident, { message, data, by: 'x', look: 2 + at });
+    assert.equal((await toldOf()).items[0].message, message);
+    assert.equal((await house.service(NoticeSource).background(incident))?.diagnosis, undefined);
+  }
 });
 
 test('a check that complains about the cause brings its playbook among what to do next', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { checkAssertion, type Findings, investigate, type Snapshot } from 'svc/rca';
+import { checkAssertion, type Findings, investigate, namesNothing, type Snapshot } from 'svc/rca';
 
 import { tableOf } from '../../../../plugins/investigate/cli/bench/table.ts';
 import { known, renamed, shifted, without } from './known.ts';
@@ -376,8 +376,13 @@ describe('findings', () => {
         { kind: 'metric', source: 'metrics', reason: 'down', text: 'The metric store is down.' },
       ],
     };
-    const { verdict, root_cause: cause, not_seen: notSeen, confidence } = investigate(nothing);
+    const found = investigate(nothing);
+    const { verdict, root_cause: cause, not_seen: notSeen, confidence } = found;
     assert.equal(verdict, 'insufficient_data');
+    assert.deepEqual(
+      [found, investigate(snapshot)].map(({ summary }) => namesNothing(summary)),
+      [true, false],
+    );
     assert.equal(cause, null);
     assert.equal(confidence.level, 'low');
     assert.deepEqual(
