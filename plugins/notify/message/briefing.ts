@@ -24,6 +24,7 @@ const longestName = 100;
 const maxLabels = 30;
 const maxTags = 6;
 const maxInstances = 10;
+const maxLacks = 3;
 
 /** Returns the answers to the questions of a person who is woken; unknown ones are left out. */
 export function factsOf({ kind, incident }: MessageEntry, around: Surroundings): readonly Fact[] {
@@ -187,16 +188,25 @@ function flappingOf({ flapping }: NoticeIncident): string | undefined {
   );
 }
 
-/** Names instances by the labels that tell them apart, with their values. */
+/**
+ * Names instances by the labels that tell them apart, with their values. One that lacks a label of the others is told
+ * apart by that.
+ */
 function listed(instances: readonly NoticeInstance[], total: number): string {
   const [first] = instances;
   const shared = Object.entries(first?.labels ?? {}).filter(
     ([name, text]) => name !== 'instance' && instances.every(({ labels }) => labels[name] === text),
   );
   const common = instances.length < 2 ? new Set() : new Set(shared.map(([name]) => name));
+  const all = new Set(instances.flatMap(({ labels }) => Object.keys(labels)));
   const named = instances.slice(0, maxInstances).map(({ labels, value }) => {
     const own = Object.entries(labels).filter(([name]) => !common.has(name));
-    return `${own.map(([name, text]) => `${name}=${text}`).join(' ')}${value === undefined ? '' : ` ${numberOf(value)}`}`.trim();
+    const lacks = [...all].filter((name) => labels[name] === undefined).slice(0, maxLacks);
+    return [
+      ...own.map(([name, text]) => `${name}=${text}`),
+      ...(lacks.length > 0 ? [`(${lacks.map((name) => `no ${name}`).join(', ')})`] : []),
+      ...(value === undefined ? [] : [numberOf(value)]),
+    ].join(' ');
   });
   const more = total - named.length;
   return `${named.filter((text) => text !== '').join(', ')}${more > 0 ? ` and ${more} more` : ''}`;

@@ -145,6 +145,24 @@ const questions: Readonly<Record<string, RegExp>> = {
   'where to look': /https:\/\/svc\.example\.org\/p\/1/,
 };
 
+test('instances are told apart by the labels that one has and another lacks', () => {
+  const since = firing.incident.fired_at;
+  const instances = [
+    { labels: { instance: '127.0.0.1:18420', job: 'web' }, value: 9, since },
+    { labels: { instance: '10.0.0.3:80', job: 'web', host: 'h3', zone: 'eu' }, value: 9, since },
+    { labels: { job: 'web' }, since },
+  ];
+  const { facts } = incidentMessage(
+    'd-1',
+    { kind: 'firing', incident: { ...firing.incident, firing_instances: 3, instances } },
+    { link: '', template: undefined, around: { now } },
+  );
+  assert.equal(
+    facts.find(({ name }) => name === 'Instances')?.text,
+    '3 firing: instance=127.0.0.1:18420 (no host, no zone) 9, instance=10.0.0.3:80 host=h3 zone=eu 9, (no instance, no host, no zone)',
+  );
+});
+
 /** Compares with a snapshot; `SVC_WRITE_SNAPSHOTS=1` writes it. */
 function shown(name: string, said: string | Uint8Array): Buffer {
   const file = fileURLToPath(new URL(`../../../docs/messages/${name}`, import.meta.url));
