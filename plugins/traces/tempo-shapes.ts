@@ -10,7 +10,8 @@ const filter = protocolParameter(
   '{ status = error }',
 );
 const q = protocolParameter('TraceQL of a metric', '{} | rate()');
-const limit = protocolParameter('most answers', '20');
+const limit = protocolParameter('maximum number of traces, 1 to 1000; 20 by default', '20');
+const valueLimit = protocolParameter('maximum number of values, 1 to 5000; 5000 by default', '20');
 const scope = protocolParameter(
   'resource, span, event, link, instrumentation or intrinsic',
   'span',
@@ -32,8 +33,8 @@ const asked = {
   }),
   tags: protocolQuery({ ...window, scope }),
   scopedTags: protocolQuery({ ...window, q: filter, scope }),
-  values: protocolQuery({ ...window, limit }),
-  typedValues: protocolQuery({ ...window, q: filter, limit }),
+  values: protocolQuery({ ...window, limit: valueLimit }),
+  typedValues: protocolQuery({ ...window, q: filter, limit: valueLimit }),
   range: protocolQuery({
     ...window,
     q,

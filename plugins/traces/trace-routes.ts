@@ -18,7 +18,8 @@ const window = {
   start: Text('start of the window: seconds, nanoseconds or RFC 3339'),
   end: Text('end of the window, by default now'),
 };
-const limit = Text('most answers', 20);
+const limit = Text('maximum number of traces, 1 to 1000; 20 by default', 20);
+const valueLimit = Text('maximum number of values, 1 to 5000; 5000 by default', 20);
 
 const Search = Type.Object({
   ...window,
@@ -36,7 +37,7 @@ const Search = Type.Object({
 const Values = Type.Object({
   ...window,
   q: Text('TraceQL filter: values of other spans do not count', 65_536),
-  limit,
+  limit: valueLimit,
 });
 
 export const TraceId = Type.Object({
