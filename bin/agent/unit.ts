@@ -1,4 +1,4 @@
-import { quoted } from '../serve/service/systemd.ts';
+import { quoted, quotedPath } from '../serve/service/systemd.ts';
 
 /** Options of the unit that runs the agent. */
 export interface UnitOptions {
@@ -13,10 +13,11 @@ export interface UnitOptions {
 export const serviceName = 'svc-edge';
 
 /**
- * The unit, with directives that systemd 219 knows already. An old one passes over three of the last ones with a warning in its log:
- * RestrictNamespaces (since 233), LockPersonality (235) and RestrictSUIDSGID (242). What is not here is left out on purpose:
- * MemoryDenyWriteExecute stops every program of Node, ProtectProc would hide the processes that the agent watches, and
- * ProtectHome=true the logs and disks that people keep there.
+ * The unit, for any systemd since 219: an older one passes over a directive that it does not know, with a warning in its log, and keeps
+ * ProtectSystem=full where it does not know strict. System calls are denied by group, not allowed by group, since an old one would read
+ * a list of unknown groups as one that allows none. What is not here is left out on purpose: MemoryDenyWriteExecute stops every program
+ * of Node, whose engine writes the code that it runs; ProtectProc would hide the processes that the agent watches, ProtectKernelLogs and
+ * PrivateDevices what it may be asked about, and ProtectHome=true the logs and disks that people keep there.
  */
 export const unitText = ({ command, dataDir, user, groups }: UnitOptions): string => `[Unit]
 Description=svc edge: the agent of this machine
@@ -28,7 +29,7 @@ Type=simple
 User=${user}
 Group=${user}
 ${groups.length > 0 ? `SupplementaryGroups=${groups.join(' ')}\n` : ''}ExecStart=${command.map(quoted).join(' ')}
-WorkingDirectory=${dataDir}
+WorkingDirectory=${dataDir.replaceAll('%', '%%')}
 Environment=SVC_LOG_FORMAT=json MALLOC_ARENA_MAX=1
 Restart=always
 RestartSec=5
@@ -39,11 +40,21 @@ Nice=5
 NoNewPrivileges=true
 PrivateTmp=true
 ProtectSystem=full
+ProtectSystem=strict
+ReadWritePaths=${quotedPath(dataDir)}
 ProtectHome=read-only
+ProtectClock=true
+ProtectHostname=true
+ProtectKernelTunables=true
+ProtectKernelModules=true
+ProtectControlGroups=true
 CapabilityBoundingSet=
 SystemCallArchitectures=native
+SystemCallFilter=~@clock @cpu-emulation @debug @module @mount @obsolete @raw-io @reboot @swap
+SystemCallErrorNumber=EPERM
 RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
 RestrictNamespaces=true
+RestrictRealtime=true
 LockPersonality=true
 RestrictSUIDSGID=true
 

@@ -99,12 +99,19 @@ test('the unit is one that systemd understands', (t) => {
   assert.doesNotMatch(text, /SupplementaryGroups/);
   // The release that brought each directive; what is not named is older than 219.
   const since: Record<string, number> = {
+    ReadWritePaths: 231,
+    ProtectClock: 245,
+    ProtectHostname: 242,
+    ProtectKernelTunables: 232,
+    ProtectKernelModules: 232,
+    ProtectControlGroups: 232,
     RestrictNamespaces: 233,
+    RestrictRealtime: 231,
     LockPersonality: 235,
     RestrictSUIDSGID: 242,
   };
   const old = new Set(
-    'Description Wants After Type User Group ExecStart WorkingDirectory Environment Restart RestartSec TimeoutStopSec UMask LimitNOFILE Nice WantedBy NoNewPrivileges PrivateTmp ProtectSystem ProtectHome CapabilityBoundingSet SystemCallArchitectures RestrictAddressFamilies'.split(
+    'Description Wants After Type User Group ExecStart WorkingDirectory Environment Restart RestartSec TimeoutStopSec UMask LimitNOFILE Nice WantedBy NoNewPrivileges PrivateTmp ProtectSystem ProtectHome CapabilityBoundingSet SystemCallArchitectures SystemCallFilter SystemCallErrorNumber RestrictAddressFamilies'.split(
       ' ',
     ),
   );
@@ -113,6 +120,9 @@ test('the unit is one that systemd understands', (t) => {
     directives.filter((name) => !old.has(name)),
     Object.keys(since),
   );
+  // A list of what is allowed would be empty for an old one, which knows no group of that name.
+  assert.match(text, /^SystemCallFilter=~@/m);
+  assert.match(text, /^ProtectSystem=full\nProtectSystem=strict$/m);
 
   const program = peer(t, 'systemd-analyze');
   if (program === undefined) {

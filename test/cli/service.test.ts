@@ -5,12 +5,16 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { unitText as agentUnitText } from '../../bin/agent/unit.ts';
 import { debianPackage } from '../../bin/dev/packaging/debian.ts';
 import { backupUnitTexts, unitText } from '../../bin/serve/unit.ts';
 import { withCredentials } from '../../bin/serve/service/from-systemd.ts';
 import { peer } from '../peers.ts';
 import { openIn } from '../storage/folder.ts';
 import { checkout, projectRoot, scratch, serving, svc } from './launcher.ts';
+
+/** Tenths of the measure of `systemd-analyze security`, from 0 to 100. */
+const mostExposed = 30;
 
 test('the units of the manager are ones that systemd understands', (t) => {
   const program = peer(t, 'systemd-analyze');
@@ -47,6 +51,40 @@ test('the units of the manager are ones that systemd understands', (t) => {
     said({ ...units, 'svc.service': units['svc.service'].replace('OOMPolicy', 'OOMPolitics') }),
     /Unknown key(?: name)? 'OOMPolitics'/,
   );
+});
+
+test('the units leave little open, by the measure of systemd', (t) => {
+  const program = peer(t, 'systemd-analyze');
+  if (program === undefined) {
+    return;
+  }
+  const folder = scratch(t);
+  const command = ['/usr/bin/svc'];
+  const dataDir = '/var/lib/svc';
+  const units = {
+    'svc.service': unitText({ command, dataDir, groups: ['adm'], credentials: [] }),
+    'svc-backup.service': backupUnitTexts({ command, dataDir })['svc-backup.service'],
+    'svc-edge.service': agentUnitText({ command, dataDir, user: 'svc-edge', groups: ['adm'] }),
+  };
+  for (const [name, text] of Object.entries(units)) {
+    const exposure = (content: string): string => {
+      writeFileSync(join(folder, name), content);
+      const { status, stdout, stderr } = spawnSync(
+        program,
+        [
+          'security',
+          '--offline=yes',
+          '--no-pager',
+          `--threshold=${mostExposed}`,
+          join(folder, name),
+        ],
+        { encoding: 'utf8' },
+      );
+      return `${status}${stderr}${stdout.split('\n').findLast((line) => line !== '')}`;
+    };
+    assert.match(exposure(text), /^0.*Overall exposure level/, name);
+    assert.match(exposure(text.replace(/^SystemCallFilter=.*\n/m, '')), /^1/, 'it does measure');
+  }
 });
 
 test('install shows its units, and says why it can set up none here', async (t) => {

@@ -100,13 +100,16 @@ export function uninstallService(name: string, others: readonly string[] = []): 
   return units.length > 0;
 }
 
-/** Quotes a word for systemd, including specifiers and variables. */
-export const quoted = (word: string): string => {
-  const plain = word.replaceAll('%', '%%').replaceAll('$', '$$$$');
+/** Quotes a path for systemd, including specifiers. */
+export const quotedPath = (path: string): string => {
+  const plain = path.replaceAll('%', '%%');
   return /^[\w@%+=:,./$-]+$/.test(plain)
     ? plain
     : `"${plain.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 };
+
+/** Quotes a word of a command for systemd, including specifiers and variables. */
+export const quoted = (word: string): string => quotedPath(word.replaceAll('$', '$$$$'));
 
 function idsOf(name: string): [number, number] {
   const fields = readFileSync('/etc/passwd', 'utf8')
