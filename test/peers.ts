@@ -23,6 +23,7 @@ export const peers = {
   'prometheus-process-exporter': 'prometheus-process-exporter',
   promtool: 'prometheus',
   ps: 'procps',
+  rsyslogd: 'rsyslog',
   script: 'bsdutils',
   sshd: 'openssh-server',
   strace: 'strace',

@@ -1,5 +1,14 @@
+import { hostname } from 'node:os';
+
 import { AuditEntries, AuditGrown } from 'svc/contracts/audit';
-import { AuditTrail, definePlugin, type HealthReport, messageOf, type Scope } from 'svc/sdk';
+import {
+  AuditTrail,
+  definePlugin,
+  type HealthReport,
+  messageOf,
+  Outgoing,
+  type Scope,
+} from 'svc/sdk';
 
 import { Checkpoints } from './checkpoints.ts';
 import { errors } from './errors.ts';
@@ -9,6 +18,9 @@ import { pausesOf } from './pace.ts';
 import { retention } from './retention.ts';
 import { auditRoutes } from './routes.ts';
 import { changeSkills, entriesOf } from './skills.ts';
+import { configuredSink } from './sink/configured-sink.ts';
+import { restsOf } from './sink/rests.ts';
+import { Shipment } from './sink/shipment.ts';
 import { Store } from './store.ts';
 import type { AuditTables } from './tables.ts';
 import { Trail } from './trail.ts';
@@ -31,6 +43,26 @@ export default definePlugin({
     const memory = new Memory(store);
     const checkpoints = new Checkpoints({ store, keys, memory, clock, dataDir });
     const pause = pausesOf(scope);
+    const { rest, wake } = restsOf(scope);
+    const outgoing = ctx.services.use(Outgoing);
+    const shipment = new Shipment({
+      store,
+      clock,
+      log,
+      rest,
+      behind: ctx.metrics.gauge(
+        'audit_sink_entries_behind',
+        'Entries of the audit log that its sink does not have yet.',
+      ),
+      sink: () =>
+        configuredSink({
+          settings: ctx.settings,
+          name: hostname().replaceAll(/[^!-~]/g, '-') || '-',
+          now: () => clock.now(),
+          addressOf: (host) => outgoing.addressOf(host),
+          fetch: (url, request) => ctx.fetch(url, request),
+        }),
+    });
     const archiveOld = retention({
       store,
       keys,
@@ -38,10 +70,12 @@ export default definePlugin({
       log,
       dataDir,
       days: () => ctx.settings.get<number>('audit.retention_days'),
+      released: () => shipment.released(),
     });
 
     const keepUp = afterRows(scope, () => {
       ctx.events.emit(AuditGrown, {});
+      wake();
       return checkpoints
         .keepUp()
         .catch((error: unknown) =>
@@ -60,6 +94,7 @@ export default definePlugin({
         store,
         pause,
         clock,
+        shipment,
         verification: new Verification({ store, keys, checkpoints, memory, pause }),
       }),
     );
@@ -69,6 +104,8 @@ export default definePlugin({
       return broken === undefined ? { ok: true } : { ok: false, detail: broken.reason };
     };
     ctx.health.check('the database refuses changes to the trail', guarded);
+    ctx.health.check('the sink gets the trail', () => shipment.health());
+    scope.task('ship the trail to its sink', (signal) => shipment.run(signal));
     const { ok, detail } = await guarded();
     if (!ok) {
       log.error(

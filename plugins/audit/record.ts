@@ -73,7 +73,7 @@ export function shown({ seq, record, prev_hash, hash }: Row): Shown {
 /**
  * Parses a record; a row that was corrupted in the database must not break the pages that show it.
  */
-function entryOf(record: string): Entry {
+export function entryOf(record: string): Entry {
   try {
     const { actor, ...entry } = JSON.parse(record) as Entry;
     return { ...illegible, ...entry, actor: { ...illegible.actor, ...actor } };

@@ -21,6 +21,8 @@ export interface RetentionParts {
   readonly dataDir: string;
   /** Days that rows stay. */
   readonly days: () => number;
+  /** Number of the row up to which rows may be removed: a sink gets each before it leaves. */
+  readonly released: () => Promise<number>;
 }
 
 const day = 24 * 60 * 60_000;
@@ -34,14 +36,14 @@ const rowsAtOnce = 500;
  * from it.
  */
 export function retention(parts: RetentionParts): (signal: AbortSignal) => Promise<void> {
-  const { store, keys, clock, log, dataDir, days } = parts;
+  const { store, keys, clock, log, dataDir, days, released } = parts;
   const folder = join(dataDir, 'archive');
 
   /** Archives one prefix; returns false if there is none. */
   async function archiveOldest(cutoff: number): Promise<boolean> {
     const from = endOf(await store.anchors());
     const { last } = await store.span();
-    const bound = Math.min(from.seq + mostAtOnce, last - 1);
+    const bound = Math.min(from.seq + mostAtOnce, last - 1, await released());
     const young = await store.firstSince(cutoff, { after: from.seq, upTo: bound });
     const upTo = young === undefined ? bound : young - 1;
     if (upTo <= from.seq) {

@@ -4,13 +4,15 @@ import { exported } from './export.ts';
 import { type Filter, filterOf } from './filter.ts';
 import type { Pause } from './pace.ts';
 import { shown } from './record.ts';
-import { AuditLog, ExportQuery, Filters, Verdict } from './schema.ts';
+import { AuditLog, ExportQuery, Filters, SinkState, Verdict } from './schema.ts';
+import type { Shipment } from './sink/shipment.ts';
 import type { Store } from './store.ts';
 import type { Verification } from './verification.ts';
 
 export interface RouteParts {
   readonly store: Store;
   readonly verification: Verification;
+  readonly shipment: Pick<Shipment, 'state'>;
   readonly pause: Pause;
   readonly clock: Clock;
 }
@@ -21,6 +23,7 @@ const read = { access: 'admin', audited: true } as const;
 export function auditRoutes({
   store,
   verification,
+  shipment,
   pause,
   clock,
 }: RouteParts): readonly RouteDeclaration[] {
@@ -63,6 +66,15 @@ export function auditRoutes({
         );
         return exported(store, filter, format, pause);
       },
+    }),
+    route({
+      access: 'admin',
+      method: 'GET',
+      path: '/api/v1/admin/audit-logs/sink',
+      action: 'audit:read',
+      summary: 'Get how far the audit log has been shipped to its sink',
+      response: SinkState,
+      handle: () => shipment.state(),
     }),
     route({
       ...read,

@@ -79,6 +79,17 @@ export const ExportQuery = Type.Object({
   format: Type.Optional(Type.Union([Type.Literal('jsonl'), Type.Literal('csv')])),
 });
 
+export const SinkState = Type.Object({
+  sink: orNull(
+    Type.String({ description: 'Place of the sink, without its path; null: none is set' }),
+  ),
+  shipped: Type.Integer({ description: 'Number of the last entry that it has acknowledged' }),
+  last: Type.Integer({ description: 'Number of the newest entry' }),
+  behind: Type.Integer({ description: 'Entries that it does not have yet' }),
+  failing_since: orNull(Timestamp),
+  error: orNull(Type.String({ description: 'Cause of the last failure' })),
+});
+
 export const Verdict = Type.Object({
   ok: Type.Boolean(),
   rows: Type.Integer({ description: 'Number of unaltered entries' }),

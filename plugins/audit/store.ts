@@ -3,7 +3,7 @@ import type { Tables } from 'svc/sdk';
 
 import { genesis, type Link } from './chain.ts';
 import type { Filter } from './filter.ts';
-import type { Anchor, AuditTables, Checkpoint, KeyRow, Row } from './tables.ts';
+import type { Anchor, AuditTables, Checkpoint, KeyRow, Row, Shipped } from './tables.ts';
 
 /** A stretch of the trail: later than `after`, up to and with `upTo`. */
 export interface Stretch {
@@ -194,6 +194,24 @@ export class Store {
         .insertInto('audit_checkpoints')
         .values(checkpoint)
         .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    });
+  }
+
+  shipped(place: string): Promise<Shipped | undefined> {
+    return this.#read
+      .selectFrom('audit_sinks')
+      .selectAll()
+      .where('place', '=', place)
+      .executeTakeFirst();
+  }
+
+  ship({ place, ...reached }: Shipped): Promise<void> {
+    return this.#write(async (tx) => {
+      await tx
+        .insertInto('audit_sinks')
+        .values({ place, ...reached })
+        .onConflict((conflict) => conflict.column('place').doUpdateSet(reached))
         .execute();
     });
   }

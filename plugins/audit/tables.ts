@@ -47,9 +47,18 @@ interface ReadOut {
   status: GeneratedAlways<string>;
 }
 
+/** Last row that a sink has acknowledged. */
+export interface Shipped {
+  readonly place: string;
+  readonly seq: number;
+  readonly hash: string;
+  readonly at: number;
+}
+
 export interface AuditTables {
   audit_log: Row & ReadOut;
   audit_checkpoints: Checkpoint;
   audit_anchors: Anchor;
   audit_keys: KeyRow;
+  audit_sinks: Shipped;
 }

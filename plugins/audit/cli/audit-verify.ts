@@ -8,6 +8,8 @@ import {
   type Paint,
 } from 'svc/cli';
 
+import { compare, type Comparison } from './against.ts';
+
 interface Verdict {
   readonly ok: boolean;
   readonly rows: number;
@@ -15,6 +17,7 @@ interface Verdict {
   readonly reason?: string;
   readonly checkpoints: number;
   readonly anchors: number;
+  readonly against?: Comparison;
 }
 
 /** The server's own deadline, and a little more. */
@@ -22,20 +25,41 @@ const withinMs = 610_000;
 
 export const command: Command = {
   operands: [],
-  options: clientOptions,
+  options: {
+    against: {
+      value: 'path',
+      about:
+        'compare with what a sink has: a log file of syslog, a file of JSON lines, or a folder of them',
+    },
+    ...clientOptions,
+  },
   about:
-    'Checks the hash chain from its first row to its last against every signed checkpoint, on a copy of a data folder that no svc uses. Exits with 1 when a row was altered.',
-  example: 'svc audit verify',
+    'Checks the hash chain from its first row to its last against every signed checkpoint, on a copy of a data folder that no svc uses. With --against, also finds what was cut off or rewritten by somebody who has the keys. Exits with 1 when a row was altered or is missing.',
+  example: 'svc audit verify --against /var/log/svc-audit.log',
 
   async run(call, shell) {
-    const ask = (client: ApiClient): Promise<Verdict> =>
-      client.get<Verdict>('/api/v1/admin/audit-logs/verify', withinMs);
+    const path = call.value('against');
+    const ask = async (client: ApiClient): Promise<Verdict> => {
+      const verdict = await client.get<Verdict>('/api/v1/admin/audit-logs/verify', withinMs);
+      return path === undefined
+        ? verdict
+        : {
+            ...verdict,
+            against: await compare(path, () => client.download('/api/v1/admin/audit-logs/export')),
+          };
+    };
     const verdict = await shell.progress('Verifying the audit log', async () =>
       (await isIdleFolder(call, shell))
         ? await shell.askCopy('audit', ask)
         : await ask(await openClient(call, shell)),
     );
-    return { data: verdict, text: (paint) => page(verdict, paint), code: verdict.ok ? 0 : 1 };
+    const { against } = verdict;
+    return {
+      data: verdict,
+      text: (paint) =>
+        [page(verdict, paint), ...(against ? [comparison(against, paint)] : [])].join('\n'),
+      code: verdict.ok && (against?.ok ?? true) ? 0 : 1,
+    };
   },
 };
 
@@ -48,4 +72,17 @@ function page(
   }
   const where = first_bad_seq === undefined ? '' : ` first bad row ${first_bad_seq}:`;
   return `${paint.bad('broken')}${where} ${printable(reason)}\nunaltered rows: ${rows}`;
+}
+
+function comparison(
+  { ok, same, archived, missing, first_bad_seq, reason = 'no reason known' }: Comparison,
+  paint: Paint,
+): string {
+  const lacks =
+    missing === 0 ? '' : `\n${paint.warn('warning')} the file lacks ${missing} rows in between`;
+  if (ok) {
+    return `${paint.good('ok')} the same in the file: ${same}, older than the log: ${archived}${lacks}`;
+  }
+  const where = first_bad_seq === undefined ? '' : ` first bad row ${first_bad_seq}:`;
+  return `${paint.bad('broken')}${where} ${reason}\nthe same in the file: ${same}${lacks}`;
 }

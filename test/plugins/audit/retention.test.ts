@@ -38,7 +38,7 @@ const secrets: Secrets = {
 };
 
 /** The trail on a clock that can be set, a row a day. */
-async function trailOf(t: TestContext, options: { days: number; rows: number }) {
+async function trailOf(t: TestContext, options: { days: number; rows: number; released?: number }) {
   const dataDir = folder(t);
   const storage = await openIn(dataDir);
   t.after(() => storage.close());
@@ -68,6 +68,7 @@ async function trailOf(t: TestContext, options: { days: number; rows: number }) 
     log: silent,
     dataDir,
     days: () => options.days,
+    released: async () => options.released ?? Infinity,
   });
   const add = (index: number): Promise<void> =>
     trail.append(undefined, record({ occurredAt: start + index * day, requestId: `r-${index}` }));
