@@ -32,9 +32,9 @@ const settling = (program: string, dataDir: string): readonly string[] => [
 
 /**
  * Restrictions of a service, which may write to its data folder and nowhere else. Left out on purpose: MemoryDenyWriteExecute ends
- * every program of Node, whose engine writes the code that it runs, and ProcSubset hides the memory and the load of the machine.
- * Namespaces and mounts stay possible, since the code of a pack is confined by them (plugins/packs): in a user namespace of its own,
- * so that they give nothing to the service itself.
+ * every program of Node, whose engine writes the code that it runs; ProtectProc and ProcSubset hide the processes, the memory and
+ * the load of the machine, which the agent inside of the manager watches. Namespaces and mounts stay possible, since the code of a pack
+ * is confined by them (plugins/packs): in a user namespace of its own, so that they give nothing to the service itself.
  */
 const confined = (dataDir: string): string => `UMask=0077
 NoNewPrivileges=true
@@ -44,7 +44,6 @@ PrivateMounts=true
 ProtectSystem=strict
 ReadWritePaths=${quotedPath(dataDir)}
 ProtectHome=read-only
-ProtectProc=invisible
 ProtectClock=true
 ProtectHostname=true
 ProtectKernelLogs=true

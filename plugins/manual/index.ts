@@ -15,13 +15,15 @@ import { Library } from './library.ts';
 import { chapterPage, foundPage, policy } from './manual-page.ts';
 import { search } from './search.ts';
 import { ChapterStore } from './chapter-store.ts';
+import { securityTxtRoute } from './security-txt.ts';
 
 export default definePlugin({
   errors,
   activate(ctx) {
     const board = ctx.services.use(Board);
     const plugins = ctx.services.use(Plugins);
-    const chapters = new ChapterStore(ctx.services.use(BuildInfo).root, plugins);
+    const build = ctx.services.use(BuildInfo);
+    const chapters = new ChapterStore(build.root, plugins);
     // The page is for everyone: what packs are installed here is not.
     const settings = () =>
       board
@@ -29,7 +31,14 @@ export default definePlugin({
         .filter(({ owner }) =>
           plugins.list().every(({ id, kind }) => id !== owner || kind !== 'pack'),
         );
-    ctx.http.routes(manualRoutes(chapters, new Library(chapters, settings)));
+    ctx.http.routes([
+      ...manualRoutes(chapters, new Library(chapters, settings)),
+      securityTxtRoute({
+        settings: ctx.settings,
+        clock: ctx.clock,
+        publicUrl: () => build.publicUrl.replace(/\/$/, ''),
+      }),
+    ]);
     ctx.extend.contribute(Banner, 'manual', { line: (url) => `Manual   ${url}/docs` });
   },
 });

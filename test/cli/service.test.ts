@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { unitText as agentUnitText } from '../../bin/agent/unit.ts';
 import { debianPackage } from '../../bin/dev/packaging/debian.ts';
-import { backupUnitTexts, unitText } from '../../bin/serve/unit.ts';
+import { allowedCalls, backupUnitTexts, unitText } from '../../bin/serve/unit.ts';
 import { withCredentials } from '../../bin/serve/service/from-systemd.ts';
 import { peer } from '../peers.ts';
 import { openIn } from '../storage/folder.ts';
@@ -85,6 +85,44 @@ test('the units leave little open, by the measure of systemd', (t) => {
     assert.match(exposure(text), /^0.*Overall exposure level/, name);
     assert.match(exposure(text.replace(/^SystemCallFilter=.*\n/m, '')), /^1/, 'it does measure');
   }
+});
+
+test('what confines the code of packs needs no system call but those that the unit allows', (t) => {
+  const [analyze, strace] = [peer(t, 'systemd-analyze'), peer(t, 'strace')];
+  if (analyze === undefined || strace === undefined) {
+    return;
+  }
+  const members = (group: string): readonly string[] =>
+    spawnSync(analyze, ['syscall-filter', group], { encoding: 'utf8' })
+      .stdout.split('\n')
+      .slice(1)
+      .map((line) => line.trim())
+      .flatMap((word) => (word.startsWith('@') ? members(word) : [word]))
+      .filter((word) => /^[a-z0-9_]+$/.test(word));
+  const allowed = allowedCalls.flatMap(members).map((name) => `?${name}`);
+  assert.ok(allowed.length > 200, `${allowed.length} system calls`);
+  const folder = scratch(t);
+  const refused = join(folder, 'refused');
+  const confinement = join(projectRoot, 'plugins/packs/process/confinement.ts');
+  const find = [
+    process.execPath,
+    ...['--import', import.meta.resolve('tsx'), '--eval'],
+    `import(${JSON.stringify(confinement)}).then((found) => found.findConfinement(${JSON.stringify(folder)})).then(console.log)`,
+  ];
+  const filter = [
+    ...[strace, '-f', '-qq', '--seccomp-bpf', '-e', 'signal=none', '-o', refused],
+    ...['-e', `trace=!${allowed.join(',')}`],
+    ...['-e', `inject=!${allowed.join(',')}:error=EPERM`],
+  ];
+  const found = ([program, ...args]: readonly string[]): string => {
+    const { stdout, stderr } = spawnSync(program!, args, { encoding: 'utf8', timeout: 60_000 });
+    return stdout + stderr;
+  };
+  const held = found([...filter, ...find]);
+  assert.match(held, /^(?:own-user|namespaces|none)\n$/);
+  assert.equal(held, found(find), 'it finds what it finds without a filter');
+  // The engine asks whether the processor protects memory by keys, and does without.
+  assert.match(readFileSync(refused, 'utf8'), /^(?:\d+ +pkey_alloc\(.*\n)*$/);
 });
 
 test('install shows its units, and says why it can set up none here', async (t) => {

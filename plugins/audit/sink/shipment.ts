@@ -81,7 +81,8 @@ export class Shipment {
     return this.#failing === undefined || clock.now() - this.#failing.since < toleratedMs
       ? { ok: true }
       : {
-          ok: false,
+          ok: true,
+          degraded: true,
           detail: `shipping to the sink has failed since ${timestamp(this.#failing.since)}: ${this.#failing.cause}`,
         };
   }

@@ -124,6 +124,33 @@ test(
   },
 );
 
+test('security.txt names the contact of this instance, and does not exist without one', async (t) => {
+  const none = await (await manual(t)).fetch('/.well-known/security.txt');
+  assert.equal(none.status, 404);
+  assert.match(await none.text(), /sets security\.contact/);
+  const house = await startTestHost(t, {
+    plugins: ['manual'],
+    environment: {
+      SVC_SECURITY_CONTACT: 'mailto:security@example.org https://example.org/report',
+      SVC_PUBLIC_URL: 'https://svc.example.org',
+    },
+  });
+  const answer = await fetch(`${house.url}/.well-known/security.txt`);
+  assert.equal(answer.headers.get('content-type'), 'text/plain; charset=utf-8');
+  const [, expires] = /^Expires: (.*)$/m.exec(await answer.clone().text())!;
+  assert.deepEqual((await answer.text()).split('\n'), [
+    'Contact: mailto:security@example.org',
+    'Contact: https://example.org/report',
+    `Expires: ${expires}`,
+    'Preferred-Languages: en',
+    'Canonical: https://svc.example.org/.well-known/security.txt',
+    'Policy: https://svc.example.org/docs/security',
+    '',
+  ]);
+  const days = (Date.parse(expires!) - Date.now()) / 86_400_000;
+  assert.ok(days > 29 && days < 32, `it expires within the year that RFC 9116 recommends: ${days}`);
+});
+
 test('docs/commands.md is what the commands say of themselves', async () => {
   assert.equal(
     readFileSync(`${docs}/commands.md`, 'utf8'),
