@@ -100,6 +100,13 @@ async function trailOf(t: TestContext, options: { days: number; rows: number; re
   };
 }
 
+test('rows stay until a sink has them, however old they are', async (t) => {
+  const { archive, kept, verify } = await trailOf(t, { days: 1, rows: 6, released: 2 });
+  await archive(20);
+  assert.deepEqual(await kept(), [3, 4, 5, 6]);
+  assert.equal((await verify()).ok, true);
+});
+
 test('rows that are too old move into an archive, and an anchor stands for them', async (t) => {
   const { archive, verify, files, archived, kept, signed, dataDir, add, keys } = await trailOf(t, {
     days: 5,

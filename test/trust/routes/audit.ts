@@ -4,6 +4,7 @@ export const area: Area = {
   routes: `
     GET  /api/v1/admin/audit-logs         admin
     GET  /api/v1/admin/audit-logs/export  admin
+    GET  /api/v1/admin/audit-logs/sink    admin
     GET  /api/v1/admin/audit-logs/verify  admin
   `,
   houseWide: ['audit-logs'],
