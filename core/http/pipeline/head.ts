@@ -5,7 +5,9 @@ import { errors } from './errors.ts';
 const maxHeaders = 2 * 100;
 /** As much as nginx takes in front of us; an address may be longer than that, since it may hold a query. */
 const maxBytes = 32 * 1024;
-const notInHost = /[^\w.~%:[\]-]/;
+/** A character of neither a name nor an address, or two ports. */
+const notInHost = /[^\w.~%:[\]-]|:\d*:\d*$/;
+
 /**
  * Refuses a head that two servers on one connection could read differently, or that a proxy in front would not have let
  * through: where they disagree about whom a request is for, one of them can be made to answer for the other. Nothing more
