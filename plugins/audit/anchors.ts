@@ -1,7 +1,7 @@
-import type { Link } from './chain.ts';
-import { genesis } from './chain.ts';
+import type { Link } from './rows/chain.ts';
+import { genesis } from './rows/chain.ts';
 import type { Keys, Statement } from './keys.ts';
-import type { Anchor } from './tables.ts';
+import type { Anchor } from './rows/tables.ts';
 
 /** An anchor for the rows behind `from` up to and with `to`. */
 export function anchorOf(from: Link, to: Link, at: number, keys: Keys): Anchor {

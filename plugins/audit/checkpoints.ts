@@ -5,8 +5,8 @@ import type { Clock } from 'svc/sdk';
 
 import type { Keys, Statement } from './keys.ts';
 import type { Memory } from './memory.ts';
-import { beforeAll, type Store } from './store.ts';
-import type { Anchor, Checkpoint } from './tables.ts';
+import { beforeAll, type Store } from './rows/store.ts';
+import type { Anchor, Checkpoint } from './rows/tables.ts';
 
 export interface CheckpointParts {
   readonly store: Store;

@@ -2,17 +2,6 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('audit', {
   being_replaced: ['unavailable', 'The audit log is being replaced; try again in a moment.'],
-  sink_address: [
-    'invalid_argument',
-    'audit.sink is not an address such as syslog+tls://logs.example.org, https://logs.example.org/audit or s3+https://s3.example.org/bucket/svc.',
-  ],
-  sink_silent: ['upstream_error', 'The sink did not close the connection within 15 s.'],
-  sink_cut: ['upstream_error', 'The sink broke the connection off before it had read everything.'],
-  sink_refused: ['upstream_error', 'The sink answered with status {status}.'],
-  sink_object_differs: [
-    'upstream_error',
-    'The sink has an object {name} with other content (status {status}); compare it with "svc audit verify --against".',
-  ],
   broken_row: [
     'conflict',
     'Old rows of the audit log are kept, because row {seq} is invalid: {reason}. See "svc audit verify".',

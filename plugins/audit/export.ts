@@ -1,7 +1,7 @@
-import type { Filter } from './filter.ts';
+import type { Filter } from './rows/filter.ts';
 import type { Pause } from './pace.ts';
-import { shown, type Shown } from './record.ts';
-import type { Store } from './store.ts';
+import { shown, type Shown } from './rows/record.ts';
+import type { Store } from './rows/store.ts';
 
 export type Format = 'jsonl' | 'csv';
 

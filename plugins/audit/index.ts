@@ -18,11 +18,12 @@ import { pausesOf } from './pace.ts';
 import { retention } from './retention.ts';
 import { auditRoutes } from './routes.ts';
 import { changeSkills, entriesOf } from './skills.ts';
+import { errors as sinkErrors } from './sink/errors.ts';
 import { configuredSink } from './sink/configured-sink.ts';
 import { restsOf } from './sink/rests.ts';
 import { Shipment } from './sink/shipment.ts';
-import { Store } from './store.ts';
-import type { AuditTables } from './tables.ts';
+import { Store } from './rows/store.ts';
+import type { AuditTables } from './rows/tables.ts';
 import { Trail } from './trail.ts';
 import { unguarded, Verification } from './verification.ts';
 
@@ -35,7 +36,7 @@ const hour = 60 * minute;
 const settledMs = 200;
 
 export default definePlugin({
-  errors,
+  errors: [errors, sinkErrors],
   async activate(ctx) {
     const { clock, ids, log, secrets, scope, dataDir } = ctx;
     const store = new Store(ctx.db<AuditTables>());

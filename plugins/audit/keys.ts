@@ -9,8 +9,8 @@ import {
 
 import { type Clock, type Ids, type Logger, messageOf, type Secrets } from 'svc/sdk';
 
-import type { Store } from './store.ts';
-import type { KeyRow } from './tables.ts';
+import type { Store } from './rows/store.ts';
+import type { KeyRow } from './rows/tables.ts';
 
 /** Statement to be signed: its subject, then its facts. */
 export type Statement = readonly (string | number)[];

@@ -1,6 +1,6 @@
 import { endOf } from './anchors.ts';
-import { genesis, type Link } from './chain.ts';
-import type { Store } from './store.ts';
+import { genesis, type Link } from './rows/chain.ts';
+import type { Store } from './rows/store.ts';
 
 /**
  * Record of how far this process has seen the trail on disk, which a later truncation cannot undo.

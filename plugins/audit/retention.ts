@@ -7,11 +7,11 @@ import { createGzip } from 'node:zlib';
 import type { Clock, Logger, SvcError } from 'svc/sdk';
 
 import { anchorOf, endOf } from './anchors.ts';
-import { flaw, type Link } from './chain.ts';
+import { flaw, type Link } from './rows/chain.ts';
 import { errors } from './errors.ts';
 import type { Keys } from './keys.ts';
-import { shown } from './record.ts';
-import type { Store } from './store.ts';
+import { shown } from './rows/record.ts';
+import type { Store } from './rows/store.ts';
 
 export interface RetentionParts {
   readonly store: Store;

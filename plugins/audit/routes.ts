@@ -1,12 +1,12 @@
 import { byteRoute, type Clock, listRoute, route, type RouteDeclaration, timestamp } from 'svc/sdk';
 
 import { exported } from './export.ts';
-import { type Filter, filterOf } from './filter.ts';
+import { type Filter, filterOf } from './rows/filter.ts';
 import type { Pause } from './pace.ts';
-import { shown } from './record.ts';
+import { shown } from './rows/record.ts';
 import { AuditLog, ExportQuery, Filters, SinkState, Verdict } from './schema.ts';
 import type { Shipment } from './sink/shipment.ts';
-import type { Store } from './store.ts';
+import type { Store } from './rows/store.ts';
 import type { Verification } from './verification.ts';
 
 export interface RouteParts {

@@ -3,8 +3,8 @@ import { askedWindow, windowAsked } from 'svc/query';
 import { type Clock, covers, type SkillRun, type ToolSkill, toolSkill } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
-import { type Shown, shown } from './record.ts';
-import type { Store } from './store.ts';
+import { type Shown, shown } from './rows/record.ts';
+import type { Store } from './rows/store.ts';
 
 const Window = {
   last: Type.Optional(Type.Unsafe<string>(askedWindow.last)),

@@ -2,10 +2,10 @@ import type { KeyObject } from 'node:crypto';
 
 import type { AuditRecord, AuditTrailContract } from 'svc/sdk';
 
-import { bind } from './chain.ts';
+import { bind } from './rows/chain.ts';
 import type { Keys } from './keys.ts';
-import { canonical } from './record.ts';
-import type { Store } from './store.ts';
+import { canonical } from './rows/record.ts';
+import type { Store } from './rows/store.ts';
 
 /**
  * The provider of `audit.trail`. The transaction it is given only says that the caller is inside its write: a write

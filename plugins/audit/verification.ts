@@ -1,13 +1,13 @@
 import { timestamp } from 'svc/sdk';
 
 import { anchorFlaw } from './anchors.ts';
-import { flaw, genesis, type Link } from './chain.ts';
+import { flaw, genesis, type Link } from './rows/chain.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Keys } from './keys.ts';
 import type { Memory } from './memory.ts';
 import type { Pause } from './pace.ts';
-import { beforeAll, type Store } from './store.ts';
-import type { Anchor, Checkpoint } from './tables.ts';
+import { beforeAll, type Store } from './rows/store.ts';
+import type { Anchor, Checkpoint } from './rows/tables.ts';
 
 /** Result of verifying the chain from its first row to its last. */
 export interface Verdict {

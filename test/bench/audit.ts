@@ -8,8 +8,8 @@ import Database from 'better-sqlite3';
 
 import { Seals } from '../../core/storage/seal.ts';
 import { KeyRing } from '../../core/storage/keys.ts';
-import { bind, genesis } from '../../plugins/audit/chain.ts';
-import { canonical } from '../../plugins/audit/record.ts';
+import { bind, genesis } from '../../plugins/audit/rows/chain.ts';
+import { canonical } from '../../plugins/audit/rows/record.ts';
 import type { Outcome } from '../exercise.ts';
 import { auditHouse, type Found, list, record, trailPath } from '../plugins/audit/house.ts';
 

@@ -87,7 +87,7 @@ export const faults: readonly Fault[] = [
     tests: ['plugins/approval/'],
   },
   {
-    file: 'plugins/audit/chain.ts',
+    file: 'plugins/audit/rows/chain.ts',
     find: 'return bind(key, row.prev_hash, row.seq, row.record) === row.hash',
     put: "return bind(key, row.prev_hash, row.seq, row.record) !== ''",
     tests: ['plugins/audit/'],

@@ -1,6 +1,6 @@
 import type { OutboundReply, OutboundRequest, Settings } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import { objectStoreSink } from './object-store.ts';
 import type { Sink } from './sink.ts';
 import { syslogSink } from './syslog.ts';

@@ -1,4 +1,4 @@
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import { type AccessKey, sha256, signedHeaders } from './signature-v4.ts';
 import { headOf, type Sink, shippedLine } from './sink.ts';
 import { type HttpParts, withinMs } from './webhook.ts';

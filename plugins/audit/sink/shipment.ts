@@ -7,10 +7,10 @@ import {
   timestamp,
 } from 'svc/sdk';
 
-import { genesis, type Link } from '../chain.ts';
-import { entryOf } from '../record.ts';
-import type { Store } from '../store.ts';
-import type { Row } from '../tables.ts';
+import { genesis, type Link } from '../rows/chain.ts';
+import { entryOf } from '../rows/record.ts';
+import type { Store } from '../rows/store.ts';
+import type { Row } from '../rows/tables.ts';
 import type { Batch, Sink } from './sink.ts';
 
 export interface ShipmentParts {

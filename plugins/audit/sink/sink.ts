@@ -1,5 +1,5 @@
-import { type Row } from '../tables.ts';
-import { shown } from '../record.ts';
+import { type Row } from '../rows/tables.ts';
+import { shown } from '../rows/record.ts';
 
 /** Rows that follow each other in the chain, at least one. */
 export type Batch = readonly [Row, ...Row[]];

@@ -4,9 +4,9 @@ import { connect as connectSecure } from 'node:tls';
 
 import { timestamp } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
-import { entryOf } from '../record.ts';
-import type { Row } from '../tables.ts';
+import { errors } from './errors.ts';
+import { entryOf } from '../rows/record.ts';
+import type { Row } from '../rows/tables.ts';
 import { type Sink, shippedLine } from './sink.ts';
 
 export interface SyslogParts {
@@ -71,7 +71,7 @@ function opened({ protocol, host, port, ca }: SyslogParts, address: string): Soc
 
 function sendStream(bytes: Buffer, socket: Socket, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const stop = (): void => void socket.destroy(errors.being_replaced());
+    const stop = (): void => void socket.destroy(errors.sink_stopped());
     signal.addEventListener('abort', stop, { once: true });
     let isRead = false;
     socket.setTimeout(withinMs, () => socket.destroy(errors.sink_silent()));

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 
 import type { OutboundReply, OutboundRequest } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from './errors.ts';
 import { headOf, type Sink, shippedLine } from './sink.ts';
 
 export interface HttpParts {

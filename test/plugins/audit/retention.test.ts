@@ -8,14 +8,14 @@ import { gunzipSync } from 'node:zlib';
 import type { Secrets } from 'svc/sdk';
 
 import { loadMigrations } from '../../../core/storage/index.ts';
-import { bind } from '../../../plugins/audit/chain.ts';
+import { bind } from '../../../plugins/audit/rows/chain.ts';
 import { Checkpoints } from '../../../plugins/audit/checkpoints.ts';
 import { Keys } from '../../../plugins/audit/keys.ts';
 import { Memory } from '../../../plugins/audit/memory.ts';
-import { canonical } from '../../../plugins/audit/record.ts';
+import { canonical } from '../../../plugins/audit/rows/record.ts';
 import { retention } from '../../../plugins/audit/retention.ts';
-import { Store } from '../../../plugins/audit/store.ts';
-import type { AuditTables } from '../../../plugins/audit/tables.ts';
+import { Store } from '../../../plugins/audit/rows/store.ts';
+import type { AuditTables } from '../../../plugins/audit/rows/tables.ts';
 import { Trail } from '../../../plugins/audit/trail.ts';
 import { Verification } from '../../../plugins/audit/verification.ts';
 import { openIn, silent } from '../../storage/folder.ts';
