@@ -7,6 +7,7 @@ import {
   type HealthReport,
   messageOf,
   Outgoing,
+  type PluginContext,
   type Scope,
 } from 'svc/sdk';
 
@@ -44,26 +45,7 @@ export default definePlugin({
     const memory = new Memory(store);
     const checkpoints = new Checkpoints({ store, keys, memory, clock, dataDir });
     const pause = pausesOf(scope);
-    const { rest, wake } = restsOf(scope);
-    const outgoing = ctx.services.use(Outgoing);
-    const shipment = new Shipment({
-      store,
-      clock,
-      log,
-      rest,
-      behind: ctx.metrics.gauge(
-        'audit_sink_entries_behind',
-        'Entries of the audit log that its sink does not have yet.',
-      ),
-      sink: () =>
-        configuredSink({
-          settings: ctx.settings,
-          name: hostname().replaceAll(/[^!-~]/g, '-') || '-',
-          now: () => clock.now(),
-          addressOf: (host) => outgoing.addressOf(host),
-          fetch: (url, request) => ctx.fetch(url, request),
-        }),
-    });
+    const { shipment, wake } = shipmentOf(ctx, store);
     const archiveOld = retention({
       store,
       keys,
@@ -145,4 +127,33 @@ function afterRows(scope: Scope, work: () => Promise<void>): () => void {
       return work();
     });
   };
+}
+
+/** Returns what ships the trail to the sink of the settings; `wake` tells it of new rows. */
+function shipmentOf(
+  ctx: PluginContext,
+  store: Store,
+): { readonly shipment: Shipment; readonly wake: () => void } {
+  const { clock, log, scope } = ctx;
+  const { rest, wake } = restsOf(scope);
+  const outgoing = ctx.services.use(Outgoing);
+  const shipment = new Shipment({
+    store,
+    clock,
+    log,
+    rest,
+    behind: ctx.metrics.gauge(
+      'audit_sink_entries_behind',
+      'Entries of the audit log that its sink does not have yet.',
+    ),
+    sink: () =>
+      configuredSink({
+        settings: ctx.settings,
+        name: hostname().replaceAll(/[^!-~]/g, '-') || '-',
+        now: () => clock.now(),
+        addressOf: (host) => outgoing.addressOf(host),
+        fetch: (url, request) => ctx.fetch(url, request),
+      }),
+  });
+  return { shipment, wake };
 }

@@ -25,7 +25,10 @@ export const errors = defineErrors('http', {
     'invalid_argument',
     'The request has no Host header, more than one, or one that is neither a name nor an address.',
   ],
-  no_version: ['invalid_argument', 'The request line must end with HTTP/1.1 or HTTP/1.0.'],
+  no_version: [
+    'invalid_argument',
+    'The request line must end with the version of HTTP, 1.1 or 1.0.',
+  ],
   headers_large: [
     'invalid_argument',
     'The request has more than 100 headers, or more than 32 KiB of them.',
