@@ -235,7 +235,11 @@ function membersOf(node: object): object[] {
     throw errors.body_field({ field }, { details });
   }
   // Storage would write another character in its place, and the caller would not find it again under its name.
-  if (Object.entries(node).flat().some((part) => typeof part === 'string' && halved.test(part))) {
+  if (
+    Object.entries(node)
+      .flat()
+      .some((part) => typeof part === 'string' && halved.test(part))
+  ) {
     throw errors.body_surrogate();
   }
   return Object.values(node).filter(isObject);
