@@ -39,3 +39,13 @@ test('a bucket never lets through more than its rate and burst, and one more', (
     ),
   );
 });
+
+test('a part of a token is none: one is waited for until it is whole', () => {
+  const bucket = new TokenBucket(1, 0);
+  bucket.spend(1);
+  assert.equal(bucket.wait(1, 1, 250), 0.75);
+  assert.deepEqual(
+    [250, 999, 1_000].map((at) => bucket.take(1, 1, at)),
+    [false, false, true],
+  );
+});
