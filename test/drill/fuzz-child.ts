@@ -10,6 +10,8 @@ export interface FuzzOrder {
   readonly seed: number;
   readonly only: string;
   readonly until: number;
+  /** Tries of each parser at most. */
+  readonly most: number;
   /** Number of the first try, by parser. */
   readonly from: Readonly<Record<string, number>>;
   /** File that tells what is under way: number of the parser, and of its try. */
@@ -34,7 +36,7 @@ const own =
 
 /** Tries in one go of one parser. */
 const each = 50;
-const { seed, only, until, from, place } = JSON.parse(process.argv.at(-1)!) as FuzzOrder;
+const { seed, only, until, most, from, place } = JSON.parse(process.argv.at(-1)!) as FuzzOrder;
 const file = openSync(place, 'r+');
 const at = new Float64Array(2);
 const done: Record<string, number> = {};
@@ -42,7 +44,7 @@ const slowestMs: Record<string, number> = {};
 
 const chosen = parsers().filter(({ name }) => name.includes(only));
 process.send!(chosen.map(({ name }) => name));
-while (Date.now() < until && chosen.length > 0) {
+for (let tries = 0; tries < most && Date.now() < until && chosen.length > 0; tries += each) {
   for (const [index, parser] of chosen.entries()) {
     at[0] = index;
     const first = (from[parser.name] ?? 0) + (done[parser.name] ?? 0);

@@ -23,10 +23,12 @@ export async function run({
   seconds = 60,
   seed = 1,
   only = '',
+  most = 1_000_000,
 }: {
   readonly seconds?: number;
   readonly seed?: number;
   readonly only?: string;
+  readonly most?: number;
 } = {}): Promise<Outcome> {
   const until = Date.now() + seconds * 1_000;
   const finds = new Map<string, Find & { times: number }>();
@@ -38,7 +40,7 @@ export async function run({
     finds.set(key, { ...(known ?? find), times: (known?.times ?? 0) + 1 });
   };
   while (Date.now() < until) {
-    const { report, stuck } = await session({ seed, only: String(only), until, from }, found);
+    const { report, stuck } = await session({ seed, only: String(only), until, most, from }, found);
     for (const [name, runs] of Object.entries(report.done)) {
       const before = totals.get(name) ?? { runs: 0, slowestMs: 0 };
       totals.set(name, {
@@ -47,11 +49,11 @@ export async function run({
       });
       from[name] = (from[name] ?? 0) + runs;
     }
-    if (stuck !== undefined) {
-      found({ ...stuck, input: `seeded(${seed}, ${stuck.parser}, ${stuck.number})` });
-      // On with the next one, which the others before it in this go are not told of.
-      from[stuck.parser] = stuck.number + 1;
+    if (stuck === undefined) {
+      break;
     }
+    found({ ...stuck, input: `seeded(${seed}, ${stuck.parser}, ${stuck.number})` });
+    from[stuck.parser] = stuck.number + 1;
   }
   const parsers: Row[] = [...totals].map(([parser, { runs, slowestMs }]) => ({
     parser,
