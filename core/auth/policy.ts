@@ -1,4 +1,4 @@
-import type { Access, Principal } from '../sdk/index.ts';
+import { type Access, mayRead, type Principal } from '../sdk/index.ts';
 
 interface Grants {
   readonly all: boolean;
@@ -13,29 +13,23 @@ interface Grants {
 const compiled = new WeakMap<readonly string[], Grants>();
 
 /**
- * Returns whether `principal` may call a route of the plugin `area` declared with `access`; `acts`
- * means it is not a GET. Anything unknown is refused.
+ * Returns whether `principal` fits the declared `access` of a route; what an API token may read is
+ * asked apart (`readsAll`). Anything unknown is refused.
  */
 export function allows(
   principal: Principal,
   access: Access,
   params: Readonly<Record<string, unknown>> = {},
-  area = '',
-  acts = false,
 ): boolean {
   if (typeof access === 'object') {
-    return (
-      allows(principal, access.action, params) ||
-      ('self' in access ? isSelf(principal, params[access.self]) : principal.kind === 'edge')
-    );
+    return allows(principal, access.action, params) || isAlso(principal, access, params);
   }
   switch (access) {
     case 'public':
       return true;
     case 'known':
-      return isPerson(principal);
     case 'any':
-      return isPerson(principal) && (principal.kind !== 'token' || isGiven(principal, area, acts));
+      return isPerson(principal);
     case 'admin':
       return isPerson(principal) && grantsOf(principal).all;
     case 'machine':
@@ -55,9 +49,23 @@ export function holds(principal: Principal, action: string): boolean {
 const isPerson = (principal: Principal): boolean =>
   principal.kind !== 'anonymous' && principal.kind !== 'edge';
 
-const isGiven = (token: Principal, area: string, acts: boolean): boolean =>
-  holds(token, `read:${area}`) ||
-  (acts && token.grants.some((grant) => grant.startsWith(`${area}:`)));
+/** Returns whether the principal may read each of these areas. */
+export const readsAll = (principal: Principal, areas: readonly string[]): boolean =>
+  areas.every((area) => mayRead(principal, area));
+
+/** Returns whether a principal without the action is among those whom the access admits as well. */
+function isAlso(
+  principal: Principal,
+  access: Extract<Access, object>,
+  params: Readonly<Record<string, unknown>>,
+): boolean {
+  if ('self' in access) {
+    return isSelf(principal, params[access.self]);
+  }
+  return 'machine' in access
+    ? principal.kind === 'edge'
+    : isPerson(principal) && principal.kind !== 'token';
+}
 
 /**
  * Returns whether a principal is that user: only a signed-in one is, as an API token is limited to

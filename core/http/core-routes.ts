@@ -80,6 +80,7 @@ export function coreRoutes({ readiness, metrics }: CorePorts): readonly RouteDec
       method: 'GET',
       path: '/metrics',
       access: 'host:metrics',
+      quotes: ['notify'],
       summary: 'Metrics of svc itself, in Prometheus format',
       produces: 'text/plain; version=0.0.4; charset=utf-8',
       handle: () => metrics(),

@@ -96,6 +96,8 @@ export interface DeclaredRoute {
   readonly access: Access;
   readonly summary: string;
   readonly pluginId: string;
+  /** Areas that an API token must be allowed to read to get the whole answer. */
+  readonly reads: readonly string[];
 }
 
 /** A route with all that a document can say of it; its shapes are JSON Schema 2020-12, as they are checked. */
@@ -104,7 +106,16 @@ export interface DescribedRoute
     DeclaredRoute,
     Pick<
       RouteDeclaration,
-      'kind' | 'description' | 'consumes' | 'produces' | 'wording' | 'devices' | 'ifMatch'
+      | 'kind'
+      | 'description'
+      | 'consumes'
+      | 'produces'
+      | 'wording'
+      | 'devices'
+      | 'readsAsked'
+      | 'quotes'
+      | 'brief'
+      | 'ifMatch'
     > {
   /** Status of an ordinary answer. */
   readonly status: number;

@@ -47,3 +47,10 @@ export const covers = (grant: string, action: string): boolean =>
   grant === '*' ||
   grant === action ||
   (grant.endsWith(':*') && action.startsWith(grant.slice(0, -1)));
+
+/**
+ * Returns whether a principal may read what an area (a plugin) shows to every person: of all that is
+ * signed in, only an API token needs a grant for it.
+ */
+export const mayRead = ({ kind, grants }: Principal, area: string): boolean =>
+  kind !== 'token' || grants.some((grant) => covers(grant, `read:${area}`));

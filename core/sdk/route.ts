@@ -6,10 +6,10 @@ import type { MaybePromise } from './scope.ts';
 
 /**
  * Access to a route: `public` (without a credential), `known` (people and API tokens), `any` (the
- * same; a token needs `read:<plugin>`, or for anything but a GET an action of it), `admin` (who
- * holds `*`), `machine` (an edge), or an action such as `edge:create` that a role must hold. `{
- * action, self }` also admits a principal whose user id equals that path parameter, and `{ action,
- * machine }` an edge.
+ * same; a token must be allowed to read what the route `reads`), `admin` (who holds `*`), `machine`
+ * (an edge), or an action such as `edge:create` that a role must hold. `{ action, self }` also
+ * admits a principal whose user id equals that path parameter, `{ action, machine }` an edge, and `{
+ * action, people }` every person who is signed in, so that only API tokens need the action.
  */
 export type Access =
   | 'public'
@@ -20,7 +20,8 @@ export type Access =
   | 'webshell'
   | `${string}:${string}`
   | { readonly action: 'admin' | `${string}:${string}`; readonly self: string }
-  | { readonly action: `${string}:${string}`; readonly machine: true };
+  | { readonly action: `${string}:${string}`; readonly machine: true }
+  | { readonly action: `${string}:${string}`; readonly people: true };
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -105,6 +106,8 @@ export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly setStatus: (status: number) => void;
   /** `If-Match` against a resource as it stands inside the write: throws conflict on a mismatch. */
   readonly requireMatch: (resource: { readonly updated_at: string }) => void;
+  /** Refuses an API token that may not read the area, which must be one of `readsAsked`. */
+  readonly requireRead: (area: string) => void;
   readonly note: (note: AuditNote) => void;
 }
 
@@ -129,6 +132,22 @@ interface Declared<
    * (`narrowed`). Default: they are refused.
    */
   readonly devices?: 'none' | 'narrowed';
+  /**
+   * Areas (plugins) whose content the answer shows: an API token needs `read:<area>` for each, or
+   * gets `brief`, or without that a refusal. `none`: the answer shows only what the call itself sent
+   * or made. Default: the own area; `none` for a GET that requires an action, which is then the
+   * permission to read.
+   */
+  readonly reads?: 'none' | readonly string[];
+  /** Other areas of which the answer holds a part that belongs to this one, such as the channels that an incident was sent to. */
+  readonly quotes?: readonly string[];
+  /**
+   * Further areas, of which the answer shows those that the call asks for, such as the store of a
+   * query: its handler calls `requireRead` for each.
+   */
+  readonly readsAsked?: readonly string[];
+  /** Fields of the answer for API tokens that may make the call, but not read; without any it is 204. */
+  readonly brief?: readonly string[];
   readonly summary: string;
   readonly description?: string;
   readonly params?: P;

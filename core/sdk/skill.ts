@@ -23,6 +23,8 @@ export interface ToolSkill<S extends TSchema = TSchema> extends Pick<
    * about theirs (`narrowed`). Default: they are refused.
    */
   readonly devices?: 'none' | 'narrowed';
+  /** Areas (plugins) that an API token must be allowed to read; default: the own one. */
+  readonly reads?: 'none' | readonly string[];
   readonly params: S;
   readonly result?: TSchema;
   readonly run: (params: Static<S>, context: SkillRun) => Promise<unknown>;
@@ -45,3 +47,7 @@ export type Skill = ToolSkill | PromptSkill;
 
 export const toolSkill = <S extends TSchema>(skill: Omit<ToolSkill<S>, 'kind'>): ToolSkill =>
   Object.freeze({ ...skill, kind: 'tool' as const }) as unknown as ToolSkill;
+
+/** Returns the areas that an API token must be allowed to read to use a tool of the plugin `area`. */
+export const areasRead = ({ reads }: Pick<ToolSkill, 'reads'>, area: string): readonly string[] =>
+  reads === 'none' ? [] : (reads ?? [area]);

@@ -27,6 +27,7 @@ export const sourceRoutes = (sources: Sources): readonly RouteDeclaration[] => [
     method: 'POST',
     path,
     access: 'alert:source',
+    reads: 'none',
     summary: 'Create an alert source',
     description:
       'The url contains a secret and is shown once. Set it as a webhook of Alertmanager or a contact point of Grafana.',
@@ -53,6 +54,7 @@ export const sourceRoutes = (sources: Sources): readonly RouteDeclaration[] => [
     path: `${path}/{id}`,
     ifMatch: true,
     access: 'alert:source',
+    brief: ['id'],
     summary: 'Update an alert source; its key and URL stay',
     description: 'Omitted fields stay unchanged, except the signing secret, which is removed.',
     params: ById,
@@ -65,6 +67,7 @@ export const sourceRoutes = (sources: Sources): readonly RouteDeclaration[] => [
     method: 'POST',
     path: `${path}/{id}/rotate`,
     access: 'alert:source',
+    brief: ['id', 'url'],
     summary: 'Rotate the URL of an alert source; the previous one is refused at once',
     params: ById,
     response: SourceMade,
@@ -111,6 +114,7 @@ export const hookRoutes = (intake: Intake, sources: Sources): readonly RouteDecl
     ...pushed,
     path: `${path}/{key}/alerts`,
     access: { action: 'alert:tell', machine: true },
+    reads: 'none',
     summary: 'Receive alerts; authenticated by an API token',
     description:
       'For senders whose URL is not secret: an API token with alert:tell, as a bearer token or as the password of Basic auth.',

@@ -75,7 +75,7 @@ function operationText(
   const access = operation['x-svc-access'];
   const who =
     typeof access === 'object'
-      ? `${access.action}, or ${'self' in access ? `{${access.self}} itself` : 'an edge'}`
+      ? `${access.action}, or ${'self' in access ? `{${access.self}} itself` : 'people' in access ? 'a person who is signed in' : 'an edge'}`
       : access;
   const body = Object.entries(operation.requestBody?.content ?? {})[0];
   const answers = Object.entries(operation.responses).map(([status, response]) => {

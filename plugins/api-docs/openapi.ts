@@ -12,6 +12,14 @@ export interface Operation {
   readonly security: readonly object[];
   readonly 'x-svc-access': Access;
   readonly 'x-svc-devices': 'none' | 'narrowed' | 'refused';
+  /** Areas that an API token must be allowed to read: `device` is `read:device`. */
+  readonly 'x-svc-reads': readonly string[];
+  /** Further ones, of which a call needs those that it asks for. */
+  readonly 'x-svc-reads-asked'?: readonly string[];
+  /** Other ones, of which the answer holds a part all the same. */
+  readonly 'x-svc-quotes'?: readonly string[];
+  /** Fields of the answer for API tokens that may call it, but not read. */
+  readonly 'x-svc-brief'?: readonly string[];
   readonly 'x-svc-plugin': string;
   readonly parameters: readonly Parameter[];
   readonly requestBody?: {
@@ -72,6 +80,7 @@ export function openApi(
 
 function operation(declaration: DescribedRoute, named: Named): Operation {
   const { method, path, summary, description, access, pluginId, devices = 'refused' } = declaration;
+  const { reads, readsAsked, quotes, brief } = declaration;
   const body = requestBody(declaration, named);
   return {
     operationId: operationId(method, path),
@@ -86,6 +95,10 @@ function operation(declaration: DescribedRoute, named: Named): Operation {
           : [{ bearer: [] }],
     'x-svc-access': access,
     'x-svc-devices': devices,
+    'x-svc-reads': reads,
+    ...(readsAsked && { 'x-svc-reads-asked': readsAsked }),
+    ...(quotes && { 'x-svc-quotes': quotes }),
+    ...(brief && { 'x-svc-brief': brief }),
     'x-svc-plugin': pluginId,
     parameters: [
       ...pathParameters(declaration),

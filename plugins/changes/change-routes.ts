@@ -119,6 +119,7 @@ export const changeRoutes = (
     path,
     access: { action: 'change:post', machine: true },
     devices: 'narrowed',
+    brief: ['id'],
     summary: 'Record a deploy or another change for investigations',
     description: 'Safe to repeat with the same Idempotency-Key.',
     body: NewChange,

@@ -43,6 +43,7 @@ export const deviceRoutes = (devices: Devices): readonly RouteDeclaration[] => [
     ifMatch: true,
     access: 'device:update',
     devices: 'narrowed',
+    brief: ['id'],
     summary: 'Rename a device, or replace its tags',
     params: DeviceId,
     body: DevicePatch,
@@ -67,6 +68,7 @@ export const deviceRoutes = (devices: Devices): readonly RouteDeclaration[] => [
     ifMatch: true,
     access: 'device:update',
     devices: 'narrowed',
+    brief: ['id'],
     summary: 'Replace the roles of a device, such as db, web or cache',
     params: DeviceId,
     body: RolesPatch,
@@ -95,6 +97,7 @@ export const watcherRoutes = (devices: Devices): readonly RouteDeclaration[] => 
     path: `${path}/{id}/edges/{edge_id}/accept`,
     access: accept,
     devices: 'narrowed',
+    brief: ['id'],
     summary: 'Accept the unverified machine behind an edge as this device',
     description:
       'For a machine that was reinstalled or lost its key. Edges that watched the device are detached; one that is online is not.',

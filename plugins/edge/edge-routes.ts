@@ -28,6 +28,7 @@ export const edgeRoutes = (edges: Edges): readonly RouteDeclaration[] => [
     method: 'POST',
     path,
     access: 'edge:create',
+    reads: 'none',
     summary: 'Create an edge; the secret key is shown once',
     body: EdgeDraft,
     response: NewEdge,
@@ -80,6 +81,7 @@ export const identityRoutes = (
     path: `${path}/{id}/rotate-secret`,
     access: 'edge:rotate',
     devices: 'narrowed',
+    brief: ['id', 'access_key', 'secret_key', 'secret_generation', 'previous_secret_until'],
     summary: 'Rotate the secret key of an edge; the new one is shown once',
     description:
       'An edge that is online gets the new secret over its tunnel and proves it on a second connection; then the old one is revoked, after 24 h at the latest. Otherwise, or with "immediate", the old one is revoked at once or at the end of the grace period. Also ends a conflict.',
@@ -96,6 +98,7 @@ export const identityRoutes = (
     path: `${path}/{id}/resolve`,
     access: 'edge:resolve',
     devices: 'narrowed',
+    brief: ['id'],
     summary:
       'Resolve a conflict of two machines with the same keys, or accept a machine that lost its key',
     params: EdgeId,

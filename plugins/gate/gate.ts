@@ -9,6 +9,7 @@ import type {
 import type { DirectoryContract } from 'svc/contracts/iam';
 import {
   covers,
+  mayRead,
   type PermissionMode,
   type Principal,
   type Settings,
@@ -77,6 +78,10 @@ export class Gate implements GateContract {
         'role',
         `the role ${standing.role} may not use ${tool.key}, which is ${tool.class}; it needs ${wanted.join(' or ')}`,
       );
+    }
+    const unread = tool.reads?.find((area) => !mayRead(principal, area));
+    if (unread !== undefined) {
+      return refused('reading', `the API token lacks read:${unread}, which ${tool.key} needs`);
     }
     const unlisted = personaRefusal(persona, tool);
     if (unlisted !== undefined) {

@@ -32,6 +32,7 @@ export const pushRoute = (gate: PushGate, route: PushRoute): RouteDeclaration =>
     ...route,
     method: 'POST',
     access: { action: 'ingest:push', machine: true },
+    reads: 'none',
     maxBodyBytes,
     timeoutMs,
     audited: false,

@@ -59,6 +59,18 @@ export const investigationRoutes = (parts: RouteParts): readonly RouteDeclaratio
   ];
 };
 
+/** What reports are made from. */
+const quotes = [
+  'alert',
+  'changes',
+  'device',
+  'knowledge',
+  'logs',
+  'metricsdb',
+  'topology',
+  'traces',
+] as const;
+
 type Whole = ReturnType<typeof wholeAt>;
 
 /** Routes below the incidents of another plugin; they disappear with this one. */
@@ -71,6 +83,7 @@ const incidentRoutes = (
     path: ofIncident,
     access: 'any',
     devices: 'narrowed',
+    quotes,
     summary: 'Get the newest investigation of an incident',
     params: Id,
     response: Shown,
@@ -83,6 +96,7 @@ const incidentRoutes = (
     path: ofIncident,
     access: 'any',
     devices: 'narrowed',
+    quotes,
     summary: 'Investigate an incident, also again; earlier reports stay',
     description:
       'Returns the one that is queued or running, if any. Needs no model, and only reads.',
@@ -133,6 +147,7 @@ const reportRoutes = (
     path: `${path}/{id}`,
     access: 'any',
     devices: 'narrowed',
+    quotes,
     summary: 'Get an investigation with its report',
     params: Id,
     response: Shown,
@@ -145,6 +160,7 @@ const reportRoutes = (
     path: `${path}/{id}/markdown`,
     access: 'any',
     devices: 'narrowed',
+    quotes,
     summary: 'Get the report as markdown',
     params: Id,
     produces: 'text/markdown; charset=utf-8',
@@ -164,6 +180,7 @@ const evidenceRoutes = (
     path: `${path}/{id}/evidence/{evidence}/again`,
     access: 'any',
     devices: 'narrowed',
+    quotes,
     summary: 'Repeat the query of a piece of evidence and compare the answers',
     params: EvidenceId,
     response: AgainItem,
@@ -176,6 +193,7 @@ const evidenceRoutes = (
     path: `${path}/{id}/replay`,
     access: 'any',
     devices: 'narrowed',
+    quotes,
     summary: 'Replay an investigation with the current engine and compare',
     params: Id,
     response: ReplayItem,
@@ -188,6 +206,7 @@ const evidenceRoutes = (
     path: `${path}/{id}/feedback`,
     access: 'any',
     devices: 'narrowed',
+    quotes,
     summary: 'Give feedback on a report; one vote per person, the last one counts',
     params: Id,
     body: Told,

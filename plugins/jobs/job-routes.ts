@@ -59,6 +59,7 @@ export const jobRoutes = (board: Board): readonly RouteDeclaration[] => [
     method: 'POST',
     path: `${path}/{id}/cancel`,
     access: 'job:cancel',
+    brief: ['id'],
     summary: 'Cancel a job',
     description: 'A running job is asked to stop, and may end a moment later.',
     params: ById,

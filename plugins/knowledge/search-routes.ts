@@ -147,6 +147,7 @@ export const searchRoutes = (
     method: 'POST',
     path: '/api/v1/knowledge/index/rebuild',
     access: 'knowledge:update',
+    brief: [],
     summary: 'Rebuild the search index; the current one stays in use meanwhile',
     response: IndexState,
     status: 202,

@@ -51,6 +51,7 @@ const installRoute = (packService: PackService, answers: PackAnswers): RouteDecl
     method: 'POST',
     path: '/api/v1/marketplace/install',
     access: 'marketplace:install',
+    brief: ['pack_id', 'version', 'state'],
     summary: 'Install a pack; 409 with a preview if it needs confirmation',
     body: WantedInstall,
     response: InstallAnswer,
@@ -72,6 +73,7 @@ const uploadRoute = (packService: PackService, answers: PackAnswers): RouteDecla
     method: 'POST',
     path: '/api/v1/marketplace/upload',
     access: 'marketplace:install',
+    reads: 'none',
     summary: 'Install an uploaded archive: zip or tar.gz, as body or form file',
     query: Type.Object({
       confirm: Type.Optional(Confirm),
@@ -106,6 +108,7 @@ const updateRoute = (packService: PackService, answers: PackAnswers): RouteDecla
     method: 'POST',
     path: '/api/v1/marketplace/installed/{pack_id}/update',
     access: 'marketplace:install',
+    brief: ['pack_id', 'version', 'state'],
     summary: 'Update a pack from its source',
     params: PackParams,
     body: Type.Object({

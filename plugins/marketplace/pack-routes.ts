@@ -115,6 +115,7 @@ const switchRoutes = (
       method: 'POST',
       path: `/api/v1/marketplace/installed/{pack_id}/${verb}`,
       access: 'marketplace:manage',
+      brief: ['pack_id'],
       summary: {
         rollback: 'Go back to the version before',
         enable: 'Switch a pack on again',

@@ -56,6 +56,7 @@ export const registryRoutes = (
     method: 'POST',
     path: '/api/v1/marketplace/registries/{name}/refresh',
     access: 'marketplace:manage',
+    brief: ['name'],
     summary: 'Refresh a registry',
     params: Params,
     response: RegistryShape,

@@ -103,6 +103,7 @@ export const mcpRoutes = (server: McpServer, servers: McpServers): readonly Rout
     method: 'POST',
     path: '/api/v1/mcp/servers/{name}/accept',
     access: 'mcp:accept',
+    brief: ['name'],
     summary: 'Accept changed tools of an MCP server; the classes in mcp.servers apply again',
     description:
       'A tool that has changed since its digest was read stays dangerous and is listed in changed again.',

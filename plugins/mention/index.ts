@@ -5,7 +5,7 @@ import {
   type MentionType,
   type Resolved,
 } from 'svc/contracts/mention';
-import { definePlugin, type OpenPoint, type Principal, route } from 'svc/sdk';
+import { definePlugin, mayRead, type OpenPoint, type Principal, route } from 'svc/sdk';
 import { Type } from 'typebox';
 
 const Query = Type.Object({
@@ -111,11 +111,14 @@ class MentionService implements MentionDirectory {
     return `${whole} = ${found === undefined ? 'unknown' : JSON.stringify({ label: found.label, ...found.facts })}`;
   }
 
-  #typesFor({ selectors }: Principal): readonly MentionType[] {
+  #typesFor(principal: Principal): readonly MentionType[] {
     return this.#types
       .list()
-      .flatMap(({ value }) =>
-        selectors === undefined || value.devices !== undefined ? [value] : [],
+      .flatMap(({ pluginId, value }) =>
+        (principal.selectors === undefined || value.devices !== undefined) &&
+        mayRead(principal, pluginId)
+          ? [value]
+          : [],
       );
   }
 }

@@ -35,6 +35,7 @@ export const alertingRoutes = ({
     method: 'GET',
     path: '/prometheus/api/v1/rules',
     devices: 'narrowed',
+    reads: ['metricsdb', 'alert'],
     summary: 'Prometheus API: alert rules and their state',
     query: RulesQuery,
     response: RulesAnswer,
@@ -48,6 +49,7 @@ export const alertingRoutes = ({
     method: 'GET',
     path: '/prometheus/api/v1/alerts',
     devices: 'narrowed',
+    reads: ['metricsdb', 'alert'],
     summary: 'Prometheus API: pending and firing alerts',
     response: AlertsAnswer,
     handle: async ({ principal }) =>

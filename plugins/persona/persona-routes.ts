@@ -159,6 +159,7 @@ function customRoutes(
       path: '/api/v1/agents/custom',
       access: 'agent:create',
       devices: 'none',
+      brief: ['name'],
       summary: 'Create a persona',
       description:
         'A persona with the name of one of a plugin or a file replaces it for everyone, which needs persona:replace.',
@@ -179,6 +180,7 @@ function customRoutes(
       ifMatch: true,
       access: 'agent:update',
       devices: 'none',
+      brief: ['name'],
       summary: 'Update a persona of a user; omitted fields stay',
       params: Named,
       body: PersonaChange,

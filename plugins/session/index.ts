@@ -61,7 +61,7 @@ export default definePlugin({
     const uses = new Uses(store, clock);
     const declared = (): readonly string[] => [
       ...catalogue.actions().map(({ action }) => action),
-      ...readingsOf(catalogue.routes()),
+      ...readingsOf(catalogue.routes(), catalogue.skills()),
     ];
     const apiTokens = new ApiTokens({ store, directory, clock, ids, uses, ended, declared });
     const vouched = new Vouched(ctx.extend.open(Credentials));

@@ -64,6 +64,7 @@ const tool = (
   description: string,
   schema: object,
   trust: Tool['trust'],
+  reads: readonly string[] = [],
 ): Tool => ({
   // Results are stored for the asker, and readable by them while they see the same devices.
   key,
@@ -75,6 +76,7 @@ const tool = (
   devices: 'narrowed',
   source: 'skill',
   trust,
+  reads,
   schema: schema as Tool['schema'],
 });
 
@@ -95,6 +97,7 @@ export class OwnTools {
       'Lines of a result that was too large to be given whole: by range, by pattern, or both.',
       EvidenceRead,
       'untrusted',
+      ['skill'],
     ),
     tool(
       'guide_read',

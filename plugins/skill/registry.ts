@@ -1,15 +1,16 @@
 import type { Guide, SkillList, SkillRegistry, Tool, ToolSource } from 'svc/contracts/skill';
 import { type ScopeSource, scopeOf } from 'svc/query';
-import type {
-  Contribution,
-  DeclaredCatalogue,
-  Handle,
-  OpenPoint,
-  Principal,
-  PromptSkill,
-  Skill,
-  SkillClass,
-  ToolSkill,
+import {
+  areasRead,
+  type Contribution,
+  type DeclaredCatalogue,
+  type Handle,
+  type OpenPoint,
+  type Principal,
+  type PromptSkill,
+  type Skill,
+  type SkillClass,
+  type ToolSkill,
 } from 'svc/sdk';
 
 export interface RegistryParts {
@@ -175,10 +176,8 @@ function aliasesOf(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   return aliases;
 }
 
-function toolOf(
-  { key, name, description, scope, class: kind, tier, devices, params, result }: ToolSkill,
-  source: string,
-): Tool {
+function toolOf(skill: ToolSkill, source: string): Tool {
+  const { key, name, description, scope, class: kind, tier, devices, params, result } = skill;
   const schema = params as unknown as Readonly<Record<string, unknown>>;
   const answers = result as unknown as Readonly<Record<string, unknown>> | undefined;
   // Answers of plugins mostly come from machines and people.
@@ -194,6 +193,7 @@ function toolOf(
     trust: 'untrusted',
     ...(answers && { result_schema: answers }),
     ...(devices && { devices }),
+    reads: areasRead(skill, source),
   };
 }
 

@@ -26,6 +26,11 @@ const Item = Type.Object({
         'What it returns to members of an organization with a device selector: nothing of devices, or only of theirs. Absent: they are refused.',
     }),
   ),
+  reads: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Areas that an API token must be allowed to read, as read:<area>.',
+    }),
+  ),
   schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema of its params.' }),
   result_schema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   source: Type.String({ description: 'Plugin, edge, pack:<id> or mcp:<server>.' }),
@@ -71,8 +76,9 @@ const Executed = Type.Object({
   ),
 });
 
-const itemOf = ({ trust: _trust, ...tool }: Tool) => ({
+const itemOf = ({ trust: _trust, reads, ...tool }: Tool) => ({
   ...tool,
+  ...(reads && { reads: [...reads] }),
   kind: 'tool' as const,
   requires: [] as string[],
 });
@@ -157,6 +163,7 @@ const executeRouteOf = (registry: SkillRegistry, executions: Executions): RouteD
     path: `${path}/{key}/execute`,
     access: 'skill:execute',
     devices: 'narrowed',
+    reads: 'none',
     summary: 'Run a skill',
     description:
       "A safe skill runs at once. A mutating one needs the action skill:* and the setting agent.write_enabled, and with an API token a person's signature. A dangerous one returns 202 and an approval_id, and runs once two people have signed.",

@@ -43,6 +43,7 @@ const webSkills = (searches: Searches): readonly ToolSkill[] => [
       'Pages of the public web about error messages, products and known faults. The query leaves this service: put no names of hosts or people into it.',
     scope: 'manager',
     devices: 'none',
+    reads: 'none',
     class: 'safe',
     tier: 'specialty',
     params: Type.Object({
@@ -60,6 +61,7 @@ const webSkills = (searches: Searches): readonly ToolSkill[] => [
     description: 'The text of a page that web_search has found within the last hour.',
     scope: 'manager',
     devices: 'none',
+    reads: 'none',
     class: 'safe',
     tier: 'specialty',
     params: Type.Object({

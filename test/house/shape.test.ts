@@ -4,9 +4,12 @@ import { before, test } from 'node:test';
 import { type Shape, shapeOf } from './shape.ts';
 import { source, sourcesIn } from './source.ts';
 
-/** The limit of each figure. It is lowered when the sources have become better; it is never raised. */
+/**
+ * The limit of each figure. It is lowered when the sources have become better, and raised only where core takes on a duty: last,
+ * what API tokens may read (ADR 0084).
+ */
 const limits: Readonly<Record<keyof Shape, number>> = {
-  coreWords: 126_700,
+  coreWords: 126_880,
   coreLibraries: 0,
   roomCircles: 0,
   fileCircles: 0,

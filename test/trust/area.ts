@@ -12,7 +12,7 @@ export interface Area {
    * Routes, one a line: method, path, access. `public`, `known` (people and API tokens), `any` (the
    * same; an API token by `read:<plugin>`), `admin`, `machine` (an edge) or an action such as
    * `edge:create`; `admin|self` is also open to the person whose id is in the path,
-   * `ingest:push|machine` to an edge. Then, unless only administrators, edges or everybody may:
+   * `ingest:push|machine` to an edge, `alert:ack|people` to everybody who is signed in. Then, unless only administrators, edges or everybody may:
    * what members of an organization with a device selector get, `none` (nothing in it belongs to a
    * device), `narrowed` (only what belongs to their devices) or `refused`.
    */
@@ -103,6 +103,6 @@ const isStance = (word: string | undefined): word is Stance =>
   word === 'none' || word === 'narrowed' || word === 'refused';
 
 const isAudience = (who: string): boolean =>
-  /^(public|known|any|machine|webshell|(admin|[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*)(\|self)?|[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*\|machine)$/.test(
+  /^(public|known|any|machine|webshell|(admin|[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*)(\|self)?|[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*\|(machine|people))$/.test(
     who,
   );

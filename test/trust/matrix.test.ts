@@ -49,7 +49,7 @@ const holding =
   (...grants: readonly string[]) =>
   (audience: string): Expected => {
     const needed = audience.split('|')[0]!;
-    if (needed === 'public' || needed === 'known' || needed === 'any') {
+    if (['public', 'known', 'any'].includes(needed) || audience.endsWith('|people')) {
       return 'open';
     }
     const area = `${needed.split(':')[0]}:*`;
@@ -70,7 +70,7 @@ const reading =
       ? areas === 'all' || areas.includes(plugin)
         ? 'open'
         : 403
-      : holding(...grants)(audience);
+      : holding(...grants)(audience.replace(/\|people$/, ''));
 
 const everywhere = '*';
 /** Path called last, since it ends every session of the caller. */

@@ -14,7 +14,7 @@ test('every room has its routes written down by hand, and serves those, under th
       ({ owner, value: { method, path, access, devices = 'refused' } }) => {
         const who =
           typeof access === 'object'
-            ? `${access.action}|${'self' in access ? 'self' : 'machine'}`
+            ? `${access.action}|${['self', 'machine', 'people'].find((also) => also in access)}`
             : access;
         return [
           `${method} ${path}`,

@@ -1,6 +1,7 @@
-import { allows, principalKey } from '../../auth/index.ts';
+import { principalKey } from '../../auth/index.ts';
 import { messageOf } from '../../sdk/index.ts';
 import { identify } from './authenticate.ts';
+import { mayCall } from './authorize.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 
 /** Checks in a row that may fail before the stream is ended. */
@@ -63,14 +64,10 @@ async function mayStay({
       return true;
     }
     const known = await identify(front, current, credential!);
-    const { declaration, owner } = served!.route;
     const same =
       principalKey(known) === principalKey(principal) &&
       JSON.stringify(known.selectors) === JSON.stringify(principal.selectors);
-    return (
-      same &&
-      allows(known, declaration.access, params, owner.pluginId, declaration.method !== 'GET')
-    );
+    return same && mayCall(known, served!.route, params);
   } finally {
     leases.unpin(current);
   }

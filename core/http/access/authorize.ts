@@ -1,5 +1,5 @@
-import { allows } from '../../auth/index.ts';
-import type { Principal } from '../../sdk/index.ts';
+import { allows, readsAll } from '../../auth/index.ts';
+import { mayRead, type Principal } from '../../sdk/index.ts';
 import type { CompiledRoute } from '../routes/route-table.ts';
 import { authErrors } from './errors.ts';
 
@@ -10,8 +10,8 @@ export function authorize(
   params: Readonly<Record<string, unknown>>,
   credentialShown: boolean,
 ): void {
-  const [{ access, method, devices }, area] = [route.declaration, route.owner.pluginId];
-  if (allows(principal, access, params, area, method !== 'GET')) {
+  const { access, devices } = route.declaration;
+  if (mayCall(principal, route, params)) {
     if (principal.selectors === undefined || devices !== undefined) {
       return;
     }
@@ -21,15 +21,29 @@ export function authorize(
     throw credentialShown ? authErrors.credential_invalid() : authErrors.credential_missing();
   }
   const own = principal.kind === 'token' ? 'API token' : 'role';
-  const needed =
-    typeof access === 'object'
+  const needed = allows(principal, access, params)
+    ? `read:${route.reads.find((area) => !mayRead(principal, area))}`
+    : typeof access === 'object'
       ? access.action
-      : access === 'any' && own !== 'role'
-        ? `read:${area}`
-        : access;
+      : access;
   throw needed.includes(':') || needed === 'webshell'
     ? authErrors.not_allowed({ holder: own, right: needed })
     : authErrors.only_for({ audience: audience[needed] ?? 'people and API tokens, not for edges' });
+}
+
+/** Returns whether a principal may call the route, for its whole answer or at least a brief one. */
+export const mayCall = (
+  principal: Principal,
+  { declaration: { access, brief }, reads }: CompiledRoute,
+  params: Readonly<Record<string, unknown>>,
+): boolean =>
+  allows(principal, access, params) && (brief !== undefined || readsAll(principal, reads));
+
+/** Refuses an API token that may not read the area. */
+export function requireRead(principal: Principal, area: string): void {
+  if (!mayRead(principal, area)) {
+    throw authErrors.not_allowed({ holder: 'API token', right: `read:${area}` });
+  }
 }
 
 const audience: Readonly<Record<string, string>> = { admin: 'administrators', machine: 'edges' };

@@ -1,10 +1,11 @@
-import { type FinishedJson, type Page } from '../../sdk/index.ts';
+import { type FinishedJson, type MaybePromise, type Page } from '../../sdk/index.ts';
 import type { HandlerCall } from '../handler/call.ts';
 import { errorBody, publicError } from '../replies/error-reply.ts';
 import { namesTag, replyTag } from '../replies/etag.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { isThenable, runHandler } from '../handler/call.ts';
 import { Claim, claimKey } from '../handler/idempotency.ts';
+import { forCaller, type JsonAnswer } from '../replies/brief.ts';
 import { replyPacked } from '../replies/packing.ts';
 import { pageBody } from '../replies/paging.ts';
 import { jsonType } from '../replies/reply.ts';
@@ -23,7 +24,7 @@ export async function sendJson(
     exchange.req.headers['idempotency-key'] === undefined ? undefined : await claimKey(exchange);
   if (found && !(found instanceof Claim)) {
     exchange.setHeader('idempotency-replayed', 'true');
-    return replyPacked(exchange, found.status, jsonType, found.body);
+    return send(exchange, served.route, { status: found.status, text: found.body });
   }
   try {
     const running = runHandler(exchange, served, call, found);
@@ -32,7 +33,7 @@ export async function sendJson(
     if (found) {
       await found.answer(status, typeof text === 'object' ? textOf(text) : text);
     }
-    await replyPacked(exchange, status, jsonType, text);
+    await send(exchange, served.route, { status, text });
   } catch (error) {
     // If its change was made all the same, a repeat must get this answer and not make the change
     // twice.
@@ -44,12 +45,17 @@ export async function sendJson(
   }
 }
 
+function send(exchange: Exchange, route: CompiledRoute, answer: JsonAnswer): MaybePromise<void> {
+  const { status, text } = forCaller(exchange, route, answer);
+  return replyPacked(exchange, status, jsonType, text);
+}
+
 function written(
   exchange: Exchange,
   route: CompiledRoute,
   call: HandlerCall,
   answer: unknown,
-): { status: number; text: string | FinishedJson | undefined } {
+): JsonAnswer {
   const status = exchange.status ?? route.status;
   if (ArrayBuffer.isView(answer)) {
     const bytes = answer as FinishedJson;

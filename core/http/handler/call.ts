@@ -9,6 +9,7 @@ import {
   type SvcError,
   withDeadline,
 } from '../../sdk/index.ts';
+import { requireRead } from '../access/authorize.ts';
 import { requireMatch } from '../replies/etag.ts';
 import { bindMethods } from './bound.ts';
 import { errors } from './errors.ts';
@@ -102,6 +103,16 @@ export class HandlerCall implements Call {
       );
     }
     requireMatch(this.#exchange.req.headers['if-match'], resource);
+  }
+
+  requireRead(area: string): void {
+    const { principal, served } = this.#exchange;
+    if (served!.route.declaration.readsAsked?.includes(area) !== true) {
+      throw new TypeError(
+        `the route does not declare that it may read ${area}, so its document would not mention it`,
+      );
+    }
+    requireRead(principal, area);
   }
 
   note(note: AuditNote): void {

@@ -6,6 +6,7 @@ import type {
   RouteDeclaration,
 } from '../../sdk/index.ts';
 import { compileRoute } from './route-table.ts';
+import { readsOf } from './reads.ts';
 import { closed, modern, type Schema } from './schema.ts';
 
 const described = new WeakMap<Snapshot, readonly DescribedRoute[]>();
@@ -21,11 +22,10 @@ export const catalogueOf = (registry: Registry): DeclaredCatalogue => ({
       })),
     ),
   routes: () =>
-    [...registry.seen.routes.values()].map(
-      ({ owner, value: { method, path, access, summary } }) => {
-        return { method, path, access, summary, pluginId: owner.pluginId };
-      },
-    ),
+    [...registry.seen.routes.values()].map(({ owner: { pluginId }, value }) => {
+      const { method, path, access, summary } = value;
+      return { method, path, access, summary, pluginId, reads: readsOf(value, pluginId) };
+    }),
   skills: () => owned(registry.seen.skills),
   personas: () => owned(registry.seen.personas),
   declarations() {
@@ -57,6 +57,9 @@ const asDeclared = [
   'produces',
   'wording',
   'devices',
+  'readsAsked',
+  'quotes',
+  'brief',
   'ifMatch',
 ] as const;
 
@@ -81,6 +84,7 @@ function describeRoute(entry: Entry<RouteDeclaration>): DescribedRoute {
     summary,
     kind,
     pluginId: entry.owner.pluginId,
+    reads: readsOf(entry.value, entry.owner.pluginId),
     ...Object.fromEntries(
       asDeclared.flatMap((key) =>
         entry.value[key] === undefined ? [] : [[key, entry.value[key]]],

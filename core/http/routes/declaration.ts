@@ -1,5 +1,6 @@
 import { nearest, type RouteDeclaration } from '../../sdk/index.ts';
 import { errors } from './errors.ts';
+import { readsProblem } from './reads.ts';
 
 const literal = /^[A-Za-z0-9._~-]+$/;
 const param = /^\{([a-z][a-z0-9_]*)\}$/;
@@ -13,6 +14,9 @@ const ofEach = [
   'path',
   'access',
   'devices',
+  'reads',
+  'readsAsked',
+  'quotes',
   'summary',
   'description',
   ...ofCall,
@@ -25,7 +29,7 @@ const withBody = ['maxBodyBytes', 'timeoutMs'] as const;
 
 /** Fields allowed in a declaration of each kind. */
 const keysOf: Readonly<Record<RouteDeclaration['kind'], readonly (keyof RouteDeclaration)[]>> = {
-  json: [...ofEach, ...withBody, 'body', 'response', 'status', 'unwritten', 'ifMatch'],
+  json: [...ofEach, ...withBody, 'body', 'response', 'brief', 'status', 'unwritten', 'ifMatch'],
   list: [...ofEach, 'timeoutMs', 'items'],
   events: [...ofEach, ...withBody, 'body', 'headers'],
   bytes: [
@@ -82,6 +86,10 @@ export function checkRoute(declaration: RouteDeclaration): string {
   const names = checkPath(declaration.path, refuse);
   checkAccess(declaration, names, refuse);
   checkParams(declaration, names, refuse);
+  const unread = readsProblem(declaration);
+  if (unread !== undefined) {
+    refuse(unread);
+  }
   checkShape(declaration, refuse);
   return routeKey(declaration);
 }
@@ -140,6 +148,12 @@ function checkAccess({ access }: RouteDeclaration, names: readonly string[], ref
     if ((access.machine as unknown) !== true || access.action === ('admin' as string)) {
       refuse(
         'accepts edges next to administrators; name the action that people need for it, such as "ingest:push"',
+      );
+    }
+  } else if (typeof access === 'object' && 'people' in access) {
+    if ((access.people as unknown) !== true || access.action === ('admin' as string)) {
+      refuse(
+        'admits everybody next to administrators; name the action that API tokens need for it, such as "alert:ack"',
       );
     }
   } else if (typeof access === 'object' && !names.includes(access.self)) {

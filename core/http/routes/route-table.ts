@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { Entry, Generation, Outage, Pin, Snapshot } from '../../registry/index.ts';
 import type { Method, RouteDeclaration } from '../../sdk/index.ts';
 import { pathSegments } from './declaration.ts';
+import { readsOf } from './reads.ts';
 import { RouteShapes } from './shapes.ts';
 
 /** A declared route, ready to serve; made once per declaration and kept over snapshots. */
@@ -11,6 +12,8 @@ export interface CompiledRoute {
   readonly declaration: RouteDeclaration;
   readonly owner: Generation;
   readonly audited: boolean;
+  /** Areas that an API token must be allowed to read to get the whole answer. */
+  readonly reads: readonly string[];
   /** Status of an ordinary answer. */
   readonly status: number;
   /** Parameter names by their position in the path. */
@@ -125,6 +128,7 @@ export function compileRoute(entry: Entry<RouteDeclaration>): CompiledRoute {
       key,
       declaration,
       owner,
+      reads: readsOf(declaration, owner.pluginId),
       audited: declaration.audited ?? declaration.method !== 'GET',
       status: declaration.status ?? usualStatus(declaration),
       params: segments.flatMap(({ name, isParam }, at) => (isParam ? [{ name, at }] : [])),

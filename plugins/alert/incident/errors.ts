@@ -2,7 +2,6 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('alert', {
   no_incident: ['not_found', 'There is no incident {id}.'],
-  token_acts: ['forbidden', 'An API token needs the action alert:ack to act on incidents.'],
   silence_length: ['invalid_argument', 'A silence takes exactly one of hours, until and duration.'],
   silence_end: [
     'invalid_argument',

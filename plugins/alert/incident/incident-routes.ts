@@ -108,6 +108,7 @@ const storyRoutes = ({
     path: `${one}/why`,
     access: 'any',
     devices: 'narrowed',
+    quotes: ['notify'],
     summary: 'Explain why channels were notified of the current firing, or not',
     description:
       'Lists each gate with what it held back and why, and each channel with the result.',

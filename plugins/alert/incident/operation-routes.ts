@@ -5,13 +5,22 @@ import { IncidentId, IncidentItem, NoteDraft, SilenceFor, WithNote } from './sch
 
 const one = '/api/v1/alerts/incidents/{id}';
 
+/**
+ * Whoever is signed in may act on incidents; a token that leaks out of a dashboard must not silence
+ * the pager, nor one that only acknowledges show what is wrong.
+ */
+const acting = {
+  access: { action: 'alert:ack', people: true },
+  devices: 'narrowed',
+  brief: ['id'],
+} as const;
+
 /** Routes for user actions on one incident. */
 export const operationRoutes = (operations: Operations): readonly RouteDeclaration[] => [
   route({
     method: 'POST',
     path: `${one}/ack`,
-    access: 'any',
-    devices: 'narrowed',
+    ...acting,
     summary: 'Acknowledge an incident',
     params: IncidentId,
     body: WithNote,
@@ -24,8 +33,7 @@ export const operationRoutes = (operations: Operations): readonly RouteDeclarati
   route({
     method: 'POST',
     path: `${one}/resolve`,
-    access: 'any',
-    devices: 'narrowed',
+    ...acting,
     summary: 'Resolve an incident',
     description:
       'While its condition lasts, the incident stays resolved until the condition has cleared or the cooldown is over; then it can fire again.',
@@ -40,8 +48,7 @@ export const operationRoutes = (operations: Operations): readonly RouteDeclarati
   route({
     method: 'POST',
     path: `${one}/silence`,
-    access: 'any',
-    devices: 'narrowed',
+    ...acting,
     summary: 'Silence one incident for a time',
     description:
       'Repeating the same end, to the minute, changes nothing. A different end is a conflict: DELETE the silence first.',
@@ -56,8 +63,7 @@ export const operationRoutes = (operations: Operations): readonly RouteDeclarati
   route({
     method: 'DELETE',
     path: `${one}/silence`,
-    access: 'any',
-    devices: 'narrowed',
+    ...acting,
     summary: 'Unsilence an incident, which is open again',
     params: IncidentId,
     response: IncidentItem,
@@ -69,8 +75,7 @@ export const operationRoutes = (operations: Operations): readonly RouteDeclarati
   route({
     method: 'POST',
     path: `${one}/notes`,
-    access: 'any',
-    devices: 'narrowed',
+    ...acting,
     summary: 'Add a note to the timeline of an incident',
     params: IncidentId,
     body: NoteDraft,

@@ -14,14 +14,17 @@ export const previewRoutes = (
     path: `${rulesPath}/preview`,
     access: 'alert:preview',
     devices: 'narrowed',
+    reads: 'none',
+    readsAsked: ['metricsdb', 'logs'],
     summary: 'Preview when a rule would have fired over past data',
+    description: 'An API token also needs read:metricsdb or read:logs, whichever the rule queries.',
     body: PreviewDraft,
     response: PreviewShown,
     status: 200,
     timeoutMs: 60_000,
     audited: false,
     errors: ['unavailable', 'budget_exceeded'],
-    handle: async ({ body, principal, signal }) =>
-      preview.run(body, { ...(await askingOf(principal)), signal }),
+    handle: async ({ body, principal, signal, requireRead }) =>
+      preview.run(body, { ...(await askingOf(principal)), signal, requireRead }),
   }),
 ];

@@ -12,6 +12,7 @@ export const previewSkill = (preview: Preview, askingOf: AskingOf): ToolSkill =>
     class: 'safe',
     tier: 'specialty',
     devices: 'narrowed',
+    reads: ['alert', 'metricsdb', 'logs'],
     key: 'rule_preview',
     name: 'Draft and preview a rule',
     description:
@@ -24,6 +25,7 @@ export const previewSkill = (preview: Preview, askingOf: AskingOf): ToolSkill =>
       const { series: _series, ...result } = await preview.run(draft, {
         ...(await askingOf(principal)),
         signal,
+        requireRead: () => undefined,
       });
       return { draft, ...result };
     },

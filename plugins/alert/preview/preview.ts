@@ -18,7 +18,10 @@ import { logRange } from './log-range.ts';
 import { assertManageable, PreviewRun } from './preview-run.ts';
 
 export type PreviewResult = Static<typeof PreviewShown>;
-type PreviewAsking = Pick<QueryOptions, 'signal' | 'asker' | 'enforce'>;
+interface PreviewAsking extends Pick<QueryOptions, 'signal' | 'asker' | 'enforce'> {
+  /** Throws unless the asker may read a store that the rule queries. */
+  readonly requireRead: (area: 'metricsdb' | 'logs') => void;
+}
 type PreviewRequest = Static<typeof PreviewDraft>;
 
 export interface PreviewParts {
@@ -49,7 +52,7 @@ export class Preview {
 
   async run(
     { lookback = '24h', ...sent }: PreviewRequest,
-    asking: PreviewAsking,
+    { requireRead, ...asking }: PreviewAsking,
   ): Promise<PreviewResult> {
     const { dependencies, clock, intervalMs: usual, delayOf } = this.#parts;
     const body = bodyOf({ ...unnamed, ...sent });
@@ -63,6 +66,7 @@ export class Preview {
       updated_at: timestamp(now),
     };
     const plan = planOf(rule, usual());
+    plan.legs.forEach(({ store }) => requireRead(store === 'logs' ? 'logs' : 'metricsdb'));
     const window = windowOf(rule, plan, { lookback, now, interval: intervalOf(rule, usual()) });
     const questions = new Questions(dependencies, delayOf, asking);
     const run = await walked(
@@ -290,13 +294,13 @@ function remarks(
 class Questions {
   readonly #dependencies: RuleDependencies;
   readonly #delayOf: PreviewParts['delayOf'];
-  readonly #asking: PreviewAsking;
+  readonly #asking: Omit<PreviewAsking, 'requireRead'>;
   readonly #warnings = new Set<string>();
 
   constructor(
     dependencies: RuleDependencies,
     delayOf: PreviewParts['delayOf'],
-    asking: PreviewAsking,
+    asking: Omit<PreviewAsking, 'requireRead'>,
   ) {
     this.#dependencies = dependencies;
     this.#delayOf = delayOf;

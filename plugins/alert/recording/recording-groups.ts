@@ -156,6 +156,7 @@ export const groupRoutes = (groups: RecordingGroups): readonly RouteDeclaration[
     method: 'PUT',
     path,
     access: 'alert:write',
+    brief: ['group'],
     summary: 'Replace a group of recording rules',
     description:
       'Replaces the whole group: rules that are missing are deleted. Omitted fields get their defaults.',

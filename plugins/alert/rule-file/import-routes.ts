@@ -9,6 +9,7 @@ export const importRoutes = (importer: RuleImporter): readonly RouteDeclaration[
     method: 'POST',
     path: `${rulesPath}/import`,
     access: 'alert:write',
+    brief: ['dry_run'],
     summary: 'Import alerting and recording rules from a Prometheus rule file',
     description:
       'Imports all supported rules, or nothing if one cannot be stored. The response lists what was left out, and why.',

@@ -12,7 +12,8 @@ import type { Silences } from './silences.ts';
 
 const path = '/api/v1/alerts/silences';
 const read = { access: 'any', devices: 'narrowed' } as const;
-const written = { access: 'alert:silence', devices: 'narrowed' } as const;
+const deleting = { access: 'alert:silence', devices: 'narrowed' } as const;
+const writing = { ...deleting, brief: ['id'] } as const;
 
 export const silenceRoutes = (silences: Silences): readonly RouteDeclaration[] => [
   listRoute({
@@ -26,7 +27,7 @@ export const silenceRoutes = (silences: Silences): readonly RouteDeclaration[] =
   route({
     method: 'POST',
     path,
-    ...written,
+    ...writing,
     summary: 'Silence incidents by label, for a time or in a recurring window',
     description:
       'Silenced incidents fire and are recorded, but no notification is sent. Notifications of those that still fire at the end are sent then.',
@@ -49,7 +50,7 @@ export const silenceRoutes = (silences: Silences): readonly RouteDeclaration[] =
   route({
     method: 'PUT',
     path: `${path}/{id}`,
-    ...written,
+    ...writing,
     summary: 'Replace a silence that has not ended',
     description: 'Without starts_at, the original start stays.',
     params: SilenceId,
@@ -82,7 +83,7 @@ export const silenceRoutes = (silences: Silences): readonly RouteDeclaration[] =
   route({
     method: 'DELETE',
     path: `${path}/{id}`,
-    ...written,
+    ...deleting,
     summary: 'End a silence now; it stays listed as expired',
     params: SilenceId,
     action: 'silence:expire',

@@ -74,6 +74,7 @@ export const ruleTestRoutes = (
     path: '/api/v1/alert-rules/test',
     access: 'alert:preview',
     devices: 'none',
+    reads: 'none',
     summary: 'Run Prometheus rule unit tests',
     description:
       'Stores nothing and sends no notification. Series may hold native histograms, which the metrics store itself does not keep.',

@@ -11,6 +11,7 @@ export const enrolmentRoutes = (enrolments: Enrolments): readonly RouteDeclarati
     method: 'POST',
     path,
     access: 'edge:enrol',
+    reads: 'none',
     summary: 'Create an enrolment token; the response contains the command to run on each machine',
     body: EnrolmentDraft,
     response: NewEnrolment,

@@ -196,6 +196,7 @@ export const pluginRoutes = (plugins: EdgePlugins): readonly RouteDeclaration[] 
     path: '/api/v1/edges/{id}/plugins/{name}',
     access: 'edge:plugin',
     devices: 'narrowed',
+    brief: ['name'],
     summary:
       'Enable, disable or configure a plugin of an edge; an offline edge gets it when it connects',
     params: EdgePluginId,

@@ -21,6 +21,7 @@ export const upgradeRoutes = (
     path: '/api/v1/edges/{id}/upgrade',
     access: 'edge:upgrade',
     devices: 'narrowed',
+    reads: 'none',
     summary:
       'Upgrade an agent from an address; the edge verifies, tries and, if needed, rolls back',
     params: EdgeId,
@@ -36,6 +37,7 @@ export const upgradeRoutes = (
     path: '/api/v1/edges/{id}/upgrade-package',
     access: 'edge:upgrade',
     devices: 'narrowed',
+    reads: 'none',
     summary: 'Upgrade an agent from the packages of this manager',
     params: EdgeId,
     body: UpgradePackageRequest,

@@ -63,7 +63,11 @@ export class Rights {
       return kind !== 'anonymous';
     }
     if (typeof access === 'object') {
-      return this.#holds(grants, access.action) || ('self' in access && access.self === id);
+      return (
+        this.#holds(grants, access.action) ||
+        'people' in access ||
+        ('self' in access && access.self === id)
+      );
     }
     return this.#holds(grants, access);
   }

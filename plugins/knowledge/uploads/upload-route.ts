@@ -44,6 +44,7 @@ export function uploadRoute(library: Library, parser: Parser): RouteDeclaration 
     path: '/api/v1/knowledge/upload',
     access: 'knowledge:create',
     devices: 'narrowed',
+    reads: 'none',
     summary: 'Upload a file as a document: markdown, text, PDF or Word',
     description:
       'A form (multipart/form-data) with the field "file"; "path" (default: uploads/ and its name), "title", "tags" (separated by commas), "org_id", and "replace" (true: store it as the next version of the existing upload). The type is detected from the content.',

@@ -85,6 +85,7 @@ export const vaultRoutes = (vault: Vault): readonly RouteDeclaration[] => [
     method: 'POST',
     path: '/api/v1/knowledge/vault/sync',
     access: 'knowledge:sync',
+    brief: ['added', 'updated', 'unchanged', 'removed'],
     summary: 'Sync the playbooks of this version; documents of users stay',
     response: Synced,
     status: 200,

@@ -20,6 +20,8 @@ export interface GatedTool {
    * refused.
    */
   readonly devices?: 'none' | 'narrowed';
+  /** Areas that an API token must be allowed to read; absent: none. */
+  readonly reads?: readonly string[];
 }
 
 /** The fields of a persona that policy reads. */
@@ -54,6 +56,7 @@ export type GateStep =
   | 'account'
   | 'devices'
   | 'role'
+  | 'reading'
   | 'allow'
   | 'deny'
   | 'mode'

@@ -26,6 +26,8 @@ export interface Tool {
    * refused.
    */
   readonly devices?: 'none' | 'narrowed';
+  /** Areas that an API token must be allowed to read; absent: none. */
+  readonly reads?: readonly string[];
 }
 
 /** A folder with a `SKILL.md`: the header is always shown, the body when it is chosen. */

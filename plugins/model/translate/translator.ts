@@ -1,6 +1,6 @@
 import type { Models } from 'svc/contracts/model';
 import type { SvcError } from 'svc/sdk';
-import { isSvcError, type Principal } from 'svc/sdk';
+import { isSvcError, mayRead, type Principal } from 'svc/sdk';
 
 import type { Engines } from './engines.ts';
 import { errors } from './errors.ts';
@@ -50,7 +50,7 @@ export class Translator {
 
   async translate(ask: TranslateAsk, signal: AbortSignal): Promise<Translated> {
     const names =
-      ask.dialect === 'promql'
+      ask.dialect === 'promql' && mayRead(ask.principal, 'metricsdb')
         ? await this.#engines.metricNames(ask.principal, ask.prompt, signal)
         : [];
     let trouble: SvcError | undefined;

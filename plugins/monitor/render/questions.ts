@@ -20,10 +20,14 @@ export interface Stores {
   readonly logs: Handle<LogQueries>;
 }
 
+/** Throws unless the asker may read the store. */
+export type RequireRead = (area: 'metricsdb' | 'logs') => void;
+
 export interface Terms {
   readonly window: Window;
   /** Asker, with what they may see. */
   readonly asking: Asking;
+  readonly requireRead: RequireRead;
   /** Aborts at the deadline and when the client leaves. */
   readonly signal: AbortSignal;
   /** Milliseconds until the deadline. */
@@ -72,6 +76,7 @@ export class Questions {
       // One more than is shown reveals whether there are more.
       const wanted = { ...options, limit: mostLines + 1, direction: 'backward' } as const;
       // The last millisecond belongs to the window of a dashboard.
+      this.#terms.requireRead('logs');
       return await provider(this.#stores.logs, 'logs').lines(
         query,
         { start: from, end: to + 1 },
@@ -96,6 +101,7 @@ export class Questions {
   }
 
   #metrics(): MetricsQueries {
+    this.#terms.requireRead('metricsdb');
     return provider(this.#stores.metrics, 'metrics');
   }
 

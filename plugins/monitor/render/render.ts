@@ -9,7 +9,7 @@ import { insert, namesIn } from '../variables/insertion.ts';
 import { labelValues, seriesOf } from '../variables/label-values.ts';
 import { explainMissing, type Missing } from './missing.ts';
 import { arranged } from '../model/position.ts';
-import { Questions, type Stores } from './questions.ts';
+import { Questions, type RequireRead, type Stores } from './questions.ts';
 import { type PanelError, panelErrorOf } from './panel-error.ts';
 import { type AskedWindow, type Window, windowOf } from './window.ts';
 
@@ -17,6 +17,7 @@ export interface RenderRequest {
   readonly window: AskedWindow;
   readonly given: ReadonlyMap<string, readonly string[]>;
   readonly asking: Asking;
+  readonly requireRead: RequireRead;
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal;
 }
@@ -37,7 +38,7 @@ const mostPoints = 240_000;
 /** A dashboard with its data: every panel is asked for at once, within one deadline. */
 export async function render(
   dashboard: Dashboard,
-  { window: asked, given, asking, signal }: RenderRequest,
+  { window: asked, given, asking, requireRead, signal }: RenderRequest,
   parts: RenderParts,
 ) {
   const { stores, clock, scope, log } = parts;
@@ -59,6 +60,7 @@ export async function render(
     const questions = new Questions(stores, {
       window,
       asking,
+      requireRead,
       signal: AbortSignal.any([signal, late.signal]),
       left,
     });

@@ -60,14 +60,15 @@ export const dashboardRoutes = ({
     path: '/api/v1/observability/dashboards/{uid}',
     access: 'any',
     devices: 'narrowed',
+    readsAsked: ['metricsdb', 'logs'],
     summary: 'Get a dashboard with data: panels with their series, variables with their values',
     description:
-      'A panel without data says why: error if a query failed, missing if all succeeded.',
+      'A panel without data says why: error if a query failed, missing if all succeeded. An API token also needs read:metricsdb and read:logs for what panels query.',
     params: DashboardUid,
     query: DashboardQuery,
     response: RenderedDashboard,
     errors: ['not_found', 'conflict'],
-    async handle({ params, query, principal, signal }) {
+    async handle({ params, query, principal, signal, requireRead }) {
       const { from, to, step, ...others } = query;
       const given = new Map(
         Object.entries(others as Record<string, string[]>).map(([name, value]) => [
@@ -77,7 +78,13 @@ export const dashboardRoutes = ({
       );
       return await render(
         await dashboards.get(params.uid),
-        { window: { from, to, step }, given, asking: await askingOf(principal), signal },
+        {
+          window: { from, to, step },
+          given,
+          asking: await askingOf(principal),
+          requireRead,
+          signal,
+        },
         parts,
       );
     },
@@ -100,6 +107,7 @@ const usersDashboardRoutes = (panels: Panels): readonly RouteDeclaration[] => [
     method: 'PUT',
     path: '/api/v1/monitor/dashboards/{uid}',
     access: 'monitor:write',
+    brief: ['uid'],
     summary: 'Replace panels, title and variables that users added to a dashboard',
     params: Type.Object({ uid: Uid }),
     body: UsersDashboardBody,

@@ -23,6 +23,7 @@ export const importRoutes = (parts: ImportParts): readonly RouteDeclaration[] =>
     method: 'POST',
     path: '/api/v1/monitor/dashboards/import',
     access: 'monitor:write',
+    brief: ['uid', 'dry_run'],
     summary: 'Import the panels of a Grafana dashboard, and report what was left out',
     query: ImportQuery,
     body: GrafanaJson,

@@ -1,4 +1,4 @@
-import { type Access, covers, type Principal } from 'svc/sdk';
+import { areasRead, covers, type Principal, type Skill } from 'svc/sdk';
 
 /** Returns the actions that both lists allow. */
 export function intersection(
@@ -17,12 +17,17 @@ export const reading = 'read:*';
 
 /** Reading of the areas that have something to read, as an action of API tokens: `read:device`. */
 export const readingsOf = (
-  routes: readonly { readonly access: Access; readonly pluginId: string }[],
-): readonly string[] => [
-  ...new Set(
-    routes.filter(({ access }) => access === 'any').map(({ pluginId }) => `read:${pluginId}`),
-  ),
-];
+  routes: readonly { readonly reads: readonly string[] }[],
+  skills: readonly { readonly pluginId: string; readonly value: Skill }[],
+): readonly string[] => {
+  const areas = [
+    ...routes.flatMap(({ reads }) => reads),
+    ...skills.flatMap(({ pluginId, value }) =>
+      value.kind === 'tool' ? areasRead(value, pluginId) : [],
+    ),
+  ];
+  return [...new Set(areas)].map((area) => `read:${area}`);
+};
 
 /** Adds read access to areas that are granted as a whole. */
 export const withReading = (actions: readonly string[]): readonly string[] => [

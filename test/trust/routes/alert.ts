@@ -16,11 +16,11 @@ export const area: Area = {
     GET     /api/v1/alerts/incidents/{id}/events     any  narrowed
     GET     /api/v1/alerts/incidents/{id}/instances  any  narrowed
     GET     /api/v1/alerts/incidents/{id}/why        any  narrowed
-    POST    /api/v1/alerts/incidents/{id}/ack        any  narrowed
-    POST    /api/v1/alerts/incidents/{id}/resolve    any  narrowed
-    POST    /api/v1/alerts/incidents/{id}/silence    any  narrowed
-    DELETE  /api/v1/alerts/incidents/{id}/silence    any  narrowed
-    POST    /api/v1/alerts/incidents/{id}/notes      any  narrowed
+    POST    /api/v1/alerts/incidents/{id}/ack        alert:ack|people  narrowed
+    POST    /api/v1/alerts/incidents/{id}/resolve    alert:ack|people  narrowed
+    POST    /api/v1/alerts/incidents/{id}/silence    alert:ack|people  narrowed
+    DELETE  /api/v1/alerts/incidents/{id}/silence    alert:ack|people  narrowed
+    POST    /api/v1/alerts/incidents/{id}/notes      alert:ack|people  narrowed
     GET     /api/v1/alerts/silences                  any  narrowed
     POST    /api/v1/alerts/silences                  alert:silence  narrowed
     GET     /api/v1/alerts/silences/{id}             any  narrowed

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+
+import { AlertEvaluator } from 'svc/contracts/alert';
+import { Approvals } from 'svc/contracts/approval';
+import { DeviceDirectory } from 'svc/contracts/device';
+import { LogIngest } from 'svc/contracts/logs';
+import { MetricsIngest } from 'svc/contracts/metricsdb';
+import { TraceIngest } from 'svc/contracts/traces';
+
+import { beside } from '../kit/beside.ts';
+import type { Answer, Household } from './household.ts';
+
+/** Text that only content of this area holds. */
+export const canaryOf = (area: string): string => `canary-of-${area}-7`;
+
+/** Things in every area that keeps something, with a canary of the area in each, by collection. */
+export async function plantCanaries(
+  people: Household,
+): Promise<Readonly<Record<string, string | number>>> {
+  const { house, ask } = people;
+  const must = async (method: string, path: string, body?: unknown): Promise<Answer['body']> => {
+    const answer = await ask(method, path, house.token, body);
+    assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  };
+  const edges: number = (
+    await must('POST', '/api/v1/edges', { name: 'first', description: canaryOf('edge') })
+  ).id;
+  const { device_id: devices } = await house.service(DeviceDirectory).bind({
+    edge_id: edges,
+    machine_uuid: '00000000-0000-4000-8000-000000000001',
+    host_info: { hostname: 'first-host', ip_address: '10.0.0.1' },
+  });
+  await beside(house.dataDir, (db) =>
+    db.prepare('UPDATE edge_edges SET device_id = ? WHERE id = ?').run(devices, edges),
+  );
+  await must('PATCH', `/api/v1/devices/${devices}`, { tags: { note: canaryOf('device') } });
+  const { id: enrolments } = await must('POST', '/api/v1/edges/enrolments', {
+    name: canaryOf('edge'),
+  });
+  await pushed(people, String(devices));
+  const alerts = await alertsOf(people, must);
+  const docs = await must('POST', '/api/v1/knowledge/docs', {
+    path: 'notes/first.md',
+    content: `# First\n\n${canaryOf('knowledge')}`,
+  });
+  const identity = await must('POST', '/api/v1/knowledge/ssh-identities/generate', {
+    name: canaryOf('knowledge'),
+  });
+  const node = await must('POST', '/api/v1/topology/nodes', {
+    type: 'service',
+    name: 'shop',
+    props: { note: canaryOf('topology') },
+  });
+  const panel = await must('POST', '/api/v1/monitor/panels', {
+    dashboard_uid: 'first',
+    title: canaryOf('monitor'),
+    type: 'timeseries',
+    query: 'canary_metric',
+  });
+  const channel = await must('POST', '/api/v1/notification-channels', {
+    name: canaryOf('notify'),
+    channel_type: 'webhook',
+    endpoint: 'https://example.org/hook',
+  });
+  const source = await must('POST', '/api/v1/alert-sources', {
+    key: canaryOf('alert-sources'),
+  });
+  await must('POST', '/api/v1/changes', { summary: canaryOf('changes') });
+  await must('POST', '/api/v1/agents/custom', {
+    name: 'scout',
+    description: canaryOf('persona'),
+    when_to_use: 'Always.',
+    body: 'You look.',
+  });
+  await must('PUT', '/api/v1/system-settings/agent/protected_labels', {
+    value: [`env=${canaryOf('setting')}`],
+  });
+  await must('PUT', '/api/v1/system-settings/mcp/servers', {
+    value: [{ name: canaryOf('mcp'), url: 'https://127.0.0.1:1/mcp', enabled: false }],
+  });
+  await must('POST', '/api/v1/roles', {
+    name: 'watcher',
+    description: canaryOf('iam'),
+    grants: [],
+  });
+  const orgs: number = (
+    await must('POST', '/api/v1/orgs', { name: 'First', description: canaryOf('iam') })
+  ).id;
+  const approvals = await house.service(Approvals).request({
+    owner: { kind: 'skill', ref: 'run-first' },
+    tool: 'service_restart',
+    class: 'mutating',
+    signatures: 1,
+    args: { unit: canaryOf('approval') },
+    persona: undefined,
+    target: { kind: 'device', id: devices, name: 'first-host' },
+    rendered: `restart ${canaryOf('approval')}`,
+    requested_by: { kind: 'user', id: '999999', name: 'agent', role: 'admin' },
+  });
+  const shells = await beside(house.dataDir, (db) =>
+    Number(
+      db
+        .prepare(
+          `INSERT INTO webshell_sessions (life, user_kind, user_id, device_id, edge_id, remote_user, auth, fingerprint, ip, started_at, ended_at, ended_by,
+             recording_state, recording_key, recording_bytes)
+           VALUES ('then', 'user', 1, ?, ?, ?, 'password', 'SHA256:x', '10.0.0.1', ?, ?, 'exit', 'complete', 'sealed', 10)`,
+        )
+        .run(devices, edges, canaryOf('webshell'), Date.now() - 1_000, Date.now()).lastInsertRowid,
+    ),
+  );
+  return {
+    ...alerts,
+    edges,
+    devices,
+    enrolments,
+    docs: docs.id,
+    'ssh-identities': identity.id,
+    nodes: node.id,
+    panels: panel.id,
+    'notification-channels': channel.id,
+    'alert-sources': source.id ?? source.key,
+    orgs,
+    approvals: approvals.id,
+    roles: 'watcher',
+    custom: 'scout',
+    agents: 'scout',
+    dashboards: 'first',
+    traces: '1'.repeat(32),
+    sessions: shells,
+    recordings: shells,
+    users: 1,
+  };
+}
+
+async function alertsOf(
+  { house, clock }: Household,
+  must: (method: string, path: string, body?: unknown) => Promise<Answer['body']>,
+): Promise<Record<string, number>> {
+  const rule = await must('POST', '/api/v1/alert-rules', {
+    rule_key: 'first_up',
+    name: 'first',
+    kind: 'metric_raw',
+    source_type: 'svc_builtin',
+    join_mode: 'all',
+    severity: 'warning',
+    scope_type: 'global',
+    conditions: [{ expr: 'up == 1' }],
+    annotations: { summary: canaryOf('alert') },
+  });
+  const silence = await must('POST', '/api/v1/alerts/silences', {
+    matchers: [{ name: 'instance', value: 'nobody' }],
+    duration: '1h',
+    reason: canaryOf('alert'),
+  });
+  await must('PUT', '/api/v1/recording-rules/groups', {
+    group: 'first',
+    rules: [{ record: 'first:up', expr: 'up', labels: { note: canaryOf('alert') } }],
+  });
+  let incidents: number | undefined;
+  for (let round = 0; round < 12 && incidents === undefined; round += 1) {
+    clock.ahead += 10_000;
+    await house.service(AlertEvaluator).tick();
+    incidents = (await must('GET', '/api/v1/alerts/incidents')).items.find(
+      (one: { rule: string }) => one.rule === 'first_up',
+    )?.id;
+  }
+  assert.ok(incidents, 'the rule fires');
+  const { id: investigations } = await must(
+    'POST',
+    `/api/v1/alerts/incidents/${incidents}/investigation`,
+    {},
+  );
+  return { 'alert-rules': rule.id, silences: silence.id, incidents, investigations };
+}
+
+async function pushed({ house }: Household, device: string): Promise<void> {
+  const at = Date.now() - 5_000;
+  await house.service(MetricsIngest).write([
+    { labels: { __name__: 'up', device_id: device, instance: 'one' }, time: at, value: 1 },
+    {
+      labels: { __name__: 'canary_metric', device_id: device, note: canaryOf('metricsdb') },
+      time: at,
+      value: 7,
+    },
+  ]);
+  await house.service(LogIngest).write([
+    {
+      at: { ms: at, ns: 0 },
+      labels: { device_id: device, app: 'shop', note: canaryOf('logs') },
+      line: canaryOf('logs'),
+    },
+  ]);
+  const span = {
+    traceId: '1'.repeat(32),
+    spanId: '1234567890abcdef',
+    name: canaryOf('traces'),
+    kind: 2,
+    startTimeUnixNano: `${at}000000`,
+    endTimeUnixNano: `${at + 5}000000`,
+  };
+  const spans = { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] };
+  const { accepted } = await house
+    .service(TraceIngest)
+    .push('otlp-json', new TextEncoder().encode(JSON.stringify(spans)), {
+      stamp: { device_id: device },
+    });
+  assert.equal(accepted, 1);
+}
