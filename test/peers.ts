@@ -15,6 +15,7 @@ export const peers = {
   journalctl: 'systemd',
   'libfaketimeMT.so.1': 'libfaketime',
   logger: 'bsdutils',
+  logrotate: 'logrotate',
   nginx: 'nginx-light',
   prlimit: 'util-linux',
   prometheus: 'prometheus',

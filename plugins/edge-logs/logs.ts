@@ -140,15 +140,17 @@ export class Logs {
   /** `journal` is why there is no journal at the moment. */
   health(journal?: string): HealthReport {
     const { trouble } = this.#pump;
+    const { unreadable, lost } = this.#tails;
     const detail = [
       trouble,
       this.#discovery.trouble,
-      this.#tails.unreadable.sentence,
+      unreadable.sentence,
+      lost.sentence,
       journal === undefined ? undefined : `the journal is not read: journalctl ${journal}`,
     ]
       .filter((one) => one !== undefined)
       .join('; ');
-    return { ok: trouble === undefined, ...(detail !== '' && { detail }) };
+    return { ok: trouble === undefined, ...(detail !== '' && { degraded: true, detail }) };
   }
 
   async close(): Promise<void> {

@@ -55,6 +55,7 @@ export class Discovery {
     const { tails, groups, maxFiles } = this.#options;
     await this.#dropForbidden();
     const found = new Set<string>();
+    const forbidden = new Set<string>();
     let tooMany = 0;
     let exhausted = false;
     for (const group of groups) {
@@ -64,7 +65,10 @@ export class Discovery {
           if (signal.aborted) {
             return;
           }
-          if (this.#groupOf(named) === group) {
+          if (!this.#options.allows(named.path) && !group.excludes(named.path)) {
+            forbidden.add(named.path);
+            tails.unreadable.forbid(named.path);
+          } else if (this.#groupOf(named) === group) {
             found.add(named.path);
             tooMany +=
               tails.hasPath(named.path) || (await this.#consider(named, group, maxFiles)) ? 0 : 1;
@@ -72,9 +76,13 @@ export class Discovery {
         }
       }
       exhausted ||= search.exhausted;
+      for (const [path, error] of search.closed) {
+        found.add(path);
+        tails.unreadable.add(path, error);
+      }
     }
     this.#first = false;
-    tails.unreadable.keep(found);
+    tails.unreadable.keep(found, forbidden);
     this.trouble =
       tooMany > 0
         ? `${tooMany} files are not read: max_files is ${maxFiles}`

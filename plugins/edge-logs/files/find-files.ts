@@ -12,10 +12,12 @@ const compressed = /\.(?:gz|bz2|xz|zst|lz4|lzo|br|zip|7z|Z)$/;
 
 export const isCompressed = (path: string): boolean => compressed.test(path);
 
-/** Walks the folders that globs name; what is no folder, unreadable or hidden from a wildcard is passed over. */
+/** Walks the folders that globs name; what is no folder or hidden from a wildcard is passed over. */
 export class FileSearch {
   readonly #signal: AbortSignal;
   readonly #found = new Set<string>();
+  /** Files and folders that the user of this agent may not look into. */
+  readonly closed = new Map<string, Error>();
   #left = maxEntries;
 
   constructor(signal: AbortSignal) {
@@ -33,7 +35,7 @@ export class FileSearch {
     await this.#walk('/', glob, deepest, paths);
     const fresh: Named[] = [];
     for (const found of paths) {
-      const real = isCompressed(found) ? undefined : await regularFile(found);
+      const real = isCompressed(found) ? undefined : await this.#regularFile(found);
       if (real !== undefined && !isCompressed(real) && !this.#found.has(real)) {
         this.#found.add(real);
         fresh.push({ path: real, found });
@@ -82,19 +84,27 @@ export class FileSearch {
         }
         entries.push(entry);
       }
-    } catch {
-      // Gone, no folder, or not ours to read: it holds nothing for us.
+    } catch (error) {
+      // Gone, or no folder: it holds nothing for us.
+      this.#note(folder, error as NodeJS.ErrnoException);
     }
     return entries;
   }
-}
 
-async function regularFile(path: string): Promise<string | undefined> {
-  try {
-    const real = await realpath(path);
-    return (await stat(real)).isFile() ? real : undefined;
-  } catch {
-    // Gone since it was listed, or a link that leads nowhere.
-    return undefined;
+  async #regularFile(path: string): Promise<string | undefined> {
+    try {
+      const real = await realpath(path);
+      return (await stat(real)).isFile() ? real : undefined;
+    } catch (error) {
+      // Gone since it was listed, or a link that leads nowhere.
+      this.#note(path, error as NodeJS.ErrnoException);
+      return undefined;
+    }
+  }
+
+  #note(path: string, error: NodeJS.ErrnoException): void {
+    if (error.code === 'EACCES' || error.code === 'EPERM') {
+      this.closed.set(path, error);
+    }
   }
 }

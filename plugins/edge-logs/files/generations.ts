@@ -1,9 +1,9 @@
-import { opendir, stat } from 'node:fs/promises';
+import { lstat, opendir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 
 import { isCompressed } from './find-files.ts';
 import { type OpenFile } from './open-file.ts';
-import { continues, type Place } from './place.ts';
+import { birthOf, continues, idOf, type Place } from './place.ts';
 
 export interface Generations {
   /** The file that was being read, under the name it has now, or the copy that was made before it was emptied. */
@@ -31,6 +31,10 @@ export async function findGenerations(
   { open, isKnown }: GenerationsOptions,
 ): Promise<Generations> {
   const files = await openAll(place.path, open);
+  if (!files.some(({ id }) => id === place.id)) {
+    const renamed = await openRenamed(place, open);
+    files.push(...(renamed === undefined ? [] : [renamed]));
+  }
   const rest = await restOf(place, files);
   const between: OpenFile[] = [];
   for (const file of files) {
@@ -72,6 +76,26 @@ async function openAll(path: string, open: GenerationsOptions['open']): Promise<
   return [...files.values()];
 }
 
+/** Opens the file itself, wherever in its folder it was moved to under a name that no rotation we know gives. */
+async function openRenamed(
+  { path, id, birth }: Place,
+  open: GenerationsOptions['open'],
+): Promise<OpenFile | undefined> {
+  const folder = dirname(path);
+  for (const name of await namesIn(folder)) {
+    const at = join(folder, name);
+    const stats = await lstat(at, { bigint: true }).catch(() => undefined);
+    const isIt =
+      stats !== undefined &&
+      idOf(stats) === id &&
+      (birth === 0 || Math.abs(birthOf(stats) - birth) < 1);
+    if (isIt && !isCompressed(name)) {
+      return await open(at);
+    }
+  }
+  return undefined;
+}
+
 /**
  * Returns when a name in the folder of the path was last added or removed, according to the file
  * system; empty if the folder is gone.
@@ -106,14 +130,17 @@ async function restOf(place: Place, files: readonly OpenFile[]): Promise<OpenFil
 }
 
 /**
- * Returns whether `name` is a rotated form of `base`: with a number or a date appended, or inserted
- * before its extension.
+ * Returns whether `name` is a rotated form of `base`: with a number, a date or a word such as `old`
+ * appended, inserted before its extension, or in place of it.
  */
 export function isGenerationOf(base: string, name: string): boolean {
   const ending = extname(base);
   const stem = base.slice(0, base.length - ending.length);
   return (
-    isCounted(base, name, '') || (ending !== '' && stem !== '' && isCounted(stem, name, ending))
+    isCounted(base, name, '') ||
+    (stem !== '' &&
+      /[a-z]/i.test(ending) &&
+      (isCounted(stem, name, ending) || isCounted(stem, name, '')))
   );
 }
 
@@ -125,26 +152,30 @@ function isCounted(start: string, name: string, end: string): boolean {
   );
 }
 
-const counted = /^[._-]\d[\d.T:_-]*Z?$/;
+const counted =
+  /^[._-](?:\d[\d.T:_-]*Z?|(?:old|bak|backup|prev|previous|last|orig)(?:[._-]\d+)?)$/i;
 
 /** The file's own path and those of its generations, the most lately written ones when there are many. */
 async function rotated(path: string): Promise<string[]> {
   const [folder, base] = [dirname(path), basename(path)];
+  const names = (await namesIn(folder)).filter(
+    (name) => name !== base && isGenerationOf(base, name) && !isCompressed(name),
+  );
+  return [path, ...(await newest(names.map((name) => join(folder, name))))];
+}
+
+async function namesIn(folder: string): Promise<string[]> {
   const names: string[] = [];
-  let seen = 0;
   try {
     for await (const { name } of await opendir(folder)) {
-      if (++seen > maxEntries) {
+      if (names.push(name) >= maxEntries) {
         break;
-      }
-      if (name !== base && isGenerationOf(base, name) && !isCompressed(name)) {
-        names.push(name);
       }
     }
   } catch {
     // The folder is gone, and everything in it.
   }
-  return [path, ...(await newest(names.map((name) => join(folder, name))))];
+  return names;
 }
 
 async function newest(paths: readonly string[]): Promise<string[]> {

@@ -31,9 +31,14 @@ export interface Place {
   readonly before: string;
   /** Number of parts of the line at the offset that are shipped. */
   readonly part: number;
+  /** Size at the last look; absent in the checkpoints of earlier versions. */
+  readonly size?: number;
   /** `left`: another file has its path, the rest is still to be read. `parked`: read to its end. `skipped`: not to be read. */
   readonly state: 'live' | 'left' | 'parked' | 'skipped';
 }
+
+/** Bytes that were there at the last look and were not read. */
+export const unreadOf = ({ offset, size = offset }: Place): number => Math.max(0, size - offset);
 
 export const headBytes = 1_024;
 export const beforeBytes = 64;

@@ -57,6 +57,8 @@ export class Tail {
   #before: Buffer;
   #part: number;
   #size: number;
+  /** Size at the last look at which nothing that was read was gone. */
+  #wholeSize: number;
   #mtime: number;
   /**
    * Time of the last write when it was read: whatever took its path afterwards was written later.
@@ -93,6 +95,7 @@ export class Tail {
     this.#before = Buffer.from(start.before, 'base64');
     this.#part = start.part;
     this.#size = size;
+    this.#wholeSize = size;
     this.#mtime = mtime;
     this.#readMtime = start.offset > 0 && start.mtime !== undefined ? start.mtime : mtime;
     this.#grownAt = options.monotonic();
@@ -109,6 +112,7 @@ export class Tail {
       offset: this.#offset,
       before: this.#before.toString('base64'),
       part: this.#part,
+      size: this.#wholeSize,
       state: this.left ? 'left' : 'live',
     };
   }
@@ -146,6 +150,9 @@ export class Tail {
       this.#grownAt = this.#options.monotonic();
     }
     this.replaced ||= size < this.#offset;
+    if (!this.replaced) {
+      this.#wholeSize = size;
+    }
   }
 
   /**
@@ -224,6 +231,7 @@ export class Tail {
     const stats = await this.#file.stat({ bigint: true });
     const size = Number(stats.size);
     this.#size = size;
+    this.#wholeSize = size;
     this.#mtime = mtimeOf(stats);
     this.#readMtime = this.#mtime;
     this.#head = await readHead(this.#file, size);

@@ -5,9 +5,10 @@ import type { Logger } from 'svc/sdk';
 import type { Draft } from '../lines/draft.ts';
 import type { Group } from '../lines/group.ts';
 import { findGenerations, type Generations, isGenerationOf } from './generations.ts';
+import { LostLines } from './lost-lines.ts';
 import { type OpenFile, openFile } from './open-file.ts';
 import { ParkedPlaces } from './parked-places.ts';
-import { beforeBytes, type Place, readHead } from './place.ts';
+import { beforeBytes, type Place, readHead, unreadOf } from './place.ts';
 import { beginning, type Named, type Start, Tail, type TailOptions } from './tail.ts';
 import { Unreadable } from './unreadable.ts';
 
@@ -33,6 +34,7 @@ export class Tails {
   readonly #parked: ParkedPlaces;
   readonly #window: Buffer;
   readonly unreadable: Unreadable;
+  readonly lost: LostLines;
   #looks = 0;
   #reads = 0;
   /** A change that no line shows; at first, that reading has begun. */
@@ -41,6 +43,7 @@ export class Tails {
   constructor(options: TailsOptions) {
     this.#options = options;
     this.unreadable = new Unreadable(options.log, options.maxFiles);
+    this.lost = new LostLines(options.log, options.monotonic);
     this.#parked = new ParkedPlaces(maxParkedPerFile * options.maxFiles);
     this.#window = Buffer.allocUnsafe(beforeBytes + Math.max(windowQuantum, options.maxBytes) + 1);
   }
@@ -149,8 +152,8 @@ export class Tails {
   async resume(place: Place, group: Group): Promise<boolean> {
     const { rest, between } = await this.#generations(place);
     const isLive = rest?.path === place.path && place.state === 'live';
-    if (rest === undefined && place.state === 'live') {
-      this.#lost(place);
+    if (rest === undefined && (place.state === 'live' || unreadOf(place) > 0)) {
+      await this.lost.add(place);
     }
     if (rest !== undefined) {
       await this.begin(place, rest, group, place, !isLive);
@@ -278,7 +281,7 @@ export class Tails {
     const { group, place } = tail;
     const { rest, between } = await this.#generations(place);
     if (rest === undefined) {
-      this.#lost(place);
+      await (unreadOf(place) > 0 ? this.lost.add(place) : undefined);
     } else {
       await this.begin(tail, rest, group, place, true);
     }
@@ -343,15 +346,6 @@ export class Tails {
       this.unreadable.add(tail.path, error);
       await this.drop(tail);
       return undefined;
-    }
-  }
-
-  #lost({ path, offset }: Place): void {
-    if (offset > 0) {
-      this.#options.log.info(
-        { path, offset },
-        'log file replaced without a rotated copy; reading from the start',
-      );
     }
   }
 }

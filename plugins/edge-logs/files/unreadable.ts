@@ -1,8 +1,11 @@
 import { type Logger, messageOf } from 'svc/sdk';
 
-/** Files that should be read and cannot be; each is complained of once. */
+import { readingRemedy, userName } from './reading-remedy.ts';
+
+/** Files that should be read and cannot be, because of the machine or of the policy of its owner; each is complained of once. */
 export class Unreadable {
   readonly #paths = new Set<string>();
+  readonly #forbidden = new Set<string>();
   readonly #log: Logger;
   readonly #most: number;
 
@@ -11,11 +14,23 @@ export class Unreadable {
     this.#most = most;
   }
 
+  /** What is not read, and how that can be changed. */
   get sentence(): string | undefined {
-    const [first, ...more] = this.#paths;
-    return first === undefined
-      ? undefined
-      : `${first}${more.length === 0 ? '' : ` and ${more.length} more`} cannot be read`;
+    const [unread] = this.#paths;
+    const [refused] = this.#forbidden;
+    const sentences = [
+      ...(unread === undefined
+        ? []
+        : [
+            `${named(this.#paths)} cannot be read by the user ${userName()}: ${readingRemedy(unread)}`,
+          ]),
+      ...(refused === undefined
+        ? []
+        : [
+            `${named(this.#forbidden)} may not be read by the policy of this machine: its owner can add ${refused} to "logs.paths" of policy.yaml`,
+          ]),
+    ];
+    return sentences.length === 0 ? undefined : sentences.join('; ');
   }
 
   add(path: string, error: unknown): void {
@@ -32,8 +47,24 @@ export class Unreadable {
     this.#paths.delete(path);
   }
 
-  /** Drops those that are no longer found. */
-  keep(found: ReadonlySet<string>): void {
-    [...this.#paths].filter((path) => !found.has(path)).forEach((path) => this.#paths.delete(path));
+  /** Takes note of a file that the policy forbids; `keep` says when it is no longer one. */
+  forbid(path: string): void {
+    if (!this.#forbidden.has(path) && this.#forbidden.size < this.#most) {
+      this.#forbidden.add(path);
+      this.#log.info({ event: 'edge-logs.forbidden', path }, 'policy forbids reading a log file');
+    }
   }
+
+  /** Drops those that are no longer found, and those that the policy allows by now. */
+  keep(found: ReadonlySet<string>, forbidden: ReadonlySet<string>): void {
+    [...this.#paths].filter((path) => !found.has(path)).forEach((path) => this.#paths.delete(path));
+    [...this.#forbidden]
+      .filter((path) => !forbidden.has(path))
+      .forEach((path) => this.#forbidden.delete(path));
+  }
+}
+
+function named(paths: ReadonlySet<string>): string {
+  const [first] = paths;
+  return paths.size === 1 ? first! : `${first} and ${paths.size - 1} more`;
 }
