@@ -126,7 +126,10 @@ function openLogs(
 /** Asks what core and plugins contribute as checks at that moment. */
 export const healthOf = ({ registry, clock }: Pick<Base, 'registry' | 'clock'>): HealthChecks =>
   new HealthChecks({
-    checks: () => [...registry.seen.checks.values()].map(({ value }) => value),
+    checks: () =>
+      [...registry.seen.checks.values()].map(({ owner, value: { label, probe } }) => {
+        return { label, plugin: owner.pluginId, probe };
+      }),
     clock,
   });
 

@@ -11,6 +11,8 @@ import { redactText } from './redact.ts';
 /** One question about the service, as plugins and core contribute it. */
 export interface HealthProbe {
   readonly label: string;
+  /** Plugin that contributes it. */
+  readonly plugin?: string;
   readonly probe: () => MaybePromise<HealthReport>;
 }
 
@@ -52,7 +54,7 @@ export class HealthChecks {
     return { ok: checks.every(({ ok }) => ok), checks };
   }
 
-  async #check({ label, probe }: HealthProbe): Promise<CheckResult> {
+  async #check({ label, plugin, probe }: HealthProbe): Promise<CheckResult> {
     const { clock, deadlineMs = 2_000 } = this.#options;
     const began = clock.monotonic();
     const late = (): HealthReport => ({
@@ -64,6 +66,7 @@ export class HealthChecks {
     const detail = report.detail === undefined ? undefined : redactText(String(report.detail));
     return {
       label,
+      ...(plugin !== undefined && { plugin }),
       ok: report.ok,
       degraded: report.degraded === true,
       detail,

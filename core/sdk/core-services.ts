@@ -162,7 +162,11 @@ export interface Build {
 
 export interface HealthAnswer {
   readonly label: string;
+  /** Plugin that answers; absent: core. */
+  readonly plugin?: string;
   readonly ok: boolean;
+  /** True if it is running with reduced function. */
+  readonly degraded: boolean;
   /** Why it is not ok, or what the probe had to say. */
   readonly detail: string | undefined;
   readonly ms: number;

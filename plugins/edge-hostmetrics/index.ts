@@ -3,7 +3,7 @@ import { machine as architecture } from 'node:os';
 
 import { EdgeMethods, LocalPolicy, Shipping, Specs } from 'svc/contracts/edge-uplink';
 import { type After, Delivery, MachineFiles, pageSizeOf } from 'svc/probe';
-import { definePlugin, type OutboundRequest, timestamp } from 'svc/sdk';
+import { definePlugin, type HealthReport, type OutboundRequest, timestamp } from 'svc/sdk';
 
 import { Canonical } from './canonical.ts';
 import { Collection } from './collection.ts';
@@ -66,11 +66,13 @@ export default definePlugin({
       clock: ctx.clock,
       allowed: () => policy.current().tcp,
     };
+    const scrapers = spec.targets.map((target) => new Scraper(target, ports, ctx.log));
+    ctx.health.check('targets', () => targetsReport(scrapers));
     return {
       spec,
       measure: async () => delivery.send(await collection.take(now())),
-      targets: spec.targets.map((target) => {
-        const scraper = new Scraper(target, ports, ctx.log);
+      targets: spec.targets.map((target, index) => {
+        const scraper = scrapers[index]!;
         return {
           ...target,
           scrape: async (signal: AbortSignal) => delivery.send(await scraper.scrape(signal)),
@@ -88,3 +90,11 @@ export default definePlugin({
     }
   },
 });
+
+/** A target that does not answer shows as `up` 0; what is wrong, and a refusal by the policy, is told here. */
+function targetsReport(scrapers: readonly Scraper[]): HealthReport {
+  const troubles = scrapers.flatMap(({ trouble }) => trouble ?? []);
+  return troubles.length === 0
+    ? { ok: true }
+    : { ok: true, degraded: true, detail: troubles.slice(0, 5).join('; ') };
+}

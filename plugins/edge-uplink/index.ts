@@ -9,7 +9,7 @@ import {
   Specs,
   Uplink,
 } from 'svc/contracts/edge-uplink';
-import { BuildInfo, definePlugin, type PluginContext, Plugins } from 'svc/sdk';
+import { BuildInfo, definePlugin, Health, type PluginContext, Plugins } from 'svc/sdk';
 import {
   type IdempotencyJournal,
   openFileJournal,
@@ -35,6 +35,7 @@ import { Supervisor } from './supervisor.ts';
 import { tcpStream } from './tcp-stream.ts';
 
 const lookMs = 1_000;
+const answersMs = 15_000;
 const bufferMs = 60_000;
 const hostMs = 60_000;
 const clockMs = 300_000;
@@ -77,6 +78,12 @@ async function open(ctx: PluginContext) {
     log,
     onHealth: (news) => void link.session?.emit('plugin_health', news),
   });
+  const health = ctx.services.maybe(Health);
+  const askPlugins = async (): Promise<void> => {
+    if (health.available) {
+      supervisor.answered((await health.get().check()).checks);
+    }
+  };
   const host = new HostReport({
     session: () => link.session,
     fingerprint: machine.fingerprint,
@@ -120,6 +127,7 @@ async function open(ctx: PluginContext) {
     host,
     clocks,
     sweeper,
+    askPlugins,
     link,
     later,
     reportBuffer,
@@ -144,9 +152,9 @@ async function openJournal({
 
 function provide(
   ctx: PluginContext,
-  { policy, credentials, desired, shipment, supervisor, host, link, later }: Parts,
+  { policy, credentials, desired, shipment, supervisor, host, askPlugins, link, later }: Parts,
 ): void {
-  ownMethods({ desired, supervisor, credentials, link, later }).forEach((method) =>
+  ownMethods({ desired, supervisor, credentials, link, later, askPlugins }).forEach((method) =>
     ctx.extend.contribute(EdgeMethods, method.name, method),
   );
   ctx.extend.contribute(EdgeStreams, 'tcp', tcpStream(policy));
@@ -181,12 +189,13 @@ function provide(
 
 function schedule(
   { scope }: PluginContext,
-  { shipment, supervisor, host, clocks, sweeper, link, later, reportBuffer }: Parts,
+  { shipment, supervisor, host, clocks, sweeper, askPlugins, link, later, reportBuffer }: Parts,
 ): void {
   scope.interval('timers of the tunnel', sweepMs, () => sweeper.tick());
   later('switch plugins', () => supervisor.reconcile());
   later('tunnel', () => link.run(scope.signal));
   shipment.start();
+  scope.interval('ask plugins what they cannot do', answersMs, askPlugins);
   scope.interval('look after plugins', lookMs, () => {
     supervisor.look();
     link.refresh();

@@ -14,10 +14,19 @@ export const ownMethods = (parts: {
   readonly supervisor: Supervisor;
   readonly credentials: CredentialStore;
   readonly link: Link;
+  /** Asks plugins what they cannot do. */
+  readonly askPlugins: () => Promise<void>;
   /** Runs work in the background: an answer must not wait for plugins. */
   readonly later: (label: string, work: () => Promise<void>) => void;
 }): readonly EdgeMethod[] => [
-  { name: 'plugin_status', mutating: false, run: async () => parts.supervisor.status() },
+  {
+    name: 'plugin_status',
+    mutating: false,
+    async run() {
+      await parts.askPlugins();
+      return parts.supervisor.status();
+    },
+  },
   {
     name: 'config_apply',
     mutating: true,

@@ -2,6 +2,7 @@ import type { LocalPolicy, Policy } from 'svc/contracts/edge-uplink';
 import type { PluginHealth } from 'svc/edge-protocol';
 import {
   type Clock,
+  type HealthAnswer,
   type Logger,
   messageOf,
   type PluginDirectory,
@@ -43,6 +44,8 @@ interface Standing {
   reportedAt: number;
   samples: number;
   lastError: string | null;
+  /** What it cannot do while it runs, as it says itself. */
+  trouble: string | undefined;
   /** Why it is off, though the manager wants it on. */
   refusal: string | undefined;
   switching: boolean;
@@ -79,6 +82,16 @@ export class Supervisor {
       if (id === pluginId) {
         this.#standing(name).samples += items;
       }
+    }
+  }
+
+  /** Takes what plugins say of themselves: one that runs and cannot do a part of its work is told so at the manager. */
+  answered(answers: readonly HealthAnswer[]): void {
+    for (const { id, name } of this.#parts.known.all().values()) {
+      const sentences = answers
+        .filter(({ plugin, ok, degraded }) => plugin === id && (!ok || degraded))
+        .flatMap(({ detail }) => detail ?? []);
+      this.#standing(name).trouble = sentences.length === 0 ? undefined : sentences.join('; ');
     }
   }
 
@@ -238,9 +251,10 @@ export class Supervisor {
   ): PluginHealth {
     const wish = this.#wish(plugin);
     const refused = wish.enabled ? standing.refusal : undefined;
+    const trouble = state === 'active' ? standing.trouble : undefined;
     return {
       state: refused === undefined ? (states[state] ?? 'starting') : 'crashed',
-      last_error: (refused ?? standing.lastError)?.slice(0, 2_000) ?? null,
+      last_error: (refused ?? trouble ?? standing.lastError)?.slice(0, 2_000) ?? null,
       restart_count: standing.restarts,
       started_at: state === 'active' ? timestamp(standing.upSince ?? since) : null,
       updated_at: timestamp(now),
@@ -261,6 +275,7 @@ export class Supervisor {
         reportedAt: 0,
         samples: 0,
         lastError: null,
+        trouble: undefined,
         refusal: undefined,
         switching: false,
       };

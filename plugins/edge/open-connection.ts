@@ -19,6 +19,7 @@ import { Rotations } from './identity/rotations.ts';
 import { OnlineSeries } from './presence/online-series.ts';
 import { Presence } from './presence/presence.ts';
 import type { EdgeRecord } from './record/record.ts';
+import { Neighbours } from './record/neighbours.ts';
 import { EdgeView } from './record/shown.ts';
 
 export type Connection = ReturnType<typeof openConnection>;
@@ -35,12 +36,14 @@ export function openConnection(base: Base, ctx: PluginContext) {
   });
 
   const presence = new Presence(base);
-  const view = new EdgeView(base, presence);
+  const neighbours = new Neighbours();
+  const view = new EdgeView({ ...base, neighbours }, presence);
   const clones = new CloneDetector(clock);
   const rotations = new Rotations(base);
   const owners = new Map<TunnelSession, EdgeRecord>();
   return {
     presence,
+    neighbours,
     view,
     clones,
     rotations,
@@ -53,7 +56,7 @@ export function openConnection(base: Base, ctx: PluginContext) {
     }),
     conflicts: new Conflicts({ ...base, clones, view }),
     edgeSecrets: new EdgeSecrets({ ...base, rotations, clones, view }),
-    introductions: new Introductions(base),
+    introductions: new Introductions({ ...base, neighbours }),
     deviceBindings: new DeviceBindings(base),
     onlineSeries: new OnlineSeries({ edgeTable, presence, store }),
     pushes: new Pushes({ owners, ingest, settings }),

@@ -10,6 +10,6 @@ export const errors = defineErrors('edge-hostmetrics', {
   ],
   target_not_allowed: [
     'forbidden',
-    '{hostname}:{port} is not this machine, and its policy does not list it under tcp.',
+    '{hostname}:{port} is not this machine, and its policy does not allow it: its owner can add "{hostname}:{port}" to "tcp" of policy.yaml.',
   ],
 });

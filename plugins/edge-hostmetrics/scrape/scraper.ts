@@ -12,6 +12,7 @@ export class Scraper {
   readonly #log: Logger;
   readonly #labels: readonly string[];
   #up: boolean | undefined;
+  #trouble: string | undefined;
 
   constructor(target: TargetSpec, ports: TargetPorts, log: Logger) {
     this.#target = target;
@@ -24,6 +25,11 @@ export class Scraper {
       ['instance', instanceOf(target.url)],
     ] as [string, string][]);
     this.#labels = [...own].flat();
+  }
+
+  /** Why the last scrape failed. */
+  get trouble(): string | undefined {
+    return this.#trouble === undefined ? undefined : `${this.#target.job}: ${this.#trouble}`;
   }
 
   async scrape(signal: AbortSignal): Promise<readonly WriteBody[]> {
@@ -74,6 +80,7 @@ export class Scraper {
       }
     }
     this.#up = up;
+    this.#trouble = cause;
   }
 }
 

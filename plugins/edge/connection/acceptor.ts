@@ -33,6 +33,7 @@ import type { Rotations } from '../identity/rotations.ts';
 import type { Presence } from '../presence/presence.ts';
 import type { EdgeTable } from '../record/edge-table.ts';
 import type { LiveKey } from '../record/live-key.ts';
+import type { Neighbours } from '../record/neighbours.ts';
 import type { EdgeRecord } from '../record/record.ts';
 import { CapabilityReader, type Tunnel } from '../record/tunnel.ts';
 import type { AdmissionQueue } from './admission-queue.ts';
@@ -46,6 +47,7 @@ export interface AcceptorParts {
   readonly clones: CloneDetector;
   readonly conflicts: Conflicts;
   readonly presence: Presence;
+  readonly neighbours: Pick<Neighbours, 'forget'>;
   readonly rotations: Rotations;
   readonly pushes: Pick<Pushes, 'taken'>;
   readonly sweeper: Sweeper;
@@ -162,7 +164,8 @@ export class Acceptor {
     record: EdgeRecord,
     socket: Socket,
   ): void {
-    const { presence, rotations, sweeper, random, log, handlers, owners, onServing } = this.#parts;
+    const { presence, neighbours, rotations, sweeper, random, log, handlers, owners, onServing } =
+      this.#parts;
     const session = openSession(socket, {
       side: 'manager',
       sweeper,
@@ -198,6 +201,9 @@ export class Acceptor {
     void session.closed.then((end) => {
       owners.delete(session);
       presence.closed(record, tunnel, end);
+      if (record.tunnel === undefined) {
+        neighbours.forget(record);
+      }
     });
     rotations.proved(record, keys.generation);
     void rotations.offer(record);

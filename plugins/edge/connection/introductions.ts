@@ -5,6 +5,7 @@ import { type Handle, type Logger, messageOf, type Tables } from 'svc/sdk';
 
 import { edgeStore } from '../record/edge-store.ts';
 import type { EdgeTable } from '../record/edge-table.ts';
+import type { Neighbours } from '../record/neighbours.ts';
 import { type EdgeRecord, hostDigest } from '../record/record.ts';
 import type { EdgeTables } from '../record/tables.ts';
 import type { Tunnel } from '../record/tunnel.ts';
@@ -13,6 +14,7 @@ export interface IntroductionParts {
   readonly edgeTable: EdgeTable;
   readonly tables: Tables<EdgeTables>;
   readonly devices: Handle<DeviceDirectory>;
+  readonly neighbours: Neighbours;
   readonly log: Logger;
 }
 
@@ -120,6 +122,7 @@ export class Introductions {
     const print = (given as { fingerprint?: unknown } | null)?.fingerprint;
     const fingerprint =
       typeof print === 'string' && /^[\x21-\x7e]{1,200}$/.test(print) ? print : undefined;
+    this.#compare(record, fingerprint, host);
     const takes = record.takesDevice ?? undefined;
     const bound = await this.#parts.devices.get().bind({
       edge_id: record.id,
@@ -132,6 +135,19 @@ export class Introductions {
     return bound.status === 'bound'
       ? { deviceId: bound.device_id, reason: null, key: record.machineKey ?? machineKey ?? null }
       : { deviceId: null, reason: bound.reason, key: record.machineKey };
+  }
+
+  /** Several agents on one machine are no error, but mostly an oversight. */
+  #compare(record: EdgeRecord, fingerprint: string | undefined, host: HostInfo): void {
+    const { neighbours, log } = this.#parts;
+    const known = neighbours.of(record).length;
+    const others = neighbours.introduced(record, fingerprint, host);
+    if (others.length > known) {
+      log.warn(
+        { event: 'edge.one_machine', edge: record.id, others: others.map(({ id }) => id) },
+        'several agents run on one machine, and each counts as a device; keep one of them',
+      );
+    }
   }
 }
 

@@ -68,13 +68,14 @@ export class Edges {
       { ...this.#filterOf(query), deviceIds },
       page,
     );
-    return { ...rest, items: items.map((row) => view.of(row, openly)) };
+    return { ...rest, items: items.map((row) => view.of(row, openly, deviceIds === undefined)) };
   }
 
   /** Returns an edge; one outside the asker's scope counts as not found. */
   async get(asker: Principal, id: number, openly = false): Promise<ShownEdge> {
     const { tables, view, scopes } = this.#parts;
-    return view.of(await foundFor(await scopeOf(scopes, asker), id, tables.read), openly);
+    const seen = await scopeOf(scopes, asker);
+    return view.of(await foundFor(seen, id, tables.read), openly, seen === undefined);
   }
 
   async create(

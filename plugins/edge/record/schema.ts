@@ -88,6 +88,12 @@ export const EdgeItem = Type.Object({
   ),
   device_id: orNull(Type.Integer()),
   device_reason: orNull(Type.String({ description: 'Why it watches no device' })),
+  notice: orNull(
+    Type.String({
+      description:
+        'What its agent cannot do, or that other agents run on its machine, and the remedy; null: nothing known',
+    }),
+  ),
   machine_bound: Type.Boolean({
     description: "Whether it is bound to one machine by that machine's key; older agents have none",
   }),

@@ -2,6 +2,7 @@ import type { HostInfo } from 'svc/edge-protocol';
 import { type Principal, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { type Neighbours, neighboursNotice } from './neighbours.ts';
 import type { EdgeTable } from './edge-table.ts';
 import { type EdgeRecord, statusOf } from './record.ts';
 import type { EdgeItem, EnrolmentItem, UpgradeItem } from './schema.ts';
@@ -30,30 +31,43 @@ export interface Sightings {
 /** The row says what an edge is, memory how it is. */
 export class EdgeView {
   readonly #edgeTable: Pick<EdgeTable, 'byId'>;
+  readonly #neighbours: Pick<Neighbours, 'of'>;
   readonly #managerVersion: string;
   readonly #sightings: Sightings;
 
   constructor(
     {
       edgeTable,
+      neighbours,
       managerVersion,
-    }: { readonly edgeTable: Pick<EdgeTable, 'byId'>; readonly managerVersion: string },
+    }: {
+      readonly edgeTable: Pick<EdgeTable, 'byId'>;
+      readonly neighbours: Pick<Neighbours, 'of'>;
+      readonly managerVersion: string;
+    },
     sightings: Sightings,
   ) {
     this.#edgeTable = edgeTable;
+    this.#neighbours = neighbours;
     this.#managerVersion = managerVersion;
     this.#sightings = sightings;
   }
 
-  /** `openly`: with the identities of machines, which are for those who tell them apart. */
-  of(row: EdgeRow, openly = false): ShownEdge {
+  /**
+   * `openly`: with the identities of machines, which are for those who tell them apart; `seesAll`:
+   * with other edges that it concerns.
+   */
+  of(row: EdgeRow, openly = false, seesAll = false): ShownEdge {
     const record = this.#edgeTable.byId(row.id);
-    const shown = shownEdge(
-      row,
-      record,
-      record ? this.#sightings.seenAt(record) : null,
-      this.#managerVersion,
-    );
+    const shown = {
+      ...shownEdge(
+        row,
+        record,
+        record ? this.#sightings.seenAt(record) : null,
+        this.#managerVersion,
+      ),
+      notice: record ? noticeOf(record, seesAll ? this.#neighbours.of(record) : []) : null,
+    };
     return openly || shown.conflict === null
       ? shown
       : { ...shown, conflict: { ...shown.conflict, machine_uuids: [] } };
@@ -65,7 +79,7 @@ function shownEdge(
   record: EdgeRecord | undefined,
   seenAt: number | null,
   managerVersion: string,
-): ShownEdge {
+): Omit<ShownEdge, 'notice'> {
   const conflict =
     row.conflict_since === null
       ? null
@@ -100,6 +114,20 @@ function shownEdge(
     created_at: timestamp(row.created_at),
     updated_at: timestamp(row.updated_at),
   };
+}
+
+/** What its agent cannot do, and what is wrong with where it runs. */
+function noticeOf(
+  { health, tunnel }: EdgeRecord,
+  neighbours: readonly EdgeRecord[],
+): string | null {
+  const troubles = tunnel
+    ? [...(health ?? [])].flatMap(([name, { state, last_error: error }]) =>
+        state === 'running' && error !== null ? [`${name}: ${error}`] : [],
+      )
+    : [];
+  const said = [...(neighbours.length > 0 ? [neighboursNotice(neighbours)] : []), ...troubles];
+  return said.length === 0 ? null : said.join('; ');
 }
 
 /** Why it watches no device: what the directory said, or what has not happened yet. */

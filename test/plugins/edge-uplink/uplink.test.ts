@@ -99,6 +99,34 @@ test('an enrolled agent connects, says who it is and what it can, and takes what
     assert.match(last_error, /spec of lamp is invalid: \/watts/);
   });
 
+  await t.test('what a plugin cannot do while it runs is told with its state', async () => {
+    const health = async () => {
+      const current = await manager.session();
+      const [lamp] = await current.call<{ health: { state: string; last_error: string | null } }[]>(
+        'plugin_status',
+        {},
+        { timeoutMs: 5_000 },
+      );
+      return [lamp!.health.state, lamp!.health.last_error];
+    };
+    const current = await manager.session();
+    await current.call(
+      'config_apply',
+      { hash, plugins: { lamp: { enabled: true, spec: { watts: 1 } } } },
+      { timeoutMs: 5_000, idempotencyKey: 'k2b' },
+    );
+    await until('the lamp is on', () => edge.host.explain('edge-lamp').state === 'active');
+    assert.deepEqual(await health(), ['running', 'too dim to read by; use a stronger bulb']);
+    await (
+      await manager.session()
+    ).call(
+      'config_apply',
+      { hash: otherHash, plugins: { lamp: { enabled: true, spec: { watts: 0 } } } },
+      { timeoutMs: 5_000, idempotencyKey: 'k2c' },
+    );
+    await until('the lamp is off', () => edge.host.explain('edge-lamp').state === 'disabled');
+  });
+
   await t.test('a plugin that breaks is started again, ever later', async () => {
     // What the edge serves has changed, so it is coming anew.
     await until(

@@ -43,6 +43,7 @@ export function Agents({ device }: { readonly device: number }) {
           }
         >
           {edge.binding === 'conflict' && <Claim device={device} edge={edge} onDone={reload} />}
+          <Notice edge={edge.id} />
           <Collectors edge={edge.id} />
         </Section>
       ))}
@@ -81,6 +82,14 @@ function Claim({
       </div>
     </div>
   );
+}
+
+/** What the agent cannot do, with the remedy. */
+function Notice({ edge }: { readonly edge: number }) {
+  const { value } = useData<{ readonly notice: string | null }>(`/edges/${edge}`, {
+    kinds: ['edges'],
+  });
+  return value?.notice ? <Status tone="warning">{value.notice}</Status> : null;
 }
 
 interface Collector {

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { edgeHouse, machine, until } from './house.ts';
+
+const sample = fileURLToPath(new URL('../../fixtures/edge-sample', import.meta.url));
+
+test('agents on one machine, and what an agent cannot do, are told with the edge', async (t) => {
+  const { ask, create, edge, simulate, house } = await edgeHouse(t, {
+    plugins: ['edge', 'device', 'topology', sample],
+  });
+  const join = async (
+    n: number,
+    { boot = 'boot-1', hostname = 'box', fingerprint = 'f1' } = {},
+  ) => {
+    const keys = await create(`agent-${n}`);
+    const { session } = await simulate(keys, { machine: machine(n), boot });
+    await session.call(
+      'tell',
+      { event: 'host_info', payload: { hostname, fingerprint } },
+      { timeoutMs: 5_000 },
+    );
+    return { id: keys.id, session };
+  };
+  const first = await join(1);
+  assert.equal((await edge(first.id)).notice, null);
+  const second = await join(2);
+  const third = await join(3);
+  // A container shares the boot, a clone the machine id, and each may share the name.
+  const others = [
+    await join(4, { hostname: 'container' }),
+    await join(5, { boot: 'boot-2' }),
+    await join(6, { fingerprint: 'f2' }),
+  ];
+  assert.match(
+    (await edge(first.id)).notice,
+    new RegExp(
+      `^runs on the same machine as edge ${second.id} \\(agent-2\\), edge ${third.id} \\(agent-3\\), so the machine counts as 3 devices .+"svc edge rm ${second.id}"$`,
+    ),
+  );
+  for (const { id } of others) {
+    assert.equal((await edge(id)).notice, null);
+  }
+  assert.ok(house.lines.some((line) => line.includes('edge.one_machine')));
+  await second.session.close();
+  await third.session.close();
+  await until('the first is alone', async () => (await edge(first.id)).notice === null);
+
+  const health = {
+    state: 'running',
+    last_error: '/var/log/syslog cannot be read',
+    restart_count: 0,
+    started_at: null,
+    updated_at: new Date().toISOString(),
+    samples: 0,
+  };
+  first.session.emit('plugin_health', { name: 'sample', health });
+  await until('it is told', async () => (await edge(first.id)).notice !== null);
+  assert.equal((await edge(first.id)).notice, 'sample: /var/log/syslog cannot be read');
+  const listed = (await ask('GET', '/edges')).body.items;
+  assert.equal(
+    listed.find(({ id }: { id: number }) => id === first.id).notice,
+    'sample: /var/log/syslog cannot be read',
+  );
+});
