@@ -67,7 +67,8 @@ export async function run({
 }
 
 const lamp = {
-  declaration: { access: 'lamp:switch', method: 'POST' },
+  declaration: { access: 'lamp:switch', method: 'POST', brief: [] },
+  reads: ['lamp'],
   owner: { pluginId: 'lamp' },
 } as unknown as CompiledRoute;
 

@@ -67,6 +67,7 @@ const bodies: Readonly<Record<string, unknown>> = {
 
 const toolCalls: readonly (readonly [tool: string, parameters: object])[] = [
   ['devices_list', {}],
+  ['device_get', { device_id: 1 }],
   ['incidents_list', {}],
   ['rules_list', {}],
   ['rule_preview', preview],
@@ -137,7 +138,7 @@ test('what an API token of each single action can read is what the declarations 
 
 /** Areas in which a canary can be seen by a GET. */
 const hasCanary = new Set(
-  'alert alert-sources approval changes device edge iam knowledge logs mcp metricsdb monitor notify persona session setting topology traces webshell'.split(
+  'alert alert-sources changes device edge iam knowledge logs mcp metricsdb monitor notify persona session topology traces webshell'.split(
     ' ',
   ),
 );

@@ -144,7 +144,7 @@ export class Introductions {
     const others = neighbours.introduced(record, fingerprint, host);
     if (others.length > known) {
       log.warn(
-        { event: 'edge.one_machine', edge: record.id, others: others.map(({ id }) => id) },
+        { event: 'edge.machine_shared', edge: record.id, others: others.map(({ id }) => id) },
         'several agents run on one machine, and each counts as a device; keep one of them',
       );
     }

@@ -23,6 +23,18 @@ test('an API token acts on incidents only when it was given that, while every pe
     await token(['alert:preview']),
     await token(['alert:ack']),
   ];
+  const preview = async (who: string): Promise<number> =>
+    (
+      await ask('POST', '/api/v1/alerts/silences/preview', who, {
+        matchers: [{ name: 'rule', op: '=~', value: '.*' }],
+        duration: '1h',
+      })
+    ).status;
+  assert.deepEqual(
+    [await preview(acting), await preview(looking), await preview(await token(['read:alert']))],
+    [403, 403, 200],
+    'what a silence would mute is for those who read incidents',
+  );
   const acts = [
     ['POST', 'ack', {}],
     ['POST', 'resolve', {}],

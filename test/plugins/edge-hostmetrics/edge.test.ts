@@ -163,6 +163,7 @@ async function timersOf<Made>(
     log: logbook(),
     clock: { now: Date.now, monotonic: () => performance.now() },
     scope: { timeout: set, interval: set },
+    health: { check: () => undefined },
     services: { use: (token: { id: string }) => services[token.id] },
     extend: {
       contribute: (_point: unknown, _id: string, method: EdgeMethod) => void methods.push(method),

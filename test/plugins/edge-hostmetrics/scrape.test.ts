@@ -121,7 +121,10 @@ describe('an endpoint of this machine', () => {
     const log = logbook();
     const samples = await scrape(target('http://10.0.0.1:9100/metrics'), log);
     assert.equal([...samples.values()][0]!.value, 0);
-    assert.match(log.lines.join(), /its policy does not list it/);
+    assert.match(
+      log.lines.join(),
+      /its policy does not allow it: .+"10\.0\.0\.1:9100\\?" to \\?"tcp\\?" of policy\.yaml/,
+    );
   });
 });
 

@@ -42,7 +42,7 @@ test('agents on one machine, and what an agent cannot do, are told with the edge
   for (const { id } of others) {
     assert.equal((await edge(id)).notice, null);
   }
-  assert.ok(house.lines.some((line) => line.includes('edge.one_machine')));
+  assert.ok(house.lines.some((line) => line.includes('edge.machine_shared')));
   await second.session.close();
   await third.session.close();
   await until('the first is alone', async () => (await edge(first.id)).notice === null);
