@@ -44,7 +44,7 @@ interface Standing {
   reportedAt: number;
   samples: number;
   lastError: string | null;
-  /** What it cannot do while it runs, as it says itself. */
+  /** Tasks that it cannot do while it runs, as it reports them. */
   trouble: string | undefined;
   /** Why it is off, though the manager wants it on. */
   refusal: string | undefined;

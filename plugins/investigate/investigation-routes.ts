@@ -59,7 +59,7 @@ export const investigationRoutes = (parts: RouteParts): readonly RouteDeclaratio
   ];
 };
 
-/** What reports are made from. */
+/** Areas that reports are made from. */
 const quotes = [
   'alert',
   'changes',

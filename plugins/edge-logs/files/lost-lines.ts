@@ -20,7 +20,7 @@ interface Loss {
 export class LostLines {
   readonly #log: Logger;
   readonly #monotonic: () => number;
-  /** By path, the latest last. */
+  /** Losses by path, the latest last. */
   readonly #losses = new Map<string, Loss>();
 
   constructor(log: Logger, monotonic: () => number) {

@@ -14,7 +14,7 @@ export class Unreadable {
     this.#most = most;
   }
 
-  /** What is not read, and how that can be changed. */
+  /** Sentence about files that are not read, with the remedy. */
   get sentence(): string | undefined {
     const [unread] = this.#paths;
     const [refused] = this.#forbidden;

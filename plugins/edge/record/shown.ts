@@ -116,7 +116,7 @@ function shownEdge(
   };
 }
 
-/** What its agent cannot do, and what is wrong with where it runs. */
+/** Returns what the agent cannot do, and what is wrong with its machine. */
 function noticeOf(
   { health, tunnel }: EdgeRecord,
   neighbours: readonly EdgeRecord[],

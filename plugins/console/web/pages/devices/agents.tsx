@@ -84,7 +84,7 @@ function Claim({
   );
 }
 
-/** What the agent cannot do, with the remedy. */
+/** Shows tasks that the agent cannot do, with the remedy. */
 function Notice({ edge }: { readonly edge: number }) {
   const { value } = useData<{ readonly notice: string | null }>(`/edges/${edge}`, {
     kinds: ['edges'],
