@@ -45,6 +45,8 @@ export function prometheusWording({ code, status, message, kind }: ShownError): 
 
 export const common = {
   access: 'any',
+  // Series that svc makes: ALERTS of incidents, and durations of spans.
+  quotes: ['alert', 'traces'],
   query: protocolQuery({}),
   produces: json,
   timeoutMs: answerMs,
