@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -89,8 +97,11 @@ export const grounds: readonly Ground[] = [
   {
     name: 'folders gone',
     when: 'serving',
-    spoil: (stand) => rmSync(join(stand.data, 'plugins'), { recursive: true, force: true }),
-    mend: () => undefined,
+    spoil: ({ data }) => renameSync(join(data, 'plugins'), join(data, 'away')),
+    mend({ data }) {
+      rmSync(join(data, 'plugins'), { recursive: true, force: true });
+      renameSync(join(data, 'away'), join(data, 'plugins'));
+    },
   },
 ];
 
