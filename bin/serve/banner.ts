@@ -1,5 +1,4 @@
 import type { RunningCore } from '../../core/boot/boot.ts';
-import type { Registry } from '../../core/registry/index.ts';
 import { Banner, type BannerLine } from '../../core/sdk/index.ts';
 import type { Product } from '../../core/boot/settings/product.ts';
 
@@ -24,7 +23,7 @@ export function banner(
     ...(parts.http.tlsPort === undefined ? [] : [`TLS      on port ${parts.http.tlsPort}`]),
     `Data     ${dataDir}`,
     `Plugins  ${active} active${troubled.map(({ id, state }) => `, ${id} ${state} (svc plugin why ${id})`).join('')}`,
-    ...linesOfPlugins(registry, url),
+    ...linesOfPlugins({ registry, host, url }),
     ...(open
       ? [
           'Warning  accepts connections from other machines without TLS: set SVC_TLS_ADDR, SVC_TLS_CERT and SVC_TLS_KEY, or use a reverse proxy and keep SVC_HTTP_ADDR=127.0.0.1:8080',
@@ -39,8 +38,20 @@ export function banner(
   return `\n┌${edge}┐\n${boxed.map((line) => `│ ${line.padEnd(width)} │\n`).join('')}└${edge}┘\n\n${below.join('')}`;
 }
 
-/** Returns the lines that plugins contribute. */
-const linesOfPlugins = (registry: Registry, url: string): readonly string[] =>
+/** Returns the lines that plugins contribute; one that fails costs its own line only. */
+const linesOfPlugins = ({
+  registry,
+  host,
+  url,
+}: Pick<RunningCore, 'registry' | 'host' | 'url'>): readonly string[] =>
   [...registry.current.contributions.values()]
     .filter(({ value }) => value.point === Banner.id)
-    .flatMap(({ value }) => (value.value as BannerLine).line(url) ?? []);
+    .flatMap(({ owner, value }) => {
+      try {
+        const line: unknown = (value.value as BannerLine).line(url);
+        return typeof line === 'string' ? [line] : [];
+      } catch (error) {
+        host.strike(owner, `contribution ${value.id} to ${Banner.id}`, error);
+        return [];
+      }
+    });

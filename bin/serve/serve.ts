@@ -65,9 +65,10 @@ export async function serve(
     },
     (running) => {
       ready(running);
+      // First, so that nothing that is only shown keeps a unit in "activating".
+      tellSystemd(options.environment, (line) => process.stderr.write(`${line}\n`));
       process.stderr.write(banner(product, running, Math.round(performance.now() - began)));
       setTimeout(() => void cache?.keep(), keepAfterMs).unref();
-      tellSystemd(options.environment, (line) => process.stderr.write(`${line}\n`));
     },
   );
 }

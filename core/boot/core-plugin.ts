@@ -5,6 +5,7 @@ import { type HealthSummary, redactText } from '../observe/index.ts';
 import { Draft, Generation, OwnedScope, type ScopeRunner } from '../registry/index.ts';
 import {
   type PluginManifest,
+  type PointDeclaration,
   type RouteDeclaration,
   sdkVersion,
   type ServiceToken,
@@ -23,10 +24,11 @@ export const coreService = <T extends object>(
   instance: T,
 ): CoreService => ({ id: token.id, instance });
 
-/** Returns core's own routes and services, published like any plugin's. */
+/** Returns core's own routes, services and points, published like any plugin's. */
 export function coreDraft(
   services: readonly CoreService[],
   routes: ReadonlyMap<string, RouteDeclaration> = new Map(),
+  points: readonly PointDeclaration[] = [],
 ): Draft {
   const draft = syntheticDraft('core', 'Core', 1, {
     'host:metrics': 'Read the metrics of svc itself.',
@@ -35,6 +37,7 @@ export function coreDraft(
     draft.add('services', id, { version: sdkVersion, instance }),
   );
   routes.forEach((declaration, key) => draft.add('routes', key, declaration));
+  points.forEach((point) => draft.add('points', point.id, point));
   draft.addErrors(coreErrors);
   return draft.seal();
 }

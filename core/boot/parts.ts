@@ -2,15 +2,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { createOperatorToken, OperatorAuthenticator, type OperatorToken } from '../auth/index.ts';
-import { PluginHost, type PluginSources } from '../host/index.ts';
+import { packPoints, PluginHost, type PluginSources, thrownBy } from '../host/index.ts';
 import { catalogueOf, coreRoutes, type HttpOptions, HttpServer, routeKey } from '../http/index.ts';
 import { Threads } from '../isolate/index.ts';
 import { redactText, SelfMetrics } from '../observe/index.ts';
 import {
   AuditTrail,
+  Banner,
   Board,
   BuildInfo,
   Catalogue,
+  defineExtensionPoint,
   EarlierOutbox,
   type FolderWatcher,
   Folders,
@@ -18,6 +20,8 @@ import {
   Keys,
   Outgoing,
   Plugins,
+  type PointDeclaration,
+  Points,
   Self,
 } from '../sdk/index.ts';
 import {
@@ -36,6 +40,7 @@ import { hostPorts } from './lent.ts';
 import { startThread } from './product-thread.ts';
 import { installation } from './settings/product.ts';
 import type { TakeDown } from './take-down.ts';
+import { Verbs } from './verbs/verb.ts';
 
 const stopGraceMs = 10_000;
 
@@ -92,7 +97,7 @@ export function openHost(
 ): Hosting {
   const { metrics } = parts;
   const strike: PluginHost['strike'] = (owner, label, error) => {
-    metrics.core.pluginStrikes.add(1, { plugin: owner.pluginId });
+    metrics.core.pluginStrikes.add(1, { plugin: (thrownBy(error) ?? owner).pluginId });
     host.strike(owner, label, error);
   };
   const shared = openHostParts(parts, { strike, dropped: metrics.core.eventsDropped }, takeDown);
@@ -189,6 +194,7 @@ export function publishCore({
   observers,
   storage,
   registry,
+  schemas,
   host,
   outbound,
   watch = watchNothing,
@@ -205,6 +211,7 @@ export function publishCore({
     coreService(Board, settings),
     coreService(Keys, storage.keys),
     coreService(Catalogue, catalogueOf(registry)),
+    coreService(Points, packPoints(registry, schemas)),
     coreService(Folders, { watch }),
     coreService(Outgoing, { addressOf: async (host) => await outbound.addressOf(host) }),
     coreService(EarlierOutbox, earlierOutbox(storage.core())),
@@ -235,10 +242,18 @@ export function publishCore({
       coreDraft(
         services,
         new Map(routes.map((declaration) => [routeKey(declaration), declaration])),
+        corePoints,
       ),
     ],
   });
 }
+
+/** Points of the program itself: its banner, and what commands read from manifests on the disk. */
+const corePoints: readonly PointDeclaration[] = [
+  Banner,
+  Verbs,
+  ...['cli.commands', 'config.files'].map((id) => defineExtensionPoint<unknown>(id)),
+];
 
 const watchNothing: FolderWatcher['watch'] = () => ({
   ready: Promise.resolve(),

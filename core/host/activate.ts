@@ -8,6 +8,7 @@ import {
   withDeadline,
 } from '../sdk/index.ts';
 import { GenerationContext, type Promised } from './context/context.ts';
+import type { Charge } from './context/extension-point.ts';
 import { errors } from './errors.ts';
 import type { PluginFolder } from './folder/folder.ts';
 import { type ThreadSupply, PluginThreads } from './context/plugin-threads.ts';
@@ -28,12 +29,13 @@ export async function activate(
   folder: PluginFolder,
   ports: HostPorts,
   supply: ThreadSupply,
+  charge: Charge,
 ): Promise<Activated> {
   const { manifest } = generation;
   const draft = new Draft(generation);
   const promised: Promised[] = [];
   const threads = new PluginThreads(draft, ports, supply);
-  const ctx = new GenerationContext(draft, ports, promised, threads);
+  const ctx = new GenerationContext(draft, ports, promised, threads, charge);
   const made = await withPin({ snapshot: undefined, owner: generation }, () =>
     within(manifest.limits.activate_ms, `activate() of ${manifest.id}`, async () => {
       const result = await definition.activate(ctx);
@@ -96,9 +98,12 @@ function addData(draft: Draft, folder: PluginFolder): void {
       draft.add('contributions', `${point}/${id}`, { point, id, value });
     }
   }
-  for (const [point, values] of Object.entries(draft.generation.manifest.contributes)) {
+  const { kind, contributes } = draft.generation.manifest;
+  // Only what ships with svc is as trusted as code.
+  const ofPack = kind === 'pack' || folder.origin === 'data';
+  for (const [point, values] of Object.entries(contributes)) {
     for (const [id, value] of Object.entries(values)) {
-      draft.add('contributions', `${point}/${id}`, { point, id, value });
+      draft.add('contributions', `${point}/${id}`, { point, id, value, ofPack });
     }
   }
 }

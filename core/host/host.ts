@@ -1,6 +1,7 @@
 import { type Generation, type ScopeRunner, withPin } from '../registry/index.ts';
 import { messageOf } from '../sdk/index.ts';
 import { errors } from './errors.ts';
+import { thrownBy } from './context/contributed.ts';
 import { checkEvaluator } from './code/evaluate.ts';
 import { type PluginReport, reportOn } from './explain.ts';
 import { strandedBy, usersFirst } from './plan.ts';
@@ -119,8 +120,12 @@ export class PluginHost {
     await this.#reconciling.request();
   }
 
-  /** An error on a plugin's account; one too many puts it into quarantine. */
-  strike(owner: Generation, label: string, error: unknown): void {
+  /**
+   * An error on a plugin's account, or on that of the plugin whose contribution threw it; one too
+   * many puts it into quarantine.
+   */
+  strike(at: Generation, label: string, error: unknown): void {
+    const owner = thrownBy(error) ?? at;
     const record = this.#roster.all.get(owner.pluginId);
     if (!record || record.serving !== owner || this.#closed) {
       return;

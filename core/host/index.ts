@@ -1,3 +1,5 @@
+export { thrownBy } from './context/contributed.ts';
+export { packPoints } from './context/pack-points.ts';
 export { hostErrors } from './errors.ts';
 export { type Bundle, type Bundler, workersIn } from './code/compile.ts';
 export type { PluginRoot, PluginSources } from './folder/discover.ts';
@@ -14,7 +16,7 @@ export type {
   PluginThread,
   QuarantineEntry,
 } from './context/ports.ts';
-export { manifestReader, type ReadManifest } from './folder/read-manifest.ts';
+export { manifestReader, type ReadManifest, sentence } from './folder/read-manifest.ts';
 export type { Misfit, Schemas } from './folder/schemas.ts';
 export { type Attempt, pluginStates, type PluginState, type Stage } from './record.ts';
 export { verifyIntegrity } from './folder/verify-integrity.ts';

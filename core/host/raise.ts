@@ -69,10 +69,17 @@ export async function raise(
     );
     await watch.run('migrate', () => migrate(record, manifest, ports));
     const activated: Activated = await watch.run('activate', () =>
-      activate(definition, generation, record.folder, ports, {
-        programs: compiled?.threads ?? new Map(),
-        stumbled: stumblingOf(host, generation),
-      }),
+      activate(
+        definition,
+        generation,
+        record.folder,
+        ports,
+        {
+          programs: compiled?.threads ?? new Map(),
+          stumbled: stumblingOf(host, generation),
+        },
+        (contributor, label, error) => host.stumbled(contributor, label, error),
+      ),
     );
     await watch.run('self-test', () => selfTest(definition, activated));
     await watch.run('commit', () =>

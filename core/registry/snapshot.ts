@@ -4,6 +4,7 @@ import type {
   HealthReport,
   MaybePromise,
   Persona,
+  PointDeclaration,
   RouteDeclaration,
   Skill,
   SvcError,
@@ -25,12 +26,8 @@ export interface PointContribution {
   readonly point: string;
   readonly id: string;
   readonly value: unknown;
-}
-
-/** A point that its owner reads; contributions must fit its schema. */
-interface OpenedPoint {
-  readonly point: string;
-  readonly schema: object | undefined;
+  /** True for data of a pack, which only fits where the owner of the point lets packs in. */
+  readonly ofPack?: boolean;
 }
 
 interface HealthCheck {
@@ -53,7 +50,7 @@ export interface TableTypes {
   /** `<point>/<contribution id>`. */
   contributions: PointContribution;
   /** Point id. */
-  points: OpenedPoint;
+  points: PointDeclaration;
   /** `<plugin>/<label>`. */
   checks: HealthCheck;
   /** `<plugin>/<reason>`. */

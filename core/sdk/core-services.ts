@@ -1,4 +1,4 @@
-import type { SettingDeclaration } from './manifest.ts';
+import type { PluginManifest, SettingDeclaration } from './manifest.ts';
 import type { EffectNode } from './scope.ts';
 import type { DeclaredError } from './error-catalogue.ts';
 import type { ErrorCode } from './errors.ts';
@@ -142,6 +142,14 @@ export interface DeclaredCatalogue {
   declarations(): readonly DescribedRoute[];
   /** Errors by their reasons; one of a library belongs to each plugin that is bundled with it. */
   errors(): readonly Contribution<DeclaredError>[];
+}
+
+/** Points that are open now, as packs may contribute to them. */
+export interface PointDirectory {
+  /** Completes "it …" with why a pack with this manifest must not be installed; undefined if it may. */
+  refusal(manifest: PluginManifest): string | undefined;
+  /** Completes "it …" with what a contribution does; undefined while nobody opens the point. */
+  sentence(point: string, id: string, value: unknown): string | undefined;
 }
 
 /** Build of this process. */
@@ -299,6 +307,7 @@ export const Board = defineService<SettingsBoard>('core.settings');
 export const Keys = defineService<MasterKeys>('core.keys');
 export const BuildInfo = defineService<Build>('core.build');
 export const EarlierOutbox = defineService<EarlierOutbox>('core.earlier-outbox');
+export const Points = defineService<PointDirectory>('core.points');
 export const Catalogue = defineService<DeclaredCatalogue>('core.catalogue');
 export const Folders = defineService<FolderWatcher>('core.folders');
 export const Outgoing = defineService<OutboundGuard>('core.outbound');
@@ -310,4 +319,6 @@ export interface BannerLine {
   line(url: string): string | undefined;
 }
 
-export const Banner = defineExtensionPoint<BannerLine>('core.banner');
+export const Banner = defineExtensionPoint<BannerLine>('core.banner', undefined, {
+  methods: ['line'],
+});

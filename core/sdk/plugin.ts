@@ -25,6 +25,13 @@ export interface Contribution<T> {
 
 export interface OpenPoint<T> {
   list(): readonly Contribution<T>[];
+  /**
+   * Asks every contribution; one that throws is left out, and the error counts against the plugin
+   * that contributed it.
+   */
+  gather<R>(ask: (contribution: Contribution<T>) => R): readonly R[];
+  /** Asks every contribution at once, leaving out those that throw or reject. */
+  gatherAsync<R>(ask: (contribution: Contribution<T>) => R): Promise<readonly Awaited<R>[]>;
   onChange(
     listener: (delta: {
       added: readonly Contribution<T>[];

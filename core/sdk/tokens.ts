@@ -1,3 +1,5 @@
+import type { PluginManifest } from './manifest.ts';
+
 /**
  * Services, events and extension points meet by string id; the type only rides on the token.
  * A reloaded plugin brings new token objects with the same ids, so nothing may compare tokens by identity.
@@ -16,11 +18,35 @@ export interface EventType<T> {
   readonly [typeOf]?: (value: T) => T;
 }
 
-export interface ExtensionPoint<T> {
-  readonly kind: 'extension-point';
+/** Opening of a point to packs, which contribute data; a point without one is closed to them. */
+export interface PackForm<Data = unknown> {
+  /** JSON Schema of the data; as strict as whoever reads it. */
+  readonly schema: object;
+  /**
+   * Completes "it …" for the administrator who decides about a pack: what the contribution does,
+   * with its content as text.
+   */
+  sentence(id: string, value: Data): string;
+  /** Completes "it …" with what is wrong beyond the schema; asked before a pack is installed. */
+  problem?(id: string, value: Data, manifest: PluginManifest): string | undefined;
+}
+
+/** Form of contributions beyond a schema, which cannot describe code. */
+export interface PointForm<Data = unknown> {
+  /** Methods that every contribution by code has. */
+  readonly methods?: readonly string[];
+  readonly packs?: PackForm<Data>;
+}
+
+/** A point without the type of its contributions. */
+export interface PointDeclaration extends PointForm {
   readonly id: string;
   /** JSON Schema that every contribution must fit. */
   readonly schema?: object;
+}
+
+export interface ExtensionPoint<T> extends PointDeclaration {
+  readonly kind: 'extension-point';
   readonly [typeOf]?: (value: T) => T;
 }
 
@@ -31,5 +57,14 @@ export const defineService = <T extends object = object>(id: string): ServiceTok
 
 export const defineEvent = <T>(id: string): EventType<T> => ({ kind: 'event', id });
 
-export const defineExtensionPoint = <T>(id: string, schema?: object): ExtensionPoint<T> =>
-  schema === undefined ? { kind: 'extension-point', id } : { kind: 'extension-point', id, schema };
+export const defineExtensionPoint = <T, Data = T>(
+  id: string,
+  schema?: object,
+  { methods, packs }: PointForm<Data> = {},
+): ExtensionPoint<T> => ({
+  kind: 'extension-point',
+  id,
+  ...(schema && { schema }),
+  ...(methods && { methods }),
+  ...(packs && { packs }),
+});

@@ -33,7 +33,7 @@ export interface DevicesParts {
   readonly scopes: ScopeSource;
   readonly fleet: EdgePresence;
   /** Details from other plugins. */
-  readonly details: Pick<OpenPoint<DeviceDetailSource>, 'list'>;
+  readonly details: Pick<OpenPoint<DeviceDetailSource>, 'gatherAsync'>;
   readonly clock: Clock;
   readonly events: DeviceEvents;
 }
@@ -243,10 +243,11 @@ export class Devices {
 
   async #detailsOf(ids: readonly number[]): Promise<ReadonlyMap<number, DeviceDetails>> {
     const known = new Map<number, DeviceDetails>();
-    for (const { value: source } of this.#details.list()) {
-      for (const [id, details] of await source.detailsOf(ids)) {
-        known.set(id, { ...known.get(id), ...details });
-      }
+    const found = await this.#details.gatherAsync(async ({ value }) => [
+      ...(await value.detailsOf(ids)),
+    ]);
+    for (const [id, details] of found.flat()) {
+      known.set(id, { ...known.get(id), ...details });
     }
     return known;
   }

@@ -1,7 +1,7 @@
 import { Gate } from 'svc/contracts/gate';
-import { type ServerSource, ServerSources } from 'svc/contracts/mcp';
+import { ServerSources } from 'svc/contracts/mcp';
 import { SkillExecutor, Skills, ToolSources } from 'svc/contracts/skill';
-import { BuildInfo, type Contribution, definePlugin } from 'svc/sdk';
+import { BuildInfo, definePlugin } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 import { mcpRoutes } from './routes.ts';
@@ -26,7 +26,7 @@ export default definePlugin({
       fetch: (url, request) => ctx.fetch(url, request),
       entries: () => [
         ...ctx.settings.get<readonly ServerEntry[]>('mcp.servers'),
-        ...brought.list().flatMap(({ value }) => value.servers()),
+        ...brought.gather(({ value }) => [...value.servers()]).flat(),
       ],
       tokens: () => ctx.settings.get('mcp.tokens'),
       seen: new SeenTools(ctx.db<McpTables>()),
@@ -44,15 +44,18 @@ export default definePlugin({
         ctx.scope.task('list tools of MCP servers of packs', (signal) => servers.refresh(signal));
       }
     };
-    const follow = (sources: readonly Contribution<ServerSource>[]): void => {
-      sources.forEach(({ id, value }) =>
-        ctx.scope.defer(`follow the servers of ${id}`, value.onChange(again)),
-      );
-    };
-    follow(brought.list());
+    const followed = new WeakSet<object>();
+    const follow = (): void =>
+      void brought.gather(({ id, value }) => {
+        if (!followed.has(value)) {
+          followed.add(value);
+          ctx.scope.defer(`follow the servers of ${id}`, value.onChange(again));
+        }
+      });
+    follow();
     brought.onChange(({ added }) => {
-      if (!ctx.scope.closed) {
-        follow(added);
+      if (!ctx.scope.closed && added.length > 0) {
+        follow();
         again();
       }
     });

@@ -5,7 +5,7 @@ import {
   type MentionType,
   type Resolved,
 } from 'svc/contracts/mention';
-import { definePlugin, mayRead, type OpenPoint, type Principal, route } from 'svc/sdk';
+import { type Contribution, definePlugin, mayRead, type OpenPoint, type Principal, route } from 'svc/sdk';
 import { Type } from 'typebox';
 
 const Query = Type.Object({
@@ -65,10 +65,11 @@ class MentionService implements MentionDirectory {
     principal: Principal,
     limit: number,
   ): Promise<readonly Mention[]> {
-    const types = this.#typesFor(principal).filter(
-      (each) => type === undefined || each.type === type,
+    const found = await this.#types.gatherAsync(async (mention) =>
+      isFor(principal, mention) && (type === undefined || mention.value.type === type)
+        ? [...(await mention.value.search(text, principal, limit))]
+        : [],
     );
-    const found = await Promise.all(types.map((each) => each.search(text, principal, limit)));
     // One of each type before the second of any: a fleet of hosts must not hide the one dashboard.
     const rounds = Array.from({ length: limit }, (_, at) =>
       found.flatMap((list) => list.slice(at, at + 1)),
@@ -105,20 +106,17 @@ class MentionService implements MentionDirectory {
     if (!this.#types.list().some(({ value }) => value.type === type)) {
       return undefined;
     }
-    const found = await this.#typesFor(principal)
-      .find((each) => each.type === type)
-      ?.resolve(id, principal);
+    const [found] = (
+      await this.#types.gatherAsync((mention) =>
+        isFor(principal, mention) && mention.value.type === type
+          ? mention.value.resolve(id, principal)
+          : undefined,
+      )
+    ).filter((each) => each !== undefined);
     return `${whole} = ${found === undefined ? 'unknown' : JSON.stringify({ label: found.label, ...found.facts })}`;
   }
-
-  #typesFor(principal: Principal): readonly MentionType[] {
-    return this.#types
-      .list()
-      .flatMap(({ pluginId, value }) =>
-        (principal.selectors === undefined || value.devices !== undefined) &&
-        mayRead(principal, pluginId)
-          ? [value]
-          : [],
-      );
-  }
 }
+
+const isFor = (principal: Principal, { pluginId, value }: Contribution<MentionType>): boolean =>
+  (principal.selectors === undefined || value.devices !== undefined) &&
+  mayRead(principal, pluginId);

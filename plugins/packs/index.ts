@@ -4,7 +4,7 @@ import { isSea } from 'node:sea';
 import { Gate } from 'svc/contracts/gate';
 import { PackTraces } from 'svc/contracts/marketplace';
 import { PackRights } from 'svc/contracts/packs';
-import { Board, BuildInfo, definePlugin, PackLoader, Plugins } from 'svc/sdk';
+import { Board, BuildInfo, definePlugin, PackLoader, Plugins, Points } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 import { Loader } from './loader.ts';
@@ -45,7 +45,8 @@ export default definePlugin({
           ),
     };
     const store = new AcceptanceStore(ctx.db<PacksTables>());
-    const acceptances = new Acceptances(store, await store.all(), ctx.clock, others);
+    const points = ctx.services.use(Points);
+    const acceptances = new Acceptances(store, await store.all(), ctx.clock, others, points);
     let found: Promise<Confinement> | undefined;
     const confinement = (): Promise<Confinement> => (found ??= findConfinement(cacheDir));
     const loader = new Loader({
@@ -69,6 +70,7 @@ export default definePlugin({
     const granting = new Granting({
       acceptances,
       others,
+      points,
       cacheDir,
       confinement,
       runs: (id) => loader.runs(id),

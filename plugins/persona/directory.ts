@@ -21,7 +21,7 @@ export interface DirectoryPorts {
   readonly own: OwnPersonas;
   readonly versions: Versions;
   readonly conditions: Conditions;
-  readonly restraints: Pick<OpenPoint<PersonaRestraint>, 'list'>;
+  readonly restraints: Pick<OpenPoint<PersonaRestraint>, 'list' | 'gather'>;
   readonly settings: Pick<Settings, 'get'>;
   readonly clock: Clock;
 }
@@ -106,7 +106,7 @@ export class Directory implements PersonaDirectory {
 
   #look(): void {
     const { published, own, clock, restraints } = this.#ports;
-    const editions = restraints.list().map(({ id, value }) => `${id} ${value.edition()}`);
+    const editions = restraints.gather(({ id, value }) => `${id} ${value.edition()}`);
     const now = {
       published: published(),
       own: own.all,
@@ -155,9 +155,15 @@ export class Directory implements PersonaDirectory {
 
   /** Applies restraints; one that a local user wrote under the same name is not restrained. */
   #held(persona: Persona): { readonly persona: Persona; readonly unmet: readonly string[] } {
-    const restraints = this.#ports.restraints
-      .list()
-      .flatMap(({ value }) => value.restraint(persona.name) ?? []);
+    const sources = this.#ports.restraints;
+    const answers = sources.gather(({ value }) => ({ held: value.restraint(persona.name) }));
+    const restraints = [
+      ...answers.flatMap(({ held }) => held ?? []),
+      // One that fails to answer may have held it back.
+      ...(answers.length < sources.list().length
+        ? [{ unmet: 'a plugin that restrains personas failed; see "svc plugin list"' }]
+        : []),
+    ];
     if (persona.source === 'user' || restraints.length === 0) {
       return { persona, unmet: [] };
     }

@@ -23,9 +23,8 @@ export default definePlugin({
     const sources = ctx.extend.open(LaunchSources);
     const launched: Launched = (state) =>
       sources
-        .list()
-        .find(({ id }) => id === state.key)
-        ?.value.over(state);
+        .gather(({ id, value }) => (id === state.key ? value.over(state) : undefined))
+        .find((launch) => launch !== undefined);
 
     await stored.refresh();
     scope.defer(

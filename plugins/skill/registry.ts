@@ -15,7 +15,7 @@ import {
 
 export interface RegistryParts {
   readonly catalogue: Pick<DeclaredCatalogue, 'skills'>;
-  readonly sources: Pick<OpenPoint<ToolSource>, 'list'>;
+  readonly sources: Pick<OpenPoint<ToolSource>, 'gather'>;
   readonly scopes: Handle<ScopeSource>;
   /** Tools of this plugin. */
   readonly own: readonly Tool[];
@@ -100,9 +100,10 @@ export class Registry extends List implements SkillRegistry {
     if (seen === undefined) {
       return this;
     }
-    const lists = sources
-      .list()
-      .map(({ value }) => ({ source: value, tools: value.listFor?.(seen) ?? value.list() }));
+    const lists = sources.gather(({ value }) => ({
+      source: value,
+      tools: toolsIn(value.listFor?.(seen) ?? value.list()),
+    }));
     const edition = editionOf(own, catalogue.skills(), lists);
     return new List(() => edition);
   }
@@ -111,7 +112,7 @@ export class Registry extends List implements SkillRegistry {
   #whole(): Edition {
     const { catalogue, sources, own } = this.#parts;
     const declared = catalogue.skills();
-    const lists = sources.list().map(({ value }) => ({ source: value, tools: value.list() }));
+    const lists = sources.gather(({ value }) => ({ source: value, tools: toolsIn(value.list()) }));
     const of = [declared, ...lists.flatMap(({ source, tools }) => [source, tools])];
     if (
       of.length !== this.#kept?.of.length ||
@@ -121,6 +122,15 @@ export class Registry extends List implements SkillRegistry {
     }
     return this.#kept.edition;
   }
+}
+
+/** Throws for what is no list of tools, so that its source is left out and not all of them. */
+function toolsIn(listed: readonly Tool[]): readonly Tool[] {
+  const strange = listed.findIndex((tool) => typeof tool.key !== 'string');
+  if (strange !== -1) {
+    throw new TypeError(`tool ${strange} of its list has no key`);
+  }
+  return listed;
 }
 
 interface Listed {

@@ -16,7 +16,7 @@ import type {
   Tables,
 } from '../../sdk/index.ts';
 import { errors } from './errors.ts';
-import { openPoint } from './extension-point.ts';
+import { type Charge, openPoint } from './extension-point.ts';
 import { DraftLiveSet } from './live-set.ts';
 import type { PluginThreads } from './plugin-threads.ts';
 import type { HostPorts, Own } from './ports.ts';
@@ -37,6 +37,7 @@ export class GenerationContext implements PluginContext {
   readonly #registry: Registry;
   readonly #promised: Promised[];
   readonly #own: Own;
+  readonly #charge: Charge;
   #subscriptions = 0;
 
   readonly id: string;
@@ -50,12 +51,19 @@ export class GenerationContext implements PluginContext {
   readonly metrics: Metrics;
   readonly threads: PluginContext['threads'];
 
-  constructor(draft: Draft, ports: HostPorts, promised: Promised[], threads: PluginThreads) {
+  constructor(
+    draft: Draft,
+    ports: HostPorts,
+    promised: Promised[],
+    threads: PluginThreads,
+    charge: Charge,
+  ) {
     const { manifest, scope, pluginId, number } = draft.generation;
     this.#draft = draft;
     this.#ports = ports;
     this.#registry = ports.registry;
     this.#promised = promised;
+    this.#charge = charge;
     this.#own = (label, undo) => scope.defer(label, undo);
     this.id = pluginId;
     this.generation = number;
@@ -136,8 +144,15 @@ export class GenerationContext implements PluginContext {
     contribute: ({ id: point }, id, value) =>
       this.#draft.add('contributions', `${point}/${id}`, { point, id, value }),
     open: <T>(point: ExtensionPoint<T>) => {
-      this.#draft.add('points', point.id, { point: point.id, schema: point.schema });
-      return openPoint(this.#registry, point, this.#ports.schemas, this.#own, this.log);
+      this.#draft.add('points', point.id, point);
+      return openPoint(point, {
+        registry: this.#registry,
+        schemas: this.#ports.schemas,
+        pluginId: this.id,
+        own: this.#own,
+        log: this.log,
+        charge: this.#charge,
+      });
     },
     live: (label) => {
       this.#open(`extend.live ${label}`);

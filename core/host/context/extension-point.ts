@@ -1,37 +1,92 @@
-import type { Entry, PointContribution, Registry, Snapshot } from '../../registry/index.ts';
+import type {
+  Entry,
+  Generation,
+  PointContribution,
+  Registry,
+  Snapshot,
+} from '../../registry/index.ts';
 import {
   type Contribution,
   type ExtensionPoint,
+  isSvcError,
   type Logger,
+  messageOf,
   type OpenPoint,
+  type PointDeclaration,
 } from '../../sdk/index.ts';
+import { onAccount, thrownBy } from './contributed.ts';
 import { errors } from './errors.ts';
 import type { Own } from './ports.ts';
 import type { Misfit, Schemas } from '../folder/schemas.ts';
 
-/** A point as its owner reads it: what fits the schema, now, and what came and went at each commit. */
-export function openPoint<T>(
-  registry: Registry,
-  point: ExtensionPoint<T>,
-  schemas: Schemas,
-  own: Own,
-  log: Logger,
-): OpenPoint<T> {
-  const fits = checkedBy(point, schemas, log);
+/** Counts an error against the plugin that contributed. */
+export type Charge = (contributor: Generation, label: string, error: unknown) => void;
+
+export interface PointReader {
+  readonly registry: Registry;
+  readonly schemas: Schemas;
+  /** Plugin that opens the point. */
+  readonly pluginId: string;
+  readonly own: Own;
+  readonly log: Logger;
+  readonly charge: Charge;
+}
+
+/** A point as its owner reads it: what fits, now, and what came and went at each commit. */
+export function openPoint<T>(point: ExtensionPoint<T>, reader: PointReader): OpenPoint<T> {
+  const { registry, own, log, charge } = reader;
+  const seen = contributionsOf(point, reader);
   // A snapshot never changes, and some owners read their point at every request.
   const lists = new WeakMap<Snapshot, readonly Contribution<T>[]>();
   const listIn = (snapshot: Snapshot): readonly Contribution<T>[] => {
     let list = lists.get(snapshot);
     if (list === undefined) {
-      const entries = [...snapshot.contributions.values()].filter(
-        (entry) => entry.value.point === point.id && fits(entry),
+      list = [...snapshot.contributions.values()].flatMap((entry) =>
+        entry.value.point === point.id ? (seen(entry) ?? []) : [],
       );
-      lists.set(snapshot, (list = entries.map((entry) => asContribution<T>(entry))));
+      lists.set(snapshot, list);
     }
     return list;
   };
+  const failed = (contribution: Contribution<T>, error: unknown): void => {
+    log.warn(
+      {
+        event: 'host.contribution_failed',
+        contribution: `${point.id}/${contribution.id}`,
+        from: contribution.pluginId,
+        error,
+      },
+      `contribution left out: ${messageOf(error)}`,
+    );
+    const contributor = thrownBy(error) ?? registry.seen.generations.get(contribution.pluginId);
+    if (contributor && !isSvcError(error)) {
+      charge(contributor, labelOf(point, contribution), error);
+    }
+  };
   return {
     list: () => listIn(registry.seen),
+    gather<R>(ask: (contribution: Contribution<T>) => R) {
+      const answers: R[] = [];
+      for (const contribution of listIn(registry.seen)) {
+        try {
+          answers.push(ask(contribution));
+        } catch (error) {
+          failed(contribution, error);
+        }
+      }
+      return answers;
+    },
+    async gatherAsync<R>(ask: (contribution: Contribution<T>) => R) {
+      const asked = listIn(registry.seen).map(async (contribution) => {
+        try {
+          return { answer: await ask(contribution) };
+        } catch (error) {
+          return failed(contribution, error);
+        }
+      });
+      const answered = (await Promise.all(asked)).filter((one) => one !== undefined);
+      return answered.map(({ answer }) => answer);
+    },
     onChange(listener) {
       const undo = registry.onPublish((next, previous) => {
         const [now, then] = [listIn(next), listIn(previous)];
@@ -46,61 +101,97 @@ export function openPoint<T>(
   };
 }
 
-/** A draft's contributions against the points that are open: a misfit keeps the plugin from committing. */
+const labelOf = (point: PointDeclaration, { id }: { readonly id: string }): string =>
+  `contribution ${id} to ${point.id}`;
+
+/**
+ * A draft's contributions against the points that are open: a misfit keeps the plugin from
+ * committing.
+ */
 export function checkContributions(
   entries: Iterable<Entry<PointContribution>>,
   snapshot: Snapshot,
   schemas: Schemas,
 ): void {
   for (const { value, owner } of entries) {
-    const schema = snapshot.points.get(value.point)?.value.schema;
-    const [problem] = schema ? schemas.compile(schema)(value.value) : [];
-    if (problem) {
+    const point = snapshot.points.get(value.point)?.value;
+    const problem = point && misfitOf(value, point, schemas);
+    if (problem !== undefined) {
       throw errors.contribution({
         plugin: owner.pluginId,
         id: value.id,
         point: value.point,
-        problem: sentence(problem),
+        problem,
       });
     }
   }
 }
 
-function checkedBy(
-  point: { readonly id: string; readonly schema?: object },
+/** Returns what is wrong with a contribution; undefined if it fits its point. */
+export function misfitOf(
+  { value, ofPack = false }: Pick<PointContribution, 'value' | 'ofPack'>,
+  { schema, methods = [], packs }: PointDeclaration,
   schemas: Schemas,
-  log: Logger,
-): (entry: Entry<PointContribution>) => boolean {
-  let check: ReturnType<Schemas['compile']> | undefined;
-  const verdicts = new WeakMap<object, boolean>();
+): string | undefined {
+  if (ofPack) {
+    return packs === undefined ? closed : sentence(schemas.compile(packs.schema)(value)[0]);
+  }
+  // Data that ships with svc has no methods, where packs could bring the same.
+  if (packs !== undefined && sentence(schemas.compile(packs.schema)(value)[0]) === undefined) {
+    return undefined;
+  }
+  try {
+    return (
+      sentence(schema && schemas.compile(schema)(value)[0]) ??
+      methods
+        .filter((name) => typeof (value as Record<string, unknown> | null)?.[name] !== 'function')
+        .map((name) => `the value has no method ${name}()`)[0]
+    );
+  } catch (error) {
+    return `the value cannot be read: ${messageOf(error)}`;
+  }
+}
+
+const closed = 'the point takes code of svc, and no data of packs';
+
+/** Contributions by their entries: each is checked once, and one that does not fit is told once. */
+function contributionsOf<T>(
+  point: ExtensionPoint<T>,
+  { schemas, pluginId, log, charge }: PointReader,
+): (entry: Entry<PointContribution>) => Contribution<T> | undefined {
+  const known = new WeakMap<object, Contribution<T> | 'misfit'>();
   return (entry) => {
-    let verdict = verdicts.get(entry);
-    if (verdict === undefined) {
-      const [problem] = point.schema
-        ? (check ??= schemas.compile(point.schema))(entry.value.value)
-        : [];
-      verdict = problem === undefined;
-      verdicts.set(entry, verdict);
-      if (problem) {
+    let contribution = known.get(entry);
+    if (contribution === undefined) {
+      const problem = misfitOf(entry.value, point, schemas);
+      if (problem === undefined) {
+        const isGuarded = point.methods !== undefined && entry.owner.pluginId !== pluginId;
+        contribution = {
+          id: entry.value.id,
+          pluginId: entry.owner.pluginId,
+          value: (isGuarded ? onAccount(entry) : entry.value.value) as T,
+        };
+      } else {
+        contribution = 'misfit';
         log.warn(
           {
             event: 'host.contribution_refused',
             contribution: entry.key,
             from: entry.owner.pluginId,
           },
-          `contribution left out: ${sentence(problem)}`,
+          `contribution left out: ${problem}`,
+        );
+        // Later: this may be in the middle of a publication, which a quarantine would interrupt.
+        queueMicrotask(() =>
+          charge(entry.owner, labelOf(point, entry.value), new Error(problem)),
         );
       }
+      known.set(entry, contribution);
     }
-    return verdict;
+    return contribution === 'misfit' ? undefined : contribution;
   };
 }
 
-const asContribution = <T>(entry: Entry<PointContribution>): Contribution<T> => ({
-  id: entry.value.id,
-  pluginId: entry.owner.pluginId,
-  value: entry.value.value as T,
-});
-
-const sentence = ({ instancePath, message }: Misfit): string =>
-  `${instancePath || 'the value'} ${message ?? 'does not fit the schema of the point'}`;
+const sentence = (misfit: Misfit | undefined): string | undefined =>
+  misfit &&
+  `${misfit.instancePath || 'the value'} ${misfit.message ?? 'does not fit the schema of the point'}`;

@@ -43,10 +43,7 @@ export interface ConsoleLanguage {
 const text = { type: 'string', minLength: 1, maxLength: 80 };
 const key = { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9-]{0,59}$' };
 
-/**
- * Pages of the console. Only code fits the schema, and only built-in plugins contribute code: what
- * runs in the page may do everything its user may.
- */
+/** Pages of the console. Closed to packs: what runs in the page may do everything its user may. */
 export const ConsolePages = defineExtensionPoint<ConsolePage>('console.page', {
   type: 'object',
   additionalProperties: false,
@@ -67,7 +64,7 @@ export const ConsolePages = defineExtensionPoint<ConsolePage>('console.page', {
   },
 });
 
-export const ConsoleCards = defineExtensionPoint<ConsoleCard>('console.card', {
+const card = {
   type: 'object',
   additionalProperties: false,
   required: ['title', 'query'],
@@ -77,9 +74,17 @@ export const ConsoleCards = defineExtensionPoint<ConsoleCard>('console.card', {
     unit: { enum: ['percent', 'bytes', 'seconds', 'per-second', 'count'] },
     href: { type: 'string', pattern: '^/ui/[A-Za-z0-9/_-]*$', maxLength: 200 },
   },
+};
+
+export const ConsoleCards = defineExtensionPoint<ConsoleCard>('console.card', card, {
+  packs: {
+    schema: card,
+    sentence: (_id, { title, query, unit, href }) =>
+      `shows the figure "${title}" on the overview, of the query ${query}${unit === undefined ? '' : ` in ${unit}`}${href === undefined ? '' : `, with a link to ${href}`}`,
+  },
 });
 
-export const ConsoleLanguages = defineExtensionPoint<ConsoleLanguage>('console.language', {
+const language = {
   type: 'object',
   additionalProperties: false,
   required: ['tag', 'title', 'texts'],
@@ -96,4 +101,22 @@ export const ConsoleLanguages = defineExtensionPoint<ConsoleLanguage>('console.l
       },
     },
   },
-});
+};
+
+export const ConsoleLanguages = defineExtensionPoint<ConsoleLanguage>(
+  'console.language',
+  language,
+  {
+    packs: {
+      schema: language,
+      sentence: (_id, { tag, title, texts }) =>
+        `adds the language "${title}" (${tag}) to the console, with these texts: ${Object.entries(
+          texts,
+        )
+          .flatMap(([area, words]) =>
+            Object.entries(words).map(([key, word]) => `${area}.${key} "${word}"`),
+          )
+          .join(', ')}`,
+    },
+  },
+);

@@ -86,10 +86,11 @@ export interface DeviceDetailSource {
   detailsOf(deviceIds: readonly number[]): Promise<ReadonlyMap<number, DeviceDetails>>;
 }
 
-export const DeviceDetailSources = defineExtensionPoint<DeviceDetailSource>('device.details', {
-  type: 'object',
-  required: ['detailsOf'],
-});
+export const DeviceDetailSources = defineExtensionPoint<DeviceDetailSource>(
+  'device.details',
+  undefined,
+  { methods: ['detailsOf'] },
+);
 
 /**
  * Fired after the commit. Only the id is sent: a listener that needs more queries it, and gets what

@@ -22,4 +22,6 @@ export interface Examination {
 }
 
 /** Contributions are named by what is looked at, in words of people: `log store`. */
-export const Examinations = defineExtensionPoint<Examination>('doctor.examinations');
+export const Examinations = defineExtensionPoint<Examination>('doctor.examinations', undefined, {
+  methods: ['look'],
+});

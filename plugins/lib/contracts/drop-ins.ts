@@ -21,4 +21,16 @@ export interface DropInFiles {
 }
 
 export const DropInFiles = defineService<DropInFiles>('drop-ins.listing');
-export const CarriedFiles = defineExtensionPoint<CarriedFile>('drop-ins.files');
+/**
+ * Closed to packs: their files are what their folder holds, under the names that an administrator
+ * was shown.
+ */
+export const CarriedFiles = defineExtensionPoint<CarriedFile>('drop-ins.files', {
+  type: 'object',
+  required: ['file', 'path', 'text'],
+  properties: {
+    file: { type: 'string', pattern: '^agents/[^/]+\\.md$|^skills/[^/]+/SKILL\\.md$' },
+    path: { type: 'string' },
+    text: { type: 'string' },
+  },
+});

@@ -34,4 +34,6 @@ export interface EdgeSkill {
   run(params: never, call: SkillCall): Promise<SkillOutput>;
 }
 
-export const EdgeSkills = defineExtensionPoint<EdgeSkill>('skills.local');
+export const EdgeSkills = defineExtensionPoint<EdgeSkill>('skills.local', undefined, {
+  methods: ['run'],
+});

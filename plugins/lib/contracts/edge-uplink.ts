@@ -124,5 +124,9 @@ export const Shipping = defineService<Shipping>('uplink.shipping');
 export const Specs = defineService<Specs>('uplink.specs');
 export const LocalPolicy = defineService<LocalPolicy>('uplink.policy');
 export const Uplink = defineService<Uplink>('uplink.link');
-export const EdgeMethods = defineExtensionPoint<EdgeMethod>('uplink.methods');
-export const EdgeStreams = defineExtensionPoint<EdgeStreamService>('uplink.streams');
+export const EdgeMethods = defineExtensionPoint<EdgeMethod>('uplink.methods', undefined, {
+  methods: ['run'],
+});
+export const EdgeStreams = defineExtensionPoint<EdgeStreamService>('uplink.streams', undefined, {
+  methods: ['open'],
+});

@@ -91,7 +91,9 @@ export interface CeilingSource {
   }): readonly { readonly pack: string; readonly ceiling: Ceiling }[];
 }
 
-export const Ceilings = defineExtensionPoint<CeilingSource>('gate.ceilings');
+export const Ceilings = defineExtensionPoint<CeilingSource>('gate.ceilings', undefined, {
+  methods: ['ceilings'],
+});
 
 /** The one policy of tools: for chat, both kernels, direct execution, MCP, chat platforms and background runs; and of code that asks hosts. */
 export interface GateContract {

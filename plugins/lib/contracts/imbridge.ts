@@ -188,4 +188,4 @@ export const ImPlatforms = defineExtensionPoint<ImPlatform>('im.platform', {
       },
     },
   },
-});
+}, { methods: ['check', 'receive', 'send', 'personTarget', 'conversationTarget'] });

@@ -73,9 +73,8 @@ export interface Fetcher extends EvidenceSource {
 }
 
 /** Contributions are named by what their questions have as source. */
-export const Fetchers = defineExtensionPoint<Fetcher>('investigate.fetcher', {
-  type: 'object',
-  required: ['plan', 'read', 'ask'],
+export const Fetchers = defineExtensionPoint<Fetcher>('investigate.fetcher', undefined, {
+  methods: ['plan', 'read', 'ask'],
 });
 
 /** A check of hosts as data: a query that has one series for each device, and from which value on it is bad. */
@@ -96,8 +95,7 @@ export interface HostCheck {
   readonly runbook?: string;
 }
 
-/** Contributed by code or in a `plugin.json`; named by the check. */
-export const HostChecks = defineExtensionPoint<HostCheck>('investigate.check', {
+const hostCheck = {
   type: 'object',
   required: ['title', 'query', 'op', 'value', 'message'],
   additionalProperties: false,
@@ -109,6 +107,15 @@ export const HostChecks = defineExtensionPoint<HostCheck>('investigate.check', {
     lasting: { type: 'integer', minimum: 1, maximum: 1_000 },
     message: { type: 'string', minLength: 1, maxLength: 400 },
     runbook: { type: 'string', pattern: '^(https?|playbook)://[^\\s<>()"\']+$', maxLength: 400 },
+  },
+};
+
+/** Contributed by code or in a `plugin.json`; named by the check. */
+export const HostChecks = defineExtensionPoint<HostCheck>('investigate.check', hostCheck, {
+  packs: {
+    schema: hostCheck,
+    sentence: (id, { title, query, op, value, lasting = 1, message, runbook }) =>
+      `checks hosts in every investigation, as ${id} ("${title}"): if ${query} ${op} ${value} in ${lasting} consecutive samples, the report says "${message}"${runbook === undefined ? '' : ` and links to ${runbook}`}`,
   },
 });
 

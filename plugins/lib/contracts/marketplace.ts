@@ -19,4 +19,6 @@ export interface PackTraces {
   forget(pack: GonePack): Promise<void>;
 }
 
-export const PackTraces = defineExtensionPoint<PackTraces>('marketplace.traces');
+export const PackTraces = defineExtensionPoint<PackTraces>('marketplace.traces', undefined, {
+  methods: ['forget'],
+});

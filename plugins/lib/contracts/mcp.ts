@@ -6,4 +6,6 @@ export interface ServerSource {
   onChange(listener: () => void): () => void;
 }
 
-export const ServerSources = defineExtensionPoint<ServerSource>('mcp.sources');
+export const ServerSources = defineExtensionPoint<ServerSource>('mcp.sources', undefined, {
+  methods: ['servers', 'onChange'],
+});

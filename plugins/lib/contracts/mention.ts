@@ -47,4 +47,6 @@ export interface MentionDirectory {
 }
 
 export const MentionDirectory = defineService<MentionDirectory>('mention.directory');
-export const Mentions = defineExtensionPoint<MentionType>('mention.types');
+export const Mentions = defineExtensionPoint<MentionType>('mention.types', undefined, {
+  methods: ['search', 'resolve'],
+});

@@ -110,4 +110,6 @@ export interface ModelProvider {
 }
 
 export const ModelRuns = defineService<Models>('model.stream');
-export const ModelProviders = defineExtensionPoint<ModelProvider>('model.provider');
+export const ModelProviders = defineExtensionPoint<ModelProvider>('model.provider', undefined, {
+  methods: ['configured', 'models', 'stream'],
+});

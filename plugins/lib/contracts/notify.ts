@@ -337,10 +337,7 @@ const limits = {
   },
 };
 
-/** Contributions are named by the channel_type they bring. */
-export const ChannelTypes = defineExtensionPoint<ChannelType | DeclaredChannelType>(
-  'notify.channel-types',
-  {
+const channelType = {
     type: 'object',
     required: ['title', 'limits'],
     properties: {
@@ -368,5 +365,21 @@ export const ChannelTypes = defineExtensionPoint<ChannelType | DeclaredChannelTy
         },
       },
     },
+  };
+
+/**
+ * Contributions are named by the channel_type they bring. A pack describes one as data; what it
+ * sends is named where it is allowed.
+ */
+export const ChannelTypes = defineExtensionPoint<
+  ChannelType | DeclaredChannelType,
+  DeclaredChannelType
+>('notify.channel-types', channelType, {
+  methods: [],
+  packs: {
+    schema: { ...channelType, required: [...channelType.required, 'body', 'max_text_bytes'] },
+    sentence: (id, { title, hosts = [], headers = {}, body }) =>
+      `adds the channel type ${id} ("${title}"), which sends notifications to ${hosts.length === 0 ? 'any host' : hosts.join(', ')}${Object.keys(headers).length === 0 ? '' : ` with the headers ${Object.entries(headers).map(([name, text]) => `${name}: ${text}`).join(', ')}`}, as ${body}`,
   },
-);
+});
+

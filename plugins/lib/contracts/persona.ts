@@ -42,6 +42,8 @@ export interface PersonaRestraint {
   edition(): number;
 }
 
-export const PersonaRestraints = defineExtensionPoint<PersonaRestraint>('persona.restraints');
+export const PersonaRestraints = defineExtensionPoint<PersonaRestraint>('persona.restraints', undefined, {
+  methods: ['restraint', 'edition'],
+});
 
 export const Personas = defineService<PersonaDirectory>('persona.directory');

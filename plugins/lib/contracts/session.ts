@@ -51,16 +51,11 @@ export interface CredentialVerifiers {
   readonly 'edge-key': EdgeKeyVerifier;
 }
 
-/** Credentials that other plugins vouch for. Only code fits the schema: a pack, which contributes JSON, vouches for none. */
+/** Credentials that other plugins vouch for; packs vouch for none. */
 export const Credentials = defineExtensionPoint<CredentialVerifiers[keyof CredentialVerifiers]>(
   'session.credentials',
-  {
-    type: 'object',
-    required: ['recognise'],
-    properties: {
-      recognise: { not: { type: ['object', 'array', 'string', 'number', 'boolean', 'null'] } },
-    },
-  },
+  undefined,
+  { methods: ['recognise'] },
 );
 
 /** Which ways in are open to somebody without an account. */

@@ -25,4 +25,6 @@ export interface LaunchSource {
 }
 
 /** Contributions are named by the key of their setting: `metricsdb.driver`. */
-export const LaunchSources = defineExtensionPoint<LaunchSource>('setting.launches');
+export const LaunchSources = defineExtensionPoint<LaunchSource>('setting.launches', undefined, {
+  methods: ['over'],
+});

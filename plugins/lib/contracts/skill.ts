@@ -165,4 +165,6 @@ export interface ToolSource {
 export const Skills = defineService<SkillRegistry>('skill.registry');
 export const SkillRunner = defineService<SkillRunner>('skill.run');
 export const SkillExecutor = defineService<SkillExecutor>('skill.execute');
-export const ToolSources = defineExtensionPoint<ToolSource>('skill.sources');
+export const ToolSources = defineExtensionPoint<ToolSource>('skill.sources', undefined, {
+  methods: ['list', 'onChange', 'run'],
+});

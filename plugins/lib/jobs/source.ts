@@ -40,4 +40,6 @@ export interface JobSource {
 }
 
 /** Filled by each plugin that has jobs, opened by the plugin that lists them. */
-export const JobSources = defineExtensionPoint<JobSource>('jobs.sources');
+export const JobSources = defineExtensionPoint<JobSource>('jobs.sources', undefined, {
+  methods: ['page', 'count', 'find', 'cancel'],
+});

@@ -2,7 +2,7 @@ import type { Clock, PluginManifest } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 import { type Others, refusal } from './limits.ts';
-import { type Rights, rightsOf } from './rights.ts';
+import { type PackPoints, type Rights, rightsOf } from './rights.ts';
 import type { Acceptance, AcceptanceStore } from './store.ts';
 
 /** A pack from the data folder as its manifest is now. */
@@ -22,6 +22,7 @@ export class Acceptances {
   readonly #store: AcceptanceStore;
   readonly #clock: Clock;
   readonly #others: Others;
+  readonly #points: PackPoints;
   readonly #accepted: Map<string, Map<string, Acceptance>>;
   /** The manifest of each pack that the host asked about last. */
   readonly #asking = new Map<string, Rights & { readonly refused: string | undefined }>();
@@ -31,10 +32,12 @@ export class Acceptances {
     accepted: readonly Acceptance[],
     clock: Clock,
     others: Others,
+    points: PackPoints,
   ) {
     this.#store = store;
     this.#clock = clock;
     this.#others = others;
+    this.#points = points;
     this.#accepted = new Map();
     accepted.forEach((acceptance) => this.#remember(acceptance));
   }
@@ -42,13 +45,16 @@ export class Acceptances {
   /** Why a pack has to wait, in a sentence; undefined when its rights were accepted. Also an earlier manifest, which serves on, may be asked for. */
   barred(manifest: PluginManifest): string | undefined {
     const { id } = manifest;
-    const rights = rightsOf(manifest);
-    const refused = refusal(manifest, this.#others);
+    const rights = rightsOf(manifest, this.#points);
+    const isAccepted = this.#acceptanceOf(id, rights) !== undefined;
+    // Points come and go with their owners, and an accepted pack outlives that.
+    const refused =
+      refusal(manifest, this.#others) ?? (isAccepted ? undefined : this.#points.refusal(manifest));
     this.#asking.set(id, { ...rights, refused });
     if (refused !== undefined) {
       return `it cannot be accepted, since it ${refused}; change its plugin.json`;
     }
-    if (this.#accepted.get(id)?.has(rights.hash)) {
+    if (isAccepted) {
       return undefined;
     }
     return `it waits for acceptance: it ${rights.sentences.join('; ')}; look with "svc pack rights ${id}", then accept with "svc pack accept ${id} ${rights.hash}"`;
@@ -59,7 +65,7 @@ export class Acceptances {
     if (!asking) {
       throw errors.no_pack({ id });
     }
-    return { id, ...asking, accepted: this.#accepted.get(id)?.get(asking.hash) };
+    return { id, ...asking, accepted: this.#acceptanceOf(id, asking) };
   }
 
   list(): readonly Asking[] {
@@ -114,6 +120,11 @@ export class Acceptances {
     }
     await this.#store.remove(id);
     this.#accepted.delete(id);
+  }
+
+  #acceptanceOf(id: string, { hash, earlier = '' }: Rights): Acceptance | undefined {
+    const accepted = this.#accepted.get(id);
+    return accepted?.get(hash) ?? accepted?.get(earlier);
   }
 
   #remember(acceptance: Acceptance): void {

@@ -10,11 +10,12 @@ import { idleStartFile } from '../process/idle-start.ts';
 import type { Acceptances } from './acceptances.ts';
 import { errors } from './errors.ts';
 import { type Others, refusal } from './limits.ts';
-import { rightsOf } from './rights.ts';
+import { type PackPoints, rightsOf } from './rights.ts';
 
 export interface GrantingParts {
   readonly acceptances: Acceptances;
   readonly others: Others;
+  readonly points: PackPoints;
   readonly cacheDir: string;
   readonly confinement: () => Promise<Confinement>;
   /** Returns whether a process of the pack still exists. */
@@ -54,8 +55,9 @@ export class Granting implements PackRights {
 
   asked(written: Readonly<Record<string, unknown>>): AskedRights {
     const manifest = wholeManifest(written);
-    const { sentences, hash } = rightsOf(manifest);
-    return { sentences, hash, refused: refusal(manifest, this.#parts.others) };
+    const { others, points } = this.#parts;
+    const { sentences, hash } = rightsOf(manifest, points);
+    return { sentences, hash, refused: refusal(manifest, others) ?? points.refusal(manifest) };
   }
 
   isGranted(id: string, hash: string): boolean {

@@ -1,23 +1,50 @@
 import { createHash } from 'node:crypto';
 
-import type { PluginManifest } from 'svc/sdk';
+import type { PluginManifest, PointDirectory } from 'svc/sdk';
 
 /**
  * Permissions that a pack requests, as an administrator reads them, with the hash by which they are
- * accepted: of exactly these sentences.
+ * accepted: of exactly these sentences, and of all that is contributed. It stays the same while
+ * the plugin whose words describe a contribution is away.
  */
 export interface Rights {
   readonly sentences: readonly string[];
   readonly hash: string;
+  /** The hash that an earlier svc made of the same; undefined where that is no other one. */
+  readonly earlier?: string | undefined;
 }
+
+export type PackPoints = Pick<PointDirectory, 'refusal' | 'sentence'>;
 
 /**
  * Returns every permission of a manifest. Whatever a pack may do is listed here, or needs no
  * permission.
  */
-export function rightsOf(manifest: PluginManifest): Rights {
+export function rightsOf(manifest: PluginManifest, points: PackPoints): Rights {
+  const { id, contributes } = manifest;
+  const own = sentencesOf(manifest);
+  const contributed = Object.entries(contributes).flatMap(([point, values]) =>
+    Object.entries(values).map(([name, value]) => ({ point, name, value })),
+  );
+  const hashOf = (digits: number): string =>
+    sha256(JSON.stringify([id, [...own, ...contributed.map((one) => termOf(one, digits))]]));
+  return {
+    sentences: [
+      ...own,
+      ...contributed.map(({ point, name, value }) =>
+        plain(
+          points.sentence(point, name, value) ??
+            `contributes ${name} to ${point}: ${JSON.stringify(value)}`,
+        ),
+      ),
+    ],
+    hash: hashOf(64),
+    ...(contributed.length > 0 && { earlier: hashOf(16) }),
+  };
+}
+
+function sentencesOf(manifest: PluginManifest): readonly string[] {
   const {
-    id,
     entry,
     limits,
     routes,
@@ -25,11 +52,10 @@ export function rightsOf(manifest: PluginManifest): Rights {
     permissions,
     actions,
     settings,
-    contributes,
     events,
     skills,
   } = manifest;
-  const sentences = [
+  return [
     ...(entry === undefined
       ? []
       : [
@@ -62,11 +88,7 @@ export function rightsOf(manifest: PluginManifest): Rights {
       ([key, { env, sensitive }]) =>
         `reads the setting ${key}${env === undefined ? '' : ` (${env})`}${sensitive ? ', a secret' : ''}`,
     ),
-    ...Object.entries(contributes).flatMap(([point, values]) =>
-      Object.entries(values).map(([name, value]) => contribution(point, name, value)),
-    ),
   ];
-  return { sentences, hash: sha256(JSON.stringify([id, sentences])) };
 }
 
 const callers: Readonly<Record<string, string>> = {
@@ -76,13 +98,33 @@ const callers: Readonly<Record<string, string>> = {
   machine: 'edges',
 };
 
-function contribution(point: string, name: string, value: unknown): string {
+interface Contributed {
+  readonly point: string;
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/** What is hashed of a contribution; nobody reads it. */
+function termOf({ point, name, value }: Contributed, digits: number): string {
   const { method, path } = (value ?? {}) as { method?: unknown; path?: unknown };
   const asks =
-    point === 'cli.verbs'
+    point === 'cli.verbs' && digits < 64
       ? `asks ${String(method)} ${shown(String(path))}`
-      : `sha256 ${sha256(JSON.stringify(value)).slice(0, 16)}`;
+      : `sha256 ${sha256(JSON.stringify(value)).slice(0, digits)}`;
   return `contributes ${shown(name)} to ${point} (${asks})`;
+}
+
+const longestSentence = 4_000;
+
+/** Returns a sentence with a stranger's text on one line, without characters that hide or turn. */
+function plain(text: string): string {
+  const line = text.replaceAll(
+    /[\p{C}\p{Zl}\p{Zp}]/gu,
+    (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`,
+  );
+  return line.length <= longestSentence
+    ? line
+    : `${line.slice(0, longestSentence)}… (${line.length - longestSentence} more characters in its plugin.json)`;
 }
 
 /** Shows a stranger's text in a sentence of ours: on one line, and without control characters. */
