@@ -8,6 +8,7 @@ import { errors } from './errors.ts';
 interface Remembered {
   disabled: Record<string, string>;
   quarantined: Record<string, QuarantineEntry>;
+  held: Record<string, string>;
   death?: { id: string; boots: number } | undefined;
 }
 
@@ -48,6 +49,13 @@ export function memoryFile(dataDir: string): HostMemory {
       assign(state.quarantined, id, entry);
       tried(save);
     },
+    held: (id) => (Object.hasOwn(state.held, id) ? state.held[id] : undefined),
+    setHeld(id, hash) {
+      if (state.held[id] !== hash) {
+        assign(state.held, id, hash);
+        save();
+      }
+    },
     setActivating(id) {
       // The one before has come through.
       if (activating !== undefined && state.death?.id === activating) {
@@ -73,10 +81,10 @@ function tried(write: () => void): void {
 
 function recall(file: string): Remembered {
   try {
-    const { disabled, quarantined, death } = JSON.parse(
+    const { disabled, quarantined, held, death } = JSON.parse(
       readText(file) ?? '{}',
     ) as Partial<Remembered>;
-    return { disabled: disabled ?? {}, quarantined: quarantined ?? {}, death };
+    return { disabled: disabled ?? {}, quarantined: quarantined ?? {}, held: held ?? {}, death };
   } catch (cause) {
     throw errors.memory_damaged({ file }, { cause });
   }

@@ -1,6 +1,7 @@
 import { type Generation, type ScopeRunner, withPin } from '../registry/index.ts';
-import { messageOf } from '../sdk/index.ts';
+import { type HeldFile, messageOf } from '../sdk/index.ts';
 import { errors } from './errors.ts';
+import { hashOfFiles } from './folder/held-files.ts';
 import { thrownBy } from './context/contributed.ts';
 import { checkEvaluator } from './code/evaluate.ts';
 import { type PluginReport, reportOn } from './explain.ts';
@@ -174,6 +175,10 @@ export class PluginHost {
       this.#ports.registry.current,
       this.#quarantine.of(id),
     );
+  }
+
+  hold(id: string, files: readonly HeldFile[] | undefined): void {
+    this.#ports.memory.setHeld(id, files && hashOfFiles(files));
   }
 
   read(id: string, file: string): Uint8Array | undefined {

@@ -17,6 +17,7 @@ import { packLoader } from './plan.ts';
 import type { HostPorts, Migration } from './context/ports.ts';
 import type { Attempt, PluginRecord, Stage } from './record.ts';
 import { lentTo } from './code/shared.ts';
+import { verifyHeld } from './folder/held-files.ts';
 import { verifyIntegrity } from './folder/verify-integrity.ts';
 
 /** Dependencies of raising a generation. */
@@ -62,7 +63,10 @@ export async function raise(
   let compiled: Compiled | undefined;
   let committed = false;
   try {
-    await watch.run('integrity', () => verifyIntegrity(record.folder, manifest));
+    await watch.run('integrity', () => {
+      verifyHeld(record.folder, ports.memory.held(manifest.id));
+      verifyIntegrity(record.folder, manifest);
+    });
     compiled = await watch.run('compile', () => compileEntry(record, manifest, ports));
     const definition = await watch.run('evaluate', () =>
       define(record, manifest, compiled, host, generation),

@@ -59,6 +59,17 @@ export interface PluginDirectory {
   reload(id: string): Promise<unknown>;
   enable(id: string): Promise<void>;
   disable(id: string, options?: { cascade?: boolean }): Promise<void>;
+  /**
+   * Holds a plugin to these files from its next generation on, across restarts; undefined lets it
+   * go.
+   */
+  hold(id: string, files: readonly HeldFile[] | undefined): void;
+}
+
+/** File of a plugin as it was installed. */
+export interface HeldFile {
+  readonly path: string;
+  readonly sha256: string;
 }
 
 /** One setting with its effective value and where that comes from. */

@@ -54,18 +54,7 @@ export default definePlugin({
   },
   start({ scope, log }, { packService, installer, switcher, installed }) {
     // First in the row of changes: what a kill has left is put in order before anything else is changed.
-    const recovering = installer.inTurn(() =>
-      switcher.recover(
-        new Map(
-          installed
-            .list()
-            .map(({ packId, before }) => [
-              packId,
-              before === undefined ? [] : [before.content_hash],
-            ]),
-        ),
-      ),
-    );
+    const recovering = installer.inTurn(() => switcher.recover(installed.list()));
     scope.task('recover interrupted changes, and rescan packs with new rules', async (signal) => {
       try {
         await recovering;

@@ -92,8 +92,12 @@ const uploadRoute = (packService: PackService, answers: PackAnswers): RouteDecla
     timeoutMs: installMs,
     errors: ['conflict', 'forbidden'],
     async handle(call) {
-      const { confirm, reason, path = '' } = call.query;
-      const bytes = packIn(Buffer.from(call.body), call.headers['content-type'] ?? '');
+      const { bytes, fields } = packIn(Buffer.from(call.body), call.headers['content-type'] ?? '');
+      const {
+        confirm = fields['confirm'],
+        reason = fields['reason']?.slice(0, 500),
+        path = fields['path'] ?? '',
+      } = call.query;
       return JSON.stringify(
         answers.outcome(
           call,

@@ -1,6 +1,6 @@
 import { serveThread } from 'svc/thread';
 
-import { copyFolder, removeFolder } from './normalize/pack-folder.ts';
+import { copyFolder, hashOf, listOf, ownFolder, removeFolder } from './normalize/pack-folder.ts';
 import { look, normalizePack, type NormalizeOrder } from './normalize/normalize-pack.ts';
 
 serveThread(async () => ({
@@ -8,6 +8,7 @@ serveThread(async () => ({
     normalize: (order: NormalizeOrder) => normalizePack(order),
     look: (order: Parameters<typeof look>[0]) => look(order),
     copy: (order: { from: string; to: string }) => copyFolder(order),
+    hash: (folder: string) => hashOf(listOf(ownFolder(folder))),
     remove: (folder: string) => removeFolder(folder),
   },
   close: async () => undefined,

@@ -5,7 +5,7 @@ import type { Outcome } from './install/installer.ts';
 import type { Installed } from './install/lock.ts';
 import type { PackService } from './install/pack-service.ts';
 import { type InstallAnswer, type InstalledDetail, type InstalledShape, PackId } from './shapes.ts';
-import { problemsOf, shownDetail, shownPack, type Standing } from './shown.ts';
+import { problemsOf, shownDetail, shownDifference, shownPack, type Standing } from './shown.ts';
 
 export const PackParams = Type.Object({ pack_id: PackId });
 /** Time that a pack has to be fetched, read and switched in. */
@@ -45,7 +45,11 @@ export class PackAnswers {
         details: problemsOf(preview),
       });
     }
-    return { ...this.pack(outcome.pack, principal), warnings: [...preview.warnings] };
+    return {
+      ...this.pack(outcome.pack, principal),
+      warnings: [...preview.warnings],
+      difference: shownDifference(preview.difference),
+    };
   }
 
   /** Returns the state of a pack; local paths are only for those with all permissions. */

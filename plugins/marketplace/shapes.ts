@@ -125,17 +125,20 @@ const Files = Type.Array(
   Type.Object({ path: Type.String(), size: Type.Integer(), sha256: Type.String() }),
 );
 
+const DifferenceShape = Type.Object({
+  from_version: Type.String(),
+  files: Type.Object({ added: Texts, removed: Texts, changed: Texts }),
+  capabilities: Type.Object({ added: Texts, removed: Texts }),
+  texts: Type.Array(Type.String(), {
+    description: 'Changed lines of its texts, such as "agents/clerk.md: + Ask first."',
+  }),
+});
+
 export const PreviewShape = Type.Object({
   ...about,
   files: Files,
   manifest: Type.Record(Type.String(), Type.Unknown()),
-  difference: orNull(
-    Type.Object({
-      from_version: Type.String(),
-      files: Type.Object({ added: Texts, removed: Texts, changed: Texts }),
-      capabilities: Type.Object({ added: Texts, removed: Texts }),
-    }),
-  ),
+  difference: orNull(DifferenceShape),
   needs: Type.Array(Type.String(), {
     description: 'Why confirmation is needed; empty: it is not',
   }),
@@ -208,7 +211,11 @@ export const PackBody = Type.Object({
   reason: Type.Optional(Reason),
 });
 
-export const InstallAnswer = Type.Object({ ...InstalledShape.properties, warnings: Texts });
+export const InstallAnswer = Type.Object({
+  ...InstalledShape.properties,
+  warnings: Texts,
+  difference: orNull(DifferenceShape),
+});
 
 export const RegistryShape = Type.Object({
   name: Type.String(),

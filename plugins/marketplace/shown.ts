@@ -53,6 +53,11 @@ const about = ({
   ignored: [...lock.ignored],
 });
 
+export const shownDifference = (
+  difference: Preview['difference'],
+): Static<typeof PreviewShape>['difference'] =>
+  structuredClone(difference) as Static<typeof PreviewShape>['difference'];
+
 export const shownPreview = ({
   lock,
   difference,
@@ -63,7 +68,7 @@ export const shownPreview = ({
   ...about(lock),
   files: lock.files.map((file) => ({ ...file })),
   manifest: { ...lock.manifest },
-  difference: structuredClone(difference) as Static<typeof PreviewShape>['difference'],
+  difference: shownDifference(difference),
   needs: [...needs],
   warnings: [...warnings],
   confirm,
@@ -128,6 +133,7 @@ export function problemsOf({
         all.map((one) => `${what} ${one}`),
       ),
     ),
+    ...each('difference/texts', difference?.texts ?? []),
   ];
 }
 

@@ -38,6 +38,8 @@ const credentials = /^(?:authorization|cookie|x-.*(?:key|token).*)$/i;
 
 const maxReplyBytes = 4 * 1024 * 1024;
 const maxRedirects = 5;
+/** Addresses in one setting. */
+const maxAddresses = 1_000;
 const atOnce = 8;
 const perMinute = 300;
 const minuteMs = 60_000;
@@ -190,7 +192,11 @@ function covers(host: string, url: URL): boolean {
   return isPort && (star === '' ? url.hostname === name : url.hostname.endsWith(`.${name}`));
 }
 
+/** Hosts in a setting: an address, or a list of them. */
 function hostOf(address: unknown): string[] {
+  if (Array.isArray(address)) {
+    return address.slice(0, maxAddresses).flatMap(hostOf);
+  }
   if (typeof address !== 'string' || !URL.canParse(address)) {
     return [];
   }

@@ -142,7 +142,7 @@ export class Loader implements PackLoader {
       Pick<Running, 'tables'> & { confinement: Confinement },
   ): Child {
     const { log, clock, scope, generation, settings } = ctx;
-    const { id, entry, permissions, limits } = pack.manifest;
+    const { id, entry, permissions, limits, routes, events, skills } = pack.manifest;
     const { heap_mb: heapMb, rss_mb: rssMb, call_ms: callMs, activate_ms: startMs } = limits;
     const { origin, random, closed } = this.#options;
     const folder = stageFiles(id, pack.files, origin.cacheDir, (staged) => this.#reads(staged));
@@ -157,6 +157,11 @@ export class Loader implements PackLoader {
       filename: join(folder, entry!),
       read: [folder, ...readableFolders(permissions.read, closed)],
       network: permissions.network,
+      described: {
+        routes: routes.map(({ method, path }) => `${method} ${path}`),
+        events,
+        skills: skills.map(({ key }) => key),
+      },
       settings: () =>
         Object.fromEntries(
           Object.keys(pack.manifest.settings).map((key) => [key, settings.get(key)]),

@@ -110,6 +110,7 @@ export function testHouse(t: TestContext, overrides: Partial<HostPorts> = {}): T
 export function volatileMemory(): HostMemory {
   const disabled = new Map<string, string>();
   const quarantined = new Map<string, QuarantineEntry>();
+  const held = new Map<string, string>();
   const keep =
     <T>(map: Map<string, T>) =>
     (id: string, value: T | undefined) =>
@@ -121,6 +122,8 @@ export function volatileMemory(): HostMemory {
     setQuarantine: keep(quarantined),
     setActivating: () => undefined,
     lastDeath: () => undefined,
+    held: (id) => held.get(id),
+    setHeld: keep(held),
   };
 }
 

@@ -15,9 +15,28 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+import { ConsoleCards, ConsoleLanguages, ConsolePages } from 'svc/contracts/console';
+import { DeviceDetailSources } from 'svc/contracts/device';
+import { Examinations } from 'svc/contracts/doctor';
+import { CarriedFiles } from 'svc/contracts/drop-ins';
+import { EdgeSkills } from 'svc/contracts/edge-skills';
+import { EdgeMethods, EdgeStreams } from 'svc/contracts/edge-uplink';
+import { Ceilings } from 'svc/contracts/gate';
+import { ImPlatforms } from 'svc/contracts/imbridge';
+import { Fetchers, HostChecks } from 'svc/contracts/investigate';
+import { PackTraces } from 'svc/contracts/marketplace';
+import { ServerSources } from 'svc/contracts/mcp';
+import { Mentions } from 'svc/contracts/mention';
+import { ModelProviders } from 'svc/contracts/model';
+import { Dashboards } from 'svc/contracts/monitor';
+import { ChannelTypes } from 'svc/contracts/notify';
+import { PersonaRestraints } from 'svc/contracts/persona';
+import { Credentials } from 'svc/contracts/session';
+import { LaunchSources } from 'svc/contracts/setting';
+import { ToolSources } from 'svc/contracts/skill';
+
 import { Banner, type PointDeclaration } from '../../core/sdk/index.ts';
 import { JobSources } from '../../plugins/lib/jobs/source.ts';
-import { importSource } from '../import-source.ts';
 import { startWholeHouse, type WholeHouse } from '../whole-house.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -26,21 +45,48 @@ const contracts = join(root, 'plugins/lib/contracts');
 /** Opened by agents; a manager has nobody who would read them. */
 const onEdges = /^(?:uplink\.|skills\.local$)/;
 
-/** Every extension point that there is, read from the contracts. */
-async function everyPoint(): Promise<readonly PointDeclaration[]> {
-  const modules = await Promise.all(
-    readdirSync(contracts)
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => importSource(join(contracts, name))),
-  );
-  const points = modules.flatMap((module) => Object.values(module)).filter(isPoint);
-  return [Banner, JobSources, { id: 'cli.commands' }, { id: 'config.files' }, ...points];
-}
+const points: readonly PointDeclaration[] = [
+  Banner,
+  JobSources,
+  { id: 'cli.commands' },
+  { id: 'config.files' },
+  ConsoleCards,
+  ConsoleLanguages,
+  ConsolePages,
+  DeviceDetailSources,
+  Examinations,
+  CarriedFiles,
+  EdgeSkills,
+  EdgeMethods,
+  EdgeStreams,
+  Ceilings,
+  ImPlatforms,
+  Fetchers,
+  HostChecks,
+  PackTraces,
+  ServerSources,
+  Mentions,
+  ModelProviders,
+  Dashboards,
+  ChannelTypes,
+  PersonaRestraints,
+  Credentials,
+  LaunchSources,
+  ToolSources,
+];
 
-const isPoint = (value: unknown): value is PointDeclaration =>
-  typeof value === 'object' &&
-  value !== null &&
-  (value as { readonly kind?: unknown }).kind === 'extension-point';
+/** Ids of every extension point in the contracts, as they stand in the sources. */
+const written = (): readonly string[] =>
+  [
+    ...readdirSync(contracts).map((name) => join(contracts, name)),
+    join(root, 'core/sdk/core-services.ts'),
+  ]
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) =>
+      [
+        ...readFileSync(file, 'utf8').matchAll(/= defineExtensionPoint<[^(]*>\(\s*'([a-z.-]+)'/g),
+      ].map(([, id]) => id!),
+    );
 
 const deep = (levels: number): unknown => (levels === 0 ? 'x' : { a: [deep(levels - 1)] });
 
@@ -64,7 +110,7 @@ const tokenOf = (id: string): string =>
   `{ kind: 'extension-point', id: ${JSON.stringify(id)} } as never`;
 
 /** Plugins that get every point wrong, in the plugins folder of a product; returns their ids by point. */
-function addGuests(folder: string, points: readonly PointDeclaration[]) {
+function addGuests(folder: string) {
   const add = (id: string, manifest: object, code?: string): string => {
     mkdirSync(join(folder, id));
     writeFileSync(
@@ -154,6 +200,12 @@ test(
   'whatever is contributed to any point, the house serves, systemd is told, and the contributor is named',
   { timeout: 240_000 },
   async (t) => {
+    const known = points.map(({ id }) => id);
+    assert.deepEqual(
+      written().filter((id) => !known.includes(id)),
+      [],
+      'every point is among those that are tried',
+    );
     const folder = mkdtempSync(join(tmpdir(), 'svc-contributions-'));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const product = join(folder, 'product');
@@ -161,7 +213,7 @@ test(
       cpSync(join(root, part), join(product, part), { recursive: true });
     }
     const own = readdirSync(join(product, 'plugins'));
-    const guests = addGuests(join(product, 'plugins'), await everyPoint());
+    const guests = addGuests(join(product, 'plugins'));
     writeFileSync(join(folder, 'systemd-notify'), `#!/bin/sh\necho "$@" >>${folder}/told\n`, {
       mode: 0o755,
     });

@@ -16,7 +16,11 @@ export function shown({ list, fields, text }: Verb, answer: Document, paint: Pai
     return table(
       fields
         .filter((field) => isThere(field, answer))
-        .map((field) => [paint.faint(field.header), cell(field, answer, paint)]),
+        .flatMap((field) =>
+          cell(field, answer, paint)
+            .split('\n')
+            .map((line, index) => [index === 0 ? paint.faint(field.header) : '', line]),
+        ),
     );
   }
   return text!
@@ -67,8 +71,8 @@ const formats: Readonly<Record<Format, (value: unknown) => string>> = {
   plain: (value) => (Array.isArray(value) ? value.map(plain).join(', ') : plain(value)),
   /** A list shows as it is typed in JSON. */
   value: (value) => plain(value),
-  /** A text of several lines, such as a document. */
-  lines: (value) => plain(value).trimEnd(),
+  /** A text of several lines, such as a document, or a list with one item a line. */
+  lines: (value) => (Array.isArray(value) ? value.map(plain).join('\n') : plain(value)).trimEnd(),
   size: (value) => (typeof value === 'number' ? sizeOf(value) : ''),
   /** Formats milliseconds, or stages with some each. */
   duration: (value) =>

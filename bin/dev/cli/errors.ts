@@ -9,6 +9,11 @@ export const errors = defineErrors('dev', {
     'conflict',
     'the registry already has {id} {version} with other content: raise "version" in plugin.json, and build again',
   ],
+  list_needs_key: [
+    'invalid_argument',
+    'the list in {file} is signed: name the key with --key, so that it stays so',
+  ],
+  days_form: ['invalid_argument', '--days is a whole number from 1 to 3650'],
   no_index: ['invalid_argument', '{file} is not an index of packs: name another folder'],
   no_plugin_compiler: [
     'invalid_argument',

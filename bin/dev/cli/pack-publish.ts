@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   copyFileSync,
   existsSync,
@@ -8,8 +9,9 @@ import {
 } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 
-import type { Command } from 'svc/cli';
+import type { Call, Command } from 'svc/cli';
 import { archivedPack } from '../packaging/pack-archive.ts';
+import { signPack } from '../packaging/pack-signature.ts';
 import { errors } from './errors.ts';
 
 interface Version {
@@ -20,9 +22,18 @@ interface Version {
   readonly engines: string;
 }
 
+/** Statement of the publisher about the whole list, which a copy kept from before cannot renew. */
+interface SignedList {
+  readonly signed_at: string;
+  readonly valid_until: string;
+  /** Of the sha256 of `{"packs", "signed_at", "valid_until"}` as JSON, written as text. */
+  readonly signature: string;
+}
+
 interface Index {
   readonly version: 1;
   readonly name: string;
+  readonly list?: SignedList;
   readonly packs: readonly {
     readonly id: string;
     readonly name: string;
@@ -38,6 +49,14 @@ export const command: Command = {
     url: { value: 'url', about: 'address of the archives; default: next to the index' },
     publisher: { value: 'name', about: 'name of the publisher that users see' },
     name: { value: 'name', about: 'name of the registry, when it is new' },
+    key: {
+      value: 'file',
+      about: 'private key of "svc pack sign": signs the list too, so that users notice an old one',
+    },
+    days: {
+      value: 'days',
+      about: 'days after which a signed list must be published again; default: 90',
+    },
   },
   about:
     'Puts an archive and its signature into the folder of a registry. Any web server can serve that folder: index.json and the archives.',
@@ -75,15 +94,28 @@ export const command: Command = {
       ...(publisher !== undefined && { publisher }),
       versions: [entry, ...(before?.versions ?? []).filter((one) => one.version !== version)],
     };
+    const packs = [...index.packs.filter((one) => one.id !== id), pack].toSorted((a, b) =>
+      a.id < b.id ? -1 : 1,
+    );
+    const keyFile = call.value('key');
+    if (keyFile === undefined && index.list !== undefined) {
+      throw errors.list_needs_key({ file });
+    }
+    const list = keyFile === undefined ? undefined : signedList(packs, keyFile, daysOf(call));
     copyFileSync(archive, join(folder, basename(archive)));
     // Readers find the old index or the new one.
-    writeFileSync(
-      `${file}.new`,
-      `${JSON.stringify({ ...index, packs: [...index.packs.filter((one) => one.id !== id), pack].toSorted((a, b) => (a.id < b.id ? -1 : 1)) }, undefined, 2)}\n`,
-    );
+    const whole = { ...index, packs, ...(list && { list }) };
+    writeFileSync(`${file}.new`, `${JSON.stringify(whole, undefined, 2)}\n`);
     renameSync(`${file}.new`, file);
     return {
-      data: { id, version, registry: folder, sha256, signed: signature !== undefined },
+      data: {
+        id,
+        version,
+        registry: folder,
+        sha256,
+        signed: signature !== undefined,
+        valid_until: list?.valid_until ?? null,
+      },
       text: () =>
         `${file} now lists ${id} ${version}, ${signature === undefined ? 'unsigned: sign it first with "svc pack sign"' : 'signed'}`,
     };
@@ -99,4 +131,27 @@ function indexIn(file: string, name: string): Index {
     throw errors.no_index({ file });
   }
   return index;
+}
+
+const dayMs = 24 * 60 * 60_000;
+const usualDays = 90;
+
+function daysOf(call: Pick<Call, 'value'>): number {
+  const days = Number(call.value('days') ?? usualDays);
+  if (!Number.isInteger(days) || days < 1 || days > 3_650) {
+    throw errors.days_form();
+  }
+  return days;
+}
+
+function signedList(packs: Index['packs'], keyFile: string, days: number): SignedList {
+  const now = Date.now();
+  const signed_at = new Date(now).toISOString();
+  const valid_until = new Date(now + days * dayMs).toISOString();
+  const statement = JSON.stringify({ packs, signed_at, valid_until });
+  const { signature } = signPack(
+    createHash('sha256').update(statement).digest('hex'),
+    resolve(keyFile),
+  );
+  return { signed_at, valid_until, signature };
 }

@@ -60,7 +60,7 @@ interface ThreadLaunch {
 
 /**
  * Memory of the host across restarts: which plugins are disabled, which are in quarantine, which
- * died at boot.
+ * died at boot, and what was installed.
  */
 export interface HostMemory {
   disabled(): ReadonlyMap<string, string>;
@@ -71,6 +71,9 @@ export interface HostMemory {
   lastDeath(): { readonly id: string; readonly boots: number } | undefined;
   setQuarantine(id: string, entry: QuarantineEntry | undefined): void;
   quarantined(): ReadonlyMap<string, QuarantineEntry>;
+  /** Hash of the files of a plugin as they were installed. */
+  held(id: string): string | undefined;
+  setHeld(id: string, hash: string | undefined): void;
 }
 
 export interface QuarantineEntry {

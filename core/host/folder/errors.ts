@@ -1,6 +1,10 @@
 import { defineErrors } from '../../sdk/index.ts';
 
 export const errors = defineErrors('host', {
+  modified: [
+    'conflict',
+    'The files of {plugin} were modified since it was installed, so they are not served; install it again, or use "svc market link" with the folder that you work on.',
+  ],
   file_outside: ['invalid_argument', '{plugin}: "{file}" lies outside the plugin\'s folder.'],
   file_not_plain: [
     'invalid_argument',

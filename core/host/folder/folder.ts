@@ -65,11 +65,17 @@ export function folderInMemory(
   };
 }
 
+/** Part of a path that is no part of a plugin. */
+const isPassedOver = (part: string): boolean => part === 'node_modules' || part.startsWith('.');
+
+/** Returns whether a path is among the files of a plugin. */
+export const isPluginFile = (path: string): boolean => !path.split('/').some(isPassedOver);
+
 function walk(id: string, root: string, inside: string): string[] {
   const found: string[] = [];
   for (const entry of readdirSync(join(root, inside), { withFileTypes: true })) {
     const name = inside === '' ? entry.name : `${inside}/${entry.name}`;
-    if (entry.name === 'node_modules' || entry.name.startsWith('.')) {
+    if (isPassedOver(entry.name)) {
       continue;
     }
     if (entry.isSymbolicLink()) {

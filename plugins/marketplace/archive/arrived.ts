@@ -2,10 +2,16 @@ import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
 
 import { limits, refused, shown } from './entry-list.ts';
 
+/** Archive in the body of a request, with the other fields of the form that it came in. */
+export interface Arrived {
+  readonly bytes: Uint8Array;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
 /** The archive in the body of a request: the body itself, or the only file of a form. */
-export function packIn(body: Buffer, contentType: string): Uint8Array {
+export function packIn(body: Buffer, contentType: string): Arrived {
   if (!/^multipart\/form-data\b/i.test(contentType)) {
-    return requireBytes(body);
+    return { bytes: requireBytes(body), fields: {} };
   }
   const [, quoted, bare] =
     /;\s{0,10}boundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/i.exec(contentType) ?? [];
@@ -13,13 +19,20 @@ export function packIn(body: Buffer, contentType: string): Uint8Array {
   if (boundary === undefined) {
     throw refused('the form has no boundary in its Content-Type');
   }
-  const files = partsOf(body, Buffer.from(`--${boundary}`)).filter(({ head }) =>
-    /^content-disposition:[^\r\n]*;\s{0,10}filename\*?=/im.test(head),
-  );
+  const parts = partsOf(body, Buffer.from(`--${boundary}`));
+  const isFile = ({ head }: Part): boolean =>
+    /^content-disposition:[^\r\n]*;\s{0,10}filename\*?=/im.test(head);
+  const files = parts.filter(isFile);
   if (files.length !== 1) {
     throw refused(`the form has ${files.length} files; send one`);
   }
-  return requireBytes(files[0]!.data);
+  const fields = parts.flatMap((part) => {
+    const name = /^content-disposition:[^\r\n]*;\s{0,10}name="?([\w-]{1,40})/im.exec(
+      part.head,
+    )?.[1];
+    return isFile(part) || name === undefined ? [] : [[name, part.data.toString('utf8')] as const];
+  });
+  return { bytes: requireBytes(files[0]!.data), fields: Object.fromEntries(fields) };
 }
 
 function requireBytes(bytes: Buffer): Uint8Array {
@@ -30,11 +43,13 @@ function requireBytes(bytes: Buffer): Uint8Array {
   return new Uint8Array(bytes);
 }
 
-function partsOf(
-  body: Buffer,
-  mark: Buffer,
-): readonly { readonly head: string; readonly data: Buffer }[] {
-  const parts: { head: string; data: Buffer }[] = [];
+interface Part {
+  readonly head: string;
+  readonly data: Buffer;
+}
+
+function partsOf(body: Buffer, mark: Buffer): readonly Part[] {
+  const parts: Part[] = [];
   for (let at = body.indexOf(mark); at !== -1 && parts.length < 100;) {
     const begin = at + mark.length + 2;
     const next = body.indexOf(mark, begin);

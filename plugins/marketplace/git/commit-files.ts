@@ -2,6 +2,9 @@ import { EntryList, limits, type PackFiles, refused, shown } from '../archive/en
 import { type GitObject, objectsOf } from './pack-objects.ts';
 
 const folderMode = '40000';
+const linkMode = '120000';
+/** Texts for people and other tools, next to a pack: AGENTS.md is often a link to CLAUDE.md. */
+const isAside = (path: string): boolean => /^[A-Z][A-Z_-]*\.md$/.test(path) && path !== 'SKILL.md';
 /**
  * Max entries of one folder: a repository may be larger than a pack, and its folders are read on
  * the way.
@@ -9,7 +12,7 @@ const folderMode = '40000';
 const maxEntries = 20_000;
 const fileModes: ReadonlySet<string> = new Set(['100644', '100755', '100664']);
 
-/** The files of one commit out of a packfile; links and submodules are left out by refusing the commit. */
+/** The files of one commit out of a packfile; a commit with links or submodules is refused, unless no layout reads them. */
 export function filesOfCommit(pack: Buffer, commit: string, path = ''): PackFiles {
   const objects = objectsOf(pack);
   const root = /^tree ([0-9a-f]{40})\n/.exec(
@@ -55,9 +58,9 @@ function walk(
       const { data } = wanted(objects, id, 'blob');
       list.reserve(path, data.length);
       list.addFile(path, data);
-    } else {
+    } else if (!(mode === linkMode && isAside(path))) {
       throw refused(
-        `${shown(path)} is a ${mode === '120000' ? 'symbolic link' : 'submodule'}; a pack is made of plain files only`,
+        `${shown(path)} is a ${mode === linkMode ? 'symbolic link' : 'submodule'}; a pack is made of plain files only`,
       );
     }
   }

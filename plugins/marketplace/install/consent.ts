@@ -76,7 +76,9 @@ export class Consent {
         ...(said === undefined ? [] : ['the content differs from what was confirmed']),
         ...needs,
       ];
-      return `${lock.id} ${lock.version} is not installed yet: ${why.join('; ')}. Send the same again with "confirm" once you agree: ${confirm}`;
+      const reasoned =
+        lock.verdict === 'pass' ? '' : `, and with "reason", in ${shortestReason} letters or more`;
+      return `${lock.id} ${lock.version} is not installed yet: ${why.join('; ')}. Send the same again with "confirm"${reasoned} once you agree: ${confirm}`;
     }
     if ((rights.sentences.length > 0 || lock.verdict !== 'pass') && !by.grants.includes('*')) {
       throw errors.for_administrators({ id: lock.id });

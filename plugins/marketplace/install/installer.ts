@@ -17,7 +17,7 @@ import {
 } from 'svc/sdk';
 
 import { toolKeysOf } from '../layout/svc-pack.ts';
-import type { NormalizedPack } from '../normalize/normalize-pack.ts';
+import type { NormalizeResult } from '../normalize/normalize-pack.ts';
 import type { Consent, Word } from './consent.ts';
 import { errors } from './errors.ts';
 import type { InstalledPacks } from './installed-packs.ts';
@@ -90,11 +90,12 @@ export class Installer {
       const token = this.#parts.ids.token(9);
       const { switcher, normalizer } = this.#parts;
       try {
-        const normalized = await this.#normalize(fetched, switcher.staged(token));
-        if (word.onlyOf !== undefined && normalized.id !== word.onlyOf) {
-          throw errors.link_renamed({ id: normalized.id, onlyOf: word.onlyOf });
+        const result = await this.#normalize(fetched, switcher.staged(token));
+        const { id } = result.normalized;
+        if (word.onlyOf !== undefined && id !== word.onlyOf) {
+          throw errors.link_renamed({ id, onlyOf: word.onlyOf });
         }
-        const preview = await this.#weigh(normalized, fetched);
+        const preview = await this.#weigh(result, fetched);
         const ask = this.#parts.consent.objection(preview, word);
         return ask === undefined
           ? await this.#put(preview, token, word, linked)
@@ -143,7 +144,7 @@ export class Installer {
     return this.inTurn(async () => {
       const { installed, switcher, store, ids } = this.#parts;
       const { lock, before } = installed.existing(packId);
-      const exchange = { packId, token: ids.token(9), beforeHash: lock.content_hash };
+      const exchange = { packId, token: ids.token(9), before: lock };
       const both = [lock, ...(before === undefined ? [] : [before])];
       // A name that its version before had may be that of another pack now.
       const others = installed.list().filter((other) => other.packId !== packId);
@@ -170,7 +171,7 @@ export class Installer {
   async #normalize(
     { content, path, name, version, entry }: Fetched,
     staging: string | undefined,
-  ): Promise<NormalizedPack> {
+  ): Promise<NormalizeResult> {
     const { normalizer, plugins, catalogue, board, installed, switcher } = this.#parts;
     const ofPacks = Object.fromEntries(
       installed.list().map(({ packId, lock }) => [packId, [...lock.personas, ...lock.skills]]),
@@ -191,14 +192,14 @@ export class Installer {
       ofPacks,
       taken: served.filter((one) => !own.has(one)),
     };
-    return await normalizer.call<NormalizedPack>(
+    return await normalizer.call<NormalizeResult>(
       'normalize',
-      { content, path, naming, staging },
+      { content, path, naming, staging, installed: switcher.packs },
       { timeoutMs: normalizeMs },
     );
   }
 
-  async #weigh(normalized: NormalizedPack, fetched: Fetched): Promise<Preview> {
+  async #weigh({ normalized, changes }: NormalizeResult, fetched: Fetched): Promise<Preview> {
     const { rights, installed, store } = this.#parts;
     const asked = this.#parts.consent.rightsOf(normalized);
     const held =
@@ -209,7 +210,7 @@ export class Installer {
       normalized,
       fetched,
       { ...asked, held },
-      { before, inherits: last?.reason === dataKept ? last.version : undefined },
+      { before, changes, inherits: last?.reason === dataKept ? last.version : undefined },
     );
   }
 
@@ -232,13 +233,13 @@ export class Installer {
       },
       admitted: { personas: [], servers: [] },
     };
-    const same = old?.lock.content_hash === lock.content_hash;
+    const same = old?.lock.content_hash === lock.content_hash && (await this.#isIntact(old.lock));
     const pack: Installed = {
       ...(old === undefined ? fresh : { ...old, admitted: stillAdmitted(old, lock) }),
       packId: lock.id,
       lock,
       linked,
-      before: same ? old.before : old?.lock,
+      before: old?.lock.content_hash === lock.content_hash ? old.before : old?.lock,
       installedBy: word.by.id,
       installedAt: old?.installedAt ?? now,
       updatedAt: now,
@@ -290,7 +291,7 @@ export class Installer {
     // Before it is seen, so that its personas are held back from their first moment.
     installed.put(pack);
     try {
-      await switcher.put({ packId: pack.packId, token, beforeHash: old?.lock.content_hash }, () =>
+      await switcher.put({ packId: pack.packId, token, before: old?.lock, next: pack.lock }, () =>
         store.settle(pack, entry),
       );
     } catch (error) {
@@ -312,6 +313,16 @@ export class Installer {
     }
     switcher.tidy(pack.packId, pack.before === undefined ? [] : [pack.before.content_hash]);
     return pack;
+  }
+
+  /** Returns whether the folder of a pack still has what was installed. */
+  async #isIntact(lock: Lock): Promise<boolean> {
+    const { normalizer, switcher } = this.#parts;
+    const folder = switcher.folderOf(lock.id);
+    return (
+      existsSync(folder) &&
+      (await normalizer.call<string>('hash', folder, { timeoutMs: normalizeMs })) === lock.content_hash
+    );
   }
 
   #entry(lock: Lock, action: string, by: Principal, reason?: string): HistoryEntry {

@@ -71,7 +71,12 @@ export class PackService {
 
   troubleOf(packId: string): string | undefined {
     const pack = this.#parts.installed.find(packId);
-    return (pack && this.#parts.quarantine.against(pack.lock)) ?? this.#troubles.get(packId);
+    const attempt = this.statusOf(packId)?.lastAttempt;
+    return (
+      (pack && this.#parts.quarantine.against(pack.lock)) ??
+      this.#troubles.get(packId) ??
+      (attempt?.ok === false ? `${attempt.cause}; what was loaded before keeps running` : undefined)
+    );
   }
 
   troubled(packId: string, trouble: string | undefined): void {

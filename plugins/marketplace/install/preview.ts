@@ -17,6 +17,8 @@ interface Difference {
     readonly changed: readonly string[];
   };
   readonly capabilities: { readonly added: readonly string[]; readonly removed: readonly string[] };
+  /** Changed lines of texts that people and models read. */
+  readonly texts: readonly string[];
 }
 
 /** All that an administrator should know before a pack is installed. */
@@ -55,10 +57,13 @@ export function previewOf(
   rights: AskedRights & { readonly held: readonly string[] },
   {
     before,
+    changes,
     inherits,
   }: {
     readonly before: Installed | undefined;
-    /** The version whose data was kept. */ readonly inherits: string | undefined;
+    readonly changes: readonly string[];
+    /** The version whose data was kept. */
+    readonly inherits: string | undefined;
   },
 ): Preview {
   const { origin, sha256, signedBy, signingKey } = fetched;
@@ -71,7 +76,7 @@ export function previewOf(
     rights: rights.sentences,
     rights_hash: rights.sentences.length === 0 ? null : rights.hash,
   };
-  const difference = before === undefined ? null : differenceOf(before.lock, lock);
+  const difference = before === undefined ? null : differenceOf(before.lock, lock, changes);
   const weighed: Weighed = { normalized, fetched, rights, lock, before, difference, inherits };
   // What is there already was confirmed when it came.
   const isThere = before !== undefined && sameTerms(before.lock, lock);
@@ -165,11 +170,21 @@ const sameTerms = (before: Lock, after: Lock): boolean =>
 /** Returns the respects in which a version is less trustworthy than the installed one. */
 function stepsBack(
   before: Lock,
-  { version, signed_by: signedBy, signing_key: key }: Lock,
+  { version, signed_by: signedBy, signing_key: key, origin, sha256, content_hash: hash }: Lock,
 ): readonly string[] {
   const { signed_by: by, signing_key: oldKey = key } = before;
   const isOtherKey = signedBy !== null && oldKey !== key;
+  // Folders and repositories change under one version while somebody works on them.
+  const isRepublished =
+    origin.kind === 'registry' &&
+    before.origin.kind === 'registry' &&
+    sha256 !== null &&
+    version === before.version &&
+    hash !== before.content_hash;
   return [
+    ...(isRepublished
+      ? [`it is published as ${version} again, with other content than the installed ${version}`]
+      : []),
     ...(by !== null && signedBy === null
       ? [`the installed version is signed by ${by}, and this one is unsigned`]
       : []),
@@ -194,7 +209,7 @@ function otherPersonas({ admitted }: Installed, { files }: Difference): readonly
     : [];
 }
 
-function differenceOf(before: Lock, after: Lock): Difference {
+function differenceOf(before: Lock, after: Lock, texts: readonly string[]): Difference {
   const old = byPath(before.files);
   const next = byPath(after.files);
   const capabilities = [capabilitiesOf(before), capabilitiesOf(after)] as const;
@@ -211,6 +226,7 @@ function differenceOf(before: Lock, after: Lock): Difference {
       added: capabilities[1].filter((one) => !capabilities[0].includes(one)),
       removed: capabilities[0].filter((one) => !capabilities[1].includes(one)),
     },
+    texts,
   };
 }
 

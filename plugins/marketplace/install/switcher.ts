@@ -8,12 +8,17 @@ import {
   messageOf,
   type PluginDirectory,
   type PluginStatus,
+  SvcError,
 } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 import type { Leftovers } from './leftovers.ts';
+import type { Installed, Lock } from './lock.ts';
 import type { PackStore } from './pack-store.ts';
 import type { ChangeRow } from './tables.ts';
+
+/** A pack under work of its author may change meanwhile. */
+const maxPasses = 10;
 
 export interface SwitcherParts {
   readonly store: PackStore;
@@ -32,9 +37,12 @@ export interface Exchange {
   readonly packId: string;
   /** Token of the staged folder. */
   readonly token: string;
-  /** Hash of what is there now, if anything is. */
-  readonly beforeHash: string | undefined;
+  /** Lock of what is there now, if anything is. */
+  readonly before: Held | undefined;
 }
+
+/** Files of an installed version; the host serves no others. */
+export type Held = Pick<Lock, 'content_hash' | 'files'>;
 
 /**
  * Exchange of pack folders. The two names change within one turn of the event loop, so the host
@@ -56,6 +64,11 @@ export class Switcher {
     return join(this.#parts.home, 'kept', packId, hash);
   }
 
+  /** Folder in which the host looks for packs. */
+  get packs(): string {
+    return this.#parts.packs;
+  }
+
   folderOf(packId: string): string {
     return join(this.#parts.packs, packId);
   }
@@ -64,8 +77,12 @@ export class Switcher {
    * Installs a staged folder; `settle` commits its record. If either fails, the previous one stays
    * in use.
    */
-  async put({ packId, token, beforeHash }: Exchange, settle: () => Promise<void>): Promise<void> {
-    const { store, packs } = this.#parts;
+  async put(
+    { packId, token, before, next }: Exchange & { readonly next: Held },
+    settle: () => Promise<void>,
+  ): Promise<void> {
+    const { store, packs, plugins } = this.#parts;
+    const beforeHash = before?.content_hash;
     const change: ChangeRow = {
       pack_id: packId,
       step: 'switching',
@@ -83,20 +100,22 @@ export class Switcher {
         renameSync(this.folderOf(packId), this.kept(packId, beforeHash));
       }
       renameSync(this.staged(token), this.folderOf(packId));
+      plugins.hold(packId, next.files);
       await this.#bringUp(packId);
       await settle();
     } catch (error) {
-      await this.#undo(change);
+      await this.#undo(change, before);
       throw error;
     }
   }
 
   /** Uninstalls a pack; `settle` commits that. Its leftovers are cleaned afterwards. */
   async take(
-    { packId, token, beforeHash }: Exchange,
+    { packId, token, before }: Exchange,
     { keepData, personas, tools }: Omit<GonePack, 'packId'>,
     settle: () => Promise<void>,
   ): Promise<void> {
+    const beforeHash = before?.content_hash;
     const change: ChangeRow = {
       pack_id: packId,
       step: 'switching',
@@ -112,10 +131,11 @@ export class Switcher {
       if (beforeHash !== undefined && existsSync(this.folderOf(packId))) {
         renameSync(this.folderOf(packId), this.kept(packId, beforeHash));
       }
+      this.#parts.plugins.hold(packId, undefined);
       await this.#lookAgain(packId);
       await settle();
     } catch (error) {
-      await this.#undo(change);
+      await this.#undo(change, before);
       throw error;
     }
     this.#parts.leftovers.cleanBehind(change);
@@ -124,7 +144,7 @@ export class Switcher {
   /**
    * Repairs what a kill has left: a switch that was not committed is undone, a cleaning repeated.
    */
-  async recover(installed: ReadonlyMap<string, readonly string[]>): Promise<void> {
+  async recover(packs: readonly Installed[]): Promise<void> {
     const { store, home, log, plugins, self, leftovers } = this.#parts;
     const changes = await store.changes();
     const [cleanings, switches] = [
@@ -137,8 +157,11 @@ export class Switcher {
         'interrupted pack change rolled back',
       ),
     );
+    // What an earlier svc has installed was held to nothing.
+    packs.forEach(({ packId, lock }) => plugins.hold(packId, lock.files));
+    const installed = new Map(packs.map((pack) => [pack.packId, pack]));
     for (const change of switches) {
-      await this.#undo(change);
+      await this.#undo(change, installed.get(change.pack_id)?.lock);
     }
     if (cleanings.length > 0) {
       // When this resolves, everything that can start has started: all areas that keep something
@@ -151,7 +174,8 @@ export class Switcher {
     rmSync(join(home, 'staging'), { recursive: true, force: true });
     const kept = join(home, 'kept');
     for (const packId of existsSync(kept) ? readdirSync(kept) : []) {
-      this.tidy(packId, installed.get(packId) ?? []);
+      const before = installed.get(packId)?.before;
+      this.tidy(packId, before === undefined ? [] : [before.content_hash]);
     }
   }
 
@@ -175,7 +199,11 @@ export class Switcher {
     }
   }
 
-  async #undo({ pack_id: packId, token, before_hash: hash }: ChangeRow): Promise<void> {
+  async #undo(
+    { pack_id: packId, token, before_hash: hash }: ChangeRow,
+    before: Held | undefined,
+  ): Promise<void> {
+    this.#parts.plugins.hold(packId, before?.files);
     const kept = hash === null ? undefined : this.kept(packId, hash);
     // Without the previous one, what is there is the previous one: the names were not exchanged
     // yet.
@@ -203,20 +231,37 @@ export class Switcher {
     if (this.statusOf(packId) === undefined || this.statusOf(packId)?.state === 'disabled') {
       await plugins.enable(self);
     } else {
-      await plugins.reload(packId);
+      await plugins.reload(packId).catch((error: unknown) => {
+        throw isSvcError(error)
+          ? new SvcError(error.code, this.#withoutFolder(packId, error.message), {
+              reason: error.reason,
+            })
+          : error;
+      });
     }
-    const { state, cause, stage } = this.statusOf(packId) ?? {
-      state: 'not found',
-      cause: 'svc has another plugin of this id',
-      stage: undefined,
-    };
-    if (!['active', 'disabled'].includes(state) || (state === 'active' && cause !== undefined)) {
+    // The watcher has seen the folder as well, and the host may be at it again.
+    for (let pass = 0; pass < maxPasses && this.statusOf(packId)?.state === 'loading'; pass += 1) {
+      await plugins.enable(self);
+    }
+    const status = this.statusOf(packId);
+    if (status === undefined) {
+      throw errors.not_up({ packId, detail: '', cause: 'svc has another plugin of this id' });
+    }
+    const { state, lastAttempt } = status;
+    const isUp = state === 'disabled' || (state === 'active' && status.cause === undefined);
+    if (!isUp) {
+      const stage = status.stage ?? lastAttempt?.stage;
       throw errors.not_up({
         packId,
         detail: stage === undefined ? '' : ` (${stage})`,
-        cause: cause ?? `it is ${state}`,
+        cause: this.#withoutFolder(packId, status.cause ?? lastAttempt?.cause ?? `it is ${state}`),
       });
     }
+  }
+
+  /** Where svc keeps a pack says nothing to its author. */
+  #withoutFolder(packId: string, cause: string): string {
+    return cause.replaceAll(`${this.folderOf(packId)}/`, '');
   }
 
   /**

@@ -36,6 +36,12 @@ const withoutEffect: readonly {
   },
 ];
 
+/** Returns what svc ignores of a folder, by its files. */
+export const ignoredParts = (files: PackFiles): readonly string[] =>
+  withoutEffect.flatMap(({ file, says }) =>
+    [...files.keys()].some((path) => file.test(path)) ? [says] : [],
+  );
+
 /** Converts a Claude plugin, or bare skills, to our format; undefined if it is neither. */
 export function claudeForm(files: PackFiles, naming: Naming): PackForm | undefined {
   const file = files.get('.claude-plugin/plugin.json');

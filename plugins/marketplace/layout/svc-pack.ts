@@ -1,6 +1,6 @@
 import { readPersona, readSkill } from 'svc/markdown-file';
 import type { SvcError } from 'svc/sdk';
-import { messageOf } from 'svc/sdk';
+import { isSvcError, messageOf } from 'svc/sdk';
 
 import type { PackFiles } from '../archive/entry-list.ts';
 import { errors } from './errors.ts';
@@ -50,9 +50,20 @@ export function svcForm(files: PackFiles, naming: Naming): PackForm {
     tools: [...new Set([...personas, ...skills].flatMap(({ tools }) => tools))]
       .filter((tool) => !ownTools.includes(tool))
       .toSorted(),
-    ignored: [],
+    ignored: withoutEffect(files),
   };
 }
+
+/** Folders that people bring along because other tools read them; svc does not. */
+const withoutEffect = (files: PackFiles): readonly string[] =>
+  ['rules', 'alerts', 'collectors', 'commands', 'hooks', 'output-styles'].flatMap((folder) => {
+    const count = [...files.keys()].filter(
+      (name) => name.startsWith(`${folder}/`) && /\.(?:md|json|ya?ml)$/.test(name),
+    ).length;
+    return count === 0
+      ? []
+      : [`its folder ${folder}/ is ignored (${count} ${count === 1 ? 'file' : 'files'})`];
+  });
 
 /** Keys of the skills that its code answers. */
 export const toolKeysOf = (manifest: Readonly<Record<string, unknown>>): readonly string[] =>
@@ -64,11 +75,27 @@ export const toolKeysOf = (manifest: Readonly<Record<string, unknown>>): readonl
 function manifestOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   try {
     const manifest: unknown = JSON.parse(textOf(bytes));
+    if (!isShallow(manifest)) {
+      throw refused(`is nested deeper than ${deepest} levels`);
+    }
     if (typeof manifest === 'object' && manifest !== null && !Array.isArray(manifest)) {
       return manifest as Readonly<Record<string, unknown>>;
     }
   } catch (error) {
-    throw refused(`is not JSON: ${messageOf(error)}`);
+    throw isSvcError(error) ? error : refused(`is not JSON: ${messageOf(error)}`);
   }
   throw refused('is not an object');
+}
+
+const deepest = 64;
+
+/** Level by level, since what recurses into a stranger's value runs out of stack. */
+function isShallow(root: unknown): boolean {
+  let level: readonly unknown[] = [root];
+  for (let depth = 0; depth <= deepest && level.length > 0; depth += 1) {
+    level = level.flatMap((value) =>
+      typeof value === 'object' && value !== null ? Object.values(value as object) : [],
+    );
+  }
+  return level.length === 0;
 }

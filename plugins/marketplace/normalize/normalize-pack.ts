@@ -1,14 +1,18 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { type PackFiles, refused, shown } from '../archive/entry-list.ts';
 import { readFolder } from '../archive/read-folder.ts';
 import { untar } from '../archive/tar.ts';
 import { unzip } from '../archive/unzip.ts';
 import { filesOfCommit } from '../git/commit-files.ts';
-import { claudeForm } from '../layout/claude-plugin.ts';
+import { claudeForm, ignoredParts } from '../layout/claude-plugin.ts';
 import type { Naming, PackForm } from '../layout/pack-form.ts';
 import { svcForm } from '../layout/svc-pack.ts';
 import { rulesVersion } from '../scan/rules.ts';
 import { scan, type ScanReport } from '../scan/scan.ts';
 import { errors } from './errors.ts';
+import { textChanges } from './text-changes.ts';
 import { hashOf, listOf, ownFolder, type NormalizedFile, writeAll } from './pack-folder.ts';
 
 /** Files of a pack: an archive, the objects of a git commit, or a local folder. */
@@ -24,6 +28,8 @@ export interface NormalizeOrder {
   readonly naming: Naming;
   /** Empty folder for its files; if absent, nothing is written. */
   readonly staging: string | undefined;
+  /** Folder of installed packs, by id: a pack of the same id is what this one is compared with. */
+  readonly installed?: string;
 }
 
 /** Result of unpacking, parsing and scanning a pack; its files are in `staging`. */
@@ -36,8 +42,14 @@ export interface NormalizedPack extends Omit<PackForm, 'files'>, ScanReport {
   readonly rules_version: number;
 }
 
+export interface NormalizeResult {
+  readonly normalized: NormalizedPack;
+  /** Texts that differ from those of the installed version, if there is one. */
+  readonly changes: readonly string[];
+}
+
 /** Unpacks a stranger's bytes, makes a pack of them, looks it through, and writes it down; all of it away from the request thread. */
-export function normalizePack({ content, path, naming, staging }: NormalizeOrder): NormalizedPack {
+export function normalizePack({ content, path, naming, staging, installed }: NormalizeOrder): NormalizeResult {
   const form = formOf(filesOf(content, pathParts(path)), naming);
   const { files, ...told } = form;
   const manifest = JSON.parse(Buffer.from(files.get('plugin.json')!).toString('utf8')) as Record<
@@ -49,13 +61,19 @@ export function normalizePack({ content, path, naming, staging }: NormalizeOrder
   if (staging !== undefined) {
     writeAll(files, staging);
   }
-  return {
+  const normalized = {
     ...told,
     ...report,
     manifest,
     files: listed,
     content_hash: hashOf(listed),
     rules_version: rulesVersion,
+  };
+  const before = installed === undefined ? undefined : join(installed, normalized.id);
+  return {
+    normalized,
+    changes:
+      before !== undefined && existsSync(before) ? textChanges(ownFolder(before), files) : [],
   };
 }
 
@@ -68,7 +86,10 @@ function formOf(files: PackFiles, naming: Naming): PackForm {
       ? svcForm(plain, naming)
       : claudeForm(plain, naming);
   if (form === undefined) {
-    throw errors.no_pack();
+    const ignored = ignoredParts(files);
+    throw ignored.length === 0
+      ? errors.no_pack()
+      : errors.nothing_used({ parts: ignored.join('; ') });
   }
   if (
     naming.entry === undefined &&

@@ -29,6 +29,26 @@ export const errors = defineErrors('marketplace', {
     'There is no index in {path}: a registry has {indexFiles}, of at most {maxBytes} MiB.',
   ],
   registry_refused: ['invalid_argument', 'The registry {message}'],
+  list_forged: [
+    'conflict',
+    'The key of the registry "{name}" has not signed its list, so the previous list is kept; ask its publisher.',
+  ],
+  list_unsigned: [
+    'conflict',
+    'The list of the registry "{name}" was signed before and no longer is, so the previous list is kept; if its publisher confirms that, remove the registry and add it again.',
+  ],
+  list_older: [
+    'conflict',
+    'The registry "{name}" offers an older list than the one signed at {at}, which is kept; ask its publisher.',
+  ],
+  list_stale: [
+    'conflict',
+    'The list of the registry "{name}" was valid until {until} and has not been renewed: newer versions may be withheld from this svc; ask its publisher to publish again.',
+  ],
+  registry_equivocates: [
+    'conflict',
+    'The registry "{name}" offers {version} with other content than before, so its previous list is kept; if its publisher confirms that, remove the registry and add it again.',
+  ],
   key_form: [
     'invalid_argument',
     'The key of a registry must be "ed25519:" and 32 bytes in base64, as printed by "svc pack sign".',

@@ -8,6 +8,7 @@ import { errors } from './errors.ts';
 import { type Offer, readIndex, type RegistryContent } from './registry-index.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { publicKeyOf } from './signature.ts';
+import { refuseContradiction, signedList } from './signed-list.ts';
 import type { RegistryRow } from './tables.ts';
 
 export interface RegistriesParts {
@@ -147,6 +148,7 @@ export class Registries {
     const { clock, store } = this.#parts;
     try {
       const read = await this.#read(row);
+      this.#refuseStale({ ...row, ...read });
       await store.update(name, { ...read, error: null, refreshed_at: clock.now() });
     } catch (error) {
       await store.update(name, { error: messageOf(error), refreshed_at: clock.now() });
@@ -198,11 +200,20 @@ export class Registries {
     name: string,
   ): Promise<{ readonly row: RegistryRow; readonly offer: Offer }> {
     const row = await this.existing(registry);
+    this.#refuseStale(row);
     const offer = this.content(row).offers.find((one) => one.name === name);
     if (offer === undefined) {
       throw errors.no_offer({ registry, name });
     }
     return { row, offer };
+  }
+
+  /** Throws once the signed validity of a list is over: somebody may hold back the next one. */
+  #refuseStale({ name, content, public_key: key }: RegistryRow): void {
+    const list = key === null || content === null ? undefined : signedList(name, content, key);
+    if (list !== undefined && list.validUntil < this.#parts.clock.now()) {
+      throw errors.list_stale({ name, until: new Date(list.validUntil).toISOString() });
+    }
   }
 
   /** Returns the shipped registry, read once: it changes only with svc. */
@@ -226,13 +237,17 @@ export class Registries {
   }
 
   async #read({
+    name,
     address,
     etag,
     content,
+    public_key: key,
   }: RegistryRow): Promise<Pick<RegistryRow, 'content' | 'etag'>> {
+    const lists = { name, address, key, before: content };
     if (address.startsWith('/')) {
       const text = readFileSync(indexOf(address), 'utf8');
       readIndex(text, address);
+      refuseContradiction({ ...lists, after: text });
       return { content: text, etag: null };
     }
     const reply = await this.#parts.fetch(address, {
@@ -252,6 +267,7 @@ export class Registries {
     }
     const text = Buffer.from(reply.body).toString('utf8');
     readIndex(text, address);
+    refuseContradiction({ ...lists, after: text });
     return { content: text, etag: reply.headers['etag'] ?? null };
   }
 }

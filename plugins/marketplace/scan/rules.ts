@@ -1,5 +1,5 @@
 /** Version of the rules, raised with every change: installed packs are then rescanned. */
-export const rulesVersion = 3;
+export const rulesVersion = 4;
 
 export type Severity = 'info' | 'review' | 'block';
 
@@ -61,6 +61,38 @@ export const lineRules: readonly LineRule[] = [
     message: 'names an address that data is carried off to',
   },
   {
+    rule: 'exfiltration-address',
+    severity: 'block',
+    form: /(?:\bhttps?:\/\/(?:www\.)?|\bnc\s{1,4})(?:paste\.rs|0x0\.st|ix\.io|file\.io|termbin\.com|dpaste\.(?:com|org)|hastebin\.com|pastebin\.com\/api|rentry\.co|requestcatcher\.com|[\w-]+\.requestcatcher\.com|[\w-]+\.beeceptor\.com)\b/i,
+    message: 'names a place where anybody may put down what was carried off',
+  },
+  {
+    rule: 'picture-carries-data',
+    severity: 'block',
+    form: /(?:!\[[^\]]{0,200}\]\(\s{0,4}<?|<img\b[^>]{0,200}\bsrc\s{0,4}=\s{0,4}["']?)https?:\/\/[^)"'\s]{0,500}?(?:\{|\$|%7B|<[a-z]|=[A-Z][A-Z_]{3,}\b)/i,
+    message: 'shows a picture whose address is filled with data, which its host gets',
+  },
+  {
+    rule: 'link-carries-data',
+    severity: 'review',
+    form: /\[[^\]]{0,200}\]\(\s{0,4}<?https?:\/\/[^)\s?#]{1,300}\?[^)\s]{0,500}?(?:\{|\$|%7B|<[a-z])/i,
+    message: 'has a link whose address is filled with data',
+  },
+  {
+    rule: 'link-carries-data',
+    severity: 'review',
+    isProse: true,
+    form: /\b(?:image|picture|pixel|badge|logo)\b[^\n]{0,160}\bhttps?:\/\/[^\s)]{1,300}[?=/&](?:\{|\$|%7B|<[a-z])/i,
+    message: 'has a picture made whose address is filled with data',
+  },
+  {
+    rule: 'remote-instructions',
+    severity: 'review',
+    isProse: true,
+    form: /\b(?:fetch|get|download|open|read|load|retrieve|request|visit|browse|curl)\b[^\n]{0,120}\bhttps?:\/\/\S{1,300}[^\n]{0,160}\b(?:follow|obey|execute|carry\s{1,4}out|act\s{1,4}on|comply\s{1,4}with|apply|run|do)\s{1,4}(?:all\s{1,4}|each\s{1,4}|exactly\s{1,4}|as\s{1,4}){0,2}(?:it|its|them|whatever|what|(?:the\s{1,4}|these\s{1,4}|those\s{1,4})?(?:instructions?|steps?|commands?|answer|contents?|response|script)|the\s{1,4}(?:text|result))\b/i,
+    message: 'has a model follow what an address answers',
+  },
+  {
     rule: 'credentials-sent',
     severity: 'block',
     form: /\b(?:curl|wget|fetch|nc)\b[^\n]{0,200}(?:\$\(\s{0,4}cat\s|@)[^\n]{0,40}(?:\.ssh\/|id_rsa|\.aws\/credentials|\.env\b|\.netrc)/i,
@@ -71,6 +103,13 @@ export const lineRules: readonly LineRule[] = [
     severity: 'review',
     form: /(?:~|\$HOME|\/root|\/home\/\w+)\/\.(?:ssh|aws|gnupg|kube|docker)\/|\bid_(?:rsa|ed25519)\b|\/etc\/shadow\b|\.aws\/credentials|\.netrc\b|\bcat\s{1,4}\S{0,60}\.env\b|Login Data\b.{0,40}Chrome|security\s{1,4}find-generic-password/,
     message: 'names a place where credentials lie',
+  },
+  {
+    rule: 'credential-path',
+    severity: 'review',
+    isProse: true,
+    form: /\b(?:collect|gather|copy|cat|dump|send|upload|read\s{1,4}out)\b[^\n]{0,120}(?<![\w/])\.env\b/i,
+    message: 'has files with credentials collected',
   },
   {
     rule: 'prompt-override',
@@ -106,3 +145,9 @@ export const lineRules: readonly LineRule[] = [
     message: 'has a long text that cannot be read by people',
   },
 ];
+
+/** Two halves of one deed, which guides may share: each is ordinary alone. */
+export const collectsSecrets =
+  /\b(?:collect|gather|read|copy|cat|dump|include|save|store|note|append|write|put|take|find|grep)\b[^\n]{0,120}(?:(?<!\w)\.env\b|\b(?:secrets?|passwords?|credentials?|private\s{1,4}keys?|api[\s_-]{1,4}keys?|access\s{1,4}tokens?|environment\s{1,4}variables)\b)/i;
+export const sendsTo =
+  /\b(?:POST|send|upload|submit|push|forward|share|report|curl)\b[^\n]{0,160}\bhttps?:\/\/(?:[^\s/@"'<>]{1,100}@)?([a-z0-9.-]{1,200})/i;

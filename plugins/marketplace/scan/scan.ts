@@ -6,7 +6,8 @@ import {
   type Reading,
   unpackedBase64,
 } from './decoded.ts';
-import { type Finding, lineRules, type Severity } from './rules.ts';
+import { addressFindings } from './addresses.ts';
+import { collectsSecrets, type Finding, lineRules, sendsTo, type Severity } from './rules.ts';
 
 export type Verdict = 'pass' | 'review' | 'block';
 
@@ -62,7 +63,10 @@ export function scan(files: PackFiles, declaredHosts: readonly string[] = []): S
         : inBinary(file, bytes)),
     );
   }
-  findings.push(...undeclared(files, declaredHosts, scripts));
+  findings.push(
+    ...undeclared(files, declaredHosts, scripts),
+    ...collectedAndSent(files, declaredHosts),
+  );
   const sorted = findings
     .toSorted((a, b) => ranks.indexOf(a.severity) - ranks.indexOf(b.severity))
     .slice(0, maxFindings);
@@ -167,6 +171,9 @@ class Told {
         this.add(rule, severity, number, `${message}${how}`);
       }
     }
+    for (const { rule, severity, message } of onlyProse ? [] : addressFindings(line)) {
+      this.add(rule, severity, number, message);
+    }
   }
 
   /** Scans a decoded form of the content. */
@@ -265,10 +272,7 @@ function undeclared(
     if (isText(bytes)) {
       inText(file, Buffer.from(bytes).toString('utf8'), named);
     }
-    const strange = [...named].filter(
-      (host) =>
-        !isOrdinary(host) && !declared.some((one) => host === one || host.endsWith(`.${one}`)),
-    );
+    const strange = [...named].filter((host) => !isOrdinary(host) && !isDeclared(host, declared));
     return strange.length === 0
       ? []
       : [
@@ -282,6 +286,43 @@ function undeclared(
         ];
   });
 }
+
+/** Returns the guides of which one has secrets collected and one, perhaps another, has something sent elsewhere. */
+function collectedAndSent(files: PackFiles, declared: readonly string[]): Finding[] {
+  let collector: string | undefined;
+  let sender: { readonly file: string; readonly host: string } | undefined;
+  for (const [file, bytes] of files) {
+    if (!file.endsWith('.md') || !isText(bytes)) {
+      continue;
+    }
+    const text = Buffer.from(bytes).toString('utf8');
+    const lines = [...linesOf(text)].map(({ line }) => line);
+    for (const line of [...lines, ...[...foldedParagraphs(text)].map((one) => one.text)]) {
+      const plain = normalised(line) ?? line;
+      if (collectsSecrets.test(plain)) {
+        collector ??= file;
+      }
+      const host = sendsTo.exec(plain)?.[1]?.toLowerCase().replace(/\.+$/, '');
+      if (host !== undefined && !isOrdinary(host) && !isDeclared(host, declared)) {
+        sender ??= { file, host };
+      }
+    }
+  }
+  return collector === undefined || sender === undefined
+    ? []
+    : [
+        {
+          rule: 'collect-and-send',
+          severity: 'review',
+          file: sender.file,
+          line: 0,
+          message: `has something sent to ${sender.host}, and ${collector} has secrets collected`,
+        },
+      ];
+}
+
+const isDeclared = (host: string, declared: readonly string[]): boolean =>
+  declared.some((one) => host === one || host.endsWith(`.${one}`));
 
 /** Names of examples and schemas, and this machine: they are not called. */
 const isOrdinary = (host: string): boolean =>

@@ -87,7 +87,7 @@ const networkModules: readonly string[] = [
 
 /** Evaluates CommonJS text as a module of its own, with nothing to require but open modules of Node and the contract. */
 export function evaluatePack(
-  { code, filename, network }: Pick<Load, 'code' | 'filename' | 'network'>,
+  { code, filename, network, described }: Pick<Load, 'code' | 'filename' | 'network' | 'described'>,
   context: sdk.PackContext,
 ): PackCode {
   const module: { exports: unknown } = { exports: {} };
@@ -97,6 +97,7 @@ export function evaluatePack(
   run.call(module.exports, module.exports, linker(network), module, filename, dirname(filename));
   const exported = objectOf(module.exports);
   const definition = objectOf(exported['default'] ?? exported);
+  requireHandlers(definition, described);
   const start = (): unknown =>
     typeof definition['start'] === 'function'
       ? (definition['start'] as Callable)(context)
@@ -113,15 +114,22 @@ export function evaluatePack(
         return own(exported, method, `the module exports no function ${method}`)(input, signal);
       }
       const { key, call } = input as { key: string; call: unknown };
-      const handler = own(
-        objectOf(definition[handlers] ?? {}),
-        key,
-        `"${handlers}" of definePack has no ${key}, which plugin.json describes; add it`,
-      );
+      const handler = own(objectOf(definition[handlers] ?? {}), key, missing(handlers, key));
       return handler(call, { ...context, signal });
     },
   };
 }
+
+/** Throws if a manifest describes what the code does not answer: its author learns that at the install. */
+function requireHandlers(definition: Record<string, unknown>, described: Load['described']): void {
+  for (const [field, keys] of Object.entries(described ?? {}) as [string, readonly string[]][]) {
+    const functions = keys.length === 0 ? {} : objectOf(definition[field] ?? {});
+    keys.forEach((key) => own(functions, key, missing(field, key)));
+  }
+}
+
+const missing = (field: string, key: string): string =>
+  `"${field}" of definePack has no ${key}, which plugin.json describes; add it`;
 
 /** Field with the handlers of each method in a pack's definition. */
 const handlersOf: Readonly<Record<string, string>> = {

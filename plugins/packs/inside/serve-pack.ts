@@ -148,10 +148,10 @@ class PackServer {
   }
 
   #reply(id: number, value: unknown): void {
-    const body = JSON.stringify(value) ?? 'null';
+    const body = jsonOf(value);
     if (Buffer.byteLength(body) > this.#maxPayloadBytes) {
-      throw new Error(
-        `the answer has ${Buffer.byteLength(body)} bytes, ${this.#maxPayloadBytes} are allowed`,
+      throw unsent(
+        `has ${Buffer.byteLength(body)} bytes, and ${this.#maxPayloadBytes} are allowed`,
       );
     }
     this.#write(`{"t":"reply","id":${id},"value":${body}}`);
@@ -165,6 +165,18 @@ class PackServer {
     this.#channel.write(frame(Buffer.from(text)));
   }
 }
+
+/** Throws in words for its author, who sees nothing of what is logged here. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch (error) {
+    throw unsent(`is no JSON: ${messageOf(error).split('\n', 1)[0]}`);
+  }
+}
+
+const unsent = (why: string): SvcError =>
+  new SvcError('upstream_error', `The answer of the pack ${why}.`);
 
 /** Returns the pieces of a byte route's answer: a text, bytes, or a sequence of these. */
 function piecesOf(value: unknown): AsyncIterable<Uint8Array | string> {

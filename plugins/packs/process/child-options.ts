@@ -5,6 +5,7 @@ import type { Hold } from './confinement.ts';
 import { errors } from './errors.ts';
 import type { CallOptions } from './open-call.ts';
 import type { ChildOrigin } from './program-file.ts';
+import type { Described } from '../wire/wire.ts';
 
 export type ChildState = 'asleep' | 'starting' | 'running' | 'backing-off' | 'failed' | 'stopped';
 
@@ -18,6 +19,8 @@ export interface StartOptions {
   readonly origin: ChildOrigin;
   /** Allows it to open connections; default false. */
   readonly network?: boolean;
+  /** What its code must answer; default: whatever it is asked. */
+  readonly described?: Described | undefined;
   /** Settings as they are now; default none. */
   readonly settings?: () => Readonly<Record<string, unknown>>;
   /**

@@ -128,8 +128,15 @@ class SupervisedChild implements Child {
   }
 
   #load(): Omit<Load, 'maxPayloadBytes'> {
-    const { code, filename, network, settings, startsAtOnce } = this.#options;
-    return { code, filename, network, settings: settings(), start: startsAtOnce() };
+    const { code, filename, network, described, settings, startsAtOnce } = this.#options;
+    return {
+      code,
+      filename,
+      network,
+      ...(described && { described }),
+      settings: settings(),
+      start: startsAtOnce(),
+    };
   }
 
   #up(attempt: Attempt): void {

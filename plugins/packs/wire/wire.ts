@@ -35,11 +35,20 @@ export interface Bodies {
   readonly bytes?: boolean;
 }
 
+/** Keys of what a manifest describes, by the field of the pack's definition that answers them. */
+export interface Described {
+  readonly routes: readonly string[];
+  readonly events: readonly string[];
+  readonly skills: readonly string[];
+}
+
 /** Program of a process, with its parameters. */
 export interface Load {
   readonly code: string;
   readonly filename: string;
   readonly network: boolean;
+  /** What its manifest describes, and so what its code must answer. */
+  readonly described?: Described;
   readonly settings: Readonly<Record<string, unknown>>;
   /** True to start immediately; otherwise it is asked to later. */
   readonly start: boolean;
