@@ -182,9 +182,7 @@ function contributionsOf<T>(
           `contribution left out: ${problem}`,
         );
         // Later: this may be in the middle of a publication, which a quarantine would interrupt.
-        queueMicrotask(() =>
-          charge(entry.owner, labelOf(point, entry.value), new Error(problem)),
-        );
+        queueMicrotask(() => charge(entry.owner, labelOf(point, entry.value), new Error(problem)));
       }
       known.set(entry, contribution);
     }

@@ -173,19 +173,23 @@ export interface ImPlatform {
 }
 
 /** Contributions are named by the provider they bring. */
-export const ImPlatforms = defineExtensionPoint<ImPlatform>('im.platform', {
-  type: 'object',
-  required: ['title', 'needs', 'most_bytes', 'pace'],
-  properties: {
-    title: { type: 'string', minLength: 1, maxLength: 80 },
-    most_bytes: { type: 'integer', minimum: 200, maximum: 100_000 },
-    pace: {
-      type: 'object',
-      required: ['count', 'per_ms'],
-      properties: {
-        count: { type: 'integer', minimum: 1, maximum: 1_000 },
-        per_ms: { type: 'integer', minimum: 1, maximum: 3_600_000 },
+export const ImPlatforms = defineExtensionPoint<ImPlatform>(
+  'im.platform',
+  {
+    type: 'object',
+    required: ['title', 'needs', 'most_bytes', 'pace'],
+    properties: {
+      title: { type: 'string', minLength: 1, maxLength: 80 },
+      most_bytes: { type: 'integer', minimum: 200, maximum: 100_000 },
+      pace: {
+        type: 'object',
+        required: ['count', 'per_ms'],
+        properties: {
+          count: { type: 'integer', minimum: 1, maximum: 1_000 },
+          per_ms: { type: 'integer', minimum: 1, maximum: 3_600_000 },
+        },
       },
     },
   },
-}, { methods: ['check', 'receive', 'send', 'personTarget', 'conversationTarget'] });
+  { methods: ['check', 'receive', 'send', 'personTarget', 'conversationTarget'] },
+);

@@ -338,34 +338,34 @@ const limits = {
 };
 
 const channelType = {
-    type: 'object',
-    required: ['title', 'limits'],
-    properties: {
-      title: { type: 'string', minLength: 1, maxLength: 80 },
-      secret: { enum: ['none', 'optional', 'required'] },
-      limits,
-      hosts: {
-        type: 'array',
-        maxItems: 20,
-        items: { type: 'string', minLength: 1, maxLength: 253 },
-      },
-      headers: {
-        type: 'object',
-        maxProperties: 20,
-        additionalProperties: { type: 'string', maxLength: 1_000 },
-      },
-      body: { type: 'string', minLength: 1, maxLength: 16_384 },
-      max_text_bytes: { type: 'integer', minimum: 100, maximum: 262_144 },
-      success: {
-        type: 'object',
-        required: ['member', 'equals'],
-        properties: {
-          member: { type: 'string', minLength: 1, maxLength: 80 },
-          equals: { type: ['string', 'number', 'boolean'] },
-        },
+  type: 'object',
+  required: ['title', 'limits'],
+  properties: {
+    title: { type: 'string', minLength: 1, maxLength: 80 },
+    secret: { enum: ['none', 'optional', 'required'] },
+    limits,
+    hosts: {
+      type: 'array',
+      maxItems: 20,
+      items: { type: 'string', minLength: 1, maxLength: 253 },
+    },
+    headers: {
+      type: 'object',
+      maxProperties: 20,
+      additionalProperties: { type: 'string', maxLength: 1_000 },
+    },
+    body: { type: 'string', minLength: 1, maxLength: 16_384 },
+    max_text_bytes: { type: 'integer', minimum: 100, maximum: 262_144 },
+    success: {
+      type: 'object',
+      required: ['member', 'equals'],
+      properties: {
+        member: { type: 'string', minLength: 1, maxLength: 80 },
+        equals: { type: ['string', 'number', 'boolean'] },
       },
     },
-  };
+  },
+};
 
 /**
  * Contributions are named by the channel_type they bring. A pack describes one as data; what it
@@ -379,7 +379,12 @@ export const ChannelTypes = defineExtensionPoint<
   packs: {
     schema: { ...channelType, required: [...channelType.required, 'body', 'max_text_bytes'] },
     sentence: (id, { title, hosts = [], headers = {}, body }) =>
-      `adds the channel type ${id} ("${title}"), which sends notifications to ${hosts.length === 0 ? 'any host' : hosts.join(', ')}${Object.keys(headers).length === 0 ? '' : ` with the headers ${Object.entries(headers).map(([name, text]) => `${name}: ${text}`).join(', ')}`}, as ${body}`,
+      `adds the channel type ${id} ("${title}"), which sends notifications to ${hosts.length === 0 ? 'any host' : hosts.join(', ')}${
+        Object.keys(headers).length === 0
+          ? ''
+          : ` with the headers ${Object.entries(headers)
+              .map(([name, text]) => `${name}: ${text}`)
+              .join(', ')}`
+      }, as ${body}`,
   },
 });
-

@@ -42,8 +42,12 @@ export interface PersonaRestraint {
   edition(): number;
 }
 
-export const PersonaRestraints = defineExtensionPoint<PersonaRestraint>('persona.restraints', undefined, {
-  methods: ['restraint', 'edition'],
-});
+export const PersonaRestraints = defineExtensionPoint<PersonaRestraint>(
+  'persona.restraints',
+  undefined,
+  {
+    methods: ['restraint', 'edition'],
+  },
+);
 
 export const Personas = defineService<PersonaDirectory>('persona.directory');

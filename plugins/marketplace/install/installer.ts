@@ -321,7 +321,8 @@ export class Installer {
     const folder = switcher.folderOf(lock.id);
     return (
       existsSync(folder) &&
-      (await normalizer.call<string>('hash', folder, { timeoutMs: normalizeMs })) === lock.content_hash
+      (await normalizer.call<string>('hash', folder, { timeoutMs: normalizeMs })) ===
+        lock.content_hash
     );
   }
 

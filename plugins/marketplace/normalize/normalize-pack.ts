@@ -49,7 +49,13 @@ export interface NormalizeResult {
 }
 
 /** Unpacks a stranger's bytes, makes a pack of them, looks it through, and writes it down; all of it away from the request thread. */
-export function normalizePack({ content, path, naming, staging, installed }: NormalizeOrder): NormalizeResult {
+export function normalizePack({
+  content,
+  path,
+  naming,
+  staging,
+  installed,
+}: NormalizeOrder): NormalizeResult {
   const form = formOf(filesOf(content, pathParts(path)), naming);
   const { files, ...told } = form;
   const manifest = JSON.parse(Buffer.from(files.get('plugin.json')!).toString('utf8')) as Record<

@@ -44,17 +44,8 @@ export function rightsOf(manifest: PluginManifest, points: PackPoints): Rights {
 }
 
 function sentencesOf(manifest: PluginManifest): readonly string[] {
-  const {
-    entry,
-    limits,
-    routes,
-    mounts,
-    permissions,
-    actions,
-    settings,
-    events,
-    skills,
-  } = manifest;
+  const { entry, limits, routes, mounts, permissions, actions, settings, events, skills } =
+    manifest;
   return [
     ...(entry === undefined
       ? []

@@ -79,7 +79,12 @@ test('what was swapped after the preview is not installed by its confirmation, n
     /which is not the announced one/,
   );
   putFiles(folder, index(offer('disks', '1.0.0', 'disks.tgz', evil)));
-  await ask(house, 'POST', '/registries/theirs/refresh');
+  assert.match(
+    (await ask(house, 'POST', '/registries/theirs/refresh')).body.error,
+    /offers disks 1\.0\.0 with other content than before/,
+  );
+  await ask(house, 'DELETE', '/registries/theirs');
+  await ask(house, 'POST', '/registries', { name: 'theirs', url: folder });
   const swapped = await ask(house, 'POST', '/install', { ...wanted, confirm: preview.confirm });
   assert.deepEqual(
     [swapped.status, /the content differs from what was confirmed/.test(swapped.body.message)],
