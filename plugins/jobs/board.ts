@@ -47,7 +47,11 @@ export class Board {
       .filter(({ pluginId }) => plugin === undefined || pluginId === plugin);
     const found = await Promise.all(
       sources.map(async (source) => ({
-        jobs: await this.#asked(source, ({ value }) => value.page(filter, before, limit + 1), []),
+        jobs: await this.#asked(
+          source,
+          async ({ value }) => [...(await value.page(filter, before, limit + 1))],
+          [],
+        ),
         count: await this.#asked(source, ({ value }) => value.count(filter), 0),
         plugin: source.pluginId,
       })),

@@ -133,13 +133,23 @@ export function misfitOf(
   { schema, methods = [], packs }: PointDeclaration,
   schemas: Schemas,
 ): string | undefined {
+  const asData = (): string | undefined =>
+    packs === undefined ? closed : sentence(schemas.compile(packs.schema)(value)[0]);
   if (ofPack) {
-    return packs === undefined ? closed : sentence(schemas.compile(packs.schema)(value)[0]);
+    return asData();
   }
-  // Data that ships with svc has no methods, where packs could bring the same.
-  if (packs !== undefined && sentence(schemas.compile(packs.schema)(value)[0]) === undefined) {
-    return undefined;
-  }
+  const problem = misfitOfCode(value, { schema, methods }, schemas);
+  // What ships with svc may be data where packs may bring the same.
+  return problem !== undefined && packs !== undefined && asData() === undefined
+    ? undefined
+    : problem;
+}
+
+function misfitOfCode(
+  value: unknown,
+  { schema, methods }: { readonly schema: object | undefined; readonly methods: readonly string[] },
+  schemas: Schemas,
+): string | undefined {
   try {
     return (
       sentence(schema && schemas.compile(schema)(value)[0]) ??

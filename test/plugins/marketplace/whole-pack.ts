@@ -49,7 +49,7 @@ export const wholePack = (version: string, port: number): Texts => ({
           method: 'GET',
           path: '/api/v1/whole',
           example: 'svc whole show',
-          fields: [],
+          fields: [{ header: 'STATUS', text: '{status}' }],
         },
       },
     },
