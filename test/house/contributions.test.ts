@@ -209,7 +209,7 @@ test(
     const folder = mkdtempSync(join(tmpdir(), 'svc-contributions-'));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const product = join(folder, 'product');
-    for (const part of ['plugins', 'config', 'agents', 'skills']) {
+    for (const part of ['plugins', 'config', 'agents', 'skills', 'vault']) {
       cpSync(join(root, part), join(product, part), { recursive: true });
     }
     const own = readdirSync(join(product, 'plugins'));
@@ -248,11 +248,12 @@ test(
         }
         assert.deepEqual([...refused], [], start);
         const now = await plugins(house);
-        const victims = own
-          .flatMap((id) => now.get(id) ?? [])
-          .filter(
-            ({ state, strikes }) => !['active', 'discovered'].includes(state) || strikes.length > 0,
-          );
+        const victims = own.flatMap((id) => {
+          const { state = 'gone', strikes = [] } = now.get(id) ?? {};
+          return (state === 'active' || state === 'discovered') && strikes.length === 0
+            ? []
+            : [`${id} ${state}: ${strikes.map(({ where, cause }) => `${where}: ${cause}`).join('; ')}`];
+        });
         assert.deepEqual(victims, [], start);
         const unnamed = guests
           .filter(({ point }) => !onEdges.test(point))

@@ -421,7 +421,7 @@ test('a payload above 1 MiB is refused in both directions, one below passes', as
   assert.equal(String(await route(child, 'big', { size: mib - 2 })).length, mib - 2);
   await assert.rejects(
     route(child, 'big', { size: mib }),
-    refused('internal', /the answer has 1048578 bytes/),
+    refused('upstream_error', /answer of the pack has 1048578 bytes/),
   );
   await assert.rejects(
     child.call('route', { key: () => 1 }),
