@@ -8,7 +8,7 @@ import { currentProduct } from '../product/product.ts';
 import { commandPoint, mayBringCode } from '../manifest/command-point.ts';
 import { builtIn } from './built-in.ts';
 import { Catalogue, type Entry } from './catalogue.ts';
-import { verbPoint } from '../../core/boot/verbs/verb-point.ts';
+import { verbPoint } from '../manifest/verb-point.ts';
 
 /**
  * Returns every command of this svc: its own, and those that plugins contribute as code or data. No
@@ -57,7 +57,7 @@ const areaCommand: Load = async (folder, words) => {
 const verb: Load = async (folder, words) => {
   const [{ readManifest }, { verbsOf }, { commandOf }] = await Promise.all([
     import('../manifest/read-manifest.ts'),
-    import('../../core/boot/verbs/verb.ts'),
+    import('../manifest/verb.ts'),
     import('./verbs/command.ts'),
   ]);
   return commandOf(verbsOf(readManifest(folder))[words]!, words);

@@ -1,4 +1,5 @@
 import type { CodeCache } from '../product/code-cache.mjs';
+import { programPoints } from '../manifest/points.ts';
 import { agentCommand } from './agent-command.ts';
 import { banner } from './banner.ts';
 import { explainedGround } from './ground.ts';
@@ -53,6 +54,7 @@ export async function serve(
         ...options,
         bundler,
         agent: agentCommand(product.embedded !== undefined),
+        points: programPoints,
       }).catch((error: unknown) => {
         throw explainedGround(error);
       });

@@ -3,7 +3,13 @@ import { join } from 'node:path';
 
 import type { Bundler, PluginHost, PluginSources } from '../host/index.ts';
 import type { Registry } from '../registry/index.ts';
-import { type Clock, type FolderWatcher, type Ids, timestamp } from '../sdk/index.ts';
+import {
+  type Clock,
+  type FolderWatcher,
+  type Ids,
+  type PointDeclaration,
+  timestamp,
+} from '../sdk/index.ts';
 import type { DiskLimits, Safeguard } from '../storage/index.ts';
 import type { HttpServer } from '../http/index.ts';
 import { type Base, openBase } from './base.ts';
@@ -49,6 +55,8 @@ export interface BootOptions {
   readonly beforePlugins?: (parts: Parts) => void;
   /** Command that runs the agent of the manager's own machine; if absent, none runs. */
   readonly agent?: readonly string[];
+  /** Points of the program itself, besides those of core. */
+  readonly points?: readonly PointDeclaration[];
 }
 
 export type Parts = Base & Data & Hosting & { readonly http: HttpServer };
@@ -136,7 +144,8 @@ async function build(options: BootOptions, takeDown: TakeDown) {
   const http = openHttp({ ...base, ...data, ...hosting, checkResponses }, takeDown);
   const parts: Parts = { ...base, ...data, ...hosting, http };
   const address = listenAddress(base.settings.get<string>('http.addr'));
-  publishCore({ ...parts, watch: options.watch, address, agent: options.agent ?? [] });
+  const { watch, agent = [], points = [] } = options;
+  publishCore({ ...parts, watch, address, agent, points });
   return { parts, address };
 }
 

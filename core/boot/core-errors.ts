@@ -10,13 +10,11 @@ import type { ErrorCatalogue } from '../sdk/index.ts';
 import { storageErrors } from '../storage/index.ts';
 import { errors } from './errors.ts';
 import { errors as settingErrors } from './settings/errors.ts';
-import { errors as verbErrors } from './verbs/errors.ts';
 
 /** Errors of core itself, for the page of errors. */
 export const coreErrors: readonly ErrorCatalogue[] = [
   errors,
   settingErrors,
-  verbErrors,
   ...hostErrors,
   ...httpErrors,
   addressErrors,

@@ -12,7 +12,6 @@ import {
   Board,
   BuildInfo,
   Catalogue,
-  defineExtensionPoint,
   EarlierOutbox,
   type FolderWatcher,
   Folders,
@@ -40,7 +39,6 @@ import { hostPorts } from './lent.ts';
 import { startThread } from './product-thread.ts';
 import { installation } from './settings/product.ts';
 import type { TakeDown } from './take-down.ts';
-import { Verbs } from './verbs/verb.ts';
 
 const stopGraceMs = 10_000;
 
@@ -183,6 +181,8 @@ interface Published extends Base, Data, Hosting {
   readonly watch: FolderWatcher['watch'] | undefined;
   readonly address: ListenAddress;
   readonly agent: readonly string[];
+  /** Points of the program that runs core. */
+  readonly points: readonly PointDeclaration[];
 }
 
 /** Publishes what core itself offers to plugins and callers. */
@@ -200,6 +200,7 @@ export function publishCore({
   watch = watchNothing,
   address,
   agent,
+  points,
 }: Published): void {
   const health = healthOf({ registry, clock });
   const routes = coreRoutes({
@@ -242,18 +243,11 @@ export function publishCore({
       coreDraft(
         services,
         new Map(routes.map((declaration) => [routeKey(declaration), declaration])),
-        corePoints,
+        [Banner, ...points],
       ),
     ],
   });
 }
-
-/** Points of the program itself: its banner, and what commands read from manifests on the disk. */
-const corePoints: readonly PointDeclaration[] = [
-  Banner,
-  Verbs,
-  ...['cli.commands', 'config.files'].map((id) => defineExtensionPoint<unknown>(id)),
-];
 
 const watchNothing: FolderWatcher['watch'] = () => ({
   ready: Promise.resolve(),

@@ -16,7 +16,7 @@ export type {
   PluginThread,
   QuarantineEntry,
 } from './context/ports.ts';
-export { manifestReader, type ReadManifest, sentence } from './folder/read-manifest.ts';
+export { manifestReader, type ReadManifest } from './folder/read-manifest.ts';
 export type { Misfit, Schemas } from './folder/schemas.ts';
 export { type Attempt, pluginStates, type PluginState, type Stage } from './record.ts';
 export { verifyIntegrity } from './folder/verify-integrity.ts';

@@ -5,7 +5,14 @@ import {
   type MentionType,
   type Resolved,
 } from 'svc/contracts/mention';
-import { type Contribution, definePlugin, mayRead, type OpenPoint, type Principal, route } from 'svc/sdk';
+import {
+  type Contribution,
+  definePlugin,
+  mayRead,
+  type OpenPoint,
+  type Principal,
+  route,
+} from 'svc/sdk';
 import { Type } from 'typebox';
 
 const Query = Type.Object({

@@ -10,7 +10,7 @@ import { paintFor } from 'svc/cli';
 import { commandOf } from '../../bin/cli/verbs/command.ts';
 import { offered } from '../../bin/cli/offered.ts';
 import { shown } from '../../bin/cli/verbs/show.ts';
-import { type Verb, verbsOf } from '../../core/boot/verbs/verb.ts';
+import { type Verb, verbsOf } from '../../bin/manifest/verb.ts';
 import { examine } from '../../bin/dev/examine/examine-plugin.ts';
 import { readManifest } from '../../bin/manifest/read-manifest.ts';
 import { folderOnDisk } from '../../core/host/index.ts';

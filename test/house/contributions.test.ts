@@ -248,11 +248,13 @@ test(
         }
         assert.deepEqual([...refused], [], start);
         const now = await plugins(house);
-        const victims = own.flatMap((id) => {
-          const { state = 'gone', strikes = [] } = now.get(id) ?? {};
+        const mine = own.flatMap((id) => now.get(id) ?? []);
+        const victims = mine.flatMap(({ id, state, strikes }) => {
           return (state === 'active' || state === 'discovered') && strikes.length === 0
             ? []
-            : [`${id} ${state}: ${strikes.map(({ where, cause }) => `${where}: ${cause}`).join('; ')}`];
+            : [
+                `${id} ${state}: ${strikes.map(({ where, cause }) => `${where}: ${cause}`).join('; ')}`,
+              ];
         });
         assert.deepEqual(victims, [], start);
         const unnamed = guests

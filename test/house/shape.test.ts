@@ -9,7 +9,11 @@ import { source, sourcesIn } from './source.ts';
  * what API tokens may read (ADR 0084).
  */
 const limits: Readonly<Record<keyof Shape, number>> = {
+<<<<<<< HEAD
   coreWords: 128_350,
+=======
+  coreWords: 128_900,
+>>>>>>> d2ff863e (manifest: let packs contribute commands that are checked at the install)
   coreLibraries: 0,
   roomCircles: 0,
   fileCircles: 0,

@@ -16,6 +16,7 @@ import { productFromSource } from '../../core/boot/settings/product.ts';
 import { packRootOf, rootOf, testedRoot } from './roots.ts';
 import { quickPasswords } from './quick-passwords.ts';
 import { standIns } from './stand-ins.ts';
+import { programPoints } from '../../bin/manifest/points.ts';
 import { sourceBundler } from '../../bin/bundler/sources.ts';
 import { watchFolders } from '../../bin/serve/watcher/watch.ts';
 
@@ -122,6 +123,7 @@ export async function startTestHost(
       ],
     },
     checkResponses: true,
+    points: programPoints,
     ...(options.watch === true && { watch: watchFolders }),
     writeLog: (line) => void lines.push(line),
     ...(options.clock && { clock: options.clock }),

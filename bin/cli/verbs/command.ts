@@ -2,7 +2,7 @@ import { type Command, clientOptions, openClient } from 'svc/cli';
 import { questionOf } from './question.ts';
 import { givenTo, numbered, send } from './request.ts';
 import { shown } from './show.ts';
-import type { Verb } from '../../../core/boot/verbs/verb.ts';
+import type { Verb } from '../../manifest/verb.ts';
 
 /** Returns the command of a verb: arguments become a request, and the answer a text. */
 export function commandOf(verb: Verb, words: string): Command {

@@ -7,7 +7,7 @@ import {
   printable,
   type Paint,
 } from 'svc/cli';
-import type { Verb } from '../../../core/boot/verbs/verb.ts';
+import type { Verb } from '../../manifest/verb.ts';
 
 interface Detail {
   readonly path: string;

@@ -1,5 +1,5 @@
 import { type Call, usageFailure, type ApiClient } from 'svc/cli';
-import { namesIn, type Typed, type Verb } from '../../../core/boot/verbs/verb.ts';
+import { namesIn, type Typed, type Verb } from '../../manifest/verb.ts';
 
 type Value = string | number | boolean | readonly string[];
 

@@ -1,5 +1,5 @@
 import { printable, printableLines, table, type Paint, sizeOf, milliseconds } from 'svc/cli';
-import type { Field, Format, Piece, Verb } from '../../../core/boot/verbs/verb.ts';
+import type { Field, Format, Piece, Verb } from '../../manifest/verb.ts';
 
 type Document = Readonly<Record<string, unknown>>;
 

@@ -14,7 +14,7 @@ import { readManifest } from '../../manifest/read-manifest.ts';
 import { messageOf, type PluginManifest } from '../../../core/sdk/index.ts';
 import { scripts } from '../../../core/storage/index.ts';
 import { areaCommandsOf } from '../../manifest/area-commands.ts';
-import { verbsOf } from '../../../core/boot/verbs/verb.ts';
+import { verbsOf } from '../../manifest/verb.ts';
 import { placementOf } from './placement.ts';
 import { sourcesFor } from '../packaging/prebuilt-plugin.ts';
 import { errors } from './errors.ts';

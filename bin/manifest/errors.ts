@@ -1,4 +1,4 @@
-import { defineErrors } from '../../sdk/index.ts';
+import { defineErrors } from '../../core/sdk/index.ts';
 
 export const errors = defineErrors('manifest', {
   manifest_shape: ['invalid_argument', '{where}: {list}'],

@@ -1,7 +1,7 @@
-import verbsSchema from '../../../config/verbs.schema.json' with { type: 'json' };
-import { ajvSchemas } from '../settings/schemas.ts';
-import { sentence } from '../../host/index.ts';
-import { defineExtensionPoint, type PluginManifest } from '../../sdk/index.ts';
+import verbsSchema from '../../config/verbs.schema.json' with { type: 'json' };
+import { ajvSchemas } from '../../core/boot/settings/schemas.ts';
+import { sentence } from '../../core/host/folder/read-manifest.ts';
+import { defineExtensionPoint, type PluginManifest } from '../../core/sdk/index.ts';
 import { errors } from './errors.ts';
 import { verbPoint } from './verb-point.ts';
 
@@ -108,7 +108,7 @@ export function verbsOf(manifest: PluginManifest): Readonly<Record<string, Verb>
   return verbs;
 }
 
-/** Commands of packs. The command line reads them from the disk; core opens the point for what a pack is told at its install. */
+/** Commands of packs. The command line reads them from the disk; the point is for what a pack is told at its install. */
 export const Verbs = defineExtensionPoint<Verb>(verbPoint, undefined, {
   packs: {
     // One that is wrong concerns nobody but its caller, who is told.
