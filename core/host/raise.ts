@@ -9,7 +9,7 @@ import {
 } from '../registry/index.ts';
 import { isSvcError, messageOf, type PluginDefinition, type PluginManifest } from '../sdk/index.ts';
 import { activate, type Activated, within } from './activate.ts';
-import { checkContributions } from './context/extension-point.ts';
+import { chargeMisfits, checkContributions } from './context/extension-point.ts';
 import type { Schemas } from './folder/schemas.ts';
 import { compile, type Compiled } from './code/compile.ts';
 import { evaluate } from './code/evaluate.ts';
@@ -90,6 +90,12 @@ export async function raise(
       commit(activated.draft, ports.registry, ports.schemas, host.outagesWithout(manifest.id)),
     );
     committed = true;
+    chargeMisfits(
+      activated.draft.tables.points.values(),
+      ports.registry.current,
+      ports.schemas,
+      (contributor, label, error) => host.stumbled(contributor, label, error),
+    );
     await watch.run('start', () => start(definition, activated, previous !== undefined));
     return { attempt: watch.attempt(generation.number, true), compiled, draft: activated.draft };
   } catch (error) {

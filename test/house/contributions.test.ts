@@ -146,7 +146,10 @@ function addGuests(folder: string) {
       point: point.id,
       misfits: [
         ...Object.entries(dataShapes).map(([shape, value]) =>
-          add(`data-${name}-${shape}`, { kind: 'pack', contributes: { [point.id]: { g: value } } }),
+          add(`data-${name}-${shape}`, {
+            kind: 'pack',
+            contributes: { [point.id]: { [`guest-${shape}`]: value } },
+          }),
         ),
         ...(hasMethods || point.schema !== undefined
           ? [add(`bad-${name}`, {}, contribute(codeShapes[index % codeShapes.length]!))]

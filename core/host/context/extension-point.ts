@@ -127,6 +127,23 @@ export function checkContributions(
   }
 }
 
+/** Charges what was contributed to points before their owner opened them, and does not fit. */
+export function chargeMisfits(
+  opened: Iterable<Entry<PointDeclaration>>,
+  snapshot: Snapshot,
+  schemas: Schemas,
+  charge: Charge,
+): void {
+  const points = new Map([...opened].map(({ value }) => [value.id, value]));
+  for (const { value, owner } of snapshot.contributions.values()) {
+    const point = points.get(value.point);
+    const problem = point && misfitOf(value, point, schemas);
+    if (point !== undefined && problem !== undefined) {
+      charge(owner, labelOf(point, value), new Error(problem));
+    }
+  }
+}
+
 /** Returns what is wrong with a contribution; undefined if it fits its point. */
 export function misfitOf(
   { value, ofPack = false }: Pick<PointContribution, 'value' | 'ofPack'>,
@@ -167,7 +184,7 @@ const closed = 'the point takes code of svc, and no data of packs';
 /** Contributions by their entries: each is checked once, and one that does not fit is told once. */
 function contributionsOf<T>(
   point: ExtensionPoint<T>,
-  { schemas, pluginId, log, charge }: PointReader,
+  { schemas, pluginId, log }: PointReader,
 ): (entry: Entry<PointContribution>) => Contribution<T> | undefined {
   const known = new WeakMap<object, Contribution<T> | 'misfit'>();
   return (entry) => {
@@ -191,8 +208,6 @@ function contributionsOf<T>(
           },
           `contribution left out: ${problem}`,
         );
-        // Later: this may be in the middle of a publication, which a quarantine would interrupt.
-        queueMicrotask(() => charge(entry.owner, labelOf(point, entry.value), new Error(problem)));
       }
       known.set(entry, contribution);
     }
