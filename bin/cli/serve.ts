@@ -1,4 +1,5 @@
 import type { BootOptions, Environment, RunningCore } from '../../core/boot/index.ts';
+import { programPoints } from '../manifest/points.ts';
 import { connect } from '../serve/connect.ts';
 import { type Command, type ExitCode } from 'svc/cli';
 import { serve } from '../serve/serve.ts';
@@ -20,6 +21,7 @@ export const command: Command = {
     const trial = new TrialStart(product.version, product.embedded?.nativeBinding);
     const options: BootOptions = {
       product,
+      points: programPoints,
       environment: withCredentials(json ? { ...environment, SVC_LOG_FORMAT: 'json' } : environment),
       safeguard: (dataDir) => {
         trial.begin(dataDir);

@@ -1,5 +1,4 @@
 import type { CodeCache } from '../product/code-cache.mjs';
-import { programPoints } from '../manifest/points.ts';
 import { agentCommand } from './agent-command.ts';
 import { banner } from './banner.ts';
 import { explainedGround } from './ground.ts';
@@ -54,7 +53,6 @@ export async function serve(
         ...options,
         bundler,
         agent: agentCommand(product.embedded !== undefined),
-        points: programPoints,
       }).catch((error: unknown) => {
         throw explainedGround(error);
       });

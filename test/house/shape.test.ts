@@ -10,10 +10,10 @@ import { source, sourcesIn } from './source.ts';
  */
 const limits: Readonly<Record<keyof Shape, number>> = {
 <<<<<<< HEAD
-  coreWords: 128_350,
+  coreWords: 129_600,
 =======
-  coreWords: 128_900,
->>>>>>> d2ff863e (manifest: let packs contribute commands that are checked at the install)
+  coreWords: 129_600,
+>>>>>>> 7e177cd3 (manifest: hand the points of the program to the start)
   coreLibraries: 0,
   roomCircles: 0,
   fileCircles: 0,
