@@ -186,13 +186,20 @@ const asked = [
 ].map((path) => `/api/v1/${path}`);
 
 async function plugins(house: WholeHouse): Promise<ReadonlyMap<string, Told>> {
-  const list = (await (await house.fetch('/api/v1/plugins?limit=500')).json()) as {
-    items: readonly Told[];
-  };
+  const ids: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const from: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const page = (await (await house.fetch(`/api/v1/plugins?limit=100${from}`)).json()) as {
+      items: readonly Told[];
+      next_cursor?: string | null;
+    };
+    ids.push(...page.items.map(({ id }) => id));
+    cursor = page.next_cursor ?? null;
+  }
   return new Map(
     await Promise.all(
-      list.items.map(
-        async ({ id }) =>
+      ids.map(
+        async (id) =>
           [id, (await (await house.fetch(`/api/v1/plugins/${id}`)).json()) as Told] as const,
       ),
     ),
