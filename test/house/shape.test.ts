@@ -9,11 +9,7 @@ import { source, sourcesIn } from './source.ts';
  * what API tokens may read (ADR 0084).
  */
 const limits: Readonly<Record<keyof Shape, number>> = {
-<<<<<<< HEAD
-  coreWords: 129_600,
-=======
-  coreWords: 129_600,
->>>>>>> 7e177cd3 (manifest: hand the points of the program to the start)
+  coreWords: 130_600,
   coreLibraries: 0,
   roomCircles: 0,
   fileCircles: 0,
