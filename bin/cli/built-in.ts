@@ -8,7 +8,7 @@ export const builtIn: Readonly<Record<string, Entry>> = {
   update: { summary: 'Upgrade or roll back svc', load: () => import('../upkeep/cli/update.ts') },
   doctor: { summary: 'Check the installation', load: () => import('../upkeep/cli/doctor.ts') },
   export: {
-    summary: 'Write configuration to files for git',
+    summary: 'Export the configuration to files for git',
     load: () => import('../upkeep/cli/export.ts'),
   },
   apply: { summary: 'Apply configuration files', load: () => import('../upkeep/cli/apply.ts') },
@@ -30,7 +30,7 @@ export const builtIn: Readonly<Record<string, Entry>> = {
   'pack new': { summary: 'Create a pack', load: () => import('../dev/cli/pack-new.ts') },
   'pack check': { summary: 'Check a pack', load: () => import('../dev/cli/pack-check.ts') },
   'pack test': {
-    summary: 'Run the tests of a pack',
+    summary: "Run a pack's tests",
     load: () => import('../dev/cli/pack-test.ts'),
   },
   'pack build': {
@@ -38,7 +38,7 @@ export const builtIn: Readonly<Record<string, Entry>> = {
     load: () => import('../dev/cli/pack-build.ts'),
   },
   'pack sign': {
-    summary: 'Sign the archive of a pack',
+    summary: 'Sign a pack archive',
     load: () => import('../dev/cli/pack-sign.ts'),
   },
   'pack publish': {
@@ -64,11 +64,11 @@ export const builtIn: Readonly<Record<string, Entry>> = {
     load: () => import('../agent/cli/install.ts'),
   },
   'edge uninstall': {
-    summary: 'Remove the agent of this host',
+    summary: 'Remove the agent from this host',
     load: () => import('../agent/cli/uninstall.ts'),
   },
   'edge status': {
-    summary: 'Show the state of the agent',
+    summary: "Show the agent's state",
     load: () => import('../agent/cli/status.ts'),
   },
 };

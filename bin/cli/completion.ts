@@ -13,7 +13,7 @@ export const completionOf = (all: () => Promise<Catalogue>): Command => ({
   operands: ['<shell>'],
   options: {},
   about:
-    'Prints a completion script for bash, zsh or fish. Run it again after plugins have added commands.',
+    'Prints a completion script for bash, zsh or fish. Generate it again after plugins add commands.',
   example: 'svc completion bash > /etc/bash_completion.d/svc',
 
   async run(call) {

@@ -14,7 +14,7 @@ import { indented, optionRows, pageOf } from './page.ts';
 /** The command that tells of the others. */
 export const helpOf = (all: () => Promise<Catalogue>): Command => ({
   operands: ['[command…]'],
-  options: { markdown: { about: 'print all commands as one page of markdown' } },
+  options: { markdown: { about: 'print all commands as one markdown page' } },
   about: '',
   example: 'svc help plugin check',
 

@@ -18,7 +18,7 @@ export const command: Command = {
   operands: [],
   options: {
     print: { about: 'print the units without changing anything' },
-    'no-backups': { about: 'do not back up the data every night' },
+    'no-backups': { about: 'do not set up a nightly backup' },
   },
   about: `Creates a systemd service that starts at boot, with its own user, the data folder ${usualFolder} (or --data) and a nightly backup. Run it again to update the units.`,
   example: 'svc install',

@@ -13,7 +13,7 @@ export const command: Command = {
   operands: [],
   options: {},
   about:
-    'Ready when /readyz answers 200. SIGTERM or SIGINT finishes open requests first; a second one stops at once. With --json every log line is JSON.',
+    'svc is ready when /readyz returns 200. On SIGTERM or SIGINT it finishes open requests first; a second signal stops it immediately. With --json, every log line is JSON.',
   example: 'SVC_HTTP_ADDR=127.0.0.1:9000 svc serve --data /var/lib/svc',
 
   async run({ environment, json }) {

@@ -8,7 +8,7 @@ export const command: Command = {
   operands: [],
   options: {
     purge: {
-      about: 'also remove the data folder: all data of svc, including backups in that folder',
+      about: 'also remove the data folder, with all data and the backups in it',
     },
   },
   about: 'Stops the service and removes its units. The data stays unless --purge is given.',

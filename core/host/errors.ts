@@ -34,7 +34,7 @@ export const errors = defineErrors('host', {
   plugin_starting: ['unavailable', '{plugin} is starting.'],
   plugin_retried: [
     'unavailable',
-    '{plugin} could not start yet and will be retried; an administrator can see the reason on its plugin page.',
+    '{plugin} has not started yet; svc keeps trying. An administrator can see the reason on its plugin page.',
   ],
   plugin_failed: [
     'unavailable',

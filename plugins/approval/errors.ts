@@ -19,7 +19,7 @@ export const errors = defineErrors('approval', {
     'args_sha256 does not match this approval: review what it runs again before you decide.',
   ],
   no_approval: ['not_found', 'There is no approval {id}.'],
-  decided: ['conflict', 'Approval {id} is {status} already{because}.'],
+  decided: ['conflict', 'Approval {id} is already {status}{because}.'],
   policy_changed: ['forbidden', '{objection}'],
   may_not_sign: ['forbidden', '{why}'],
 });

@@ -1,9 +1,9 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('audit', {
-  being_replaced: ['unavailable', 'The audit log is being replaced; try again in a moment.'],
+  being_replaced: ['unavailable', 'The audit log plugin is being replaced; try again in a moment.'],
   broken_row: [
     'conflict',
-    'Old rows of the audit log are kept, because row {seq} is invalid: {reason}. See "svc audit verify".',
+    'Old rows of the audit log are not deleted, because row {seq} is invalid: {reason}. See "svc audit verify".',
   ],
 });

@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('changes', {
   device_id_missing: [
     'invalid_argument',
-    'device_id is missing: name the device of your organization that was changed.',
+    'device_id is missing: specify which device of your organization was changed.',
   ],
   no_device: ['not_found', 'There is no device {id}.'],
   time_out_of_range: [

@@ -12,5 +12,8 @@ export const errors = defineErrors('device', {
   too_many: ['conflict', 'The limit of {max} devices is reached; delete some that are not needed.'],
   edge_id: ['invalid_argument', 'edge_id is not the id of an edge.'],
   machine_uuid: ['invalid_argument', 'machine_uuid is not a UUID.'],
-  fingerprint: ['invalid_argument', 'The fingerprint is not a word of at most 200 characters.'],
+  fingerprint: [
+    'invalid_argument',
+    'The fingerprint must be a single word of at most 200 characters.',
+  ],
 });

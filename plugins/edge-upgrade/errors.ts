@@ -5,7 +5,7 @@ export const errors = defineErrors('edge-upgrade', {
   cut_short: ['unavailable', '{host} sent {got} of {whole} bytes.'],
   package_replaced: [
     'conflict',
-    '{host} now has another package under this name, with the sha256 {named}.',
+    '{host} now serves a different package under this name (sha256 {named}).',
   ],
   connection_lost: [
     'unavailable',
@@ -18,7 +18,7 @@ export const errors = defineErrors('edge-upgrade', {
   web_page: ['invalid_argument', '{host} answered with a web page instead of a program.'],
   other_part: [
     'unavailable',
-    '{host} answered with another part than requested; downloading it again.',
+    '{host} answered with a different part than requested; downloading it again.',
   ],
   redirect_loop: ['invalid_argument', '{host} redirects in circles.'],
   download_failed: ['unavailable', '{host}: {cause}'],
@@ -27,7 +27,7 @@ export const errors = defineErrors('edge-upgrade', {
   disk_full: ['conflict', 'The disk has {mib} MiB left, too little for the package.'],
   package_too_large: [
     'invalid_argument',
-    'The package is larger than allowed, or than the order says.',
+    'The package is larger than allowed, or larger than the order states.',
   ],
   order_form: ['invalid_argument', 'The upgrade order {detail} {field}.'],
   unsigned: [

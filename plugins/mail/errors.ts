@@ -6,11 +6,11 @@ export const errors = defineErrors('mail', {
   no_address: ['invalid_argument', 'An e-mail needs addresses such as ann@example.org.'],
   not_configured: [
     'conflict',
-    'mail.host is not set: set it to the SMTP server that sends our e-mail.',
+    'mail.host is not set: set it to the SMTP server to send e-mail through.',
   ],
   no_sender: [
     'conflict',
-    'mail.from is not set: set it to the address that our e-mail is sent from.',
+    'mail.from is not set: set it to the sender address for e-mail from svc.',
   ],
   unreachable: ['upstream_error', 'Sending an e-mail through {host} failed: {cause}'],
   connection: ['upstream_error', '{cause}'],

@@ -23,7 +23,7 @@ export const errors = defineErrors('skill', {
     'forbidden',
     'Approval {approval} does not cover this call of {key}; request a new one.',
   ],
-  approval_needed: ['forbidden', '{key} needs the approval of {people} before it is run.'],
+  approval_needed: ['forbidden', '{key} needs the approval of {people} before it runs.'],
   timed_out: ['unavailable', '{key} timed out.'],
   not_reached: ['unavailable', '{name} is not reachable: no edge of device {id} is online.'],
   no_skill: ['not_found', 'There is no skill {key}{detail}.'],
@@ -40,6 +40,6 @@ export const errors = defineErrors('skill', {
   ],
   runs_on_device: [
     'invalid_argument',
-    '{key} runs on a device; name it by device_id or by edge_id.',
+    '{key} runs on a device; specify it with device_id or edge_id.',
   ],
 });

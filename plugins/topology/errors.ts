@@ -18,7 +18,7 @@ export const errors = defineErrors('topology', {
   ],
   host_node: [
     'conflict',
-    'Node {id} is the host node of device {device_id}, and has its name and tags; change them at the device.',
+    'Node {id} is the host node of device {device_id}, whose name and tags it has; change them on the device.',
   ],
   host_node_kept: [
     'conflict',
@@ -52,5 +52,5 @@ export const errors = defineErrors('topology', {
   no_relation: ['not_found', 'There is no relation {id}.'],
   relation_exists: ['conflict', 'Relation {same} already exists: {src_id} {type} {dst_id}.'],
   value: ['invalid_argument', '{path} {message}'],
-  which_node: ['invalid_argument', 'Name a node by node_id or by device_id.'],
+  which_node: ['invalid_argument', 'Specify a node with node_id or device_id.'],
 });

@@ -251,7 +251,7 @@ describe('what does not fit', () => {
     assert.throws(() => settings.override('http.addr', '127.0.0.1:1'), {
       code: 'conflict',
       message:
-        'http.addr is read once, at the start: set it in SVC_HTTP_ADDR or svc.yaml and start svc again.',
+        'http.addr is read only at startup: set it in SVC_HTTP_ADDR or svc.yaml and restart svc.',
     });
     settings.override('log.level', 'debug');
     assert.equal(settings.get('log.level'), 'debug');

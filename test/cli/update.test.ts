@@ -157,7 +157,7 @@ test(
     rmSync(`${program}.sig`);
     assert.match(
       (await update([two, '--key', other])).stderr,
-      /is not signed with the release key of this svc/,
+      /is not signed with the release key of this installation/,
     );
 
     const check = await update([two, '--check', '--key', key, '--json']);
@@ -181,7 +181,7 @@ test(
     assert.ok(readdirSync(join(dataDir, 'backups/before-updates')).length === 1);
     assert.match(
       (await update([two, '--key', other])).stderr,
-      /this svc accepts versions signed with ed25519:/,
+      /this installation accepts versions signed with ed25519:/,
     );
     const older = version(t, '1.5.0');
     sign(older, join(folder, 'release.key'));

@@ -207,7 +207,7 @@ test('a key in a backup can be sealed with a passphrase, and opens with no other
   );
   await assert.rejects(
     restoreBackup(join(folder, 'sealed'), to, product, { passphrase: 'another passphrase' }),
-    /does not open the key/,
+    /does not decrypt the key/,
   );
   assert.ok(!existsSync(join(to, 'svc.db')), 'nothing was put in place');
   await restoreBackup(join(folder, 'sealed'), to, product, { passphrase });

@@ -299,7 +299,7 @@ describe('a house of plugins', () => {
     assert.deepEqual(stands(), ['failed 1', 'blocked 0', 'failed 1']);
     assert.match(
       house.registry.current.outages[0]!.error().message,
-      /cellar could not start yet and will be retried/,
+      /cellar has not started yet; svc keeps trying/,
     );
 
     await house.host.retry();

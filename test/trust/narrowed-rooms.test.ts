@@ -289,7 +289,7 @@ async function everyRoute(all: Stand): Promise<void> {
       body: { path: 'notes/all.md', content: '# All' },
     });
     assert.deepEqual(
-      [houseWide.status, /write into one of your organizations/.test(houseWide.text)],
+      [houseWide.status, /add the document to one of your organizations/.test(houseWide.text)],
       [403, true],
     );
     const { body: shared } = await all.ask('POST', docs, all.house.token, {

@@ -15,22 +15,22 @@ export const command: Command = {
     token: {
       value: 'token',
       about:
-        'enrolment token issued by the manager; or set SVC_EDGE_TOKEN, which process lists do not show',
+        'enrolment token issued by the manager; or set SVC_EDGE_TOKEN, which does not appear in process lists',
     },
     pin: {
       value: 'sha256/…',
-      about: 'public key of the manager; replaces the check against certificate authorities',
+      about: "manager's public key; checked instead of the certificate chain",
     },
-    ca: { value: 'file', about: "PEM file of the authority that signed the manager's certificate" },
+    ca: { value: 'file', about: "PEM file of the CA that signed the manager's certificate" },
     proxy: {
       value: 'url',
       about:
-        'proxy for all connections to the manager; default: HTTPS_PROXY, unless NO_PROXY lists its host',
+        "proxy for all connections to the manager; default: HTTPS_PROXY, unless NO_PROXY lists the manager's host",
     },
     name: {
       value: 'name',
       about:
-        'name of the agent; the device keeps its own, which "svc device rename" changes. Default: the name of this machine',
+        'name of the agent; the device keeps its own name, which "svc device rename" changes. Default: this machine\'s host name',
     },
     'no-service': { about: 'enrol only; start the agent with your own service manager' },
   },

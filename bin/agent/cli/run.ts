@@ -8,11 +8,11 @@ export const command = {
   options: {
     'self-test': {
       about:
-        'check whether this program can run as the agent: read the folder and authenticate to the manager',
+        'check that this program can run as the agent: that it can read the folder and authenticate to the manager',
     },
   },
   about:
-    'Runs the agent of a host that "svc edge install" has enrolled. SIGTERM stops it cleanly. With --json every log line is JSON.',
+    'Runs the agent on a host that was enrolled with "svc edge install". SIGTERM stops it cleanly. With --json, every log line is JSON.',
   example: 'svc edge --data /var/lib/svc-edge',
 
   async run({ environment, json, has }: Call) {

@@ -23,7 +23,7 @@ export const command: Command = {
   operands: [],
   options: {},
   about:
-    'Shows the agent of this machine: its plugins, its tunnel and the data queued on disk. Exits with 1 when a check fails.',
+    "Shows this machine's agent: its plugins, its tunnel and the data queued on disk. Exits with 1 if a check fails.",
   example: 'svc edge status',
 
   async run(call) {

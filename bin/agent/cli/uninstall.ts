@@ -8,9 +8,9 @@ import { uninstallService, whyNoService } from '../../serve/service/systemd.ts';
 export const command: Command = {
   operands: [],
   options: {
-    purge: { about: 'also remove the data folder: the keys and the data that was not sent yet' },
+    purge: { about: 'also remove the data folder, with the keys and any data not sent yet' },
   },
-  about: 'Stops and removes the service. The manager keeps the edge until it is deleted there.',
+  about: 'Stops and removes the service. On the manager, the edge remains until it is deleted.',
   example: 'svc edge uninstall --purge',
 
   async run(call) {

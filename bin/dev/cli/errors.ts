@@ -19,6 +19,6 @@ export const errors = defineErrors('dev', {
     'invalid_argument',
     'the single binary has no compiler: run "svc plugin build" in a source checkout of svc',
   ],
-  folder_exists: ['conflict', '{folder} exists already: choose another id, or delete it first'],
+  folder_exists: ['conflict', '{folder} already exists: choose another id, or delete it first'],
   plugin_taken: ['conflict', 'the plugin {id} already has {detail}: choose another id'],
 });

@@ -14,11 +14,11 @@ export const command: Command = {
   options: {
     out: {
       value: 'file',
-      about: 'the archive to write; default: dist/<id>-<version>.tgz in the pack',
+      about: "archive to write; default: dist/<id>-<version>.tgz in the pack's folder",
     },
   },
   about:
-    'Writes one tar.gz of plain JavaScript and data with their hashes; the same source gives the same bytes. Install it with "svc market install", or publish it to a registry.',
+    'Writes a tar.gz of plain JavaScript and data with their hashes; the same source always gives the same bytes. Install it with "svc market install", or publish it to a registry.',
   example: 'svc pack build ~/packs/greeter',
 
   async run(call) {

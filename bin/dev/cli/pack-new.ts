@@ -28,7 +28,7 @@ export const command: Command = {
     dir: { value: 'dir', about: 'parent folder of the new pack; default: the current folder' },
   },
   about:
-    'Creates a pack with one route, one persona, one guide for agents, and a passing test. It must lie outside the plugins/ folder of svc.',
+    "Creates a pack with a route, a persona, a guide for agents and a passing test. It must be outside svc's plugins/ folder.",
   example: 'svc pack new greeter --dir ~/packs',
 
   async run(call, shell) {

@@ -46,20 +46,20 @@ interface Index {
 export const command: Command = {
   operands: ['<archive>', '<registry>'],
   options: {
-    url: { value: 'url', about: 'address of the archives; default: next to the index' },
-    publisher: { value: 'name', about: 'name of the publisher that users see' },
-    name: { value: 'name', about: 'name of the registry, when it is new' },
+    url: { value: 'url', about: 'base URL of the archives; default: next to the index' },
+    publisher: { value: 'name', about: 'publisher name shown to users' },
+    name: { value: 'name', about: 'name of the registry, if it is new' },
     key: {
       value: 'file',
-      about: 'private key of "svc pack sign": signs the list too, so that users notice an old one',
+      about: 'private key of "svc pack sign": also signs the list, so that users notice an outdated one',
     },
     days: {
       value: 'days',
-      about: 'days after which a signed list must be published again; default: 90',
+      about: 'number of days until a signed list must be published again; default: 90',
     },
   },
   about:
-    'Puts an archive and its signature into the folder of a registry. Any web server can serve that folder: index.json and the archives.',
+    'Adds an archive and its signature to a registry folder. The folder holds index.json and the archives, and any web server can serve it.',
   example: 'svc pack publish ~/packs/greeter/dist/greeter-0.1.0.tgz ~/registry',
 
   async run(call) {

@@ -10,12 +10,11 @@ export const command: Command = {
   options: {
     key: {
       value: 'file',
-      about:
-        'file of the private key, created when missing; default: svc-pack.key in the current folder',
+      about: 'private key file, created if missing; default: svc-pack.key in the current folder',
     },
   },
   about:
-    'Signs the sha256 of an archive with ed25519, writes <archive>.sig, and prints the public key that users add the registry with.',
+    'Signs the SHA-256 of an archive with Ed25519, writes <archive>.sig, and prints the public key that users need to add the registry.',
   example: 'svc pack sign ~/packs/greeter/dist/greeter-0.1.0.tgz --key ~/.config/svc-pack.key',
 
   async run(call) {

@@ -8,7 +8,7 @@ export const command: Command = {
   operands: ['<folder>'],
   options: {},
   about:
-    'Runs test/*.test.ts of a pack; each test starts a real svc on its own port with startTestHost of svc/testing.',
+    "Runs a pack's test/*.test.ts files; each test starts a real svc on its own port with startTestHost from svc/testing.",
   example: 'svc pack test ~/packs/greeter',
 
   async run(call) {

@@ -13,10 +13,10 @@ import { errors } from './errors.ts';
 export const command: Command = {
   operands: ['<folder>'],
   options: {
-    out: { value: 'dir', about: 'the folder to create; default: dist/<id> in the plugin' },
+    out: { value: 'dir', about: "folder to create; default: dist/<id> in the plugin's folder" },
   },
   about:
-    'Writes one file of code and the data, with the hashes of both; the same source gives the same bytes. Install a pack by copying the result into packs/ of a data folder.',
+    'Writes the code as one file, and the data, with the hashes of both; the same source always gives the same bytes. To install a pack, copy the result into packs/ in a data folder.',
   example: 'svc plugin build my-packs/greeter && cp -r my-packs/greeter/dist/greeter data/packs/',
 
   async run(call) {

@@ -8,7 +8,7 @@ export const command: Command = {
   operands: ['<folder>'],
   options: {},
   about:
-    'Checks manifest, dependencies, hashes, code, migrations, personas and skills as a start would, without running anything.',
+    'Checks the manifest, dependencies, hashes, code, migrations, personas and skills as at startup, without running anything.',
   example: 'svc plugin check plugins/welcome',
 
   async run(call) {

@@ -19,11 +19,11 @@ export const command: Command = {
     dir: {
       value: 'dir',
       about:
-        'parent folder of the new plugin; default: plugins/ of the current checkout, else the current folder; with the binary: packs/ of the data folder',
+        'parent folder of the new plugin; default: plugins/ in the current checkout, or else the current folder; with the binary: packs/ in the data folder',
     },
   },
   about:
-    'In plugins/ of svc it creates an area, elsewhere a pack that runs in its own process. Either works at once and has a passing test. The single binary creates a pack that needs no compiler.',
+    "In svc's plugins/ folder, it creates an area; elsewhere, a pack that runs in its own process. Both work right away and have a passing test. The single binary creates a pack that needs no compiler.",
   example: 'svc plugin new welcome',
 
   async run(call) {

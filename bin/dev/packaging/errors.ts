@@ -3,7 +3,7 @@ import { defineErrors } from '../../../core/sdk/index.ts';
 export const errors = defineErrors('dev', {
   no_pack_archive: [
     'invalid_argument',
-    'this is no archive of "svc pack build"; build the folder of the pack first',
+    'this archive was not made by "svc pack build"; build the pack\'s folder first',
   ],
   path_too_long: [
     'invalid_argument',
@@ -11,7 +11,7 @@ export const errors = defineErrors('dev', {
   ],
   key_type: [
     'invalid_argument',
-    '{file} holds a key of {type}: svc signs with ed25519; name a file that is not there to have one made',
+    '{file} contains a {type} key, but svc signs with ed25519; name a file that does not exist to have a key created',
   ],
   licences: ['conflict', '{problems}'],
   not_a_build: ['conflict', '{out} is not a built plugin: name an empty or new folder with --out'],

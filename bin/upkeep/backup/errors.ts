@@ -30,7 +30,7 @@ export const errors = defineErrors('backup', {
   ],
   passphrase_wrong: [
     'invalid_argument',
-    'the passphrase does not open the key of the backup: check it, or restore with "--without-key"',
+    'the passphrase does not decrypt the key in the backup: check it, or restore with "--without-key"',
   ],
   changes_too_fast: [
     'unavailable',

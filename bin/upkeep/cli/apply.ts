@@ -8,10 +8,10 @@ export const command: Command = {
   operands: ['<folder>'],
   options: {
     ...clientOptions,
-    'dry-run': { about: 'show what would change without changing anything' },
+    'dry-run': { about: 'show what would change, without changing anything' },
   },
   about:
-    'Applies the files that "svc export" writes. Things without a file are left alone: nothing is deleted. Each change is in the audit trail.',
+    'Applies files written by "svc export". Objects without a file are left alone; nothing is deleted. Each change is recorded in the audit log.',
   example: 'svc apply ./svc-config --dry-run',
 
   async run(call, shell) {

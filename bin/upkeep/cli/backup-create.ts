@@ -16,16 +16,17 @@ export const command: Command = {
   operands: ['[dir]'],
   options: {
     'with-key': {
-      about: 'include the secret key: such a backup opens every secret, so store it safely',
+      about:
+        'include the secret key: a backup with it can decrypt every secret, so store it safely',
     },
     'passphrase-file': {
-      about: 'encrypt the included key with the passphrase in this file',
+      about: 'file with a passphrase that encrypts the included key',
       value: 'file',
     },
     'without-telemetry': { about: 'leave out metrics, logs and traces' },
     in: {
       about:
-        'a folder of backups: the new one is named after the time, with the newest one there as its base',
+        'folder for backups; the new one is named after the time and uses the newest one there as its base',
       value: 'dir',
     },
     keep: {
@@ -34,12 +35,12 @@ export const command: Command = {
       value: 'n',
     },
     base: {
-      about: 'an earlier backup on the same disk: unchanged files take no extra space',
+      about: 'earlier backup on the same disk; unchanged files take no extra space',
       value: 'dir',
     },
   },
   about:
-    'Copies database, metrics, logs, traces, recordings and packs, also while svc is running. The copy is verified before the folder gets its name, so a folder with that name is a good backup. Default: backups/<time> in the data folder.',
+    'Copies the database, metrics, logs, traces, recordings and packs, even while svc is running. The copy is verified before the folder gets its final name, so a folder with that name is a good backup. Default: backups/<time> in the data folder.',
   example: 'svc backup create /mnt/backup/svc-today --with-key',
 
   async run(call) {

@@ -9,7 +9,8 @@ import { openDataFolder } from '../data-folder.ts';
 export const command: Command = {
   operands: [],
   options: {},
-  about: 'Includes those that svc makes before an upgrade. "svc backup verify" checks one of them.',
+  about:
+    'Includes the backups that svc makes before an upgrade. "svc backup verify" checks one of them.',
   example: 'svc backup list',
 
   async run(call) {

@@ -10,13 +10,14 @@ import { withProgress } from '../../product/with-progress.ts';
 export const command: Command = {
   operands: ['<dir>'],
   options: {
-    'passphrase-file': { about: 'file with the passphrase of a sealed key', value: 'file' },
+    'passphrase-file': { about: 'file with the passphrase of an encrypted key', value: 'file' },
     'without-key': {
-      about: 'keep the key of the data folder: secrets sealed with another key stay unreadable',
+      about:
+        "keep the data folder's current key; secrets encrypted with another key stay unreadable",
     },
   },
   about:
-    'Stop svc first. The backup is verified before anything is changed, and the current data is kept in a folder next to the new.',
+    'Stop svc first. The backup is verified before anything is changed, and the current data is kept in a folder next to the restored data.',
   example: 'svc backup restore /mnt/backup/svc-today --data /var/lib/svc',
 
   async run(call) {

@@ -41,14 +41,14 @@ import { currentProduct } from '../../product/product.ts';
 export const command: Command = {
   operands: [],
   options: {
-    fix: { about: 'list what svc can fix without changing anything' },
+    fix: { about: 'list what svc can fix, without changing anything' },
     yes: { about: 'with --fix: apply the fixes' },
     thorough: {
       about: 'also run checks that cost money or take minutes, such as testing the model',
     },
   },
   about:
-    'Checks this machine, the data folder, the public address and, when svc is running, its plugins, stores, edges and model; explains each finding and what to do. Changes nothing without --fix --yes.',
+    'Checks this machine, the data folder, the public address and, if svc is running, its plugins, stores, edges and model; explains each finding and what to do about it. Changes nothing without --fix --yes.',
   example: 'svc doctor --data /var/lib/svc',
 
   async run(call) {

@@ -31,7 +31,7 @@ export const command: Command = {
   operands: ['[file|url]'],
   options: {
     check: {
-      about: 'check the version and try it on a copy of the data without changing anything',
+      about: 'verify the version and try it on a copy of the data, without changing anything',
     },
     back: { about: 'go back to the previous version' },
     'with-backup': {
@@ -41,17 +41,17 @@ export const command: Command = {
     key: {
       value: 'key',
       about:
-        'public key that versions are signed with, needed the first time; kept next to the program',
+        'public key of the release signatures, needed the first time only; stored next to the program',
     },
     unsigned: { about: 'accept a version without a signature' },
-    downgrade: { about: 'accept a version that is older than this one' },
+    downgrade: { about: 'accept a version older than this one' },
     deadline: {
       value: 'seconds',
-      about: 'how long the new version may take until it is ready; default 300',
+      about: 'seconds to wait for the new version to become ready; default 300',
     },
     hold: {
       value: 'seconds',
-      about: 'how long the new version must stay up before it is final; default 15',
+      about: 'seconds the new version must stay up before the update is final; default 15',
     },
     program: { value: 'file', about: 'program to replace; default: this one' },
     rehearse: {
@@ -59,11 +59,11 @@ export const command: Command = {
     },
     settle: {
       about:
-        'roll back a version on trial that did not stay up; the systemd unit runs this before each start',
+        'roll back a trial version that did not stay up; the systemd unit runs this before each start',
     },
   },
   about:
-    'Checks the signature of the version, tries it on a copy of the data, backs up, replaces the program and restarts svc. Rolls back if the new version is not ready in time or does not stay up.',
+    "Verifies the version's signature, tries it on a copy of the data, makes a backup, replaces the program and restarts svc. Rolls back if the new version is not ready in time or does not stay up.",
   example: 'svc update https://example.org/svc-0.2.0-x64 --check',
 
   async run(call) {

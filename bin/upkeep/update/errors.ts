@@ -36,7 +36,7 @@ export const errors = defineErrors('update', {
   ],
   key_differs: [
     'forbidden',
-    'this svc accepts versions signed with {kept}: to accept those of another key, write that key to {keptIn}',
+    'this installation accepts versions signed with {kept}: to accept another key, write it to {keptIn}',
   ],
   signature_missing: [
     'forbidden',
@@ -44,7 +44,7 @@ export const errors = defineErrors('update', {
   ],
   signature_wrong: [
     'forbidden',
-    '{name} is not signed with the release key of this svc ({key}): nothing was changed',
+    '{name} is not signed with the release key of this installation ({key}): nothing was changed',
   ],
   new_problems: [
     'conflict',

@@ -16,7 +16,7 @@ export const errors = defineErrors('boot', {
   no_setting: ['not_found', 'Setting "{key}" does not exist{hint}'],
   setting_at_start: [
     'conflict',
-    '{key} is read once, at the start: set it in {places} and start svc again.',
+    '{key} is read only at startup: set it in {places} and restart svc.',
   ],
   variable_unknown: ['invalid_argument', 'Environment: {name} is not a setting of svc{hint}'],
   config_key_unknown: ['invalid_argument', '{file}: {key} is not a setting of svc{hint}'],

@@ -7,7 +7,7 @@ export const errors = defineErrors('alert', {
   ],
   mutes_everything: [
     'invalid_argument',
-    'These matchers would mute every incident; at least one must require a value.',
+    'These matchers would mute every incident; at least one must match a non-empty value.',
   ],
   too_many_silences: [
     'conflict',

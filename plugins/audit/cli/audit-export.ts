@@ -15,11 +15,11 @@ const filters = {
     value: 'name',
     about: 'filter by action, such as edge:create or edge:*',
   },
-  'resource-type': { value: 'type', about: 'filter by kind of target, such as edge' },
-  'resource-id': { value: 'id', about: 'id of the target' },
-  status: { value: 'status', about: 'success, failure or denied' },
-  from: { value: 'time', about: 'from this time on, such as 2026-11-20T18:00:00Z' },
-  to: { value: 'time', about: 'before this time' },
+  'resource-type': { value: 'type', about: 'filter by target type, such as edge' },
+  'resource-id': { value: 'id', about: 'filter by target id' },
+  status: { value: 'status', about: 'filter by outcome: success, failure or denied' },
+  from: { value: 'time', about: 'only entries from this time on, such as 2026-11-20T18:00:00Z' },
+  to: { value: 'time', about: 'only entries before this time' },
 };
 
 export const command: Command = {
@@ -27,9 +27,12 @@ export const command: Command = {
   options: {
     format: {
       value: 'jsonl|csv',
-      about: 'jsonl (one JSON document a line, the default) or csv',
+      about: 'jsonl (one JSON document per line, the default) or csv',
     },
-    out: { value: 'file', about: 'file to write instead of standard output; readable by you only' },
+    out: {
+      value: 'file',
+      about: 'write to this file instead of standard output; only you can read it',
+    },
     ...filters,
     ...clientOptions,
   },

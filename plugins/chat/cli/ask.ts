@@ -15,13 +15,13 @@ export const command: Command = {
   options: {
     agent: {
       value: 'name',
-      about: 'persona that answers; default: the best match for the question',
+      about: 'persona to ask; default: the best match for the question',
     },
-    session: { value: 'id', about: 'continue this session; an earlier answer has named it' },
+    session: { value: 'id', about: 'continue this session; every answer prints its session' },
     ...clientOptions,
   },
   about:
-    'Needs a model: "svc llm doctor" checks it. Changes that the agent proposes wait for "svc approval sign".',
+    'Needs a model; "svc llm doctor" tests it. Changes that the agent proposes wait for "svc approval sign".',
   example: "svc ask 'why is db-3 swapping?'",
 
   async run(call, shell) {

@@ -15,7 +15,7 @@ export const errors = defineErrors('chat', {
     '{askKey} is for agents only; ask {agent} by a message with "agent": "{agent}".',
   ],
   agent_not_asked: ['not_found', 'Agent {name} cannot be asked: {why}'],
-  agent_left: ['unavailable', 'The agent was interrupted; ask it again.'],
+  agent_left: ['unavailable', 'The agent was interrupted; ask again.'],
   no_findings: ['upstream_error', 'Agent {agent} found nothing: {error}'],
   failed_inside: ['internal', 'The run failed inside svc; see the log for the reason.'],
   devices_changed: ['forbidden', 'The devices that you can see have changed since; ask again.'],

@@ -8,7 +8,7 @@ export const errors = defineErrors('edge-skills', {
   ],
   journal_not_allowed: [
     'forbidden',
-    'The policy of this machine does not allow its journal: its owner can add /var/log/journal/** to "skills.paths" in policy.yaml.',
+    'The policy of this machine does not allow reading its journal: its owner can add /var/log/journal/** to "skills.paths" in policy.yaml.',
   ],
   no_journalctl: ['upstream_error', 'This machine has no journalctl.'],
   journalctl_failed: ['upstream_error', 'journalctl {detail}'],

@@ -8,16 +8,16 @@ const tellMs = 1_000;
 export const command: Command = {
   operands: [],
   options: {
-    manager: { value: 'url', about: 'address of the manager' },
+    manager: { value: 'url', about: "manager's address" },
     token: {
       value: 'token',
       about:
-        'enrolment token with as many uses as hosts; or set SVC_EDGE_TOKEN. Hosts that have their keys need none',
+        'enrolment token, valid for as many uses as there are hosts; or set SVC_EDGE_TOKEN. Not needed for hosts that already have their keys',
     },
     count: { value: 'n', about: 'number of hosts; default 10' },
     ramp: {
       value: 'seconds',
-      about: 'seconds over which the hosts connect; default: one second for each hundred hosts',
+      about: 'seconds over which to spread the connections; default: one second per hundred hosts',
     },
     seed: {
       value: 'text',
@@ -27,23 +27,23 @@ export const command: Command = {
     'fail-prob': {
       value: '0…1',
       about:
-        'chance of a fault for each interval and each answer of a host: a reset, a broken push, a slow answer; default 0',
+        'probability of a fault in each interval and each answer of a host: a reset, a broken push or a slow answer; default 0',
     },
-    interval: { value: 'seconds', about: 'seconds between metric pushes of a host; default 15' },
+    interval: { value: 'seconds', about: "seconds between a host's metric pushes; default 15" },
     metrics: {
       value: 'full|snapshot',
       about:
         'content of each push: full (about forty series, as an agent sends) or snapshot (thirteen); default full',
     },
-    'logs-per-second': { value: 'n', about: 'log lines a second of each host; default 0' },
+    'logs-per-second': { value: 'n', about: 'log lines per second for each host; default 0' },
     'requests-per-minute': {
       value: 'n',
       about:
-        'requests a minute of each application, which leave spans: eight hosts form one, and each calls the next; default 0, no applications',
+        'requests per minute to each application, which produce spans; an application is eight hosts that call one another in a chain; default 0, no applications',
     },
     past: {
       value: 'seconds',
-      about: 'history that hosts send when they connect, one sample a minute; default 0',
+      about: 'history to send on connecting, one sample per minute; default 0',
     },
     fault: {
       value: 'kind:host',
@@ -52,7 +52,7 @@ export const command: Command = {
     },
     'fault-after': {
       value: 'seconds',
-      about: 'when the fault begins, counted from the start of the host; default 0',
+      about: "time from the host's start until the fault begins; default 0",
     },
   },
   about:

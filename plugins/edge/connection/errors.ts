@@ -10,10 +10,10 @@ export const errors = defineErrors('edge', {
   event_not_stored: ['unavailable', 'Storing the event failed; send it again.'],
   conflict: [
     'forbidden',
-    'Several machines use the keys of edge {id}; choose one at the manager (resolve).',
+    'Several machines are using the keys of edge {id}; choose the one to keep on the manager ("svc edge resolve").',
   ],
   push_form: [
     'invalid_argument',
-    'A push needs the texts "to", "type" and "body", and may have an "encoding".',
+    'A push needs the strings "to", "type" and "body", and may have an "encoding".',
   ],
 });

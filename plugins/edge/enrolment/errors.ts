@@ -8,9 +8,9 @@ export const errors = defineErrors('edge', {
   expires_in: ['invalid_argument', 'expires_in must be from 1m to 30d.'],
   takes_device: [
     'forbidden',
-    'An enrolment that takes over a device needs the action device:accept.',
+    "An enrolment that replaces a device's host needs the action device:accept.",
   ],
-  one_machine: ['invalid_argument', 'A device is one machine: leave max_uses at 1.'],
+  one_machine: ['invalid_argument', 'A device is a single machine: leave max_uses at 1.'],
   no_device: ['not_found', 'There is no device {device}.'],
   no_enrolment: ['not_found', 'There is no enrolment {id}.'],
   machine_key: ['invalid_argument', 'machine_key is not a public key.'],

@@ -5,7 +5,7 @@ export const command: Command = {
   operands: ['<id>'],
   options: {
     cascade: {
-      about: 'also disable it when other plugins need it; they are blocked until it is enabled',
+      about: 'also disable it if other plugins need it; they are blocked until it is enabled again',
     },
     ...clientOptions,
   },

@@ -14,7 +14,7 @@ export const command: Command = {
   operands: ['<email|id>'],
   options: { ...generateOption, ...clientOptions },
   about:
-    "Asks for the new password twice, or reads it from standard input, and ends the user's sessions. For your own account it asks for the current password first.",
+    "Prompts for the new password twice, or reads it from standard input, and ends the user's sessions. For your own account, it first prompts for the current password.",
   example: 'svc user reset-password bob@example.org --generate',
 
   async run(call, shell) {

@@ -5,7 +5,7 @@ export const command: Command = {
   operands: ['<email|id>', '<role>'],
   options: clientOptions,
   about:
-    "Takes effect with the user's next request and ends their sessions. The last administrator cannot be changed.",
+    "Takes effect with the user's next request and ends their sessions. The role of the last administrator cannot be changed.",
   example: 'svc user set-role bob@example.org viewer',
 
   async run(call, shell) {

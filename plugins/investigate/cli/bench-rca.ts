@@ -27,7 +27,7 @@ export const command: Command = {
     seeds: {
       value: 'n',
       about:
-        'simulated faults of each of two sorts; half as many calm cases and a quarter as many with evidence withheld are added; default 100',
+        'number of simulated faults of each of two kinds; half as many calm cases and a quarter as many cases with evidence withheld are added; default 100',
     },
     from: {
       value: 'n',
@@ -35,11 +35,11 @@ export const command: Command = {
     },
     'drop-edges': {
       value: '0…1',
-      about: 'share of the topology to leave out of simulated incidents; default 0',
+      about: 'share of the topology to withhold in simulated incidents; default 0',
     },
   },
   about:
-    'Measures how often the investigator finds the known cause of incidents, next to four baseline methods on the same data: right answers among the first, three and five, false alarms, and calibration. Needs no running svc.',
+    'Measures how often the investigator finds the known cause of incidents, compared with four baseline methods on the same data: accuracy at 1, 3 and 5, false alarms, and calibration. Needs no running svc.',
   example: 'svc bench rca --format petshop ./petshop/dataset/low_traffic',
 
   async run(call) {

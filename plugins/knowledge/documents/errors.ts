@@ -25,7 +25,7 @@ export const errors = defineErrors('knowledge', {
   ],
   house_wide: [
     'forbidden',
-    'Documents without org_id are visible to everyone; write into one of your organizations, with its id as org_id.',
+    'Documents without org_id are visible to everyone; add the document to one of your organizations, with its id as org_id.',
   ],
   of_repository: [
     'conflict',

@@ -9,5 +9,5 @@ export const errors = defineErrors('knowledge', {
     'upstream_error',
     'The embedding model {model} answered {status}; check knowledge.embedding_url, _model and _key.',
   ],
-  embedding_not_json: ['upstream_error', 'The embedding model {model} did not answer with JSON.'],
+  embedding_not_json: ['upstream_error', 'The embedding model {model} did not return JSON.'],
 });

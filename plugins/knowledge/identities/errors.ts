@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('knowledge', {
   no_host_key: [
     'not_found',
-    '{name} has no key of the host {unknown}; its hosts are listed with it.',
+    '{name} has no host key for {unknown}; the identity lists the hosts that it knows.',
   ],
   identity_in_use: [
     'conflict',

@@ -5,12 +5,12 @@ export const errors = defineErrors('knowledge', {
     'conflict',
     'No embedding model is available: set knowledge.embedding_model, or search with mode=hybrid, which works without.',
   ],
-  no_index: ['unavailable', 'There is no {which} index of documents.'],
+  no_index: ['unavailable', 'There is no {which} document index.'],
   index_moved: [
     'conflict',
     'The search index is at change {seq} instead of {from}: another thread writes to it.',
   ],
-  index_changed: ['internal', 'The search index is not what was written.'],
+  index_changed: ['internal', 'The search index differs from what was written.'],
   index_damaged: [
     'unavailable',
     'The search index is damaged and is being rebuilt; search again in a moment.',

@@ -9,12 +9,12 @@ export const errors = defineErrors('knowledge', {
     'rate_limited',
     'Too many files are being processed; upload it again in a moment.',
   ],
-  upload_cancelled: ['unavailable', 'The upload was cancelled before its turn.'],
+  upload_cancelled: ['unavailable', 'The upload was cancelled before it was processed.'],
   too_many_uploads: ['rate_limited', 'Too many files are being uploaded; try again in a moment.'],
   file_too_large: ['invalid_argument', 'The file is larger than {maxFile} MiB.', 413],
   upload_fields: [
     'invalid_argument',
-    'A document may have at most 32 tags of 60 letters and a title of 200; org_id must be a number.',
+    'A document may have at most 32 tags of up to 60 characters each and a title of up to 200 characters; org_id must be a number.',
   ],
   file_field: [
     'invalid_argument',
@@ -42,7 +42,7 @@ export const errors = defineErrors('knowledge', {
   unnamed_part: ['invalid_argument', 'A part of the form does not name its field.'],
   file_name_encoding: [
     'invalid_argument',
-    'The name of the file does not have the encoding that its header says.',
+    'The file name is not in the encoding that its header declares.',
   ],
   field_encoding: ['invalid_argument', 'The field {field} is not UTF-8.'],
 });

@@ -14,9 +14,9 @@ export const errors = defineErrors('marketplace', {
     'forbidden',
     '{id} asks for permissions, or the scan rejected it: an administrator must install it.',
   ],
-  link_moved: ['conflict', '{detail}; link the folder itself again.'],
+  link_moved: ['conflict', '{detail}; link the folder again instead.'],
   not_installed: ['not_found', 'No pack "{packId}" is installed; "svc market list" lists all.'],
-  link_renamed: ['conflict', 'This is the pack {id} now, and was {onlyOf}.'],
+  link_renamed: ['conflict', 'The pack there is now {id}; it was {onlyOf}.'],
   no_version_before: ['conflict', '{packId} has no previous version to go back to.'],
   kept_changed: [
     'conflict',
@@ -24,7 +24,7 @@ export const errors = defineErrors('marketplace', {
   ],
   id_away: [
     'conflict',
-    'The data folder of svc has data of "{id}" that no pack has left: choose another id, or move plugins/{id} out of the data folder.',
+    'The data folder already has data of "{id}" that belongs to no pack: choose another id, or move plugins/{id} out of the data folder.',
   ],
   other_content: [
     'conflict',
@@ -32,11 +32,11 @@ export const errors = defineErrors('marketplace', {
   ],
   network_unlimited: [
     'conflict',
-    '{packId} opens connections by itself ("network" in its permissions), so a ceiling of hosts cannot limit it.',
+    '{packId} opens connections itself ("network" in its permissions), so a list of hosts cannot limit it.',
   ],
   not_of_pack: ['invalid_argument', '{packId} has no {strange}.'],
   still_installed: ['conflict', '{packId} is installed; uninstall it first.'],
-  nothing_left: ['not_found', 'There are no remains of a pack "{packId}".'],
+  nothing_left: ['not_found', 'No uninstalled pack "{packId}" left anything behind.'],
   no_source: [
     'conflict',
     'The pack was uploaded, so it cannot be fetched: send the archive (sha256 {sha256}) with "svc market upload" first.',

@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('marketplace', {
   path_leads_out: [
     'invalid_argument',
-    'The manifest names {path} under "{field}", which leads out of the pack.',
+    'The manifest names {path} under "{field}", which points outside the pack.',
   ],
   manifest_not_json: ['invalid_argument', '{path} is not JSON: {cause}'],
   manifest_no_object: ['invalid_argument', '{path} is not a JSON object.'],

@@ -8,7 +8,7 @@ export const errors = defineErrors('marketplace', {
   no_registry: ['not_found', 'There is no registry "{name}"; "svc market registries" lists all.'],
   registry_address: [
     'invalid_argument',
-    'A registry must be an https:// address, or the absolute path of a folder or file on the machine of svc, such as /srv/registry.',
+    'A registry must be an https:// address, or the absolute path of a folder or file on the machine that runs svc, such as /srv/registry.',
   ],
   registry_there: [
     'conflict',
@@ -55,6 +55,6 @@ export const errors = defineErrors('marketplace', {
   ],
   key_weak: [
     'invalid_argument',
-    'The key of the registry is weak: its signatures match any content; create a pair with "svc pack sign".',
+    'The registry\'s key is weak: its signatures match any content; create a key pair with "svc pack sign".',
   ],
 });

@@ -15,12 +15,12 @@ const maxSeries = 50;
 export const command: Command = {
   operands: ['<promql>'],
   options: {
-    last: { value: 'time', about: 'length of the chart, such as 15m or 7d; default: 1h' },
+    last: { value: 'time', about: 'time range of the chart, such as 15m or 7d; default: 1h' },
     all: { about: `show all series; default: the ${maxSeries} largest` },
     ...clientOptions,
   },
   about:
-    'Prints one line for each series: labels, current value and history. With --json prints the matrix.',
+    'Prints one line per series: labels, current value and history. With --json, prints the matrix.',
   example: "svc query 'sum by (instance) (rate(node_cpu_seconds_total[5m]))' --last 6h",
 
   async run(call, shell) {

@@ -24,18 +24,19 @@ export const command: Command = {
   options: {
     url: {
       value: 'url',
-      about: 'address of svc; default: that of the profile, else the svc of the data folder',
+      about:
+        "address of svc; default: the profile's address, or else the svc that uses the data folder",
     },
-    email: { value: 'email', about: 'e-mail address of the account; asked for when left out' },
+    email: { value: 'email', about: 'e-mail address of the account; prompted for if omitted' },
     profile: {
       value: 'name',
       about:
-        'name of the session, for --profile of other commands; default: the one that they use without --profile',
+        'name under which to keep the session, for the --profile option of other commands; default: the session used without --profile',
     },
     insecure: clientOptions.insecure,
   },
   about:
-    'Asks for the password, or reads it from standard input. Other commands then act as you until "svc logout".',
+    'Prompts for the password, or reads it from standard input. Other commands then act as you until "svc logout".',
   example: 'svc login --url https://svc.example.org --email ann@example.org',
 
   async run(call, shell) {

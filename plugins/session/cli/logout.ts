@@ -15,7 +15,7 @@ import {
 export const command: Command = {
   operands: [],
   options: {
-    profile: { value: 'name', about: 'the profile that "svc login --profile <name>" made' },
+    profile: { value: 'name', about: 'profile created by "svc login --profile <name>"' },
     insecure: clientOptions.insecure,
   },
   about:

@@ -29,7 +29,7 @@ export const command: Command = {
     actions: {
       value: 'a,b',
       about:
-        'allowed actions, such as read:device,edge:create; no more than yours; default: read:*, which is all reading',
+        'allowed actions, such as read:device,edge:create; you can grant only actions that you have; default: read:*, which allows reading everything',
     },
     days: {
       value: 'days',

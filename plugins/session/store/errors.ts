@@ -7,5 +7,5 @@ export const errors = defineErrors('session', {
   ],
   token_manages: ['forbidden', 'An API token cannot manage tokens or sessions; sign in for that.'],
   session_over: ['unauthorized', 'This session has ended; sign in again.'],
-  set_up_token_used: ['unauthorized', 'The setup token was used already.'],
+  set_up_token_used: ['unauthorized', 'The setup token has already been used.'],
 });

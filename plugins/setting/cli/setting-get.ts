@@ -4,7 +4,7 @@ import { findSetting, settingPath, shownValue } from './settings.ts';
 export const command: Command = {
   operands: ['<setting>'],
   options: { reveal: { about: 'show a secret; recorded in the audit log' }, ...clientOptions },
-  about: 'Prints only the value, for use in scripts.',
+  about: 'Prints the value alone, for use in scripts.',
   example: 'svc setting get log.level',
 
   async run(call, shell) {

@@ -12,7 +12,7 @@ export const command: Command = {
   operands: ['<setting>', '[value]'],
   options: clientOptions,
   about:
-    'Takes effect at once. Without a value, svc asks for it or reads it from standard input; secrets can only be set that way. Separate the items of a list with commas; write other values as JSON.',
+    'Takes effect immediately. Without a value, prompts for it or reads it from standard input; secrets can only be set that way. Separate the items of a list with commas; write other values as JSON.',
   example: 'svc setting set log.level debug',
 
   async run(call, shell) {

@@ -4,7 +4,7 @@ import { listSettings, nameOf, settingPath, shownValue } from './settings.ts';
 export const command: Command = {
   operands: ['<setting>'],
   options: clientOptions,
-  about: 'Deletes the value in the database, also one that an uninstalled plugin has left.',
+  about: 'Deletes the value from the database, even if an uninstalled plugin left it behind.',
   example: 'svc setting unset log.level',
 
   async run(call, shell) {

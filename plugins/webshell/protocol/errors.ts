@@ -41,7 +41,7 @@ export const errors = defineErrors('webshell', {
   ],
   recording_in_use: ['conflict', 'This shell is still open; end it first.'],
   no_session: ['not_found', 'There is no session {id}.'],
-  session_ended: ['conflict', 'Session {id} has ended already.'],
+  session_ended: ['conflict', 'Session {id} has already ended.'],
   ticket_of_another_place: [
     'unauthorized',
     'This ticket is for another device, or for a page of another origin.',
@@ -70,7 +70,7 @@ export const errors = defineErrors('webshell', {
   login_refused: ['unauthorized', 'The SSH server rejected this sign-in.'],
   another_key_refused: [
     'conflict',
-    'The key that was refused last is {refused}, not {fingerprint}.',
+    'The key refused most recently is {refused}, not {fingerprint}.',
   ],
   no_host_key: [
     'not_found',

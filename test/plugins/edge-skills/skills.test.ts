@@ -145,7 +145,7 @@ test('a machine tells of itself, asks around and restarts what its owner has lis
       assert.match(second!, /--until=@1700000001\.000001$/);
       await assert.rejects(run('journal', { unit: '--file=/etc/shadow' }), /unit must match/);
       policy.skills = { ...policy.skills, paths: [] };
-      await assert.rejects(run('journal'), /does not allow its journal/);
+      await assert.rejects(run('journal'), /does not allow reading its journal/);
     },
   );
 

@@ -109,7 +109,7 @@ test('a package is fetched whole, from where it may come from, and from nowhere 
       'another package',
       (_request, response) =>
         void response.writeHead(200, { etag: `"${'b'.repeat(64)}"` }).end(body),
-      /another package under this name/,
+      /a different package under this name/,
       1,
     ],
     [

@@ -170,7 +170,7 @@ test('through a real proxy, and below a path of a real nginx, an agent enrols, k
       /^The proxy 127\.0\.0\.1:\d+ (closed the connection|refuses)/,
     );
     assert.match(await push('http://127.0.0.1:1'), /ECONNREFUSED/);
-    assert.match(await push('socks5://10.0.0.1'), /^The address of the proxy is invalid/);
+    assert.match(await push('socks5://10.0.0.1'), /^The proxy address is invalid/);
     const url = belowManager(manager, '/internal/tunnel').href;
     await assert.rejects(
       dial({ url, pin, proxy: proxy.url.replace('s3cret', 'wrong') }),

@@ -152,7 +152,7 @@ test('a pack that opens connections by itself is said to be out of reach of a ce
     });
   assert.match(
     (await ceiling('api.example')).body.message,
-    /dialer opens connections by itself .* a ceiling of hosts cannot limit it/,
+    /dialer opens connections itself .* a list of hosts cannot limit it/,
   );
   assert.equal((await ceiling()).status, 200);
 });

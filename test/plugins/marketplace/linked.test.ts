@@ -108,7 +108,7 @@ test('a linked folder that the scan does not let pass stops where an install doe
     'skills/third/SKILL.md': skillText('third'),
   });
   await until('another pack does not come in by it', async () =>
-    /This is the pack other now, and was notes/.test(await errorOf(house, 'notes')),
+    /The pack there is now other; it was notes/.test(await errorOf(house, 'notes')),
   );
   assert.equal((await ask(house, 'GET', '/installed/other')).status, 404);
 });
@@ -190,6 +190,6 @@ test('folders of the machine are read without links, hard links to elsewhere, th
   assert.match(await look({ folder: join(root, 'deep') }), /^400 .*folders deep/);
   assert.match(
     await look({ folder: '/no/such/folder' }),
-    /^400 "\/no\/such\/folder" is not a folder on the machine of svc/,
+    /^400 "\/no\/such\/folder" is not a folder on the machine that runs svc/,
   );
 });

@@ -180,7 +180,7 @@ test('what is only read at the start is neither stored nor revealed, whoever dec
     [refused.status, refused.body.message],
     [
       409,
-      'torch.pin is read once, at the start: set it in SVC_TORCH_PIN or svc.yaml and start svc again.',
+      'torch.pin is read only at startup: set it in SVC_TORCH_PIN or svc.yaml and restart svc.',
     ],
   );
 });

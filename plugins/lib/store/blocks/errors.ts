@@ -12,6 +12,6 @@ export const errors = defineErrors('store', {
   compressed_damaged: ['internal', 'Compressed data is damaged.'],
   unknown_codec: [
     'unavailable',
-    'This data is compressed with codec {codec}, which this svc does not know: upgrade svc.',
+    'This data is compressed with codec {codec}, which this version of svc does not know: upgrade svc.',
   ],
 });

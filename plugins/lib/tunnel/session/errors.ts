@@ -5,7 +5,7 @@ export const errors = defineErrors('tunnel', {
   no_method: ['not_found', 'There is no method {name} here.'],
   no_idempotency_key: ['invalid_argument', '{name} is a command; it needs an idempotency key.'],
   cancelled: ['unavailable', 'The caller cancelled the call.'],
-  deadline: ['unavailable', 'The deadline of the call has passed.'],
+  deadline: ['unavailable', "The call's deadline has passed."],
   journal_not_written: [
     'unavailable',
     "The command journal cannot be written, so no command is run; free some space on the agent's host.",

@@ -10,7 +10,7 @@ export const errors = defineErrors('traces', {
   ],
   encoding: [
     'invalid_argument',
-    'Traces are accepted plain or with gzip, not with {encoding}.',
+    'Traces are accepted uncompressed or with gzip, not with {encoding}.',
     415,
   ],
   wire_type: ['invalid_argument', 'Protobuf: a field has wire type {wire} where 2 was expected.'],
