@@ -51,7 +51,8 @@ export const command: Command = {
     name: { value: 'name', about: 'name of the registry, if it is new' },
     key: {
       value: 'file',
-      about: 'private key of "svc pack sign": also signs the list, so that users notice an outdated one',
+      about:
+        'private key of "svc pack sign": also signs the list, so that users notice an outdated one',
     },
     days: {
       value: 'days',
