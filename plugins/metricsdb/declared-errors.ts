@@ -3,6 +3,7 @@ import { queryErrors } from 'svc/query';
 import { storeErrors } from 'svc/store';
 
 import { errors as drivers } from './drivers/errors.ts';
+import { errors as drop } from './drop/errors.ts';
 import { errors } from './errors.ts';
 import { errors as forward } from './forward/errors.ts';
 import { errors as service } from './service/errors.ts';
@@ -15,6 +16,7 @@ import { errors as intake } from './store/intake/errors.ts';
 export const declaredErrors = [
   errors,
   drivers,
+  drop,
   forward,
   service,
   store,

@@ -11,6 +11,7 @@ import {
 } from 'svc/contracts/metricsdb';
 import { type ForeignPrograms, Programs } from 'svc/contracts/programs';
 import { LaunchSources } from 'svc/contracts/setting';
+import { JobSources } from 'svc/jobs';
 import { askingOf, DeviceScopes, seenBy } from 'svc/query';
 import {
   Authenticator,
@@ -34,6 +35,9 @@ import { configured } from './drivers/remote-client.ts';
 import { RemoteDriver, type RemoteParts } from './drivers/remote.ts';
 import { LaunchedFile, type Launched, MetricsSettings, watchedKeys } from './drivers/settings.ts';
 import { type Supply, Switchboard } from './drivers/switchboard.ts';
+import { DropJobs } from './drop/drop-jobs.ts';
+import { Dropping } from './drop/dropping.ts';
+import { dropRoutes } from './drop-routes.ts';
 import { authProbe, metricsdbRoutes } from './metricsdb-routes.ts';
 import { prometheusRoutes } from './prometheus-routes.ts';
 import { selfMetrics } from './self-metrics.ts';
@@ -81,7 +85,10 @@ export default definePlugin({
       write: (rows) => driver().write(rows),
       end: (matchers, time) => driver().end(matchers, time),
     }));
+    const dropping = new Dropping({ thread, driver, clock, scope });
+    ctx.extend.contribute(JobSources, 'drops', new DropJobs(dropping));
     ctx.http.routes([
+      ...dropRoutes(dropping),
       ...metricsdbRoutes(board, asking),
       ...prometheusRoutes(driver, asking),
       ...alertingRoutes({

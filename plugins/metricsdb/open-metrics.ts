@@ -5,6 +5,7 @@ import { type ThreadService, type ThreadSetup, transferred } from 'svc/thread';
 
 import { Forwarder } from './forward/forwarder.ts';
 import { answer, format } from './prometheus/endpoints.ts';
+import { countDropped, selectionAsked } from './prometheus/deletion.ts';
 import { enforced } from './prometheus/series-selector.ts';
 import { batchAnswers, checkQuery, serviceAnswer } from './service/answers.ts';
 import { Scratches } from './service/scratches.ts';
@@ -12,6 +13,7 @@ import { StoreLifecycle } from './store/lifecycle.ts';
 import type {
   Asked,
   BatchQuestion,
+  DropAsked,
   EndInput,
   PushInput,
   ServiceQuestion,
@@ -77,6 +79,13 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
         };
       },
       cardinality: (limit: number) => store.use((open) => open.cardinality(limit)),
+      dropCount: (asked: DropAsked, { signal }: Signal) =>
+        countDropped({ store, runner }, asked, signal),
+      drop: ({ asked, asker }: { readonly asked: DropAsked; readonly asker: string }) => {
+        const selection = selectionAsked(asked);
+        return store.use((open) => open.drop(selection, asker));
+      },
+      drops: () => (store.isWanted ? store.use((open) => open.drops()) : []),
       care: (request: CareRequest) => store.use((open) => open.care(request)),
       ...forwarder.methods(),
       ...scratches.methods(),

@@ -54,6 +54,9 @@ export const common = {
   errors: ['upstream_error'],
 } as const;
 
+/** What a route that reads a form besides its query adds. */
+export const formRead = { consumes: [form], maxBodyBytes: formBytes } as const;
+
 interface Question {
   readonly path: string;
   readonly endpoint: Endpoint;
@@ -140,8 +143,7 @@ function questionRoutes(
     ...shared,
     method: 'POST',
     summary: `Prometheus API: ${summary}; parameters as a form`,
-    consumes: [form],
-    maxBodyBytes: formBytes,
+    ...formRead,
     audited: false,
     status: 200,
     handle: async ({ query, body, principal, signal }) =>

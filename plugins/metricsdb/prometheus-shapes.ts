@@ -133,6 +133,8 @@ export const statusShapes: Readonly<Record<StatusPage, TSchema>> = {
   ),
 };
 
+export const deletionQuery = protocolQuery({ ...match, ...window });
+
 export const tsdbQuery = protocolQuery({
   limit: protocolParameter('maximum number of entries of each list, up to 10000', '10'),
 });

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { budget } from 'svc/query';
 
 import { range, type SeriesSource } from '../../plugins/metricsdb/promql/index.ts';
-import { type MetricsStore, openMetricsStore } from '../../plugins/metricsdb/store/store.ts';
+import { openMetricsStore } from '../../plugins/metricsdb/store/open-store.ts';
+import { type MetricsStore } from '../../plugins/metricsdb/store/store.ts';
 import type { Outcome, Row } from '../exercise.ts';
 
 const dayMs = 24 * 3_600_000;

@@ -4,7 +4,7 @@ import type { CareRequest, StoreReport } from 'svc/store';
 import { openLogStore } from '../../plugins/logs/store/store.ts';
 import { lines } from '../../plugins/logs/logql/index.ts';
 import { range } from '../../plugins/metricsdb/promql/index.ts';
-import { openMetricsStore } from '../../plugins/metricsdb/store/store.ts';
+import { openMetricsStore } from '../../plugins/metricsdb/store/open-store.ts';
 import { openTraces } from '../../plugins/traces/open-traces.ts';
 import { silent } from '../plugins/metricsdb/store/house.ts';
 import { bodyOf, type Sent } from '../plugins/traces/bodies.ts';

@@ -1,6 +1,7 @@
 import { budget, matcher } from 'svc/query';
 
-import { openMetricsStore, type MetricsStore } from '../../plugins/metricsdb/store/store.ts';
+import { openMetricsStore } from '../../plugins/metricsdb/store/open-store.ts';
+import { type MetricsStore } from '../../plugins/metricsdb/store/store.ts';
 
 /**
  * Start time of the drill; each batch is a step later, so that some hundred batches fill several

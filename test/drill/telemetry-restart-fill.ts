@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ProtoWriter, snappyEncode } from 'svc/store';
 
 import { openLogStore } from '../../plugins/logs/store/store.ts';
-import { openMetricsStore } from '../../plugins/metricsdb/store/store.ts';
+import { openMetricsStore } from '../../plugins/metricsdb/store/open-store.ts';
 import { openTracesStore } from '../../plugins/traces/store/store.ts';
 import { bodyOf } from '../plugins/traces/bodies.ts';
 import { lineMaker } from '../plugins/logs/lines.ts';

@@ -47,8 +47,6 @@ type Work = (
 /** Reads what was asked, at once, and gives the work that answers it. */
 type Reader = (asked: Parameters, parts: AnswerParts, origin: Asked) => Work;
 
-const farthestMs = 8.64e15;
-
 const readers: Readonly<Record<Endpoint, Reader>> = {
   query(asked, { now }) {
     const { query, time } = readInstant(asked, now());
@@ -66,7 +64,7 @@ const readers: Readonly<Record<Endpoint, Reader>> = {
   },
 
   series(asked, _parts, { enforce }) {
-    const window = readWindow(asked);
+    const window = asked.window();
     const selectors = asked.all('match[]');
     if (selectors.length === 0) {
       throw queryError('bad_data', 'no match[] parameter provided');
@@ -83,14 +81,14 @@ const readers: Readonly<Record<Endpoint, Reader>> = {
   },
 
   labels(asked, _parts, { enforce }) {
-    const window = readWindow(asked);
+    const window = asked.window();
     const sets = matcherSets(asked.all('match[]'), enforced(enforce));
     return async (store, page) => names(page, await store.labels(sets, window, page.budget));
   },
 
   values(asked, _parts, { label = '', enforce }) {
     const name = labelName(label);
-    const window = readWindow(asked);
+    const window = asked.window();
     const sets = matcherSets(asked.all('match[]'), enforced(enforce));
     return async (store, page) =>
       names(page, await store.labelValues(name, sets, window, page.budget));
@@ -175,15 +173,3 @@ export function format(asked: Asked): string {
 
 const names = (page: Page, list: readonly string[]): Answer =>
   envelope(page, (json) => each(page, json, list, (name) => json.string(name)));
-
-function readWindow(asked: Parameters): { mint: number; maxt: number } {
-  const mint = asked.timeOr('start', -farthestMs);
-  const maxt = asked.timeOr('end', farthestMs);
-  if (maxt < mint) {
-    throw queryError(
-      'bad_data',
-      'invalid parameter "end": end timestamp must not be before start time',
-    );
-  }
-  return { mint, maxt };
-}

@@ -4,6 +4,7 @@ import { parseDuration, parseFloatGo, queryError } from 'svc/query';
 import type { Asked, Pairs } from '../thread/contract.ts';
 
 const maxParameters = 1_000;
+const farthestMs = 8.64e15;
 /** Times that clients send to mean "unlimited". */
 const farthest: Readonly<Record<string, number>> = {
   '-292273086-05-16T16:47:06Z': -8.64e15,
@@ -23,7 +24,7 @@ export class Parameters {
     this.#pairs = pairs;
   }
 
-  static of({ pairs, form }: Asked): Parameters {
+  static of({ pairs, form }: Pick<Asked, 'pairs' | 'form'>): Parameters {
     const sent =
       form === undefined || form.length === 0
         ? []
@@ -66,6 +67,15 @@ export class Parameters {
             name,
             `Invalid time value for '${name}': cannot parse ${JSON.stringify(text)} to a valid timestamp`,
           ));
+  }
+
+  /** From `start` to `end`; all times without them. */
+  window(): { mint: number; maxt: number } {
+    const mint = this.timeOr('start', -farthestMs);
+    const maxt = this.timeOr('end', farthestMs);
+    return maxt < mint
+      ? refuse('end', 'end timestamp must not be before start time')
+      : { mint, maxt };
   }
 
   /** Seconds, or a duration such as 5m; in milliseconds. */

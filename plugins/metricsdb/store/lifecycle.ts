@@ -1,7 +1,8 @@
 import type { Logger } from 'svc/sdk';
 
 import { errors } from './errors.ts';
-import { type MetricsStore, openMetricsStore } from './store.ts';
+import { openMetricsStore } from './open-store.ts';
+import { type MetricsStore } from './store.ts';
 import { type MetricsLimits } from './upkeep/limits.ts';
 
 export interface StoreLifecycleOptions {

@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-
 import type { PushAnswer, SampleRow, Stamp } from 'svc/contracts/metricsdb';
 import type { Budget, Labels, Matcher } from 'svc/query';
 import type { Logger } from 'svc/sdk';
@@ -9,9 +7,6 @@ import {
   type DiskLimits,
   diskSpace,
   type DiskSpace,
-  openCatalogue,
-  OpeningSteps,
-  openWal,
   type StoreReport,
   type Wal,
   type WalOptions,
@@ -19,13 +14,15 @@ import {
 
 import type { SeriesSource } from '../promql/vector/source.ts';
 import { rawLevel } from './blocks/block-layout.ts';
-import { blockContent } from './blocks/block-content.ts';
 import { Blocks } from './blocks/blocks.ts';
-import { catalogueSchema, floorOf, getState, setState } from './blocks/catalogue-schema.ts';
+import { getState } from './blocks/catalogue-schema.ts';
+import type { Selection } from './columns/selection.ts';
+import type { Drop } from './drop/drop-table.ts';
+import { Drops, type SpilledDrop } from './drop/drops.ts';
 import { errors } from './errors.ts';
 import type { HeadCardinality, MetricsStats } from './figures.ts';
 import { cardinality } from './head/cardinality.ts';
-import { Head } from './head/head.ts';
+import { type Head } from './head/head.ts';
 import { Intake } from './intake/intake.ts';
 import { Metadata, type MetricMetadata } from './intake/metadata.ts';
 import { type PushFormat, PushReader } from './intake/push-reader.ts';
@@ -34,8 +31,7 @@ import { Exemplars, type SeriesExemplars } from './select/exemplars.ts';
 import { labelNames, labelValues, matchingSeries, type Window } from './select/label-queries.ts';
 import { Reads } from './select/reads.ts';
 import { scan, select } from './select/select.ts';
-import { defaultLimits, type MetricsLimits } from './upkeep/limits.ts';
-import { HeadSpill, replay } from './upkeep/replay.ts';
+import { type MetricsLimits } from './upkeep/limits.ts';
 import { Upkeep, type UpkeepParts } from './upkeep/upkeep.ts';
 
 export interface MetricsStoreOptions {
@@ -65,65 +61,6 @@ const ownSender = 'svc';
 /** Intakes that wait for the next push: thousands of small ones after a rush, or a few of senders with large bodies. */
 const maxIdleBytes = 4 * 1_048_576;
 
-/**
- * Opens a store in one folder: accepted data is in the log, its newest part in the head, the rest
- * in blocks.
- */
-export async function openMetricsStore(options: MetricsStoreOptions): Promise<MetricsStore> {
-  const { folder, log } = options;
-  const limits = { ...defaultLimits, ...options.limits };
-  const steps = new OpeningSteps();
-  const catalogue = openCatalogue(join(folder, 'catalogue.db'), catalogueSchema, {
-    log,
-    content: {
-      ...blockContent,
-      rebuilt: (db) => setState(db, 'rebuilt', options.now()),
-    },
-  });
-  steps.end('catalogue');
-  try {
-    const wal = await openWal({
-      folder: join(folder, 'wal'),
-      log,
-      after: getState(catalogue.db, 'floor') ?? 0,
-      ...options.wal,
-    });
-    const floor = floorOf(catalogue.db, wal);
-    await wal.drop(floor);
-    steps.end('wal');
-    const head = new Head({
-      seed: options.seed ?? randomSeed(catalogue),
-      window: limits.outOfOrderMs,
-      maxSeries: limits.maxSeries,
-      maxLabelBytes: limits.maxLabelBytes,
-    });
-    const replayed = await replay(
-      wal,
-      head,
-      floor,
-      log,
-      new HeadSpill({ head, catalogue, limits, now: options.now, log }),
-    );
-    // The log defines series that had ended when it was cut, too.
-    head.removeIdle();
-    const since = Math.min(getState(catalogue.db, 'boundary') ?? -Infinity, head.minTime);
-    wal.damage.forEach(({ segment, what }) =>
-      catalogue.losses.add({ part: segment, cause: what, mint: since, maxt: options.now() }),
-    );
-    steps.end('replay');
-    const store = new MetricsStore(options, limits, catalogue, wal, head);
-    steps.end('blocks');
-    log.info(
-      { event: 'metricsdb.opened', series: head.index.live, ...replayed, ...steps.fields },
-      'metrics store opened',
-    );
-    return store;
-  } catch (error) {
-    catalogue.close();
-    throw error;
-  }
-}
-
 export class MetricsStore {
   readonly limits: MetricsLimits;
   readonly #now: () => number;
@@ -134,6 +71,9 @@ export class MetricsStore {
   readonly #described: Metadata;
   readonly #exemplars: Exemplars;
   readonly #reader: PushReader;
+  readonly #drops: Drops;
+  /** Pushes that come during the first step of a drop wait for this. */
+  #pause: Promise<void> | undefined;
   readonly #intakes: Intake[] = [];
   #idleBytes = 0;
   readonly #applying = new Set<Promise<void>>();
@@ -152,6 +92,9 @@ export class MetricsStore {
     this.#disk = diskSpace(folder, disk);
     const blocks = new Blocks(catalogue, { cacheBytes: limits.cacheBytes, log });
     const applied = (): Promise<unknown> => Promise.all(this.#applying);
+    this.#described = new Metadata(catalogue.db);
+    this.#exemplars = new Exemplars(catalogue.db);
+    this.#drops = new Drops({ catalogue, blocks, head, wal, exemplars: this.#exemplars, now });
     this.#parts = {
       head,
       wal,
@@ -163,11 +106,10 @@ export class MetricsStore {
       log,
       limits,
       disk: this.#disk,
+      drops: this.#drops,
       applied,
     };
     this.#upkeep = new Upkeep(this.#parts);
-    this.#described = new Metadata(catalogue.db);
-    this.#exemplars = new Exemplars(catalogue.db);
     this.#reader = new PushReader(limits.maxPushBytes);
   }
 
@@ -209,6 +151,43 @@ export class MetricsStore {
       }
     });
     return accepted;
+  }
+
+  /**
+   * Drops samples: when it resolves they no longer count against the limits; blocks follow. Pushes
+   * wait for it meanwhile.
+   */
+  async drop(selection: Selection, asker: string): Promise<Drop> {
+    const drop = await this.#upkeep.alone(async () => {
+      let go = (): void => undefined;
+      this.#pause = new Promise((resolve) => (go = resolve));
+      try {
+        await Promise.all(this.#applying);
+        return await this.#drops.begin(selection, asker);
+      } finally {
+        this.#pause = undefined;
+        go();
+      }
+    });
+    this.#upkeep.dropBlocks();
+    return drop;
+  }
+
+  /** Number of series of the head that any of the lists of matchers selects. */
+  inHead(selectors: readonly (readonly Matcher[])[]): number {
+    return new Set(selectors.flatMap((matchers) => this.#head.index.matching(matchers))).size;
+  }
+
+  /** Returns the drops of late, oldest first. */
+  drops(): readonly Drop[] {
+    return this.#drops.list();
+  }
+
+  /** Goes on with drops that the last end of the process interrupted. */
+  async resumeDrops(spilled: readonly SpilledDrop[]): Promise<void> {
+    spilled.forEach((one) => this.#drops.again(one));
+    await this.#drops.resume();
+    this.#upkeep.dropBlocks();
   }
 
   labels(
@@ -315,7 +294,7 @@ export class MetricsStore {
   }
 
   async close(): Promise<void> {
-    await this.#upkeep.settled();
+    await this.#upkeep.stop();
     await Promise.allSettled(this.#applying);
     this.#described.save();
     this.#exemplars.save();
@@ -328,6 +307,9 @@ export class MetricsStore {
     { stamp, sender }: { readonly stamp: Stamp; readonly sender?: string },
     read: (intake: Intake) => void,
   ): Promise<PushAnswer> {
+    while (this.#pause !== undefined) {
+      await this.#pause;
+    }
     this.#disk.assertWritable();
     if (this.#head.samples.chunks.bytes > this.limits.headBytes * 1.5) {
       throw errors.head_full({ retryAfterSeconds: 5 });
@@ -384,6 +366,3 @@ export class MetricsStore {
     this.#upkeep.cutWhenDue();
   }
 }
-
-const randomSeed = ({ db }: Catalogue): number =>
-  db.prepare('select abs(random() % 4294967296)').pluck().get() as number;

@@ -125,3 +125,17 @@ export interface ThreadStats {
   /** Undefined while no store is open. */
   readonly store: (MetricsStats & { readonly damage: readonly string[] }) | undefined;
 }
+
+/** Deletion as it came in: selectors and times, as parameters of Prometheus' API. */
+export interface DropAsked {
+  readonly pairs: Pairs;
+  readonly form?: Uint8Array | undefined;
+}
+
+export interface DropCount {
+  readonly series: number;
+  /** Series of the head among them. */
+  readonly inHead: number;
+  /** Some of their metrics. */
+  readonly metrics: readonly string[];
+}

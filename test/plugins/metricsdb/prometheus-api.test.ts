@@ -404,3 +404,84 @@ test('names beyond the usual letters are asked for in quotes, and exemplars link
   });
   assert.equal(parts.status, 400);
 });
+
+test('the page of the head counts series by metric, label, pair and sender, and takes a limit', async (t) => {
+  const { ingest, get } = await metricsHouse(t);
+  const now = Date.now();
+  await ingest.write(
+    ['a', 'b', 'c'].flatMap((instance) =>
+      rows({ __name__: 'up', job: 'node', instance }, [1], now),
+    ),
+  );
+  const { data } = (await get('status/tsdb', { limit: 2 })).body;
+  assert.deepEqual(
+    [data.headStats.numSeries, data.headStats.numLabelPairs, data.headStats.maxTime],
+    [3, 5, now],
+  );
+  assert.deepEqual(data.seriesCountByMetricName, [{ name: 'up', value: 3 }]);
+  assert.deepEqual(data.labelValueCountByLabelName, [
+    { name: 'instance', value: 3 },
+    { name: '__name__', value: 1 },
+  ]);
+  assert.deepEqual(data.memoryInBytesByLabelName, [
+    { name: 'job', value: 4 },
+    { name: 'instance', value: 3 },
+  ]);
+  assert.deepEqual(data.seriesCountByLabelValuePair, [
+    { name: '__name__=up', value: 3 },
+    { name: 'job=node', value: 3 },
+  ]);
+  assert.deepEqual(data.seriesCountBySender, [{ name: 'svc', value: 3 }]);
+  assert.equal(data.seriesLimits[0].max, 250_000);
+  for (const limit of ['0', 'x', '10001', '1.5']) {
+    assert.deepEqual([(await get('status/tsdb', { limit })).status, limit], [400, limit]);
+  }
+});
+
+test('series are dropped on the word of whoever asks twice, and by the API of Prometheus', async (t) => {
+  const { ingest, get, post, call, house } = await metricsHouse(t);
+  const now = Date.now();
+  const write = () =>
+    ingest.write(
+      ['a', 'b'].flatMap((instance) =>
+        ['up', 'load'].flatMap((name) => rows({ __name__: name, instance }, [1, 2], now)),
+      ),
+    );
+  const names = async () => (await get('label/__name__/values')).body.data;
+  await write();
+  const asked = { match: 'up{instance="a"}' };
+  const question = await call('/api/v1/metricsdb/drops', asked);
+  assert.equal(question.status, 409);
+  const details: { path: string; message: string }[] = question.body.details;
+  assert.deepEqual(details.slice(1), [
+    { path: '/series', message: '1, of which 1 count against the limits' },
+    { path: '/metrics/0', message: 'up' },
+  ]);
+  const confirm = details[0]!.message;
+  const other = await call('/api/v1/metricsdb/drops', { match: 'load', confirm });
+  assert.equal(other.status, 409, 'it confirms nothing else');
+  const dropped = await call('/api/v1/metricsdb/drops', { ...asked, confirm });
+  assert.deepEqual([dropped.status, dropped.body.state, dropped.body.series], [200, 'done', 1]);
+  assert.equal((await get('status/tsdb')).body.data.headStats.numSeries, 3);
+  const at = Math.floor(now / 1_000) + 1;
+  assert.equal((await get('query', { query: 'up', time: at })).body.data.result.length, 1);
+
+  const path = 'admin/tsdb/delete_series';
+  const byQuery = await house.fetch(`/prometheus/api/v1/${path}?match[]=up&match[]=nothing`, {
+    method: 'PUT',
+  });
+  assert.equal(byQuery.status, 204, await byQuery.text());
+  assert.deepEqual(await names(), ['load']);
+  assert.equal((await post(path, { 'match[]': 'load', end: (now - 500) / 1_000 })).status, 204);
+  assert.deepEqual(
+    (await get('query', { query: 'load[1m]', time: at })).body.data.result.map(
+      ({ values }: { values: unknown[] }) => values.length,
+    ),
+    [1, 1],
+  );
+  assert.equal((await post(path, { 'match[]': 'load' })).status, 204);
+  assert.deepEqual(await names(), []);
+  assert.equal((await post(path)).body.error, 'no match[] parameter provided');
+  assert.equal((await post(path, { 'match[]': '{a=""}' })).status, 400);
+  assert.equal((await write()).accepted, 8, 'they may come again');
+});

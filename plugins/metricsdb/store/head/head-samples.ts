@@ -194,6 +194,21 @@ export class HeadSamples {
     this.#refill(slot, samples.settle(), 0);
   }
 
+  /** Replaces all samples of a slot by these, settled ones; what was accepted stays accepted. */
+  replace(slot: number, samples: Samples): void {
+    this.clear(slot);
+    this.#refill(slot, samples, 0);
+  }
+
+  /** Drops all samples of a slot; the memory of its chunks is freed by the next cut. */
+  clear(slot: number): void {
+    this.late.drop(this.#lateList[slot]!);
+    this.#lateList[slot] = -1;
+    this.#chain[slot] = nowhere;
+    this.#counts[slot] = 0;
+    this.#stale[slot] = 0;
+  }
+
   /** Makes the samples from an index on all that a slot holds. */
   #refill(slot: number, samples: Samples, from: number): void {
     const last = this.#lastTimes[slot]!;

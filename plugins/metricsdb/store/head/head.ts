@@ -1,8 +1,9 @@
 import type { Stamp } from 'svc/contracts/metricsdb';
-import { type Labels, labelValue, metricName } from 'svc/query';
+import { type Labels, labelValue, type Matcher, metricName } from 'svc/query';
 
 import { widened } from '../columns/late-samples.ts';
-import type { Samples } from '../columns/samples.ts';
+import { Samples } from '../columns/samples.ts';
+import { outside, type Selection } from '../columns/selection.ts';
 import { HeadIndex } from './head-index.ts';
 import { HeadSamples, type Verdict } from './head-samples.ts';
 import { KeyTable } from './key-table.ts';
@@ -219,6 +220,28 @@ export class Head {
     );
     this.#remove(gone);
     return gone.size;
+  }
+
+  /**
+   * Drops the selected samples, and series that have none left, which stop counting at once. Returns
+   * the slots of those. No batch may be on its way, and no cut.
+   */
+  drop(selectors: readonly (readonly Matcher[])[], selection: Selection): ReadonlySet<number> {
+    const selected = new Set(selectors.flatMap((matchers) => this.index.matching(matchers)));
+    const [samples, rest] = [new Samples(), new Samples()];
+    const gone = new Set<number>();
+    for (const slot of selected) {
+      this.samples.read(slot, -Infinity, Infinity, samples.clear(), false);
+      outside(selection, samples.settle(), rest);
+      if (rest.length === 0) {
+        this.samples.clear(slot);
+        gone.add(slot);
+      } else if (rest.length < samples.length) {
+        this.samples.replace(slot, rest);
+      }
+    }
+    this.#remove(gone);
+    return gone;
   }
 
   /** Notes series that a batch began and did not store: no sample of them may ever come. */

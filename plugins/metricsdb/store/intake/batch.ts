@@ -2,7 +2,7 @@ import { widened } from '../columns/late-samples.ts';
 import { type Cursor, Scratch } from '../columns/scratch.ts';
 
 /** Kind of a log record: its first byte. */
-export const recordKinds = { batch: 1, checkpoint: 2, owner: 3 } as const;
+export const recordKinds = { batch: 1, checkpoint: 2, owner: 3, drop: 4 } as const;
 
 const whole = 0;
 const float = 1;

@@ -96,6 +96,29 @@ export class Exemplars {
     return found;
   }
 
+  /** Drops exemplars within the window of series that any list of matchers selects. */
+  drop(selectors: readonly (readonly Matcher[])[], { mint, maxt }: Window): void {
+    const selects = (series: Labels): boolean =>
+      selectors.some((matchers) =>
+        matchers.every(({ name, matches }) => matches(labelValue(series, name))),
+      );
+    this.save();
+    const erase = this.#db.prepare(
+      'delete from exemplars where series = ? and time between ? and ?',
+    );
+    for (const [key, { series, exemplars }] of this.#bySeries) {
+      if (selects(series)) {
+        const kept = exemplars.filter(({ time }) => time < mint || time > maxt);
+        this.#kept -= exemplars.length - kept.length;
+        this.#bySeries.delete(key);
+        if (kept.length > 0) {
+          this.#bySeries.set(key, { series, exemplars: kept });
+        }
+        erase.run(JSON.stringify(series), mint, maxt);
+      }
+    }
+  }
+
   save(): void {
     if (this.#unsaved.length === 0) {
       return;

@@ -4,9 +4,11 @@ import { type Catalogue, type Wal } from 'svc/store';
 
 import { Samples } from '../columns/samples.ts';
 import { Cursor, cutShort } from '../columns/scratch.ts';
+import { matchersOf, type Selection } from '../columns/selection.ts';
 import { type Head } from '../head/head.ts';
 import { nobody } from '../head/series-owners.ts';
 import { readBatch, recordKinds } from '../intake/batch.ts';
+import { readDrop } from '../intake/drop-record.ts';
 import { readOwners } from '../intake/owner-record.ts';
 import { readRawLabels } from '../intake/raw-labels.ts';
 import { spillHead } from './cut.ts';
@@ -22,7 +24,7 @@ export interface Replayed {
 
 /**
  * Restores everything in the log to an empty head. `floor`: segments below it were completed by a
- * cut.
+ * cut; `dropped` is told what was dropped when all before it had been read.
  */
 export async function replay(
   wal: Wal,
@@ -30,6 +32,7 @@ export async function replay(
   floor: number,
   log: Logger,
   spill: HeadSpill,
+  dropped: (selection: Selection) => void,
 ): Promise<Replayed> {
   const slots = new Map<number, number>();
   const samples = new Samples();
@@ -87,6 +90,12 @@ export async function replay(
           head.owners.give(slot, head.owners.number(sender));
         }
       });
+    }
+    if (kind === recordKinds.drop) {
+      const selection = readDrop(cursor);
+      const gone = head.drop(matchersOf(selection), selection);
+      slots.forEach((slot, ref) => gone.has(slot) && slots.delete(ref));
+      dropped(selection);
     }
     counts.records++;
     return spill.ifFull();

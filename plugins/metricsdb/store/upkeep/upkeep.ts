@@ -12,6 +12,7 @@ import { sliceMs } from '../blocks/block-layout.ts';
 import { getState } from '../blocks/catalogue-schema.ts';
 import { compact, compactionPlan } from '../blocks/compaction.ts';
 import { rollUp, rollupPlan, thinnedOf } from '../blocks/rollup.ts';
+import type { Drops } from '../drop/drops.ts';
 import { cutHead, type CutParts } from './cut.ts';
 import type { MetricsLimits } from './limits.ts';
 
@@ -20,6 +21,7 @@ export interface UpkeepParts extends CutParts {
   readonly disk: DiskSpace;
   readonly monotonic?: (() => number) | undefined;
   readonly log: Logger;
+  readonly drops: Drops;
 }
 
 const retryAfterMs = 30_000;
@@ -36,6 +38,8 @@ export class Upkeep {
   #boundary: number | undefined;
   #tidiedAt = -Infinity;
   #cutAt = -Infinity;
+  #isDropping = false;
+  #isStopped = false;
   /** Bytes that the last cut could not free. */
   #leftBytes = 0;
   readonly counts = { cuts: 0, failedCuts: 0, compactions: 0, rollups: 0 };
@@ -77,6 +81,7 @@ export class Upkeep {
     await this.settled();
     const { head, limits, now } = this.#parts;
     head.removeUnstored();
+    this.dropBlocks();
     const due = sliceStart(now() - limits.outOfOrderMs - sliceMs / 4);
     // Old samples come in at any time; they do not each make a block.
     if (head.minTime < due && now() - this.#tidiedAt >= sliceMs / 4) {
@@ -93,6 +98,44 @@ export class Upkeep {
     await this.settled();
     this.#rollUp();
     await this.settled();
+  }
+
+  /** Performs work while no block is written or replaced. */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#work.then(work);
+    this.#work = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    return await done;
+  }
+
+  /** Rewrites the blocks of pending drops, one after the other, so that cuts come in between. */
+  dropBlocks(): void {
+    const { drops, log } = this.#parts;
+    if (this.#isDropping || this.#isStopped || !drops.pending) {
+      return;
+    }
+    this.#isDropping = true;
+    this.#work = this.#work.then(async () => {
+      try {
+        await drops.step();
+        this.#isDropping = false;
+        this.dropBlocks();
+      } catch (error) {
+        this.#isDropping = false;
+        log.error(
+          { event: 'metricsdb.drop_failed', cause: messageOf(error) },
+          'removing dropped series from a metrics block failed; retrying in 30 s',
+        );
+      }
+    });
+  }
+
+  /** Starts no further step of a drop, which goes on when the store is next opened. */
+  stop(): Promise<void> {
+    this.#isStopped = true;
+    return this.settled();
   }
 
   /** Resolves once nothing is running. */
@@ -164,9 +207,10 @@ export class Upkeep {
   }
 
   #compact(): void {
-    const { catalogue, blocks, head, disk, now, log } = this.#parts;
+    const { catalogue, blocks, drops, head, disk, now, log } = this.#parts;
     const plan = compactionPlan(blocks.list(), head.maxTime);
-    if (plan.length === 0 || disk.refusal() !== undefined) {
+    // A merged block would be newer than a drop that has not come to its parts.
+    if (plan.length === 0 || drops.pending || disk.refusal() !== undefined) {
       return;
     }
     this.#work = this.#work.then(async () => {

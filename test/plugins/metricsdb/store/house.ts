@@ -8,8 +8,8 @@ import { budget, matcher, type Budget, type Matcher, type MatchOp } from 'svc/qu
 import { ProtoWriter, snappyEncode } from 'svc/store';
 
 import type { Series } from '../../../../plugins/metricsdb/promql/vector/source.ts';
+import { openMetricsStore } from '../../../../plugins/metricsdb/store/open-store.ts';
 import {
-  openMetricsStore,
   type MetricsStore,
   type MetricsStoreOptions,
 } from '../../../../plugins/metricsdb/store/store.ts';
