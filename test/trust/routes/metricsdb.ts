@@ -3,6 +3,9 @@ import type { Area } from '../area.ts';
 export const area: Area = {
   routes: `
     POST    /api/v1/metricsdb/launch                 admin
+    POST    /api/v1/metricsdb/drops                  admin
+    POST    /prometheus/api/v1/admin/tsdb/delete_series  admin
+    PUT     /prometheus/api/v1/admin/tsdb/delete_series  admin
     POST    /api/v1/metricsdb/query_range            any  narrowed
     GET     /api/v1/metricsdb/auth                   public
     POST    /api/v1/integrations/metricsdb/test      admin
