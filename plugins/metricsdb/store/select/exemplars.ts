@@ -106,7 +106,7 @@ export class Exemplars {
     const erase = this.#db.prepare(
       'delete from exemplars where series = ? and time between ? and ?',
     );
-    for (const [key, { series, exemplars }] of this.#bySeries) {
+    for (const [key, { series, exemplars }] of [...this.#bySeries]) {
       if (selects(series)) {
         const kept = exemplars.filter(({ time }) => time < mint || time > maxt);
         this.#kept -= exemplars.length - kept.length;

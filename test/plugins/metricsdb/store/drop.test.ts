@@ -6,7 +6,16 @@ import { test } from 'node:test';
 
 import type { Selection } from '../../../../plugins/metricsdb/store/columns/selection.ts';
 import { openMetricsStore } from '../../../../plugins/metricsdb/store/open-store.ts';
-import { hour, matchers, noon, pointsOf, silent, storeHouse, type StoreHouse } from './house.ts';
+import {
+  free,
+  hour,
+  matchers,
+  noon,
+  pointsOf,
+  silent,
+  storeHouse,
+  type StoreHouse,
+} from './house.ts';
 
 const day = 24 * hour;
 
@@ -155,4 +164,26 @@ test('pushes that come during a drop are kept', async (t) => {
   assert.ok(before['__name__=bad,host=a']!.length >= 1);
   await house.restart();
   assert.deepEqual(await pointsOf(house.store, []), before);
+});
+
+test('exemplars go with the samples that are dropped', async (t) => {
+  const house = await storeHouse(t);
+  for (const time of [noon, noon + 5_000]) {
+    house.now = time;
+    const text = `bad_total{host="a"} 1 # {trace_id="t"} 1 ${time / 1_000}\n# EOF\n`;
+    assert.equal((await house.store.push('openmetrics', Buffer.from(text))).exemplars, 1);
+  }
+  await house.store.drop({ ...all('bad_total'), maxt: noon }, 'Ada');
+  for (const _ of ['before', 'after a restart']) {
+    const [found] = await house.store.exemplars(
+      [matchers('bad_total')],
+      { mint: 0, maxt: noon + hour },
+      free(),
+    );
+    assert.deepEqual(
+      found!.exemplars.map(({ time }) => time),
+      [noon + 5_000],
+    );
+    await house.restart();
+  }
 });
