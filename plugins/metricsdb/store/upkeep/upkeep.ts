@@ -124,6 +124,7 @@ export class Upkeep {
         this.dropBlocks();
       } catch (error) {
         this.#isDropping = false;
+        endIfDamaged(error);
         log.error(
           { event: 'metricsdb.drop_failed', cause: messageOf(error) },
           'removing dropped series from a metrics block failed; retrying in 30 s',
