@@ -11,7 +11,6 @@ import {
 } from 'svc/contracts/metricsdb';
 import { type ForeignPrograms, Programs } from 'svc/contracts/programs';
 import { LaunchSources } from 'svc/contracts/setting';
-import { JobSources } from 'svc/jobs';
 import { askingOf, DeviceScopes, seenBy } from 'svc/query';
 import {
   Authenticator,
@@ -35,7 +34,6 @@ import { configured } from './drivers/remote-client.ts';
 import { RemoteDriver, type RemoteParts } from './drivers/remote.ts';
 import { LaunchedFile, type Launched, MetricsSettings, watchedKeys } from './drivers/settings.ts';
 import { type Supply, Switchboard } from './drivers/switchboard.ts';
-import { DropJobs } from './drop/drop-jobs.ts';
 import { Dropping } from './drop/dropping.ts';
 import { dropRoutes } from './drop-routes.ts';
 import { authProbe, metricsdbRoutes } from './metricsdb-routes.ts';
@@ -86,7 +84,6 @@ export default definePlugin({
       end: (matchers, time) => driver().end(matchers, time),
     }));
     const dropping = new Dropping({ thread, driver, clock, scope });
-    ctx.extend.contribute(JobSources, 'drops', new DropJobs(dropping));
     ctx.http.routes([
       ...dropRoutes(dropping),
       ...metricsdbRoutes(board, asking),

@@ -11,7 +11,6 @@ export const errors = defineErrors('metricsdb', {
   ],
   drop_continues: [
     'unavailable',
-    'The series no longer count against the limits; blocks on disk are still being rewritten, see the jobs of metricsdb.',
+    'The series no longer count against the limits; blocks on disk are still being rewritten.',
   ],
-  drop_not_cancellable: ['conflict', 'A drop cannot be cancelled: part of it is gone already.'],
 });

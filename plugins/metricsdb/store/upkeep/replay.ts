@@ -84,18 +84,9 @@ export async function replay(
       });
     }
     if (kind === recordKinds.owner) {
-      readOwners(cursor, (sender, ref) => {
-        const slot = slots.get(ref);
-        if (slot !== undefined) {
-          head.owners.give(slot, head.owners.number(sender));
-        }
-      });
-    }
-    if (kind === recordKinds.drop) {
-      const selection = readDrop(cursor);
-      const gone = head.drop(matchersOf(selection), selection);
-      slots.forEach((slot, ref) => gone.has(slot) && slots.delete(ref));
-      dropped(selection);
+      replayOwners(cursor, head, slots);
+    } else if (kind === recordKinds.drop) {
+      dropped(replayDrop(cursor, head, slots));
     }
     counts.records++;
     return spill.ifFull();
@@ -107,6 +98,23 @@ export async function replay(
     );
   }
   return counts;
+}
+
+function replayOwners(cursor: Cursor, head: Head, slots: ReadonlyMap<number, number>): void {
+  readOwners(cursor, (sender, ref) => {
+    const slot = slots.get(ref);
+    if (slot !== undefined) {
+      head.owners.give(slot, head.owners.number(sender));
+    }
+  });
+}
+
+/** Drops what earlier records held of a selection, and returns it. */
+function replayDrop(cursor: Cursor, head: Head, slots: Map<number, number>): Selection {
+  const selection = readDrop(cursor);
+  const gone = head.drop(matchersOf(selection), selection);
+  slots.forEach((slot, ref) => gone.has(slot) && slots.delete(ref));
+  return selection;
 }
 
 interface HeadSpillParts {
