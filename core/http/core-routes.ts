@@ -81,7 +81,7 @@ export function coreRoutes({ readiness, metrics }: CorePorts): readonly RouteDec
       path: '/metrics',
       access: 'host:metrics',
       quotes: ['notify'],
-      summary: 'Metrics of svc itself, in Prometheus format',
+      summary: 'Metrics about svc itself, in Prometheus format',
       produces: 'text/plain; version=0.0.4; charset=utf-8',
       handle: () => metrics(),
     }),

@@ -30,7 +30,7 @@ export const sourceRoutes = (sources: Sources): readonly RouteDeclaration[] => [
     reads: 'none',
     summary: 'Create an alert source',
     description:
-      'The url contains a secret and is shown once. Set it as a webhook of Alertmanager or a contact point of Grafana.',
+      'The url contains a secret and is shown once. Set it as an Alertmanager webhook or a Grafana contact point.',
     body: SourceDraft,
     response: SourceMade,
     errors: ['conflict'],
@@ -68,7 +68,7 @@ export const sourceRoutes = (sources: Sources): readonly RouteDeclaration[] => [
     path: `${path}/{id}/rotate`,
     access: 'alert:source',
     brief: ['id', 'url'],
-    summary: 'Rotate the URL of an alert source; the previous one is refused at once',
+    summary: 'Rotate the URL of an alert source; the previous one stops working at once',
     params: ById,
     response: SourceMade,
     status: 200,
@@ -103,7 +103,7 @@ export const hookRoutes = (intake: Intake, sources: Sources): readonly RouteDecl
     access: 'public',
     summary: 'Receive alerts; authenticated by the secret in the URL',
     description:
-      'Accepts the webhook body of Alertmanager and Grafana. A wrong URL, a wrong signature and an expired one get the same response.',
+      'Accepts webhook bodies from Alertmanager and Grafana. A wrong URL, a wrong signature and an expired signature all get the same response.',
     params: ByToken,
     wording: ({ status, message }) => ({ type: 'text/plain', body: status === 401 ? '' : message }),
     errors: ['unauthorized', 'invalid_argument', 'unavailable'],
@@ -117,7 +117,7 @@ export const hookRoutes = (intake: Intake, sources: Sources): readonly RouteDecl
     reads: 'none',
     summary: 'Receive alerts; authenticated by an API token',
     description:
-      'For senders whose URL is not secret: an API token with alert:tell, as a bearer token or as the password of Basic auth.',
+      'For senders whose URL is not secret: requires an API token with alert:tell, as a bearer token or as the Basic auth password.',
     params: ByKey,
     errors: ['not_found', 'invalid_argument', 'unavailable'],
     handle: async ({ params, body }) =>

@@ -49,7 +49,7 @@ function docRoutes(catalogue: DeclaredCatalogue, build: Build): readonly RouteDe
       path: '/api/v1/client.ts',
       access: 'any',
       devices: 'none',
-      summary: 'Get this API as a TypeScript client without dependencies',
+      summary: 'Get a TypeScript client for this API, without dependencies',
       produces: 'text/plain; charset=utf-8',
       handle: () => typescriptClient(document()),
     }),
@@ -57,7 +57,7 @@ function docRoutes(catalogue: DeclaredCatalogue, build: Build): readonly RouteDe
       method: 'GET',
       path: '/api/docs',
       access: 'public',
-      summary: 'Show this API as a page',
+      summary: 'Show this API as a web page',
       produces: 'text/html; charset=utf-8',
       handle(call) {
         call.setHeader('content-security-policy', docsPolicy);

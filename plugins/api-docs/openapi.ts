@@ -283,11 +283,11 @@ function success(route: DescribedRoute, named: Named): Record<string, object> {
   const others = errors.filter((other) => typeof other === 'number').filter((other) => other < 400);
   const unchanged =
     kind === 'json' && route.method !== 'POST' && route.method !== 'DELETE'
-      ? { 304: { description: 'Not modified since its ETag' } }
+      ? { 304: { description: 'Not modified: the ETag still matches' } }
       : {};
   const empty =
     kind === 'bytes' && route.method === 'POST'
-      ? { 204: { description: 'Done, without a body' } }
+      ? { 204: { description: 'Done; the response has no body' } }
       : {};
   return {
     ...empty,
@@ -363,7 +363,7 @@ const errorShape: Schema = {
   required: ['error', 'message'],
   properties: {
     error: { type: 'string', enum: Object.keys(errorStatus) },
-    message: { type: 'string', description: 'Says what is wrong and what to do' },
+    message: { type: 'string', description: 'What is wrong and what to do about it' },
     request_id: { type: 'string' },
     details: {
       type: 'array',

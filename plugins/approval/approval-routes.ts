@@ -36,7 +36,7 @@ const Item = Type.Object({
   id: Type.String(),
   visible: Type.Boolean({
     description:
-      'Whether the caller may read the change: the requester, signers, and holders of approval:read. For others, only state and times are filled.',
+      'Whether the caller may read the change, as its requester, a signer or a holder of approval:read. For others, only the state and times are filled in.',
   }),
   status: Status,
   tool: Type.String(),
@@ -48,10 +48,10 @@ const Item = Type.Object({
   args_sha256: Type.String({
     pattern: '^([0-9a-f]{64})?$',
     examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
-    description: 'Hash of tool, arguments and target, which is what gets signed',
+    description: 'Hash of the tool, arguments and target; this hash is what gets signed',
   }),
   rendered: Type.String({
-    description: 'What will run and where, exactly as it will run',
+    description: 'Exactly what will run, and where',
   }),
   target: Type.Object({
     kind: Type.Enum(['manager', 'device']),
@@ -171,7 +171,7 @@ const decidingRoutes = (decisions: Decisions, detailOf: DetailOf): readonly Rout
     path: `${path}/{id}/approve`,
     summary: 'Sign a change',
     description:
-      'A mutating change takes one signature, of the requester or of a holder of approval:sign. A dangerous one takes two different people, each with approval:sign.',
+      'A mutating change needs one signature, from the requester or a holder of approval:sign. A dangerous one needs signatures from two different people, each with approval:sign.',
     body: Approve,
     async handle({ params, body: { args_sha256, comment = '' }, principal, ip, note }) {
       const row = await decisions.approve(params.id, { principal, ip, args_sha256, comment });

@@ -33,7 +33,7 @@ export function auditRoutes({
       ...read,
       path: '/api/v1/admin/audit-logs',
       action: 'audit:read',
-      summary: 'List entries of the audit log, newest first',
+      summary: 'List audit log entries, newest first',
       query: Filters,
       items: AuditLog,
       async handle({ query, page }) {
@@ -52,9 +52,9 @@ export function auditRoutes({
       method: 'GET',
       path: '/api/v1/admin/audit-logs/export',
       action: 'audit:export',
-      summary: 'Export entries of the audit log, oldest first',
+      summary: 'Export audit log entries, oldest first',
       description:
-        'One JSON document per line, or CSV for spreadsheets, where cells that look like a formula begin with an apostrophe.',
+        'One JSON document per line, or CSV for spreadsheets, in which cells that look like formulas are prefixed with an apostrophe.',
       query: ExportQuery,
       produces: 'application/octet-stream',
       async handle(call) {

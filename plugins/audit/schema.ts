@@ -10,12 +10,12 @@ const Status = Type.Union([
 ]);
 
 export const AuditLog = Type.Object({
-  id: Type.Integer({ description: 'Number in the chain, without gaps' }),
+  id: Type.Integer({ description: 'Sequence number in the chain, without gaps' }),
   occurred_at: Timestamp,
   actor: Type.Object({
     type: Type.String({ description: 'user, token, edge, operator, plugin, system or anonymous' }),
     id: Type.String(),
-    email: orNull(Type.String({ description: 'Name at that time' })),
+    email: orNull(Type.String({ description: 'E-mail address at that time' })),
     role: Type.String(),
     name: orNull(Type.String()),
   }),
@@ -25,8 +25,8 @@ export const AuditLog = Type.Object({
   resource_type: Type.String(),
   resource_id: orNull(Type.String()),
   status: Status,
-  http_status: Type.Integer({ description: '0 when there was no request' }),
-  error: orNull(Type.String({ description: 'Error message that the caller got' })),
+  http_status: Type.Integer({ description: '0 if there was no request' }),
+  error: orNull(Type.String({ description: 'Error message returned to the caller' })),
   request_id: Type.String(),
   changes: orNull(
     Type.Object(
@@ -36,7 +36,7 @@ export const AuditLog = Type.Object({
   ),
   prev_hash: Type.String({ description: 'Hash of the previous entry' }),
   hash: Type.String({
-    description: 'HMAC-SHA256 over the previous hash, the number and the record',
+    description: 'HMAC-SHA256 over the previous hash, the sequence number and the record',
   }),
 });
 
@@ -54,7 +54,7 @@ const filters = {
       examples: ['alert:*'],
       minLength: 1,
       maxLength: 100,
-      description: 'Such as edge:create; a trailing * matches any rest: edge:*',
+      description: 'Such as edge:create; a trailing * matches any ending: edge:*',
     }),
   ),
   without: Type.Optional(
@@ -68,8 +68,12 @@ const filters = {
   resource_type: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   resource_id: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
   status: Type.Optional(Status),
-  from: Type.Optional(Type.String({ format: 'date-time', description: 'From this time on' })),
-  to: Type.Optional(Type.String({ format: 'date-time', description: 'Before this time' })),
+  from: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only entries at or after this time' }),
+  ),
+  to: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only entries before this time' }),
+  ),
 };
 
 export const Filters = Type.Object(filters);
@@ -93,7 +97,9 @@ export const SinkState = Type.Object({
 export const Verdict = Type.Object({
   ok: Type.Boolean(),
   rows: Type.Integer({ description: 'Number of unaltered entries' }),
-  first_bad_seq: Type.Optional(Type.Integer({ description: 'The first altered entry' })),
+  first_bad_seq: Type.Optional(
+    Type.Integer({ description: 'Sequence number of the first altered entry' }),
+  ),
   reason: Type.Optional(Type.String()),
   checkpoints: Type.Integer({ description: 'Number of signed checkpoints that were verified' }),
   anchors: Type.Integer({ description: 'Number of signed anchors that replace archived entries' }),

@@ -32,7 +32,7 @@ export const changeSkills = (store: Store, clock: Clock): readonly ToolSkill[] =
     key: 'changes_list',
     name: 'What changed',
     description:
-      'Changes that people and agents made through svc within a window, newest first: what, of which resource, by whom, and when.',
+      'Changes that people and agents made through svc within a time window, newest first: what was changed, on which resource, by whom, and when.',
     params: Changes,
     run: (params, run) => changes(params, run, store, clock),
   }),

@@ -34,14 +34,14 @@ const ChangeQuery = Type.Object({
       pattern: kindList,
       examples: ['deploy,upgrade'],
       maxLength: 200,
-      description: 'One or several, such as deploy,upgrade',
+      description: 'One or more, such as deploy,upgrade',
     }),
   ),
   device_id: Type.Optional(Type.Integer({ minimum: 1 })),
   service: Type.Optional(Type.String({ maxLength: 200 })),
   from: Type.Optional(Instant),
   to: Type.Optional(Instant),
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the summary' })),
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Text to look for in the summary' })),
 });
 
 /** Kinds that may be posted; svc detects the others itself. */
@@ -65,7 +65,7 @@ const NewChange = Type.Object({
   ),
   service: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   device_id: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'An edge can post for its own device only' }),
+    Type.Integer({ minimum: 1, description: 'An edge can post only for its own device' }),
   ),
   version: Type.Optional(Type.String({ maxLength: 200 })),
   link: Type.Optional(

@@ -36,7 +36,7 @@ export function followFleet(
         at: clock.now(),
         kind: 'upgrade',
         source: 'edge',
-        summary: `upgrade of the agent ${name} ${ended}`,
+        summary: `upgrade of agent ${name} ${ended}`,
       });
     }
   });
@@ -55,7 +55,7 @@ export function followFleet(
         at,
         kind: 'restart',
         source: 'edge',
-        summary: `plugin ${plugin} of the agent ${name} crashed${cause}`,
+        summary: `plugin ${plugin} on agent ${name} crashed${cause}`,
       });
     }
   });

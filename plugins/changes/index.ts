@@ -92,7 +92,9 @@ const feedSkill = (feed: Feed, clock: Clock, sees: SeenBy): ToolSkill =>
       kinds: Type.Optional(Type.Array(Type.Enum([...changeKinds]), { maxItems: 12 })),
       device_id: Type.Optional(Type.Integer({ minimum: 1 })),
       service: Type.Optional(Type.String({ maxLength: 200 })),
-      q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the summary.' })),
+      q: Type.Optional(
+        Type.String({ maxLength: 200, description: 'Text to look for in the summary.' }),
+      ),
       last: Type.Optional(Type.Unsafe<string>(askedWindow.last)),
       until: Type.Optional(Type.Unsafe<string>(askedWindow.until)),
       limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),

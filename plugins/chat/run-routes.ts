@@ -55,7 +55,7 @@ const sendRoutes = ({ runs, models, personas }: RunRoutesPorts): readonly RouteD
       devices: 'narrowed',
       summary: 'Send a message and wait for the whole reply',
       description:
-        'With finish_reason approval, the reply waits for people: follow the run to get it. A persona that works in the background returns at once.',
+        "If finish_reason is approval, the reply is waiting for a person's decision: follow the run to get it. A persona that works in the background returns at once.",
       params: BySession,
       body: Ask,
       response: Reply,
@@ -87,7 +87,7 @@ const sendRoutes = ({ runs, models, personas }: RunRoutesPorts): readonly RouteD
       devices: 'narrowed',
       summary: 'Send a message and stream the reply',
       description:
-        'Events are UI message stream chunks, each with an event name and an id (`<run>.<seq>`). The run continues when a client disconnects; resume with GET and Last-Event-ID.',
+        'Events are UI message stream chunks, each with an event name and an id (`<run>.<seq>`). The run continues if the client disconnects; resume with GET and Last-Event-ID.',
       params: BySession,
       body: Ask,
       headers: protocol,
@@ -146,7 +146,7 @@ const followRoutes = ({ runs, store, sessions }: RunRoutesPorts): readonly Route
     path: `${path}/{id}/runs/{run_id}`,
     access: 'any',
     devices: 'narrowed',
-    summary: 'Get the result of a run so far',
+    summary: "Get a run's result so far",
     params: ByRun,
     response: Reply,
     errors: ['not_found'],

@@ -16,7 +16,9 @@ export const ByRun = Type.Object({ id: Uuid, run_id: Uuid });
 
 export const SessionQuery = Type.Object({
   tag: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
-  q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the title' })),
+  q: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'Text to look for in the title' }),
+  ),
   all: Type.Optional(Type.Boolean({ description: 'For administrators: sessions of all users' })),
 });
 
@@ -100,7 +102,7 @@ export const Reply = Type.Object({
   run_id: Type.String(),
   finish_reason: Type.String({
     description:
-      'stop, length, error, budget, cancelled; approval: waiting for people; background: still running',
+      "stop, length, error, budget, cancelled; approval: waiting for a person's decision; background: still running",
   }),
   approvals: Type.Array(Type.String()),
 });

@@ -19,7 +19,8 @@ const Nav = Type.Object({
 });
 const Extras = Type.Object({
   rooms: Type.Array(Type.String(), {
-    description: 'plugins that serve routes now; what belongs to others is left out of the page',
+    description:
+      'Plugins that currently serve routes; the console hides whatever belongs to other plugins',
   }),
   pages: Type.Array(
     Type.Object({
@@ -27,7 +28,7 @@ const Extras = Type.Object({
       path: Type.String(),
       nav: Nav,
       plugin: Type.String(),
-      script: Type.String({ description: 'a module that exports mount(element, console)' }),
+      script: Type.String({ description: 'Module that exports mount(element, console)' }),
       style: Type.Optional(Type.String()),
     }),
   ),
@@ -42,7 +43,7 @@ const Extras = Type.Object({
     }),
   ),
   languages: Type.Array(Type.Object({ tag: Type.String(), title: Type.String() }), {
-    description: 'that the page can speak besides English',
+    description: 'Languages available in the console besides English',
   }),
 });
 
@@ -78,9 +79,9 @@ export const liveRoutes = (
     path: '/api/v1/console/live',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Which kinds of things have changed, as it happens',
+    summary: 'Stream which kinds of objects have changed, as changes happen',
     description:
-      'Begins with one event `hello`. A client that receives it again has missed events: it fetches all that it shows again.',
+      'Starts with a `hello` event. A client that receives `hello` again has missed events and should refetch everything it shows.',
     handle: ({ principal, signal }) => changes.follow(principal, signal),
   }),
   route({
@@ -88,7 +89,7 @@ export const liveRoutes = (
     path: '/api/v1/console/extras',
     access: 'any',
     devices: 'none',
-    summary: 'Pages, cards and languages that other plugins add to the console',
+    summary: 'Get the pages, cards and languages that other plugins add to the console',
     response: Extras,
     handle: ({ principal }) => ({
       rooms: roomsFor(principal, catalogue),

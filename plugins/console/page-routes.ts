@@ -72,7 +72,7 @@ export const pageRoutes = (
     method: 'GET',
     path: '/ui/assets/{file}',
     access: 'public',
-    summary: 'Console asset by content hash',
+    summary: 'Get a console asset by content hash',
     produces: 'application/octet-stream',
     errors: ['not_found'],
     handle: (call) => sent(call, assets),
@@ -92,7 +92,7 @@ export const pageRoutes = (
     method: 'GET',
     path: '/api/v1/console/start',
     access: 'public',
-    summary: 'Sign-in options, for visitors without a session',
+    summary: 'Get the sign-in options, for visitors without a session',
     response: Type.Object({
       setup: Type.Boolean({
         description: 'true until the first administrator is created with the setup link',
@@ -105,7 +105,7 @@ export const pageRoutes = (
     method: 'GET',
     path: '/api/v1/console/languages/{tag}',
     access: 'public',
-    summary: 'Console texts in another language',
+    summary: 'Get the console texts in another language',
     params: Type.Object({ tag: Type.String({ maxLength: 30 }) }),
     response: Type.Object({
       texts: Type.Record(Type.String(), Type.Record(Type.String(), Type.String())),

@@ -41,7 +41,7 @@ const Order = Type.Object({
 
 const Report = Type.Object({
   ok: Type.Boolean({ description: 'Whether everything succeeded' }),
-  version: Type.String({ description: 'Version of Grafana' }),
+  version: Type.String({ description: 'Grafana version' }),
   changed: Type.Integer({
     minimum: 0,
     description: 'Number of objects created, updated or removed',
@@ -55,7 +55,7 @@ const Report = Type.Object({
       result: Type.Enum([...results]),
       detail: Type.String({
         description:
-          'Why it was kept or failed; for a data source, whether Grafana can query svc through it',
+          'Why the object was kept or failed; for a data source, whether Grafana can query svc through it',
       }),
     }),
   ),
@@ -76,7 +76,7 @@ export default definePlugin({
     ctx.http.routes([
       productTestRoute({
         path: '/api/v1/integrations/dash/test',
-        summary: 'Test the connection to Grafana, as set or as given',
+        summary: 'Test the connection to Grafana, with the saved or the given settings',
         action: 'dash:test',
         ...target,
       }),

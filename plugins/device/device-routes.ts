@@ -57,7 +57,7 @@ export const deviceRoutes = (devices: Devices): readonly RouteDeclaration[] => [
     ifMatch: true,
     access: 'device:delete',
     devices: 'narrowed',
-    summary: 'Delete a device without a connected edge, with its host node',
+    summary: 'Delete a device that has no connected edge, and its host node',
     params: DeviceId,
     errors: ['not_found', 'conflict'],
     handle: (call) => devices.remove(call, call.params.id),
@@ -100,7 +100,7 @@ export const watcherRoutes = (devices: Devices): readonly RouteDeclaration[] => 
     brief: ['id'],
     summary: 'Accept the unverified machine behind an edge as this device',
     description:
-      'For a machine that was reinstalled or lost its key. Edges that watched the device are detached; one that is online is not.',
+      'For a machine that was reinstalled or lost its key. Offline edges that watched the device are detached; if one of them is online, the request is a conflict.',
     params: DeviceEdgeId,
     response: DeviceItem,
     status: 200,
@@ -115,7 +115,7 @@ export const watcherRoutes = (devices: Devices): readonly RouteDeclaration[] => 
     devices: 'narrowed',
     summary: 'Detach an edge from a device',
     description:
-      'The edge itself stays and is matched again when it next connects. The device is not given to any other edge.',
+      'The edge itself is kept and is matched to a device again when it next connects. The device is not assigned to any other edge.',
     params: DeviceEdgeId,
     action: 'device:detach',
     errors: ['not_found', 'conflict'],

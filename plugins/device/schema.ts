@@ -23,19 +23,19 @@ export const DeviceQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Part of the name, the host name or the address',
+      description: 'Text to look for in the name, the host name or the address',
     }),
   ),
   tag: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 320 }), {
       maxItems: 10,
-      description: 'env or env=prod; if repeated, all must match',
+      description: 'A tag, such as env or env=prod; if repeated, all must match',
     }),
   ),
   role: Type.Optional(
     Type.Array(Role, {
       maxItems: 10,
-      description: 'If repeated, the device must have all of them',
+      description: 'A role; if repeated, the device must have all of them',
     }),
   ),
   online: Type.Optional(Type.Boolean()),
@@ -76,9 +76,9 @@ export const DeviceItem = Type.Object({
   disk_total_bytes: orNull(Type.Integer()),
   tags: Type.Record(Type.String(), Type.String()),
   roles: Type.Array(Type.String()),
-  online: Type.Boolean({ description: 'Whether an edge that watches it is connected' }),
+  online: Type.Boolean({ description: 'Whether an edge that watches the device is connected' }),
   last_seen_at: Timestamp,
-  node_id: orNull(Type.Integer({ description: 'Its host node in the topology' })),
+  node_id: orNull(Type.Integer({ description: "The device's host node in the topology" })),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -92,15 +92,15 @@ export const DeviceEdge = Type.Object({
   binding: Type.Enum(['bound', 'conflict'], {
     description: 'conflict: the edge claims the device without proof, and watches nothing',
   }),
-  reason: orNull(Type.String({ description: 'Reason of the conflict' })),
+  reason: orNull(Type.String({ description: 'Reason for the conflict' })),
   machine_uuid: orNull(Type.String({ description: 'null for callers without device:accept' })),
   machine_key: orNull(
     Type.String({
-      description: 'Public key that the machine has proved; null for agents without a key',
+      description: 'Public key that the machine has proved it holds; null for agents without a key',
     }),
   ),
   bound_at: orNull(Timestamp),
-  rival_edge_id: orNull(Type.Integer({ description: 'The edge that it conflicts with' })),
-  rival_device_id: orNull(Type.Integer({ description: 'The device that both claim' })),
+  rival_edge_id: orNull(Type.Integer({ description: 'The edge that this one conflicts with' })),
+  rival_device_id: orNull(Type.Integer({ description: 'The device that both edges claim' })),
   rival_since: orNull(Timestamp),
 });

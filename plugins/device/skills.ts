@@ -10,11 +10,11 @@ const List = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'A part of the name, the host name or the address.',
+      description: 'Text to look for in the name, the host name or the address.',
     }),
   ),
   tag: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 320, description: 'env or env=prod.' }),
+    Type.String({ minLength: 1, maxLength: 320, description: 'A tag, such as env or env=prod.' }),
   ),
   role: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })),
   online: Type.Optional(Type.Boolean()),
@@ -27,8 +27,7 @@ export const deviceSkills = (devices: Devices): readonly ToolSkill[] => [
     ...common,
     key: 'devices_list',
     name: 'Devices',
-    description:
-      'Machines of the fleet: by a part of the name, tag, role, or whether they are online.',
+    description: 'Machines in the fleet; filter by name, tag, role, or whether they are online.',
     params: List,
     run: async ({ q, tag, role, online, limit }, { principal }) => {
       const [key = '', ...rest] = tag?.split('=') ?? [];
@@ -46,7 +45,7 @@ export const deviceSkills = (devices: Devices): readonly ToolSkill[] => [
     ...common,
     key: 'device_get',
     name: 'One device',
-    description: 'What is known of one machine, and which edges watch it.',
+    description: 'What is known about one machine, and which edges watch it.',
     params: Type.Object({ device_id: Type.Integer({ minimum: 1 }) }),
     run: async ({ device_id: id }, { principal }) => {
       const device = await devices.get(principal, id);

@@ -13,7 +13,7 @@ const Findings = Type.Object({
       verdict: Type.Union([Type.Literal('ok'), Type.Literal('warn'), Type.Literal('fail')]),
       detail: Type.String({ description: 'Result and its reason' }),
       fix: Type.Union([Type.String(), Type.Null()], {
-        description: 'What to do; null if nothing',
+        description: 'What to do about it; null if nothing',
       }),
     }),
   ),
@@ -31,7 +31,7 @@ export default definePlugin({
         method: 'GET',
         path: '/api/v1/doctor',
         access: 'admin',
-        summary: 'Run the checks of all areas',
+        summary: 'Run the checks in all areas',
         query: Type.Object({
           thorough: Type.Optional(
             Type.Boolean({

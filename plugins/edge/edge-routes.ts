@@ -84,7 +84,7 @@ export const identityRoutes = (
     brief: ['id', 'access_key', 'secret_key', 'secret_generation', 'previous_secret_until'],
     summary: 'Rotate the secret key of an edge; the new one is shown once',
     description:
-      'An edge that is online gets the new secret over its tunnel and proves it on a second connection; then the old one is revoked, after 24 h at the latest. Otherwise, or with "immediate", the old one is revoked at once or at the end of the grace period. Also ends a conflict.',
+      'An online edge gets the new secret over its tunnel and proves it on a second connection; the old one is revoked then, or after 24 h at the latest. Otherwise, or with "immediate", the old one is revoked at once or at the end of the grace period. Also ends a conflict.',
     params: EdgeId,
     body: RotateRequest,
     response: NewEdge,
@@ -100,7 +100,7 @@ export const identityRoutes = (
     devices: 'narrowed',
     brief: ['id'],
     summary:
-      'Resolve a conflict of two machines with the same keys, or accept a machine that lost its key',
+      'Resolve a conflict between two machines with the same keys, or accept a machine that lost its key',
     params: EdgeId,
     body: ResolveRequest,
     response: EdgeItem,

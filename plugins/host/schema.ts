@@ -20,7 +20,7 @@ export const PluginSummary = Type.Object({
   cause: orNull(Type.String({ description: 'Why the plugin is in this state' })),
   since: Timestamp,
   generation: orNull(
-    Type.Integer({ description: 'Number of the running generation; it grows with each reload' }),
+    Type.Integer({ description: 'Number of the running generation; incremented with each reload' }),
   ),
 });
 
@@ -28,9 +28,9 @@ const Attempt = Type.Object({
   at: Timestamp,
   generation: Type.Integer(),
   ok: Type.Boolean(),
-  stage: orNull(Type.String({ description: 'Stage where it failed' })),
+  stage: orNull(Type.String({ description: 'Stage at which the attempt failed' })),
   cause: orNull(Type.String()),
-  timings_ms: Type.Record(Type.String(), Type.Number(), { description: 'Milliseconds by stage' }),
+  timings_ms: Type.Record(Type.String(), Type.Number(), { description: 'Milliseconds per stage' }),
 });
 
 export const PluginDetail = Type.Object({
@@ -54,6 +54,8 @@ export const PluginDetail = Type.Object({
 
 export const DisableOptions = Type.Object({
   cascade: Type.Optional(
-    Type.Boolean({ description: 'Also disable it when other plugins need it; they are blocked' }),
+    Type.Boolean({
+      description: 'Disable the plugin even if other plugins need it; those are then blocked',
+    }),
   ),
 });

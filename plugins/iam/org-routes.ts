@@ -66,7 +66,7 @@ export const orgRoutes = (orgs: Orgs): readonly RouteDeclaration[] => [
     path: '/api/v1/orgs/{id}',
     ifMatch: true,
     access: 'admin',
-    summary: 'Delete an organization; its members stay users',
+    summary: 'Delete an organization; its members remain users',
     params: OrgId,
     errors: ['not_found', 'conflict'],
     handle: (call) => orgs.remove(call, call.params.id),

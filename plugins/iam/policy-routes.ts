@@ -63,7 +63,7 @@ export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclarat
     access: 'role:manage',
     devices: 'none',
     brief: ['name'],
-    summary: 'Change the grants of a custom role, effective with the next request',
+    summary: 'Change the grants of a custom role, effective from the next request',
     params: RoleKey,
     body: RolePatch,
     response: Role,
@@ -109,7 +109,7 @@ export const policyRoutes = (
   listRoute({
     path: '/api/v1/policy/explain',
     access: 'admin',
-    summary: 'Explain who may do an action; with user_id, whether that user may',
+    summary: 'Explain who may perform an action; with user_id, whether that user may',
     query: ExplainQuery,
     items: Explained,
     errors: ['not_found'],

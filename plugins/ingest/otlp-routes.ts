@@ -52,7 +52,7 @@ export const otlpRoutes = (
   paths.map(([path, signal]) =>
     pushRoute(gate, {
       path,
-      summary: `Export ${signal} by OTLP over HTTP`,
+      summary: `Export ${signal} via OTLP over HTTP`,
       consumes: [protobufType, 'application/protobuf', jsonType],
       produces: protobufType,
       wording: statusWording,

@@ -21,7 +21,7 @@ export const writeRoutes = (
   ...['/api/v1/write', '/prometheus/api/v1/write'].map((path) =>
     pushRoute(gate, {
       path,
-      summary: 'Push metrics by Prometheus remote write, version 1 or 2',
+      summary: 'Push metrics via Prometheus remote write, version 1 or 2',
       consumes: ['application/x-protobuf'],
       produces,
       wording: plainWording,

@@ -11,11 +11,11 @@ const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =
 
 export const AgainItem = Type.Object({
   id: Type.String(),
-  same: Type.Boolean({ description: 'The whole answer' }),
+  same: Type.Boolean({ description: 'Whether the whole answer is the same' }),
   settled_same: orNull(
     Type.Boolean({
       description:
-        'The part of the window for which no data was in flight; null if that is all of it',
+        'Whether the answer is the same for the part of the window for which no data was in flight; null if that is the whole window',
     }),
   ),
   difference: orNull(

@@ -20,8 +20,8 @@ const EvidenceId = Type.Object({
 });
 const Shown = Type.Object({
   ...ReportItem.properties,
-  markdown: Type.String({ description: 'The same for people.' }),
-  text: Type.String({ description: 'The same for a terminal.' }),
+  markdown: Type.String({ description: 'The report as markdown.' }),
+  text: Type.String({ description: 'The report as text for a terminal.' }),
 });
 const RunQuery = Type.Object({
   incident_id: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -97,9 +97,9 @@ const incidentRoutes = (
     access: 'any',
     devices: 'narrowed',
     quotes,
-    summary: 'Investigate an incident, also again; earlier reports stay',
+    summary: 'Investigate an incident, for the first time or again; earlier reports stay',
     description:
-      'Returns the one that is queued or running, if any. Needs no model, and only reads.',
+      'Returns the investigation that is already queued or running, if any. Needs no model and is read-only.',
     params: Id,
     response: Shown,
     status: 202,
@@ -138,7 +138,7 @@ const reportRoutes = (
     method: 'GET',
     path: `${path}/calibration`,
     access: 'any',
-    summary: 'Get how often reports of each confidence were right, by feedback',
+    summary: 'Get how often reports at each confidence level were right, according to feedback',
     response: CalibrationItem,
     handle: () => reports.calibration(),
   }),
@@ -181,7 +181,7 @@ const evidenceRoutes = (
     access: 'any',
     devices: 'narrowed',
     quotes,
-    summary: 'Repeat the query of a piece of evidence and compare the answers',
+    summary: 'Repeat the query behind a piece of evidence and compare the answers',
     params: EvidenceId,
     response: AgainItem,
     errors: ['not_found'],
@@ -194,7 +194,7 @@ const evidenceRoutes = (
     access: 'any',
     devices: 'narrowed',
     quotes,
-    summary: 'Replay an investigation with the current engine and compare',
+    summary: 'Replay an investigation with the current engine and compare the results',
     params: Id,
     response: ReplayItem,
     errors: ['not_found'],

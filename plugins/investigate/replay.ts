@@ -11,7 +11,8 @@ export const ReplayItem = Type.Object({
   engine_before: orNull(Type.String()),
   engine_now: Type.String(),
   same: Type.Boolean({
-    description: 'Verdict, cause, category and the order of the first three hypotheses',
+    description:
+      'Whether verdict, cause, category and the order of the first three hypotheses are the same',
   }),
   differences: Type.Array(
     Type.Object({ field: Type.String(), before: Type.Unknown(), now: Type.Unknown() }),

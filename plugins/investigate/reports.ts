@@ -50,7 +50,9 @@ export const CalibrationItem = Type.Object({
     Type.Object({
       confidence: Type.Number(),
       reports: Type.Integer(),
-      right: Type.Number({ description: 'Share of reports that were right, by feedback' }),
+      right: Type.Number({
+        description: 'Share of reports that were right, according to feedback',
+      }),
     }),
   ),
   curve: Type.Array(Type.Object({ value: Type.Number(), right: Type.Number() }), {

@@ -16,7 +16,7 @@ export const JobItem = Type.Object({
   queue: Type.String({ description: 'Kind of work within the plugin' }),
   title: Type.String(),
   state: Type.Enum([...states], {
-    description: 'parked: waits for an event, such as a decision, instead of a time',
+    description: 'parked: waiting for an event, such as a decision, rather than for a set time',
   }),
   attempts: Type.Integer({ description: 'Number of attempts' }),
   created_at: Instant,
@@ -30,7 +30,7 @@ export const JobItem = Type.Object({
       note: Type.String(),
     }),
   ),
-  error: orNull(Type.String({ description: 'Error of the last attempt' })),
+  error: orNull(Type.String({ description: 'Error from the last attempt' })),
   cancellable: Type.Boolean(),
 });
 

@@ -6,11 +6,11 @@ import { Rotation } from './rotation.ts';
 
 const Rotated = Type.Object({
   kid: Type.String({ description: 'Key in use from now on' }),
-  resealed: Type.Integer({ description: 'Secrets encrypted again with it' }),
+  resealed: Type.Integer({ description: 'Number of secrets re-encrypted with that key' }),
   unreadable: Type.Integer({
-    description: 'Secrets that no key decrypts; they are left unchanged',
+    description: 'Number of secrets that no key can decrypt; they are left unchanged',
   }),
-  unused: Type.Array(Type.String(), { description: 'Older keys that no secret needs' }),
+  unused: Type.Array(Type.String(), { description: 'Older keys that no secret uses any more' }),
 });
 
 export default definePlugin({
@@ -28,9 +28,9 @@ const keyRoutes = (rotation: Rotation): readonly RouteDeclaration[] => [
     method: 'POST',
     path: '/api/v1/keys/rotate',
     access: 'admin',
-    summary: 'Create a new master key and encrypt every secret again',
+    summary: 'Create a new master key and re-encrypt every secret',
     description:
-      'Both keys stay readable until the end. An interrupted rotation continues at the next start.',
+      'Both keys stay usable until the rotation is complete. An interrupted rotation continues at the next startup.',
     response: Rotated,
     status: 200,
     timeoutMs: 150_000,

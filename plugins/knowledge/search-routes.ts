@@ -9,7 +9,7 @@ import type { Feed } from './search/feed.ts';
 
 const Modes = Type.Enum(['hybrid', 'lexical', 'vector'], {
   default: 'hybrid',
-  description: 'hybrid: words, and similarity if an embedding model is set',
+  description: 'hybrid: keywords, plus similarity if an embedding model is set',
 });
 
 const SearchQuery = Type.Object({
@@ -21,7 +21,7 @@ const SearchQuery = Type.Object({
   }),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
   path_prefix: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 400, description: 'A folder with everything below it' }),
+    Type.String({ minLength: 1, maxLength: 400, description: 'A folder and everything below it' }),
   ),
   tag: Type.Optional(Tag),
   mode: Type.Optional(Modes),
@@ -32,15 +32,15 @@ const Hit = Type.Object({
   title: Type.String(),
   path: Type.String(),
   version: Type.Integer({ description: 'Version of the document that was found' }),
-  chunk: Type.Integer({ description: 'Index within the document, from 0' }),
-  heading: Type.String({ description: 'Headings that it is below' }),
+  chunk: Type.Integer({ description: 'Index of the part within the document, from 0' }),
+  heading: Type.String({ description: 'Headings above the part' }),
   anchor: Type.String({ description: 'Anchor of the nearest heading' }),
   score: Type.Number(),
   highlights: Type.Array(
     Type.Object({
       text: Type.String(),
       marks: Type.Array(Type.Array(Type.Integer(), { minItems: 2, maxItems: 2 }), {
-        description: 'From and to, in UTF-16 units of the text',
+        description: 'Start and end, in UTF-16 code units of the text',
       }),
     }),
   ),
@@ -65,16 +65,16 @@ const IndexState = Type.Object({
   state: Type.Enum(['starting', 'indexing', 'rebuilding', 'ready']),
   documents: Type.Integer(),
   chunks: Type.Integer(),
-  behind: Type.Integer({ description: 'Changes that searches do not see yet' }),
+  behind: Type.Integer({ description: 'Number of changes that searches do not see yet' }),
   rebuilt: Type.Union([Type.Number(), Type.Null()], {
     description: 'Progress of the index rebuild, from 0 to 1',
   }),
   last_error: Type.Union([Type.String(), Type.Null()]),
   vectors: Type.Object({
     model: Type.Union([Type.String(), Type.Null()], {
-      description: 'Model whose vectors are used; null: searches use words only',
+      description: 'Model whose vectors are used; null: searches use keywords only',
     }),
-    embedded: Type.Integer({ description: 'Parts of documents embedded since the start' }),
+    embedded: Type.Integer({ description: 'Number of document parts embedded since startup' }),
     last_error: Type.Union([Type.String(), Type.Null()]),
   }),
 });
@@ -89,7 +89,7 @@ export const searchRoutes = (
     path: '/api/v1/knowledge/search',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Search documents; the best part of each comes first',
+    summary: 'Search documents; the best part of each document comes first, then further parts',
     query: SearchQuery,
     response: SearchAnswer,
     errors: ['conflict', 'unavailable'],
@@ -121,7 +121,7 @@ export const searchRoutes = (
         minLength: 1,
         maxLength: 1_000,
         pattern: '\\S',
-        description: '12, vault/hosts/disk-full.md, playbook://hosts/disk-full.md',
+        description: 'Such as 12, vault/hosts/disk-full.md or playbook://hosts/disk-full.md',
       }),
     }),
     response: Named,

@@ -155,7 +155,7 @@ function endTails({ events, services }: PluginContext, viewers: TailViewers): vo
 const connectionTest = ({ settings, clock, fetch }: PluginContext, driver: () => LogDriver) =>
   productTestRoute({
     path: '/api/v1/integrations/logstore/test',
-    summary: 'Test the connection to the log store, as set or as given',
+    summary: 'Test the connection to the log store, with the saved or the given settings',
     action: 'logstore:test',
     product,
     setting: 'logs.remote_url',

@@ -15,7 +15,10 @@ const Instant = (what: string) =>
     Type.String({ maxLength: 64, description: `${what}: seconds, nanoseconds or RFC 3339` }),
   );
 const Query = Type.Optional(
-  Type.String({ maxLength: 65_536, description: 'Stream selector whose labels are listed' }),
+  Type.String({
+    maxLength: 65_536,
+    description: 'Stream selector; only labels of matching streams are listed',
+  }),
 );
 
 const QueryRange = Type.Object({
@@ -23,7 +26,7 @@ const QueryRange = Type.Object({
   start: Instant('first instant of the window, by default an hour before its end'),
   end: Instant('end of the window, not included; by default now'),
   since: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Length of the window, instead of a start' }),
+    Type.String({ maxLength: 40, description: 'Length of the window, as an alternative to start' }),
   ),
   limit: Type.Optional(
     Type.String({
@@ -61,7 +64,7 @@ export const logRoutes = (
     path: '/api/v1/logs/query_range',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Query lines or series by LogQL over a window',
+    summary: 'Query lines or series with LogQL over a window',
     query: QueryRange,
     response: spoken.query_range.response,
     produces: jsonType,

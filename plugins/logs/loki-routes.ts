@@ -93,7 +93,7 @@ const paths: readonly Path[] = [
   {
     path: 'detected_labels',
     name: 'detected_labels',
-    summary: 'Loki API: labels and their number of values',
+    summary: 'Loki API: labels and the number of values of each',
     post: true,
   },
   {

@@ -11,7 +11,7 @@ const Sample = Type.Tuple([
 const told = {
   warnings: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'What the answer misses, such as damaged parts of the store',
+      description: 'What is missing from the answer, such as damaged parts of the store',
     }),
   ),
 };
@@ -29,7 +29,7 @@ const Streams = Type.Object({
       values: Type.Array(
         Type.Array(Type.Unknown(), {
           minItems: 2,
-          description: 'Nanoseconds since 1970 and the line, both as text, then its labels',
+          description: "Nanoseconds since 1970 and the line, both as text, then the line's labels",
         }),
       ),
     }),
@@ -147,7 +147,7 @@ export const spoken: Readonly<Record<EndpointName, Spoken>> = {
     response: Type.Object({
       fields: Type.Optional(Type.Array(Field)),
       values: Type.Optional(
-        Type.Array(Type.String(), { description: 'Of one field, if requested' }),
+        Type.Array(Type.String(), { description: 'Values of one field, if requested' }),
       ),
       limit: Type.Integer(),
       ...told,

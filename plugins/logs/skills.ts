@@ -22,7 +22,7 @@ const Lines = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 50 }),
   direction: Type.Enum(['backward', 'forward'], {
     default: 'backward',
-    description: 'Newest first, or oldest first.',
+    description: 'backward: newest first; forward: oldest first.',
   }),
 });
 const Templates = Type.Object({
@@ -54,7 +54,7 @@ export class LogSkills {
         key: 'logs_query',
         name: 'Search logs',
         description:
-          'Lines that a LogQL query selects within a window; of a query that counts, its values at the end of the window.',
+          'Lines that a LogQL query selects within a window; for a metric query, its values at the end of the window.',
         params: Lines,
         run: (params, run) => this.#lines(params, run),
       }),
@@ -63,7 +63,7 @@ export class LogSkills {
         key: 'logs_templates',
         name: 'Kinds of log lines',
         description:
-          'What lines there are within a window, summed up: lines that differ in a few places only are one kind, the most frequent first.',
+          'Summary of the log lines within a window: lines that differ in only a few places are grouped as one kind, the most frequent first.',
         params: Templates,
         run: (params, run) => this.#templates(params, run),
       }),

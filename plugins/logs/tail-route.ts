@@ -54,7 +54,7 @@ export function tailRoute({
         delay_for: Type.Optional(
           Type.String({
             maxLength: 10,
-            description: 'Seconds that a line waits for older ones, at most 5',
+            description: 'Seconds to hold back each line in case older ones arrive, at most 5',
           }),
         ),
         limit: Type.Optional(

@@ -31,7 +31,7 @@ export default definePlugin({
         method: 'POST',
         path: '/api/v1/integrations/mail/test',
         access: 'admin',
-        summary: 'Test the SMTP server; with an address, send an e-mail',
+        summary: 'Test the SMTP server; if an address is given, send an e-mail to it',
         body: Type.Object({
           to: Type.Optional(Type.String({ maxLength: 254, description: 'Recipient' })),
         }),

@@ -50,7 +50,7 @@ const Words = Type.Object({
   q: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: 'Words that a section must contain, all of them',
+      description: 'Words to search for; a section must contain all of them',
       examples: ['backup'],
     }),
   ),

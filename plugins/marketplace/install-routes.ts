@@ -34,7 +34,7 @@ const previewRoute = (packService: PackService): RouteDeclaration =>
     method: 'POST',
     path: '/api/v1/marketplace/preview',
     access: 'marketplace:install',
-    summary: 'Preview a pack and its requests without installing it',
+    summary: 'Preview a pack and what it requests, without installing it',
     body: WantedPack,
     response: PreviewShape,
     status: 200,
@@ -74,7 +74,7 @@ const uploadRoute = (packService: PackService, answers: PackAnswers): RouteDecla
     path: '/api/v1/marketplace/upload',
     access: 'marketplace:install',
     reads: 'none',
-    summary: 'Install an uploaded archive: zip or tar.gz, as body or form file',
+    summary: 'Install an uploaded archive: zip or tar.gz, as the request body or a form file',
     query: Type.Object({
       confirm: Type.Optional(Confirm),
       reason: Type.Optional(Reason),
@@ -149,7 +149,7 @@ const linkRoute = (packService: PackService, answers: PackAnswers): RouteDeclara
     method: 'POST',
     path: '/api/v1/marketplace/links',
     access: 'admin',
-    summary: 'Install a folder on the machine of svc and reload on changes',
+    summary: 'Install a pack from a folder on the machine where svc runs, and reload it on changes',
     body: Type.Object({
       folder: Type.String({ pattern: '^/', maxLength: 1_000, examples: ['/srv/packs/mine'] }),
       confirm: Type.Optional(Confirm),

@@ -68,7 +68,7 @@ const haveRoute = (packService: PackService, answers: PackAnswers): RouteDeclara
     access: 'admin',
     summary: 'Apply a pack from a configuration file: content, source and ceiling',
     description:
-      'The content_hash stands for what was accepted: other content is refused, and this content needs no confirmation.',
+      'The content_hash identifies the accepted content: other content is refused, and this content needs no confirmation.',
     params: PackParams,
     body: PackBody,
     response: InstalledShape,
@@ -117,8 +117,8 @@ const switchRoutes = (
       access: 'marketplace:manage',
       brief: ['pack_id'],
       summary: {
-        rollback: 'Go back to the version before',
-        enable: 'Switch a pack on again',
+        rollback: 'Roll back a pack to the previous version',
+        enable: 'Enable a pack again',
         disable: 'Disable a pack',
       }[verb],
       params: PackParams,
@@ -149,7 +149,8 @@ const boundsRoutes = (
     method: 'PUT',
     path: '/api/v1/marketplace/installed/{pack_id}/ceiling',
     access: 'admin',
-    summary: 'Set the ceiling of a pack: classes, tools, hosts, device labels; omitted fields stay',
+    summary:
+      'Set the ceiling of a pack: classes, tools, hosts, device labels; omitted fields stay unchanged',
     params: PackParams,
     body: Type.Partial(CeilingShape),
     response: InstalledShape,
@@ -189,11 +190,13 @@ const uninstallRoute = (packService: PackService): RouteDeclaration =>
     method: 'DELETE',
     path: '/api/v1/marketplace/installed/{pack_id}',
     access: 'marketplace:uninstall',
-    summary: 'Uninstall a pack with all its data; its history stays',
+    summary: 'Uninstall a pack and delete all its data; its history stays',
     params: PackParams,
     query: Type.Object({
       keep_data: Type.Optional(
-        Type.Boolean({ description: 'Keep the tables of its code for a later install' }),
+        Type.Boolean({
+          description: "Keep the tables that the pack's code created, for a later install",
+        }),
       ),
     }),
     timeoutMs: installMs,
@@ -225,7 +228,7 @@ const historyRoutes = (packService: PackService): readonly RouteDeclaration[] =>
     method: 'DELETE',
     path: '/api/v1/marketplace/history/{pack_id}',
     access: 'admin',
-    summary: 'Delete the remains of an uninstalled pack: history and kept data',
+    summary: 'Delete what is left of an uninstalled pack: history and kept data',
     params: PackParams,
     errors: ['not_found', 'conflict'],
     async handle({ params, note }) {

@@ -36,7 +36,7 @@ export const registryRoutes = (
     method: 'POST',
     path: '/api/v1/marketplace/registries',
     access: 'admin',
-    summary: 'Add a registry: an index, a Claude marketplace, or a folder of this machine',
+    summary: 'Add a registry: an index, a Claude marketplace, or a folder on this machine',
     body: NewRegistry,
     response: RegistryShape,
     timeoutMs: readMs,

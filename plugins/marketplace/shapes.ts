@@ -63,7 +63,7 @@ export const WantedPack = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 1_000,
-      description: 'On the machine of svc; administrators only',
+      description: 'Path on the machine where svc runs; administrators only',
     }),
   ),
   path: Type.Optional(Path),
@@ -94,10 +94,11 @@ const about = {
   source: Source,
   sha256: orNull(Type.String({ description: 'sha256 of the archive' })),
   content_hash: Type.String({
-    description: 'Hash of all its files: a configuration file names the accepted content by it',
+    description:
+      "Hash of all the pack's files; configuration files use it to identify the accepted content",
   }),
   signed_by: orNull(
-    Type.String({ description: 'Registry whose key has signed it; null: unsigned' }),
+    Type.String({ description: 'Registry whose key signed the pack; null: unsigned' }),
   ),
   verdict: Type.Enum(['pass', 'review', 'block']),
   findings: Type.Array(
@@ -112,13 +113,17 @@ const about = {
   skills: Texts,
   agents: Texts,
   mcp_servers: Type.Array(Server),
-  permissions: Type.Array(Type.String(), { description: 'Permissions of its code, in sentences' }),
-  tools: Type.Array(Type.String(), { description: 'Tools that its skills and personas name' }),
-  hosts: Type.Array(Type.String(), { description: 'Hosts that its texts name' }),
+  permissions: Type.Array(Type.String(), {
+    description: "Permissions of the pack's code, as sentences",
+  }),
+  tools: Type.Array(Type.String(), {
+    description: "Tools that the pack's skills and personas refer to",
+  }),
+  hosts: Type.Array(Type.String(), { description: "Hosts that the pack's texts mention" }),
   scripts: Type.Array(Type.String(), {
     description: 'Executable files; svc runs none of them',
   }),
-  ignored: Type.Array(Type.String(), { description: 'Parts without effect here' }),
+  ignored: Type.Array(Type.String(), { description: 'Parts that have no effect in svc' }),
 };
 
 const Files = Type.Array(
@@ -140,7 +145,7 @@ export const PreviewShape = Type.Object({
   manifest: Type.Record(Type.String(), Type.Unknown()),
   difference: orNull(DifferenceShape),
   needs: Type.Array(Type.String(), {
-    description: 'Why confirmation is needed; empty: it is not',
+    description: 'Why confirmation is needed; empty if it is not',
   }),
   warnings: Texts,
   confirm: Type.String(),
@@ -160,12 +165,12 @@ export const CeilingShape = Type.Object({
     {
       maxItems: 500,
       description:
-        'Hosts that tool arguments and its code may use, including subdomains; empty: all',
+        "Hosts that tool arguments and the pack's code may use, including subdomains; empty: all",
     },
   ),
   labels: Type.Array(label, {
     maxItems: 100,
-    description: 'Labels of devices, one of which must match; empty: all',
+    description: 'Device labels, at least one of which must match; empty: all',
   }),
 });
 
@@ -219,7 +224,7 @@ export const InstallAnswer = Type.Object({
 
 export const RegistryShape = Type.Object({
   name: Type.String(),
-  url: Type.String({ description: 'Or a path on the machine of svc' }),
+  url: Type.String({ description: 'URL, or a path on the machine where svc runs' }),
   title: Type.String(),
   format: Type.Enum(['svc', 'claude']),
   packs: Type.Integer(),

@@ -10,7 +10,7 @@ const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()
 
 const Digest = Type.String({
   pattern: '^[0-9a-f]{64}$',
-  description: 'Digest of everything that the tool says of itself.',
+  description: 'Digest of everything that the tool says about itself.',
   examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
 });
 const Server = Type.Object({
@@ -37,13 +37,17 @@ const Server = Type.Object({
 const Accept = Type.Object({
   tools: Type.Array(
     Type.Object({
-      tool: Type.String({ minLength: 1, maxLength: 128, description: 'Name at the server.' }),
+      tool: Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description: "The tool's name on the server.",
+      }),
       digest: Digest,
     }),
     {
       minItems: 1,
       maxItems: 500,
-      description: 'From changed of the server, as reviewed.',
+      description: "Tools from the server's changed list, as reviewed.",
     },
   ),
 });

@@ -44,7 +44,7 @@ export default definePlugin({
         path: '/api/v1/aiops/mentions/search',
         access: 'any',
         devices: 'narrowed',
-        summary: 'Complete an @ in a message: devices, edges, dashboards, incidents',
+        summary: 'Complete an @-mention in a message: devices, edges, dashboards, incidents',
         query: Query,
         response: List,
         handle: async ({ principal, query: { q = '', type, limit = usualLimit } }) => ({

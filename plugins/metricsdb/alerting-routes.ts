@@ -64,7 +64,7 @@ export const alertingRoutes = ({
     method: 'GET',
     path: '/prometheus/api/v1/targets',
     devices: 'narrowed',
-    summary: 'Prometheus API: scrape targets, from the series up',
+    summary: 'Prometheus API: scrape targets, derived from the up series',
     query: TargetsQuery,
     response: TargetsAnswer,
     async handle({ query, principal, signal }) {

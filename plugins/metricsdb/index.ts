@@ -246,7 +246,7 @@ const connectionTest = (
 ) =>
   productTestRoute({
     path: '/api/v1/integrations/metricsdb/test',
-    summary: 'Test the connection to the metrics store, as set or as given',
+    summary: 'Test the connection to the metrics store, with the saved or the given settings',
     action: 'integration:test',
     product: prometheus,
     setting: 'metricsdb.url',

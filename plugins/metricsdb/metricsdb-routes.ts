@@ -25,7 +25,7 @@ export const metricsdbRoutes = (
     access: 'admin',
     summary: 'Restart the metrics store with another driver or retention',
     description:
-      'Kept across restarts; the settings metricsdb.driver and metricsdb.retention take precedence.',
+      'The choice is kept across restarts; the settings metricsdb.driver and metricsdb.retention take precedence.',
     body: Launch,
     response: Launched,
     status: 200,
@@ -48,7 +48,7 @@ export const metricsdbRoutes = (
     path: '/api/v1/metricsdb/query_range',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Query a window by PromQL, as one matrix',
+    summary: 'Query a window with PromQL; returns one matrix',
     body: RangeQuestion,
     response: Matrix,
     status: 200,
@@ -87,7 +87,7 @@ export const authProbe = (authenticator: Handle<AuthenticatorContract>): RouteDe
     method: 'GET',
     path: '/api/v1/metricsdb/auth',
     access: 'public',
-    summary: 'Check for a proxy whether the caller is signed in: 204 or 401',
+    summary: 'Check, on behalf of a proxy, whether the caller is signed in: 204 or 401',
     produces: 'text/plain; charset=utf-8',
     errors: ['unauthorized', 'forbidden'],
     async handle({ headers, ip }) {

@@ -90,10 +90,10 @@ const questions: readonly Question[] = [
 ];
 
 const pages: Readonly<Record<StatusPage, string>> = {
-  buildinfo: 'Which edition of the Prometheus API is spoken',
+  buildinfo: 'Prometheus API: version',
   runtimeinfo: 'Prometheus API: start time and retention',
-  flags: 'Limits in force, under the names of flags',
-  tsdb: 'What makes the series many, and who sends them',
+  flags: 'Prometheus API: limits in force, under the names of flags',
+  tsdb: 'Prometheus API: sources of high cardinality, and who sends the series',
 };
 
 /**

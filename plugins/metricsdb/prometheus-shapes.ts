@@ -11,7 +11,7 @@ export const success = (data: TSchema): TSchema =>
     data,
     warnings: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'What the answer misses, such as damaged parts of the store',
+        description: 'What is missing from the answer, such as damaged parts of the store',
       }),
     ),
     infos: Type.Optional(
@@ -126,7 +126,7 @@ export const statusShapes: Readonly<Record<StatusPage, TSchema>> = {
             used: Type.Integer(),
             max: Type.Integer(),
           }),
-          { description: 'Limits of series, that of all first; for administrators' },
+          { description: 'Series limits, the overall limit first; for administrators' },
         ),
       ),
     }),

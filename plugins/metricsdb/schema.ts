@@ -30,7 +30,7 @@ export const Launch = Type.Object({
 export const Launched = Type.Object({
   status: Type.Union([Type.Literal('running'), Type.Literal('starting'), Type.Literal('failed')]),
   driver: Type.Union([Type.Literal('embedded'), Type.Literal('process'), Type.Literal('remote')]),
-  url: Type.String({ description: 'Base address of its Prometheus API' }),
+  url: Type.String({ description: "Base URL of the store's Prometheus API" }),
   pid: Type.Union([Type.Integer(), Type.Null()]),
   started_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
 });

@@ -28,7 +28,10 @@ const Range = Type.Object({
   query: Query,
   ...Window,
   step: Type.Optional(
-    Type.String({ maxLength: 20, description: 'Such as 1m; default a sixtieth.' }),
+    Type.String({
+      maxLength: 20,
+      description: 'Step, such as 1m; default: a sixtieth of the window.',
+    }),
   ),
 });
 const Find = Type.Object({
@@ -36,7 +39,7 @@ const Find = Type.Object({
     Type.String({
       maxLength: 200,
       pattern: '^[A-Za-z0-9_:]*$',
-      description: 'A part of the name of the metric.',
+      description: 'Text to look for in the metric name.',
     }),
   ),
   device_id: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -71,7 +74,7 @@ export class MetricSkills {
         key: 'metrics_query',
         name: 'Metric values now',
         description:
-          'Evaluates PromQL at one time, and gives the value of every series that it selects.',
+          'Evaluates PromQL at one point in time and returns the value of every selected series.',
         params: Instant,
         run: (params, run) => this.#instant(params, run),
       }),
@@ -80,7 +83,7 @@ export class MetricSkills {
         key: 'metrics_range',
         name: 'Metric values over time',
         description:
-          'Evaluates PromQL over a window, and gives for every series its points with least, greatest, mean and last value.',
+          'Evaluates PromQL over a window and returns, for every series, its points and the minimum, maximum, mean and last value.',
         params: Range,
         run: (params, run) => this.#range(params, run),
       }),
@@ -89,7 +92,7 @@ export class MetricSkills {
         key: 'metrics_find',
         name: 'Find metrics',
         description:
-          'Names of the metrics that there are, with their labels: by a part of the name, or of one device.',
+          'Names of the available metrics, with their labels; filter by part of the name or by device.',
         params: Find,
         run: (params, run) => this.#find(params, run),
       }),
@@ -98,7 +101,7 @@ export class MetricSkills {
         key: 'metrics_outliers',
         name: 'Outliers among devices',
         description:
-          'Compares the series of a PromQL query with each other, and gives those far from the median, measured in robust deviations.',
+          'Compares the series of a PromQL query with each other and returns those far from the median, measured in robust deviations.',
         params: Outliers,
         run: (params, run) => this.#outliers(params, run),
       }),

@@ -23,9 +23,9 @@ export const askingRoutes = (
     path: '/api/v1/aiops/query-translate',
     access: 'any',
     devices: 'narrowed',
-    summary: 'Write a query for metrics, logs or traces from words',
+    summary: 'Write a query for metrics, logs or traces from a plain-language request',
     description:
-      'Every query is parsed by the engine of its language before it is returned. Without a model it comes from a library of patterns.',
+      'Every query is checked with the parser of its language before it is returned. Without a model, queries come from a library of patterns.',
     body: Type.Object({
       dialect: Dialect,
       prompt: Type.String({ minLength: 1, maxLength: 4_000 }),
@@ -37,7 +37,7 @@ export const askingRoutes = (
     }),
     response: Type.Object({
       query: Type.String(),
-      explanation: Type.String({ description: 'What it shows, or why it is invalid' }),
+      explanation: Type.String({ description: 'What the query shows, or why it is invalid' }),
       dialect: Dialect,
       valid: Type.Boolean(),
     }),
@@ -53,7 +53,7 @@ export const askingRoutes = (
     access: 'admin',
     summary: 'Test what a model can do',
     description:
-      'Makes about five calls, one of them with 12,000 tokens, which the provider charges.',
+      'Makes about five calls, one of them with 12,000 tokens; the provider charges for them.',
     body: Type.Object({
       model: Type.Optional(
         Type.String({
@@ -65,7 +65,7 @@ export const askingRoutes = (
     response: Type.Object({
       model: Type.String(),
       context: Type.Integer({ description: 'Context window that svc assumes, in tokens' }),
-      ok: Type.Boolean({ description: 'Whether agents can work with it' }),
+      ok: Type.Boolean({ description: 'Whether agents can work with the model' }),
       summary: Type.String(),
       findings: Type.Array(
         Type.Object({ check: Check, ok: Type.Boolean(), detail: Type.String() }),

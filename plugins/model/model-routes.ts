@@ -12,7 +12,9 @@ const ModelId = Type.String({ description: '<provider>/<model>' });
 
 const OfferedProvider = Type.Object({
   provider: Type.String(),
-  configured: Type.Boolean({ description: 'Whether it is configured, such as with a key' }),
+  configured: Type.Boolean({
+    description: 'Whether the provider is configured, for example with a key',
+  }),
   models: Type.Array(
     Type.Object({
       id: Type.String(),
@@ -26,7 +28,7 @@ const OfferedProvider = Type.Object({
 const OfferedModels = Type.Object({
   items: Type.Array(OfferedProvider),
   default: Type.Union([ModelId, Type.Null()], {
-    description: 'Model used when none is named; null: no model is configured',
+    description: 'Model used if none is specified; null: no model is configured',
   }),
 });
 
@@ -41,11 +43,12 @@ const UsageToday = Type.Object({
   }),
   estimated_tokens: Type.Integer({
     minimum: 0,
-    description: 'Part of the total that no provider has counted: answers that were cut off',
+    description:
+      'Estimated part of the total, not counted by a provider: answers that were cut off',
   }),
   reserved_tokens: Type.Integer({
     minimum: 0,
-    description: 'Maximum cost of the calls in progress, not in the total',
+    description: 'Maximum tokens that the calls in progress may use; not included in the total',
   }),
   requests: Tokens,
   limit: Type.Integer({ minimum: 0, description: '0: no limit' }),
@@ -65,7 +68,7 @@ const UsageToday = Type.Object({
 
 const Invalidated = Type.Object({
   invalidated: Type.Array(Type.String(), {
-    description: 'Providers whose model lists are fetched again',
+    description: 'Providers whose model lists will be fetched again',
   }),
 });
 
@@ -73,7 +76,7 @@ const Trial = Type.Object({
   provider: Type.Optional(
     Type.String({
       maxLength: 64,
-      description: 'Default: that of the current model',
+      description: 'Default: the provider of the current model',
     }),
   ),
   url: Type.Optional(
@@ -130,7 +133,7 @@ export const modelRoutes = ({
     access: 'admin',
     summary: 'Refresh the model lists of providers',
     description:
-      'Keys and addresses are read at every call; model lists are cached for ten minutes.',
+      'Keys and addresses are read on every call; model lists are cached for ten minutes.',
     response: Invalidated,
     status: 200,
     action: 'llm:invalidate',
@@ -140,9 +143,9 @@ export const modelRoutes = ({
     method: 'POST',
     path: '/api/v1/integrations/llm/test',
     access: 'admin',
-    summary: 'Test the connection to a model provider, as set or as given',
+    summary: 'Test the connection to a model provider, with the saved or the given settings',
     description:
-      'Fetches its list of models, which costs nothing. A failing provider is a response with ok false, not an error.',
+      "Fetches the provider's model list, which costs nothing. If the provider fails, the response has ok: false rather than an error status.",
     body: Trial,
     response: ConnectionAnswer,
     status: 200,

@@ -61,7 +61,7 @@ const dashboardSkills = (dashboards: DashboardService): readonly ToolSkill[] => 
     ...common,
     key: 'dashboards_list',
     name: 'Dashboards',
-    description: 'The dashboards that there are, with how many panels each has.',
+    description: 'All dashboards, with the number of panels in each.',
     params: Type.Object({}),
     run: async () => ({ dashboards: await dashboards.list() }),
   }),
@@ -70,7 +70,7 @@ const dashboardSkills = (dashboards: DashboardService): readonly ToolSkill[] => 
     key: 'dashboard_get',
     name: 'One dashboard',
     description:
-      'Panels of a dashboard with their queries, and its variables: queries that are known to work here.',
+      "A dashboard's panels with their queries, and its variables. These queries are known to work here.",
     params: Type.Object({ uid: Type.String({ minLength: 1, maxLength: 200 }) }),
     run: async ({ uid }) => {
       const { title, description, source, variables, panels } = await dashboards.get(uid);

@@ -17,37 +17,37 @@ const PackId = Type.Object({
 });
 const Hash = Type.String({
   pattern: '^[0-9a-f]{64}$',
-  description: 'Hash of the permissions that are shown',
+  description: 'Hash of the permissions shown',
   examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
 });
 
 const Process = Type.Object(
   {
     state: Type.String({
-      description: 'asleep: it has run before, and starts with the next call',
+      description: 'asleep: has run before, and starts again on the next call',
     }),
     ended: Type.Union([Type.String(), Type.Null()], {
       description:
-        'How it ended last: spinning, out-of-memory, flooding, garbage, endless-statement …',
+        'How it last ended: spinning, out-of-memory, flooding, garbage, endless-statement …',
     }),
     cause: Type.Union([Type.String(), Type.Null()]),
     restarts: Type.Integer(),
     pid: Type.Union([Type.Integer(), Type.Null()]),
   },
-  { description: 'Process of its code' },
+  { description: "Process that runs the pack's code" },
 );
 
 const PackRights = Type.Object({
   id: Type.String(),
-  state: Type.String({ description: 'As in the list of plugins' }),
+  state: Type.String({ description: 'Same as in the plugin list' }),
   rights: Type.Array(Type.String()),
   hash: Hash,
-  accepted: Type.Boolean({ description: 'These permissions, in their current state' }),
+  accepted: Type.Boolean({ description: 'Whether exactly these permissions have been accepted' }),
   accepted_by: Type.Union([Type.String(), Type.Null()]),
   accepted_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
   process: Type.Union([Process, Type.Null()]),
   refused: Type.Union([Type.String(), Type.Null()], {
-    description: 'Why these permissions cannot be accepted; null: an administrator can',
+    description: 'Why these permissions cannot be accepted; null: an administrator can accept them',
   }),
 });
 
@@ -89,7 +89,7 @@ const listedRoutes = (acceptances: Acceptances, shown: Show): readonly RouteDecl
   listRoute({
     path: '/api/v1/packs',
     access: 'admin',
-    summary: 'List packs of the data folder and the permissions they request',
+    summary: 'List packs in the data folder and the permissions they request',
     items: PackRights,
     handle: ({ page }) =>
       pageOfList(

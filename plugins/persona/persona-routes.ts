@@ -33,7 +33,7 @@ const ListQuery = Type.Object({
   usable: Type.Optional(
     Type.Boolean({
       description:
-        'Only personas that work here; default: also those that do not, and unreadable files, with their problem.',
+        'Only personas that work here. By default, personas that do not work and unreadable files are included, each with its problem.',
     }),
   ),
   troubled: Type.Optional(
@@ -117,7 +117,7 @@ const questionRoute = (directory: Directory): RouteDeclaration =>
     path: '/api/v1/agents/route',
     access: 'any',
     devices: 'none',
-    summary: 'Find the persona that answers a question, without a model',
+    summary: 'Find the persona that would answer a question, without using a model',
     body: RouteQuestion,
     response: RouteAnswer,
     status: 200,
@@ -137,7 +137,7 @@ const deletionRoute = (directory: Directory, own: OwnPersonas): RouteDeclaration
     devices: 'none',
     summary: 'Delete a persona by name',
     description:
-      'Deletes a persona of a user. One of a plugin or a file is removed with the plugin or the file; deleting it is refused with what to do.',
+      'Deletes a user-created persona. One from a plugin or a file is removed with that plugin or file; deleting it here is refused with an error that explains what to do instead.',
     params: Named,
     errors: ['not_found', 'conflict'],
     async handle({ params, principal, note }) {
@@ -162,7 +162,7 @@ function customRoutes(
       brief: ['name'],
       summary: 'Create a persona',
       description:
-        'A persona with the name of one of a plugin or a file replaces it for everyone, which needs persona:replace.',
+        'A persona with the same name as one from a plugin or a file replaces that one for everyone, which requires persona:replace.',
       body: NewPersona,
       response: Type.Record(Type.String(), Type.Unknown()),
       status: 201,
@@ -181,7 +181,7 @@ function customRoutes(
       access: 'agent:update',
       devices: 'none',
       brief: ['name'],
-      summary: 'Update a persona of a user; omitted fields stay',
+      summary: 'Update a user-created persona; omitted fields stay unchanged',
       params: Named,
       body: PersonaChange,
       response: Type.Record(Type.String(), Type.Unknown()),
@@ -199,7 +199,7 @@ function customRoutes(
       path: '/api/v1/agents/custom/{name}',
       access: 'agent:delete',
       devices: 'none',
-      summary: 'Delete a persona of a user; the one that it replaced is active again',
+      summary: 'Delete a user-created persona; the one it replaced becomes active again',
       params: Named,
       errors: ['not_found'],
       async handle({ params, principal, note }) {

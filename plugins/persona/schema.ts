@@ -21,7 +21,7 @@ const header = {
   tools: Names('allow-list; empty: every tool that the role of the user can see'),
   disallowed_tools: Names('applied after the allow-list'),
   permission_mode: Mode,
-  max_turns: Type.Integer({ description: '0: the default of the coordinator' }),
+  max_turns: Type.Integer({ description: '0: the value of the setting agent.max_turns' }),
   model: Type.String({ maxLength: 200, description: '<provider>/<model>; empty: the default' }),
   critical_reminder: Text('at the top of every turn'),
   initial_prompt: Text('put before the first message; a template over the spawn context'),
@@ -51,21 +51,21 @@ export const PersonaItem = Type.Object({
   ...header,
   source: Type.Union([Type.Literal('builtin'), Type.Literal('disk'), Type.Literal('user')]),
   unknown_fields: Anything,
-  version: Type.Integer({ description: 'Grows with every change' }),
+  version: Type.Integer({ description: 'Increases with every change' }),
   unmet: Type.Array(Type.String(), {
     description:
-      'Conditions in its metadata that do not hold here: it is listed but gets no questions',
+      'Conditions in the metadata that are not met here; the persona is then listed but gets no questions',
   }),
   unknown_tools: Type.Array(Type.String(), {
     description:
-      'Names in tools and disallowed_tools that do not exist now: of an edge, a pack or a server that is not available, or misspelt; the persona still works',
+      'Names in tools and disallowed_tools that do not currently exist: misspelt, or from an edge, pack or server that is not available; the persona still works',
   }),
   problem: Type.String({
     description:
-      'What keeps it from working: its conditions, or its file, whose last good version is used; else empty',
+      'Problem with the persona: unmet conditions, or an unreadable file, in which case its last good version is used; empty if there is none',
   }),
   created_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-    description: 'null for personas of plugins and files',
+    description: 'null for personas from plugins and files',
   }),
   updated_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
 });
@@ -78,7 +78,8 @@ export const RouteAnswer = Type.Object({
   persona: Type.String(),
   why: Type.String(),
   clear: Type.Boolean({
-    description: 'Whether one matches clearly; else a model chooses, if there is one',
+    description:
+      'Whether one persona matches clearly; otherwise a model chooses, if one is available',
   }),
   candidates: Type.Array(Type.Object({ name: Type.String(), score: Type.Number() })),
 });

@@ -24,7 +24,7 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     access: 'public',
     summary: 'Sign in with e-mail and password',
     description:
-      'While the disk accepts no writes, the session is not stored: it lasts as long as its access token, and its refresh token does not work.',
+      'If the disk does not accept writes, the session is not stored: it lasts only as long as its access token, and its refresh token does not work.',
     body: LoginBody,
     response: SignedInReply,
     status: 200,
@@ -43,9 +43,9 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     method: 'POST',
     path: '/api/v1/auth/refresh',
     access: 'public',
-    summary: 'Exchange a refresh token for a new pair',
+    summary: 'Exchange a refresh token for a new pair of tokens',
     description:
-      'A refresh token works once. If it is used again more than 10 s later, or by another client, the session is ended for both.',
+      'A refresh token works once. If it is used again more than 10 s later, or by another client, the session ends for both clients.',
     body: RefreshBody,
     response: SignedInReply,
     status: 200,

@@ -48,7 +48,7 @@ export const RefreshBody = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 4096,
-      description: 'Omitted by pages, whose cookie carries it',
+      description: 'Omitted by browser pages, which send it in a cookie',
     }),
   ),
 });
@@ -57,7 +57,7 @@ export const SetupBody = Type.Object({
   token: Type.String({
     minLength: 1,
     maxLength: 200,
-    description: 'From the start banner or the data folder',
+    description: 'From the startup banner or the data folder',
   }),
   ...Account,
   ...Kept,
@@ -79,11 +79,11 @@ export const SignedInReply = Type.Object({
   refresh_token: Type.Optional(
     Type.String({
       description:
-        'Valid for one POST /api/v1/auth/refresh, which returns the next one; not for pages',
+        'Valid for one POST /api/v1/auth/refresh, which returns the next one; omitted for browser pages, which get it in a cookie',
     }),
   ),
   token_type: Type.Literal('Bearer'),
-  expires_in: Type.Integer({ description: 'Seconds that the access token is valid' }),
+  expires_in: Type.Integer({ description: 'Seconds for which the access token is valid' }),
   role: Type.String(),
   user: UserShown,
 });
@@ -104,7 +104,7 @@ export const SessionShown = Type.Object({
   user_id: Type.Integer(),
   ip: Type.String({ description: 'IP address of the sign-in' }),
   user_agent: Type.String(),
-  current: Type.Boolean({ description: 'Whether this request belongs to it' }),
+  current: Type.Boolean({ description: 'Whether this request belongs to the session' }),
   created_at: Timestamp,
   last_used_at: Timestamp,
   expires_at: Timestamp,
@@ -120,17 +120,17 @@ const Action = Type.String({
 });
 
 export const NewToken = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 100, description: 'What it is for' }),
+  name: Type.String({ minLength: 1, maxLength: 100, description: 'Purpose of the token' }),
   expires_at: Type.String({ format: 'date-time', description: 'At most a year from now' }),
   actions: Type.Array(Action, {
     maxItems: 64,
     default: [],
-    description: 'No more than you hold yourself; reading needs none',
+    description: 'Only actions that you hold yourself; reading requires none',
   }),
   user_id: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: 'User that it acts as; only for the operator, who is not a user',
+      description: 'User that the token acts as; only for the operator, who is not a user',
       examples: [1],
     }),
   ),

@@ -9,7 +9,7 @@ export const tokenRoutes = (apiTokens: ApiTokens): readonly RouteDeclaration[] =
     path: '/api/v1/tokens',
     access: 'any',
     devices: 'none',
-    summary: 'List your API tokens, without the tokens themselves',
+    summary: 'List your API tokens, without their secret values',
     query: OfUser,
     items: TokenShown,
     errors: ['forbidden'],

@@ -11,7 +11,7 @@ export const SettingAddress = Type.Object({
 
 export const NewValue = Type.Object({
   value: Type.Unknown({
-    description: "A value that the setting's schema allows; •••• keeps a secret",
+    description: "A value that the setting's schema allows; •••• keeps the current secret",
   }),
 });
 
@@ -38,7 +38,7 @@ export const SettingItem = Type.Object({
   env: orNull(Type.String({ description: 'Environment variable that sets it' })),
   default: Type.Unknown(),
   writable: Type.Boolean({
-    description: 'false when the environment sets it, or when it is read at the start only',
+    description: 'false if the environment sets it, or if it is read only at startup',
   }),
   updated_at: orNull(
     Type.String({ format: 'date-time', description: 'When the stored value was set' }),

@@ -11,8 +11,7 @@ export const settingRoutes = (settings: SystemSettings): readonly RouteDeclarati
     path: '/api/v1/system-settings',
     access: 'any',
     summary: 'List settings: current values and their sources, secrets masked',
-    description:
-      'Administrators see all; others see the settings that are declared visible to them.',
+    description: 'Administrators see all settings; others see those declared visible to them.',
     items: SettingItem,
     handle({ principal, page: { limit, after } }) {
       const all = settings.list(principal);
@@ -31,7 +30,7 @@ export const settingRoutes = (settings: SystemSettings): readonly RouteDeclarati
     path,
     ifMatch: true,
     access: 'admin',
-    summary: 'Change a setting, effective at once',
+    summary: 'Change a setting, effective immediately',
     description: 'If-Match takes the updated_at of the value to replace, in quotes.',
     params: SettingAddress,
     body: NewValue,
@@ -57,7 +56,7 @@ export const settingRoutes = (settings: SystemSettings): readonly RouteDeclarati
     access: 'admin',
     summary: 'Reveal a masked secret; at most ten per minute',
     description:
-      'Needs a sign-in within the last five minutes, without a refresh since, and no API token.',
+      'Requires a sign-in within the last five minutes with no token refresh since; API tokens are not accepted.',
     params: SettingAddress,
     response: Revealed,
     audited: true,

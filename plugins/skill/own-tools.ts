@@ -28,20 +28,20 @@ const Search = Type.Object({
     Type.Array(Type.String({ maxLength: 100 }), {
       minItems: 1,
       maxItems: 10,
-      description: 'Keys of tools whose schemas are wanted.',
+      description: 'Keys of the tools whose schemas to return.',
     }),
   ),
 });
 const EvidenceRead = Type.Object({
   id: Type.String({
     pattern: '^E[1-9][0-9]{0,14}$',
-    description: 'As a result names it, such as E12.',
+    description: 'Id given in a result, such as E12.',
   }),
   filter: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 300,
-      description: 'RE2 pattern that a line must match, whatever the case.',
+      description: 'RE2 pattern that a line must match, ignoring case.',
     }),
   ),
   range: Type.Optional(
@@ -50,7 +50,7 @@ const EvidenceRead = Type.Object({
         from: Type.Optional(Type.Integer({ minimum: 1 })),
         to: Type.Optional(Type.Integer({ minimum: 1 })),
       },
-      { additionalProperties: false, description: 'Numbers of lines.' },
+      { additionalProperties: false, description: 'Range of line numbers.' },
     ),
   ),
 });

@@ -15,7 +15,8 @@ const Item = Type.Object({
   name: Type.String(),
   description: Type.String(),
   kind: Type.Enum(['tool', 'guide'], {
-    description: 'A tool is run; a guide (SKILL.md) teaches and names the tools it needs.',
+    description:
+      'A tool can be run; a guide (SKILL.md) gives instructions and lists the tools it needs.',
   }),
   scope: Type.Enum(['manager', 'edge']),
   class: Type.Enum(['safe', 'mutating', 'dangerous']),
@@ -23,7 +24,7 @@ const Item = Type.Object({
   devices: Type.Optional(
     Type.Enum(['none', 'narrowed'], {
       description:
-        'What it returns to members of an organization with a device selector: nothing of devices, or only of theirs. Absent: they are refused.',
+        'What it returns to members of an organization with a device selector: no device data, or only that of their devices. Absent: they are refused.',
     }),
   ),
   reads: Type.Optional(
@@ -34,11 +35,11 @@ const Item = Type.Object({
   schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema of its params.' }),
   result_schema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   source: Type.String({ description: 'Plugin, edge, pack:<id> or mcp:<server>.' }),
-  requires: Type.Array(Type.String(), { description: 'Keys of tools.' }),
+  requires: Type.Array(Type.String(), { description: 'Keys of the tools that a guide needs.' }),
 });
 const Detail = Type.Object({
   ...Item.properties,
-  body: Type.Optional(Type.String({ description: 'Of a guide, byte for byte.' })),
+  body: Type.Optional(Type.String({ description: 'Text of a guide, byte for byte.' })),
 });
 const Filter = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 200 })),
@@ -50,8 +51,12 @@ const Filter = Type.Object({
 });
 const Order = Type.Object({
   params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  device_id: Type.Optional(Type.Integer({ minimum: 1, description: 'For an edge skill.' })),
-  edge_id: Type.Optional(Type.Integer({ minimum: 1, description: 'Instead of device_id.' })),
+  device_id: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Device to run an edge skill on.' }),
+  ),
+  edge_id: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Edge to run the skill on, instead of device_id.' }),
+  ),
   timeout: Type.Optional(
     Type.Integer({ minimum: 1, maximum: longestSeconds, default: 30, description: 'Seconds.' }),
   ),
@@ -60,7 +65,7 @@ const Executed = Type.Object({
   status: Type.Enum(['ok', 'error', 'timeout', 'approval']),
   result: Type.Optional(
     Type.Unknown({
-      description: 'Complete if it is small, else its beginning and end, and how to read on.',
+      description: 'Complete if small; otherwise its beginning and end, and how to read the rest.',
     }),
   ),
   error: Type.Optional(Type.Union([Type.String(), Type.Null()])),
@@ -68,11 +73,11 @@ const Executed = Type.Object({
   execution_id: Type.Optional(Type.String()),
   evidence: Type.Optional(
     Type.Union([Type.String(), Type.Null()], {
-      description: 'Name under which a large result is kept.',
+      description: 'Id under which a large result is kept.',
     }),
   ),
   approval_id: Type.Optional(
-    Type.String({ description: 'With status 202: runs once it is signed.' }),
+    Type.String({ description: 'With status 202: approval to be signed before the skill runs.' }),
   ),
 });
 
@@ -109,7 +114,7 @@ const listRouteOf = (registry: SkillRegistry): RouteDeclaration =>
     path,
     access: 'any',
     devices: 'narrowed',
-    summary: 'List skills: tools of the manager and of edges, and guides',
+    summary: 'List skills: tools of the manager and of the edges, and guides',
     query: Filter,
     items: Item,
     async handle({ query: { q, scope, class: kind, kind: form }, page, principal }) {
@@ -135,7 +140,7 @@ const oneRouteOf = (registry: SkillRegistry): RouteDeclaration =>
     path: `${path}/{key}`,
     access: 'any',
     devices: 'narrowed',
-    summary: 'Get a skill: schema, scope and class of a tool, the text of a guide',
+    summary: 'Get a skill: schema, scope and class of a tool, or the text of a guide',
     params: Key,
     response: Detail,
     errors: ['not_found'],
@@ -166,7 +171,7 @@ const executeRouteOf = (registry: SkillRegistry, executions: Executions): RouteD
     reads: 'none',
     summary: 'Run a skill',
     description:
-      "A safe skill runs at once. A mutating one needs the action skill:* and the setting agent.write_enabled, and with an API token a person's signature. A dangerous one returns 202 and an approval_id, and runs once two people have signed.",
+      "A safe skill runs at once. A mutating one requires the action skill:* and the setting agent.write_enabled and, if called with an API token, a person's signature. A dangerous one returns 202 and an approval_id, and runs once two people have signed.",
     params: Key,
     body: Order,
     response: Executed,

@@ -12,13 +12,13 @@ const Report = Type.Object({
   blocks: Type.Integer({ description: 'Number of intact blocks' }),
   bytes: Type.Integer({ description: 'Bytes of all blocks' }),
   damaged: Type.Integer({
-    description: 'Number of parts that cannot be read, stores that are not available included',
+    description: 'Number of parts that cannot be read, including unavailable stores',
   }),
-  damage: Type.Array(Type.String(), { description: 'What cannot be read' }),
-  mended: Type.Array(Type.String(), { description: 'What was brought back' }),
-  removed: Type.Array(Type.String(), { description: 'What was removed' }),
+  damage: Type.Array(Type.String(), { description: 'Parts that cannot be read' }),
+  mended: Type.Array(Type.String(), { description: 'Parts that were restored' }),
+  removed: Type.Array(Type.String(), { description: 'Parts that were removed' }),
   aside: Type.Array(Type.String(), {
-    description: 'Damaged files that were replaced, and kept under these names',
+    description: 'Names under which replaced damaged files were kept',
   }),
   away: Type.Array(Type.String(), { description: 'Stores that did not answer, and why' }),
 });
@@ -26,7 +26,7 @@ const Report = Type.Object({
 const Mend = Type.Object({
   accept_loss: Type.Optional(
     Type.Boolean({
-      description: 'Also drop what is lost for good, so that answers stop reporting it',
+      description: 'Also drop data that is lost for good, so that query results stop reporting it',
     }),
   ),
 });
@@ -63,7 +63,8 @@ const careRoutes = (cares: Cares): readonly RouteDeclaration[] => [
     path: '/api/v1/stores/check',
     access: 'admin',
     summary: 'Check the blocks of all stores and report damage',
-    description: 'A damaged part costs only its own data; restored files are used again at once.',
+    description:
+      'A damaged part affects only its own data; restored files are put back into use immediately.',
     response: Report,
     status: 200,
     timeoutMs: careMs,
@@ -74,9 +75,9 @@ const careRoutes = (cares: Cares): readonly RouteDeclaration[] => [
     method: 'POST',
     path: '/api/v1/stores/mend',
     access: 'admin',
-    summary: 'Bring back damaged parts of the stores',
+    summary: 'Repair damaged parts of the stores',
     description:
-      'Restores flipped bits and rebuilds what is made of other blocks. What is lost for good stays reported, unless accept_loss is set.',
+      'Repairs flipped bits and rebuilds data derived from other blocks. Data lost for good continues to be reported unless accept_loss is set.',
     body: Mend,
     response: Report,
     status: 200,

@@ -25,7 +25,7 @@ const Depth = Type.Integer({
   minimum: 1,
   maximum: 10,
   default: 3,
-  description: 'Steps from the node',
+  description: 'Maximum number of steps from the node',
 });
 const DirectionOf = Type.Enum(['src_to_dst', 'dst_to_src', 'bidirectional'], {
   description: 'Direction in which failure spreads',
@@ -49,7 +49,7 @@ export const NodeTypeDraft = Type.Object({
     pattern: '^[a-z][a-z0-9_-]{0,62}$',
     examples: ['data'],
     default: 'custom',
-    description: 'Layer of the nodes of this type',
+    description: 'Layer that nodes of this type belong to',
   }),
 });
 
@@ -83,7 +83,8 @@ export const NodePatch = Type.Object(
   { name: Type.Optional(Title), props: Type.Optional(Props), tags: Type.Optional(Tags) },
   {
     minProperties: 1,
-    description: 'Replaces what is given; name and tags of a device are changed at the device',
+    description:
+      "Replaces the given fields; a device's name and tags are changed on the device itself",
   },
 );
 
@@ -93,13 +94,13 @@ export const NodeItem = Type.Object({
   name: Type.String(),
   props: Type.Record(Type.String(), Type.Unknown()),
   tags: Type.Record(Type.String(), Type.String()),
-  device_id: orNull(Type.Integer({ description: 'The device that it represents' })),
+  device_id: orNull(Type.Integer({ description: 'Device that the node represents' })),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
 
 export const RemovalQuery = Type.Object({
-  cascade: Type.Optional(Type.Boolean({ description: 'Include its relations' })),
+  cascade: Type.Optional(Type.Boolean({ description: "Also delete the node's relations" })),
 });
 
 export const RelationTypeDraft = Type.Object({
@@ -151,7 +152,7 @@ export const Blast = Type.Object({
   node: NodeItem,
   depth: Type.Integer(),
   complete: Type.Boolean({
-    description: 'false when there is more, beyond the depth or the number of nodes',
+    description: 'false if there are more nodes, beyond the maximum depth or number',
   }),
   reached: Type.Array(
     Type.Object({
@@ -163,6 +164,6 @@ export const Blast = Type.Object({
         from_node_id: Type.Integer(),
       }),
     }),
-    { description: 'What fails with the node, nearest first' },
+    { description: 'Nodes that fail with this node, nearest first' },
   ),
 });

@@ -8,9 +8,11 @@ const common = { scope: 'manager', class: 'safe', tier: 'core', devices: 'narrow
 
 const Find = Type.Object({
   q: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'A part of the name.' }),
+    Type.String({ minLength: 1, maxLength: 200, description: 'Text to look for in the name.' }),
   ),
-  type: Type.Optional(Type.String({ maxLength: 100, description: 'Such as host or service.' })),
+  type: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Node type, such as host or service.' }),
+  ),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 30 }),
 });
 const Blast = Type.Object({
@@ -27,7 +29,7 @@ export const topologySkills = (nodes: Nodes): readonly ToolSkill[] => [
     ...common,
     key: 'topology_find',
     name: 'Find nodes',
-    description: 'Nodes of the topology, such as hosts and services, by name and type.',
+    description: 'Topology nodes, such as hosts and services, by name and type.',
     params: Find,
     run: async ({ q, type, limit }, { principal }) => {
       const { items, total } = await nodes.list(principal, { q, type, tags: [] }, { limit });
@@ -39,7 +41,7 @@ export const topologySkills = (nodes: Nodes): readonly ToolSkill[] => [
     key: 'topology_blast_radius',
     name: 'Blast radius',
     description:
-      'What a failure of a node reaches, nearest first, along relations that spread failures.',
+      'What the failure of a node reaches, nearest first, following relations that propagate failure.',
     params: Blast,
     run: async ({ node_id: node, device_id: device, depth }, { principal }) => {
       if ((node === undefined) === (device === undefined)) {

@@ -108,7 +108,7 @@ async function examined(
 const connectionTest = ({ settings, clock, fetch }: PluginContext, driver: () => TraceDriver) =>
   productTestRoute({
     path: '/api/v1/integrations/tracestore/test',
-    summary: 'Test the connection to the trace store, as set or as given',
+    summary: 'Test the connection to the trace store, with the saved or the given settings',
     action: 'tracestore:test',
     product,
     setting: 'traces.remote_url',

@@ -44,7 +44,7 @@ export class TraceSkills {
         key: 'traces_search',
         name: 'Search traces',
         description:
-          'Traces that a TraceQL query selects within a window: where they began, how long they took, which services they passed.',
+          'Traces that match a TraceQL query within a window: where they began, how long they took, and which services they passed through.',
         params: Search,
         run: (params, run) => this.#search(params, run),
       }),
@@ -53,7 +53,7 @@ export class TraceSkills {
         key: 'trace_get',
         name: 'One trace',
         description:
-          'The spans of one trace in the order of their beginnings: service, name, parent, duration, errors.',
+          'The spans of one trace, ordered by start time: service, name, parent, duration, errors.',
         params: One,
         run: (params, run) => this.#one(params, run),
       }),

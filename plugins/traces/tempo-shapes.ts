@@ -46,7 +46,7 @@ const asked = {
 
 const told = {
   status: Type.Optional(
-    Type.Literal('PARTIAL', { description: 'Some of the store could not be read' }),
+    Type.Literal('PARTIAL', { description: 'Part of the store could not be read' }),
   ),
   message: Type.Optional(Type.String()),
   warnings: Type.Optional(

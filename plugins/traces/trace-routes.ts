@@ -52,7 +52,7 @@ export const Tag = Type.Object({
   tag: Type.String({
     minLength: 1,
     maxLength: 1024,
-    description: 'Such as resource.service.name, .http.method or status',
+    description: 'Tag name, such as resource.service.name, .http.method or status',
   }),
 });
 

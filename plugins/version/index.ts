@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 const ManagerVersion = Type.Object({
   manager_version: Type.String({
     pattern: '^v\\d+\\.\\d+\\.\\d+',
-    description: 'vX.Y.Z; edges compare theirs with it',
+    description: 'vX.Y.Z; edges compare their own version with it',
   }),
 });
 

@@ -40,7 +40,7 @@ const webSkills = (searches: Searches): readonly ToolSkill[] => [
     key: 'web_search',
     name: 'Search the web',
     description:
-      'Pages of the public web about error messages, products and known faults. The query leaves this service: put no names of hosts or people into it.',
+      'Public web pages about error messages, products and known bugs. The query leaves this service: do not include names of hosts or people.',
     scope: 'manager',
     devices: 'none',
     reads: 'none',
@@ -49,7 +49,11 @@ const webSkills = (searches: Searches): readonly ToolSkill[] => [
     params: Type.Object({
       query: Type.String({ minLength: 2, maxLength: 400 }),
       count: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 10, description: 'most results; default 5' }),
+        Type.Integer({
+          minimum: 1,
+          maximum: 10,
+          description: 'maximum number of results; default 5',
+        }),
       ),
     }),
     run: ({ query, count = 5 }, { principal, signal }) =>
@@ -58,7 +62,7 @@ const webSkills = (searches: Searches): readonly ToolSkill[] => [
   toolSkill({
     key: 'web_read',
     name: 'Read a web page',
-    description: 'The text of a page that web_search has found within the last hour.',
+    description: 'The text of a page that web_search found within the last hour.',
     scope: 'manager',
     devices: 'none',
     reads: 'none',
@@ -68,14 +72,14 @@ const webSkills = (searches: Searches): readonly ToolSkill[] => [
       url: Type.String({
         minLength: 8,
         maxLength: 2_000,
-        description: 'exactly as it was found',
+        description: 'address exactly as web_search returned it',
         'x-checked-address': true,
       }),
       offset: Type.Optional(
         Type.Integer({
           minimum: 0,
           maximum: 4_000_000,
-          description: 'next_offset of the answer before',
+          description: 'next_offset of the previous answer',
         }),
       ),
     }),
@@ -89,22 +93,25 @@ const testRoute = (searches: Searches): RouteDeclaration =>
     method: 'POST',
     path: '/api/v1/integrations/websearch/test',
     access: 'admin',
-    summary: 'Test the web search, as set or as given',
+    summary: 'Test the web search, with the saved or the given settings',
     description:
-      'Makes one search, which Tavily and Brave bill. A failing provider is a response with ok false, not an error.',
+      'Runs one search, which Tavily and Brave charge for. If the provider fails, the response has ok: false rather than an error status.',
     body: Type.Object({
       provider: Type.Optional(
         Type.Enum(['searxng', 'tavily', 'brave'], {
-          description: 'A provider other than the current one; it gets no stored key',
+          description:
+            'Provider to test instead of the current one; the stored key is not sent to it',
         }),
       ),
       url: Type.Optional(
         Type.String({
           maxLength: 500,
-          description: 'Address of that provider, if it has none of its own',
+          description: 'Address of that provider, if it has no standard one',
         }),
       ),
-      token: Type.Optional(Type.String({ maxLength: 1_000, description: 'Key of that provider' })),
+      token: Type.Optional(
+        Type.String({ maxLength: 1_000, description: 'API key for that provider' }),
+      ),
     }),
     response: ConnectionAnswer,
     status: 200,

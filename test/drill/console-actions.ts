@@ -30,7 +30,7 @@ const elsewhere = /^(?:shell|welcome): /;
 const expected = /status of (?:40[049]|500)|ERR_INCOMPLETE|ERR_ABORTED/;
 
 interface Options {
-  /** Part of the names of the steps to run. */
+  /** Text to look for in the names of the steps to run. */
   readonly only?: string;
   /** Folder for a picture of each page on which a step failed. */
   readonly folder?: string;

@@ -21,7 +21,8 @@ export const ruleRoutes = (rules: Rules): readonly RouteDeclaration[] => [
     access: 'alert:write',
     brief: ['id', 'rule_key'],
     summary: 'Create an alert rule',
-    description: 'Expressions are checked; an invalid one is refused with line, column and reason.',
+    description:
+      'Expressions are checked; an invalid one is rejected with the line, column and reason.',
     body: RuleDraft,
     response: RuleShown,
     errors: ['conflict', 'unavailable'],
@@ -45,7 +46,7 @@ export const ruleRoutes = (rules: Rules): readonly RouteDeclaration[] => [
     access: 'alert:write',
     brief: ['id'],
     summary: 'Replace an alert rule',
-    description: 'Omitted fields get their defaults; the rule_key stays.',
+    description: 'Omitted fields get their defaults; the rule_key does not change.',
     params: RuleId,
     body: RuleDraft,
     response: RuleShown,

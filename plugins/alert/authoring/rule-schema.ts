@@ -22,7 +22,7 @@ const Texts = (name: string, longest: number, most: number, description: string)
 const RuleKey = Type.String({
   pattern: '^[a-z][a-z0-9_]{0,99}$',
   examples: ['disk_full'],
-  description: 'lower_snake. Unique among existing rules, and cannot be changed.',
+  description: 'In lower_snake_case. Unique among existing rules; cannot be changed later.',
 });
 const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '^\\P{Cc}+$' });
 const SourceType = oneOf(['svc_builtin', 'metricsdb_external'] as const);
@@ -31,7 +31,7 @@ export const ScopeTypeSchema = oneOf(['host', 'global', 'monitoring_pipeline'] a
     'host: one incident per device_id; global: one; monitoring_pipeline: one per pipeline',
 });
 const JoinMode = oneOf(['all', 'any'] as const, {
-  description: 'With several conditions: whether all must match, or any',
+  description: 'If there are several conditions: whether all of them must match, or any one',
 });
 export const SeveritySchema = oneOf(['info', 'warning', 'critical'] as const);
 const Conditions = Type.Array(
@@ -108,7 +108,7 @@ const optional = {
       minimum: 0,
       maximum: 1_000_000,
       description:
-        'Maximum number of alerts; more fail the evaluation, which then changes nothing. 0: no limit',
+        'Maximum number of alerts. If there are more, the evaluation fails and changes nothing. 0: no limit',
     }),
   ),
   interval_seconds: Type.Optional(
@@ -196,7 +196,7 @@ export const RuleQuery = Type.Object({
   scope_type: Type.Optional(ScopeTypeSchema),
   source_type: Type.Optional(SourceType),
   q: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Part of the name or the rule_key' }),
+    Type.String({ maxLength: 200, description: 'Text to look for in the name or the rule_key' }),
   ),
 });
 
@@ -209,7 +209,7 @@ const Point = Type.Unsafe<readonly [number, number]>({
 
 export const PreviewShown = Type.Object({
   would_fire: Type.Boolean({ description: 'Whether the rule would have fired' }),
-  fire_count: Type.Integer({ description: 'How often the rule would have started to fire' }),
+  fire_count: Type.Integer({ description: 'Number of times the rule would have started firing' }),
   first_fire_at: Type.Union([Timestamp, Type.Null()]),
   last_fire_at: Type.Union([Timestamp, Type.Null()]),
   series: Type.Array(
@@ -218,7 +218,7 @@ export const PreviewShown = Type.Object({
       labels: Type.Record(Type.String(), Type.String()),
       points: Type.Array(Point, {
         description:
-          'Seconds since 1970 and the measured value; values that are not numbers are omitted',
+          'Time in seconds since 1970, and the value measured then; non-numeric values are omitted',
       }),
     }),
   ),
@@ -233,13 +233,13 @@ export const PreviewShown = Type.Object({
     { description: 'The first 200' },
   ),
   threshold: Type.Union([Type.Number(), Type.Null()], {
-    description: 'Taken from the first condition that has one',
+    description: 'Threshold of the first condition that has one',
   }),
   eta_at: Type.Union([Timestamp, Type.Null()], {
     description:
-      'For a forecast that holds at the end: when the first series reaches the threshold',
+      'For a forecast condition that is met at the end of the window: when the first series will reach the threshold',
   }),
-  query: Type.String({ description: 'Taken from the first condition' }),
+  query: Type.String({ description: 'Query of the first condition' }),
   queries: Type.Array(Type.String()),
   from: Timestamp,
   to: Timestamp,
@@ -250,7 +250,7 @@ export const RuleFileBody = Type.Object({
   content: Type.String({
     minLength: 1,
     maxLength: 4_000_000,
-    description: 'Rule file of Prometheus, or a PrometheusRule object, as YAML',
+    description: 'Prometheus rule file or PrometheusRule object, as YAML',
     examples: [
       'groups:\n- name: example\n  rules:\n  - alert: HostDown\n    expr: up == 0\n    for: 5m\n',
     ],
@@ -267,13 +267,14 @@ export const RuleFileBody = Type.Object({
   enabled: Type.Optional(Type.Boolean()),
   overwrite: Type.Optional(
     Type.Boolean({
-      description: 'Replace rules with the same rule_key that were imported before',
+      description: 'Replace previously imported rules with the same rule_key',
     }),
   ),
   dry_run: Type.Optional(Type.Boolean({ description: 'Report without importing' })),
   strict: Type.Optional(
     Type.Boolean({
-      description: 'false: skip rules that cannot work instead of refusing the file. Default: true',
+      description:
+        'false: skip rules that cannot work instead of rejecting the whole file. Default: true',
     }),
   ),
   key_prefix: Type.Optional(

@@ -5,7 +5,7 @@ import type { Rules } from './rules.ts';
 
 const RuleList = Type.Object({
   q: Type.Optional(
-    Type.String({ maxLength: 200, description: 'A part of the name or of the key.' }),
+    Type.String({ maxLength: 200, description: 'Text to look for in the name or the key.' }),
   ),
   enabled: Type.Optional(Type.Boolean()),
   limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),

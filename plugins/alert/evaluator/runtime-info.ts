@@ -36,7 +36,7 @@ export const runtimeRoutes = (parts: InfoParts): readonly RouteDeclaration[] => 
     method: 'GET',
     path: '/api/v1/alerts/runtime-info',
     access: 'any',
-    summary: 'Get the interval of the evaluator and the result of its last cycle',
+    summary: "Get the evaluator's interval and the result of its last cycle",
     response: RuntimeInfo,
     handle: () => runtimeInfo(parts),
   }),

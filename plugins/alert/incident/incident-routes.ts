@@ -64,7 +64,7 @@ const readingRoutes = ({
     path,
     access: 'any',
     devices: 'narrowed',
-    summary: 'List incidents, last fired first',
+    summary: 'List incidents, most recently fired first',
     query: IncidentQuery,
     items: IncidentItem,
     async handle({ query, page, principal }): Promise<Page<Static<typeof IncidentItem>>> {
@@ -109,9 +109,8 @@ const storyRoutes = ({
     access: 'any',
     devices: 'narrowed',
     quotes: ['notify'],
-    summary: 'Explain why channels were notified of the current firing, or not',
-    description:
-      'Lists each gate with what it held back and why, and each channel with the result.',
+    summary: 'Explain why channels were or were not notified of the current firing',
+    description: 'Lists what each gate held back and why, and the result for each channel.',
     params: IncidentId,
     response: WhyAnswer,
     errors: ['not_found'],
@@ -122,7 +121,7 @@ const storyRoutes = ({
     access: 'any',
     devices: 'narrowed',
     summary:
-      'List the instances of an incident, one per label set, including those of the last day',
+      'List the instances of an incident, one per label set, including those resolved within the last day',
     params: IncidentId,
     query: InstanceQuery,
     items: InstanceItem,

@@ -30,7 +30,10 @@ const IncidentList = Type.Object({
   rule_key: Type.Optional(Type.String({ maxLength: 200 })),
   device_id: Type.Optional(Type.Integer({ minimum: 1 })),
   last: Type.Optional(
-    Type.String({ maxLength: 20, description: 'Firing at some time within the last 2h, 7d, …' }),
+    Type.String({
+      maxLength: 20,
+      description: 'Only incidents that were firing at some point in the last 2h, 7d, …',
+    }),
   ),
   limit: Type.Integer({ minimum: 1, maximum: 200, default: 30 }),
 });
@@ -50,7 +53,8 @@ export const incidentSkills = (parts: IncidentSkillParts): readonly ToolSkill[] 
     ...reads,
     key: 'incidents_list',
     name: 'Incidents',
-    description: 'Incidents, newest first: by status, rule, device, or that were firing lately.',
+    description:
+      'Incidents, newest first; filter by status, rule or device, or by how recently they were firing.',
     params: IncidentList,
     run: async ({ device_id: device, last, ...filter }, { principal }) => {
       const since = last === undefined ? undefined : parts.clock.now() - durationOf(last, 'last');
@@ -82,7 +86,7 @@ export const incidentSkills = (parts: IncidentSkillParts): readonly ToolSkill[] 
     key: 'incident_notify',
     name: 'Tell channels of an incident',
     description:
-      'Sends an incident, as it stands, to notification channels that its rule may not pin.',
+      'Sends an incident in its current state to notification channels, including ones that its rule does not pin.',
     params: IncidentNotice,
     run: async (params, { principal }) => notify(params, parts, await parts.seenBy(principal)),
   }),

@@ -16,7 +16,12 @@ export const IncidentId = Type.Object({
 export const IncidentItem = Type.Object({
   id: Type.Integer(),
   rule: Type.String({ description: 'rule_key of the rule' }),
-  rule_id: orNull(Type.Integer({ description: 'null: the global interval' })),
+  rule_id: orNull(
+    Type.Integer({
+      description:
+        'null: the incident comes from an alert source or from svc itself, not from an alert rule',
+    }),
+  ),
   rule_name: Type.String(),
   severity: Severity,
   status: Status,
@@ -34,11 +39,15 @@ export const IncidentItem = Type.Object({
     }),
   ),
   worst_value: orNull(
-    Type.Number({ description: 'Number of instances, while the incident is active' }),
+    Type.Number({
+      description: 'Worst value measured on any instance while the incident is active',
+    }),
   ),
-  firing_instances: Type.Integer({ description: 'Listed by GET …/instances' }),
+  firing_instances: Type.Integer({
+    description: 'Number of firing instances; GET …/instances lists them',
+  }),
   threshold: orNull(Type.Number()),
-  event_count: Type.Integer({ description: 'How often the incident has fired' }),
+  event_count: Type.Integer({ description: 'Number of times the incident has fired' }),
   fired_at: Timestamp,
   last_fired_at: Timestamp,
   acknowledged_at: orNull(Timestamp),
@@ -47,7 +56,8 @@ export const IncidentItem = Type.Object({
   stale_since: orNull(
     Type.String({
       format: 'date-time',
-      description: 'Its sources have sent nothing since: the current state is unknown',
+      description:
+        "The incident's sources have sent nothing since then, so its current state is unknown",
     }),
   ),
   resolved_at: orNull(Timestamp),
@@ -63,7 +73,7 @@ export const InstanceItem = Type.Object({
   labels: Words,
   state: Type.Enum([...instanceStates], {
     description:
-      'stale: firing, but its source has sent nothing since that time, since the start of the manager, or since a clock jump',
+      'stale: was firing, but its source has sent nothing since then, since the manager started, or since a clock jump',
   }),
   value: orNull(Type.Number({ description: 'Last measured value' })),
   worst_value: orNull(Type.Number()),
@@ -73,7 +83,7 @@ export const InstanceItem = Type.Object({
   silenced_by: orNull(
     Type.String({
       description:
-        'silence with the id of a silence, or incident when the incident itself is silenced',
+        'silence and the id of a silence, or incident if the incident itself is silenced',
     }),
   ),
 });
@@ -85,7 +95,7 @@ export const IncidentQuery = Type.Object({
         '^(open|acknowledged|silenced|resolved|active)(,(open|acknowledged|silenced|resolved|active))*$',
       examples: ['open,acknowledged'],
       maxLength: 80,
-      description: 'One or several, such as open,acknowledged; active: all but resolved',
+      description: 'One or more, such as open,acknowledged; active: all but resolved',
     }),
   ),
   severity: Type.Optional(
@@ -99,14 +109,14 @@ export const IncidentQuery = Type.Object({
     Type.String({
       pattern: '^(host|global|monitoring_pipeline)(:.{1,200})?$',
       examples: ['host:7'],
-      description: 'A scope type, or one with a scope id such as host:7',
+      description: 'A scope type, optionally with a scope id, such as host:7',
     }),
   ),
   rule: Type.Optional(Type.String({ maxLength: 200, description: 'rule_key' })),
   q: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: 'Part of the rule name, the summary or the dedupe key',
+      description: 'Text to look for in the rule name, the summary or the dedupe key',
     }),
   ),
 });
@@ -160,13 +170,13 @@ export const RuntimeInfo = Type.Object({
   rules_enabled: Type.Integer(),
   last_cycle: Type.Object({
     started_at: orNull(Timestamp),
-    duration_ms: Type.Number({ description: 'Time during which rules were evaluated' }),
+    duration_ms: Type.Number({ description: 'Time spent evaluating rules' }),
     rules_evaluated: Type.Integer(),
     rules_failed: Type.Integer(),
     series_seen: Type.Integer(),
     missed: Type.Integer({
       description:
-        'Intervals missed because their rule was still being evaluated, or the evaluator was not running',
+        'Intervals missed because the rule was still being evaluated or the evaluator was not running',
     }),
     firing: Type.Integer(),
     pending: Type.Integer(),

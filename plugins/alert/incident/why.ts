@@ -12,7 +12,9 @@ const Timestamp = Type.String({ format: 'date-time' });
 
 export const WhyAnswer = Type.Object({
   incident_id: Type.Integer(),
-  firing: Type.Integer({ description: 'Number of the current firing, or of the last one' }),
+  firing: Type.Integer({
+    description: 'Sequence number of the current firing, or of the last one',
+  }),
   notified: Type.Boolean({ description: 'Whether that firing was handed to the channels' }),
   gates: Type.Array(
     Type.Object({
@@ -41,7 +43,7 @@ export const WhyAnswer = Type.Object({
         ['sent', 'folded', 'failed', 'delayed', 'overtaken', 'waiting', 'held_back', 'not_for_it'],
         {
           description:
-            'folded: sent in a message with others; waiting: for its group or its turn; held_back: by a gate; not_for_it: excluded by its filters',
+            "folded: sent in one message with others; waiting: for the rest of its group, or in the queue; held_back: by a gate; not_for_it: excluded by the channel's filters",
         },
       ),
       reason: Type.Optional(Type.String()),

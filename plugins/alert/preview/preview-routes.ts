@@ -16,7 +16,7 @@ export const previewRoutes = (
     devices: 'narrowed',
     reads: 'none',
     readsAsked: ['metricsdb', 'logs'],
-    summary: 'Preview when a rule would have fired over past data',
+    summary: 'Preview when a rule would have fired on past data',
     description: 'An API token also needs read:metricsdb or read:logs, whichever the rule queries.',
     body: PreviewDraft,
     response: PreviewShown,

@@ -16,7 +16,7 @@ export const previewSkill = (preview: Preview, askingOf: AskingOf): ToolSkill =>
     key: 'rule_preview',
     name: 'Draft and preview a rule',
     description:
-      'Checks the draft of an alert rule, runs it over past data, and says when it would have fired. Nothing is stored: a person creates the rule.',
+      'Checks a draft alert rule, runs it against past data, and reports when it would have fired. Nothing is stored: a person has to create the rule.',
     params: PreviewDraft,
     run: async (draft, { principal, signal }) => {
       if (!principal.grants.some((grant) => covers(grant, 'alert:preview'))) {

@@ -54,7 +54,7 @@ const GroupDraft = Type.Object({
   rules: Type.Array(Rule, {
     minItems: 1,
     maxItems: maxRules,
-    description: 'Evaluated in order',
+    description: 'Rules of the group, evaluated in order',
   }),
 });
 
@@ -159,7 +159,7 @@ export const groupRoutes = (groups: RecordingGroups): readonly RouteDeclaration[
     brief: ['group'],
     summary: 'Replace a group of recording rules',
     description:
-      'Replaces the whole group: rules that are missing are deleted. Omitted fields get their defaults.',
+      'Replaces the whole group: rules missing from the request are deleted. Omitted fields get their defaults.',
     body: GroupDraft,
     response: GroupItem,
     timeoutMs: 60_000,

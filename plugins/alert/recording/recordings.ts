@@ -26,7 +26,7 @@ const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =
 
 export const RecordingItem = Type.Object({
   id: Type.Integer(),
-  group: Type.String({ description: 'Group; its rules are evaluated in order' }),
+  group: Type.String({ description: 'Name of the group; its rules are evaluated in order' }),
   position: Type.Integer(),
   record: Type.String({ description: 'Name of the series to write' }),
   expr: Type.String(),
@@ -36,7 +36,7 @@ export const RecordingItem = Type.Object({
   enabled: Type.Boolean(),
   evaluated_at: orNull(Type.String({ format: 'date-time' })),
   series: Type.Integer({ description: 'Number of series in the last evaluation' }),
-  error: orNull(Type.String({ description: 'Error of the last evaluation' })),
+  error: orNull(Type.String({ description: 'Error from the last evaluation' })),
   created_by: Type.String(),
   created_at: Type.String({ format: 'date-time' }),
 });

@@ -7,7 +7,7 @@ const Duration = Type.String({
   pattern: '^(\\d+(ms|[smhdw]))+$',
   examples: ['2h'],
   maxLength: 40,
-  description: 'Such as 2h or 1h30m',
+  description: 'Duration, such as 2h or 1h30m',
 });
 
 const Matcher = Type.Object(
@@ -16,7 +16,7 @@ const Matcher = Type.Object(
       pattern: '^[A-Za-z_][A-Za-z0-9_.:-]*$',
       examples: ['severity'],
       maxLength: 200,
-      description: 'A label, or rule, severity, scope_type, scope_id, device_id',
+      description: 'A label name, or one of rule, severity, scope_type, scope_id and device_id',
     }),
     op: Type.Enum(['=', '!=', '=~', '!~'], { default: '=' }),
     value: Type.String({
@@ -38,20 +38,19 @@ const Recurrence = Type.Object(
     start: Type.String({
       pattern: '^([01]\\d|2[0-3]):[0-5]\\d$',
       examples: ['22:30'],
-      description: 'In the time zone of time_zone',
+      description: 'Local time in time_zone',
     }),
     time_zone: Type.String({
       default: 'UTC',
       maxLength: 60,
-      description:
-        'Name in the tz database, such as Europe/Berlin; daylight saving time is followed',
+      description: 'tz database name, such as Europe/Berlin; daylight saving time is observed',
     }),
     duration: Duration,
   },
   {
     additionalProperties: false,
     description:
-      'Makes this a maintenance window: between starts_at and ends_at, it silences at these hours only',
+      'Makes this a maintenance window: between starts_at and ends_at, it silences incidents only during these hours',
   },
 );
 
@@ -89,7 +88,8 @@ export const SilenceItem = Type.Object({
   matchers: Type.Array(Matcher),
   device_ids: Type.Optional(
     Type.Array(Type.Integer(), {
-      description: 'Only instances of these devices are silenced: those that the author can see',
+      description:
+        'Only instances on these devices are silenced: the devices that the author can see',
     }),
   ),
   starts_at: Timestamp,
@@ -97,7 +97,7 @@ export const SilenceItem = Type.Object({
   recurrence: Type.Optional(Recurrence),
   reason: Type.String(),
   state: Type.Enum(['pending', 'active', 'expired']),
-  in_force: Type.Boolean({ description: 'Whether it silences now' }),
+  in_force: Type.Boolean({ description: 'Whether the silence is in effect now' }),
   created_by: Type.String(),
   updated_by: Type.String(),
   created_at: Timestamp,
@@ -113,10 +113,14 @@ export const MutedItem = Type.Object({
 });
 
 export const SilencePreview = Type.Object({
-  summary: Type.String({ description: 'Such as: mutes 3 of 12 now, 40 of 160 of the last 24 h' }),
-  firing_now: Type.Integer({ description: 'Number of firing instances of all incidents' }),
-  muted_now: Type.Integer({ description: 'Number of those that the matchers select' }),
+  summary: Type.String({
+    description: 'For example: mutes 3 of 12 now, 40 of 160 in the last 24 h',
+  }),
+  firing_now: Type.Integer({ description: 'Number of firing instances across all incidents' }),
+  muted_now: Type.Integer({ description: 'Number of those selected by the matchers' }),
   fired_last_24h: Type.Integer(),
   muted_last_24h: Type.Integer(),
-  muted: Type.Array(MutedItem, { description: 'The first 50 that are silenced now' }),
+  muted: Type.Array(MutedItem, {
+    description: 'The first 50 instances that the silence mutes now',
+  }),
 });

@@ -43,7 +43,7 @@ export class SilenceReach {
     const past = (await this.#ofLastDay(now)).filter((one) => isSeen(one, seen));
     const mutedPast = past.filter((one) => mutes(silence, one)).length;
     return {
-      summary: `mutes ${muted.length} of ${firing.length} now, ${mutedPast} of ${past.length} of the last 24 h`,
+      summary: `mutes ${muted.length} of ${firing.length} now, ${mutedPast} of ${past.length} in the last 24 h`,
       firing_now: firing.length,
       muted_now: muted.length,
       fired_last_24h: past.length,

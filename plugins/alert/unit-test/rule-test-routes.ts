@@ -13,7 +13,7 @@ const text = Type.String({ minLength: 1, maxLength: 2_000_000 });
 const RuleTestBody = Type.Object({
   content: Type.String({
     ...text,
-    description: "Rule tests in Prometheus' format; their rule_files are looked up in files",
+    description: 'Rule tests in Prometheus format; their rule_files are looked up in files',
     examples: ['rule_files: [rules.yml]\ntests:\n- input_series: [{series: up, values: 1x5}]\n'],
   }),
   files: Type.Array(
@@ -25,8 +25,7 @@ const RuleTestBody = Type.Object({
   ),
   strict: Type.Optional(
     Type.Boolean({
-      description:
-        'false: accept fields of rule files that Prometheus does not know. Default: true',
+      description: 'false: accept rule file fields that Prometheus does not know. Default: true',
     }),
   ),
 });
@@ -39,7 +38,7 @@ const RuleTestShown = Type.Object({
     Type.Object({
       name: Type.String(),
       ok: Type.Boolean(),
-      evaluations: Type.Integer({ description: 'Number of evaluations of rules' }),
+      evaluations: Type.Integer({ description: 'Number of rule evaluations' }),
       failures: Type.Array(
         Type.Object({
           kind: Type.Unsafe<'alert' | 'query' | 'rule'>({
@@ -77,7 +76,7 @@ export const ruleTestRoutes = (
     reads: 'none',
     summary: 'Run Prometheus rule unit tests',
     description:
-      'Stores nothing and sends no notification. Series may hold native histograms, which the metrics store itself does not keep.',
+      'Stores nothing and sends no notifications. Series may contain native histograms, which the metrics store itself does not keep.',
     body: RuleTestBody,
     response: RuleTestShown,
     status: 200,

@@ -86,7 +86,7 @@ export class RunJobs implements JobSource {
 const viewOf = (row: RunRow, state: JobState): JobView => ({
   id: row.id,
   queue,
-  title: row.agent === null ? 'Agent run' : `Run of agent ${row.agent}`,
+  title: row.agent === null ? 'Agent run' : `Agent run: ${row.agent}`,
   state,
   attempts: 1,
   created_at: row.created_at,

@@ -27,7 +27,7 @@ const Params = Type.Object({
     minLength: 1,
     maxLength: 4_000,
     description:
-      'What to find out, with everything the agent has to know: it sees nothing of this conversation.',
+      'What to find out, including everything the agent needs to know: it cannot see this conversation.',
   }),
 });
 
@@ -41,7 +41,7 @@ const ask: Tool = {
   source: 'chat',
   trust: 'untrusted',
   description:
-    'Has another agent find out one thing by reading, and brings its findings with their evidence. It changes nothing. Several can be asked at once.',
+    'Has another agent investigate one question using read-only tools and returns its findings with their evidence. It changes nothing. Several agents can be asked at once.',
   schema: Params as unknown as Tool['schema'],
 };
 

@@ -92,7 +92,7 @@ function schemaOf({ schema, scope }: Tool): Readonly<Record<string, unknown>> {
   const device = {
     type: 'integer',
     minimum: 1,
-    description: 'id of the device to run it on',
+    description: 'id of the device to run the tool on',
   };
   return {
     ...schema,

@@ -28,7 +28,7 @@ export const diskUsage = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => ({
   key: 'disk_usage',
   name: 'Disk usage',
   description:
-    'What folders below one hold on the disk, largest first. Links are not followed, other file systems not entered; a file with several names counts once.',
+    'Disk space used by the folders below a folder, largest first. Links are not followed and other file systems are not entered; a file with several names counts once.',
   class: 'safe',
   tier: 'core',
   maxMs: 60_000,
@@ -38,7 +38,7 @@ export const diskUsage = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => ({
       minimum: 0,
       maximum: 4,
       default: 1,
-      description: 'How far below it folders are listed one by one.',
+      description: 'Number of folder levels to list individually.',
     },
   }),
   run: ({ path, depth, top, max_entries: maxEntries }: Params, call) =>

@@ -20,7 +20,7 @@ const [usualPort, maxRecords] = [53, 200];
 export const dnsProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
   key: 'dns_probe',
   name: 'DNS lookup',
-  description: 'Asks the name servers of this machine, or one that is named, for records.',
+  description: "Queries this machine's name servers, or one you specify, for DNS records.",
   class: 'safe',
   tier: 'core',
   schema: {
@@ -31,7 +31,7 @@ export const dnsProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
       name: {
         type: 'string',
         pattern: '^[A-Za-z0-9_.:-]{1,253}$',
-        description: 'A name; an address for PTR.',
+        description: 'Name to look up; an address for PTR.',
       },
       type: {
         enum: ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV', 'TXT'],

@@ -8,7 +8,7 @@ export const fileStat = (paths: AllowedPaths, files: MachineFiles): EdgeSkill =>
   key: 'file_stat',
   name: 'File details',
   description:
-    'Kind, size, owner, rights and times of a file or folder, which is not opened for it. A link is followed first.',
+    'Type, size, owner, permissions and timestamps of a file or folder, without opening it. A link is followed first.',
   class: 'safe',
   tier: 'core',
   schema: {

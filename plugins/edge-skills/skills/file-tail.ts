@@ -15,7 +15,7 @@ const newline = 10;
 export const fileTail = (paths: AllowedPaths): EdgeSkill => ({
   key: 'file_tail',
   name: 'End of a file',
-  description: 'The last lines of a regular file, or those before a place in it.',
+  description: 'The last lines of a regular file, or the lines before a given position in it.',
   class: 'safe',
   tier: 'core',
   schema: {
@@ -29,7 +29,7 @@ export const fileTail = (paths: AllowedPaths): EdgeSkill => ({
       before: {
         type: 'integer',
         minimum: 0,
-        description: 'Reads what ends at this byte; default: the end of the file.',
+        description: 'Byte position to read up to; default: the end of the file.',
       },
     },
   },
@@ -50,7 +50,7 @@ export const fileTail = (paths: AllowedPaths): EdgeSkill => ({
       const begin = beginOf(bytes, lines, from === 0);
       const readOn =
         from + begin > 0
-          ? { hint: 'There is more before it.', params: { before: from + begin } }
+          ? { hint: 'There is more text before this.', params: { before: from + begin } }
           : undefined;
       const text = plainText(bytes.subarray(begin).toString('utf8'));
       return {

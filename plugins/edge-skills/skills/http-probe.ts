@@ -30,7 +30,7 @@ export const httpProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
   key: 'http_probe',
   name: 'HTTP request',
   description:
-    'One request without credentials from this machine: status, headers, times and the certificate. Redirects are reported, not followed.',
+    'Sends one HTTP request without credentials from this machine and returns the status, headers, timings and certificate. Redirects are reported, not followed.',
   class: 'safe',
   tier: 'core',
   schema: {
@@ -50,7 +50,7 @@ export const httpProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
         minimum: 0,
         maximum: 16384,
         default: 0,
-        description: 'So much of the body is returned.',
+        description: 'Number of bytes of the body to return.',
       },
     },
   },

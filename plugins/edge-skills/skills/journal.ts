@@ -25,7 +25,7 @@ export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSki
   key: 'journal',
   name: 'Journal',
   description:
-    'The last entries of the journal of systemd, oldest first; of one unit, from a priority on, or of a time.',
+    'The latest entries of the systemd journal, oldest first; optionally only for one unit, from a given priority up, or within a time range.',
   class: 'safe',
   tier: 'core',
   schema: {
@@ -38,12 +38,16 @@ export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSki
         minimum: 0,
         maximum: 7,
         default: 7,
-        description: 'As syslog counts: 3 for errors and worse.',
+        description: 'Syslog priority: 3 for errors and worse.',
       },
       since: { ...instant, description: 'RFC 3339, UTC.' },
       until: { ...instant, description: 'RFC 3339, UTC.' },
       lines: { type: 'integer', minimum: 1, maximum: 2000, default: 100 },
-      boot: { type: 'boolean', default: false, description: 'Only since the machine started.' },
+      boot: {
+        type: 'boolean',
+        default: false,
+        description: 'Only entries since the machine last booted.',
+      },
     },
   },
   async run(params: Params, { signal, timeoutMs }: SkillCall) {
@@ -74,7 +78,7 @@ export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSki
     const readOn =
       cut !== undefined || shown.length < entries.length || entries.length >= params.lines
         ? {
-            hint: 'There may be older ones; entries of the same moment are repeated.',
+            hint: 'There may be older entries; entries with the same timestamp are repeated.',
             params: oldest ? { until: oldest.at } : { lines: 1 },
           }
         : undefined;

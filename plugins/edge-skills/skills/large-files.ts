@@ -23,7 +23,7 @@ export const largeFiles = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => (
   key: 'large_files',
   name: 'Large files',
   description:
-    'The largest files below a folder. Links are not followed, other file systems not entered.',
+    'The largest files below a folder. Links are not followed and other file systems are not entered.',
   class: 'safe',
   tier: 'core',
   maxMs: 60_000,
@@ -32,7 +32,7 @@ export const largeFiles = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => (
       type: 'integer',
       minimum: 0,
       default: 1048576,
-      description: 'Smaller ones are left out.',
+      description: 'Smaller files are left out.',
     },
   }),
   run: ({ path, top, min_bytes: least, max_entries: maxEntries }: Params, call) =>

@@ -7,7 +7,7 @@ export const processes = (watch: ProcessWatch): EdgeSkill => ({
   key: 'processes',
   name: 'Processes',
   description:
-    'The processes that use most CPU or memory, with their arguments; secrets in these are hidden.',
+    'The processes that use the most CPU or memory, with their arguments; secrets in the arguments are hidden.',
   class: 'safe',
   tier: 'core',
   schema: {
@@ -23,7 +23,7 @@ export const processes = (watch: ProcessWatch): EdgeSkill => ({
     const shown = fitRows(rows);
     const readOn =
       shown.length < rows.length
-        ? { hint: 'Ask for fewer at once.', params: { top: shown.length } }
+        ? { hint: 'Request fewer processes at once.', params: { top: shown.length } }
         : undefined;
     return { result: { sampled_at: at, processes: shown }, readOn };
   },

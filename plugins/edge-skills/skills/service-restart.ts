@@ -12,7 +12,7 @@ export const serviceRestart = (programs: MachinePrograms, policy: LocalPolicy): 
   key: 'service_restart',
   name: 'Restart a service',
   description:
-    'Restarts one of the services that the owner of the machine has listed, and reports its state afterwards.',
+    "Restarts one of the services listed by the machine's owner, and reports its state afterwards.",
   class: 'mutating',
   tier: 'core',
   maxMs: 120_000,
@@ -24,7 +24,7 @@ export const serviceRestart = (programs: MachinePrograms, policy: LocalPolicy): 
       service: {
         type: 'string',
         pattern: '^[A-Za-z0-9][A-Za-z0-9@_.:-]{0,199}$',
-        description: 'As systemd calls it; .service may be left out.',
+        description: 'Name of the systemd unit; .service may be omitted.',
       },
     },
   },

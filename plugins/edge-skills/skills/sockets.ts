@@ -21,7 +21,7 @@ export const sockets = (files: MachineFiles, rest: () => Promise<void>): EdgeSki
   key: 'sockets',
   name: 'Sockets',
   description:
-    'TCP and UDP sockets of this machine: who listens, who is connected, and which process it is where the agent may see that.',
+    'TCP and UDP sockets on this machine: listeners, connections, and the process behind each where the agent may see it.',
   class: 'safe',
   tier: 'core',
   schema: {
@@ -33,7 +33,7 @@ export const sockets = (files: MachineFiles, rest: () => Promise<void>): EdgeSki
         type: 'integer',
         minimum: 1,
         maximum: 65535,
-        description: 'Only those with this port on either side.',
+        description: 'Only sockets with this port on either side.',
       },
       limit: { type: 'integer', minimum: 1, maximum: 1000, default: 200 },
     },
@@ -56,7 +56,7 @@ export const sockets = (files: MachineFiles, rest: () => Promise<void>): EdgeSki
     const whole = rows.length === all.length && tables.every((table) => table.whole);
     const readOn = whole
       ? undefined
-      : { hint: 'Ask for one port or one state.', params: { limit: Math.min(1_000, limit * 2) } };
+      : { hint: 'Filter by one port or one state.', params: { limit: Math.min(1_000, limit * 2) } };
     return { result: { sockets: rows, total: all.length }, readOn };
   },
 });

@@ -27,7 +27,7 @@ export const tcpProbe = (rules: ProbeRules, clock: Clock, after: After): EdgeSki
   key: 'tcp_probe',
   name: 'TCP connection',
   description:
-    'Whether a port takes connections from this machine, and how fast; what it says first, if wanted. Nothing is sent.',
+    "Whether a port accepts connections from this machine, and how fast; optionally also the server's greeting. Nothing is sent.",
   class: 'safe',
   tier: 'core',
   schema: {
@@ -40,7 +40,7 @@ export const tcpProbe = (rules: ProbeRules, clock: Clock, after: After): EdgeSki
       banner: {
         type: 'boolean',
         default: false,
-        description: 'Wait a second for what it says first.',
+        description: "Wait up to one second for the server's greeting.",
       },
     },
   },

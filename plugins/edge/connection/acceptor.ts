@@ -219,7 +219,7 @@ export const tunnelRoute = (
   socketRoute({
     path: tunnelPath,
     access: 'public',
-    summary: 'Open the tunnel of an edge; 503 with Retry-After when too many connect at once',
+    summary: "Open an edge's tunnel; 503 with Retry-After if too many connect at once",
     protocols: [tunnelProtocol],
     maxMessageBytes,
     errors: ['unavailable'],

@@ -23,7 +23,7 @@ export const installRoutes = ({
     method: 'GET',
     path: '/install.sh',
     access: 'public',
-    summary: 'Get the install script for hosts; pass it --token',
+    summary: 'Get the install script for hosts; run it with --token',
     produces: 'text/x-shellscript',
     errors: ['conflict'],
     async handle({ setHeader }) {
@@ -44,7 +44,7 @@ export const installRoutes = ({
     path: '/internal/edge/agents/{arch}',
     access: 'public',
     summary:
-      "Download the agent of the manager's version, with an enrolment token in x-enrolment-token",
+      "Download the agent in the manager's version; requires an enrolment token in x-enrolment-token",
     params: AgentArch,
     produces: 'application/octet-stream',
     timeoutMs: 600_000,

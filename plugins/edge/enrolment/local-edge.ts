@@ -142,7 +142,7 @@ export class LocalEdge {
         ? { row: lost, secretKey: await edgeSecrets.renew(tx, lost.id) }
         : await edges.insert(tx, {
             name: hostname(),
-            description: 'The machine of the manager.',
+            description: 'The machine that the manager runs on.',
             labels: {},
             createdBy: self,
           });

@@ -185,7 +185,7 @@ export const pluginRoutes = (plugins: EdgePlugins): readonly RouteDeclaration[] 
     path: '/api/v1/edges/{id}/plugins',
     access: 'any',
     devices: 'narrowed',
-    summary: 'List the plugins of an edge with desired and actual state',
+    summary: "List an edge's plugins with their desired and actual state",
     params: EdgeId,
     items: EdgePluginItem,
     errors: ['not_found'],
@@ -198,7 +198,7 @@ export const pluginRoutes = (plugins: EdgePlugins): readonly RouteDeclaration[] 
     devices: 'narrowed',
     brief: ['name'],
     summary:
-      'Enable, disable or configure a plugin of an edge; an offline edge gets it when it connects',
+      "Enable, disable or configure an edge's plugin; an offline edge gets the change when it connects",
     params: EdgePluginId,
     body: EdgePluginPut,
     response: EdgePluginItem,

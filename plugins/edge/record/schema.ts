@@ -48,7 +48,7 @@ export const EdgeQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Part of the name, the description or the host name',
+      description: 'Text to look for in the name, the description or the host name',
     }),
   ),
   status: Type.Optional(Type.Enum(['pending', 'online', 'offline'])),
@@ -73,7 +73,7 @@ export const EdgeItem = Type.Object({
   name: Type.String(),
   description: Type.String(),
   status: Type.Enum(['pending', 'online', 'offline'], {
-    description: 'pending: it has never connected',
+    description: 'pending: the edge has never connected',
   }),
   access_key: Type.String(),
   agent_version: orNull(Type.String()),
@@ -83,11 +83,11 @@ export const EdgeItem = Type.Object({
   clock_skew_ms: orNull(
     Type.Integer({
       description:
-        "Seconds by which its clock was ahead of the manager's at the last comparison; null while it is offline or uncertain",
+        "Milliseconds by which the edge's clock was ahead of the manager's at the last comparison; null while the edge is offline or the offset is uncertain",
     }),
   ),
   device_id: orNull(Type.Integer()),
-  device_reason: orNull(Type.String({ description: 'Why it watches no device' })),
+  device_reason: orNull(Type.String({ description: 'Why the edge watches no device' })),
   notice: orNull(
     Type.String({
       description:
@@ -95,14 +95,15 @@ export const EdgeItem = Type.Object({
     }),
   ),
   machine_bound: Type.Boolean({
-    description: "Whether it is bound to one machine by that machine's key; older agents have none",
+    description:
+      "Whether the edge is bound to one machine by that machine's key; older agents have no key",
   }),
   refused_machine: orNull(
     Type.Object(
       { at: Timestamp, ip: Type.String(), reason: Type.String() },
       {
         description:
-          'A machine that was refused because it used this secret without being its machine',
+          "A machine that was refused because it used this edge's secret but is not the edge's machine",
       },
     ),
   ),
@@ -119,7 +120,7 @@ export const EdgeItem = Type.Object({
       { since: Timestamp, machine_uuids: Type.Array(Type.String()) },
       {
         description:
-          'Machines that use its keys at the same time; all are refused. Their details are shown to holders of edge:resolve.',
+          "Machines that use the edge's keys at the same time; all are refused. Their details are shown to holders of edge:resolve.",
       },
     ),
   ),
@@ -128,7 +129,7 @@ export const EdgeItem = Type.Object({
       { dropped: Type.Integer(), queued_bytes: Type.Integer(), oldest_at: orNull(Timestamp) },
       {
         description:
-          'Data queued on its disk and data lost there, by its last report; null: no report yet',
+          "Data queued on the edge's disk and data dropped there, as of its last report; null: no report yet",
       },
     ),
   ),
@@ -155,7 +156,7 @@ export const RotateRequest = Type.Object({
   immediate: Type.Optional(
     Type.Boolean({
       description:
-        'Revoke the old secret at once, even for an online edge, which then needs the new one by hand',
+        'Revoke the old secret at once, even for an online edge, which must then be given the new one by hand',
     }),
   ),
 });
@@ -173,15 +174,21 @@ export const ResolveRequest = Type.Object({
 export const EnrolmentDraft = Type.Object({
   name: Type.Optional(Name),
   max_uses: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 10_000, description: 'Number of machines. Default: 1' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: 'Number of machines that can enrol. Default: 1',
+    }),
   ),
-  expires_in: Type.Optional(Type.String({ ...Span, description: 'From 1m to 30d. Default: 1h' })),
+  expires_in: Type.Optional(
+    Type.String({ ...Span, description: 'Lifetime of the token, from 1m to 30d. Default: 1h' }),
+  ),
   labels: Type.Optional(Labels),
   device_id: Type.Optional(
     Type.Integer({
       ...Id,
       description:
-        'The enrolled machine takes over this device; one machine only, and needs device:accept',
+        'Device that the enrolled machine takes over; limited to one machine and requires device:accept',
     }),
   ),
 });
@@ -204,13 +211,18 @@ export const NewEnrolment = Type.Object({
   ...EnrolmentItem.properties,
   token: Type.String({ description: 'Shown once' }),
   install_command: Type.String({
-    description: 'One command, to be run as root on each machine that has svc',
+    description: 'Command to run as root on each machine where svc is installed',
   }),
   script_command: orNull(
-    Type.String({ description: 'The same for machines without svc: also installs it' }),
+    Type.String({
+      description:
+        'The same command for machines where svc is not installed: it installs svc first',
+    }),
   ),
   advice: orNull(
-    Type.String({ description: 'What keeps these commands from working on other machines' }),
+    Type.String({
+      description: 'Why these commands do not work, or are not safe, on other machines',
+    }),
   ),
 });
 
@@ -228,7 +240,7 @@ export const EdgePluginItem = Type.Object({
   kind: PluginKind,
   enabled: Type.Boolean(),
   spec: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'With the defaults of the plugin',
+    description: "Includes the plugin's defaults",
   }),
   health: Health,
   settled: orNull(
@@ -275,7 +287,9 @@ const Insisting = {
     Type.Boolean({ description: 'Allow a version older than the current one' }),
   ),
   force: Type.Optional(
-    Type.Boolean({ description: 'Upgrade even while a shell is open there, which ends it' }),
+    Type.Boolean({
+      description: 'Upgrade even if a shell is open on the edge; the shell is closed',
+    }),
   ),
 };
 
@@ -283,7 +297,7 @@ export const UpgradeRequest = Type.Object({
   url: Type.String({
     minLength: 1,
     maxLength: 2_000,
-    description: 'https, or an address of this manager',
+    description: 'An https URL, or a URL on this manager',
     examples: ['https://example.org/svc-1.2.0-x64'],
   }),
   sha256: Sha256Hex,
@@ -300,7 +314,7 @@ export const UpgradeRequest = Type.Object({
 
 export const UpgradePackageRequest = Type.Object({
   version: Type.Optional(
-    Type.String({ ...AgentVersion, description: 'Default: that of the manager' }),
+    Type.String({ ...AgentVersion, description: "Default: the manager's version" }),
   ),
   arch: Type.Optional(
     Type.Enum([...Arch.enum], { description: 'Default: as reported by the machine' }),

@@ -23,7 +23,7 @@ export const upgradeRoutes = (
     devices: 'narrowed',
     reads: 'none',
     summary:
-      'Upgrade an agent from an address; the edge verifies, tries and, if needed, rolls back',
+      'Upgrade an agent from a URL; the edge verifies the package, tries it and, if needed, rolls back',
     params: EdgeId,
     body: UpgradeRequest,
     response: UpgradeStarted,
@@ -38,7 +38,7 @@ export const upgradeRoutes = (
     access: 'edge:upgrade',
     devices: 'narrowed',
     reads: 'none',
-    summary: 'Upgrade an agent from the packages of this manager',
+    summary: "Upgrade an agent from this manager's packages",
     params: EdgeId,
     body: UpgradePackageRequest,
     response: UpgradeStarted,

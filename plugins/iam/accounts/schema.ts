@@ -54,7 +54,10 @@ export const User = Type.Object({
 
 export const UserQuery = Type.Object({
   q: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Part of the e-mail address or the name' }),
+    Type.String({
+      maxLength: 200,
+      description: 'Text to look for in the e-mail address or the name',
+    }),
   ),
   role: Type.Optional(RoleName),
   status: Type.Optional(Status),
@@ -85,7 +88,7 @@ export const PasswordPatch = Type.Object({
     Type.String({
       maxLength: longestPassword,
       format: 'password',
-      description: 'Required when you change your own',
+      description: 'Required to change your own password',
     }),
   ),
 });
@@ -93,7 +96,7 @@ export const PasswordPatch = Type.Object({
 export const Me = Type.Object({
   kind: Type.String({ description: 'user, token, operator or another kind of caller' }),
   id: Type.Union([Id, Type.String()], {
-    description: 'User id; for other callers their name',
+    description: 'User id; for other kinds of callers, the name',
   }),
   email: orNull(Type.String()),
   display_name: Type.String(),
@@ -106,7 +109,7 @@ export const Me = Type.Object({
   }),
   device_selectors: orNull(
     Type.Array(Type.String(), {
-      description: 'Selectors of the devices that the caller sees; null: all devices',
+      description: 'Selectors for the devices that the caller sees; null: all devices',
     }),
   ),
   created_at: orNull(Timestamp),
@@ -123,7 +126,7 @@ const Selector = orNull(
     pattern: `^(\\*|${term}(,${term}){0,9})$`,
     examples: ['customer=acme'],
     description:
-      'Selector of the devices that its members see: customer=acme, a tag with any value (rented), role:db, or several with commas, which must all match; * or null: all',
+      'Selector for the devices that its members see: customer=acme, a tag with any value (rented), role:db, or several separated by commas, all of which must match; * or null: all',
   }),
 );
 
@@ -133,14 +136,14 @@ export const Org = Type.Object({
   description: Type.String(),
   parent_id: orNull(Id),
   device_selector: orNull(
-    Type.String({ description: 'Selector of the devices that its members see; null: all' }),
+    Type.String({ description: 'Selector for the devices that its members see; null: all' }),
   ),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
 
 export const OrgQuery = Type.Object({
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name' })),
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Text to look for in the name' })),
 });
 
 const OrgName = Type.String({
@@ -183,7 +186,7 @@ export const Role = Type.Object({
   description: Type.String(),
   grants: Type.Array(Type.String()),
   builtin: Type.Boolean({
-    description: 'Built-in roles can be changed by the setting policy.roles only',
+    description: 'Built-in roles can be changed only with the setting policy.roles',
   }),
   created_at: orNull(Timestamp),
   updated_at: orNull(Timestamp),
@@ -227,5 +230,5 @@ export const Explained = Type.Object({
   via: orNull(Type.Enum(['account', 'role', 'membership'])),
   grant: orNull(Type.String({ description: 'The grant that matched' })),
   org_id: orNull(Id),
-  reason: Type.String({ description: 'The same as a sentence' }),
+  reason: Type.String({ description: 'The explanation as a sentence' }),
 });

@@ -59,7 +59,7 @@ export const AppDraft = Type.Object(
     mode: Type.Optional(
       Type.Enum(['callback', 'stream'], {
         description:
-          'Whether the platform calls us (default), or we connect to it and need no public address',
+          'Whether the platform calls svc (callback, the default), or svc connects to the platform (stream) and needs no public address',
       }),
     ),
     endpoint: Type.Optional(
@@ -67,7 +67,7 @@ export const AppDraft = Type.Object(
         maxLength: 500,
         pattern: '^(https?://[^\\s?#]+)?$',
         examples: ['https://chat.example.org'],
-        description: 'Base URL of the API, if it is not the usual one',
+        description: 'Base URL of the API, if not the default one',
       }),
     ),
     enabled: Type.Optional(Type.Boolean()),
@@ -101,7 +101,7 @@ export const AppShown = Type.Object({
   mode: Type.Enum(['callback', 'stream']),
   endpoint: Type.String(),
   enabled: Type.Boolean(),
-  callback_url: Type.String({ description: 'URL to enter at the platform' }),
+  callback_url: Type.String({ description: "URL to enter in the platform's settings" }),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -124,6 +124,8 @@ export const LinkShown = Type.Object({
 });
 
 export const LinkCode = Type.Object({
-  code: Type.String({ description: 'Valid once, for ten minutes: send /link and this to the bot' }),
+  code: Type.String({
+    description: 'Valid once, for ten minutes: send /link followed by this code to the bot',
+  }),
   expires_at: Timestamp,
 });

@@ -225,10 +225,10 @@ export function callbackRoutes(intake: Intake): readonly RouteDeclaration[] {
       access: 'public',
       summary:
         method === 'POST'
-          ? 'Receive events of a chat platform; authenticated by its signature'
-          : "Answer a chat platform's check of the address",
+          ? 'Receive events from a chat platform; authenticated by its signature'
+          : "Answer a chat platform's verification of the callback URL",
       description:
-        'With ?app= and the id of the app. Events that are unsigned, too old or of another app get a 401 with an empty body.',
+        'Requires ?app= with the id of the app. Events that are unsigned, too old or from another app get a 401 with an empty body.',
       params: ByProvider,
       query: CallbackQuery,
       ...(method === 'POST' && { consumes: ['*/*'], maxBodyBytes: maxBytes }),

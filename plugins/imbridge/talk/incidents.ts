@@ -65,7 +65,7 @@ export class IncidentTalk {
   /** A kind of channel whose address is an app and a conversation: `im:<id of the app>/<conversation>`. */
   get channelType(): DeliveringChannelType {
     return {
-      title: 'App of a chat platform',
+      title: 'Chat app',
       secret: 'none',
       limits: [{ count: 30, per_ms: 60_000 }],
       check({ endpoint }) {

@@ -33,7 +33,11 @@ const Indicator = orNull(
     name: Type.String(),
     usual: orNull(Type.Number()),
     worst: orNull(Type.Number()),
-    deviation: orNull(Type.Number({ description: 'In units of its normal deviation' })),
+    deviation: orNull(
+      Type.Number({
+        description: 'Distance from the usual value, in multiples of the normal deviation',
+      }),
+    ),
     since: MaybeInstant,
   }),
 );
@@ -60,14 +64,14 @@ export const EvidenceItem = Type.Object({
   settled: orNull(
     Type.Object(
       { to: Instant, sha256: Type.String() },
-      { description: 'Later data was in flight: digest of the part before' },
+      { description: 'Digest of the data up to this time; later data was still in flight' },
     ),
   ),
   redactions: Type.Integer(),
   truncated: Type.Boolean(),
   trust: Type.Enum(['trusted', 'untrusted']),
   again: Type.String({
-    description: 'Repeats the query, and says whether the answer is the same',
+    description: 'Path that repeats the query and reports whether the answer is the same',
   }),
 });
 
@@ -106,7 +110,7 @@ export const reportFields = {
     }),
   ),
   chain: Type.Array(Type.String(), {
-    description: 'From the cause to the symptom, one sentence each',
+    description: 'Steps from the cause to the symptom, one sentence each',
   }),
   hypotheses: Type.Array(
     Type.Object({
@@ -185,7 +189,7 @@ export const reportFields = {
       why: Type.Enum(['same_rule', 'same_host', 'in_scope', 'same_time']),
       summary: Type.String(),
     }),
-    { description: 'At most the 20 nearest' },
+    { description: 'The most closely related incidents, at most 20' },
   ),
   similar_past: Type.Array(
     Type.Object({
@@ -202,7 +206,7 @@ export const reportFields = {
     Type.Object({
       label: Type.String(),
       class: Type.Literal('safe', {
-        description: 'Display only: read-only, and nothing runs automatically',
+        description: 'For display only: the action is read-only and is never run automatically',
       }),
       tool: orNull(Type.String()),
       args: orNull(Facts),
@@ -266,7 +270,7 @@ export const ReportItem = Type.Object({
   started_by: orNull(Type.Enum(['alert', 'person'])),
   look: Type.Integer({
     description:
-      'First, second or third automatic run: an incident that keeps firing without a cause is investigated again',
+      'Number of the automatic run, from first to third: an incident that keeps firing with no cause found is investigated again',
   }),
   asked_by: orNull(Type.String()),
   feedback: Type.Array(Feedback),

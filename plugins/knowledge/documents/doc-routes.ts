@@ -57,7 +57,7 @@ export const docRoutes = (
     access: 'knowledge:update',
     devices: 'narrowed',
     brief: ['id'],
-    summary: 'Update content, title or tags of a document; omitted fields stay',
+    summary: 'Update the content, title or tags of a document; omitted fields stay unchanged',
     params: DocId,
     body: DocEdit,
     maxBodyBytes: maxBody,

@@ -15,7 +15,7 @@ const Title = Type.String({
   minLength: 1,
   maxLength: 200,
   pattern: '\\S',
-  description: 'Default: the first heading, else the name of the file',
+  description: 'Default: the first heading or, if there is none, the file name',
 });
 export const Tag = Type.String({
   minLength: 1,
@@ -42,7 +42,7 @@ export const DocQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 400,
-      description: 'A folder with everything below it, or one document',
+      description: 'A folder and everything below it, or one document',
     }),
   ),
   path: Type.Optional(Path),
@@ -51,7 +51,7 @@ export const DocQuery = Type.Object({
 });
 export const PathQuery = Type.Object({
   path_prefix: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 400, description: 'Folders below this one' }),
+    Type.String({ minLength: 1, maxLength: 400, description: 'Only folders below this one' }),
   ),
 });
 
@@ -75,7 +75,8 @@ export const DocEdit = Type.Object({
   version: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: 'The version that you read; a different one is a conflict, as with If-Match',
+      description:
+        'The version that you read; if the current version differs, the request is a conflict, as with If-Match',
     }),
   ),
   adopt: Type.Optional(
@@ -101,9 +102,13 @@ export const DocItem = Type.Object({
   path: Type.String(),
   source: SourceName,
   repo_id: orNull(Type.Integer()),
-  org_id: orNull(Type.Integer({ description: 'Only its members may read it' })),
+  org_id: orNull(
+    Type.Integer({ description: 'Only members of this organization may read the document' }),
+  ),
   tags: Type.Array(Type.String()),
-  version: Type.Integer({ description: 'Grows with every change of title, tags or content' }),
+  version: Type.Integer({
+    description: 'Incremented with every change to the title, tags or content',
+  }),
   size_bytes: Type.Integer(),
   created_by: Type.String(),
   created_at: Instant,
@@ -114,9 +119,9 @@ export const DocDetail = Type.Intersect([DocItem, Type.Object({ content: Type.St
 export const FolderItem = Type.Object({
   path: Type.String(),
   name: Type.String(),
-  parent: Type.String({ description: 'Empty: the root' }),
-  documents: Type.Integer({ description: 'Number of documents in it' }),
-  total: Type.Integer({ description: 'Number of documents in it and below it' }),
+  parent: Type.String({ description: 'Parent folder; empty: the root' }),
+  documents: Type.Integer({ description: 'Number of documents in the folder' }),
+  total: Type.Integer({ description: 'Number of documents in the folder and below it' }),
 });
 
 const versionFields = {

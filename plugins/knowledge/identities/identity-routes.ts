@@ -41,7 +41,7 @@ const Change = Type.Object({
     Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
       maxItems: 100,
       description:
-        "Hosts whose pinned keys are removed: the next key that each presents is trusted, so compare it with the server's own",
+        "Hosts whose pinned keys to remove: the next key that each host presents is trusted, so compare it with the server's own",
     }),
   ),
 });
@@ -51,7 +51,7 @@ const Shown = Type.Object({
   name: Type.String(),
   comment: Type.String(),
   public_key: Type.String({
-    description: 'Public key to enter at the Git server; the private key never leaves svc',
+    description: 'Public key to add on the Git server; the private key never leaves svc',
   }),
   fingerprint: Type.String(),
   hosts: Type.Array(
@@ -63,7 +63,7 @@ const Shown = Type.Object({
     }),
     {
       description:
-        'Servers that this identity was used with and the first keys that they presented; other keys are refused',
+        'Servers that this identity was used with, and the keys that they presented first; other keys are refused',
     },
   ),
   created_by: Type.String(),
@@ -111,7 +111,7 @@ export const identityRoutes = (identities: Identities): readonly RouteDeclaratio
     body: Change,
     response: Shown,
     errors: ['not_found', 'conflict'],
-    summary: 'Update name or comment of an SSH key, or unpin host keys',
+    summary: 'Update the name or comment of an SSH key, or unpin host keys',
     handle: (call) => identities.change(call, call.params.id, call.body),
   }),
   route({

@@ -38,7 +38,8 @@ const Draft = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Folder for its documents. Default: repos/ and its name',
+      description:
+        "Folder for the repository's documents. Default: repos/ followed by the repository's name",
     }),
   ),
   org_id: Type.Optional(
@@ -95,7 +96,7 @@ const Shown = Type.Object({
   last_commit: orNull(Type.String()),
   last_error: orNull(
     Type.String({
-      description: 'Why the last sync failed; the documents are those of last_commit',
+      description: 'Why the last sync failed; the documents are still those of last_commit',
     }),
   ),
   last_error_code: orNull(Type.Enum(Object.keys(troubles))),
@@ -118,7 +119,7 @@ const Shown = Type.Object({
       commit: Type.String(),
       history: Type.Enum(['first', 'same', 'forward', 'rewritten'], {
         description:
-          'rewritten: the last commit that was read is not among the newest twenty of the branch',
+          'rewritten: the last commit that was read is not among the twenty newest on the branch',
       }),
       added: Count,
       changed: Count,
@@ -126,7 +127,7 @@ const Shown = Type.Object({
       removed: Count,
       unchanged: Count,
       skipped: Type.Record(Type.String(), Count, {
-        description: 'Files that are not documents, by reason',
+        description: 'Number of files that are not documents, by reason',
       }),
       samples: Type.Array(Type.Object({ path: Type.String(), reason: Type.String() })),
     }),
@@ -154,7 +155,7 @@ export const repoRoutes = (repositories: Repositories): readonly RouteDeclaratio
     errors: ['conflict', 'not_found'],
     summary: 'Add a Git repository; the first sync starts at once',
     description:
-      'Text files become read-only documents. Nothing else of the repository is opened, and nothing is run.',
+      'Text files become read-only documents. Nothing else in the repository is opened, and nothing is run.',
     handle: (call) => repositories.add(call, call.body),
   }),
   route({

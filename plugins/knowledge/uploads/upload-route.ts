@@ -47,7 +47,7 @@ export function uploadRoute(library: Library, parser: Parser): RouteDeclaration 
     reads: 'none',
     summary: 'Upload a file as a document: markdown, text, PDF or Word',
     description:
-      'A form (multipart/form-data) with the field "file"; "path" (default: uploads/ and its name), "title", "tags" (separated by commas), "org_id", and "replace" (true: store it as the next version of the existing upload). The type is detected from the content.',
+      'A form (multipart/form-data) with the field "file" and, optionally, "path" (default: uploads/ followed by the file name), "title", "tags" (comma-separated), "org_id" and "replace" (true: store the file as the next version of the existing upload). The type is detected from the content.',
     consumes: ['multipart/form-data'],
     produces: 'application/json',
     maxBodyBytes: maxForm,

@@ -74,9 +74,11 @@ const Synced = Type.Object({
   added: Type.Integer(),
   updated: Type.Integer(),
   unchanged: Type.Integer(),
-  removed: Type.Integer({ description: 'Documents that this version no longer ships' }),
+  removed: Type.Integer({
+    description: 'Number of documents removed because this version no longer ships them',
+  }),
   kept: Type.Array(Type.Object({ path: Type.String(), doc_id: Type.Integer() }), {
-    description: 'Documents of users that replace shipped ones',
+    description: "Users' documents that replace shipped ones",
   }),
 });
 
@@ -86,7 +88,7 @@ export const vaultRoutes = (vault: Vault): readonly RouteDeclaration[] => [
     path: '/api/v1/knowledge/vault/sync',
     access: 'knowledge:sync',
     brief: ['added', 'updated', 'unchanged', 'removed'],
-    summary: 'Sync the playbooks of this version; documents of users stay',
+    summary: "Sync the playbooks shipped with this version; users' documents stay",
     response: Synced,
     status: 200,
     async handle({ note }) {

@@ -35,7 +35,7 @@ export type Trial = Static<typeof TrialBody>;
 export const ConnectionAnswer = Type.Object({
   ok: Type.Boolean(),
   code: Type.Enum([...connectionCodes], {
-    description: 'What to do about it: one code per remedy',
+    description: 'Result code; each one has its own remedy',
   }),
   latency_ms: Type.Number({ minimum: 0 }),
   version: Type.Optional(Type.String()),
@@ -61,7 +61,7 @@ export const testRoute = ({ saved, tried, ...declared }: TestRoute): RouteDeclar
     response: ConnectionAnswer,
     ...declared,
     description:
-      'Without a body, the current setting is tested. A failing server is a response with ok false, not an error.',
+      'Without a body, the current settings are tested. If the server fails, the response has ok: false rather than an error status.',
     async handle({ body, signal }) {
       const address = addressOf(body);
       return { ...(await (address === undefined ? saved(signal) : tried(address, signal))) };

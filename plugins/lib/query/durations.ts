@@ -124,7 +124,7 @@ export const askedWindow = {
   until: {
     type: 'string',
     format: 'date-time',
-    description: 'Where it ends, RFC 3339; default now.',
+    description: 'End of the window, RFC 3339; default now.',
   },
 } as const;
 

@@ -18,7 +18,7 @@ const Query = Type.String({
 });
 const Legend = Type.String({
   maxLength: 200,
-  description: 'Name of each series; {{label}} is replaced by a label',
+  description: 'Name of each series; {{label}} is replaced by the value of that label',
 });
 const Unit = oneOf(units);
 const State = oneOf(['ok', 'warning', 'critical'] as const);
@@ -28,7 +28,7 @@ const Thresholds = Type.Array(
   {
     maxItems: 20,
     description:
-      'Ascending. A value has the state of the last step that it reaches; below the first one it is ok, unless that has the value null',
+      "In ascending order. A value has the state of the last step that it reaches; below the first step it is ok, unless that step's value is null",
   },
 );
 
@@ -95,7 +95,7 @@ export const Variable = Type.Object(
         minLength: 1,
         maxLength: 500,
         description:
-          'For type query: values that do not match are left out; the first group replaces the value',
+          'For type query: values that do not match are left out; the first capture group replaces the value',
       }),
     ),
     values: Type.Optional(
@@ -134,7 +134,7 @@ export const DashboardFile = Type.Object(
         {
           maxItems: 50,
           description:
-            'Where metrics come from whose names begin with this, or equal it if it does not end with _; shown while they are missing',
+            'Where to get metrics whose names begin with this prefix, or equal it if it does not end with _; shown while they are missing',
         },
       ),
     ),
@@ -197,10 +197,10 @@ export const UsersDashboardBody = Type.Object({
 export const DashboardItem = Type.Object({
   uid: Type.String(),
   title: Type.String(),
-  source: Type.String({ description: 'Plugin that provides it, or user' }),
+  source: Type.String({ description: 'Plugin that provides the dashboard, or user' }),
   panels: Type.Integer(),
   variables: Type.Array(Type.String()),
-  problem: Type.Optional(Type.String({ description: 'Why it cannot be shown' })),
+  problem: Type.Optional(Type.String({ description: 'Why the dashboard cannot be shown' })),
 });
 
 export const DashboardQuery = Type.Object(
@@ -212,12 +212,12 @@ export const DashboardQuery = Type.Object(
       }),
     ),
     to: Type.Optional(
-      Type.String({ maxLength: 40, description: 'In the same form. Default: now' }),
+      Type.String({ maxLength: 40, description: 'In the same format as from. Default: now' }),
     ),
     step: Type.Optional(
       Type.String({
         maxLength: 20,
-        description: 'Duration or seconds; increased if a series had more than 600 points',
+        description: 'Duration or seconds; increased if a series would have more than 600 points',
       }),
     ),
   },
@@ -228,7 +228,8 @@ export const DashboardQuery = Type.Object(
         items: VariableText,
         minItems: 1,
         maxItems: 50,
-        description: 'Value of a variable; several if it allows several, $__all for all',
+        description:
+          'Value of a variable; several values if the variable allows them, $__all for all',
       },
     },
     additionalProperties: false,
@@ -243,7 +244,7 @@ const Point = Type.Unsafe<readonly [number, string]>({
   maxItems: 2,
 });
 const reading = {
-  formatted: Type.String({ description: 'The value in its unit' }),
+  formatted: Type.String({ description: 'The value, formatted with its unit' }),
   state: Type.Optional(State),
 };
 
@@ -309,7 +310,7 @@ export const RenderedPanel = Type.Object({
   source: Type.String(),
   ...fields,
   expanded_query: Type.Optional(
-    Type.String({ description: 'As executed, with variables inserted' }),
+    Type.String({ description: 'The query as executed, with variables inserted' }),
   ),
   legend: Legend,
   unit: Unit,
@@ -351,13 +352,13 @@ export const RenderedDashboard = Type.Object({
 export const ImportQuery = Type.Object({
   uid: Type.Optional(Uid),
   overwrite: Type.Optional(
-    Type.Boolean({ description: 'Replace the panels of a dashboard that users created' }),
+    Type.Boolean({ description: 'Replace the panels that users created in an existing dashboard' }),
   ),
   dry_run: Type.Optional(Type.Boolean({ description: 'Report without importing' })),
 });
 
 export const GrafanaJson = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'A dashboard as exported or returned by Grafana',
+  description: 'A dashboard as exported from or returned by Grafana',
   examples: [
     {
       title: 'Load',

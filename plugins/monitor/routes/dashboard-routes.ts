@@ -40,7 +40,7 @@ export const dashboardRoutes = ({
     path: '/api/v1/observability/dashboards',
     access: 'any',
     devices: 'none',
-    summary: 'List dashboards of plugins and users',
+    summary: 'List dashboards from plugins and users',
     items: DashboardItem,
     async handle({ page: { limit, after } }) {
       const every = await dashboards.list();
@@ -63,7 +63,7 @@ export const dashboardRoutes = ({
     readsAsked: ['metricsdb', 'logs'],
     summary: 'Get a dashboard with data: panels with their series, variables with their values',
     description:
-      'A panel without data says why: error if a query failed, missing if all succeeded. An API token also needs read:metricsdb and read:logs for what panels query.',
+      'A panel without data gives the reason: error if a query failed, missing if all succeeded. An API token also needs read:metricsdb and read:logs for what panels query.',
     params: DashboardUid,
     query: DashboardQuery,
     response: RenderedDashboard,
@@ -98,7 +98,7 @@ const usersDashboardRoutes = (panels: Panels): readonly RouteDeclaration[] => [
     path: '/api/v1/monitor/dashboards',
     access: 'any',
     devices: 'none',
-    summary: 'Get the panels and settings that users added to a dashboard, for configuration files',
+    summary: 'List the panels and settings that users added to dashboards, for configuration files',
     items: UsersDashboardItem,
     handle: async ({ page }) =>
       pageOfList((await panels.whole()).map(shownWhole), ({ uid }) => uid, page),
@@ -122,7 +122,7 @@ const usersDashboardRoutes = (panels: Panels): readonly RouteDeclaration[] => [
     path: '/api/v1/monitor/dashboards/{uid}',
     access: 'monitor:write',
     summary:
-      'Delete all panels that users added to a dashboard; a dashboard of users is deleted with them',
+      'Delete all panels that users added to a dashboard; a user-created dashboard is deleted with them',
     params: DashboardUid,
     action: 'dashboard:delete',
     errors: ['not_found'],

@@ -47,7 +47,7 @@ export const panelRoutes = (panels: Panels): readonly RouteDeclaration[] => [
     path: '/api/v1/monitor/panels/{id}',
     ifMatch: true,
     access: 'monitor:write',
-    summary: 'Delete a panel; a dashboard of users is deleted with its last one',
+    summary: 'Delete a panel; a user-created dashboard is deleted with its last panel',
     params: PanelId,
     action: 'panel:delete',
     errors: ['not_found', 'conflict'],

@@ -35,7 +35,7 @@ const GroupBy = Type.Array(
     maxItems: 10,
     uniqueItems: true,
     description:
-      'Incidents with equal values of these are grouped into one message: rule_key, severity, scope_type, scope_id, device_id or labels. None: all together; ...: each alone',
+      'Incidents with the same values for these are grouped into one message: rule_key, severity, scope_type, scope_id, device_id or labels. Empty: all incidents together; ...: each incident separately',
   },
 );
 
@@ -47,21 +47,21 @@ export const ChannelDraft = Type.Object({
     maxLength: 40,
     examples: ['webhook'],
     description:
-      'webhook, feishu, slack, dingtalk, wecom, telegram, email, im, pagerduty, opsgenie, types that packs and plugins add, or im_provider_1 to 5',
+      'webhook, feishu, slack, dingtalk, wecom, telegram, email, im, pagerduty, opsgenie, a type added by a pack or plugin, or im_provider_1 to 5',
   }),
   endpoint: Type.String({
     minLength: 1,
     maxLength: 2_048,
     examples: ['https://example.org/hook'],
     description:
-      'Webhook URL; for telegram the chat, for email the addresses, for im an app and a conversation as im:APP/CONVERSATION, for pagerduty https://events.pagerduty.com/v2/enqueue, for opsgenie https://api.opsgenie.com. The masked value keeps it',
+      'Webhook URL; for telegram the chat, for email the addresses, for im an app and a conversation as im:APP/CONVERSATION, for pagerduty https://events.pagerduty.com/v2/enqueue, for opsgenie https://api.opsgenie.com. The masked value keeps the current one',
   }),
   secret: Type.Optional(
     orNull(
       Type.String({
         maxLength: 1_000,
         description:
-          'Signing secret; for telegram the bot token, for pagerduty the routing key, for opsgenie the API key. •••• or nothing keeps it, null removes it',
+          'Signing secret; for telegram the bot token, for pagerduty the routing key, for opsgenie the API key. •••• or omitting it keeps the current one; null removes it',
       }),
     ),
   ),
@@ -75,7 +75,7 @@ export const ChannelDraft = Type.Object({
       Type.String({
         maxLength: 8_192,
         description:
-          'Go template of the text, with the incident as data; null or empty: the default text',
+          'Go template for the text, with the incident as data; null or empty: the default text',
       }),
     ),
   ),
@@ -102,8 +102,8 @@ export const ChannelShown = Type.Object({
   id: Id,
   name: Type.String(),
   channel_type: Type.String(),
-  endpoint: Type.String({ description: 'The host; the rest is secret' }),
-  secret: orNull(Type.String({ description: '•••• if there is one' })),
+  endpoint: Type.String({ description: 'Only the host; the rest is secret' }),
+  secret: orNull(Type.String({ description: '•••• if one is set' })),
   match_severity_min: SeverityMin,
   match_scope_types: ScopeTypes,
   match_labels: Type.Record(Type.String(), Type.String()),
@@ -116,17 +116,17 @@ export const ChannelShown = Type.Object({
   repeat_interval: Type.String(),
   fallback_channel_id: orNull(Id),
   source: Type.Enum(['api', 'settings'], {
-    description: 'settings: its address comes from a setting or the environment',
+    description: 'settings: the address comes from a setting or an environment variable',
   }),
-  queued: Type.Integer({ description: 'Notifications that wait for it' }),
+  queued: Type.Integer({ description: 'Number of notifications waiting to be sent' }),
   delayed: Type.Integer({
-    description: 'Those that could not be sent so far and are retried',
+    description: 'Number of notifications that could not be sent yet and are being retried',
   }),
   last_sent_at: orNull(Timestamp),
   last_error: orNull(Type.String()),
   last_error_at: orNull(Timestamp),
   degraded: Type.Boolean({
-    description: 'Sending fails until its settings or the platform are corrected',
+    description: "true: sending fails until the channel's settings or the platform are fixed",
   }),
   degraded_reason: orNull(Type.String()),
   created_at: Timestamp,
@@ -141,7 +141,7 @@ export const DeliveryId = Type.Object({
 });
 const DeliveryState = Type.Enum(['queued', 'delayed', 'sent', 'folded', 'overtaken', 'failed'], {
   description:
-    'delayed: not delivered so far, and retried while its incident is open. folded: sent in a message with others. overtaken: the incident was resolved before it could be sent',
+    'delayed: not delivered yet; retried while the incident is open. folded: sent in one message with others. overtaken: the incident was resolved before the notification could be sent',
 });
 
 export const DeliveryQuery = Type.Object({
@@ -160,7 +160,7 @@ export const DeliveryShown = Type.Object({
   attempts: Type.Integer(),
   error: orNull(
     Type.String({
-      description: 'Parts of a sent one that were not delivered, such as its picture',
+      description: 'For a sent notification: parts that were not delivered, such as its picture',
     }),
   ),
   accepted_at: Timestamp,
@@ -169,7 +169,7 @@ export const DeliveryShown = Type.Object({
 });
 
 export const Resent = Type.Object({
-  resent: Type.Integer({ description: 'Notifications that are retried now' }),
+  resent: Type.Integer({ description: 'Number of notifications now being retried' }),
 });
 
 export const TestResult = Type.Object({

@@ -138,7 +138,7 @@ export const pageRoutes = (pages: Pages): readonly RouteDeclaration[] => [
     method: 'GET',
     path: `${pagePath}/{token}/chart.png`,
     access: 'public',
-    summary: 'Get the chart of a message: what an incident measured in the last hour',
+    summary: "Get the chart in a message: the incident's measurements over the last hour",
     params: token,
     produces: 'image/png',
     errors: ['not_found', 410],
@@ -148,8 +148,9 @@ export const pageRoutes = (pages: Pages): readonly RouteDeclaration[] => [
     method: 'GET',
     path: `${pagePath}/{token}`,
     access: 'public',
-    summary: 'Show the page of a link in a message: one incident, or all in the message',
-    description: 'Read-only. The token is signed, names one page, and expires after a week.',
+    summary:
+      'Show the page that a link in a message opens: one incident, or all incidents in the message',
+    description: 'Read-only. The token is signed, is valid for one page, and expires after a week.',
     params: token,
     query: Type.Object({
       from: Type.Optional(

@@ -20,22 +20,22 @@ export const TicketBody = Type.Object({
     Type.String({
       pattern: userPattern,
       examples: ['deploy'],
-      description: 'User name on the device; without it, the first frame gives it',
+      description: 'User name on the device; if omitted, the first frame provides it',
     }),
   ),
   session_id: Type.Optional(
     Type.Integer({
       ...Id,
       description:
-        'Reconnects to your shell, which stays open for 60 s without a browser; without it, a new one is opened',
+        'Session of your shell to reconnect to; a shell stays open for 60 s without a browser. If omitted, a new shell is opened',
     }),
   ),
 });
 
 export const TicketItem = Type.Object({
   ticket: Type.String(),
-  protocol: Type.String({ description: 'Offer it as a subprotocol next to svc.shell.v1' }),
-  path: Type.String({ description: 'Where to open the WebSocket' }),
+  protocol: Type.String({ description: 'Offer it as a subprotocol in addition to svc.shell.v1' }),
+  path: Type.String({ description: 'Path at which to open the WebSocket' }),
   expires_in: Type.Integer(),
   expires_at: Timestamp,
 });
@@ -52,14 +52,14 @@ const Recording = Type.Object({
 
 export const SessionItem = Type.Object({
   id: Id,
-  user_id: orNull(Type.Integer({ description: 'null: an operator of the machine of svc' })),
+  user_id: orNull(Type.Integer({ description: 'null: an operator on the machine that runs svc' })),
   device_id: Id,
   edge_id: Id,
   remote_user: Type.String(),
   started_at: Timestamp,
   ended_at: orNull(Timestamp),
   attached: Type.Boolean({
-    description: 'false: ended, or waiting for its browser to reconnect',
+    description: 'false: the shell has ended or is waiting for its browser to reconnect',
   }),
   bytes_in: Type.Integer(),
   bytes_out: Type.Integer(),
@@ -104,7 +104,7 @@ export const RecordingQuery = Type.Object({
   user_id: Type.Optional(Id),
 });
 export const DownloadQuery = Type.Object({
-  format: Type.Optional(Type.Enum(['gz', 'cast'], { description: 'Default: gz, a .cast.gz' })),
+  format: Type.Optional(Type.Enum(['gz', 'cast'], { description: 'Default: gz, a .cast.gz file' })),
 });
 
 export const HostKeyItem = Type.Object({

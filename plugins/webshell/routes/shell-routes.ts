@@ -41,7 +41,7 @@ function shellSocket(parts: ShellRouteParts): RouteDeclaration {
     path: '/api/v1/devices/{device_id}/shell',
     access: shellAction,
     devices: 'narrowed',
-    summary: 'Open a shell on a device, as a WebSocket of svc.shell.v1',
+    summary: 'Open a shell on a device over a WebSocket with svc.shell.v1',
     description,
     params: DeviceParams,
     protocols: [shellProtocol],
@@ -89,7 +89,7 @@ function ticketRoute(parts: ShellRouteParts): RouteDeclaration {
     access: shellAction,
     devices: 'narrowed',
     summary:
-      'Create a ticket for a shell in a browser: valid for 30 s, once, for this device, page and address',
+      'Create a ticket for a shell in a browser: valid once, for 30 s, for this device, page and address',
     body: TicketBody,
     response: TicketItem,
     errors: ['not_found', 'rate_limited'],

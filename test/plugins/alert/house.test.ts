@@ -275,7 +275,7 @@ test('a silence is previewed, edited and says whom it mutes; one that recurs kee
     reason: 'moving',
   };
   const preview = await house.json(`${silences}/preview`, post(draft));
-  assert.match(preview.summary, /^mutes 2 of \d+ now, 2 of \d+ of the last 24 h$/);
+  assert.match(preview.summary, /^mutes 2 of \d+ now, 2 of \d+ in the last 24 h$/);
   const { id, name } = await house.json(silences, post({ ...draft, name: 'moving house' }));
   const twice = await house.fetch(silences, post({ ...draft, name }));
   assert.deepEqual(

@@ -110,7 +110,7 @@ test('a silence says beforehand what it would mute, lists what it mutes, and can
   house.answers.set('sum', of('a', 'b', 'e'));
   await house.pass(minute);
   const preview = await house.silences.preview(someone.principal, draft('a|c|d'));
-  assert.equal(preview.summary, 'mutes 1 of 3 now, 3 of 5 of the last 24 h');
+  assert.equal(preview.summary, 'mutes 1 of 3 now, 3 of 5 in the last 24 h');
   assert.deepEqual(
     preview.muted.map(({ labels, rule }) => [labels['unit'], rule]),
     [['a', 'sum']],
@@ -121,7 +121,7 @@ test('a silence says beforehand what it would mute, lists what it mutes, and can
       someone.principal,
       draft('', { matchers: [{ name, op: '=', value: 'sum' }] }),
     );
-    assert.equal(summary, 'mutes 3 of 3 now, 5 of 5 of the last 24 h');
+    assert.equal(summary, 'mutes 3 of 3 now, 5 of 5 in the last 24 h');
   }
   assert.equal(
     (await house.silences.list(someone.principal, undefined, { limit: 9 })).total,
