@@ -129,7 +129,7 @@ test('two people sign what is dangerous, and every wrong pair is refused', async
     const late = await sign('anna', one);
     assert.deepEqual(
       [late.status, late.body.message],
-      [409, `Approval ${one.id} is denied already: the backup runs.`],
+      [409, `Approval ${one.id} is already denied: the backup runs.`],
     );
     assert.equal((await book().get(one.id))!.reason, 'the backup runs');
     const both = await asked();

@@ -117,7 +117,7 @@ test(
     );
     assert.equal(await page.evaluate<string>('document.activeElement.type'), 'email');
     await page.getByRole('button', { name: 'Send reset link' }).click();
-    await page.getByRole('alert').getByText('no SMTP server is set').waitFor();
+    await page.getByRole('alert').getByText('no SMTP server is configured').waitFor();
     view.forgive(/409/);
     await assertClean(view, 'no link without e-mail');
     await page.goto('about:blank');
