@@ -20,7 +20,7 @@ export const errors = defineErrors('storage', {
   key_file_empty: ['unavailable', '{file} is empty: {remedy}.'],
   key_form: [
     'invalid_argument',
-    '{origin} does not hold a key of 32 bytes in base64 or hex; make one with "openssl rand -base64 32".',
+    '{origin} does not contain a 32-byte key in base64 or hex; generate one with "openssl rand -base64 32".',
   ],
   key_from_environment: [
     'conflict',
@@ -92,7 +92,7 @@ export const errors = defineErrors('storage', {
   ],
   unit_ended: [
     'unavailable',
-    'This write has ended; use its transaction only inside the function that was given it.',
+    'This write has ended; use its transaction only inside the function it was passed to.',
   ],
   seal_broken: [
     'internal',

@@ -103,7 +103,7 @@ export default definePlugin({
         .catch((error: unknown) =>
           log.warn(
             { event: 'audit.checkpoint_failed', cause: messageOf(error) },
-            'signing an audit checkpoint failed; the previous one stays',
+            'signing an audit checkpoint failed; keeping the previous one',
           ),
         );
     await signEnd();
@@ -143,7 +143,7 @@ function shipmentOf(
     log,
     rest,
     behind: ctx.metrics.gauge(
-      'audit_sink_entries_behind',
+      'sink_entries_behind',
       'Entries of the audit log that its sink does not have yet.',
     ),
     sink: () =>

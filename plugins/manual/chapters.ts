@@ -29,7 +29,7 @@ export const parts: readonly Part[] = [
     title: 'Run it',
     chapters: [
       doc('install', 'Install'),
-      doc('upgrading', 'Upgrade and roll back'),
+      doc('upgrading', 'Back up, upgrade, roll back'),
       doc('config-files', 'Configuration'),
       doc('roles', 'Users, roles, organizations'),
     ],

@@ -88,7 +88,7 @@ const manualRoutes = (chapters: ChapterStore, library: Library): readonly RouteD
     params: Type.Object({
       file: Type.String({ maxLength: 70, examples: ['overview-1280-light.png'] }),
     }),
-    summary: 'Get a picture of the manual',
+    summary: 'Get an image from the manual',
     produces: 'image/png',
     errors: ['not_found'],
     async handle({ params, setHeader }) {

@@ -189,7 +189,7 @@ test('completion knows every command, for each shell', async (t) => {
   assert.match(await script('zsh'), /^#compdef svc\n/);
   assert.match(
     await script('fish'),
-    /^complete -c svc -n '__fish_seen_subcommand_from alert' -a 'silence' -d 'Silence an incident for a time'$/m,
+    /^complete -c svc -n '__fish_seen_subcommand_from alert' -a 'silence' -d 'Silence an incident for a set time'$/m,
   );
   const refused = await svc(['completion', 'tcsh'], { cwd: folder });
   assert.match(refused.stderr, /use bash, zsh, fish/);

@@ -437,7 +437,7 @@ async function leftRun(all: Stand): Promise<void> {
     if (body.finish_reason !== 'background') {
       assert.deepEqual(
         [status, body.message],
-        [502, 'The devices that you can see have changed since; ask again.'],
+        [502, 'The set of devices that you can see has changed since you asked; ask again.'],
       );
       break;
     }

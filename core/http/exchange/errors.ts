@@ -12,9 +12,9 @@ export const errors = defineErrors('http', {
     'invalid_argument',
     'The path has an encoded "." or ".." segment, which no route accepts.',
   ],
-  path_encoding: ['invalid_argument', 'The path has a broken percent encoding.'],
+  path_encoding: ['invalid_argument', 'The path has an invalid percent encoding.'],
   query_too_long: ['invalid_argument', 'The query has {count} parameters; at most {max} are read.'],
-  query_encoding: ['invalid_argument', 'The query has a broken percent encoding.'],
+  query_encoding: ['invalid_argument', 'The query has an invalid percent encoding.'],
   cursor_key: ['invalid_argument', 'The key that seals cursors must have 32 bytes.'],
   public_url: [
     'invalid_argument',

@@ -59,7 +59,7 @@ export class Claim {
           route: this.row.route,
           cause: messageOf(error),
         },
-        'storing a response for idempotent repeats failed; repeats will be refused',
+        'storing a response for idempotent retries failed; retries will be refused',
       );
     }
   }

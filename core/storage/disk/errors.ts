@@ -8,7 +8,7 @@ export const errors = defineErrors('storage', {
   folder_unlockable: ['unavailable', 'The data folder {folder} cannot be locked: {cause}'],
   folder_in_use: [
     'conflict',
-    'The data folder {folder} is in use by {holder}: stop it first, or give this one another SVC_DATA_DIR.',
+    'The data folder {folder} is in use by {holder}: stop that process first, or set SVC_DATA_DIR to another folder.',
   ],
   folder_remote: [
     'conflict',

@@ -12,7 +12,7 @@ const one = '/api/v1/alerts/incidents/{id}';
 const acting = {
   access: { action: 'alert:ack', people: true },
   devices: 'narrowed',
-  brief: ['id'],
+  brief: ['id', 'status', 'silenced_until'],
 } as const;
 
 /** Routes for user actions on one incident. */

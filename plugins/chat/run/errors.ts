@@ -18,5 +18,8 @@ export const errors = defineErrors('chat', {
   agent_left: ['unavailable', 'The agent was interrupted; ask again.'],
   no_findings: ['upstream_error', 'Agent {agent} found nothing: {error}'],
   failed_inside: ['internal', 'The run failed inside svc; see the log for the reason.'],
-  devices_changed: ['forbidden', 'The devices that you can see have changed since; ask again.'],
+  devices_changed: [
+    'forbidden',
+    'The set of devices that you can see has changed since you asked; ask again.',
+  ],
 });

@@ -27,7 +27,7 @@ export const command: Command = {
     'fail-prob': {
       value: '0…1',
       about:
-        'probability of a fault in each interval and each answer of a host: a reset, a broken push or a slow answer; default 0',
+        'probability of a fault per interval and per response of a host: a reset, a broken push or a slow response; default 0',
     },
     interval: { value: 'seconds', about: "seconds between a host's metric pushes; default 15" },
     metrics: {

@@ -145,7 +145,7 @@ export class Introductions {
     if (others.length > known) {
       log.warn(
         { event: 'edge.machine_shared', edge: record.id, others: others.map(({ id }) => id) },
-        'several agents run on one machine, and each counts as a device; keep one of them',
+        'several agents are running on one machine, and each counts as a device; keep only one',
       );
     }
   }

@@ -9,7 +9,7 @@ export const command: Command = {
     },
     ...clientOptions,
   },
-  about: 'It stays disabled across restarts, until "svc plugin enable".',
+  about: 'The plugin stays disabled across restarts, until you run "svc plugin enable".',
   example: 'svc plugin disable version --cascade',
 
   async run(call, shell) {

@@ -11,7 +11,7 @@ export const errors = defineErrors('knowledge', {
   ],
   git_too_old: [
     'unavailable',
-    'git {oldest} or newer is needed, and {file} is {major}.{minor}; install a newer one.',
+    'git {oldest} or newer is required, but {file} is {major}.{minor}; install a newer version.',
   ],
   repo_address: ['invalid_argument', 'The address of the repository {address}.'],
   no_repository: [
@@ -29,7 +29,7 @@ export const errors = defineErrors('knowledge', {
   ],
   vault_mount: [
     'invalid_argument',
-    'The folder vault is reserved for the playbooks of svc; choose another mount.',
+    'The folder "vault" is reserved for the playbooks that ship with svc; choose another mount.',
   ],
   mount_taken: ['conflict', 'Repository {id} has its documents in {mount}; choose another mount.'],
   clone_name: ['internal', 'The folder of a repository was renamed; restore the database.'],

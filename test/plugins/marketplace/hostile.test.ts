@@ -322,7 +322,7 @@ const attempts: readonly (readonly [name: string, bytes: Buffer, says: RegExp])[
         { name: '.claude-plugin/plugin.json', data: '{"name":"evil","skills":"../../../etc"}' },
       ]),
     ),
-    /leads out of the pack/,
+    /points outside the pack/,
   ],
   [
     'plugin that is no JSON',

@@ -298,7 +298,7 @@ test('what cannot be set', async (t) => {
       'http.public_url',
       'https://svc.example.org',
       409,
-      /set it in SVC_PUBLIC_URL or svc\.yaml and start svc again/,
+      /set it in SVC_PUBLIC_URL or svc\.yaml and restart svc/,
     ],
     [
       'what the environment sets',

@@ -31,7 +31,7 @@ export const dashboards = words('dashboards', {
 
 export const panelForm = words('panel-form', {
   uid: 'Dashboard ID',
-  uidHint: 'Part of its address: letters, digits, - and _.',
+  uidHint: 'Used in the address of the dashboard: letters, digits, - and _.',
   name: 'Panel title',
   firstName: 'Title of the first panel',
   type: 'Visualization',
