@@ -104,8 +104,8 @@ test('a new area works at once', async (t) => {
       assert.equal(code, 1);
       return stderr;
     };
-    assert.match(await attempt('version'), /exists already/);
-    assert.match(await attempt('imbridge'), /imbridge\.ts exists already/);
+    assert.match(await attempt('version'), /already exists/);
+    assert.match(await attempt('imbridge'), /imbridge\.ts already exists/);
     assert.ok(!existsSync(join(root, 'plugins/imbridge')), 'a part of a plugin is none');
     assert.match(await attempt('plugins'), /host already has the path \/api\/v1\/plugins/);
     assert.match(

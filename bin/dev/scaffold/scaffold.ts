@@ -43,7 +43,7 @@ export function scaffold(plugin: NewPlugin): readonly string[] {
   if (taken !== undefined) {
     throw new SvcError(
       'conflict',
-      `${taken} exists already: choose another id, or delete it first`,
+      `${taken} already exists: choose another id, or delete it first`,
       { reason: 'cli.plugin_exists' },
     );
   }
