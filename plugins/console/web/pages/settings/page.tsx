@@ -107,7 +107,10 @@ function Edited({
   const path = `/system-settings/${encodeURIComponent(setting.category)}/${encodeURIComponent(setting.key)}`;
   const save = async (): Promise<void> => {
     await api.put(path, {
-      value: typeof setting.value === 'string' || setting.sensitive ? value : parsed(value),
+      value:
+        typeof setting.value === 'string' || setting.sensitive
+          ? value
+          : parsed(value, Array.isArray(setting.value)),
     });
     onDone();
     onClose();
@@ -152,8 +155,14 @@ function Edited({
   );
 }
 
-/** Parses a value; one that is not JSON is sent as text, and svc decides whether it is valid. */
-function parsed(value: string): unknown {
+/**
+ * Parses a value; a list may be typed with commas, as in the environment. What is not JSON is sent
+ * as text, and svc decides whether it is valid.
+ */
+function parsed(value: string, isList: boolean): unknown {
+  if (isList && !value.trimStart().startsWith('[')) {
+    return value === '' ? [] : value.split(',').map((item) => item.trim());
+  }
   try {
     return JSON.parse(value);
   } catch {
