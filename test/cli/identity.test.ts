@@ -239,7 +239,7 @@ test('the operator of the machine makes the first administrator, who signs in an
       0,
     );
     const again = await call(['login', '--profile', 'bob'], { stdin: bob.password });
-    assert.equal(again.code, 0, 'the profile remembers where and whose');
+    assert.equal(again.code, 0, again.stderr);
     const denied = await call([
       'user',
       'create',

@@ -124,7 +124,7 @@ test(
     await page.goto(`${house.url}/#reset=spent`);
     await page.getByLabel('Password').fill('correct horse battery');
     await page.getByRole('button', { name: 'Set password' }).click();
-    await page.getByRole('alert').getByText('request another one').waitFor();
+    await page.getByRole('alert').getByText('request a new one').waitFor();
     view.forgive(/401/);
     await assertClean(view, 'a link that was used');
     await page.getByRole('button', { name: 'Request another link' }).click();
