@@ -113,7 +113,7 @@ export class Devices {
       const up = this.#fleet.online();
       const live = edges.find(({ edge_id }) => up.has(edge_id));
       if (live !== undefined) {
-        throw errors.watched({ edge: live.edge_id, id, name: before.display_name });
+        throw errors.watched({ edge: live.edge_id, id });
       }
       await new DeviceStore(tx).remove(id);
       await edgeStore(tx).removeIdle();

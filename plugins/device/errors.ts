@@ -7,7 +7,7 @@ export const errors = defineErrors('device', {
   edge_online: ['conflict', 'Edge {edge} is online and watches device {id}; stop its agent first.'],
   watched: [
     'conflict',
-    'Edge {edge} is online and watches device {id} ({name}); stop its agent or delete the edge, then delete the device.',
+    'Edge {edge} is online and watches device {id}; stop its agent or delete the edge, then delete the device.',
   ],
   too_many: ['conflict', 'The limit of {max} devices is reached; delete some that are not needed.'],
   edge_id: ['invalid_argument', 'edge_id is not the id of an edge.'],

@@ -2,10 +2,10 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('iam', {
   action: ['invalid_argument', 'action {message}'],
-  already_member: ['conflict', '{email} is already a member of this organization.'],
+  already_member: ['conflict', 'User {user} is already a member of this organization.'],
   too_many_orgs_of_user: [
     'conflict',
-    '{email} belongs to {max} organizations, which is the limit.',
+    'User {user} belongs to {max} organizations, which is the limit.',
   ],
   not_org_admin: [
     'forbidden',

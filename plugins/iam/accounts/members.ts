@@ -39,12 +39,14 @@ export class Members {
     const { maxOrgsOfUser = defaultMostOrgsOfUser } = this.#parts;
     return this.#amend(by, org, user, async (tx, before) => {
       const store = new MemberStore(tx);
-      const { email } = (await new UserStore(tx).find(by.principal, user)) ?? missing(user);
+      if ((await new UserStore(tx).find(by.principal, user)) === undefined) {
+        missing(user);
+      }
       if (before !== undefined) {
-        throw errors.already_member({ email });
+        throw errors.already_member({ user });
       }
       if ((await store.countOrgsOf(user)) >= maxOrgsOfUser) {
-        throw errors.too_many_orgs_of_user({ email, max: maxOrgsOfUser });
+        throw errors.too_many_orgs_of_user({ user, max: maxOrgsOfUser });
       }
       await store.insert(org, user, role);
       return (await store.find(org, user)) ?? missing(user);

@@ -29,11 +29,11 @@ export const errors = defineErrors('knowledge', {
   ],
   of_repository: [
     'conflict',
-    '{path} comes from a Git repository and is read-only here; change it there and sync.',
+    'Document {id} comes from a Git repository and is read-only here; change it there and sync.',
   ],
   of_vault: [
     'conflict',
-    '{path} is maintained by svc and is read-only; write your own next to it, or change it with "adopt": true, which makes it yours and excludes it from syncs.',
+    'Document {id} is maintained by svc and is read-only; write your own next to it, or change it with "adopt": true, which makes it yours and excludes it from syncs.',
   ],
   path_taken: [
     'conflict',

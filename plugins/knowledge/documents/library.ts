@@ -254,12 +254,12 @@ function assertOwn({ selectors }: Principal, org: number | null): void {
 }
 
 /** The source that a document has after a person changed it; throws for what only its origin changes. */
-function editable({ source, path }: DocRow, adopt: boolean): Source {
+function editable({ source, id }: DocRow, adopt: boolean): Source {
   if (source === 'repo') {
-    throw errors.of_repository({ path });
+    throw errors.of_repository({ id });
   }
   if (source === 'vault' && !adopt) {
-    throw errors.of_vault({ path });
+    throw errors.of_vault({ id });
   }
   return source === 'vault' ? 'manual' : source;
 }

@@ -134,10 +134,7 @@ test('a device with an edge that is online stays; without one it goes, and the e
   await connect(2, 1);
   const refused = await ask('DELETE', `/devices/${id}`);
   assert.deepEqual([refused.status, refused.body.error], [409, 'conflict']);
-  assert.match(
-    refused.body.message,
-    /Edge 1 is online and watches device 1 \(host-1\); stop its agent/,
-  );
+  assert.match(refused.body.message, /Edge 1 is online and watches device 1; stop its agent/);
   fleet.up.delete(1);
   assert.equal(
     (await ask('DELETE', `/devices/${id}`)).status,
