@@ -22,6 +22,8 @@ export interface SyslogParts {
 }
 
 const withinMs = 15_000;
+/** Time for the end of a receiver that closes connections at once to arrive before ours is sent. */
+const settleMs = 25;
 /** Facility 13 of RFC 5424: log audit. */
 const facility = 13 * 8;
 const [warning, informational] = [4, 6];
@@ -73,15 +75,21 @@ function sendStream(bytes: Buffer, socket: Socket, signal: AbortSignal): Promise
   return new Promise((resolve, reject) => {
     const stop = (): void => void socket.destroy(errors.sink_stopped());
     signal.addEventListener('abort', stop, { once: true });
-    let isRead = false;
+    let [isEnded, isRead] = [false, false];
     socket.setTimeout(withinMs, () => socket.destroy(errors.sink_silent()));
     socket.once('error', reject);
-    socket.once('end', () => (isRead = true));
+    // A receiver that ends first does so for reasons of its own, whether it has read anything or not.
+    socket.once('end', () => (isRead = isEnded));
     socket.once('close', () => {
       signal.removeEventListener('abort', stop);
       void (isRead ? resolve() : reject(errors.sink_cut()));
     });
-    socket.resume().end(bytes);
+    socket.resume().write(bytes, () =>
+      setTimeout(() => {
+        isEnded = !socket.readableEnded;
+        socket.end();
+      }, settleMs),
+    );
     void (signal.aborted && stop());
   });
 }

@@ -377,7 +377,12 @@ export const ChannelTypes = defineExtensionPoint<
 >('notify.channel-types', channelType, {
   methods: [],
   packs: {
-    schema: { ...channelType, required: [...channelType.required, 'body', 'max_text_bytes'] },
+    // What else a value held would be taken for a type with code.
+    schema: {
+      ...channelType,
+      additionalProperties: false,
+      required: [...channelType.required, 'body', 'max_text_bytes'],
+    },
     sentence: (id, { title, hosts = [], headers = {}, body }) =>
       `adds the channel type ${id} ("${title}"), which sends notifications to ${hosts.length === 0 ? 'any host' : hosts.join(', ')}${
         Object.keys(headers).length === 0

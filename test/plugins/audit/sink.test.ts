@@ -13,7 +13,7 @@ import { compare } from '../../../plugins/audit/cli/against.ts';
 import { objectStoreSink } from '../../../plugins/audit/sink/object-store.ts';
 import { signedHeaders } from '../../../plugins/audit/sink/signature-v4.ts';
 import type { Batch } from '../../../plugins/audit/sink/sink.ts';
-import { syslogMessage } from '../../../plugins/audit/sink/syslog.ts';
+import { syslogMessage, syslogSink } from '../../../plugins/audit/sink/syslog.ts';
 import { checkout, serving } from '../../cli/launcher.ts';
 import { peer } from '../../peers.ts';
 import { as, auditHouse, folder, type Logged, post, trailPath, withoutTriggers } from './house.ts';
@@ -303,6 +303,27 @@ test('a webhook gets signed batches, and an object store objects that are only a
   await assert.rejects(store.send(rows, signal), /has an object .* with other content/);
   refuses = 1;
   await assert.rejects(store.send(rows, signal), /answered with status 503/);
+});
+
+test('a receiver that ends a connection before it was sent everything has not got it', async (t) => {
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => undefined);
+    socket.end();
+    setTimeout(() => socket.destroy(), 200);
+  });
+  const port = await listening(t, server);
+  const sink = syslogSink({
+    protocol: 'tcp',
+    host: '127.0.0.1',
+    port,
+    ca: '',
+    name: 'here',
+    addressOf: async () => '127.0.0.1',
+  });
+  const row = { seq: 1, key_id: 1, record: '{"status":"success"}', prev_hash: '', hash: '' };
+  for (let times = 0; times < 5; times += 1) {
+    await assert.rejects(sink.send([row], new AbortController().signal));
+  }
 });
 
 test('svc that is killed while it ships loses nothing and changes no order', async (t) => {

@@ -36,8 +36,14 @@ const label =
 /** The same as OpenMetrics has it: a blank stands behind a comma only, where some writers put one. */
 const tightLabel = /(?:([a-zA-Z_]\w*)|"((?:[^"\\]|\\.)*)")(?:="((?:[^"\\]|\\.)*)")?(, ?|$)/y;
 
+/** Well above any series that is stored; a text of several megabytes exhausts the engine of regular expressions. */
+const longestSeries = 1_048_576;
+
 /** Returns name and labels of a series, or of an exemplar, which is `nameless`. Throws a sentence. */
 export function labelsOfText(series: string, tight: boolean, nameless = false): Label[] {
+  if (series.length > longestSeries) {
+    throw new BadLine(`a series may have at most ${longestSeries} characters`);
+  }
   const open = series.indexOf('{');
   const before = open === -1 ? series : series.slice(0, open);
   const name = tight ? before : before.trimEnd();

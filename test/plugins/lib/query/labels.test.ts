@@ -16,6 +16,8 @@ import {
   withoutLabels,
 } from 'svc/query';
 
+import { labelsOfText } from '../../../../plugins/lib/query/exposition/series.ts';
+
 const name = fc.oneof(
   fc.constantFrom('a', 'b', 'job', '__name__', '__proto__', 'a\0b', ''),
   fc.string({ maxLength: 4 }),
@@ -88,4 +90,11 @@ describe('a label set', () => {
     assert.equal(Object.getPrototypeOf(record), null);
     assert.deepEqual(Object.entries(record), [['__proto__', 'x']]);
   });
+});
+
+test('a series of several megabytes is refused in a sentence', () => {
+  assert.throws(
+    () => labelsOfText(`m{a="${'x'.repeat(8 * 1_048_576)}"}`, false),
+    /a series may have at most 1048576 characters/,
+  );
 });
