@@ -208,3 +208,17 @@ test('damage that a read meets ends writing, and what is not damaged still reads
     );
     await storage.close();
   }));
+
+test('health says so when the folder cannot be looked at, until it can', () =>
+  inFolder(async (dir) => {
+    const folder = join(dir, 'data');
+    mkdirSync(folder);
+    const guard = await DiskGuard.open(folder, { lowBelowBytes: 0 }, silent, async () => undefined);
+    rmSync(folder, { recursive: true });
+    await guard.check();
+    assert.match(guard.warning!, /data cannot be checked: ENOENT/);
+    mkdirSync(folder);
+    await guard.check();
+    assert.doesNotMatch(guard.warning ?? '', /cannot be checked/);
+    await guard.stop();
+  }));

@@ -122,12 +122,15 @@ export class DiskGuard {
   /** One look at a time: a stuck disk holds one thread of the pool, not all of them. */
   check(): Promise<void> {
     this.#looking ??= this.#look()
-      .catch((error: unknown) =>
+      .catch((error: unknown) => {
+        const cause = messageOf(error);
+        // Figures of the look before say nothing about now.
+        this.#warning = `the data folder ${this.#dataDir} cannot be checked: ${cause}`;
         this.#log.warn(
-          { event: 'storage.disk_check_failed', dataDir: this.#dataDir, cause: messageOf(error) },
+          { event: 'storage.disk_check_failed', dataDir: this.#dataDir, cause },
           'checking free space of the data folder failed',
-        ),
-      )
+        );
+      })
       .finally(() => {
         this.#looking = undefined;
       });
