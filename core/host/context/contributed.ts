@@ -25,7 +25,9 @@ export function onAccount({ value: { value }, owner }: Entry<PointContribution>)
     let known = wrapped.get(property);
     if (known?.of !== part) {
       const method: Method = (...args) =>
-        blaming(owner, () => Reflect.apply(part as Method, value, args) as unknown);
+        blaming(owner, () =>
+          Reflect.apply<unknown, unknown[], unknown>(part as Method, value, args),
+        );
       wrapped.set(property, (known = { of: part, method }));
     }
     return known.method;

@@ -13,7 +13,7 @@ export function restsOf(scope: Scope): {
         const done = (): void => {
           isDue = false;
           end = () => undefined;
-          unset();
+          void unset();
           scope.signal.removeEventListener('abort', done);
           resolve();
         };

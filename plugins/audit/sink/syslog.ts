@@ -82,7 +82,11 @@ function sendStream(bytes: Buffer, socket: Socket, signal: AbortSignal): Promise
     socket.once('end', () => (isRead = isEnded));
     socket.once('close', () => {
       signal.removeEventListener('abort', stop);
-      void (isRead ? resolve() : reject(errors.sink_cut()));
+      if (isRead) {
+        resolve();
+      } else {
+        reject(errors.sink_cut());
+      }
     });
     socket.resume().write(bytes, () =>
       setTimeout(() => {

@@ -94,7 +94,7 @@ function isShallow(root: unknown): boolean {
   let level: readonly unknown[] = [root];
   for (let depth = 0; depth <= deepest && level.length > 0; depth += 1) {
     level = level.flatMap((value) =>
-      typeof value === 'object' && value !== null ? Object.values(value as object) : [],
+      typeof value === 'object' && value !== null ? Object.values(value) : [],
     );
   }
   return level.length === 0;
