@@ -9,6 +9,8 @@ import { type Cue, terminalSvg } from './terminal-svg.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const command = 'svc demo';
+/** On a busy box the demo looks for its cause again and again; that is no picture to keep. */
+const longestMs = 240_000;
 /** Last thing that the demo says by itself. */
 const isLast = (line: string): boolean => line.includes('svc investigate show');
 
@@ -24,6 +26,7 @@ export async function run({ file = 'docs/pictures/demo.svg' }: Options): Promise
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const began = performance.now();
+  const late = setTimeout(() => demo.kill('SIGINT'), longestMs);
   const cues: Cue[] = [{ afterMs: 0, text: `$ ${command}` }];
   for await (const line of createInterface({ input: demo.stdout })) {
     cues.push({ afterMs: performance.now() - began, text: withoutSecrets(line) });
@@ -31,6 +34,7 @@ export async function run({ file = 'docs/pictures/demo.svg' }: Options): Promise
       demo.kill('SIGINT');
     }
   }
+  clearTimeout(late);
   if (demo.exitCode === null && demo.signalCode === null) {
     await once(demo, 'exit');
   }
