@@ -114,7 +114,7 @@ export const Verbs = defineExtensionPoint<Verb>(verbPoint, undefined, {
     // One that is wrong concerns nobody but its caller, who is told.
     schema: { type: 'object' },
     sentence: (words, { method, path, summary }) =>
-      `adds the command "svc ${words}" ("${summary}"), which calls ${method} ${path} as whoever runs it`,
+      `adds the command "svc ${words}" ("${summary}"), which calls ${method} ${path} with the permissions of the user who runs it`,
     problem(words, verb, manifest) {
       if (words !== manifest.id && !words.startsWith(`${manifest.id} `)) {
         return `commands of a pack must begin with "${manifest.id}"`;

@@ -23,12 +23,12 @@ interface Options {
 export async function run({ file = 'docs/pictures/demo.svg' }: Options): Promise<Outcome> {
   const demo = spawn(process.execPath, ['bin/svc', 'demo', '--fault-after', '20'], {
     cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
   const began = performance.now();
   const late = setTimeout(() => demo.kill('SIGINT'), longestMs);
   const cues: Cue[] = [{ afterMs: 0, text: `$ ${command}` }];
-  for await (const line of createInterface({ input: demo.stdout })) {
+  for await (const line of createInterface({ input: demo.stderr })) {
     cues.push({ afterMs: performance.now() - began, text: withoutSecrets(line) });
     if (isLast(line)) {
       demo.kill('SIGINT');

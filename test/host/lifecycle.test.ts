@@ -287,7 +287,7 @@ describe('a house of plugins', () => {
       { ...provides('cellar.store'), mounts: ['/api/v1/cellar'] },
       {
         'index.ts': activating(
-          `if ((globalThis as any).svcFull) throw new Error('its log', { cause: Object.assign(new Error('ENOSPC: no space left'), { syscall: 'write' }) }); ctx.services.provide(sdk.defineService('cellar.store'), () => ({}));`,
+          `if ('svcFull' in globalThis && globalThis.svcFull) throw new Error('its log', { cause: Object.assign(new Error('ENOSPC: no space left'), { syscall: 'write' }) }); ctx.services.provide(sdk.defineService('cellar.store'), () => ({}));`,
         ),
       },
     );

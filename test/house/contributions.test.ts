@@ -119,7 +119,7 @@ function addGuests(folder: string) {
         id,
         version: '1.0.0',
         title: id,
-        description: 'Contributes what nobody can use.',
+        description: 'Contributes data that no point can use.',
         engines: { host: '^1.0.0' },
         ...(code !== undefined && { entry: 'index.ts' }),
         ...manifest,

@@ -34,7 +34,7 @@ export const command: Command = {
     ...clientOptions,
   },
   about:
-    'Checks the hash chain from its first row to its last against every signed checkpoint, on a copy of a data folder that no svc uses. With --against, also finds what was cut off or rewritten by somebody who has the keys. Exits with 1 when a row was altered or is missing.',
+    'Checks the hash chain from its first row to its last against every signed checkpoint, on a copy of the data folder, or while svc is stopped. With --against, also detects rows that someone with the keys has removed or rewritten. Exits with 1 if a row was altered or is missing.',
   example: 'svc audit verify --against /var/log/svc-audit.log',
 
   async run(call, shell) {

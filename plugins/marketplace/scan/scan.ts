@@ -316,7 +316,7 @@ function collectedAndSent(files: PackFiles, declared: readonly string[]): Findin
           severity: 'review',
           file: sender.file,
           line: 0,
-          message: `has something sent to ${sender.host}, and ${collector} has secrets collected`,
+          message: `tells the agent to send data to ${sender.host}, and ${collector} tells it to collect secrets`,
         },
       ];
 }

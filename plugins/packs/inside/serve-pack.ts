@@ -171,12 +171,12 @@ function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'null';
   } catch (error) {
-    throw unsent(`is no JSON: ${messageOf(error).split('\n', 1)[0]}`);
+    throw unsent(`is not JSON: ${messageOf(error).split('\n', 1)[0]}`);
   }
 }
 
 const unsent = (why: string): SvcError =>
-  new SvcError('upstream_error', `The answer of the pack ${why}.`);
+  new SvcError('upstream_error', `The answer of the pack ${why}.`, { reason: 'packs.answer' });
 
 /** Returns the pieces of a byte route's answer: a text, bytes, or a sequence of these. */
 function piecesOf(value: unknown): AsyncIterable<Uint8Array | string> {

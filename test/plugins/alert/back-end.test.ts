@@ -121,7 +121,7 @@ test('a store that answers no probe either is not asked again until it does; one
     await time.passUntil(store.check(0));
   };
   await probe();
-  assert.deepEqual(asked, [], 'nobody doubts it');
+  assert.deepEqual(asked, [], 'a store that answers is not probed');
   await round(['q0'], 1_000);
   for (let at = 0; at < 3; at++) {
     await probe();

@@ -32,7 +32,7 @@ async function readOn(machine: Machine): Promise<readonly string[]> {
 }
 
 for (const name of ['app.log.old', 'app.log.bak', 'app.1', 'app.old', 'app.log~', 'elsewhere']) {
-  test(`a file that was renamed to ${name} while nobody read is read to its end`, async (t) => {
+  test(`a file that was renamed to ${name} while no agent was running is read to its end`, async (t) => {
     const machine = await stopped(t);
     renameSync(machine.path('app.log'), machine.path(name));
     assert.deepEqual(await readOn(machine), ['one', 'two', 'three']);
