@@ -100,7 +100,7 @@ test('the key file is made once, for its owner only, and a start with a readable
     writeFileSync(file, '');
     await assert.rejects(openIn(dir), /is empty/);
     writeFileSync(file, 'too short\n');
-    await assert.rejects(openIn(dir), /does not hold a key of 32 bytes/);
+    await assert.rejects(openIn(dir), /does not contain a 32-byte key/);
   }));
 
 test('a given key needs no file, the newest seals, and older ones still open', () =>
@@ -123,7 +123,7 @@ test('a given key needs no file, the newest seals, and older ones still open', (
       await assert.rejects(
         openIn(dir, { secretKeys: [bad] }),
         (error: Error) =>
-          /SVC_SECRET_KEY does not hold a key/.test(error.message) &&
+          /SVC_SECRET_KEY does not contain a 32-byte key/.test(error.message) &&
           (bad === '' || !error.message.includes(bad)),
       );
     }

@@ -75,8 +75,16 @@ function sendStream(bytes: Buffer, socket: Socket, signal: AbortSignal): Promise
   return new Promise((resolve, reject) => {
     const stop = (): void => void socket.destroy(errors.sink_stopped());
     signal.addEventListener('abort', stop, { once: true });
-    let [isEnded, isRead] = [false, false];
-    socket.setTimeout(withinMs, () => socket.destroy(errors.sink_silent()));
+    let [isWritten, isEnded, isRead] = [false, false, false];
+    socket.setTimeout(withinMs, () => {
+      if (!isWritten || isEnded) {
+        socket.destroy(errors.sink_silent());
+        return;
+      }
+      isEnded = !socket.readableEnded;
+      socket.setTimeout(withinMs);
+      socket.end();
+    });
     socket.once('error', reject);
     // A receiver that ends first does so for reasons of its own, whether it has read anything or not.
     socket.once('end', () => (isRead = isEnded));
@@ -88,12 +96,10 @@ function sendStream(bytes: Buffer, socket: Socket, signal: AbortSignal): Promise
         reject(errors.sink_cut());
       }
     });
-    socket.resume().write(bytes, () =>
-      setTimeout(() => {
-        isEnded = !socket.readableEnded;
-        socket.end();
-      }, settleMs),
-    );
+    socket.resume().write(bytes, () => {
+      isWritten = true;
+      socket.setTimeout(settleMs);
+    });
     void (signal.aborted && stop());
   });
 }
