@@ -48,11 +48,29 @@ export async function activate(
   return { draft: draft.seal(), ctx, threads, made };
 }
 
-/** Gives code of a plugin `ms` to finish; the sentence of the error names what hung. */
-export const within = <T>(ms: number, what: string, work: () => MaybePromise<T>): Promise<T> =>
-  withDeadline(Promise.resolve().then(work), ms, () =>
-    Promise.reject(errors.plugin_late({ what, ms })),
-  );
+/** How often the deadline of a plugin is extended while the thread is busy. */
+const extensions = 5;
+
+/**
+ * Gives code of a plugin `ms` to finish; the sentence of the error names what hung. While the thread
+ * was busy for most of that time, whether with other plugins or waiting for a core, nothing is known
+ * about this one, so it gets the same time again.
+ */
+export async function within<T>(
+  ms: number,
+  what: string,
+  work: () => MaybePromise<T>,
+): Promise<T> {
+  const running = Promise.resolve().then(work);
+  const since = performance.eventLoopUtilization();
+  const late = (extended: number): Promise<T> =>
+    withDeadline(running, ms, () =>
+      extended < extensions && performance.eventLoopUtilization(since).utilization > 0.5
+        ? late(extended + 1)
+        : Promise.reject(errors.plugin_late({ what, ms })),
+    );
+  return await late(0);
+}
 
 /** Each generation has a container of its own, so that one class of accident, a provider made twice, cannot happen. */
 async function makeServices(
