@@ -56,11 +56,7 @@ const extensions = 5;
  * was busy for most of that time, whether with other plugins or waiting for a core, nothing is known
  * about this one, so it gets the same time again.
  */
-export async function within<T>(
-  ms: number,
-  what: string,
-  work: () => MaybePromise<T>,
-): Promise<T> {
+export async function within<T>(ms: number, what: string, work: () => MaybePromise<T>): Promise<T> {
   const running = Promise.resolve().then(work);
   const since = performance.eventLoopUtilization();
   const late = (extended: number): Promise<T> =>

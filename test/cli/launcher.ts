@@ -36,7 +36,7 @@ export interface CallOptions {
   readonly program?: readonly [command: string, ...args: string[]];
 }
 
-const deadlineMs = 60_000;
+const deadlineMs = 150_000;
 
 /** Runs svc as a person would and waits for its end. */
 export async function svc(args: readonly string[], options: CallOptions = {}): Promise<Outcome> {
