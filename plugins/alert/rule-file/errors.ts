@@ -11,7 +11,7 @@ export const errors = defineErrors('alert', {
     'invalid_argument',
     '{group}: {rule}: {reason}{more}; with strict: false, the valid rules are imported.',
   ],
-  yaml_too_large: ['invalid_argument', '{what} has more than {max} YAML tokens; split it.', 413],
+  yaml_too_large: ['invalid_argument', '{what} {cause}.', 413],
   not_yaml: ['invalid_argument', '{what} is not YAML: {cause}'],
   unreadable: ['invalid_argument', '{what} cannot be read: {cause}'],
   file_field: ['invalid_argument', '{path} {message}'],

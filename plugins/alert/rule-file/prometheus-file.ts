@@ -1,6 +1,6 @@
+import { parseForeignYaml } from 'svc/foreign-yaml';
 import { parseDuration } from 'svc/query';
 import { messageOf, type SvcError } from 'svc/sdk';
-import { Lexer, parseDocument } from 'yaml';
 
 import { errors } from './errors.ts';
 
@@ -30,9 +30,6 @@ export interface FileRule {
 
 type Fields = ReadonlyMap<string, unknown>;
 
-/** A rule has about fifty. */
-const maxLexemes = 600_000;
-
 const groupFields = [
   'name',
   'interval',
@@ -44,35 +41,17 @@ const groupFields = [
 ];
 const ruleFields = ['alert', 'record', 'expr', 'for', 'keep_firing_for', 'labels', 'annotations'];
 
-/** A plain YAML document of Maps: no aliases that grow, no own types. */
+/** Parses a plain YAML document into Maps: no aliases that grow, no own types. */
 export function readYaml(text: string, what: string): unknown {
-  assertBounded(text, what);
-  const document = parseDocument(text, {
-    logLevel: 'silent',
-    prettyErrors: true,
-    customTags: [],
-    uniqueKeys: true,
-    merge: true,
-  });
-  const [error] = document.errors;
-  if (error !== undefined) {
-    throw errors.not_yaml({ what, cause: error.message.split('\n')[0]! });
-  }
   try {
-    return document.toJS({ mapAsMap: true, maxAliasCount: 50 });
+    return parseForeignYaml(text, { mapAsMap: true, merge: true });
   } catch (cause) {
-    throw errors.unreadable({ what, cause: messageOf(cause) }, { cause });
-  }
-}
-
-/** Counts before anything is built: a short text of many values would take a gigabyte. */
-function assertBounded(text: string, what: string): void {
-  let lexemes = 0;
-  for (const _ of new Lexer().lex(text)) {
-    lexemes += 1;
-    if (lexemes > maxLexemes) {
-      throw errors.yaml_too_large({ what, max: maxLexemes.toLocaleString('en') });
-    }
+    const problem = { what, cause: messageOf(cause) };
+    throw cause instanceof RangeError
+      ? errors.yaml_too_large(problem, { cause })
+      : cause instanceof SyntaxError
+        ? errors.not_yaml(problem)
+        : errors.unreadable(problem, { cause });
   }
 }
 

@@ -1,3 +1,4 @@
+import { assertBounded } from 'svc/foreign-yaml';
 import { parseAllDocuments } from 'yaml';
 
 const maxStrings = 20_000;
@@ -34,11 +35,17 @@ function structured(file: string, text: string): unknown {
     const yaml = /\.ya?ml$/i.test(file)
       ? text
       : /^\uFEFF?---\r?\n([^]{0,65536}?)\r?\n---\s*(?:\r?\n|$)/.exec(text)?.[1];
-    return yaml === undefined || yaml.length > 1024 * 1024
-      ? undefined
-      : parseAllDocuments(yaml, { logLevel: 'silent' }).map((document) =>
-          'toJS' in document ? document.toJS({ maxAliasCount: maxAliases }) : undefined,
-        );
+    if (yaml === undefined || yaml.length > 1024 * 1024) {
+      return undefined;
+    }
+    assertBounded(yaml);
+    return parseAllDocuments(yaml, {
+      logLevel: 'silent',
+      prettyErrors: false,
+      uniqueKeys: false,
+    }).map((document) =>
+      'toJS' in document ? document.toJS({ maxAliasCount: maxAliases }) : undefined,
+    );
   } catch {
     // Without a parser only the text itself is scanned.
     return undefined;

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { parseForeignYaml } from 'svc/foreign-yaml';
 import { messageOf } from 'svc/sdk';
 import type { Static } from 'typebox';
-import { parse } from 'yaml';
 
 import type { Dashboard } from '../model/dashboard.ts';
 import { assertPanel, complete, type PanelBody } from '../model/panel.ts';
@@ -10,6 +10,8 @@ import { DashboardFile } from '../model/schema.ts';
 import { assertVariables } from '../variables/variable-rules.ts';
 
 const longest = 512 * 1_024;
+/** A panel has about a hundred. */
+const maxLexemes = 20_000;
 /** Compiler options; not optimized, since the schema is large, and few files are read with it. */
 const options = {
   strict: false,
@@ -67,7 +69,7 @@ function contentOf(contributed: unknown): { content: unknown; where: string } {
   }
   // A file that refers to itself over and over would grow without end.
   return {
-    content: parse(text, { maxAliasCount: 20, prettyErrors: true, logLevel: 'error' }) as unknown,
+    content: parseForeignYaml(text, { aliases: 20, lexemes: maxLexemes }),
     where: `${file}: `,
   };
 }

@@ -1,0 +1,2 @@
+export { assertBounded, type YamlBounds } from './bounds.ts';
+export * from './foreign-yaml.ts';
