@@ -14,7 +14,7 @@ const limits: Readonly<Record<keyof Shape, number>> = {
   roomCircles: 0,
   fileCircles: 0,
   folderCircles: 1,
-  roomArrows: 339,
+  roomArrows: 342,
   namesTwice: 0,
   flatFolders: 1,
   longestFile: 400,
