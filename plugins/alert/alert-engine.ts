@@ -16,13 +16,14 @@ import { Pace } from './rule/pace.ts';
 import type { Plan, Rule, LiveRules } from './rule/rule.ts';
 import { openSilences } from './silence/open-silences.ts';
 import type { Silences } from './silence/silences.ts';
-import type { RenderAnnotations, RenderLabels } from './template/rendering.ts';
+import type { NameOfDevice, RenderAnnotations, RenderLabels } from './template/rendering.ts';
 
 export interface AlertEngineParts {
   readonly liveRules: LiveRules;
   readonly planOf: (rule: Rule, intervalMs: number) => Plan;
   readonly render: RenderAnnotations;
   readonly labelsOf: RenderLabels;
+  readonly nameOf: NameOfDevice;
   readonly delays: Delays;
   readonly recording: { tick(): Promise<void> };
 }
@@ -74,6 +75,7 @@ export class AlertEngine {
       gateInputs,
       silencedBy,
       seenBy: sees,
+      nameOf: parts.nameOf,
     });
     services.provide(AlertEvaluator, () => ({
       tick: async () => {

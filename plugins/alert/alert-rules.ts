@@ -1,3 +1,4 @@
+import { DeviceNames } from 'svc/contracts/device';
 import { KnowledgeRead } from 'svc/contracts/knowledge';
 import { LogQueries } from 'svc/contracts/logs';
 import { MetricsQueries } from 'svc/contracts/metricsdb';
@@ -28,7 +29,7 @@ import { RuleMemory } from './rule/rule-memory.ts';
 import { RuleFiles } from './rule-thread/rule-files.ts';
 import { RuleStore } from './rule/rule-store.ts';
 import type { RuleTables } from './rule/rule-tables.ts';
-import type { RenderAnnotations, RenderLabels } from './template/rendering.ts';
+import type { NameOfDevice, RenderAnnotations, RenderLabels } from './template/rendering.ts';
 import { RuleTexts } from './template/template.ts';
 import { ruleTestRoutes } from './unit-test/rule-test-routes.ts';
 
@@ -52,6 +53,7 @@ export class AlertRules {
   readonly #liveRules: RuleMemory;
   readonly render: RenderAnnotations;
   readonly labelsOf: RenderLabels;
+  readonly nameOf: NameOfDevice;
 
   constructor(ctx: PluginContext, { delayOf, recordings }: AlertRulesParts) {
     const { clock, log, settings, services } = ctx;
@@ -75,9 +77,12 @@ export class AlertRules {
       clock,
       changed: (id) => ctx.events.emit(RuleChanged, { id }),
     });
+    const names = services.maybe(DeviceNames);
+    this.nameOf = (id) => (names.available ? names.get().nameOf(id) : undefined) ?? `device ${id}`;
     const texts = new RuleTexts({
       externalLabels: {},
       externalUrl: services.use(BuildInfo).publicUrl,
+      nameOf: this.nameOf,
     });
     this.#tables = tables;
     this.#clock = clock;

@@ -17,6 +17,7 @@ export default definePlugin({
       liveRules: rules.liveRules,
       render: rules.render,
       labelsOf: rules.labelsOf,
+      nameOf: rules.nameOf,
       planOf,
       delays,
       recording,

@@ -3,6 +3,7 @@ import {
   DeviceCreated,
   DeviceDetailSources,
   DeviceDirectory,
+  DeviceNames,
   DeviceRemoved,
 } from 'svc/contracts/device';
 import { EdgeFleet } from 'svc/contracts/edge';
@@ -16,11 +17,14 @@ import { Directory } from './directory.ts';
 import { errors } from './errors.ts';
 import { DeviceEvents } from './events.ts';
 import { deviceMention } from './mention.ts';
+import { Names } from './names.ts';
 import { Scopes } from './scopes.ts';
 import { deviceSkills } from './skills.ts';
 import type { DeviceTables } from './tables.ts';
 
 const none: ReadonlySet<number> = new Set();
+/** Time in which further changes of devices are awaited before their names are read. */
+const renameMs = 50;
 
 export default definePlugin({
   errors,
@@ -40,11 +44,31 @@ export default definePlugin({
       DeviceDirectory,
       () => new Directory({ tables, online: () => fleet.online(), clock, events, log }),
     );
-    // Fired by another generation of this plugin.
-    ctx.events.on(DeviceCreated, () => scopes.forget());
-    ctx.events.on(DeviceChanged, () => scopes.forget());
-    ctx.events.on(DeviceRemoved, () => scopes.forget());
     ctx.services.provide(DeviceScopes, () => scopes);
+    const names = new Names(tables, log);
+    ctx.services.provide(DeviceNames, () => names);
+    let isDue = false;
+    /** Once for all devices of a fleet that comes back. */
+    const readNamesSoon = (): void => {
+      if (!isDue) {
+        isDue = true;
+        ctx.scope.timeout('read changed names', renameMs, async () => {
+          isDue = false;
+          if (!(await names.catchUp())) {
+            readNamesSoon();
+          }
+        });
+      }
+    };
+    // Some are fired by another generation of this plugin.
+    const changed = ({ device_id: id }: { readonly device_id: number }): void => {
+      scopes.forget();
+      names.note(id);
+      readNamesSoon();
+    };
+    ctx.events.on(DeviceCreated, changed);
+    ctx.events.on(DeviceChanged, changed);
+    ctx.events.on(DeviceRemoved, changed);
     const devices = new Devices({
       tables,
       scopes,
@@ -56,5 +80,9 @@ export default definePlugin({
     ctx.http.routes([...deviceRoutes(devices), ...watcherRoutes(devices)]);
     ctx.extend.contribute(Mentions, 'device', deviceMention(devices));
     deviceSkills(devices).forEach((skill) => ctx.skills.add(skill));
+    return names;
+  },
+  async start(_ctx, names) {
+    await names.load();
   },
 });

@@ -11,7 +11,7 @@ import type { Delays } from '../queries/delays.ts';
 import { askLogs, askMetrics, withinScope } from '../queries/stores.ts';
 import type { Pace } from '../rule/pace.ts';
 import { isOfSource, type Plan, type Rule, type LiveRules } from '../rule/rule.ts';
-import type { RenderAnnotations, RenderLabels } from '../template/rendering.ts';
+import type { NameOfDevice, RenderAnnotations, RenderLabels } from '../template/rendering.ts';
 import { AlertSeries } from './alert-series.ts';
 import { EvaluatorCounters } from './counters.ts';
 import { Evaluator } from './evaluator.ts';
@@ -24,6 +24,7 @@ export interface EvaluationParts {
   readonly planOf: (rule: Rule) => Plan;
   readonly render: RenderAnnotations;
   readonly labelsOf: RenderLabels;
+  readonly nameOf: NameOfDevice;
   readonly ledger: Ledger;
   readonly timeline: Timeline;
   readonly pace: Pace;

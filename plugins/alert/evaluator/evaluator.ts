@@ -8,7 +8,7 @@ import { withEtas } from '../instance/eta.ts';
 import { StaleInstances } from '../instance/stale-instances.ts';
 import { askTogether, type BackEnd, type StoreName } from '../queries/back-end.ts';
 import type { Leg, Plan, Rule, LiveRules, RuleChange } from '../rule/rule.ts';
-import type { RenderAnnotations, RenderLabels } from '../template/rendering.ts';
+import type { NameOfDevice, RenderAnnotations, RenderLabels } from '../template/rendering.ts';
 import type { AlertSeries } from './alert-series.ts';
 import { Attempts, type FailingWork } from './attempts.ts';
 import type { EvaluatorCounters } from './counters.ts';
@@ -24,6 +24,7 @@ export interface EvaluatorParts {
   readonly liveRules: LiveRules;
   readonly planOf: (rule: Rule) => Plan;
   readonly render: RenderAnnotations;
+  readonly nameOf: NameOfDevice;
   readonly labelsOf: RenderLabels;
   readonly ledger: Ledger;
   readonly alerts: AlertSeries;
@@ -74,6 +75,7 @@ export class Evaluator {
       ledger,
       alerts,
       render,
+      nameOf: parts.nameOf,
       now: () => clock.now(),
       gateInputs,
       isCurrent,

@@ -22,7 +22,7 @@ import type { Stale } from '../instance/stale-instances.ts';
 import { deviceOfflineRule, type Plan, type Rule } from '../rule/rule.ts';
 import { isWorseSeverity, severityOf } from '../rule/severity.ts';
 import type { TemplateQuery } from '../template/functions.ts';
-import type { RenderAnnotations, Snapshot } from '../template/rendering.ts';
+import type { NameOfDevice, RenderAnnotations, Snapshot } from '../template/rendering.ts';
 import type { AlertSeries } from './alert-series.ts';
 
 /** Result of one evaluation of one rule. */
@@ -54,6 +54,7 @@ export interface FindingsParts {
   readonly ledger: Ledger;
   readonly alerts: Pick<AlertSeries, 'update' | 'hasSeries'>;
   readonly render: RenderAnnotations;
+  readonly nameOf: NameOfDevice;
   readonly now: () => number;
   readonly gateInputs: () => GateInputs;
   /** Returns whether the rule is still the one that was evaluated. */
@@ -180,7 +181,7 @@ export class Findings {
     const { finding, group, joined, left } = turn;
     const known = draft.incident(group);
     const lead = leadIn(turn, draft, inputs) ?? joined[0]!;
-    const firing = firingOf(finding, lead, draft, this.#parts.render);
+    const firing = firingOf(finding, lead, draft, this.#parts);
     const now = this.#parts.now();
     const lasts = known !== undefined && isActive(known);
     draft.apply(
@@ -216,7 +217,7 @@ export class Findings {
       draft.apply(
         change(
           known,
-          firingOf(finding, lead, draft, this.#parts.render),
+          firingOf(finding, lead, draft, this.#parts),
           { joined: [], left, firing: countFiring(draft.members(group)) },
           now,
         ),
@@ -308,7 +309,7 @@ function firingOf(
   finding: Finding,
   lead: Instance,
   draft: Draft,
-  render: RenderAnnotations,
+  { render, nameOf }: Pick<FindingsParts, 'render' | 'nameOf'>,
 ): Firing {
   const { rule, plan, slot, rows, query } = finding;
   const leg = Math.max(
@@ -325,6 +326,7 @@ function firingOf(
   return {
     rule,
     lead,
+    device: lead.deviceId === null ? undefined : nameOf(lead.deviceId),
     severity: severityOf(rule, draft.members(lead.group)),
     annotations,
     threshold,

@@ -8,6 +8,7 @@ import type { ResolveReason } from '../incident/ledger/transitions.ts';
 import type { Instance, Row } from '../instance/instance.ts';
 import { labelKey } from '../rule/label-key.ts';
 import { isOfSource, type Plan, type Rule, ruleIdOfSource, sourceOfRuleId } from '../rule/rule.ts';
+import type { NameOfDevice } from '../template/rendering.ts';
 import { type Finding, Findings } from './findings.ts';
 import { unwritten } from './own-rules.ts';
 import { closeAll } from './rule-changes.ts';
@@ -19,6 +20,7 @@ export interface OthersAlertParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly gateInputs: () => GateInputs;
+  readonly nameOf: NameOfDevice;
 }
 
 /**
@@ -66,6 +68,7 @@ export class OthersAlertService implements OthersAlerts {
       now: () => timeline.look(),
       // They stand in the store of their own system.
       alerts: { update: () => Promise.resolve(), hasSeries: () => false },
+      nameOf: parts.nameOf,
       render: (rule, { labels }) =>
         this.#annotations.get(`${rule.rule_key}|${labelKey(labels)}`) ?? {},
     });

@@ -4,6 +4,7 @@ import { listRoute, type Page, route, type RouteDeclaration } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { Instance } from '../instance/instance.ts';
+import type { NameOfDevice } from '../template/rendering.ts';
 import { shownEvent, shownIncident } from './incident-item.ts';
 import type { IncidentFilter, IncidentStore } from './incident-store.ts';
 import type { InstanceReader } from './instance-reader.ts';
@@ -31,6 +32,7 @@ export interface IncidentRouteParts {
   /** Ledger with the instances in memory and their latest readings. */
   readonly ledger: { instancesOf(group: string): ReadonlyMap<string, Instance> };
   readonly seenBy: SeenBy;
+  readonly nameOf: NameOfDevice;
 }
 
 /** Returns the incident with its latest readings. */
@@ -38,7 +40,8 @@ export const shownNow = (
   {
     instances,
     ledger,
-  }: Pick<IncidentRouteParts, 'ledger'> & {
+    nameOf,
+  }: Pick<IncidentRouteParts, 'ledger' | 'nameOf'> & {
     readonly instances: Pick<InstanceReader, 'staleSince'>;
   },
   incident: Incident,
@@ -47,6 +50,7 @@ export const shownNow = (
   shownIncident(
     measured(incident, membersSeen(ledger.instancesOf(incident.dedupe_key), seen)),
     instances.staleSince(incident, seen),
+    nameOf,
   );
 
 export const incidentRoutes = (parts: IncidentRouteParts): readonly RouteDeclaration[] => [
@@ -59,6 +63,7 @@ const readingRoutes = ({
   instances,
   ledger,
   seenBy,
+  nameOf,
 }: IncidentRouteParts): readonly RouteDeclaration[] => [
   listRoute({
     path,
@@ -72,7 +77,7 @@ const readingRoutes = ({
       const { items, total, more } = await store.list(filterOf(query), page, seen);
       const last = items.at(-1);
       return {
-        items: items.map((incident) => shownNow({ instances, ledger }, incident, seen)),
+        items: items.map((incident) => shownNow({ instances, ledger, nameOf }, incident, seen)),
         total,
         next: more ? [last!.last_fired_at, last!.id] : undefined,
       };
@@ -89,7 +94,7 @@ const readingRoutes = ({
     errors: ['not_found'],
     async handle({ params, principal }) {
       const seen = await seenBy(principal);
-      return shownNow({ instances, ledger }, await store.get(params.id, seen), seen);
+      return shownNow({ instances, ledger, nameOf }, await store.get(params.id, seen), seen);
     },
   }),
 ];

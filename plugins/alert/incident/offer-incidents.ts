@@ -6,6 +6,7 @@ import type { SeenBy } from 'svc/query';
 import type { PluginContext } from 'svc/sdk';
 
 import type { Plan, Rule, LiveRules } from '../rule/rule.ts';
+import type { NameOfDevice } from '../template/rendering.ts';
 import { Backgrounds } from './background.ts';
 import type { GateInputs } from './gates/review.ts';
 import { incidentRoutes } from './incident-routes.ts';
@@ -29,6 +30,7 @@ export interface OfferedIncidents {
   readonly gateInputs: () => GateInputs;
   readonly silencedBy: GateInputs['silencedBy'];
   readonly seenBy: SeenBy;
+  readonly nameOf: NameOfDevice;
 }
 
 /** Offers incidents to people, by routes, skills and mentions, and to other plugins, by services. */

@@ -3,6 +3,7 @@ import type { Call, Clock } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { durationOf } from '../rule/duration.ts';
+import type { NameOfDevice } from '../template/rendering.ts';
 import { errors } from './errors.ts';
 import { review, type GateInputs } from './gates/review.ts';
 import { remindAfterSilence } from './gates/sweep.ts';
@@ -34,6 +35,7 @@ export interface OperationParts {
   readonly instances: Pick<InstanceReader, 'staleSince'>;
   readonly clock: Clock;
   readonly gateInputs: () => GateInputs;
+  readonly nameOf: NameOfDevice;
 }
 
 const longestSilenceMs = 720 * 3_600_000;

@@ -28,6 +28,9 @@ export const IncidentItem = Type.Object({
   scope_type: Scope,
   scope_id: Type.String(),
   device_id: orNull(Type.String()),
+  device_name: orNull(
+    Type.String({ description: 'Current name of the device, which follows a rename' }),
+  ),
   summary: Type.String(),
   labels: Words,
   annotations: Words,

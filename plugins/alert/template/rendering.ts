@@ -23,6 +23,9 @@ export interface Snapshot {
   readonly fired_at: string;
 }
 
+/** Name of a device as people call it now, or its number if nothing is known of it. */
+export type NameOfDevice = (deviceId: string) => string;
+
 /**
  * Renders annotations without throwing: a failing template is replaced by its error. `query` is the
  * query function of templates.

@@ -13,7 +13,7 @@ import {
 import { wrongField } from '../rule/condition-fields.ts';
 import type { Rule } from '../rule/rule.ts';
 import { type TemplateQuery, templateFunctions } from './functions.ts';
-import type { RenderLabels, Snapshot } from './rendering.ts';
+import type { NameOfDevice, RenderLabels, Snapshot } from './rendering.ts';
 
 const limits = { output: 16 * 1024, steps: 20_000 };
 const variables = ['labels', 'value', 'threshold', 'eta', 'externalLabels', 'externalURL'] as const;
@@ -22,9 +22,14 @@ const variables = ['labels', 'value', 'threshold', 'eta', 'externalLabels', 'ext
 export interface TemplateContext {
   readonly externalLabels: Readonly<Record<string, string>>;
   readonly externalUrl: string;
+  readonly nameOf: NameOfDevice;
 }
 
-export const emptyContext: TemplateContext = { externalLabels: {}, externalUrl: '' };
+export const emptyContext: TemplateContext = {
+  externalLabels: {},
+  externalUrl: '',
+  nameOf: (id) => `device ${id}`,
+};
 
 /**
  * Compiles an annotation; throws invalid_argument with line and column. An unknown function is an
@@ -180,14 +185,22 @@ class ShownHistogram implements Opaque {
   }
 }
 
-/** The incident's fields by their own names and under `.incident`; labels and value also as Prometheus names them. */
+/**
+ * The incident's fields by their own names and under `.incident`; labels and value also as
+ * Prometheus names them. A series of a device also has the label `device_name`, which no store has,
+ * so that a text follows a rename.
+ */
 export function renderText(
   template: Template,
   { histogram, ...snapshot }: Snapshot,
-  { externalLabels, externalUrl }: TemplateContext,
+  { externalLabels, externalUrl, nameOf }: TemplateContext,
 ): string {
   const value = histogram === undefined ? snapshot.value : new ShownHistogram(histogram);
   const labels = new Map(Object.entries(snapshot.labels));
+  const device = labels.get('device_id');
+  if (device !== undefined && !labels.has('device_name')) {
+    labels.set('device_name', nameOf(device));
+  }
   const incident = { ...snapshot, labels, ...(value !== undefined && { value }) };
   const external = new Map(Object.entries(externalLabels));
   const data = {

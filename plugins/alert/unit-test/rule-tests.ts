@@ -7,6 +7,7 @@ import { type Sample, samplesOf } from '../queries/sample.ts';
 import { withoutEmpty } from '../recording/recording.ts';
 import type { RuleGroup } from '../rule-file/prometheus-file.ts';
 import { labelKey } from '../rule/label-key.ts';
+import { emptyContext } from '../template/template.ts';
 import { errors } from './errors.ts';
 import { GroupRun } from './group-run.ts';
 import type { Item, NotedSeries } from './series-notation.ts';
@@ -43,7 +44,7 @@ export async function runTest(
 ): Promise<TestOutcome> {
   const { externalLabels, externalUrl } = test;
   const runs = inOrder(groups, file.order).map(
-    (group) => new GroupRun(group, store, { externalLabels, externalUrl }),
+    (group) => new GroupRun(group, store, { ...emptyContext, externalLabels, externalUrl }),
   );
   const last = Math.max(
     0,

@@ -72,6 +72,16 @@ export interface DeviceDirectory {
 
 export const DeviceDirectory = defineService<DeviceDirectory>('device.directory');
 
+/** Current names of all devices, in memory: for texts that are rendered while nothing can be awaited. */
+export interface DeviceNames {
+  /** Name of the device with this id, as the label `device_id` has it; absent if there is none. */
+  nameOf(id: string): string | undefined;
+  /** Ids of the devices whose names match. */
+  idsNamed(matches: (name: string) => boolean): readonly string[];
+}
+
+export const DeviceNames = defineService<DeviceNames>('device.names');
+
 /** Details that another plugin knows of a device; shown with the device. */
 export interface DeviceDetails {
   /** Host node of the device in the topology. */

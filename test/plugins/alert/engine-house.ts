@@ -326,6 +326,7 @@ export class Engine {
       liveRules: this.book,
       planOf,
       render: (rule) => rule.annotations,
+      nameOf: (id) => `device ${id}`,
       labelsOf: (rule, series, value) => new RuleTexts().labels(rule, series, value),
       ledger: this.ledger,
       alerts,
@@ -359,6 +360,7 @@ export class Engine {
       clock,
       gateInputs,
       seenBy: async () => undefined,
+      nameOf: (id) => `device ${id}`,
     });
     this.#unfollow = await this.evaluator.start();
   }

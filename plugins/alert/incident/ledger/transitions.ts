@@ -19,6 +19,8 @@ export interface Firing {
   readonly rule: Rule;
   /** The instance that stands for all of its incident. */
   readonly lead: Instance;
+  /** Name of its device. */
+  readonly device: string | undefined;
   readonly severity: Rule['severity'];
   readonly annotations: Readonly<Record<string, string>>;
   readonly threshold: number | null;
@@ -348,12 +350,9 @@ const step = (
   events: [{ type, message, actor, data }],
 });
 
-function summaryOf({ rule, annotations, lead, threshold, eta, needs }: Firing): string {
-  const {
-    deviceId: device,
-    reading: { value },
-  } = lead;
-  const where = device === null ? '' : ` on device ${device}`;
+function summaryOf({ rule, annotations, lead, device, threshold, eta, needs }: Firing): string {
+  const { value } = lead.reading;
+  const where = device === undefined ? '' : ` on ${device}`;
   const unit = unitOf(rule);
   const what =
     value === null

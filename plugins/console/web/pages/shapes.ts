@@ -14,6 +14,7 @@ export interface Incident {
   readonly scope_type: 'host' | 'global' | 'monitoring_pipeline';
   readonly scope_id: string;
   readonly device_id: string | null;
+  readonly device_name: string | null;
   readonly summary: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;

@@ -17,7 +17,7 @@ import { Together } from '../../kit/together.tsx';
 import { Time, useNow } from '../../kit/time.tsx';
 import { Changes } from '../overview/changes.tsx';
 import { NoteDialog, SilenceDialog } from './dialogs.tsx';
-import { type Names, titleOf, useName } from './named.ts';
+import { titleOf } from './named.ts';
 import { Report } from './report.tsx';
 import { Timeline } from './timeline.tsx';
 import { Notifications } from './notifications.tsx';
@@ -48,7 +48,6 @@ export function IncidentPage({ id }: { readonly id: string }) {
 }
 
 function Shown({ incident }: { readonly incident: Incident }) {
-  const names = useName(incident);
   return (
     <>
       <Head
@@ -58,7 +57,7 @@ function Shown({ incident }: { readonly incident: Incident }) {
               tone={toneOf(incident.severity, incident.status)}
               label={severityName(incident.severity)}
             />
-            <span>{titleOf(incident, names)}</span>
+            <span>{titleOf(incident)}</span>
           </span>
         }
         note={<When of={incident} />}
@@ -77,7 +76,7 @@ function Shown({ incident }: { readonly incident: Incident }) {
             <Instances incident={incident} />
           </div>
           <div>
-            <Facts incident={incident} names={names} />
+            <Facts incident={incident} />
             <Notifications incident={incident.id} />
             <Changes
               from={new Date(Date.parse(incident.fired_at) - 2 * 3_600_000).toISOString()}
@@ -164,7 +163,7 @@ function Actions({ incident: { id, status } }: { readonly incident: Incident }) 
   );
 }
 
-function Facts({ incident, names }: { readonly incident: Incident; readonly names: Names }) {
+function Facts({ incident }: { readonly incident: Incident }) {
   const {
     severity,
     status,
@@ -172,7 +171,7 @@ function Facts({ incident, names }: { readonly incident: Incident; readonly name
     worst_value: worst,
     threshold,
     device_id: device,
-    labels,
+    device_name: name,
     runbook_url: runbook,
   } = incident;
   return (
@@ -191,11 +190,7 @@ function Facts({ incident, names }: { readonly incident: Incident; readonly name
           ],
           [
             text.device,
-            device === null ? undefined : (
-              <a href={address(['devices', device])}>
-                {labels['instance'] ?? names.get(device) ?? device}
-              </a>
-            ),
+            device === null ? undefined : <a href={address(['devices', device])}>{name}</a>,
           ],
           [text.value, value === null ? undefined : figure(value)],
           [text.worst, worst === null ? undefined : figure(worst)],

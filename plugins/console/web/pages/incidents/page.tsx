@@ -10,7 +10,7 @@ import { Mark, severityName, statusName, Tag, toneOf } from '../../kit/status.ts
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time, useNow } from '../../kit/time.tsx';
 import { IncidentPage } from './incident.tsx';
-import { type Names, placeOf, titleOf, useNames } from './named.ts';
+import { placeOf, titleOf } from './named.ts';
 
 /** State filters; a silenced incident is not resolved. */
 const states: Readonly<Record<string, string | undefined>> = {
@@ -34,7 +34,6 @@ function List() {
     query: { status: states[state], severity, q },
     kinds: ['incidents'],
   });
-  const names = useNames(list.items);
   const seesAll = useSeesAll();
   const rules = useData<{ rules_enabled: number }>(
     seesAll && list.items?.length === 0 ? '/alerts/runtime-info' : undefined,
@@ -82,7 +81,7 @@ function List() {
           rows={list.items}
           total={list.total}
           more={list.more}
-          columns={columnsOf(names)}
+          columns={columns}
           keyOf={({ id }) => id}
           hrefOf={({ id }) => address(['incidents', id])}
           empty={
@@ -111,7 +110,7 @@ function Lasts({ of }: { readonly of: Incident }) {
   return <>{duration(Math.max(0, (end - Date.parse(of.fired_at)) / 1000))}</>;
 }
 
-const columnsOf = (names: Names): readonly Column<Incident>[] => [
+const columns: readonly Column<Incident>[] = [
   {
     head: text.what,
     cell: (incident) => (
@@ -120,7 +119,7 @@ const columnsOf = (names: Names): readonly Column<Incident>[] => [
           tone={toneOf(incident.severity, incident.status)}
           label={severityName(incident.severity)}
         />
-        <span class="cut">{titleOf(incident, names)}</span>
+        <span class="cut">{titleOf(incident)}</span>
         {incident.status === 'silenced' && <Tag>{statusName(incident.status)}</Tag>}
       </span>
     ),
@@ -129,7 +128,7 @@ const columnsOf = (names: Names): readonly Column<Incident>[] => [
     head: text.where,
     width: '18%',
     rank: 2,
-    cell: (incident) => <span class="cut soft">{placeOf(incident, names)}</span>,
+    cell: (incident) => <span class="cut soft">{placeOf(incident)}</span>,
   },
   {
     head: text.state,

@@ -1,0 +1,66 @@
+import type { DeviceNames } from 'svc/contracts/device';
+import { type Logger, messageOf, type Tables } from 'svc/sdk';
+
+import { DeviceStore } from './device-store.ts';
+import { nameOf } from './shown.ts';
+import type { DeviceTables } from './tables.ts';
+
+const batch = 1_000;
+
+/** Copy of the names of all devices, for texts that are rendered while nothing can be awaited. */
+export class Names implements DeviceNames {
+  readonly #tables: Tables<DeviceTables>;
+  readonly #log: Logger;
+  readonly #names = new Map<string, string>();
+  readonly #noted = new Set<number>();
+
+  constructor(tables: Tables<DeviceTables>, log: Logger) {
+    this.#tables = tables;
+    this.#log = log;
+  }
+
+  nameOf(id: string): string | undefined {
+    return this.#names.get(id);
+  }
+
+  idsNamed(matches: (name: string) => boolean): readonly string[] {
+    return [...this.#names].filter(([, name]) => matches(name)).map(([id]) => id);
+  }
+
+  /** Reads all names; before anyone asks for one. */
+  async load(): Promise<void> {
+    const store = new DeviceStore(this.#tables.read);
+    for (let after = 0; ;) {
+      const rows = await store.page(after, batch);
+      rows.forEach((row) => this.#names.set(String(row.id), nameOf(row)));
+      if (rows.length < batch) {
+        return;
+      }
+      after = rows.at(-1)!.id;
+    }
+  }
+
+  /** Notes that a device was created, changed or removed. */
+  note(id: number): void {
+    this.#noted.add(id);
+  }
+
+  /** Reads the noted devices again. False if that failed, to be retried; until then the old names stay. */
+  async catchUp(): Promise<boolean> {
+    const ids = [...this.#noted].slice(0, batch);
+    ids.forEach((id) => this.#noted.delete(id));
+    try {
+      const rows = await new DeviceStore(this.#tables.read).many(ids);
+      ids.forEach((id) => this.#names.delete(String(id)));
+      rows.forEach((row) => this.#names.set(String(row.id), nameOf(row)));
+      return this.#noted.size === 0;
+    } catch (error) {
+      ids.forEach((id) => this.#noted.add(id));
+      this.#log.warn(
+        { event: 'device.names_not_read', cause: messageOf(error) },
+        'reading changed device names failed; retrying',
+      );
+      return false;
+    }
+  }
+}
