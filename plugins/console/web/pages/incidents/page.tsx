@@ -6,11 +6,11 @@ import { incidents as text } from '../../text/english/watch/incidents.ts';
 import type { Incident } from '../shapes.ts';
 import { Segments } from '../../kit/form.tsx';
 import { Empty, Head, Refused } from '../../kit/parts.tsx';
-import { Mark, severityName, statusName, Tag, toneOf } from '../../kit/status.tsx';
+import { statusName } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time, useNow } from '../../kit/time.tsx';
 import { IncidentPage } from './incident.tsx';
-import { placeOf, titleOf } from './named.ts';
+import { placeOf, TitleCell } from './named.tsx';
 
 /** State filters; a silenced incident is not resolved. */
 const states: Readonly<Record<string, string | undefined>> = {
@@ -113,16 +113,7 @@ function Lasts({ of }: { readonly of: Incident }) {
 const columns: readonly Column<Incident>[] = [
   {
     head: text.what,
-    cell: (incident) => (
-      <span class="status">
-        <Mark
-          tone={toneOf(incident.severity, incident.status)}
-          label={severityName(incident.severity)}
-        />
-        <span class="cut">{titleOf(incident)}</span>
-        {incident.status === 'silenced' && <Tag>{statusName(incident.status)}</Tag>}
-      </span>
-    ),
+    cell: (incident) => <TitleCell of={incident} />,
   },
   {
     head: text.where,

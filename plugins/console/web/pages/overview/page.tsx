@@ -7,9 +7,10 @@ import { count } from '../../text/words.ts';
 import type { Page } from '../../client/api.ts';
 import { Chart } from '../../kit/chart.tsx';
 import { Awaited, Empty, Head, Section } from '../../kit/parts.tsx';
-import { Mark, type Severity, severityName, statusName, Tag, toneOf } from '../../kit/status.tsx';
+import { Mark, type Severity, severityName } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
+import { placeOf, TitleCell } from '../incidents/named.tsx';
 import type { Device, Incident } from '../shapes.ts';
 import { Checklist } from './checklist.tsx';
 import { Busiest } from './busiest.tsx';
@@ -220,21 +221,13 @@ function Stat({
 const incidentColumns: readonly Column<Incident>[] = [
   {
     head: text.incident,
-    cell: ({ severity, status, summary, rule_name: name }) => (
-      <span class="status">
-        <Mark tone={toneOf(severity, status)} label={severityName(severity)} />
-        <span class="cut">{summary || name}</span>
-        {status === 'silenced' && <Tag>{statusName(status)}</Tag>}
-      </span>
-    ),
+    cell: (incident) => <TitleCell of={incident} />,
   },
   {
     head: text.where,
     width: '22%',
     rank: 2,
-    cell: ({ scope_type: type, scope_id: id, labels }) => (
-      <span class="cut soft">{labels['instance'] ?? (type === 'host' ? id : type)}</span>
-    ),
+    cell: (incident) => <span class="cut soft">{placeOf(incident)}</span>,
   },
   { head: text.since, width: '110px', cell: ({ fired_at: at }) => <Time at={at} /> },
 ];
