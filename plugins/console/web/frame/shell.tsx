@@ -107,6 +107,7 @@ function Account({ user }: { readonly user: User }) {
             ))}
           </select>
         )}
+        <a href={address(['account'])}>{text.ownAccount}</a>
         <Button kind="quiet" onClick={() => void signOut()}>
           {text.signOut}
         </Button>

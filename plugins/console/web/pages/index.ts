@@ -230,6 +230,14 @@ export const pages = (): readonly PageEntry[] => [
     room: 'api-docs',
     load: () => import('./api/page.tsx'),
   },
+  {
+    id: 'account',
+    title: text.account,
+    icon: 'users',
+    hidden: true,
+    room: 'session',
+    load: () => import('./account/page.tsx'),
+  },
 ];
 
 export type { IconName };

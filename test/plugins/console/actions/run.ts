@@ -173,19 +173,56 @@ async function frame(hands: Hands): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
+async function ownAccount(hands: Hands): Promise<void> {
+  const { page, url } = hands;
+  await page.request.post(`${url}/api/v1/auth/login`, {
+    data: { email: account.email, password: account.password },
+    headers: { 'user-agent': 'another browser' },
+  });
+  await page.getByLabel('account menu').click();
+  await page.getByRole('link', { name: 'Password, tokens and sessions' }).click();
+  await openTwice(hands, () => press(hands, 'Create token'));
+  await fill(hands, { Name: 'deploy script', Actions: 'edge:create' });
+  await pressed(hands, 'Create token', /^svc_pat_/, 'dialog');
+  await press(hands, 'Copy', 'dialog');
+  await press(hands, 'Done', 'dialog');
+  const token = page.getByRole('row', { name: /deploy script/ });
+  await token.getByText('edge:create').waitFor();
+  await token.getByRole('button').click();
+  await token.waitFor({ state: 'detached' });
+  const other = page.getByRole('row', { name: /another browser/ });
+  await other.getByRole('button').click();
+  await other.waitFor({ state: 'detached' });
+  await fill(
+    hands,
+    { 'Current password': 'not the password', 'New password': 'another long password' },
+    'main',
+  );
+  await pressed(hands, 'Change password', /current password/i);
+  await press(hands, 'Sign out everywhere');
+  await signIn(hands);
+}
+
+async function signIn(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await page.getByLabel('Email').fill(account.email);
+  await page.getByLabel('Password').fill(account.password);
+  await press(hands, 'Sign in');
+  await page.locator('main h1').first().waitFor();
+}
+
 async function welcome(hands: Hands): Promise<void> {
   const { page } = hands;
   await hands
     .ask('PUT', '/system-settings/auth/registration', { value: true })
     .catch(() => undefined);
+  await ownAccount(hands);
   await page.getByLabel('account menu').click();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await press(hands, 'Forgot password?');
   await press(hands, /Send reset link/);
   await press(hands, 'Back to sign-in');
-  await page.getByLabel('Email').fill(account.email);
-  await page.getByLabel('Password').fill(account.password);
-  await press(hands, 'Sign in');
+  await signIn(hands);
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
 }
 

@@ -11,6 +11,7 @@ export const shell = words('shell', {
   search: 'Search or jump to…',
   theme: 'Switch theme',
   account: 'account menu',
+  ownAccount: 'Password, tokens and sessions',
   language: 'Language',
   signOut: 'Sign out',
   lost: 'Disconnected since {time}. Reconnecting…',
@@ -55,4 +56,5 @@ export const pages = words('pages', {
   audit: 'Audit log',
   plugins: 'Plugins',
   api: 'API',
+  account: 'Your account',
 });
