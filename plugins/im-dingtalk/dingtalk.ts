@@ -45,7 +45,7 @@ export function dingtalk(ports: CallPorts): ImPlatform {
     title: 'DingTalk',
     needs: { callback: ['app_secret'], stream: ['app_secret'] },
     allow_list: false,
-    most_bytes: 4_500,
+    max_size: 4_500,
     edits: { every_ms: 3_000, most: 5 },
     pace: { count: 18, per_ms: 60_000 },
     repeats: 'unknown',

@@ -53,7 +53,7 @@ export function feishu(ports: CallPorts): ImPlatform {
     title: 'Feishu',
     needs: { callback: ['app_secret', 'verify_token', 'encrypt_key'], stream: ['app_secret'] },
     allow_list: false,
-    most_bytes: 20_000,
+    max_size: 20_000,
     edits: { every_ms: 1_000, most: 30 },
     pace: { count: 4, per_ms: 1_000 },
     repeats: 'known',

@@ -13,6 +13,7 @@ import {
   Calls,
   cutToBytes,
   formFields,
+  inParts,
   isFresh,
   jsonObject,
   objectOf,
@@ -55,7 +56,9 @@ export function slack(ports: CallPorts): ImPlatform {
     title: 'Slack',
     needs: { callback: ['app_secret', 'encrypt_key'], stream: ['app_secret', 'verify_token'] },
     allow_list: false,
-    most_bytes: 11_000,
+    // chat.update refuses a text of more than 4,000 bytes, which chat.postMessage takes.
+    max_size: 3_900,
+    sizeOf: (text) => Buffer.byteLength(mrkdwn(text)),
     edits: { every_ms: 1_500, most: 40 },
     pace: { count: 45, per_ms: 60_000 },
     repeats: 'known',
@@ -283,10 +286,10 @@ function bodyOf({ text, buttons }: ImMessage): object {
       ? {}
       : {
           blocks: [
-            {
+            ...inParts(shown, (part) => part.length <= maxSection, 3).map((part) => ({
               type: 'section',
-              text: { type: 'mrkdwn', text: cutToBytes(shown, maxSection), verbatim: true },
-            },
+              text: { type: 'mrkdwn', text: part, verbatim: true },
+            })),
             { type: 'actions', elements },
           ],
         };

@@ -13,7 +13,6 @@ import {
   type CallAnswer,
   type CallPorts,
   Calls,
-  cutToBytes,
   jsonObject,
   notSent,
   objectOf,
@@ -23,6 +22,7 @@ import {
 import type { SvcError } from 'svc/sdk';
 
 import { errors } from './errors.ts';
+import { telegramHtml } from './html.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Api = (
@@ -34,8 +34,8 @@ type Api = (
 ) => Promise<CallAnswer>;
 
 const usualEndpoint = 'https://api.telegram.org';
-/** 4,096 characters, once entities are read. */
-const maxText = 4_000;
+/** 4,096 characters, once entities are read; links of buttons that may not be buttons follow the text. */
+const maxText = 3_600;
 const pollSeconds = 25;
 const maxUpdates = 100;
 const taken = ['message', 'callback_query'];
@@ -55,7 +55,8 @@ export function telegram(ports: CallPorts): ImPlatform {
     title: 'Telegram',
     needs: { callback: ['app_secret', 'verify_token'], stream: ['app_secret'] },
     allow_list: true,
-    most_bytes: maxText,
+    max_size: maxText,
+    sizeOf: (text) => text.length,
     // Groups take 20 messages a minute, edits with them.
     edits: { every_ms: 4_000, most: 6 },
     pace: { count: 18, per_ms: 60_000 },
@@ -75,11 +76,13 @@ export function telegram(ports: CallPorts): ImPlatform {
     send: (app, target, message) => sent(api, app, target, message),
     async edit(app, at, message) {
       const { chat_id, message_id } = at;
-      const answer = await api(app, 'editMessageText', {
-        chat_id,
-        message_id: Number(message_id),
-        ...bodyOf(message),
-      });
+      const answer = await formatted((isPlain) =>
+        api(app, 'editMessageText', {
+          chat_id,
+          message_id: Number(message_id),
+          ...bodyOf(message, isPlain),
+        }),
+      );
       const isSame = answer.result === 'failed' && /message is not modified/i.test(answer.reason);
       return answer.result === 'ok' || isSame ? standing(at) : notSent(answer);
     },
@@ -89,10 +92,13 @@ export function telegram(ports: CallPorts): ImPlatform {
   };
 }
 
-function receive({ verify_token: own }: ImApp, { method, headers, body }: ImCallback): ImReceived {
+function receive(
+  { app_id: bot, verify_token: own }: ImApp,
+  { method, headers, body }: ImCallback,
+): ImReceived {
   const isOurs = sameSecret(headers['x-telegram-bot-api-secret-token'] ?? '', own) && own !== '';
   return isOurs && method === 'POST'
-    ? { outcome: 'events', events: eventsOf([jsonObject(body)]) }
+    ? { outcome: 'events', events: eventsOf(bot, [jsonObject(body)]) }
     : { outcome: 'refused' };
 }
 
@@ -124,29 +130,32 @@ async function poll(
     );
     if (last >= offset) {
       cursor.set(String(last + 1));
-      await take(eventsOf(updates));
+      await take(eventsOf(app.app_id, updates));
     }
   }
 }
 
-const eventsOf = (updates: readonly Json[]): readonly ImEvent[] =>
+const eventsOf = (bot: string, updates: readonly Json[]): readonly ImEvent[] =>
   updates.flatMap((update) => {
     const id = textOf(update['update_id']);
     const found =
       update['callback_query'] === undefined
-        ? written(id, objectOf(update['message']))
+        ? written(bot, id, objectOf(update['message']))
         : pressed(id, objectOf(update['callback_query']));
     return found === undefined || id === '' || found.sender === '' || found.conversation === ''
       ? []
       : [found];
   });
 
-function written(key: string, message: Json): ImEvent | undefined {
+function written(bot: string, key: string, message: Json): ImEvent | undefined {
   const from = objectOf(message['from']);
   if (from['is_bot'] !== false || message['via_bot'] !== undefined) {
     return undefined;
   }
   const text = textOf(message['text'], 8_000) || textOf(message['caption'], 8_000);
+  if (objectOf(message['chat'])['type'] !== 'private' && !isForBot(bot, text, message)) {
+    return undefined;
+  }
   const has_media = [
     'photo',
     'document',
@@ -169,6 +178,15 @@ function written(key: string, message: Json): ImEvent | undefined {
         has_media,
       };
 }
+
+/**
+ * Returns whether a message in a group is meant for the bot: a bot that is an administrator gets all
+ * of them. The names of bots end with "bot".
+ */
+const isForBot = (bot: string, text: string, message: Json): boolean =>
+  /^\/[a-z_]+(?:@\w+bot)?(?:\s|$)/i.test(text) ||
+  /(?:^|[^\w@])@\w+bot\b/i.test(text) ||
+  textOf(objectOf(objectOf(message['reply_to_message'])['from'])['id']) === bot;
 
 function pressed(key: string, query: Json): ImEvent | undefined {
   const [from, message] = [objectOf(query['from']), objectOf(query['message'])];
@@ -216,7 +234,8 @@ const nameOf = (from: Json): string =>
 const spoken = (text: string): string =>
   text.replace(/^(\/[a-z_]+)@\w+/i, '$1').replace(/^@\w+bot\b[,:]?\s*/i, '');
 
-function bodyOf({ text, buttons }: ImMessage): object {
+/** `isPlain`: without formatting. */
+function bodyOf({ text, buttons }: ImMessage, isPlain: boolean): object {
   const rows = buttons.map(({ label, token, url }) =>
     token !== undefined
       ? { text: label, callback_data: token }
@@ -227,7 +246,8 @@ function bodyOf({ text, buttons }: ImMessage): object {
   const leads = buttons.flatMap(({ url }) => (url === undefined || isPublic(url) ? [] : [url]));
   const shown = rows.filter((row) => row !== undefined);
   return {
-    text: [cutToBytes(text, maxText - leads.join('\n').length - 1), ...leads].join('\n'),
+    text: [isPlain ? text : telegramHtml(text), ...leads].join('\n'),
+    ...(!isPlain && { parse_mode: 'HTML' }),
     link_preview_options: { is_disabled: true },
     reply_markup: {
       inline_keyboard:
@@ -244,6 +264,14 @@ const isPublic = (link: string): boolean =>
   new URL(link).protocol === 'https:' &&
   /\.[a-z]{2,}$/i.test(new URL(link).hostname);
 
+/** Sends with formatting, or without where Telegram cannot read it. */
+async function formatted(send: (isPlain: boolean) => Promise<CallAnswer>): Promise<CallAnswer> {
+  const answer = await send(false);
+  return answer.result === 'failed' && /can't parse entities/i.test(answer.reason)
+    ? await send(true)
+    : answer;
+}
+
 async function sent(
   api: Api,
   app: ImApp,
@@ -256,14 +284,16 @@ async function sent(
     // Ends the waiting that the button shows; nothing depends on it.
     await api(app, 'answerCallbackQuery', { callback_query_id: callback });
   }
-  const answer = await api(app, 'sendMessage', {
-    chat_id: chat,
-    ...bodyOf(message),
-    ...(topic !== undefined && { message_thread_id: Number(topic) }),
-    ...(above !== undefined && {
-      reply_parameters: { message_id: Number(above), allow_sending_without_reply: true },
+  const answer = await formatted((isPlain) =>
+    api(app, 'sendMessage', {
+      chat_id: chat,
+      ...bodyOf(message, isPlain),
+      ...(topic !== undefined && { message_thread_id: Number(topic) }),
+      ...(above !== undefined && {
+        reply_parameters: { message_id: Number(above), allow_sending_without_reply: true },
+      }),
     }),
-  });
+  );
   if (answer.result === 'ok') {
     const id = textOf(objectOf(answer.body['result'])['message_id']);
     return standing({

@@ -43,7 +43,7 @@ export function wecom(ports: CallPorts): ImPlatform {
     title: 'WeCom',
     needs: { callback: ['app_secret', 'verify_token', 'encrypt_key'] },
     allow_list: false,
-    most_bytes: maxText,
+    max_size: maxText,
     pace: { count: 18, per_ms: 60_000 },
     repeats: 'known',
     check({ app_id: id, encrypt_key: key }) {

@@ -8,7 +8,7 @@ import type {
   ImTarget,
 } from 'svc/contracts/imbridge';
 import { SlidingCounter } from 'svc/flow';
-import { cutToBytes, withoutImages, withoutMentions } from 'svc/im';
+import { inParts, withoutImages, withoutMentions } from 'svc/im';
 import type { Clock } from 'svc/sdk';
 
 import type { Apps } from '../apps/apps.ts';
@@ -41,6 +41,8 @@ export class SendDeferred extends Error {
 }
 
 const maxKeys = 10_000;
+/** Messages of one answer: more than that nobody reads in a chat. */
+const maxParts = 12;
 
 /** Sends messages to platforms: harmless text, at the pace of the platform, one message for one answer. */
 export class Messenger {
@@ -69,7 +71,50 @@ export class Messenger {
     ) {
       await this.#post(app, message, target, { text: '…' });
     }
-    return await this.#post(app, message, target, saying);
+    const [first, ...further] = this.#partsOf(app, saying);
+    const posted = await this.#post(app, message, target, first!);
+    return await this.#continue(app, message, target, { posted, further });
+  }
+
+  /** Sends the parts of a long answer that are not there yet. */
+  async #continue(
+    app: AppRow,
+    message: LeasedMessage,
+    target: ImTarget,
+    { posted, further }: { readonly posted: Posted; readonly further: readonly Saying[] },
+  ): Promise<Posted> {
+    const { id, conversation } = message.row;
+    let last = posted;
+    for (const [index, saying] of further.entries()) {
+      const part = index + 2;
+      if (part <= (posted.parts ?? 1)) {
+        continue;
+      }
+      const way = {
+        pace: `${app.id}|${conversation}`,
+        key: `${id}.${part}`,
+        again: message.isDoubtful,
+      };
+      postedOf(
+        await this.#say(app, way, saying, (opened, platform, said, ports) =>
+          platform.send(opened, target, said, ports),
+        ),
+      );
+      last = { ...posted, parts: part };
+      await message.keep({ sent: JSON.stringify(last) });
+    }
+    return last;
+  }
+
+  /** A long text in several messages, the last of which has the buttons. */
+  #partsOf(app: AppRow, { text, buttons }: Saying): readonly Saying[] {
+    const platform = this.#parts.apps.platform(app.provider);
+    const parts =
+      platform === undefined ? [text] : inParts(harmless(text), fitting(platform), maxParts);
+    return parts.map((part, index) => ({
+      text: part,
+      ...(index === parts.length - 1 && buttons !== undefined && { buttons }),
+    }));
   }
 
   async #post(
@@ -94,7 +139,7 @@ export class Messenger {
     if (result.result === 'retry' && result.unclear) {
       message.doubt();
     }
-    const posted = postedOf(result);
+    const posted: Posted = { ...postedOf(result), parts: sent?.parts ?? 1 };
     await message.keep({ sent: JSON.stringify(posted) });
     return posted;
   }
@@ -181,7 +226,7 @@ export class Messenger {
     return await send(
       apps.open(app),
       platform,
-      { text: cutToBytes(harmless(text), platform.most_bytes), buttons, key, again },
+      { text: inParts(harmless(text), fitting(platform), 1)[0]!, buttons, key, again },
       ports,
     );
   }
@@ -204,6 +249,11 @@ export class Messenger {
     return known;
   }
 }
+
+const fitting =
+  ({ max_size: max, sizeOf = Buffer.byteLength }: ImPlatform) =>
+  (text: string): boolean =>
+    sizeOf(text) <= max;
 
 /** Removes mentions, images and invisible characters; platforms escape the rest themselves. */
 const harmless = (text: string): string =>

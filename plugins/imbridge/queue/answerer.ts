@@ -11,7 +11,7 @@ import type { LeasedMessage } from '../messages/leased-message.ts';
 import { type Messenger, SendDeferred } from '../messages/messenger.ts';
 import type { People } from '../apps/people.ts';
 import type { ImTables, MessageState } from '../store/tables.ts';
-import { wordsOf } from '../talk/words.ts';
+import { filled, wordsOf } from '../talk/words.ts';
 
 export interface AnswererParts {
   readonly apps: Apps;
@@ -87,6 +87,26 @@ export class Answerer {
       incident: await incidents.incidentOf(app, event),
     };
     return await this.#answer(said, signal);
+  }
+
+  /**
+   * Says why there will be no answer, in place of the announced one. What a platform refuses to
+   * change, it may still take as a new message; if not, the message in the queue has the reason.
+   */
+  async excuse(message: LeasedMessage, { message: why }: Error): Promise<void> {
+    const { apps, messenger } = this.#parts;
+    const { row } = message;
+    if (row.kind === 'tell') {
+      return;
+    }
+    const app = await apps.row(row.app_id);
+    const { reply } = JSON.parse(row.payload) as ImEvent;
+    const text = filled(wordsOf(app.locale).noAnswer, { why });
+    const sorry = { text };
+    await messenger
+      .answer(app, message, reply, sorry)
+      .catch(() => messenger.tell(app, row.conversation, reply, sorry, `${row.id}.excuse`))
+      .catch(() => undefined);
   }
 
   async #answer(said: Said, signal: AbortSignal): Promise<Ended> {

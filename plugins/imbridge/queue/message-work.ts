@@ -41,7 +41,8 @@ export function dealWithMessages(
     backoffMs: 2_000,
     keepFailedMs: keptMs,
     async work(job: Job<MessageJob, ImTables>): Promise<Ending<ImTables>> {
-      const row = await new MessageStore(tables.read).find(job.id);
+      const store = new MessageStore(tables.read);
+      const row = await store.find(job.id);
       if (row === undefined || row.ended_at !== null) {
         // Its app was deleted, or a version without jobs has dealt with it.
         return {};
@@ -56,9 +57,14 @@ export function dealWithMessages(
               written: () => ended.add(1, { kind: row.kind, state }),
             };
       } catch (error) {
-        throw job.signal.aborted || error instanceof LeaseLost
-          ? error
-          : triedAgain(error, clock.now() - job.createdAt);
+        if (job.signal.aborted || error instanceof LeaseLost) {
+          throw error;
+        }
+        const next = triedAgain(error, clock.now() - job.createdAt);
+        if (next instanceof GiveUp) {
+          await answerer.excuse(new LeasedMessage((await store.find(job.id)) ?? row, job), next);
+        }
+        throw next;
       }
     },
     async onFailed(tx, { id, payload: { kind }, cause }) {

@@ -25,6 +25,8 @@ export interface Posted {
   readonly at: ImTarget;
   readonly id: string;
   readonly thread: ImTarget;
+  /** Number of messages of a long answer that were sent; absent for one. */
+  readonly parts?: number;
 }
 
 /** Max rows of one statement, which takes 32,766 values. */

@@ -362,7 +362,7 @@ const linkButton = ({ link }: ChannelMessage, label: string): readonly ImButton[
 const maxText = 0.75;
 
 /** Returns the text of a notice; nothing in it comes from a model, so no markdown is intended. */
-const textOf = ({ title, lines, link }: ChannelMessage, { most_bytes: max }: ImPlatform): string =>
+const textOf = ({ title, lines, link }: ChannelMessage, { max_size: max }: ImPlatform): string =>
   fitted([title, ...lines], { most: Math.floor(max * maxText), link, escape: markdown });
 
 const lineOf = ({ type, message, actor }: IncidentEventView): string =>

@@ -146,8 +146,10 @@ export interface ImPlatform {
   readonly allow_list: boolean;
   /** Throws invalid_argument for an app that cannot be one of this platform, without repeating a secret. */
   check(app: ImApp): void;
-  /** Max size of the text of one message. */
-  readonly most_bytes: number;
+  /** Max size of the text of one message, in bytes unless `sizeOf` says otherwise; a longer one is sent in parts. */
+  readonly max_size: number;
+  /** Size of a text as the platform counts it once it is in its own form. */
+  sizeOf?(text: string): number;
   /** Rate at which a sent message may be edited while an answer grows; absent if it cannot be. */
   readonly edits?: { readonly every_ms: number; readonly most: number };
   /** Messages to one conversation: set below what the platform allows. */
@@ -177,10 +179,10 @@ export const ImPlatforms = defineExtensionPoint<ImPlatform>(
   'im.platform',
   {
     type: 'object',
-    required: ['title', 'needs', 'most_bytes', 'pace'],
+    required: ['title', 'needs', 'max_size', 'pace'],
     properties: {
       title: { type: 'string', minLength: 1, maxLength: 80 },
-      most_bytes: { type: 'integer', minimum: 200, maximum: 100_000 },
+      max_size: { type: 'integer', minimum: 200, maximum: 100_000 },
       pace: {
         type: 'object',
         required: ['count', 'per_ms'],

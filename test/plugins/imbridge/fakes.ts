@@ -151,7 +151,18 @@ export const startSlack = (secret: string): Promise<FakePlatform> =>
       if (headers.authorization !== `Bearer ${secret}`) {
         return { body: { ok: false, error: 'invalid_auth' } };
       }
-      const tooLong = typeof body.text === 'string' && body.text.length > 40_000;
+      // chat.update refuses from about 4,000 bytes on, whatever the page of chat.postMessage says of
+      // 40,000 (github.com/seratch/ChatGPT-in-Slack/issues/102, read in November 2026).
+      const tooLong =
+        typeof body.text === 'string' &&
+        (path === '/chat.update'
+          ? Buffer.byteLength(body.text) > 4_000
+          : body.text.length > 40_000);
+      // docs.slack.dev/reference/block-kit/blocks/section-block, read in November 2026.
+      const sections = (body.blocks ?? []).filter(({ type }: Json) => type === 'section');
+      if (sections.some(({ text }: Json) => text.text.length > 3_000)) {
+        return { body: { ok: false, error: 'invalid_blocks' } };
+      }
       if (path === '/chat.postMessage') {
         if (
           tooLong ||
@@ -178,6 +189,9 @@ export const startSlack = (secret: string): Promise<FakePlatform> =>
         const found = on.find(body.ts);
         if (found === undefined || found.to !== body.channel) {
           return { body: { ok: false, error: 'message_not_found' } };
+        }
+        if (tooLong) {
+          return { body: { ok: false, error: 'msg_too_long' } };
         }
         found.text = body.text;
         found.edits += 1;
@@ -216,7 +230,11 @@ export const startTelegram = (secret: string): Promise<FakePlatform> =>
       if (path.endsWith('/answerCallbackQuery')) {
         return { body: { ok: true, result: true } };
       }
-      if (typeof body.text !== 'string' || body.text.length === 0 || body.text.length > 4_096) {
+      const text = body.parse_mode === 'HTML' ? readHtml(body.text) : body.text;
+      if (text === undefined) {
+        return refuse(400, "Bad Request: can't parse entities: Unsupported start tag");
+      }
+      if (typeof text !== 'string' || text.length === 0 || text.length > 4_096) {
         return refuse(400, 'Bad Request: message is too long');
       }
       for (const button of body.reply_markup?.inline_keyboard?.flat() ?? []) {
@@ -225,12 +243,7 @@ export const startTelegram = (secret: string): Promise<FakePlatform> =>
         }
       }
       if (path.endsWith('/sendMessage')) {
-        const { id } = on.post(
-          String(body.chat_id),
-          body.text,
-          body,
-          String(on.standing.length + 1),
-        );
+        const { id } = on.post(String(body.chat_id), text, body, String(on.standing.length + 1));
         return {
           body: { ok: true, result: { message_id: Number(id), chat: { id: body.chat_id } } },
         };
@@ -241,17 +254,35 @@ export const startTelegram = (secret: string): Promise<FakePlatform> =>
       if (found === undefined || typeof body.message_id !== 'number') {
         return refuse(400, 'Bad Request: message to edit not found');
       }
-      if (found.text === body.text) {
+      if (found.text === text) {
         return refuse(
           400,
           'Bad Request: message is not modified: specified new message content and reply markup are exactly the same',
         );
       }
-      found.text = body.text;
+      found.text = text;
       found.edits += 1;
       return { body: { ok: true, result: { message_id: body.message_id } } };
     },
   });
+
+/** Text of a message in the HTML of core.telegram.org/bots/api#html-style (read in November 2026); undefined for what it refuses. */
+function readHtml(html: string): string | undefined {
+  const open: string[] = [];
+  const text = html.replaceAll(/<(\/?)([a-z-]*)([^>]*)>?/g, (all, close: string, tag: string) => {
+    if (close === '/' ? open.pop() !== tag : !telegramTags.includes(tag) || !all.endsWith('>')) {
+      open.push('wrong');
+    } else if (close === '') {
+      open.push(tag);
+    }
+    return '';
+  });
+  return open.length > 0 || /&(?!(?:lt|gt|amp|quot);)/.test(text)
+    ? undefined
+    : text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+}
+
+const telegramTags = ['b', 'i', 'u', 's', 'code', 'pre', 'a', 'blockquote', 'tg-spoiler'];
 
 /** 200 with a code; a `uuid` that was seen within the hour is the same message. */
 export const startFeishu = (appId: string, secret: string): Promise<FakePlatform> => {

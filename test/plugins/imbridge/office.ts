@@ -236,18 +236,22 @@ function slackBody(
   });
 }
 
-function telegramBody({ key, from, to, text, direct = true, above, pressed }: Full): string {
+function telegramBody(
+  { key, from, to, text, direct = true, above, pressed }: Full,
+  { app_id: bot }: AppSecrets,
+): string {
   const chat = { id: to, type: direct ? 'private' : 'supergroup' };
   const person = { id: from, is_bot: false, username: from };
   const message = {
     message_id: 500,
     chat,
     from: person,
-    text,
+    // In a group the bot is named, unless one of its messages is answered.
+    text: direct || above !== undefined || text.startsWith('/') ? text : `@svc_bot ${text}`,
     ...(above !== undefined &&
       (pressed === true
         ? { message_id: Number(above) }
-        : { reply_to_message: { message_id: Number(above) } })),
+        : { reply_to_message: { message_id: Number(above), from: { id: Number(bot) } } })),
   };
   const update =
     pressed === true

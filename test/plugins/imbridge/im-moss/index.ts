@@ -7,7 +7,7 @@ const moss: ImPlatform = {
   title: 'Moss',
   needs: { callback: ['verify_token'] },
   allow_list: false,
-  most_bytes: 1_000,
+  max_size: 1_000,
   pace: { count: 100, per_ms: 1_000 },
   repeats: 'known',
   check: () => undefined,
