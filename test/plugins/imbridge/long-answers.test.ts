@@ -26,7 +26,7 @@ test('a long answer arrives whole, in as many messages as it takes, on each plat
       Number(number),
     );
     assert.deepEqual(found, [...paragraphs.keys()], provider);
-    assert.ok(texts.length > 1 && texts.length < 12, `${provider}: ${texts.length} messages`);
+    assert.ok(texts.length < 12, `${provider}: ${texts.length} messages`);
   }
 });
 
@@ -65,7 +65,7 @@ test('in a group of Telegram the bot answers what is meant for it', async (t) =>
   await office.call(app, sign('telegram', app.secrets, JSON.stringify(update), office.now()));
   await office.say(app, { text: 'How are things?', to: '-100', direct: false });
   await settled(
-    () => app.fake.standing.length > 0,
+    () => app.fake.standing.some(({ text }) => text === 'All is well.'),
     () => app.fake,
   );
   assert.deepEqual(
