@@ -48,20 +48,18 @@ export async function activate(
   return { draft: draft.seal(), ctx, threads, made };
 }
 
-/** How often the deadline of a plugin is extended while the thread is busy. */
-const extensions = 5;
+const maxExtensions = 5;
 
 /**
- * Gives code of a plugin `ms` to finish; the sentence of the error names what hung. While the thread
- * was busy for most of that time, whether with other plugins or waiting for a core, nothing is known
- * about this one, so it gets the same time again.
+ * Gives code of a plugin `ms` to finish, and again while the thread was busy with something else; the
+ * error names what hung.
  */
 export async function within<T>(ms: number, what: string, work: () => MaybePromise<T>): Promise<T> {
   const running = Promise.resolve().then(work);
   const since = performance.eventLoopUtilization();
   const late = (extended: number): Promise<T> =>
     withDeadline(running, ms, () =>
-      extended < extensions && performance.eventLoopUtilization(since).utilization > 0.5
+      extended < maxExtensions && performance.eventLoopUtilization(since).utilization > 0.5
         ? late(extended + 1)
         : Promise.reject(errors.plugin_late({ what, ms })),
     );

@@ -281,7 +281,7 @@ test('a member is told of the incidents, silences, hosts, changes and approvals 
       const { body: shared } = await own.ask('GET', `/api/v1/alerts/incidents/${found.shared}`);
       assert.deepEqual(
         [shared.firing_instances, shared.device_id, shared.summary],
-        [series, String(own.device), `all_up on device ${own.device}`],
+        [series, String(own.device), `all_up on ${own.name}-host`],
       );
       assert.equal(await total(own, `/api/v1/alerts/incidents/${found.shared}/instances`), series);
       assert.equal(await total(own, '/api/v1/alerts/incidents?status=active&limit=1'), 3);
@@ -309,7 +309,7 @@ test('a member is told of the incidents, silences, hosts, changes and approvals 
   await t.test('texts that ask the stores are left out', async () => {
     const { asked } = found.of.acme;
     const { body: seen } = await acme.ask('GET', `/api/v1/alerts/incidents/${asked}`);
-    assert.deepEqual([seen.summary, seen.annotations], [`host_asks on device ${acme.device}`, {}]);
+    assert.deepEqual([seen.summary, seen.annotations], [`host_asks on ${acme.name}-host`, {}]);
     const { body: whole } = await found.all.ask(
       'GET',
       `/api/v1/alerts/incidents/${asked}`,

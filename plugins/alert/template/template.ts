@@ -16,7 +16,15 @@ import { type TemplateQuery, templateFunctions } from './functions.ts';
 import type { NameOfDevice, RenderLabels, Snapshot } from './rendering.ts';
 
 const limits = { output: 16 * 1024, steps: 20_000 };
-const variables = ['labels', 'value', 'threshold', 'eta', 'externalLabels', 'externalURL'] as const;
+const variables = [
+  'labels',
+  'value',
+  'threshold',
+  'eta',
+  'device',
+  'externalLabels',
+  'externalURL',
+] as const;
 
 /** Context that a template may show besides the alert itself. */
 export interface TemplateContext {
@@ -187,8 +195,7 @@ class ShownHistogram implements Opaque {
 
 /**
  * The incident's fields by their own names and under `.incident`; labels and value also as
- * Prometheus names them. A series of a device also has the label `device_name`, which no store has,
- * so that a text follows a rename.
+ * Prometheus names them, and `$device` as the current name of the host.
  */
 export function renderText(
   template: Template,
@@ -197,10 +204,7 @@ export function renderText(
 ): string {
   const value = histogram === undefined ? snapshot.value : new ShownHistogram(histogram);
   const labels = new Map(Object.entries(snapshot.labels));
-  const device = labels.get('device_id');
-  if (device !== undefined && !labels.has('device_name')) {
-    labels.set('device_name', nameOf(device));
-  }
+  const deviceId = labels.get('device_id');
   const incident = { ...snapshot, labels, ...(value !== undefined && { value }) };
   const external = new Map(Object.entries(externalLabels));
   const data = {
@@ -216,6 +220,7 @@ export function renderText(
     value,
     threshold: snapshot.threshold,
     eta: snapshot.eta,
+    device: deviceId === undefined ? '' : nameOf(deviceId),
     externalLabels: external,
     externalURL: externalUrl,
   });
