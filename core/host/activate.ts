@@ -48,8 +48,6 @@ export async function activate(
   return { draft: draft.seal(), ctx, threads, made };
 }
 
-const maxExtensions = 5;
-
 /**
  * Gives code of a plugin `ms` to finish, and again while the thread was busy with something else; the
  * error names what hung.
@@ -57,13 +55,13 @@ const maxExtensions = 5;
 export async function within<T>(ms: number, what: string, work: () => MaybePromise<T>): Promise<T> {
   const running = Promise.resolve().then(work);
   const since = performance.eventLoopUtilization();
-  const late = (extended: number): Promise<T> =>
+  const late = (extensions: number): Promise<T> =>
     withDeadline(running, ms, () =>
-      extended < maxExtensions && performance.eventLoopUtilization(since).utilization > 0.5
-        ? late(extended + 1)
+      extensions > 0 && performance.eventLoopUtilization(since).utilization > 0.5
+        ? late(extensions - 1)
         : Promise.reject(errors.plugin_late({ what, ms })),
     );
-  return await late(0);
+  return await late(5);
 }
 
 /** Each generation has a container of its own, so that one class of accident, a provider made twice, cannot happen. */

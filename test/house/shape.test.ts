@@ -9,7 +9,7 @@ import { source, sourcesIn } from './source.ts';
  * what API tokens may read (ADR 0084).
  */
 const limits: Readonly<Record<keyof Shape, number>> = {
-  coreWords: 130_600,
+  coreWords: 130_650,
   coreLibraries: 0,
   roomCircles: 0,
   fileCircles: 0,

@@ -52,7 +52,7 @@ const columnsOf = (end: (id: string) => void): readonly Column<Session>[] => [
   { head: text.since, width: '110px', rank: 2, cell: ({ created_at: at }) => <Time at={at} /> },
   { head: text.used, width: '110px', cell: ({ last_used_at: at }) => <Time at={at} /> },
   {
-    head: '',
+    head: text.end,
     width: '90px',
     cell: ({ id, ip, current }) =>
       !current && (

@@ -65,7 +65,7 @@ const columnsOf = (revoke: (id: number) => void): readonly Column<Token>[] => [
   },
   { head: text.expires, width: '110px', cell: ({ expires_at: at }) => <Time at={at} /> },
   {
-    head: '',
+    head: text.revoke,
     width: '100px',
     cell: ({ id, name }) => (
       <Button kind="quiet" label={`${text.revoke} ${name}`} onClick={() => revoke(id)}>
