@@ -8,11 +8,11 @@ export const errors = defineErrors('bundler', {
   ],
   code_too_large: [
     'invalid_argument',
-    '{id}: its code is larger than {maxBytes} MiB; read large data while it runs instead of importing it',
+    '{id}: its code is larger than {maxBytes} MiB; read large data at run time instead of importing it',
   ],
   transform: ['invalid_argument', '{id} does not compile: {located}'],
   foreign_import: [
     'invalid_argument',
-    '{id} does not compile: {from} imports {specifier}, which is no file of its folder; a pack from outside imports its own files, modules of node and svc/sdk only',
+    '{id} does not compile: {from} imports {specifier}, which is not a file in its folder; a pack from outside may import only its own files, modules of node and svc/sdk',
   ],
 });

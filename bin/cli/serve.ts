@@ -13,7 +13,7 @@ export const command: Command = {
   operands: [],
   options: {},
   about:
-    'svc is ready when /readyz returns 200. On SIGTERM or SIGINT it finishes open requests first; a second signal stops it immediately. With --json, every log line is JSON.',
+    'svc is ready once /readyz returns 200. On SIGTERM or SIGINT, it finishes open requests first; a second signal stops it immediately. With --json, every log line is JSON.',
   example: 'SVC_HTTP_ADDR=127.0.0.1:9000 svc serve --data /var/lib/svc',
 
   async run({ environment, json }) {

@@ -3,6 +3,6 @@ import { defineErrors } from '../../core/sdk/index.ts';
 export const errors = defineErrors('upkeep', {
   no_data: [
     'not_found',
-    '{dataDir} is not a data folder of svc: name it with --data or SVC_DATA_DIR',
+    '{dataDir} is not an svc data folder: specify the folder with --data or SVC_DATA_DIR',
   ],
 });

@@ -25,7 +25,10 @@ export const errors = defineErrors('host', {
   ],
   no_plugin: ['not_found', 'Plugin "{id}" does not exist.'],
   plugin_blocked: ['unavailable', '{plugin} is blocked: it {cause}.'],
-  plugin_waiting: ['unavailable', '{plugin} waits for an administrator to accept its permissions.'],
+  plugin_waiting: [
+    'unavailable',
+    '{plugin} is waiting for an administrator to accept its permissions.',
+  ],
   plugin_off: ['unavailable', '{plugin} is disabled.'],
   plugin_quarantined: [
     'unavailable',

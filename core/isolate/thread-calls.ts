@@ -89,7 +89,7 @@ export class ThreadCalls {
     } catch (error) {
       ticket.settle({
         error: new Error(
-          `${ticket.method} of ${this.#label} takes plain data only: ${messageOf(error)}`,
+          `${ticket.method} of ${this.#label} accepts only plain data: ${messageOf(error)}`,
           { cause: error },
         ),
       });

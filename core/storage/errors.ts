@@ -3,19 +3,19 @@ import { errors as diskErrors } from './disk/errors.ts';
 import { errors as sqliteErrors } from './sqlite/errors.ts';
 
 export const errors = defineErrors('storage', {
-  closing: ['unavailable', 'Storage is closing; nothing more is written.'],
-  queue_full: ['unavailable', '{waiting} writes are waiting already; try again in a moment.'],
+  closing: ['unavailable', 'Storage is closing and accepts no more writes.'],
+  queue_full: ['unavailable', '{waiting} writes are already waiting; try again in a moment.'],
   wait_too_long: [
     'unavailable',
     'This write waited {seconds} s for its turn and was dropped, because there are too many writes; try again.',
   ],
   key_gone: [
     'unavailable',
-    'The key that seals the secrets of {folder} is gone: {remedy}, or set SVC_SECRET_KEY.',
+    'The key that seals the secrets in {folder} is missing: {remedy}, or set SVC_SECRET_KEY.',
   ],
   key_file_open: [
     'unavailable',
-    '{file} can be read by others (mode {mode}); it encrypts every secret: run "chmod 600 {file}" and start again.',
+    '{file} holds the key to every secret, but other users can read it (mode {mode}): run "chmod 600 {file}" and start svc again.',
   ],
   key_file_empty: ['unavailable', '{file} is empty: {remedy}.'],
   key_form: [
@@ -38,28 +38,28 @@ export const errors = defineErrors('storage', {
   migration_statement: ['invalid_argument', '{where}: "{statement}" {problem}.'],
   data_newer: [
     'conflict',
-    'The data of {owner} was written by version {version} (migration {migration}), which is newer than this one, {own}: start version {version} again, or {remedy}.',
+    'The data of {owner} was written by version {version} (migration {migration}), which is newer than this version, {own}: start version {version} again, or {remedy}.',
   ],
   migration_changed: [
     'conflict',
-    'Migration {migration} of {owner} is not the {applied} that version {version} applied: put that file back and write the change as migration {next}, or {remedy}.',
+    'Migration {migration} of {owner} is not {applied}, which version {version} applied: restore that file and write the change as migration {next}, or {remedy}.',
   ],
   prefix_taken: [
     'conflict',
-    'Plugin {owner} cannot use tables {prefix}*: {table} belongs to another plugin. Give the plugin another id.',
+    'Plugin {owner} cannot use tables named {prefix}*: {table} belongs to another plugin. Give the plugin a different id.',
   ],
   migration_foreign: [
     'invalid_argument',
-    'Migration {migration} of {owner} names {table}, which belongs to another plugin: ask its service instead.',
+    'Migration {migration} of {owner} refers to {table}, which belongs to another plugin: use the service of that plugin instead.',
   ],
   migration_failed: [
     'unavailable',
     'Migration {migration} of {owner} failed and was rolled back: {cause}',
   ],
-  table_name: ['invalid_argument', '{name} must be named {prefix}….'],
+  table_name: ['invalid_argument', 'The name of {name} must begin with {prefix}.'],
   table_not_strict: [
     'invalid_argument',
-    'Table {table} must be declared STRICT, so that a column holds what its type says.',
+    'Table {table} must be declared STRICT, so that each column holds only values of its type.',
   ],
   foreign_table: ['internal', 'Plugin {owner} may use only its own tables, {prefix}*: {cause}.'],
   seal_unknown: ['internal', '{where} is not a sealed value of this version.'],
@@ -69,12 +69,15 @@ export const errors = defineErrors('storage', {
   ],
   seal_undeclared: [
     'internal',
-    '{plugin} seals into {table}.{column}, which its plugin.json does not list; add it to "sealed", so that a new master key reaches it.',
+    '{plugin} stores sealed values in {table}.{column}, which its plugin.json does not list; add it to "sealed", so that they are re-encrypted when the master key changes.',
   ],
-  sealed_declaration: ['invalid_argument', 'plugin.json of {plugin}: "sealed" names {problem}.'],
+  sealed_declaration: [
+    'invalid_argument',
+    'The plugin.json of {plugin} lists under "sealed" {problem}.',
+  ],
   plugin_id: [
     'invalid_argument',
-    '"{id}" cannot own tables: a plugin id is lower-case letters, digits and dashes, and not "core" or "sqlite".',
+    '"{id}" cannot own tables: a plugin id consists of lower-case letters, digits and dashes, and is not "core" or "sqlite".',
   ],
   write_lost: [
     'unavailable',
@@ -84,15 +87,15 @@ export const errors = defineErrors('storage', {
     'unavailable',
     'The database writer stopped ({cause}) during the commit: check whether this write was stored before you try again.',
   ],
-  disk_full: ['unavailable', 'Nothing can be written now: {cause}'],
-  writer_down: ['unavailable', 'The database takes no writes: {cause}'],
+  disk_full: ['unavailable', 'Writes are not possible at the moment: {cause}'],
+  writer_down: ['unavailable', 'The database does not accept writes: {cause}'],
   unit_too_long: [
     'unavailable',
-    'This write took longer than {seconds} s and was rolled back: do not use network, files or timers inside a write.',
+    'This write took longer than {seconds} s and was rolled back: do not use the network, files or timers inside a write.',
   ],
   unit_ended: [
     'unavailable',
-    'This write has ended; use its transaction only inside the function it was passed to.',
+    'This write transaction has ended; use it only inside the function it was passed to.',
   ],
   seal_broken: [
     'internal',

@@ -1,7 +1,10 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('approval', {
-  args_swapped: ['conflict', 'Approval {id} was signed for other arguments; request a new one.'],
+  args_swapped: [
+    'conflict',
+    'Approval {id} was signed for different arguments; request a new one.',
+  ],
   not_begun: ['conflict', 'Approval {id} {state}; it cannot be executed.'],
   not_executing: ['conflict', 'Approval {id} is not executing, so its result was ignored.'],
   no_personas: [
@@ -16,7 +19,7 @@ export const errors = defineErrors('approval', {
   expired: ['conflict', 'Approval {id} has expired; request the change again.'],
   args_differ: [
     'conflict',
-    'args_sha256 does not match this approval: review what it runs again before you decide.',
+    'args_sha256 does not match this approval: review again what it would run before you decide.',
   ],
   no_approval: ['not_found', 'There is no approval {id}.'],
   decided: ['conflict', 'Approval {id} is already {status}{because}.'],

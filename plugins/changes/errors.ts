@@ -8,6 +8,6 @@ export const errors = defineErrors('changes', {
   no_device: ['not_found', 'There is no device {id}.'],
   time_out_of_range: [
     'invalid_argument',
-    'The time in "at" must lie within the last 7 days and not in the future; correct the sender\'s clock.',
+    'The time in "at" must be within the last 7 days and not in the future; correct the sender\'s clock.',
   ],
 });

@@ -2,8 +2,5 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('console', {
   no_language: ['not_found', 'No plugin provides the language {tag} for the console.'],
-  no_file: [
-    'not_found',
-    'The console has no file {file}; reload the page, because svc was upgraded.',
-  ],
+  no_file: ['not_found', 'The console has no file {file}; svc was upgraded: reload the page.'],
 });

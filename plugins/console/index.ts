@@ -38,7 +38,7 @@ export default definePlugin({
       unread: (error) =>
         ctx.log.debug(
           { event: 'console.devices_unread', cause: messageOf(error) },
-          'reading devices for narrowed members failed; not streaming changes to them',
+          'reading the devices that members may see failed; not streaming changes to them',
         ),
     });
 

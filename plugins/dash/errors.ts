@@ -4,7 +4,7 @@ export const errors = defineErrors('dash', {
   unreachable: ['upstream_error', 'Some objects could not be synced to Grafana: {detail}'],
   unauthorized: [
     'upstream_error',
-    '{host} no longer accepts dash.token (status 401); create another token there.',
+    '{host} no longer accepts dash.token (status 401); create a new token there.',
   ],
   not_configured: ['conflict', 'dash.url is not set: set it to the address of Grafana.'],
   not_ready: ['upstream_error', 'Syncing to Grafana failed: {detail}'],

@@ -9,7 +9,10 @@ export const errors = defineErrors('device', {
     'conflict',
     'Edge {edge} is online and watches device {id}; stop its agent or delete the edge, then delete the device.',
   ],
-  too_many: ['conflict', 'The limit of {max} devices is reached; delete some that are not needed.'],
+  too_many: [
+    'conflict',
+    'The limit of {max} devices has been reached; delete some that you no longer need.',
+  ],
   edge_id: ['invalid_argument', 'edge_id is not the id of an edge.'],
   machine_uuid: ['invalid_argument', 'machine_uuid is not a UUID.'],
   fingerprint: [

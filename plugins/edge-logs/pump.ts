@@ -185,7 +185,7 @@ export class Pump {
     if (this.#failures++ === 0) {
       this.#parts.log.warn(
         { event: 'edge-logs.paused', cause: messageOf(error) },
-        'reading logs paused: handing lines to the uplink failed; retrying',
+        'log reading paused: passing lines to the uplink failed; retrying',
       );
     }
     this.trouble = `reading is paused: ${messageOf(error)}`;
@@ -193,7 +193,7 @@ export class Pump {
 
   #succeed(): void {
     if (this.#failures > 0) {
-      this.#parts.log.info({}, 'reading logs resumed');
+      this.#parts.log.info({}, 'log reading resumed');
     }
     this.#failures = 0;
     this.trouble = undefined;

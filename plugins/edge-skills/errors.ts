@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('edge-skills', {
   log_not_written: [
     'unavailable',
-    'Writing the skill log of this machine failed, so nothing was run; free some space on its disk.',
+    'Writing to the skill log of this machine failed, so nothing was run; free some space on its disk.',
   ],
   skills_not_allowed: [
     'forbidden',
@@ -13,7 +13,7 @@ export const errors = defineErrors('edge-skills', {
   other_method: ['invalid_argument', '{key} is {class}; it needs {detail}'],
   too_many_skills: [
     'unavailable',
-    '{maxAtOnce} skills are running on this machine already; try again.',
+    '{maxAtOnce} skills are already running on this machine; try again.',
   ],
   cancelled: ['unavailable', '{key} was cancelled by its caller.'],
   timed_out: ['unavailable', 'The skill timed out.'],

@@ -180,7 +180,7 @@ export class SkillRunner {
         ? answer
         : done('error', undefined, {
             code: 'upstream_error',
-            message: `the answer has ${bytes} bytes, and the limit is ${maxAnswerBytes}; request less`,
+            message: `the answer has ${bytes} bytes, but the limit is ${maxAnswerBytes}; request less`,
           });
     } catch (error) {
       if (caller.aborted || (isSvcError(error) && refusals.has(error.code))) {

@@ -2,7 +2,7 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('edge-upgrade', {
   package_address: ['invalid_argument', 'The upgrade package: {message}'],
-  cut_short: ['unavailable', '{host} sent {got} of {whole} bytes.'],
+  cut_short: ['unavailable', '{host} sent only {got} of {whole} bytes.'],
   package_replaced: [
     'conflict',
     '{host} now serves a different package under this name (sha256 {named}).',
@@ -13,18 +13,18 @@ export const errors = defineErrors('edge-upgrade', {
   ],
   part_too_short: [
     'unavailable',
-    '{host} has less than was downloaded already; downloading it again.',
+    '{host} now offers fewer bytes than were already downloaded; downloading the package again.',
   ],
-  web_page: ['invalid_argument', '{host} answered with a web page instead of a program.'],
+  web_page: ['invalid_argument', '{host} returned a web page instead of a program.'],
   other_part: [
     'unavailable',
-    '{host} answered with a different part than requested; downloading it again.',
+    '{host} sent a different part than the one requested; downloading the package again.',
   ],
-  redirect_loop: ['invalid_argument', '{host} redirects in circles.'],
+  redirect_loop: ['invalid_argument', '{host} redirects in a loop.'],
   download_failed: ['unavailable', '{host}: {cause}'],
   silent: ['unavailable', '{host} has sent nothing for {seconds} s.'],
   pin_mismatch: ['forbidden', 'The key of {host} does not match the pinned key.'],
-  disk_full: ['conflict', 'The disk has {mib} MiB left, too little for the package.'],
+  disk_full: ['conflict', 'The disk has only {mib} MiB left, which is too little for the package.'],
   package_too_large: [
     'invalid_argument',
     'The package is larger than allowed, or larger than the order states.',
@@ -32,24 +32,30 @@ export const errors = defineErrors('edge-upgrade', {
   order_form: ['invalid_argument', 'The upgrade order {detail} {field}.'],
   unsigned: [
     'forbidden',
-    'This machine accepts signed versions only, and the order has no signature.',
+    'This machine accepts only signed versions, and the order has no signature.',
   ],
-  signature: ['forbidden', 'The signature is not from the release key of this machine.'],
+  signature: [
+    'forbidden',
+    'The signature was not made with the release key that this machine trusts.',
+  ],
   sha256_mismatch: [
     'invalid_argument',
-    'The downloaded file has the sha256 {found}, not the ordered one.',
+    'The downloaded file has the sha256 {found}, which is not the one in the order.',
   ],
   self_test_failed: ['conflict', 'The self-test of the new version {how}{detail}.'],
   self_test_mute: ['conflict', 'The self-test of the new version did not report its version.'],
   upgrade_running: ['conflict', 'Another upgrade of this machine is in progress.'],
   shell_open: [
     'conflict',
-    'A shell is open on this machine; wait until it ends, or order the upgrade with force.',
+    'A shell is open on this machine; wait until it ends, or order the upgrade with "force".',
   ],
   too_many_starts: ['conflict', 'The agent stopped {maxBegun} times during this upgrade.'],
   other_version: ['conflict', 'Version {version} was ordered, but the program reports {stated}.'],
   not_forced: ['conflict', 'A shell is open on this machine, and the upgrade was not forced.'],
   not_enrolled: ['conflict', 'This machine is not enrolled.'],
-  downgrade: ['conflict', '{to} is older than the running {from}; order it with allow_downgrade.'],
+  downgrade: [
+    'conflict',
+    '{to} is older than the running {from}; order it with "allow_downgrade".',
+  ],
   obstacle: ['conflict', '{why}'],
 });

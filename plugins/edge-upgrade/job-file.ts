@@ -62,7 +62,7 @@ function recall(file: string, log: Logger): Job | undefined {
   } catch (error) {
     log.error(
       { event: 'edge-upgrade.job_damaged', file, cause: messageOf(error) },
-      'job file is damaged; upgrade in progress abandoned, order it again',
+      'upgrade job file is damaged; abandoned the upgrade in progress, order it again',
     );
     return undefined;
   }

@@ -190,7 +190,10 @@ export class Upgrade {
     // A kill after this line finds the new version on trial; before it, the job where it was.
     trials.begin({ job: order.job_id, next: folder, previous, seconds: trialSeconds });
     await this.#enter(job, 'restarting');
-    log.info({ version: stated, folder }, 'new version staged; launcher starts it on trial');
+    log.info(
+      { version: stated, folder },
+      'new version staged; the launcher will start it on trial',
+    );
   }
 
   async #shellsClosed(force: boolean | undefined, signal: AbortSignal): Promise<void> {

@@ -14,13 +14,13 @@ export const errors = defineErrors('edge-uplink', {
   no_secret_key: ['invalid_argument', 'rotate_secret needs a secret_key.'],
   secret_not_proved: [
     'unavailable',
-    'The new secret could not be verified, so the old one stays: {cause}',
+    'The new secret could not be verified, so the old one stays in use: {cause}',
   ],
   policy_mapping: ['invalid_argument', '{name} must be a mapping.'],
   policy_key: ['invalid_argument', '{name} has no field "{unknown}"; known fields: {known}.'],
   policy_list: [
     'invalid_argument',
-    '{name} must be a list of at most {maxEntries} texts that match {source}.',
+    '{name} must be a list of at most {maxEntries} strings that match {source}.',
   ],
   policy_flag: ['invalid_argument', '{name} must be true or false.'],
   pin_mismatch: [
@@ -29,9 +29,9 @@ export const errors = defineErrors('edge-uplink', {
   ],
   parcel_form: [
     'invalid_argument',
-    'A parcel needs a signal and a path of the manager, and may have at most {maxBodyBytes} MiB.',
+    'A parcel needs a signal and a path on the manager, and may be at most {maxBodyBytes} MiB in size.',
   ],
-  event_too_large: ['invalid_argument', 'An event may have at most {maxEventBytes} KiB.'],
+  event_too_large: ['invalid_argument', 'An event may be at most {maxEventBytes} KiB in size.'],
   no_shells: [
     'forbidden',
     'The owner of this machine does not allow shells: "webshell" in policy.yaml is false.',

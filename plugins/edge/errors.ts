@@ -13,24 +13,24 @@ export const errors = defineErrors('edge', {
   call_failed: ['upstream_error', 'Edge {edgeId} failed: {cause}'],
   process_answer: [
     'upstream_error',
-    'The answer of edge {edgeId} is not a list of processes; upgrade its agent.',
+    'Edge {edgeId} did not return a list of processes; upgrade its agent.',
   ],
   snapshot_answer: [
     'upstream_error',
-    'The answer of edge {edgeId} is not a host snapshot; upgrade its agent.',
+    'Edge {edgeId} did not return a host snapshot; upgrade its agent.',
   ],
   skill_list_answer: [
     'upstream_error',
-    'The answer of edge {edgeId} is not a list of skills; upgrade its agent.',
+    'Edge {edgeId} did not return a list of skills; upgrade its agent.',
   ],
   no_skill: ['not_found', 'Edge {edgeId} has no skill {key}.'],
   skill_answer: [
     'upstream_error',
-    'The answer of edge {edgeId} is not a skill result; upgrade its agent.',
+    'Edge {edgeId} did not return a skill result; upgrade its agent.',
   ],
   two_approvals: [
     'forbidden',
-    '{key} is dangerous: it needs the approval of two people, which cannot be given here.',
+    '{key} is dangerous: it needs approval from two people, which cannot be given here.',
   ],
   skill_not_allowed: ['forbidden', '{role} may not use {key}, which is {kind}; it needs {wanted}.'],
 });

@@ -10,9 +10,9 @@ export const errors = defineErrors('investigate', {
   ],
   not_of_one_device: [
     'forbidden',
-    'Incident {id} belongs to a rule that is not about single hosts; ask an administrator.',
+    'Incident {id} belongs to a rule that is not about individual hosts; ask an administrator.',
   ],
-  queue_full: ['rate_limited', '{max} investigations are waiting; try again in a minute.'],
+  queue_full: ['rate_limited', '{max} investigations are already waiting; try again in a minute.'],
   too_many_asked: [
     'rate_limited',
     'An account may start at most {max} investigations in ten minutes; try again in {seconds} s.',

@@ -111,7 +111,7 @@ export class InvestigationQueue {
     this.#lastOffer = next.catch((error: unknown) => {
       this.#parts.log.warn(
         { event: 'investigate.offer_failed', incident: incident.id, cause: messageOf(error) },
-        'enqueue investigation failed; retrying at next sweep',
+        'enqueueing an investigation failed; retrying at the next sweep',
       );
     });
     return next;
@@ -338,7 +338,7 @@ export class InvestigationQueue {
     } catch (error) {
       log.debug(
         { event: 'investigate.untold', incident, cause: messageOf(error) },
-        'noting in the incident timeline that it is not investigated failed',
+        'recording a skipped investigation in the incident timeline failed',
       );
     }
   }

@@ -7,6 +7,6 @@ export const errors = defineErrors('keys', {
   ],
   rotation_stopped: [
     'unavailable',
-    'The rotation was stopped; the remaining secrets are encrypted with the newest key after the next start.',
+    'The rotation was stopped; the remaining secrets will be encrypted with the newest key after the next start.',
   ],
 });

@@ -8,7 +8,10 @@ export const errors = defineErrors('mcp', {
     'conflict',
     'Tool {key} was not called: its description or schema has changed since it was classified; an administrator can review and accept it with POST /api/v1/mcp/servers/{server}/accept.',
   ],
-  no_server: ['not_found', 'There is no MCP server {name}; GET /api/v1/mcp/servers lists all.'],
+  no_server: [
+    'not_found',
+    'There is no MCP server {name}; GET /api/v1/mcp/servers lists all servers.',
+  ],
   not_as_shown: [
     'conflict',
     'No tool of {name} was accepted: {tool} {why}; check GET /api/v1/mcp/servers again.',

@@ -232,7 +232,7 @@ export class McpServers implements ToolSource {
       if (fresh.length > 0) {
         log.warn(
           { event: 'mcp.tool_changed', server: entry.name, tools: fresh },
-          'tools of an MCP server have changed since classification; dangerous until an administrator accepts them',
+          'tools of an MCP server have changed since they were classified; treated as dangerous until an administrator accepts them',
         );
       }
       const names = new Map([...found].map(([key, { name }]) => [key, name]));

@@ -4,7 +4,7 @@ export const errors = defineErrors('metricsdb', {
   no_alert_rules: ['not_found', 'There are no alert rules: the plugin alert is not installed.'],
   rule_type: [
     'invalid_argument',
-    'not supported value {type} for the parameter type: it is alert or record',
+    'not supported value {type} for the parameter type: use alert or record',
   ],
   tsdb_limit: [
     'invalid_argument',
@@ -15,5 +15,5 @@ export const errors = defineErrors('metricsdb', {
     'forbidden',
     'The service behind this proxy shows all devices, but your organization sees only some; ask an administrator.',
   ],
-  step: ['invalid_argument', 'Step must be a duration such as 1m.'],
+  step: ['invalid_argument', '"step" must be a duration such as 1m.'],
 });

@@ -35,7 +35,7 @@ export default definePlugin({
     if (left > 0) {
       log.warn(
         { event: 'model.calls_cut_off', calls: left },
-        'model calls of an earlier process were cut off; counting their maximum cost',
+        'model calls of an earlier process were interrupted; counting their maximum cost',
       );
     }
 

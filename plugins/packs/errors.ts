@@ -2,16 +2,16 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('packs', {
   no_method: ['not_found', 'svc has no method {method} for packs.'],
-  redirects: ['upstream_error', '{origin} redirects more than {maxRedirects} times.'],
+  redirects: ['upstream_error', '{origin} redirected more than {maxRedirects} times.'],
   fetch_address: [
     'invalid_argument',
-    'fetch() takes addresses that begin with https:// or http:// only.',
+    'fetch() only accepts URLs that begin with https:// or http://.',
   ],
-  denied_host: ['forbidden', '{id} may not call {host}: "hosts" in its permissions has {hosts}.'],
+  denied_host: ['forbidden', '{id} may not call {host}: "hosts" in its permissions lists {hosts}.'],
   beyond_ceiling: ['forbidden', '{id} may not call {host}: {cause}'],
   fetch_limited: [
     'rate_limited',
-    '{id} may make {atOnce} requests at once and {perMinute} in a minute; try again later.',
+    '{id} may make up to {atOnce} requests at once and {perMinute} per minute; try again later.',
   ],
   fetch_body: ['invalid_argument', 'fetch() cannot send {detail}'],
   files_too_large: [
@@ -20,11 +20,11 @@ export const errors = defineErrors('packs', {
   ],
   tables_not_asked: [
     'not_found',
-    'svc has no method {method} for this pack: tables of its own need {ask}.',
+    'svc has no method {method} for this pack: tables of its own require {ask}.',
   ],
   no_room_for_tables: [
     'invalid_argument',
-    '{id} has {name} but no permission for tables: ask for {ask} in plugin.json.',
+    '{id} has {name} but no permission for tables: request {ask} in plugin.json.',
   ],
   fetch_form: [
     'invalid_argument',

@@ -8,9 +8,9 @@ export const errors = defineErrors('programs', {
     'invalid_argument',
     '{id} names a program "{name}"; use lower-case letters, digits and dashes.',
   ],
-  being_replaced: ['unavailable', 'The plugin programs is being replaced; try again.'],
+  being_replaced: ['unavailable', 'The programs plugin is being replaced; try again.'],
   path_not_absolute: [
     'invalid_argument',
-    '{id} runs "{file}", which is not an absolute path; look it up with find() of programs.runner.',
+    '{id} runs "{file}", which is not an absolute path; look it up with find() in programs.runner.',
   ],
 });

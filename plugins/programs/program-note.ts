@@ -46,7 +46,7 @@ async function endLeftover(file: string, log: Logger): Promise<void> {
   if (note !== undefined && isSame(note)) {
     log.warn(
       { event: 'programs.left_behind', pid: note.pid, file },
-      'stopping a program left by an earlier run',
+      'stopping a program left over from an earlier run',
     );
     signalGroup(note.pid, 'SIGTERM');
     await gone(note);

@@ -78,7 +78,7 @@ export class Delivery {
       this.#dropped.add(rejected, { signal, reason: 'refused' });
       this.#fail(signal, reasons.join('; '));
     } else if (this.#failing.delete(signal)) {
-      this.#log.info({ signal }, 'storing self-monitoring recovered');
+      this.#log.info({ signal }, 'storing self-monitoring data recovered');
     }
   }
 
@@ -87,7 +87,7 @@ export class Delivery {
       this.#failing.add(signal);
       this.#log.warn(
         { event: 'self.delivery_failed', signal, cause },
-        'storing self-monitoring failed; retrying until the backlog is full, check the store of this signal',
+        'storing self-monitoring data failed; retrying until the backlog is full, check the store of this signal',
       );
     }
   }

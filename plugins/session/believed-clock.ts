@@ -33,7 +33,10 @@ export function believedClock({
         writeFileSync(`${file}.tmp`, String(Math.floor(believed.now())), { mode: 0o600 });
         renameSync(`${file}.tmp`, file);
       } catch (error) {
-        log.debug({ cause: messageOf(error) }, 'storing the time failed; retrying in a minute');
+        log.debug(
+          { cause: messageOf(error) },
+          'storing the current time failed; retrying in a minute',
+        );
       }
     }
   };

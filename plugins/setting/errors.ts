@@ -7,16 +7,16 @@ export const errors = defineErrors('setting', {
   ],
   never_revealed: [
     'conflict',
-    '{name} cannot be revealed: it is set outside svc, at the start. Look it up where it is set.',
+    '{name} cannot be revealed: it is set outside svc, at startup. Look it up where it is set.',
   ],
-  value_not_in_force: ['conflict', '{name} is not in force: {problem}'],
+  value_not_in_force: ['conflict', '{name} is not in effect: {problem}'],
   set_by_environment: [
     'conflict',
     '{key} is set by {env} in the environment, which takes precedence: change it there, or remove it there and restart svc.',
   ],
   value_elsewhere: [
     'conflict',
-    '{name} {value} leaves it to {by}, which set {other} and stays in force: choose another value, or change it there.',
+    '{name} {value} leaves the choice to {by}, which set {other} and takes precedence: choose another value, or change it there.',
   ],
   nothing_stored: [
     'conflict',
@@ -28,6 +28,6 @@ export const errors = defineErrors('setting', {
   ],
   sign_in_too_old: [
     'forbidden',
-    'Revealing a secret needs a sign-in within the last 5 minutes: sign in again with your password, then retry.',
+    'Revealing a secret requires a sign-in within the last 5 minutes: sign in again with your password, then retry.',
   ],
 });

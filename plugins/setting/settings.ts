@@ -206,7 +206,7 @@ function shownSetting(
   const yields =
     found &&
     launch &&
-    `the stored ${String(value)} leaves it to ${launch.by}, which set ${String(launch.value)}`;
+    `the stored ${String(value)} leaves the choice to ${launch.by}, which set ${String(launch.value)}`;
   const problem = stored.problem(name) ?? hidden ?? yields;
   return {
     ...partsOf(name),

@@ -1,14 +1,14 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('skill', {
-  no_edge: ['unavailable', '{key} runs on edges, and none is available now.'],
+  no_edge: ['unavailable', '{key} runs on edges, and none is available at the moment.'],
   no_evidence: [
     'not_found',
-    'You have no evidence {name}; results are stored for skill.evidence_days, then run the tool again.',
+    'You have no evidence {name}; results are stored for as long as skill.evidence_days allows: run the tool again.',
   ],
   no_approvals: [
     'unavailable',
-    '{key} needs an approval, and approvals are not available; see "svc plugin list".',
+    '{key} needs an approval, but approvals are not available; see "svc plugin list".',
   ],
   query_or_select: ['invalid_argument', 'tool_search takes either query or select.'],
   no_guide: ['not_found', 'There is no guide {key}.'],
@@ -29,7 +29,7 @@ export const errors = defineErrors('skill', {
   no_skill: ['not_found', 'There is no skill {key}{detail}.'],
   no_devices: [
     'unavailable',
-    '{key} runs on a device, and devices are not available; see "svc plugin list".',
+    '{key} runs on a device, but devices are not available; see "svc plugin list".',
   ],
   edge_failed: ['upstream_error', '{cause}'],
   edge_without_device: ['not_found', 'Edge {edge} has no device.'],

@@ -57,7 +57,7 @@ export class Executions implements SkillExecutor {
     ) {
       log.info(
         { approval_id: id, device_id: deviceId },
-        'approved call waits for its device to come online',
+        'approved call is waiting for its device to come online',
       );
       return;
     }

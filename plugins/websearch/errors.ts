@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('websearch', {
   no_provider_named: [
     'invalid_argument',
-    '"provider" is required: name the provider of that address or token.',
+    '"provider" is required: specify the provider of that address or token.',
   ],
   none: ['conflict', 'websearch.provider is none: an administrator must set a provider.'],
   not_configured: ['conflict', '{missing} is not set, but {title} needs it.'],

@@ -45,7 +45,7 @@ test('a list that names no addresses stops with a sentence', () => {
   ]) {
     assert.throws(
       () => new ClientAddress([entry]),
-      /SVC_TRUSTED_PROXIES names ".*", which is neither an address nor a range/,
+      /SVC_TRUSTED_PROXIES contains ".*", which is neither an IP address nor a range/,
       entry,
     );
   }

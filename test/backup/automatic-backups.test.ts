@@ -82,7 +82,7 @@ test('data of a newer version is refused with that version and the way back', ()
     storage = await openAs('1.0.0', dir);
     await assert.rejects(
       storage.migrate('notes', [first]),
-      /The data of notes was written by version 2\.0\.0 \(migration 002-more\.sql\), which is newer than this one, 1\.0\.0: start version 2\.0\.0 again, or restore the backup .*-before-2\.0\.0/,
+      /The data of notes was written by version 2\.0\.0 \(migration 002-more\.sql\), which is newer than this version, 1\.0\.0: start version 2\.0\.0 again, or restore the backup .*-before-2\.0\.0/,
     );
     await storage.close();
   }));

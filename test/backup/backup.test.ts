@@ -79,7 +79,7 @@ test('a backup made under full write load holds every write that was acknowledge
     assert.equal((await restoreBackup(join(dir, 'backup'), restored, product)).aside, undefined);
     await assert.rejects(
       openIn(restored),
-      /is gone/,
+      /is missing/,
       'the key is not in it, and another is not made in silence',
     );
     const copy = await openIn(restored, { secretKeys: ['ab'.repeat(32)] });

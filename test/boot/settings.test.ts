@@ -86,7 +86,7 @@ describe('where a value comes from', () => {
     assert.deepEqual(sourced(settings, 'lamp.limit'), [7, 'env']);
     assert.throws(
       () => settingsOf({ 'lamp.limit': limit }, { SVC_LAMP_LIMIT_FILE: file }),
-      /SVC_LAMP_LIMIT_FILE names .*limit, which cannot be read/,
+      /SVC_LAMP_LIMIT_FILE points to .*limit, which cannot be read/,
     );
     assert.deepEqual(
       sourced(
@@ -242,7 +242,7 @@ describe('what does not fit', () => {
     }
     assert.throws(
       () => settingsOf({ 'lamp.word': word }),
-      /both must be declared together, and be at_start/,
+      /declare both in the same plugin, and both with at_start/,
     );
   });
 

@@ -130,7 +130,7 @@ test('a folder without data is not backed up into something that looks like a ba
     join(folder, 'nothing'),
   ]);
   assert.equal(code, 1);
-  assert.match(stderr, /is not a data folder of svc/);
+  assert.match(stderr, /is not an svc data folder/);
   assert.ok(!existsSync(join(folder, 'out')) && !existsSync(join(folder, 'nothing')));
   assert.match(
     (await svc(['backup', 'list', '--data', join(folder, 'nothing')])).stdout,

@@ -235,7 +235,7 @@ test('a thread is declared in activate(), once, from a worker file that is there
   for (const [call, complaint] of [
     [
       `ctx.threads.start('weaver', 'index.ts', {})`,
-      /names "index\.ts", which is not a \*-worker\.ts next to its plugin\.json; there is loom-worker\.ts/,
+      /refers to "index\.ts", which is not a \*-worker\.ts file next to its plugin\.json; there is loom-worker\.ts/,
     ],
     [`ctx.threads.start('We aver', 'loom-worker.ts', {})`, /names a thread "We aver"/],
     [`ctx.threads.start('weaver', 'loom-worker.ts', {}, { heapMb: 1 })`, /a heap of 1 MB/],

@@ -202,7 +202,7 @@ test('a route for edges and for people with an action is refused to others, and 
   assert.equal((await status('user-1=ingest:push'))[0], 200);
   assert.deepEqual(await status('user-1=edge:create'), [
     403,
-    '403 - Your role does not hold ingest:push.',
+    '403 - Your role does not grant ingest:push.',
   ]);
   await assert.rejects(
     () => openHouse([{ ...watchedRoute([]), access: { action: 'admin', machine: true } as never }]),

@@ -346,7 +346,7 @@ describe('who may call', () => {
     const little = await house.call('POST', '/api/v1/things', { token: 'user-1=device:*', body });
     assert.deepEqual(
       [little.status, little.body.message],
-      [403, 'Your role does not hold thing:create.'],
+      [403, 'Your role does not grant thing:create.'],
     );
     for (const token of ['user-1=thing:create', 'user-1=thing:*', 'user-1=*', 'svc_op_test']) {
       assert.equal(

@@ -134,15 +134,15 @@ describe('a server that closes', () => {
 test('settings that cannot be meant stop the server with a sentence; an empty public address means none', async () => {
   await assert.rejects(
     openHouse([], { publicUrl: 'ops.example.com' }),
-    /SVC_PUBLIC_URL is "ops.example.com", which is not a URL/,
+    /SVC_PUBLIC_URL is "ops.example.com", which is not a valid URL/,
   );
   await assert.rejects(
     openHouse([], { trustedProxies: ['everyone'] }),
-    /SVC_TRUSTED_PROXIES names "everyone"/,
+    /SVC_TRUSTED_PROXIES contains "everyone"/,
   );
   await assert.rejects(
     openHouse([], { cursorKey: createSecretKey(Buffer.alloc(16)) }),
-    /must have 32 bytes/,
+    /must be 32 bytes long/,
   );
   const house = await openHouse(routes, { publicUrl: '' });
   const ws = new WebSocket(`ws://127.0.0.1:${house.port}/socket`, { origin: house.url });

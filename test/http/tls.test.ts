@@ -172,7 +172,7 @@ test('the settings of TLS go together, and name files that fit', async (t) => {
     startTestHost(t, { plugins: [], environment });
   await assert.rejects(
     start({ SVC_TLS_ADDR: '127.0.0.1:0', SVC_TLS_CERT: one.cert }),
-    /set all three, or none/,
+    /set all three or none/,
   );
   await assert.rejects(
     start({ SVC_TLS_ADDR: '127.0.0.1:0', SVC_TLS_CERT: one.cert, SVC_TLS_KEY: other.key }),

@@ -129,7 +129,7 @@ test('errors keep what users and callers need: code, reason, message, details, r
   assert.match((await failure(thread.call('unclonable'))).message, /could not be cloned/);
   assert.match(
     (await failure(thread.call('echo', () => undefined))).message,
-    /takes plain data only/,
+    /accepts only plain data/,
   );
   assert.equal(await thread.call('echo', 'still here'), 'still here');
 });

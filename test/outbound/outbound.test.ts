@@ -160,7 +160,7 @@ describe('a request to an address that somebody typed', () => {
       '0',
       '[::]',
     ]) {
-      await refuses(out, `http://${host}/`, /never called/);
+      await refuses(out, `http://${host}/`, /never connects to/);
     }
   });
 
@@ -205,11 +205,11 @@ describe('a request to an address that somebody typed', () => {
     assert.equal(arrived['authorization'], undefined);
     assert.equal(arrived['x-api-key'], undefined);
     assert.equal(arrived['accept'], 'text/plain');
-    await refuses(out, `${first.url}/bad`, /never called/, options);
+    await refuses(out, `${first.url}/bad`, /never connects to/, options);
     await refuses(
       out,
       `${first.url}/loop`,
-      /redirects more than 2 times/,
+      /redirected more than 2 times/,
       options,
       'upstream_error',
     );
@@ -255,7 +255,7 @@ describe('a request to an address that somebody typed', () => {
     await refuses(out, 'file:///etc/passwd', /is not supported; use http/);
     await refuses(out, 'ftp://example.com/', /is not supported; use http/);
     await refuses(out, 'http://u:p@example.com/', /user name or a password/);
-    await refuses(out, 'nonsense', /not a URL/);
+    await refuses(out, 'nonsense', /not a valid URL/);
   });
 
   it('keeps no connection over a change of the list', async (t) => {

@@ -74,9 +74,9 @@ const refused: [string, string, RegExp][] = [
   [
     '001-x.sql',
     'create table other_x (id integer primary key) strict',
-    /other_x must be named notes_/,
+    /name of other_x must begin with notes_/,
   ],
-  ['001-x.sql', 'create view other_v as select 1', /other_v must be named notes_/],
+  ['001-x.sql', 'create view other_v as select 1', /name of other_v must begin with notes_/],
   ['001-x.sql', 'drop table notes_note', /removes or renames/],
   ['001-x.sql', 'ALTER/**/TABLE "notes_note" DROP COLUMN text', /removes or renames/],
   ['001-x.sql', 'alter table notes_note rename to notes_other', /removes or renames/],
@@ -99,9 +99,13 @@ const refused: [string, string, RegExp][] = [
   [
     '001-x.sql',
     'insert into core_outbox select * from core_outbox',
-    /names core_outbox, which belongs to another/,
+    /refers to core_outbox, which belongs to another/,
   ],
-  ['001-x.sql', "create view notes_v as select * from 'core_migrations'", /names core_migrations/],
+  [
+    '001-x.sql',
+    "create view notes_v as select * from 'core_migrations'",
+    /refers to core_migrations/,
+  ],
   ['001-add-x.sql', "update notes_note set text = ''", /does more than add/],
   [
     '001-add-x.sql',
@@ -197,7 +201,7 @@ test('whoever keeps data safe is asked before migrations of data that was there,
 
     storage = await openIn(dir, { safeguard });
     const refusal =
-      'written by version 2.0.0 (migration 002-more.sql), which is newer than this one, 1.0.0: start version 2.0.0 again, or';
+      'written by version 2.0.0 (migration 002-more.sql), which is newer than this version, 1.0.0: start version 2.0.0 again, or';
     for (const [way, text] of [
       ['go back', 'go back'],
       [undefined, 'restore a backup of the earlier version'],
@@ -215,7 +219,7 @@ test('a migration that was changed after it was applied is refused with its name
     await storage.migrate('notes', [first]);
     await assert.rejects(
       storage.migrate('notes', [{ ...first, sql: `${first.sql} -- edited` }]),
-      /Migration 001-init\.sql of notes is not the 001-init\.sql that version 1\.0\.0 applied.*as migration 002/,
+      /Migration 001-init\.sql of notes is not 001-init\.sql, which version 1\.0\.0 applied.*as migration 002/,
     );
   }));
 

@@ -60,7 +60,7 @@ test('a plugin can seal only where it has declared, and what was slipped past is
     assert.throws(() => secrets.seal(elsewhere, 'hush'), {
       code: 'internal',
       message:
-        /^drill seals into drill_vault\.note, which its plugin\.json does not list; add it to "sealed"/,
+        /^drill stores sealed values in drill_vault\.note, which its plugin\.json does not list; add it to "sealed"/,
     });
     assert.equal(
       secrets.open(

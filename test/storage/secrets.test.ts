@@ -93,7 +93,7 @@ test('the key file is made once, for its owner only, and a start with a readable
       await assert.rejects(
         openIn(dir),
         (error: Error) =>
-          /can be read by others .*chmod 600/.test(error.message) && !error.message.includes(key),
+          /other users can read it .*chmod 600/.test(error.message) && !error.message.includes(key),
       );
     }
     chmodSync(file, 0o600);
@@ -138,7 +138,7 @@ test('with the key lost there is no start until it is put back or given up, and 
     const key = readFileSync(file);
     rmSync(file);
     await assert.rejects(openIn(dir), (error: Error) =>
-      /is gone: restore \S+secret\.key from a backup.*openssl rand.* or set SVC_SECRET_KEY/.test(
+      /is missing: restore \S+secret\.key from a backup.*openssl rand.* or set SVC_SECRET_KEY/.test(
         error.message,
       ),
     );

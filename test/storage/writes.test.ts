@@ -199,7 +199,7 @@ test('a read transaction that is left open ends by itself, and more than a few a
           read
             .transaction()
             .execute(async (other) => other.selectFrom('notes_note').selectAll().execute()),
-          unavailable(/1 read transactions are open already/),
+          unavailable(/1 read transactions are already open/),
         );
         await pause(700);
         await assert.rejects(
@@ -291,7 +291,7 @@ test('an outer write that throws while its inner one runs leaves nothing of eith
       /^Error: no$/,
     );
     await add(storage, 'next');
-    await assert.rejects(inner!, unavailable(/This write has ended/));
+    await assert.rejects(inner!, unavailable(/This write transaction has ended/));
     await add(storage, 'later');
     assert.deepEqual(await texts(storage), ['next', 'later']);
   }));
@@ -306,7 +306,7 @@ test('a transaction that is kept after its write is refused', () =>
     });
     await assert.rejects(
       kept!.selectFrom('notes_note').selectAll().execute(),
-      unavailable(/This write has ended/),
+      unavailable(/This write transaction has ended/),
     );
   }));
 
@@ -330,7 +330,7 @@ test('more writes than may wait are refused at once', () =>
       const refused = results.filter(
         (result) =>
           result.status === 'rejected' &&
-          unavailable(/4 writes are waiting already/)(result.reason as SvcError),
+          unavailable(/4 writes are already waiting/)(result.reason as SvcError),
       );
       assert.ok(refused.length >= 3, `${refused.length} of 8 were refused`);
     },

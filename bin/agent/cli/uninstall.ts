@@ -8,9 +8,10 @@ import { uninstallService, whyNoService } from '../../serve/service/systemd.ts';
 export const command: Command = {
   operands: [],
   options: {
-    purge: { about: 'also remove the data folder, with the keys and any data not sent yet' },
+    purge: { about: 'also remove the data folder, with the keys and any data not yet sent' },
   },
-  about: 'Stops and removes the service. On the manager, the edge remains until it is deleted.',
+  about:
+    'Stops and removes the service. The edge remains on the manager until you delete it there.',
   example: 'svc edge uninstall --purge',
 
   async run(call) {

@@ -7,14 +7,14 @@ export const errors = defineErrors('dev', {
   ],
   version_taken: [
     'conflict',
-    'the registry already has {id} {version} with other content: raise "version" in plugin.json, and build again',
+    'the registry already has {id} {version} with different content: raise "version" in plugin.json, and build again',
   ],
   list_needs_key: [
     'invalid_argument',
-    'the list in {file} is signed: name the key with --key, so that it stays so',
+    'the list in {file} is signed: pass the key with --key, so that it stays signed',
   ],
-  days_form: ['invalid_argument', '--days is a whole number from 1 to 3650'],
-  no_index: ['invalid_argument', '{file} is not an index of packs: name another folder'],
+  days_form: ['invalid_argument', '--days must be a whole number from 1 to 3650'],
+  no_index: ['invalid_argument', '{file} is not an index of packs: choose another folder'],
   no_plugin_compiler: [
     'invalid_argument',
     'the single binary has no compiler: run "svc plugin build" in a source checkout of svc',

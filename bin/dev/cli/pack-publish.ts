@@ -52,11 +52,11 @@ export const command: Command = {
     key: {
       value: 'file',
       about:
-        'private key of "svc pack sign": also signs the list, so that users notice an outdated one',
+        'private key created by "svc pack sign"; also signs the list, so that an outdated list is detected',
     },
     days: {
       value: 'days',
-      about: 'number of days until a signed list must be published again; default: 90',
+      about: 'number of days for which a signed list is valid; default: 90',
     },
   },
   about:

@@ -64,7 +64,7 @@ function shippedFiles(root: string, version: string): ReadonlyMap<string, Buffer
     id: 'shipped-files',
     version,
     title: 'Shipped personas and skills',
-    description: 'Personas, skills and texts that ship with svc and belong to no area.',
+    description: 'Personas, skills and texts that ship with svc but do not belong to any area.',
     engines: { host: `^${sdkVersion}` },
   };
   const playbooks = filesBelow(root, 'vault');

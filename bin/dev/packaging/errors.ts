@@ -11,8 +11,8 @@ export const errors = defineErrors('dev', {
   ],
   key_type: [
     'invalid_argument',
-    '{file} contains a {type} key, but svc signs with ed25519; name a file that does not exist to have a key created',
+    '{file} contains a {type} key, but svc signs with ed25519; pass a file that does not exist to have a key created',
   ],
   licences: ['conflict', '{problems}'],
-  not_a_build: ['conflict', '{out} is not a built plugin: name an empty or new folder with --out'],
+  not_a_build: ['conflict', '{out} is not a built plugin: pass an empty or new folder with --out'],
 });

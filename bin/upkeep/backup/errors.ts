@@ -34,7 +34,7 @@ export const errors = defineErrors('backup', {
   ],
   changes_too_fast: [
     'unavailable',
-    '{unit} changes faster than it can be copied ({tries} attempts): try again when less is written to it',
+    '{unit} changes faster than it can be copied ({tries} attempts): try again when there are fewer writes',
   ],
   foreign_journal: [
     'invalid_argument',

@@ -40,7 +40,7 @@ export const command: Command = {
     },
   },
   about:
-    'Copies the database, metrics, logs, traces, recordings and packs, even while svc is running. The copy is verified before the folder gets its final name, so a folder with that name is a good backup. Default: backups/<time> in the data folder.',
+    'Copies the database, metrics, logs, traces, recordings and packs, even while svc is running. The copy is verified before its folder is renamed to the final name, so a folder with that name is always a complete backup. Default: backups/<time> in the data folder.',
   example: 'svc backup create /mnt/backup/svc-today --with-key',
 
   async run(call) {

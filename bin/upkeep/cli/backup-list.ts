@@ -10,7 +10,7 @@ export const command: Command = {
   operands: [],
   options: {},
   about:
-    'Includes the backups that svc makes before an upgrade. "svc backup verify" checks one of them.',
+    'Includes the backups that svc makes before an upgrade. To check a backup, use "svc backup verify".',
   example: 'svc backup list',
 
   async run(call) {

@@ -44,7 +44,7 @@ export const command: Command = {
     fix: { about: 'list what svc can fix, without changing anything' },
     yes: { about: 'with --fix: apply the fixes' },
     thorough: {
-      about: 'also run checks that cost money or take minutes, such as testing the model',
+      about: 'also run checks that cost money or take several minutes, such as testing the model',
     },
   },
   about:

@@ -36,12 +36,12 @@ export const command: Command = {
     back: { about: 'go back to the previous version' },
     'with-backup': {
       about:
-        'with --back: also restore the data from before the update; data written since is kept aside',
+        'with --back: also restore the data from before the update; data written since then is set aside',
     },
     key: {
       value: 'key',
       about:
-        'public key of the release signatures, needed the first time only; stored next to the program',
+        'public key for release signatures, needed only the first time; stored next to the program',
     },
     unsigned: { about: 'accept a version without a signature' },
     downgrade: { about: 'accept a version older than this one' },

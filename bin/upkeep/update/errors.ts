@@ -7,17 +7,17 @@ export const errors = defineErrors('update', {
   ],
   no_file: [
     'not_found',
-    'there is no file {path}: name the binary of the version, or its https address',
+    'there is no file {path}: pass the path of the binary, or its https address',
   ],
   file_too_large: ['invalid_argument', '{from} is larger than {largest} bytes, so it is not svc'],
   address_answered: [
     'unavailable',
-    '{url} answered {status}: nothing was changed; check the address',
+    '{url} answered with status {status}: nothing was changed; check the address',
   ],
   sender_silent: ['unavailable', '{url} has sent nothing for {seconds} s: try again'],
   no_https: [
     'invalid_argument',
-    '{url} does not use https: download the file yourself and name it',
+    '{url} does not use https: download the file yourself and pass its path',
   ],
   address_unreachable: ['unavailable', '{url} cannot be reached ({cause}): nothing was changed'],
   older_version: [
@@ -32,7 +32,7 @@ export const errors = defineErrors('update', {
   command_failed: ['conflict', '"{list}" failed: {complaint}'],
   key_form: [
     'invalid_argument',
-    'a release key is ed25519: followed by 44 characters of base64, as the build that signs with it prints',
+    'a release key is ed25519: followed by 44 characters of base64, as printed by the build that signs with it',
   ],
   key_differs: [
     'forbidden',
@@ -48,11 +48,11 @@ export const errors = defineErrors('update', {
   ],
   new_problems: [
     'conflict',
-    'svc {version} finds problems that {from} does not: {news}: nothing was changed; "svc doctor" says what to do',
+    'svc {version} finds problems that {from} does not: {news}: nothing was changed; run "svc doctor" for the remedies',
   ],
   process_of_another: [
     'forbidden',
-    'svc (process {pid}) belongs to another user: run this as the user that started it, or as root',
+    'svc (process {pid}) belongs to another user: run this command as the user who started it, or as root',
   ],
   replaced_midway: [
     'conflict',

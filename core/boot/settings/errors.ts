@@ -3,7 +3,7 @@ import { defineErrors } from '../../sdk/index.ts';
 export const errors = defineErrors('boot', {
   variable_file_unreadable: [
     'invalid_argument',
-    'Environment: {name} names {path}, which cannot be read: {cause}',
+    'Environment: {name} points to {path}, which cannot be read: {cause}',
   ],
   config_unreadable: ['invalid_argument', '{file} cannot be read: {cause}'],
   config_category: [
@@ -22,7 +22,7 @@ export const errors = defineErrors('boot', {
   config_key_unknown: ['invalid_argument', '{file}: {key} is not a setting of svc{hint}'],
   setting_apart_undeclared: [
     'invalid_argument',
-    'Setting {key} must differ from {other}: both must be declared together, and be at_start.',
+    'Setting {key} is declared to differ from {other}: declare both in the same plugin, and both with at_start.',
   ],
   setting_repeats: [
     'invalid_argument',

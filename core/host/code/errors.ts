@@ -3,7 +3,7 @@ import { defineErrors } from '../../sdk/index.ts';
 export const errors = defineErrors('host', {
   no_entry: [
     'invalid_argument',
-    '{plugin}: plugin.json names the entry "{entry}", which is not in the folder.',
+    '{plugin}: the entry "{entry}" in plugin.json is not in the folder.',
   ],
   no_compiler: [
     'invalid_argument',
@@ -15,12 +15,12 @@ export const errors = defineErrors('host', {
   ],
   no_definition: [
     'invalid_argument',
-    '{plugin}: {file} has no default export made by definePlugin().',
+    '{plugin}: {file} has no default export created with definePlugin().',
   ],
   strays_stopped: ['conflict', '{what}: stopped by the host; use ctx.scope instead.'],
   no_evaluator: [
     'internal',
-    'This Node ({node}) cannot load plugins: Module#_compile failed its self-check ({cause}); use Node 20 to 24.',
+    'This version of Node ({node}) cannot load plugins: Module#_compile failed its self-check ({cause}); use Node 20 to 24.',
   ],
   module_not_lent: [
     'invalid_argument',

@@ -3,15 +3,15 @@ import { defineErrors } from '../../sdk/index.ts';
 export const errors = defineErrors('host', {
   service_not_offered: [
     'invalid_argument',
-    '{plugin} provides {service}, which its plugin.json does not offer; add it to "provides".',
+    '{plugin} provides {service}, which its plugin.json does not declare; add it to "provides".',
   ],
   service_not_required: [
     'invalid_argument',
-    '{plugin} uses {service}, which its plugin.json does not require; add it to "requires", or ask with maybe().',
+    '{plugin} uses {service}, which its plugin.json does not require; add it to "requires", or use maybe().',
   ],
   service_not_named: [
     'invalid_argument',
-    '{plugin} asks for {service}, which its plugin.json does not name; add it to "optional".',
+    '{plugin} looks up {service}, which its plugin.json does not list; add it to "optional".',
   ],
   emitted_early: [
     'conflict',
@@ -19,17 +19,17 @@ export const errors = defineErrors('host', {
   ],
   route_outside_mounts: [
     'invalid_argument',
-    '{plugin} declares {path}, which is below none of its mounts; add the prefix to "mounts" in plugin.json.',
+    '{plugin} declares {path}, which is not under any of its mounts; add the prefix to "mounts" in plugin.json.',
   ],
   action_undeclared: [
     'invalid_argument',
-    '{plugin} guards {path} with {action}, which is not in "actions" of its plugin.json; declare it there.',
+    '{plugin} guards {path} with {action}, which its plugin.json does not declare; add it to "actions".',
   ],
   contribution: ['invalid_argument', '{plugin} contributes "{id}" to {point}: {problem}'],
-  names_taken: ['conflict', '{label} of {plugin}: the names are already in use.'],
+  names_taken: ['conflict', '{label} of {plugin}: these names are already in use.'],
   no_worker: [
     'invalid_argument',
-    '{plugin} names "{entry}", which is not a *-worker.ts next to its plugin.json{others}',
+    '{plugin} refers to "{entry}", which is not a *-worker.ts file next to its plugin.json{others}',
   ],
   thread_name: [
     'invalid_argument',
@@ -37,6 +37,6 @@ export const errors = defineErrors('host', {
   ],
   thread_heap: [
     'invalid_argument',
-    '{plugin} gives thread {name} a heap of {heap} MB; use 16 to {max}.',
+    '{plugin} gives thread {name} a heap of {heap} MB; it must be from 16 to {max} MB.',
   ],
 });

@@ -3,27 +3,27 @@ import { defineErrors } from '../../sdk/index.ts';
 export const errors = defineErrors('host', {
   modified: [
     'conflict',
-    'The files of {plugin} were modified since it was installed, so they are not served; install it again, or use "svc market link" with the folder that you work on.',
+    'The files of {plugin} were modified after it was installed, so they are not served; install it again, or run "svc market link" with your working folder.',
   ],
   file_outside: ['invalid_argument', '{plugin}: "{file}" lies outside the plugin\'s folder.'],
   file_not_plain: [
     'invalid_argument',
-    '{plugin}: {file} is a link or not a plain file; put the file itself into the folder.',
+    '{plugin}: {file} is a link or not a regular file; put the file itself into the folder.',
   ],
   file_too_large: ['invalid_argument', '{plugin}: {file} is larger than {mib} MiB.'],
-  file_linked: ['invalid_argument', '{plugin}: {file} is a symbolic link; use plain files only.'],
+  file_linked: ['invalid_argument', '{plugin}: {file} is a symbolic link; use regular files only.'],
   too_many_files: [
     'invalid_argument',
-    '{plugin} has more than {max} files; build it into one (svc plugin build).',
+    '{plugin} has more than {max} files; bundle them into one with "svc plugin build".',
   ],
   manifest_shape: ['invalid_argument', '{where}: {problems}'],
   manifest_id: [
     'invalid_argument',
-    '{where}: id is "{id}" but the folder is "{folder}"; they must be the same, and not "core".',
+    '{where}: id is "{id}" but the folder is "{folder}"; they must be the same and must not be "core".',
   ],
   manifest_range: [
     'invalid_argument',
-    '{where}: range "{range}" of {service} is not a semver range such as "^1.0.0".',
+    '{where}: the range "{range}" for {service} is not a semver range such as "^1.0.0".',
   ],
   no_manifest: ['not_found', '{where} is missing.'],
   manifest_too_large: ['invalid_argument', '{where} is larger than {kib} KiB.'],
@@ -34,7 +34,7 @@ export const errors = defineErrors('host', {
   ],
   host_unfit: [
     'invalid_argument',
-    '{where}: engines.host asks for {range} but this host offers {version}; install a version of "{plugin}" made for it.',
+    '{where}: engines.host requires {range}, but this host provides {version}; install a version of "{plugin}" that supports it.',
   ],
   pack_kind: [
     'invalid_argument',
@@ -46,7 +46,7 @@ export const errors = defineErrors('host', {
   ],
   pack_critical: [
     'invalid_argument',
-    '{where}: only plugins that ship with svc are critical, early or sealed; remove "critical", "early" and "sealed".',
+    '{where}: only plugins that ship with svc can be critical, early or sealed; remove "critical", "early" and "sealed".',
   ],
   area_routes: [
     'invalid_argument',
@@ -54,7 +54,7 @@ export const errors = defineErrors('host', {
   ],
   pack_services: [
     'invalid_argument',
-    '{where}: a pack runs apart from the services; remove "requires" and "provides".',
+    '{where}: a pack runs in its own process, without access to services; remove "requires" and "provides".',
   ],
   file_unlisted: [
     'invalid_argument',

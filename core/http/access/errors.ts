@@ -3,7 +3,7 @@ import { defineErrors } from '../../sdk/index.ts';
 export const authErrors = defineErrors('auth', {
   provider_failed: [
     'unavailable',
-    'The authenticator failed, so no caller can be authenticated now; see the log for the cause.',
+    'The authenticator failed, so no caller can be authenticated at the moment; see the log for the cause.',
   ],
   provider_slow: ['unavailable', 'Authentication took too long; try again.'],
   not_narrowed: [
@@ -15,6 +15,6 @@ export const authErrors = defineErrors('auth', {
     'unauthorized',
     'The credential is not valid or has expired; sign in again.',
   ],
-  not_allowed: ['forbidden', 'Your {holder} does not hold {right}.'],
+  not_allowed: ['forbidden', 'Your {holder} does not grant {right}.'],
   only_for: ['forbidden', 'This is only for {audience}.'],
 });

@@ -12,12 +12,15 @@ export const errors = defineErrors('http', {
     'invalid_argument',
     'The path has an encoded "." or ".." segment, which no route accepts.',
   ],
-  path_encoding: ['invalid_argument', 'The path has an invalid percent encoding.'],
-  query_too_long: ['invalid_argument', 'The query has {count} parameters; at most {max} are read.'],
-  query_encoding: ['invalid_argument', 'The query has an invalid percent encoding.'],
-  cursor_key: ['invalid_argument', 'The key that seals cursors must have 32 bytes.'],
+  path_encoding: ['invalid_argument', 'The path contains invalid percent-encoding.'],
+  query_too_long: [
+    'invalid_argument',
+    'The query string has {count} parameters, but the limit is {max}.',
+  ],
+  query_encoding: ['invalid_argument', 'The query string contains invalid percent-encoding.'],
+  cursor_key: ['invalid_argument', 'The key that seals cursors must be 32 bytes long.'],
   public_url: [
     'invalid_argument',
-    'SVC_PUBLIC_URL is "{address}", which is not a URL; write it like https://ops.example.com.',
+    'SVC_PUBLIC_URL is "{address}", which is not a valid URL; use the form https://ops.example.com.',
   ],
 });

@@ -5,7 +5,7 @@ export const errors = defineErrors('http', {
     'unavailable',
     'The request was aborted before this change; nothing was written.',
   ],
-  read_only: ['unavailable', 'Nothing can be changed now: {cause}'],
+  read_only: ['unavailable', 'Changes are not possible at the moment: {cause}'],
   idempotency_key: [
     'invalid_argument',
     'An Idempotency-Key must be 1 to 200 printable characters without spaces.',
@@ -20,7 +20,7 @@ export const errors = defineErrors('http', {
   ],
   idempotency_lost: [
     'conflict',
-    'The request with this Idempotency-Key was applied, but its response was lost; check the result instead of repeating it.',
+    'The request with this Idempotency-Key was applied, but its response was lost; check the result instead of sending the request again.',
   ],
   handler_late: ['unavailable', 'The request took longer than {seconds} s; try again later.'],
 });

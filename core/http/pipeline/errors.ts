@@ -2,11 +2,11 @@ import { defineErrors } from '../../sdk/index.ts';
 
 export const errors = defineErrors('http', {
   route_undecided: ['internal', 'The route failed to decide whether to accept the body.'],
-  no_body_taken: ['invalid_argument', 'This route takes no body.'],
+  no_body_taken: ['invalid_argument', 'This route does not accept a body.'],
   body_no_utf8: ['invalid_argument', 'The body is not valid UTF-8.'],
   body_type: [
     'invalid_argument',
-    'The body must be {types}; name it in the Content-Type header.',
+    'The body must be {types}; set the Content-Type header to match.',
     415,
   ],
   body_charset: ['invalid_argument', 'The body must be in UTF-8.', 415],
@@ -17,18 +17,15 @@ export const errors = defineErrors('http', {
   body_no_json: ['invalid_argument', 'The body is not valid JSON.'],
   body_surrogate: [
     'invalid_argument',
-    'The body has half of a character: a \\u escape that is a lone surrogate.',
+    'The body contains half a character: a \\u escape that is a lone surrogate.',
   ],
   body_deep: ['invalid_argument', 'The body is nested more than {max} levels deep.'],
   body_field: ['invalid_argument', 'The body has a field named {field}, which is never accepted.'],
   no_host: [
     'invalid_argument',
-    'The request has no Host header, more than one, or one that is neither a name nor an address.',
+    'The request has no Host header, more than one, or one that is neither a host name nor an address.',
   ],
-  no_version: [
-    'invalid_argument',
-    'The request line must end with the version of HTTP, 1.1 or 1.0.',
-  ],
+  no_version: ['invalid_argument', 'The request line must end with the HTTP version, 1.1 or 1.0.'],
   headers_large: [
     'invalid_argument',
     'The request has more than 100 headers, or more than 32 KiB of them.',
@@ -49,5 +46,8 @@ export const errors = defineErrors('http', {
     'invalid_argument',
     'Do not put credentials in the URL: send an Authorization header, or a ticket as the subprotocol svc.ticket.<ticket>.',
   ],
-  no_field_taken: ['invalid_argument', 'This route takes no body, but got the field "{field}".'],
+  no_field_taken: [
+    'invalid_argument',
+    'This route does not accept a body, but it received the field "{field}".',
+  ],
 });

@@ -1,10 +1,10 @@
 import { defineErrors } from '../../sdk/index.ts';
 
 export const errors = defineErrors('http', {
-  internal: ['internal', 'Internal error; find the cause in the log by this request id.'],
+  internal: ['internal', 'Internal error; search the log for this request id to find the cause.'],
   changed_since: [
     'conflict',
-    'This was changed at {at}, after you read it; load it again and repeat your change.',
+    'This was changed at {at}, after you loaded it; load it again and repeat your change.',
   ],
   page_asked: ['invalid_argument', '{name} {problem}'],
 });

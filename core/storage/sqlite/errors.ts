@@ -3,25 +3,31 @@ import { defineErrors } from '../../sdk/index.ts';
 export const errors = defineErrors('storage', {
   sqlite_old: [
     'unavailable',
-    'SQLite {version} is too old for safe concurrent commits: reinstall better-sqlite3 so that it brings {oldest} or newer.',
+    'SQLite {version} is too old for safe concurrent commits: reinstall better-sqlite3 to get {oldest} or newer.',
   ],
-  no_streaming: ['internal', 'Storage does not stream: read page by page with a keyset.'],
+  no_streaming: [
+    'internal',
+    'Storage does not support streaming: read page by page with a keyset.',
+  ],
   in_transaction: [
     'internal',
-    'This is a transaction already: call write() again for a part that may fail on its own.',
+    'This is already a transaction: call write() again for a part that may fail on its own.',
   ],
   views_taken: [
     'unavailable',
-    '{views} read transactions are open already; try again in a moment.',
+    '{views} read transactions are already open; try again in a moment.',
   ],
-  view_ended: ['unavailable', 'This read transaction has ended; one lasts at most {seconds} s.'],
+  view_ended: [
+    'unavailable',
+    'This read transaction has ended; a read transaction lasts at most {seconds} s.',
+  ],
   sqlite_full: [
     'unavailable',
-    'The disk is full: nothing was written. Free space in the data folder; writing then resumes by itself.',
+    'The disk is full: nothing was written. Free some space in the data folder; writes then resume automatically.',
   ],
   sqlite_io: [
     'unavailable',
-    'The disk reported an input/output error: nothing was written. Check the disk; writes resume by themselves once it works.',
+    'The disk reported an input/output error: nothing was written. Check the disk; writes resume automatically once it works.',
   ],
   sqlite_damaged: [
     'unavailable',
@@ -29,11 +35,11 @@ export const errors = defineErrors('storage', {
   ],
   sqlite_locked: [
     'unavailable',
-    'Another program holds svc.db locked: close it (such as a database browser) and try again.',
+    'Another program, such as a database browser, has locked svc.db: close that program and try again.',
   ],
   sqlite_forbidden: [
     'unavailable',
-    'The database file cannot be written: check owner and permissions of the data folder.',
+    'The database file cannot be written: check the owner and permissions of the data folder.',
   ],
   sqlite_memory: [
     'unavailable',

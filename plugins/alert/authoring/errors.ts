@@ -8,7 +8,7 @@ export const errors = defineErrors('alert', {
   rule_key_taken: ['conflict', 'rule_key {key} already exists.'],
   too_many_rules: [
     'conflict',
-    'The limit of {max} rules is reached; delete some that are not needed.',
+    'The limit of {max} rules has been reached; delete some that you no longer need.',
   ],
   no_rule: ['not_found', 'There is no alert rule {id}.'],
   rule_key: ['invalid_argument', 'rule_key {message}'],

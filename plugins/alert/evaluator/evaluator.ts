@@ -174,7 +174,7 @@ export class Evaluator {
       );
       log.warn(
         { event: 'alert.clock_jumped', now },
-        'wall clock jumped; alert rules continue at their next slots',
+        'wall clock jumped; alert rules continue at their next scheduled times',
       );
       [...this.#rules.values(), ...this.#ownRules].forEach((scheduled) =>
         scheduled.skipToNextSlot(),

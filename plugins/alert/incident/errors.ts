@@ -9,7 +9,7 @@ export const errors = defineErrors('alert', {
   ],
   notify_away: [
     'unavailable',
-    'The plugin notify is not running; enable it to send notifications.',
+    'The notify plugin is not running; enable it to send notifications.',
   ],
   no_channel: ['not_found', 'There is no channel {channels}.'],
 });

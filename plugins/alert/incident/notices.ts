@@ -95,7 +95,7 @@ export class NoticeQueue {
       } catch (error) {
         log.warn(
           { event: 'alert.notices_not_accepted', cause: messageOf(error) },
-          'handing notices to the notify plugin failed; retrying as a job',
+          'passing notifications to the notify plugin failed; retrying as a job',
         );
       }
     }

@@ -9,5 +9,5 @@ export const errors = defineErrors('alert', {
     'unavailable',
     'The {store} store is not running; enable its plugin to preview rules.',
   ],
-  may_not_preview: ['forbidden', 'Your role does not hold alert:preview.'],
+  may_not_preview: ['forbidden', 'Your role does not grant alert:preview.'],
 });

@@ -6,7 +6,7 @@ export const errors = defineErrors('alert', {
     'The query did not start in time: slower queries ran first, or svc is too busy.',
   ],
   silent: ['unavailable', 'The {store} store does not answer: {cause}'],
-  unanswered: ['upstream_error', 'The back end did not answer the query.'],
+  unanswered: ['upstream_error', 'The backend did not answer the query.'],
   too_slow: ['unavailable', '{what} within {seconds} s.'],
   no_store: ['unavailable', 'The {store} store is not running; enable its plugin.'],
   no_answer: ['upstream_error', '{cause}'],

@@ -8,7 +8,7 @@ export const errors = defineErrors('alert', {
   ],
   too_many_recordings: [
     'conflict',
-    'The limit of {max} recording rules is reached; delete some first.',
+    'The limit of {max} recording rules has been reached; delete some first.',
   ],
   no_recording: ['not_found', 'There is no recording rule {id}.'],
 });

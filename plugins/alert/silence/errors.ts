@@ -11,12 +11,12 @@ export const errors = defineErrors('alert', {
   ],
   too_many_silences: [
     'conflict',
-    'The limit of {max} active and pending silences is reached; end some first.',
+    'The limit of {max} active and pending silences has been reached; end some first.',
   ],
-  silence_ended: ['conflict', 'Silence {id} has ended; create another one.'],
+  silence_ended: ['conflict', 'Silence {id} has ended; create a new one.'],
   silence_taken: [
     'conflict',
-    'A silence named "{name}" already exists: choose another name, or update that one.',
+    'A silence named "{name}" already exists: choose another name, or update the existing one.',
   ],
   no_silence: ['not_found', 'There is no silence {id}.'],
   no_devices: ['conflict', 'Your organization has no devices, so there is nothing to silence.'],
@@ -27,7 +27,7 @@ export const errors = defineErrors('alert', {
   ],
   recurrence_duration: [
     'invalid_argument',
-    'The duration of a recurrence must be above zero and at most 7d.',
+    'The duration of a recurrence must be greater than zero and at most 7d.',
   ],
   recurrence_zone: [
     'invalid_argument',

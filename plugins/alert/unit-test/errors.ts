@@ -14,11 +14,11 @@ export const errors = defineErrors('alert', {
   ],
   test_too_long: [
     'invalid_argument',
-    'The test needs {evaluations} evaluations of rules, but the limit is {max}.',
+    'The test needs {evaluations} rule evaluations, but the limit is {max}.',
   ],
   unknown_group: [
     'invalid_argument',
-    'group_eval_order names the group {group}, which is in none of the rule files.',
+    'group_eval_order lists the group {group}, which is not in any of the rule files.',
   ],
   rule_file: ['invalid_argument', '{name}: {cause}'],
 });

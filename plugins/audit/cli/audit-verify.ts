@@ -29,7 +29,7 @@ export const command: Command = {
     against: {
       value: 'path',
       about:
-        'compare with what a sink has: a log file of syslog, a file of JSON lines, or a folder of them',
+        'compare with the copy in a sink: a syslog log file, a file of JSON lines, or a folder of such files',
     },
     ...clientOptions,
   },

@@ -6,11 +6,11 @@ export const errors = defineErrors('audit', {
     'audit.sink is not an address such as syslog+tls://logs.example.org, https://logs.example.org/audit or s3+https://s3.example.org/bucket/svc.',
   ],
   sink_silent: ['upstream_error', 'The sink did not close the connection within 15 s.'],
-  sink_cut: ['upstream_error', 'The sink broke the connection off before it had read everything.'],
+  sink_cut: ['upstream_error', 'The sink closed the connection before it had read everything.'],
   sink_refused: ['upstream_error', 'The sink answered with status {status}.'],
   sink_object_differs: [
     'upstream_error',
-    'The sink has an object {name} with other content (status {status}); compare it with "svc audit verify --against".',
+    'The sink already has an object {name} with different content (status {status}); compare it with "svc audit verify --against".',
   ],
-  sink_stopped: ['unavailable', 'Shipping the audit log stops; it goes on in a moment.'],
+  sink_stopped: ['unavailable', 'Shipping the audit log was interrupted; it resumes in a moment.'],
 });

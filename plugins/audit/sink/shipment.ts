@@ -143,7 +143,7 @@ export class Shipment {
     }
     this.#parts.log.error(
       { event: 'audit.cut_behind_sink', shipped: shipped.seq, last },
-      'audit log ends before the last entry that its sink has: it was truncated, or a backup was restored',
+      'audit log ends before the last entry that its sink received: it was truncated, or a backup was restored',
     );
     return genesis;
   }
@@ -159,7 +159,7 @@ export class Shipment {
 
   #well(): void {
     if (this.#failing !== undefined) {
-      this.#parts.log.info({ event: 'audit.sink_back' }, 'shipping the audit log works again');
+      this.#parts.log.info({ event: 'audit.sink_back' }, 'shipping the audit log recovered');
     }
     this.#failing = undefined;
     this.#retryMs = 0;
@@ -171,7 +171,7 @@ export class Shipment {
     if (this.#failing === undefined) {
       log.warn(
         { event: 'audit.sink_failed', cause },
-        'shipping the audit log failed; entries stay here and are sent later',
+        'shipping the audit log failed; keeping its entries to send them later',
       );
     }
     this.#failing = { since: this.#failing?.since ?? clock.now(), cause };

@@ -17,7 +17,10 @@ export const command: Command = {
       value: 'name',
       about: 'persona to ask; default: the best match for the question',
     },
-    session: { value: 'id', about: 'continue this session; every answer prints its session' },
+    session: {
+      value: 'id',
+      about: 'continue this session; each answer is printed with its session',
+    },
     ...clientOptions,
   },
   about:

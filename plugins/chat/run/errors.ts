@@ -7,16 +7,16 @@ export const errors = defineErrors('chat', {
   ],
   too_many_runs: [
     'rate_limited',
-    'You have {count} active runs, and the limit is {openRunsOfOne}; wait for one to end.',
+    'You have {count} active runs, which is the limit ({openRunsOfOne}); wait for one to end.',
   ],
   no_run: ['not_found', 'There is no run {id}.'],
   no_parent: [
     'conflict',
-    '{askKey} is for agents only; ask {agent} by a message with "agent": "{agent}".',
+    '{askKey} is for agents only; to ask {agent}, send a message with "agent": "{agent}".',
   ],
-  agent_not_asked: ['not_found', 'Agent {name} cannot be asked: {why}'],
+  agent_not_asked: ['not_found', 'Agent {name} is not available: {why}'],
   agent_left: ['unavailable', 'The agent was interrupted; ask again.'],
-  no_findings: ['upstream_error', 'Agent {agent} found nothing: {error}'],
+  no_findings: ['upstream_error', 'Agent {agent} returned no findings: {error}'],
   failed_inside: ['internal', 'The run failed inside svc; see the log for the reason.'],
   devices_changed: [
     'forbidden',

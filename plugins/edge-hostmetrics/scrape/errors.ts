@@ -6,10 +6,10 @@ export const errors = defineErrors('edge-hostmetrics', {
   answer_status: ['upstream_error', 'The target answered with status {status}.'],
   target_address: [
     'invalid_argument',
-    'The address of a target must be http or https, without a user name.',
+    'The address of a target must use http or https and must not contain a user name.',
   ],
   target_not_allowed: [
     'forbidden',
-    '{hostname}:{port} is not this machine, and its policy does not allow it: its owner can add "{hostname}:{port}" to "tcp" of policy.yaml.',
+    '{hostname}:{port} is not this machine, and the policy of this machine does not allow it: its owner can add "{hostname}:{port}" to "tcp" in policy.yaml.',
   ],
 });

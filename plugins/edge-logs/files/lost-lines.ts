@@ -71,7 +71,7 @@ export class LostLines {
         offset,
         ...(compressed && { compressed: compressed.path, bytes: compressed.unread }),
       },
-      'rest of a rotated log file was not found',
+      'the rest of a rotated log file was not found',
     );
   }
 }

@@ -1,19 +1,19 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('edge-skills', {
-  file_system_silent: ['unavailable', 'The file system of {asked} does not answer.'],
+  file_system_silent: ['unavailable', 'The file system that contains {asked} does not respond.'],
   file_changed: ['unavailable', '{asked} changed while it was read; try again.'],
-  not_regular: ['invalid_argument', '{asked} is a {kindOf}; only regular files are read.'],
+  not_regular: ['invalid_argument', '{asked} is a {kindOf}; only regular files can be read.'],
   hard_links: [
     'forbidden',
-    '{asked} has {links} names, one of which may be outside what the policy allows, so it is not read.',
+    '{asked} has {links} hard links, one of which may lie outside what the policy allows, so it is not read.',
   ],
   path_form: ['invalid_argument', 'A path must start with / and must not contain "..".'],
   path_not_allowed: [
     'forbidden',
     'The policy of this machine does not allow {asked}: its owner can add it to "skills.paths" in policy.yaml.',
   ],
-  no_file: ['not_found', 'There is no {asked}.'],
+  no_file: ['not_found', '{asked} does not exist.'],
   no_permission: ['forbidden', 'The agent has no permission to read {asked}.'],
   unreadable: ['upstream_error', '{asked} cannot be read: {code}'],
   no_probes_allowed: [

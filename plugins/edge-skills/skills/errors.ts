@@ -17,7 +17,7 @@ export const errors = defineErrors('edge-skills', {
   ping_failed: ['upstream_error', 'ping {why}'],
   restart_not_allowed: [
     'forbidden',
-    'The policy of this machine does not allow a restart of {unit}: its owner can add it to "skills.services" in policy.yaml.',
+    'The policy of this machine does not allow restarting {unit}: its owner can add it to "skills.services" in policy.yaml.',
   ],
   no_systemctl: ['upstream_error', 'This machine has no systemctl.'],
   restart_failed: ['upstream_error', 'The restart of {unit} {why}'],

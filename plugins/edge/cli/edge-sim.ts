@@ -27,7 +27,7 @@ export const command: Command = {
     'fail-prob': {
       value: '0…1',
       about:
-        'probability of a fault per interval and per response of a host: a reset, a broken push or a slow response; default 0',
+        'probability of a fault per interval and per host response: a reset, a failed push or a slow response; default 0',
     },
     interval: { value: 'seconds', about: "seconds between a host's metric pushes; default 15" },
     metrics: {
@@ -56,7 +56,7 @@ export const command: Command = {
     },
   },
   about:
-    'Simulates a fleet to load a manager: each host enrols, keeps a tunnel, answers calls and pushes metrics. On loopback each connects from its own address; elsewhere the limits for one address apply. Prints one line a second; SIGINT ends it with a summary. Keys are kept in the data folder.',
+    'Simulates a fleet to put load on a manager: each host enrols, keeps a tunnel open, answers calls and pushes metrics. On loopback, each host connects from its own address; elsewhere, the limits for one address apply. Prints one line a second; SIGINT ends it with a summary. Keys are kept in the data folder.',
   example:
     'svc edge-sim --manager http://127.0.0.1:8080 --token svc_enrol_… --count 1000 --ramp 10',
 

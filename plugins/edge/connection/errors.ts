@@ -10,7 +10,7 @@ export const errors = defineErrors('edge', {
   event_not_stored: ['unavailable', 'Storing the event failed; send it again.'],
   conflict: [
     'forbidden',
-    'Several machines are using the keys of edge {id}; choose the one to keep on the manager ("svc edge resolve").',
+    'Several machines are using the keys of edge {id}; on the manager, choose which one to keep ("svc edge resolve").',
   ],
   push_form: [
     'invalid_argument',

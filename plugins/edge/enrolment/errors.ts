@@ -3,12 +3,12 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('edge', {
   enrolment_token: [
     'unauthorized',
-    'The enrolment token is invalid: it is unknown, used up, expired or revoked; create a new one at the manager.',
+    'The enrolment token is invalid: it is unknown, used up, expired or revoked; create a new one on the manager.',
   ],
   expires_in: ['invalid_argument', 'expires_in must be from 1m to 30d.'],
   takes_device: [
     'forbidden',
-    "An enrolment that replaces a device's host needs the action device:accept.",
+    "An enrolment that replaces a device's host requires the action device:accept.",
   ],
   one_machine: ['invalid_argument', 'A device is a single machine: leave max_uses at 1.'],
   no_device: ['not_found', 'There is no device {device}.'],
@@ -16,10 +16,10 @@ export const errors = defineErrors('edge', {
   machine_key: ['invalid_argument', 'machine_key is not a public key.'],
   too_many_attempts: [
     'rate_limited',
-    'Too many wrong tokens from this address; retry in {retryAfterSeconds} s.',
+    'Too many invalid tokens from this address; retry in {retryAfterSeconds} s.',
   ],
   loopback_manager: [
     'conflict',
-    'svc has no install script to offer: other hosts cannot reach {url}, a loopback address; set SVC_PUBLIC_URL to one that they can reach, and let svc listen there.',
+    'The install script is not available, because other hosts cannot reach {url}, a loopback address; set SVC_PUBLIC_URL to an address that they can reach, and make svc listen on it.',
   ],
 });

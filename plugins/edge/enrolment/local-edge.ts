@@ -71,7 +71,7 @@ export class LocalEdge {
     const { log } = this.#ctx;
     const { build, edgeTable } = this.#parts;
     if (!this.#programs.available) {
-      log.info({}, 'local agent not started: plugin programs is not active');
+      log.info({}, 'local agent not started: the programs plugin is not active');
       return;
     }
     // The agent is given the address of the manager, which is known once it listens.

@@ -76,7 +76,7 @@ export class Conflicts {
     if (record.refused?.reason !== reason || record.refused.ip !== ip) {
       this.#parts.log.warn(
         { event: 'edge.other_machine', edge: record.id, ip },
-        'edge refused: another machine uses its secret',
+        'edge refused: another machine is using its secret',
       );
     }
     record.refused = { at: this.#parts.clock.now(), ip, key: key ?? null, reason };
@@ -123,7 +123,7 @@ export class Conflicts {
     });
     log.warn(
       { event: 'edge.keys_shared', edge: record.id, machines },
-      'edge refused: several machines use its keys; choose one (resolve), or rotate its secret',
+      'edge refused: several machines are using its keys; choose one (resolve), or rotate its secret',
     );
     events.conflict(record);
   }

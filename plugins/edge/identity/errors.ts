@@ -8,15 +8,15 @@ export const errors = defineErrors('edge', {
   ],
   secret_not_taken: [
     'conflict',
-    'Edge {id} has not accepted its last new secret yet; wait until it has, or use "immediate".',
+    'Edge {id} has not yet accepted its latest secret; wait until it has, or use "immediate".',
   ],
   grace: ['invalid_argument', '"grace" must be at most 24h.'],
   immediate_and_grace: [
     'invalid_argument',
-    '"immediate" and "grace" exclude each other: leave one out.',
+    '"immediate" and "grace" are mutually exclusive: leave one out.',
   ],
   too_many_edges: [
     'conflict',
-    'The limit of {maxEdges} edges is reached; delete some that are not needed.',
+    'The limit of {maxEdges} edges has been reached; delete some that you no longer need.',
   ],
 });

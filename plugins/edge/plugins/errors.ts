@@ -7,5 +7,5 @@ export const errors = defineErrors('edge', {
   ],
   spec: ['invalid_argument', 'The spec of the plugin {name} is invalid: {problem}'],
   no_plugin: ['not_found', 'Edges have no plugin "{name}"; they have {detail}'],
-  spec_too_large: ['invalid_argument', 'A spec may have at most {largestSpec} bytes of JSON.'],
+  spec_too_large: ['invalid_argument', 'A spec may contain at most {largestSpec} bytes of JSON.'],
 });

@@ -16,19 +16,19 @@ export const errors = defineErrors('edge', {
   no_package: ['not_found', 'There is no agent package "{file}".'],
   package_size: [
     'conflict',
-    'The agent package {file} has {count} bytes; it must have at least one, and at most {largest}.',
+    'The size of the agent package {file} is {count} bytes; it must be at least 1 byte and at most {largest}.',
   ],
   arch_unknown: [
     'conflict',
-    'The architecture of edge {edgeId} is not known yet; name it with arch.',
+    'The architecture of edge {edgeId} is not known yet; specify it with "arch".',
   ],
-  upgrade_offline: ['unavailable', 'Edge {edgeId} is offline; upgrade it when it is back.'],
+  upgrade_offline: ['unavailable', 'Edge {edgeId} is offline; upgrade it when it is back online.'],
   upgrade_running: [
     'conflict',
     'An upgrade of edge {edgeId} is in progress ({job_id}, {state}); wait until it ends.',
   ],
   package_url: [
     'invalid_argument',
-    '"url" must be an https address, or one of this manager, without user name and password.',
+    '"url" must be an https URL, or a URL on this manager, without a user name or password.',
   ],
 });

@@ -9,7 +9,7 @@ export const errors = defineErrors('iam', {
   ],
   not_org_admin: [
     'forbidden',
-    'Only administrators and members with the role org_admin in {name} may change its members.',
+    'Only administrators, and members with the role org_admin in {name}, may change its members.',
   ],
   narrows_members: [
     'forbidden',
@@ -18,7 +18,7 @@ export const errors = defineErrors('iam', {
   no_member: ['not_found', 'User {user} is not a member of organization {org}.'],
   too_many_orgs: [
     'conflict',
-    'The limit of {max} organizations is reached; delete some that are not needed.',
+    'The limit of {max} organizations has been reached; delete some that you no longer need.',
   ],
   default_org: [
     'conflict',
@@ -33,17 +33,17 @@ export const errors = defineErrors('iam', {
     '{name} limits what its {count} members see; remove its device selector or its members first.',
   ],
   no_org: ['not_found', 'There is no organization {id}.'],
-  org_taken: ['conflict', 'An organization {name} already exists.'],
+  org_taken: ['conflict', 'An organization named {name} already exists.'],
   below_itself: [
     'conflict',
     'Organization {id} cannot be its own parent; choose a parent outside of it.',
   ],
-  role_taken: ['conflict', 'A role {name} already exists.'],
+  role_taken: ['conflict', 'A role named {name} already exists.'],
   too_many_roles: [
     'conflict',
-    'The limit of {max} custom roles is reached; delete some that are not needed.',
+    'The limit of {max} custom roles has been reached; delete some that you no longer need.',
   ],
-  role_held: ['conflict', '{holders} the role {name}; give them another one first.'],
+  role_held: ['conflict', '{holders} the role {name}; assign another role first.'],
   grants: ['invalid_argument', 'grants: {grant} {message}; GET /api/v1/policy/actions lists them.'],
   no_role: ['not_found', 'There is no role {name}.'],
   built_in_role: [
@@ -56,13 +56,13 @@ export const errors = defineErrors('iam', {
   ],
   too_many_users: [
     'conflict',
-    'The limit of {max} accounts is reached; delete some that are not needed.',
+    'The limit of {max} accounts has been reached; delete some that you no longer need.',
   ],
   password_changed: [
     'conflict',
-    'The password was just changed by another request; try again with the new one.',
+    'The password was just changed by another request; try again with the new password.',
   ],
-  changed: ['conflict', 'The account was changed in the meantime; request another link.'],
+  changed: ['conflict', 'The account has changed since this link was sent; request another link.'],
   last_admin: ['conflict', '{email} is the last active admin; make another user an admin first.'],
   current_password: ['invalid_argument', 'current_password {message}'],
   not_your_password: ['forbidden', 'current_password is wrong.'],

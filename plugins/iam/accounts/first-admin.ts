@@ -58,7 +58,7 @@ export async function ensureFirstAdmin({
       email === '' ? 'SVC_ADMIN_EMAIL' : 'SVC_ADMIN_PASSWORD or SVC_ADMIN_PASSWORD_FILE';
     log.error(
       { event: 'iam.first_admin_incomplete' },
-      `no administrator created: ${missing} is not set, and both are needed`,
+      `no administrator created: ${missing} is not set, but both are required`,
     );
     return;
   }

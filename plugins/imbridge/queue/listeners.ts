@@ -92,7 +92,7 @@ export class Listeners {
               provider: app.provider,
               cause: messageOf(error),
             },
-            'stream of a chat platform lost; reconnecting',
+            'lost the stream of a chat platform; reconnecting',
           );
         }
       }

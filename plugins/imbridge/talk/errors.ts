@@ -5,7 +5,7 @@ export const errors = defineErrors('im', {
   no_approvals: ['unavailable', 'Approvals are not available now.'],
   channel_endpoint: [
     'invalid_argument',
-    '"endpoint" must name an app and one of its conversations: im:<id of the app>/<id of the conversation>.',
+    '"endpoint" must identify an app and one of its conversations: im:<app id>/<conversation id>.',
   ],
   no_route: ['unavailable', 'The plugin for this is not enabled.'],
   forbidden: ['forbidden', 'The role {role} may not see this.'],

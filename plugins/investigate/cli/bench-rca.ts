@@ -22,16 +22,16 @@ export const command: Command = {
     format: {
       value: 'petshop|rcaeval|openrca|sim',
       about:
-        'format of the data set: petshop, rcaeval, openrca or sim; sim generates incidents and needs no folder. Default sim',
+        'format of the data set: petshop, rcaeval, openrca or sim; sim generates incidents and needs no folder; default sim',
     },
     seeds: {
       value: 'n',
       about:
-        'number of simulated faults of each of two kinds; half as many calm cases and a quarter as many cases with evidence withheld are added; default 100',
+        'number of simulated faults of each of two kinds; adds half as many calm cases and a quarter as many cases with evidence withheld; default 100',
     },
     from: {
       value: 'n',
-      about: 'first seed; the same seeds give the same incidents on every machine. Default 0',
+      about: 'first seed; the same seeds give the same incidents on every machine; default 0',
     },
     'drop-edges': {
       value: '0…1',
@@ -39,7 +39,7 @@ export const command: Command = {
     },
   },
   about:
-    'Measures how often the investigator finds the known cause of incidents, compared with four baseline methods on the same data: accuracy at 1, 3 and 5, false alarms, and calibration. Needs no running svc.',
+    'Measures how often the investigator finds the known cause of incidents, compared with four baseline methods on the same data: accuracy at 1, 3 and 5, false alarms, and calibration. Works without a running svc.',
   example: 'svc bench rca --format petshop ./petshop/dataset/low_traffic',
 
   async run(call) {

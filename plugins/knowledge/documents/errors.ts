@@ -12,16 +12,19 @@ export const errors = defineErrors('knowledge', {
   ],
   move_into_itself: [
     'invalid_argument',
-    'The folder {source} cannot move into itself ({target}); choose another place.',
+    'The folder {source} cannot be moved into itself ({target}); choose another place.',
   ],
-  no_folder: ['not_found', 'There is no folder {source}; GET /api/v1/knowledge/paths lists all.'],
+  no_folder: [
+    'not_found',
+    'There is no folder {source}; GET /api/v1/knowledge/paths lists all folders.',
+  ],
   too_many_to_move: [
     'invalid_argument',
-    'The folder {source} has {count} documents; at most {maxMoved} can move at once: move its folders one by one.',
+    'The folder {source} has {count} documents, but at most {maxMoved} can be moved at once: move its subfolders one by one.',
   ],
   unknown_document: [
     'not_found',
-    'There is no document {id}; GET /api/v1/knowledge/docs lists all.',
+    'There is no document {id}; GET /api/v1/knowledge/docs lists all documents.',
   ],
   house_wide: [
     'forbidden',
@@ -37,20 +40,23 @@ export const errors = defineErrors('knowledge', {
   ],
   path_taken: [
     'conflict',
-    'A document at {path} already exists{detail}; change that one, or choose another path.',
+    'A document already exists at {path}{detail}; change that one, or choose another path.',
   ],
-  no_organization: ['not_found', 'You have no organization {org}; GET /api/v1/orgs lists yours.'],
+  no_organization: [
+    'not_found',
+    'You do not belong to organization {org}; GET /api/v1/orgs lists your organizations.',
+  ],
   document_too_large: [
     'invalid_argument',
-    'The document has {size} bytes of text, and the limit is {maxBytes}; split it.',
+    'The document has {size} bytes of text, but the limit is {maxBytes}; split it.',
     413,
   ],
   lone_surrogate: [
     'invalid_argument',
-    'The content has invalid Unicode (a lone surrogate); correct it.',
+    'The content contains invalid Unicode (a lone surrogate); correct it.',
   ],
   plugin_folder: [
     'invalid_argument',
-    '{folder} cannot hold documents of a plugin; use a top-level folder other than vault.',
+    'A plugin cannot store documents in {folder}; use a top-level folder other than vault.',
   ],
 });

@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('knowledge', {
   no_host_key: [
     'not_found',
-    '{name} has no host key for {unknown}; the identity lists the hosts that it knows.',
+    '{name} has no host key for {unknown}; the details of the identity list its known hosts.',
   ],
   identity_in_use: [
     'conflict',
@@ -15,11 +15,11 @@ export const errors = defineErrors('knowledge', {
   ],
   no_ssh_identity: [
     'not_found',
-    'There is no SSH identity {id}; GET /api/v1/knowledge/ssh-identities lists all.',
+    'There is no SSH identity {id}; GET /api/v1/knowledge/ssh-identities lists all identities.',
   ],
-  identity_taken: ['conflict', '{what}; use number {id}, or choose another.'],
+  identity_taken: ['conflict', '{what}; use identity {id}, or choose another name and key.'],
   identity_unusable: [
     'invalid_argument',
-    'The private key is not usable: {problemOf}; paste an ed25519 key without a passphrase, as created by "ssh-keygen -t ed25519 -N \'\'", or let svc generate one.',
+    'The private key cannot be used: {problemOf}; paste an ed25519 key without a passphrase, as created by "ssh-keygen -t ed25519 -N \'\'", or let svc generate one.',
   ],
 });

@@ -201,8 +201,8 @@ async function assertFree(
   if (holder !== undefined) {
     const what =
       holder.fingerprint === wanted.fingerprint
-        ? `this key is known already, as ${holder.name}`
-        : `there is an SSH identity ${holder.name} already`;
+        ? `this key is already known, as ${holder.name}`
+        : `an SSH identity named ${holder.name} already exists`;
     throw errors.identity_taken({ what, id: holder.id });
   }
 }

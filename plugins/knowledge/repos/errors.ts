@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('knowledge', {
   programs_away: [
     'unavailable',
-    'The plugin programs, which runs git, is not available; enable it and sync again.',
+    'The programs plugin, which runs git, is not available; enable it and sync again.',
   ],
   program_missing: [
     'unavailable',
@@ -16,21 +16,27 @@ export const errors = defineErrors('knowledge', {
   repo_address: ['invalid_argument', 'The address of the repository {address}.'],
   no_repository: [
     'not_found',
-    'There is no repository {id}; GET /api/v1/knowledge/repos lists all.',
+    'There is no repository {id}; GET /api/v1/knowledge/repos lists all repositories.',
   ],
-  not_a_member: ['not_found', 'You have no organization {org}; GET /api/v1/orgs lists yours.'],
+  not_a_member: [
+    'not_found',
+    'You do not belong to organization {org}; GET /api/v1/orgs lists your organizations.',
+  ],
   ssh_credentials: [
     'invalid_argument',
-    'A repository over SSH takes an ssh_identity_id, and neither username nor password; its user is part of the address.',
+    'A repository over SSH needs an ssh_identity_id, but no username or password; its user is part of the address.',
   ],
   https_credentials: [
     'invalid_argument',
-    'A repository over HTTPS takes username and password together, or neither, and no ssh_identity_id.',
+    'A repository over HTTPS takes both username and password, or neither of them, and no ssh_identity_id.',
   ],
   vault_mount: [
     'invalid_argument',
-    'The folder "vault" is reserved for the playbooks that ship with svc; choose another mount.',
+    'The folder "vault" is reserved for the playbooks that ship with svc; choose another mount point.',
   ],
-  mount_taken: ['conflict', 'Repository {id} has its documents in {mount}; choose another mount.'],
+  mount_taken: [
+    'conflict',
+    'Repository {id} has its documents in {mount}; choose another mount point.',
+  ],
   clone_name: ['internal', 'The folder of a repository was renamed; restore the database.'],
 });

@@ -3,12 +3,12 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('knowledge', {
   no_vectors: [
     'conflict',
-    'No embedding model is available: set knowledge.embedding_model, or search with mode=hybrid, which works without.',
+    'No embedding model is available: set knowledge.embedding_model, or search with mode=hybrid, which works without one.',
   ],
   no_index: ['unavailable', 'There is no {which} document index.'],
   index_moved: [
     'conflict',
-    'The search index is at change {seq} instead of {from}: another thread writes to it.',
+    'The search index is at change {seq} instead of {from}: another thread is writing to it.',
   ],
   index_changed: ['internal', 'The search index differs from what was written.'],
   index_damaged: [
@@ -17,7 +17,7 @@ export const errors = defineErrors('knowledge', {
   ],
   not_cancellable: [
     'conflict',
-    'Indexing follows the documents and cannot be cancelled; disable the plugin knowledge instead.',
+    'Indexing follows the documents and cannot be cancelled; disable the knowledge plugin instead.',
   ],
   first_index: [
     'unavailable',

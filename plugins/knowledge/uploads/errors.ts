@@ -3,11 +3,11 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('knowledge', {
   no_parser: [
     'unavailable',
-    'The plugin programs, which reads PDF and Word documents, is not available; .md and .txt can be uploaded.',
+    'The programs plugin, which reads PDF and Word documents, is not available; only .md and .txt files can be uploaded.',
   ],
   too_many_reads: [
     'rate_limited',
-    'Too many files are being processed; upload it again in a moment.',
+    'Too many files are being processed; upload this one again in a moment.',
   ],
   upload_cancelled: ['unavailable', 'The upload was cancelled before it was processed.'],
   too_many_uploads: ['rate_limited', 'Too many files are being uploaded; try again in a moment.'],
@@ -18,7 +18,7 @@ export const errors = defineErrors('knowledge', {
   ],
   file_field: [
     'invalid_argument',
-    'The form has a second field "file"; send one with a file name.',
+    'The form has a second field "file"; send only one, with a file name.',
   ],
   unknown_field: [
     'invalid_argument',
@@ -30,19 +30,19 @@ export const errors = defineErrors('knowledge', {
   ],
   no_file_field: [
     'invalid_argument',
-    'The form has no field "file"; send the file in one, as with curl -F file=@manual.pdf.',
+    'The form has no field "file"; send the file in a field of that name, as in curl -F file=@manual.pdf.',
   ],
   no_boundary: ['invalid_argument', 'The Content-Type has no boundary.'],
   form_start: ['invalid_argument', 'The form does not begin with its boundary.'],
   form_parts: [
     'invalid_argument',
-    'A part of the form has a missing or too long header, or there are more than {maxParts} parts.',
+    'A part of the form has a missing or overlong header, or there are more than {maxParts} parts.',
   ],
   form_cut_off: ['invalid_argument', 'The form is truncated within a part.'],
-  unnamed_part: ['invalid_argument', 'A part of the form does not name its field.'],
+  unnamed_part: ['invalid_argument', 'A part of the form has no field name.'],
   file_name_encoding: [
     'invalid_argument',
-    'The file name is not in the encoding that its header declares.',
+    'The file name does not match the encoding that its header declares.',
   ],
   field_encoding: ['invalid_argument', 'The field {field} is not UTF-8.'],
 });

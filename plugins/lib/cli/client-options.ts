@@ -10,7 +10,7 @@ import type { Shell } from './shell.ts';
 /** Options for which svc a command talks to, and as whom. */
 export const clientOptions: Readonly<Record<'profile' | 'url' | 'token' | 'insecure', Option>> = {
   profile: { value: 'name', about: 'use the account signed in with "svc login --profile <name>"' },
-  url: { value: 'url', about: 'address of the svc to call; needs --token' },
+  url: { value: 'url', about: 'address of the svc server to call; requires --token' },
   token: { value: 'token', about: 'API token to sign in with' },
   insecure: {
     about: 'allow sending the token to another machine over unencrypted HTTP',

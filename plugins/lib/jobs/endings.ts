@@ -142,7 +142,7 @@ export class Endings {
           job: row.id,
           cause: messageOf(error),
         },
-        'job failed, and recording the failure failed',
+        'job failed, and its failure could not be recorded',
       );
     }
     ended.add(1, { queue: queue.name, state });

@@ -10,7 +10,7 @@ export const errors = defineErrors('markdown-file', {
   ],
   file_too_large: [
     'invalid_argument',
-    'The file is larger than {maxBytes} KiB; move what is not always needed into another file.',
+    'The file is larger than {maxBytes} KiB; move content that is not always needed into another file.',
   ],
   header_language: [
     'invalid_argument',
@@ -34,10 +34,10 @@ export const errors = defineErrors('markdown-file', {
   ],
   line: ['invalid_argument', 'Line {line}: {reason}'],
   one_document: ['invalid_argument', 'The header must be one YAML document.'],
-  header_lines: ['invalid_argument', 'The header must be made of lines such as "name: my-name".'],
+  header_lines: ['invalid_argument', 'The header must consist of lines such as "name: my-name".'],
   too_deep: [
     'invalid_argument',
-    'The header is nested more than {maxDepth} levels deep; make it flatter.',
+    'The header is nested more than {maxDepth} levels deep; reduce the nesting.',
   ],
   inexact_number: [
     'invalid_argument',
@@ -46,6 +46,6 @@ export const errors = defineErrors('markdown-file', {
   key: ['invalid_argument', 'The key "{key}" is not allowed in a header; rename or remove it.'],
   too_many_values: [
     'invalid_argument',
-    'The header has more than {maxValues} values; move what is not always needed into the body.',
+    'The header has more than {maxValues} values; move content that is not always needed into the body.',
   ],
 });

@@ -12,6 +12,6 @@ export const errors = defineErrors('query', {
   ],
   last: [
     'invalid_argument',
-    'Last must be between 1ms and 31d, and until a time such as 2026-01-31T14:00:00Z.',
+    '"last" must be between 1ms and 31d, and "until" must be a time such as 2026-01-31T14:00:00Z.',
   ],
 });

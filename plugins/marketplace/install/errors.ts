@@ -3,20 +3,20 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('marketplace', {
   no_rights: [
     'conflict',
-    '{id} asks for permissions ("{asks}"), but the plugin packs, which grants them, is not running; enable it.',
+    '{id} requests permissions ("{asks}"), but the packs plugin, which grants them, is not running; enable it.',
   ],
   refused_rights: ['invalid_argument', '{id} cannot be installed, because it {refused}.'],
   scan_blocks: [
     'forbidden',
-    'The scan rejects {id}: {file}{detail} {message}; the setting marketplace.allow_blocked allows such packs.',
+    'The scan rejected {id}: {file}{detail} {message}; the setting marketplace.allow_blocked allows rejected packs.',
   ],
   for_administrators: [
     'forbidden',
-    '{id} asks for permissions, or the scan rejected it: an administrator must install it.',
+    '{id} requests permissions, or the scan rejected it: an administrator must install it.',
   ],
-  link_moved: ['conflict', '{detail}; link the folder again instead.'],
+  link_moved: ['conflict', '{detail}, so it is no longer followed; link the folder again.'],
   not_installed: ['not_found', 'No pack "{packId}" is installed; "svc market list" lists all.'],
-  link_renamed: ['conflict', 'The pack there is now {id}; it was {onlyOf}.'],
+  link_renamed: ['conflict', 'The folder now contains the pack {id} instead of {onlyOf}.'],
   no_version_before: ['conflict', '{packId} has no previous version to go back to.'],
   kept_changed: [
     'conflict',
@@ -28,7 +28,7 @@ export const errors = defineErrors('marketplace', {
   ],
   other_content: [
     'conflict',
-    'The source has {id} {version} with the content_hash {content_hash}, which is not the one in the file.',
+    'The source has {id} {version} with the content_hash {content_hash}, which differs from the one in the file.',
   ],
   network_unlimited: [
     'conflict',
@@ -36,12 +36,15 @@ export const errors = defineErrors('marketplace', {
   ],
   not_of_pack: ['invalid_argument', '{packId} has no {strange}.'],
   still_installed: ['conflict', '{packId} is installed; uninstall it first.'],
-  nothing_left: ['not_found', 'No uninstalled pack "{packId}" left anything behind.'],
+  nothing_left: ['not_found', 'There is no leftover data from an uninstalled pack "{packId}".'],
   no_source: [
     'conflict',
     'The pack was uploaded, so it cannot be fetched: send the archive (sha256 {sha256}) with "svc market upload" first.',
   ],
-  no_update: ['conflict', 'A single archive has no newer version; install the other archive.'],
+  no_update: [
+    'conflict',
+    'A pack from a single archive has no newer version to upgrade to; install the newer archive.',
+  ],
   no_version: ['not_found', '{registry} has no version {version} of {name}; it has {known}.'],
   not_signed: [
     'invalid_argument',
@@ -49,8 +52,8 @@ export const errors = defineErrors('marketplace', {
   ],
   other_bytes: [
     'invalid_argument',
-    'The file at the address has the sha256 {actual}, which is not the announced one, so it was not installed.',
+    'The file at the address has the sha256 {actual}, which does not match the announced one, so it was not installed.',
   ],
-  download: ['upstream_error', '{host} answered {status} instead of the archive.'],
+  download: ['upstream_error', '{host} answered with status {status} instead of the archive.'],
   not_up: ['conflict', '{packId} failed to start{detail}: {cause}'],
 });

@@ -62,7 +62,7 @@ export class FollowedFolders {
     const real = await realpath(linked).catch(() => undefined);
     if (real !== linked) {
       throw errors.link_moved({
-        detail: real === undefined ? 'it was removed' : 'a link leads to its path',
+        detail: real === undefined ? 'the folder was removed' : 'a link leads to its path',
       });
     }
     const { lock, installedBy } = this.#packs.existing(packId);
@@ -85,7 +85,7 @@ export class FollowedFolders {
     }
     this.#log.warn(
       { event: 'marketplace.link_waits', pack: packId, needs: asked.preview.needs },
-      'linked folder needs confirmation; link it again, keeping the previous version',
+      'linked folder needs confirmation; keeping the previous version until the folder is linked again',
     );
     return `its folder needs confirmation, by linking it again: ${asked.preview.needs.join('; ')}`;
   }

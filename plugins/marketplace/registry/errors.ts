@@ -3,9 +3,12 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('marketplace', {
   address_with_user: [
     'invalid_argument',
-    'Leave user name and password out of the address, because it is shown to others.',
+    'Leave the user name and password out of the address, because the address is shown to others.',
   ],
-  no_registry: ['not_found', 'There is no registry "{name}"; "svc market registries" lists all.'],
+  no_registry: [
+    'not_found',
+    'There is no registry "{name}"; "svc market registries" lists all registries.',
+  ],
   registry_address: [
     'invalid_argument',
     'A registry must be an https:// address, or the absolute path of a folder or file on the machine that runs svc, such as /srv/registry.',
@@ -23,10 +26,13 @@ export const errors = defineErrors('marketplace', {
     'upstream_error',
     'The registry redirects to an address without TLS, which can be tampered with; add its https:// address.',
   ],
-  registry_answer: ['upstream_error', 'The registry answered {status}; check its address.'],
+  registry_answer: [
+    'upstream_error',
+    'The registry answered with status {status}; check its address.',
+  ],
   no_index: [
     'invalid_argument',
-    'There is no index in {path}: a registry has {indexFiles}, of at most {maxBytes} MiB.',
+    'There is no index in {path}: a registry needs {indexFiles}, of at most {maxBytes} MiB.',
   ],
   registry_refused: ['invalid_argument', 'The registry {message}'],
   list_forged: [
@@ -35,7 +41,7 @@ export const errors = defineErrors('marketplace', {
   ],
   list_unsigned: [
     'conflict',
-    'The list of the registry "{name}" was signed before and no longer is, so the previous list is kept; if its publisher confirms that, remove the registry and add it again.',
+    'The list of the registry "{name}" used to be signed and no longer is, so the previous list is kept; if its publisher confirms the change, remove the registry and add it again.',
   ],
   list_older: [
     'conflict',
@@ -43,15 +49,15 @@ export const errors = defineErrors('marketplace', {
   ],
   list_stale: [
     'conflict',
-    'The list of the registry "{name}" was valid until {until} and has not been renewed: newer versions may be withheld from this svc; ask its publisher to publish again.',
+    'The list of the registry "{name}" was valid until {until} and has not been renewed, so newer versions may be missing from it; ask its publisher to publish again.',
   ],
   registry_equivocates: [
     'conflict',
-    'The registry "{name}" offers {version} with other content than before, so its previous list is kept; if its publisher confirms that, remove the registry and add it again.',
+    'The registry "{name}" offers {version} with different content than before, so its previous list is kept; if its publisher confirms the change, remove the registry and add it again.',
   ],
   key_form: [
     'invalid_argument',
-    'The key of a registry must be "ed25519:" and 32 bytes in base64, as printed by "svc pack sign".',
+    'The key of a registry must be "ed25519:" followed by 32 bytes in base64, as printed by "svc pack sign".',
   ],
   key_weak: [
     'invalid_argument',

@@ -4,24 +4,27 @@ export const errors = defineErrors('metricsdb', {
   store_closed: ['unavailable', 'The embedded metrics store is not in use.'],
   no_programs: [
     'unavailable',
-    'The metrics store cannot run: the driver process needs the plugin programs, which is not active.',
+    'The metrics store cannot run: the driver process needs the programs plugin, which is not active.',
   ],
   no_program: ['unavailable', 'The metrics store cannot run: {wanted} a program on this machine.'],
   no_url: ['conflict', 'metricsdb.url is not set: the remote metrics store has no address.'],
   not_prometheus: [
     'upstream_error',
-    '{origin} answered, but not like the Prometheus API: use the address before /api/v1.',
+    '{origin} answered, but not like the Prometheus API: use the part of the address before /api/v1.',
   ],
   credentials_refused: [
     'upstream_error',
-    '{origin} does not accept our credentials (status {status}): check metricsdb.token, metricsdb.user and metricsdb.tenant.',
+    '{origin} rejected the credentials (status {status}): check metricsdb.token, metricsdb.user and metricsdb.tenant.',
   ],
   no_such_api: [
     'upstream_error',
-    '{origin} does not have this part of the Prometheus API (status 404): use the address before /api/v1.',
+    '{origin} does not have this part of the Prometheus API (status 404): use the part of the address before /api/v1.',
   ],
   remote_status: ['upstream_error', '{origin} answered with status {status}{detail}.'],
-  samples_refused: ['unavailable', '{origin} rejected the samples: it answered {status}.'],
+  samples_refused: [
+    'unavailable',
+    '{origin} rejected the samples: it answered with status {status}.',
+  ],
   driver_is_set: [
     'conflict',
     'metricsdb.driver is set to {set}, which takes precedence: change or reset that setting.',
@@ -32,7 +35,7 @@ export const errors = defineErrors('metricsdb', {
   ],
   not_answering: [
     'unavailable',
-    'The {name} metrics store was started, but does not answer: {detail}',
+    'The {name} metrics store was started but does not respond: {detail}',
   ],
   remote_failed: ['upstream_error', '{cause}'],
 });

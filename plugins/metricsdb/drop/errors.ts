@@ -3,14 +3,14 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('metricsdb', {
   drop_elsewhere: [
     'conflict',
-    'The driver {driver} keeps the samples; delete series at that server.',
+    'With the driver {driver}, another server stores the samples; delete the series there.',
   ],
   drop_unconfirmed: [
     'conflict',
-    'Dropping series cannot be undone: repeat the request with the confirmation.',
+    'Dropping series cannot be undone: repeat the request with confirmation.',
   ],
   drop_continues: [
     'unavailable',
-    'The series no longer count against the limits; blocks on disk are still being rewritten.',
+    'The series no longer count towards the limits; blocks on disk are still being rewritten.',
   ],
 });

@@ -2,10 +2,10 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('metricsdb', {
   scratch_full: ['budget_exceeded', 'A scratch store may have at most {max} samples.'],
-  scratch_order: ['invalid_argument', 'Samples of a series must be in order of time.'],
+  scratch_order: ['invalid_argument', 'The samples of a series must be in time order.'],
   too_many_scratches: [
     'rate_limited',
-    '{max} scratch stores are in use; try again when one is closed.',
+    '{max} scratch stores are already in use; try again when one is closed.',
   ],
   scratch_closed: [
     'not_found',

@@ -22,7 +22,7 @@ export const command: Command = {
     },
   },
   about:
-    'Runs a scripted OpenAI-compatible model, to try and test svc without an API key. To use it, start svc on this machine with SVC_OUTBOUND_ALLOW_PRIVATE=127.0.0.1 SVC_LLM_COMPATIBLE_BASE_URL=http://127.0.0.1:11500/v1 SVC_LLM_DEFAULT_MODEL=compatible/demo, or with the corresponding settings. Without --script, it follows "call NAME {…}" in a message. It rejects what strict providers reject, counts four bytes as one token, and shows the requests it received at /recorded.',
+    'Runs a scripted OpenAI-compatible model, so that you can try and test svc without an API key. To use it, start svc on this machine with SVC_OUTBOUND_ALLOW_PRIVATE=127.0.0.1 SVC_LLM_COMPATIBLE_BASE_URL=http://127.0.0.1:11500/v1 SVC_LLM_DEFAULT_MODEL=compatible/demo, or with the corresponding settings. Without --script, it follows "call NAME {…}" in a message. It rejects requests that strict providers reject, counts four bytes as one token, and shows the requests that it received at /recorded.',
   example: 'svc fake-model --misbehave slow,split-utf8',
 
   async run(call) {

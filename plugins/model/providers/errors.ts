@@ -4,7 +4,7 @@ export const errors = defineErrors('model', {
   none: ['conflict', 'No model is configured: {setUp}'],
   no_provider: [
     'conflict',
-    'The model "{id}" belongs to no provider; name a model as <provider>/<model> with one of {names}.',
+    'The model "{id}" does not belong to any provider; specify it as <provider>/<model>, where the provider is one of {names}.',
   ],
   not_configured: [
     'conflict',

@@ -8,20 +8,26 @@ export const errors = defineErrors('monitor', {
   no_variable: ['invalid_argument', 'This dashboard has no variable {name}; it has {detail}'],
   variable_value: ['invalid_argument', 'The variable {name} {message}'],
   query_unreadable: ['invalid_argument', 'query: {message}'],
-  no_store: ['unavailable', 'No {signal} store is running; enable the plugin {names}.'],
+  no_store: [
+    'unavailable',
+    'No {signal} store is running; enable a plugin that provides it: {names}.',
+  ],
   nothing_to_import: [
     'invalid_argument',
-    'No panel of this dashboard can be imported; the details say why.',
+    'No panel of this dashboard can be imported; see the details for the reasons.',
   ],
-  dashboard_exists: ['conflict', 'A dashboard {uid} already exists; choose another uid{detail}.'],
+  dashboard_exists: [
+    'conflict',
+    'A dashboard with the uid {uid} already exists; choose another uid{detail}.',
+  ],
   dashboard_broken: ['conflict', 'The dashboard {uid} of the plugin {source} is broken: {problem}'],
   no_dashboard: [
     'not_found',
-    'There is no dashboard {uid}; GET /api/v1/observability/dashboards lists all.',
+    'There is no dashboard {uid}; GET /api/v1/observability/dashboards lists all dashboards.',
   ],
   panel_changed: [
     'conflict',
-    'Panel {id} was changed at the same time; load it again and repeat your change.',
+    'Another request changed panel {id} at the same time; load it again and repeat your change.',
   ],
   dashboard_of_plugin: [
     'conflict',
@@ -29,20 +35,20 @@ export const errors = defineErrors('monitor', {
   ],
   dashboard_has_panels: [
     'conflict',
-    'A dashboard {uid} with {count} panels already exists; choose another uid, or overwrite it.',
+    'A dashboard with the uid {uid} and {count} panels already exists; choose another uid, or overwrite it.',
   ],
   panels_alone: [
     'conflict',
     'The dashboard {uid} belongs to the plugin {owner}: its title and variables cannot be changed, but panels can be added.',
   ],
-  no_users_panels: ['not_found', 'Users have added no panels to a dashboard {uid}.'],
+  no_users_panels: ['not_found', 'No user has added panels to a dashboard {uid}.'],
   too_many_on_dashboard: [
     'conflict',
-    'The dashboard {uid} would have more than {max} panels of its own; add some to another one.',
+    'The dashboard {uid} would have more than {max} panels of its own; add some of them to another dashboard.',
   ],
   too_many_panels: [
     'conflict',
-    'There would be more than {max} panels; delete some that are not needed.',
+    'There would be more than {max} panels; delete some that are no longer needed.',
   ],
   no_panel: ['not_found', 'There is no panel {id}.'],
   label_values_form: [

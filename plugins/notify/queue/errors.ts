@@ -7,7 +7,10 @@ export const errors = defineErrors('notify', {
     'conflict',
     'The text of the notification {id} was deleted, because it is older than a day.',
   ],
-  too_many_tests: ['conflict', '{max} tests of this channel are running; wait for their results.'],
+  too_many_tests: [
+    'conflict',
+    '{max} tests of this channel are already running; wait for their results.',
+  ],
   channel_late: ['unavailable', 'The delivery did not finish within {seconds} s.'],
   no_notice: ['internal', 'Delivery {id} has no notification.'],
 });

@@ -1,5 +1,5 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('notify', {
-  not_waiting: ['conflict', 'Notification {id} is being sent, or has ended already.'],
+  not_waiting: ['conflict', 'Notification {id} is being sent, or has already ended.'],
 });

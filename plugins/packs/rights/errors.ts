@@ -1,16 +1,16 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('packs', {
-  no_pack: ['not_found', 'No pack "{id}" in the data folder asks for permissions.'],
+  no_pack: ['not_found', 'There is no pack "{id}" in the data folder that requests permissions.'],
   not_acceptable: [
     'conflict',
     '{id} cannot be accepted, because it {refused}; change its plugin.json.',
   ],
   other_rights: [
     'conflict',
-    '{id} asks for other permissions than those with this hash; check again with "svc pack rights {id}".',
+    '{id} requests different permissions from those with this hash; check them again with "svc pack rights {id}".',
   ],
-  nothing_accepted: ['not_found', 'No permissions of a pack "{id}" were accepted.'],
+  nothing_accepted: ['not_found', 'No permissions have been accepted for a pack "{id}".'],
   manifest_field: ['invalid_argument', 'plugin.json needs a {kind} under "{name}".'],
   no_folder: ['forbidden', 'A pack cannot be given the folder: it {cause}.'],
 });

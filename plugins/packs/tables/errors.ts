@@ -5,32 +5,32 @@ export const errors = defineErrors('packs', {
   tables_unavailable: ['unavailable', 'The tables of {label} {why}'],
   rows_too_large: [
     'invalid_argument',
-    'A statement may return {maxAnswerBytes} MiB, and this one returns more: use limit, or fewer columns.',
+    'A statement may return at most {maxAnswerBytes} MiB, but this one returns more: use limit, or select fewer columns.',
   ],
   too_many_rows: [
     'invalid_argument',
-    'A statement may return {maxRows} rows, and this one returns more: use limit.',
+    'A statement may return at most {maxRows} rows, but this one returns more: use limit.',
   ],
   statement_failed: ['invalid_argument', 'The statement failed: {cause}'],
   migration_changed: [
     'invalid_argument',
-    'migrations/{name} was changed after it ran: restore it, and add another file.',
+    'migrations/{name} was changed after it ran: restore it, and put the change into a new file.',
   ],
   statement_form: [
     'invalid_argument',
-    'A statement is a text of at most {maxSql} KiB, with texts, numbers or null for its "?".',
+    'A statement must be a string of at most {maxSql} KiB, with strings, numbers or null for each "?".',
   ],
   statement_verb: [
     'invalid_argument',
-    'A statement must begin with select, with, values, insert, replace, update or delete; tables change by migrations/*.sql.',
+    'A statement must begin with select, with, values, insert, replace, update or delete; to change tables, use migrations/*.sql.',
   ],
   migration_transaction: [
     'invalid_argument',
-    'migrations/{name} ends a transaction: each file is one already.',
+    'migrations/{name} ends a transaction: each file already runs in its own.',
   ],
   word_closed: [
     'invalid_argument',
-    '{where} uses "{word}", which packs may not use; in a text, pass it as a value.',
+    '{where} uses "{word}", which packs may not use; if it is part of a string, pass the string as a value.',
   ],
   tables_process: ['unavailable', 'The process of its tables {text}'],
 });

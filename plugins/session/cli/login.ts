@@ -25,13 +25,13 @@ export const command: Command = {
     url: {
       value: 'url',
       about:
-        "address of svc; default: the profile's address, or else the svc that uses the data folder",
+        'address of the svc server; default: the address in the profile, or that of the svc process using the data folder',
     },
     email: { value: 'email', about: 'e-mail address of the account; prompted for if omitted' },
     profile: {
       value: 'name',
       about:
-        'name under which to keep the session, for the --profile option of other commands; default: the session used without --profile',
+        'name under which to store the session, for the --profile option of other commands; default: the session that is used without --profile',
     },
     insecure: clientOptions.insecure,
   },

@@ -15,7 +15,10 @@ import {
 export const command: Command = {
   operands: [],
   options: {
-    profile: { value: 'name', about: 'profile created by "svc login --profile <name>"' },
+    profile: {
+      value: 'name',
+      about: 'profile to sign out of, created by "svc login --profile <name>"',
+    },
     insecure: clientOptions.insecure,
   },
   about:

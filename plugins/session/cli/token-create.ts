@@ -29,7 +29,7 @@ export const command: Command = {
     actions: {
       value: 'a,b',
       about:
-        'allowed actions, such as read:device,edge:create; you can grant only actions that you have; default: read:*, which allows reading everything',
+        'allowed actions, such as read:device,edge:create; you can grant only actions that you have yourself; default: read:*, which allows reading everything',
     },
     days: {
       value: 'days',
@@ -37,7 +37,7 @@ export const command: Command = {
     },
     ...clientOptions,
   },
-  about: 'The token acts as you and is shown once.',
+  about: 'The token acts on your behalf and is shown only once.',
   example: 'svc token create backup-job --actions read:edge,edge:create --days 30',
 
   async run(call, shell) {

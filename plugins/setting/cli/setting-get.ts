@@ -3,8 +3,11 @@ import { findSetting, settingPath, shownValue } from './settings.ts';
 
 export const command: Command = {
   operands: ['<setting>'],
-  options: { reveal: { about: 'show a secret; recorded in the audit log' }, ...clientOptions },
-  about: 'Prints the value alone, for use in scripts.',
+  options: {
+    reveal: { about: 'show the value of a secret; this is recorded in the audit log' },
+    ...clientOptions,
+  },
+  about: 'Prints only the value, for use in scripts.',
   example: 'svc setting get log.level',
 
   async run(call, shell) {

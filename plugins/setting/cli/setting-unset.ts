@@ -4,7 +4,8 @@ import { listSettings, nameOf, settingPath, shownValue } from './settings.ts';
 export const command: Command = {
   operands: ['<setting>'],
   options: clientOptions,
-  about: 'Deletes the value from the database, even if an uninstalled plugin left it behind.',
+  about:
+    'Deletes the stored value from the database, including values left behind by uninstalled plugins.',
   example: 'svc setting unset log.level',
 
   async run(call, shell) {

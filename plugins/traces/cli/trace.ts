@@ -50,7 +50,8 @@ export const command: Command = {
     limit: { value: 'count', about: 'maximum number of traces; default: 20' },
     ...clientOptions,
   },
-  about: 'Takes a trace id, or a TraceQL query to find traces; without either, lists the newest.',
+  about:
+    'Takes a trace id, or a TraceQL query to find traces; without an argument, lists the newest traces.',
   example: `svc trace '{ status = error && duration > 1s }'`,
 
   async run(call, shell) {

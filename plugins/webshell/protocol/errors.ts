@@ -6,7 +6,7 @@ export const errors = defineErrors('webshell', {
   right_to_open_ended: ['forbidden', 'Your permission to open shells has ended.'],
   user_missing: [
     'invalid_argument',
-    '"user" is missing: name the user to log in as, in the ticket or in the first frame.',
+    '"user" is missing: specify the user to log in as, in the ticket or in the first frame.',
   ],
   ticket_of_another_user: ['invalid_argument', 'The ticket is for {user}.'],
   recording_not_writable: [
@@ -25,7 +25,7 @@ export const errors = defineErrors('webshell', {
   too_many_failed_logins: ['rate_limited', 'Too many failed logins on this device; wait a minute.'],
   too_many_shells: ['rate_limited', '{reached}; end one first.'],
   no_device: ['not_found', 'There is no device {device}.'],
-  device_offline: ['unavailable', 'Device {device} is offline: no edge of it is connected.'],
+  device_offline: ['unavailable', 'Device {device} is offline: none of its edges is connected.'],
   shells_not_allowed: [
     'forbidden',
     'The owner of device {device} does not allow shells: "webshell" in policy.yaml on its edge is false.',
@@ -58,10 +58,10 @@ export const errors = defineErrors('webshell', {
   ],
   shell_is_over: ['not_found', 'Shell {id} has ended; open a new one.'],
   connection_ended_early: ['upstream_error', 'The connection ended before the shell was open.'],
-  no_shell_from_server: ['upstream_error', 'The SSH server does not open a shell: {cause}'],
+  no_shell_from_server: ['upstream_error', 'The SSH server did not open a shell: {cause}'],
   connection_lost_at_login: [
     'upstream_error',
-    'The connection to the SSH server ended before the sign-in.',
+    'The connection to the SSH server ended before sign-in was complete.',
   ],
   private_key_unreadable: [
     'invalid_argument',
@@ -70,7 +70,7 @@ export const errors = defineErrors('webshell', {
   login_refused: ['unauthorized', 'The SSH server rejected this sign-in.'],
   another_key_refused: [
     'conflict',
-    'The key refused most recently is {refused}, not {fingerprint}.',
+    'The most recently rejected key is {refused}, not {fingerprint}.',
   ],
   no_host_key: [
     'not_found',

@@ -282,7 +282,7 @@ test('a silence is previewed, edited and says whom it mutes; one that recurs kee
     [twice.status, ((await twice.json()) as { message: string }).message],
     [
       409,
-      `A silence named "moving house" already exists: choose another name, or update that one.`,
+      `A silence named "moving house" already exists: choose another name, or update the existing one.`,
     ],
   );
   const muted = async (): Promise<readonly string[]> =>

@@ -355,11 +355,11 @@ test('what a test file may not say is refused with the place', async (t) => {
   assert.match(await refused({ surprise: 1 }), /tests\[0\] has a field surprise/);
   assert.match(
     await refused({ alert_rule_test: [{ eval_time: '10y', alertname: 'JobGone' }] }),
-    /evaluations of rules/,
+    /rule evaluations/,
   );
   assert.match(
     (await post({ ...testFile(), group_eval_order: ['other'] })).message,
-    /names the group other/,
+    /lists the group other/,
   );
   assert.match((await post({ rule_files: [], tests: [] })).message, /no tests/);
   assert.match((await post(testFile(), 'groups: 1')).message, /^a\.yaml: groups must be a list/);

@@ -166,7 +166,7 @@ test('a silence says beforehand what it would mute, lists what it mutes, and can
   assert.deepEqual(await muted(), []);
   await assert.rejects(house.silences.replace(made.id, draft('b'), someone), {
     code: 'conflict',
-    message: /has ended; create another/,
+    message: /has ended; create a new one/,
   });
   const zone = {
     recurrence: { days: [], start: '22:00', duration: '8h', time_zone: 'Mars/Olympus' },

@@ -77,7 +77,7 @@ test('a change with the tag of another state is a conflict, and wherever the doc
           ? requestBody && { value: true }
           : requestBody?.content[json]?.example;
       const { status, text } = await send(method, address, body, { 'if-match': '"another"' });
-      if (status !== 409 || !text.includes('after you read it')) {
+      if (status !== 409 || !text.includes('after you loaded it')) {
         wrong.push(`${method} ${address}: ${status} ${text}`);
       }
     }

@@ -120,5 +120,5 @@ test('svc audit verify speaks for a data folder that no svc serves, and leaves i
     broken.out,
   );
   const empty = await svc('audit', 'verify', '--data', temporary);
-  assert.match(empty.err, /is not a data folder of svc/);
+  assert.match(empty.err, /is not an svc data folder/);
 });

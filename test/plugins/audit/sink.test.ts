@@ -300,7 +300,7 @@ test('a webhook gets signed batches, and an object store objects that are only a
     /^AWS4-HMAC-SHA256 Credential=key\/\d{8}\/eu-central-1\/s3\/aws4_request, SignedHeaders=content-type;host;if-none-match;x-amz-checksum-sha256;x-amz-content-sha256;x-amz-date;x-amz-meta-head, Signature=[0-9a-f]{64}$/,
   );
   objects.set(name, text.replace('anna', 'vera'));
-  await assert.rejects(store.send(rows, signal), /has an object .* with other content/);
+  await assert.rejects(store.send(rows, signal), /already has an object .* with different content/);
   refuses = 1;
   await assert.rejects(store.send(rows, signal), /answered with status 503/);
 });

@@ -142,7 +142,7 @@ test('at most four are asked in one run, and a person cannot call the tool by ha
     params: { agent: 'disk', task: 'x' },
   });
   assert.deepEqual(
-    [byHand.body.status, /by a message with "agent": "disk"/.test(byHand.body.error)],
+    [byHand.body.status, /send a message with "agent": "disk"/.test(byHand.body.error)],
     ['error', true],
   );
 });

@@ -60,7 +60,7 @@ test('in the house of an agent: a reload in the middle of writing loses no line 
     Array.from({ length: machine.lines().length }, (_, i) => String(i + 1)),
   );
   assert.ok(!existsSync(join(edge.dataDir, 'plugins/edge-logs/reader')));
-  assert.ok(edge.lines.some((line) => line.includes('reading logs paused')));
+  assert.ok(edge.lines.some((line) => line.includes('log reading paused')));
 });
 
 test('an expression that is none keeps the plugin from coming up, and says so', async (t) => {

@@ -250,7 +250,7 @@ test('a machine tells of itself, asks around and restarts what its owner has lis
       );
       await assert.rejects(
         run('service_restart', { service: 'ssh' }, { change: true }),
-        /does not allow a restart of ssh\.service/,
+        /does not allow restarting ssh\.service/,
       );
       await assert.rejects(
         run('service_restart', { service: 'web' }),
@@ -415,5 +415,5 @@ test('the log hides secrets, keeps five files, and nothing is done when it canno
   const kept = join(edge.dataDir, 'plugins/edge-skills/skills.log');
   rmSync(kept);
   symlinkSync('/dev/null', kept);
-  await assert.rejects(run('processes'), /Writing the skill log of this machine failed/);
+  await assert.rejects(run('processes'), /Writing to the skill log of this machine failed/);
 });

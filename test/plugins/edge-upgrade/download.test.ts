@@ -161,7 +161,7 @@ test('a package is fetched whole, from where it may come from, and from nowhere 
     [
       'less than the order says',
       (_request, response) => void response.end('short'),
-      /sent 5 of 300000 bytes/,
+      /sent only 5 of 300000 bytes/,
       3,
       body.length,
     ],

@@ -143,7 +143,7 @@ test('a full buffer drops the oldest of what matters least, says how much, and t
   );
   await assert.rejects(
     put('traces', big),
-    /The buffer of this machine is full of data with priority over traces/,
+    /The buffer of this machine is full of data that has priority over traces/,
   );
   assert.equal((await drain('metrics')).length, 4);
   assert.equal((await drain('events')).length, 1);

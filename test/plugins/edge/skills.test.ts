@@ -156,7 +156,7 @@ test('skills of a machine are used by those who may, and every use stands in the
       }
       await assert.rejects(
         skills.execute(keys.id, 'wipe', {}, { principal: principal('1', '*') }),
-        /approval of two people/,
+        /approval from two people/,
       );
       assert.equal(asked.length, 3);
     },
@@ -176,19 +176,19 @@ test('skills of a machine are used by those who may, and every use stands in the
     });
     assert.equal((await look()).status, 'timeout');
     reply = () => ({ status: 'ok' });
-    await assert.rejects(look(), /not a skill result/);
+    await assert.rejects(look(), /did not return a skill result/);
     assert.deepEqual(
       rows.map(({ status, error }) => [status, error?.replace(/\d+/, 'N')]),
       [
         ['failure', 'too late'],
-        ['failure', 'The answer of edge N is not a skill result; upgrade its agent.'],
+        ['failure', 'Edge N did not return a skill result; upgrade its agent.'],
       ],
     );
     await assert.rejects(skills.execute(keys.id, 'none', {}, { principal: principal('1', '*') }), {
       code: 'not_found',
     });
     list = { skills: [told('Bad Key', 'safe')] };
-    await assert.rejects(skills.list(keys.id), /is not a list of skills/);
+    await assert.rejects(skills.list(keys.id), /did not return a list of skills/);
     await connection.session.close();
     await assert.rejects(look(), { code: 'unavailable' });
   });

@@ -76,7 +76,7 @@ describe('the room has an end', () => {
         'rejected',
         'rejected',
       ]);
-      await assert.rejects(add('f'), /limit of 3 accounts is reached/);
+      await assert.rejects(add('f'), /limit of 3 accounts has been reached/);
       const { items } = await users.list(root, {}, { limit: 50 });
       await users.remove(by, items[0]!.id);
       assert.ok((await add('f')).id > items[0]!.id);

@@ -155,7 +155,7 @@ describe('a push', () => {
     assert.equal(traces.status, 503);
     assert.deepEqual(await traces.json(), {
       code: 14,
-      message: 'Service traces.ingest is not available now.',
+      message: 'Service traces.ingest is not available at the moment.',
     });
   });
 

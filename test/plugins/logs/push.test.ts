@@ -344,7 +344,7 @@ test('a label set reads as it was written, and says where it is broken', () => {
   for (const [text, message] of [
     ['{a="b"', /1:7: parse error: unexpected end of input/],
     ['{a-b="c"}', /1:3: parse error: unexpected character inside braces: '-'/],
-    ['{a="\\q"}', /an escape that is none of Go/],
+    ['{a="\\q"}', /an escape sequence that is not valid in Go/],
     ['a="b"', /1:1/],
     ['{a="b"} x', /1:9/],
   ] as const) {

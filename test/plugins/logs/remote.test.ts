@@ -201,7 +201,7 @@ test('its answers are read piece by piece', async (t) => {
   which = 'html';
   await assert.rejects(queries.lines('{app="a"}', window), {
     code: 'upstream_error',
-    message: /does not answer like Loki: the answer is not JSON/,
+    message: /does not respond like Loki: the answer is not JSON/,
   });
 });
 

@@ -127,7 +127,7 @@ test(
 test('security.txt names the contact of this instance, and does not exist without one', async (t) => {
   const none = await (await manual(t)).fetch('/.well-known/security.txt');
   assert.equal(none.status, 404);
-  assert.match(await none.text(), /sets security\.contact/);
+  assert.match(await none.text(), /can set security\.contact/);
   const house = await startTestHost(t, {
     plugins: ['manual'],
     environment: {

@@ -251,7 +251,7 @@ test('an archive comes as the file of a form, too; a name that is taken gets the
     'skills/triage/SKILL.md': skillText('triage'),
   });
   assert.deepEqual(
-    [taken.status, /which another persona or skill has/.test(taken.body.message)],
+    [taken.status, /which another persona or skill already has/.test(taken.body.message)],
     [409, true],
   );
 });

@@ -111,7 +111,7 @@ test('what a repository sends is plain files below the pack, in bounds, or refus
       commitOf([entry('100644', 'A', blobName), entry('100644', 'a', blobName)]),
       /differs only by case/,
     ],
-    ['an odd mode', commitOf([entry('100000', 'a', blobName)]), /plain files only/],
+    ['an odd mode', commitOf([entry('100000', 'a', blobName)]), /regular files only/],
     [
       'an object that is not there',
       commitOf([entry('100644', 'a', 'f'.repeat(40))]),
@@ -246,7 +246,7 @@ test('no transport but https, no option, no password and no path out is a reposi
     [{ url: '--upload-pack=touch /tmp/x' }, /a repository is an https/],
     [
       { url: 'https://anna:secret@git.example/x.git' },
-      /Leave user name and password out of the address/,
+      /Leave the user name and password out of the address/,
     ],
     [{ url: 'https://git.example/x', ref: '--upload-pack=id' }, /ref/],
     [{ url: 'https://git.example/x', ref: 'a\nwant b' }, /ref/],
@@ -261,10 +261,10 @@ test('no transport but https, no option, no password and no path out is a reposi
     url: 'https://anna:secret@packs.example/x.tgz',
     sha256: '0'.repeat(64),
   });
-  assert.match(other.body.message, /Leave user name and password out of the address/);
+  assert.match(other.body.message, /Leave the user name and password out of the address/);
   const registry = await ask(house, 'POST', '/registries', {
     name: 'x',
     url: 'https://anna:secret@packs.example/',
   });
-  assert.match(registry.body.message, /Leave user name and password out of the address/);
+  assert.match(registry.body.message, /Leave the user name and password out of the address/);
 });

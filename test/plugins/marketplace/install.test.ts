@@ -106,7 +106,7 @@ test('a pack is had as a file names it: that content with that ceiling, and no o
     content_hash: '0'.repeat(64),
   });
   assert.equal(other.status, 409);
-  assert.match(other.body.message, /which is not the one in the file/);
+  assert.match(other.body.message, /which differs from the one in the file/);
   assert.equal(
     (await ask(house, 'PUT', '/installed/torch', file)).status,
     409,

@@ -108,7 +108,7 @@ test('a linked folder that the scan does not let pass stops where an install doe
     'skills/third/SKILL.md': skillText('third'),
   });
   await until('another pack does not come in by it', async () =>
-    /The pack there is now other; it was notes/.test(await errorOf(house, 'notes')),
+    /The folder now contains the pack other instead of notes/.test(await errorOf(house, 'notes')),
   );
   assert.equal((await ask(house, 'GET', '/installed/other')).status, 404);
 });

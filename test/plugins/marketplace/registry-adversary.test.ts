@@ -76,12 +76,12 @@ test('what was swapped after the preview is not installed by its confirmation, n
   putFiles(folder, { 'disks.tgz': evil });
   assert.match(
     (await ask(house, 'POST', '/install', { ...wanted, confirm: preview.confirm })).body.message,
-    /which is not the announced one/,
+    /which does not match the announced one/,
   );
   putFiles(folder, index(offer('disks', '1.0.0', 'disks.tgz', evil)));
   assert.match(
     (await ask(house, 'POST', '/registries/theirs/refresh')).body.error,
-    /offers disks 1\.0\.0 with other content than before/,
+    /offers disks 1\.0\.0 with different content than before/,
   );
   await ask(house, 'DELETE', '/registries/theirs');
   await ask(house, 'POST', '/registries', { name: 'theirs', url: folder });
@@ -116,8 +116,8 @@ test('a signature is of the pack that it names: old bytes as a new version, or t
   await ask(house, 'POST', '/registries', { name: 'theirs', url: folder, public_key: mine.pinned });
   const install = async (id: string) =>
     (await ask(house, 'POST', '/install', { registry: 'theirs', pack_id: id })).body.message;
-  assert.match(await install('disks'), /offers this as disks 9\.0\.0, but it is disks 1\.0\.0/);
-  assert.match(await install('lamps'), /offers this as lamps 1\.0\.0, but it is tapes 1\.0\.0/);
+  assert.match(await install('disks'), /lists this pack as disks 9\.0\.0, but it is disks 1\.0\.0/);
+  assert.match(await install('lamps'), /lists this pack as lamps 1\.0\.0, but it is tapes 1\.0\.0/);
 });
 
 test('an update that is older, signed by another key or not signed any more waits for a word', async (t) => {
@@ -209,7 +209,7 @@ test('a registry that never ends, answers 304 unasked, or leads away from TLS is
       })
     ).body.message;
   assert.match(await add('endless'), /larger than 8388608 bytes/);
-  assert.match(await add('unasked'), /answered 304/);
+  assert.match(await add('unasked'), /answered with status 304/);
   assert.match(await add('away'), /without TLS/);
   assert.equal(
     (
@@ -291,7 +291,7 @@ test('an index of a stranger is shown in plain letters, one entry for a name, an
   assert.match(await install('broken'), /cannot be installed: its source is of the kind "archive"/);
   assert.match(
     await install('inward'),
-    /which is not the announced one/,
+    /which does not match the announced one/,
     'asked of the registry, and not of this machine',
   );
 });

@@ -217,7 +217,7 @@ test('the list of settings shows what was launched, and a setting that would lea
   assert.equal(refused.status, 409);
   assert.match(
     await refused.text(),
-    /metricsdb\.driver auto leaves it to POST \/api\/v1\/metricsdb\/launch, which set embedded and stays in force/,
+    /metricsdb\.driver auto leaves the choice to POST \/api\/v1\/metricsdb\/launch, which set embedded and takes precedence/,
   );
   assert.deepEqual(await shown(house, 'driver'), launched[0]);
 
@@ -244,7 +244,8 @@ test('an auto that was stored before a launch says that it leaves it to that', a
   const { house, call, set } = await metricsHouse(t);
   await set('driver', 'auto');
   assert.equal((await call('/api/v1/metricsdb/launch', { driver: 'embedded' })).status, 200);
-  const problem = 'the stored auto leaves it to POST /api/v1/metricsdb/launch, which set embedded';
+  const problem =
+    'the stored auto leaves the choice to POST /api/v1/metricsdb/launch, which set embedded';
   assert.deepEqual(await shown(house, 'driver'), { value: 'embedded', source: 'launch', problem });
 });
 

@@ -132,7 +132,7 @@ for (const program of programs) {
     await until(
       'it says what it needs',
       () => parts.queries.status(),
-      ({ ok, detail }) => !ok && /needs the plugin programs/.test(detail ?? ''),
+      ({ ok, detail }) => !ok && /needs the programs plugin/.test(detail ?? ''),
     );
     await parts.house.host.enable('programs');
     await until(

@@ -47,7 +47,7 @@ test('a store that is run goes on under another generation of programs, says wha
   await until(
     'it says what it needs',
     () => queries.status(),
-    ({ ok, detail }) => !ok && /needs the plugin programs, which is not active/.test(detail ?? ''),
+    ({ ok, detail }) => !ok && /needs the programs plugin, which is not active/.test(detail ?? ''),
   );
   await house.host.enable('programs');
   await answers();

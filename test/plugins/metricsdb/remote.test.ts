@@ -207,8 +207,13 @@ test('refusals of the other server keep their meaning; trouble between servers i
     ],
     [{ status: 422, body: refused('422', 'cannot') }, 422, 'execution', /^cannot$/],
     [{ status: 503, body: refused('timeout', 'too slow') }, 503, 'timeout', /^too slow$/],
-    [{ status: 401, body: 'no' }, 502, 'unavailable', /does not accept our credentials/],
-    [{ status: 404, body: '<html>' }, 502, 'unavailable', /use the address before \/api\/v1/],
+    [{ status: 401, body: 'no' }, 502, 'unavailable', /rejected the credentials/],
+    [
+      { status: 404, body: '<html>' },
+      502,
+      'unavailable',
+      /use the part of the address before \/api\/v1/,
+    ],
     [
       { status: 500, body: refused('internal', 'it broke') },
       502,
@@ -271,7 +276,7 @@ test('a server on a private network is called only where that is allowed', async
     [metadata.status, metadata.body.ok, metadata.body.code],
     [200, false, 'not_allowed'],
   );
-  assert.match(metadata.body.detail, /a cloud metadata address, which is never called/);
+  assert.match(metadata.body.detail, /a cloud metadata address, which svc never connects to/);
   assert.deepEqual(seen, []);
 });
 

@@ -80,7 +80,7 @@ test('a model is told what was wrong with its query, and a pattern answers when 
     translate,
     post({ dialect: 'logql', prompt: 'errors: nothing works' }),
   );
-  assert.match(failed.explanation, /because the model failed: compatible rejects the request/);
+  assert.match(failed.explanation, /because the model failed: compatible rejected the request/);
 });
 
 test('the doctor says what a model can do and what not', async (t) => {

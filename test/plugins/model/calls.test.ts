@@ -287,7 +287,7 @@ test('a page of the web is no answer, and is not asked for again', async (t) => 
   await assert.rejects(ask(), {
     code: 'upstream_error',
     reason: 'model.no_model_there',
-    message: /answers with a web page.*check llm\.compatible_base_url/,
+    message: /returned a web page.*check llm\.compatible_base_url/,
   });
   assert.equal(fake.requests.length, 1);
   assert.equal((await house.json('/api/v1/usage/today')).total_tokens, 0);
@@ -308,7 +308,7 @@ test('fallbacks are asked when they are listed, and only then', async (t) => {
   const { ask, fake } = await modelStand(t, { rules });
   await assert.rejects(ask(), {
     reason: 'model.refused',
-    message: /compatible rejects the request \(HTTP 400\): no\.$/,
+    message: /compatible rejected the request \(HTTP 400\): no\.$/,
   });
   assert.equal(fake.requests.length, 1);
 });

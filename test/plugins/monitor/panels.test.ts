@@ -159,7 +159,10 @@ describe('a panel that somebody makes', () => {
     assert.equal((await ask('POST', path, { body: { ...panel, query: '(((' } })).status, 201);
     const { error, data } = await shown('mine', 'Load');
     assert.deepEqual([error.kind, data], ['store', { result_type: 'matrix', result: [] }]);
-    assert.match(error.message, /No metrics store is running; enable the plugin metricsdb/);
+    assert.match(
+      error.message,
+      /No metrics store is running; enable a plugin that provides it: metricsdb/,
+    );
   });
 
   test('stops at a hundred a dashboard', async (t) => {

@@ -160,7 +160,7 @@ describe('every platform', () => {
       ['hangs up', 'hang up', 'again'],
       ['answers 500', { status: 500, body: 'oops' }, 'again'],
       ['redirects', 'redirect', /redirect, which is not followed/],
-      ['answers with five megabytes', 'huge', /The answer is larger than/],
+      ['answers with five megabytes', 'huge', /The response is larger than/],
       ['is not there', { status: 404, body: 'gone' }, /answered 404/],
     ];
     // Where the status has said that it was taken, it is not told again: see the tests of misbehaviour.
@@ -385,7 +385,7 @@ test('an address in a private network is refused with the setting that would all
   assert.equal(platform.requests.length, 0);
   assert.match(
     office.delayed[0]!.error!,
-    /this machine; list it in the setting outbound\.allow_private/,
+    /this machine; if svc may connect to it, add it to the setting outbound\.allow_private/,
   );
   assert.match((await office.shown(id)).degraded_reason!, /outbound\.allow_private/);
 });

@@ -134,7 +134,7 @@ describe('a pack that asks and streams', () => {
     for (const [url, message] of [
       [`${other}/a`, /asker may not call 127\.0\.0\.1:\d+: "hosts" in its permissions/],
       ['http://169.254.169.254/latest/meta-data', /may not call 169\.254\.169\.254/],
-      ['file:///etc/passwd', /addresses that begin with https/],
+      ['file:///etc/passwd', /URLs that begin with https/],
       [`http://user:secret@${new URL(declared).host}/`, /user name or a password/],
     ] as const) {
       const { status, body } = await fetchBy({ url });
@@ -246,7 +246,7 @@ describe('a pack that asks and streams', () => {
       last = await fetchBy({ url: `${declared}/` });
     }
     assert.equal(last.status, 429);
-    assert.match(last.body.message!, /8 requests at once and 300 in a minute/);
+    assert.match(last.body.message!, /8 requests at once and 300 per minute/);
   });
 
   test('bodies stream through a route of a pack in both directions, bounded, and are cut with its process', async () => {

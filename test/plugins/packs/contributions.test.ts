@@ -173,7 +173,7 @@ test('migrations without room for tables, and tables without the right, are name
   });
   assert.match(
     none.host.explain('mill').cause!,
-    /has migrations\/001\.sql but no permission for tables: ask for "permissions": \{"disk_mb": 64\}/,
+    /has migrations\/001\.sql but no permission for tables: request "permissions": \{"disk_mb": 64\}/,
   );
   const house = await houseWith(
     t,

@@ -115,7 +115,7 @@ test('no statement and no migration reaches another file or the settings of the 
     'select 1',
     [`select '${'x'.repeat(70_000)}'`],
   ]) {
-    assert.throws(() => tables.all(input), refused(/A statement is a text/));
+    assert.throws(() => tables.all(input), refused(/A statement must be a string/));
   }
   tables.close();
   for (const sql of [
@@ -140,7 +140,7 @@ test('tables grow to their size and no further, and an answer has a bounded numb
   assert.throws(fill, refused(/database or disk is full/));
   tables.run(['delete from notes']);
   const endless = 'with recursive n(i) as (select 1 union all select i + 1 from n) select i from n';
-  assert.throws(() => tables.all([endless]), refused(/may return 10000 rows/));
+  assert.throws(() => tables.all([endless]), refused(/may return at most 10000 rows/));
   assert.deepEqual(tables.all(['select 1 as one']), [{ one: 1 }], 'and goes on');
   tables.close();
 });

@@ -258,7 +258,7 @@ test('what an earlier life of the service has left behind is ended at the next s
     ['test.thing.json'],
     'what this process runs is nothing that was left',
   );
-  assert.ok(lines.some((line) => /left by an earlier run/.test(line)));
+  assert.ok(lines.some((line) => /left over from an earlier run/.test(line)));
 });
 
 test('programs are found by name on the path, or by their own path, and only where they can be run', (t) => {

@@ -248,7 +248,8 @@ describe('what the house tells itself', () => {
       const complaints = (): number =>
         house.lines.filter(
           (line) =>
-            line.includes('storing self-monitoring failed') && line.includes('"signal":"logs"'),
+            line.includes('storing self-monitoring data failed') &&
+            line.includes('"signal":"logs"'),
         ).length;
       const names: string[] = [];
       for (let i = 0; i < 6; i++) {
@@ -257,7 +258,7 @@ describe('what the house tells itself', () => {
       }
       assert.deepEqual([heard.lines.length, complaints()], [0, 1]);
       assert.match(
-        house.lines.find((line) => line.includes('storing self-monitoring failed')) ?? '',
+        house.lines.find((line) => line.includes('storing self-monitoring data failed')) ?? '',
         /the disk is full/,
       );
       trouble.error = undefined;
@@ -269,7 +270,7 @@ describe('what the house tells itself', () => {
         names.map(() => 1),
       );
       await until('that it goes on is told', () =>
-        house.lines.some((line) => line.includes('storing self-monitoring recovered')),
+        house.lines.some((line) => line.includes('storing self-monitoring data recovered')),
       );
     },
   );

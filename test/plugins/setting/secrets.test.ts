@@ -232,7 +232,7 @@ test('with the key lost a start ends with a sentence; with another one it names 
   renameSync(keyFile, join(dataDir, 'lost.key'));
   await assert.rejects(
     settingHouse(t, { dataDir }),
-    /The key that seals the secrets of .* is gone: restore .*secret\.key from a backup/,
+    /The key that seals the secrets in .* is missing: restore .*secret\.key from a backup/,
   );
   writeFileSync(keyFile, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
   const second = await settingHouse(t, { dataDir });

@@ -40,7 +40,7 @@ test('every device has a host node by its id, which follows the device and leave
   );
   assert.match(
     (await ask('PATCH', `/topology/nodes/${id}`, { name: 'x' })).body.message,
-    /is the host node of device 1, whose name and tags it has/,
+    /is the host node of device 1, and takes its name and tags from it/,
   );
   assert.match(
     (await ask('DELETE', `/topology/nodes/${id}?cascade=true`)).body.message,

@@ -256,7 +256,7 @@ test('its refusals and failures are told in words that help', async (t) => {
     [302, '', 502, /redirects: set traces.remote_url/],
     [500, 'empty ring', 502, /answered 500: empty ring$/],
     [429, 'later', 429, /is busy: later/],
-    [200, '<html>', 502, /does not answer like Tempo: the answer is not JSON/],
+    [200, '<html>', 502, /does not respond like Tempo: the answer is not JSON/],
   ] as const) {
     [status, said] = [code, told];
     const answer = await text(house, '/tempo/api/search?q={}');

@@ -1,5 +1,8 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('plugin-id', {
-  full: ['conflict', 'There are {max} entries, the limit of the setting {setting}; raise it.'],
+  full: [
+    'conflict',
+    'There are {max} entries, which is the limit in the setting {setting}; raise it.',
+  ],
 });

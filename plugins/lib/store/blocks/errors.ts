@@ -4,7 +4,10 @@ export const errors = defineErrors('store', {
   disk_full: ['unavailable', 'The disk under {folder} is full.'],
   damaged_block: ['internal', 'The block {block} is damaged: {what}'],
   block_closed: ['internal', 'The block {path} is closed.'],
-  unpacked_size: ['internal', 'Compressed data holds {count} bytes where {written} were written.'],
+  unpacked_size: [
+    'internal',
+    'Compressed data contains {count} bytes, but {written} were written.',
+  ],
   no_zstd: [
     'unavailable',
     'This data is compressed with zstd, which Node {node} cannot read: run svc with Node 22.15 or newer.',
@@ -12,6 +15,6 @@ export const errors = defineErrors('store', {
   compressed_damaged: ['internal', 'Compressed data is damaged.'],
   unknown_codec: [
     'unavailable',
-    'This data is compressed with codec {codec}, which this version of svc does not know: upgrade svc.',
+    'This data is compressed with codec {codec}, which this version of svc does not support: upgrade svc.',
   ],
 });

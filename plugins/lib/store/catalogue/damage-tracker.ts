@@ -41,7 +41,7 @@ export class DamageTracker {
     if (this.#catalogue.blocks.markDamaged(row.id, cause)) {
       this.#log.error(
         { event: 'store.block_damaged', file: row.file, cause },
-        'block is damaged; affected answers say so, restore the file from a backup',
+        'block is damaged; affected answers carry a warning, restore the file from a backup',
       );
     }
     return sentence;
@@ -129,7 +129,7 @@ export class DamageTracker {
     } catch (error) {
       this.#log.warn(
         { event: 'store.mend_failed', file: row.file, cause: messageOf(error) },
-        'mending a block failed; its intact parts still answer',
+        'mending a block failed; its intact parts are still used',
       );
       return false;
     }
@@ -184,7 +184,7 @@ export class DamageTracker {
         this.#looks.delete(row.id);
         this.#log.info(
           { event: 'store.block_sound', file: row.file },
-          'block intact again; its data is back in answers',
+          'block is intact again; answers include its data',
         );
         sound.push(row);
       }

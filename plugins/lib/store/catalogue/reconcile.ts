@@ -46,7 +46,7 @@ export function reconcile({ place, db, blocks, losses }: Reconciling): void {
       blocks.markDamaged(id, 'the file is missing');
       log?.error(
         { event: 'store.block_missing', folder, file },
-        'block file is missing; queries miss its data, restore it from a backup',
+        'block file is missing; answers lack its data, restore it from a backup',
       );
     }
   }
@@ -75,7 +75,7 @@ export function reconcile({ place, db, blocks, losses }: Reconciling): void {
     gone.forEach(({ file }) => remove(file));
     log?.warn(
       { event: 'store.block_entered', folder, file: name },
-      'entered a complete block that the catalogue did not have',
+      'added a complete block that was missing from the catalogue',
     );
   }
 
@@ -83,7 +83,7 @@ export function reconcile({ place, db, blocks, losses }: Reconciling): void {
     rmSync(join(folder, name), { force: true });
     log?.info(
       { event: 'store.unfinished_removed', folder, name },
-      'removed a block that is unfinished or was replaced',
+      'removed an unfinished or replaced block',
     );
   }
 }

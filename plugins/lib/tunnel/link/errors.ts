@@ -4,8 +4,8 @@ export const errors = defineErrors('tunnel', {
   dial_failed: ['unavailable', '{url}: {cause}'],
   proxy_address: [
     'invalid_argument',
-    'The proxy address is invalid: write it like http://proxy.example.org:3128.',
+    'The proxy address is invalid: use the form http://proxy.example.org:3128.',
   ],
   proxy_failed: ['unavailable', 'The proxy {host} {why}'],
-  no_tunnel: ['unavailable', '{url} answered {status} instead of opening a tunnel.'],
+  no_tunnel: ['unavailable', '{url} answered with status {status} instead of opening a tunnel.'],
 });

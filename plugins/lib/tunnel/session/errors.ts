@@ -1,33 +1,33 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('tunnel', {
-  busy: ['unavailable', '{calls} calls are in progress already; try again.'],
-  no_method: ['not_found', 'There is no method {name} here.'],
+  busy: ['unavailable', '{calls} calls are already in progress; try again.'],
+  no_method: ['not_found', 'The method {name} does not exist here.'],
   no_idempotency_key: ['invalid_argument', '{name} is a command; it needs an idempotency key.'],
   cancelled: ['unavailable', 'The caller cancelled the call.'],
   deadline: ['unavailable', "The call's deadline has passed."],
   journal_not_written: [
     'unavailable',
-    "The command journal cannot be written, so no command is run; free some space on the agent's host.",
+    "The command journal cannot be written, so no commands are run; free some space on the agent's host.",
   ],
   answer_too_large: [
     'upstream_error',
-    'The answer has {bytes} bytes, and the limit is {bodyBytes}; request less.',
+    'The answer has {bytes} bytes, but the limit is {bodyBytes}; request less.',
   ],
   peer_busy: ['unavailable', '{peer} has {calls} calls in progress; try again.'],
   no_answer: ['unavailable', '{peer} did not answer {method} within {dl} ms.'],
   params_form: ['invalid_argument', 'The parameters of a call must be plain JSON.'],
   call_too_large: [
     'invalid_argument',
-    'A call may have {maxBytes} bytes, and this one has {bytes}.',
+    'A call may have at most {maxBytes} bytes, but this one has {bytes}.',
     413,
   ],
   event_too_large: ['invalid_argument', 'An event may have at most {bodyBytes} bytes.', 413],
   idempotency_key: [
     'invalid_argument',
-    'An idempotency key must be 1 to 64 letters, digits and . : _ -.',
+    'An idempotency key must be 1 to 64 characters: letters, digits and . : _ -.',
   ],
-  journal_closed: ['unavailable', 'Commands cannot be recorded ({cause}), so none is run.'],
+  journal_closed: ['unavailable', 'Commands cannot be recorded ({cause}), so none are run.'],
   too_many_commands: [
     'rate_limited',
     'The limit of {maxKeys} commands in {keepMs} minutes is reached.',
@@ -40,11 +40,11 @@ export const errors = defineErrors('tunnel', {
   reconnecting: ['unavailable', 'The connection is being re-established; try again.'],
   connection_ended: ['unavailable', 'The connection to {peer} has ended{detail}.'],
   stream_closed: ['unavailable', 'The stream was closed.'],
-  too_many_streams: ['unavailable', '{streams} streams to {peer} are open already; close one.'],
+  too_many_streams: ['unavailable', '{streams} streams to {peer} are already open; close one.'],
   open_too_large: ['invalid_argument', 'The open request of a stream is too large.', 413],
   no_opening: ['unavailable', '{peer} did not open {service} within {timeoutMs} ms.'],
-  no_service: ['not_found', 'There is no service {service} here.'],
-  busy_streams: ['unavailable', '{streams} streams are open already.'],
+  no_service: ['not_found', 'The service {service} does not exist here.'],
+  busy_streams: ['unavailable', '{streams} streams are already open.'],
   interrupted: [
     'conflict',
     'The agent stopped while this command ran, so it may or may not have taken effect; check the host before you send it again with a new key.',

@@ -48,7 +48,7 @@ export class Events {
         this.#warned = true;
         log.warn(
           { event: 'tunnel.events_dropped', tunnel: label, per_second: limits.eventsPerSecond },
-          'peer exceeds its event limit; dropping the rest',
+          'peer exceeded its event limit; dropping further events',
         );
       }
       return;

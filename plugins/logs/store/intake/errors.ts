@@ -10,7 +10,7 @@ export const errors = defineErrors('logs', {
   push_json: ['invalid_argument', 'The body is not JSON: {cause}'],
   push_shape: [
     'invalid_argument',
-    'The body is not a push of streams: {where} must be {expected}.',
+    'The body is not a valid push of log streams: {where} must be {expected}.',
   ],
   too_many_labels: [
     'invalid_argument',
@@ -18,7 +18,7 @@ export const errors = defineErrors('logs', {
   ],
   label_escape: [
     'invalid_argument',
-    "couldn't parse labels: 1:{start}: parse error: the value has an escape that is none of Go's",
+    "couldn't parse labels: 1:{start}: parse error: the value has an escape sequence that is not valid in Go",
   ],
   label_syntax: ['invalid_argument', "couldn't parse labels: 1:{at}: parse error: {what}"],
 });

@@ -94,7 +94,7 @@ export async function replay(
   if (tornBytes > 0 || counts.unknown > 0) {
     log.warn(
       { event: 'metricsdb.wal_incomplete', tornBytes, unknown: counts.unknown },
-      'metrics WAL ended in an unfinished write or lost series definitions; everything acknowledged before is restored',
+      'metrics WAL ended with an unfinished write or is missing series definitions; restored everything acknowledged before that point',
     );
   }
   return counts;
@@ -153,7 +153,7 @@ export class HeadSpill {
     } catch (error) {
       log.error(
         { event: 'metricsdb.replay_spill_failed', cause: messageOf(error) },
-        'writing the metrics head to a block during replay failed; replaying in memory, free disk space',
+        'writing the metrics head to a block during replay failed; replaying in memory, free some disk space',
       );
     }
     this.#maxBytes = Math.max(limits.headBytes, head.samples.chunks.bytes * 1.25);

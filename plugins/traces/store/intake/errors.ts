@@ -16,6 +16,6 @@ export const errors = defineErrors('traces', {
   wire_type: ['invalid_argument', 'Protobuf: a field has wire type {wire} where 2 was expected.'],
   record_version: [
     'unavailable',
-    'The trace store found a WAL record of version {found}, which this svc does not know; upgrade svc.',
+    'The trace store found a WAL record of version {found}, which this svc does not support; upgrade svc.',
   ],
 });

@@ -171,7 +171,7 @@ test('a manager with a loopback address hands out no install script', async (t) 
   assert.match(
     ((await answer.json()) as { message: string }).message,
     new RegExp(
-      `^svc has no install script to offer: other hosts cannot reach ${house.url}/?, a loopback address; set SVC_PUBLIC_URL`,
+      `^The install script is not available, because other hosts cannot reach ${house.url}/?, a loopback address; set SVC_PUBLIC_URL`,
     ),
   );
   const { body: made } = await ask('POST', '/edges/enrolments', {});

@@ -61,8 +61,8 @@ test('every way in which a server fails has a code of its own', async (t) => {
     ],
     ['refused', 'http://127.0.0.1:9', /connection to 127\.0\.0\.1:9 refused/],
     ['not_allowed', 'http://10.9.8.7', /outbound\.allow_private/],
-    ['not_allowed', 'http://169.254.169.254', /never called/],
-    ['not_allowed', 'not an address', /not a URL/],
+    ['not_allowed', 'http://169.254.169.254', /never connects to/],
+    ['not_allowed', 'not an address', /not a valid URL/],
     [
       'tls',
       await listening(t, createSecureServer({ cert: serverCert, key: serverKey }), 'https'),

@@ -383,7 +383,7 @@ describe('the catalogue of the blocks', () => {
     const log = listener();
     openCatalogue(join(folder, 'catalogue.db'), [], { log }).close();
     assert.deepEqual(files(folder), ['a'], 'after the file had its name, before it had its row');
-    assert.deepEqual(log.said, ['info: removed a block that is unfinished or was replaced']);
+    assert.deepEqual(log.said, ['info: removed an unfinished or replaced block']);
 
     const { file } = await writeBlock(blocks, 'b', (block) => void block.section(Buffer.from('b')));
     const complete = openCatalogue(join(folder, 'catalogue.db'), [], { log });
@@ -429,7 +429,7 @@ describe('the catalogue of the blocks', () => {
       catalogue.close();
     }
     assert.deepEqual(log.said, [
-      'error: block file is missing; queries miss its data, restore it from a backup',
+      'error: block file is missing; answers lack its data, restore it from a backup',
     ]);
   });
 

@@ -52,7 +52,7 @@ test('a call is answered with what the method returned, and errors cross as they
   assert.match(log.lines.join('\n'), /inner detail/);
   await assert.rejects(call('circular'), /failed on the other side/);
   await assert.rejects(call('huge'), /the limit is 1048512/);
-  await assert.rejects(call('constructor'), /no method constructor/);
+  await assert.rejects(call('constructor'), /method constructor does not exist/);
   await assert.rejects(
     call('echo', 'x'.repeat(1_100_000)),
     (error) => isSvcError(error) && error.status === 413,

@@ -69,7 +69,10 @@ test('a manager that has no room says when to come back, and other answers are n
     assert.deepEqual([error.retry, error.lasting], [{ minMs: 7_000, maxMs: 14_000 }, false]);
     return true;
   });
-  await assert.rejects(dial({ url: `${url}/moved` }), /answered 302 instead of opening a tunnel/);
+  await assert.rejects(
+    dial({ url: `${url}/moved` }),
+    /answered with status 302 instead of opening a tunnel/,
+  );
   await assert.rejects(dial({ url: 'ws://127.0.0.1:1/' }), /ECONNREFUSED/);
   const abort = new AbortController();
   const dialing = dial({ url, signal: abort.signal });

@@ -84,7 +84,7 @@ test('a service may refuse, break, be unknown, or never answer: the opener hears
   await assert.rejects(manager.open('no', { host: '10.0.0.1' }), /only 127\.0\.0\.1:22/);
   await assert.rejects(manager.open('breaks', {}), /failed on the other side/);
   assert.match(log.lines.join(), /inner/);
-  await assert.rejects(manager.open('toString', {}), /no service toString/);
+  await assert.rejects(manager.open('toString', {}), /service toString does not exist/);
   const late = assert.rejects(
     manager.open('later', {}, { timeoutMs: 1_000 }),
     /did not open later within 1000 ms/,
@@ -124,7 +124,7 @@ test('32 streams that nobody reads keep 4 MiB and not more', async (t) => {
   const kept: TunnelStream[] = [];
   const { manager, edge } = await socketSides(t, { edge: services(kept) });
   const streams = await Promise.all(Array.from({ length: 32 }, () => manager.open('sink', {})));
-  await assert.rejects(manager.open('sink', {}), /32 streams .* are open already/);
+  await assert.rejects(manager.open('sink', {}), /32 streams .* are already open/);
   for (const stream of streams) {
     stream.write(Buffer.alloc(1_024 * KiB));
   }
