@@ -68,7 +68,7 @@ function docRoutes(catalogue: DeclaredCatalogue, build: Build): readonly RouteDe
       method: 'GET',
       path: '/docs/errors',
       access: 'public',
-      summary: 'List the errors of svc and its plugins by reason',
+      summary: 'List the errors that svc and its plugins return, by reason',
       produces: 'text/html; charset=utf-8',
       handle(call) {
         call.setHeader('content-security-policy', docsPolicy);

@@ -72,7 +72,7 @@ export function auditRoutes({
       method: 'GET',
       path: '/api/v1/admin/audit-logs/sink',
       action: 'audit:read',
-      summary: 'Get how far the audit log has been shipped to its sink',
+      summary: 'Get the progress of shipping the audit log to its sink',
       response: SinkState,
       handle: () => shipment.state(),
     }),

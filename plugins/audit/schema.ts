@@ -85,11 +85,11 @@ export const ExportQuery = Type.Object({
 
 export const SinkState = Type.Object({
   sink: orNull(
-    Type.String({ description: 'Place of the sink, without its path; null: none is set' }),
+    Type.String({ description: 'Address of the sink, without its path; null: no sink is set' }),
   ),
-  shipped: Type.Integer({ description: 'Number of the last entry that it has acknowledged' }),
+  shipped: Type.Integer({ description: 'Number of the last entry that the sink has acknowledged' }),
   last: Type.Integer({ description: 'Number of the newest entry' }),
-  behind: Type.Integer({ description: 'Entries that it does not have yet' }),
+  behind: Type.Integer({ description: 'Number of entries that the sink does not have yet' }),
   failing_since: orNull(Timestamp),
   error: orNull(Type.String({ description: 'Cause of the last failure' })),
 });

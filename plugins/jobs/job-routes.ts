@@ -61,7 +61,7 @@ export const jobRoutes = (board: Board): readonly RouteDeclaration[] => [
     access: 'job:cancel',
     brief: ['id'],
     summary: 'Cancel a job',
-    description: 'A running job is asked to stop, and may end a moment later.',
+    description: 'A running job is signalled to stop, and may end a moment later.',
     params: ById,
     response: JobItem,
     status: 200,

@@ -26,7 +26,7 @@ export const securityTxtRoute = ({
     method: 'GET',
     access: 'public',
     path: '/.well-known/security.txt',
-    summary: 'Get whom to tell of a vulnerability of this instance',
+    summary: 'Get the contact for vulnerability reports about this instance',
     produces: 'text/plain; charset=utf-8',
     errors: ['not_found'],
     handle() {

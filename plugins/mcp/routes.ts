@@ -10,7 +10,7 @@ const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()
 
 const Digest = Type.String({
   pattern: '^[0-9a-f]{64}$',
-  description: 'Digest of everything that the tool says about itself.',
+  description: 'Digest of the complete definition that the server gives for the tool.',
   examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
 });
 const Server = Type.Object({

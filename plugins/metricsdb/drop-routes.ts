@@ -35,17 +35,24 @@ const Wanted = Type.Object({
   start: Type.Optional(Moment),
   end: Type.Optional(Moment),
   confirm: Type.Optional(
-    Type.String({ maxLength: 64, description: 'From the details of the refusal without it' }),
+    Type.String({
+      maxLength: 64,
+      description: 'Confirmation word, from the details of the error that is returned without it',
+    }),
   ),
 });
 
 const Dropped = Type.Object({
   id: Type.Integer(),
   state: Type.Enum(['done', 'running']),
-  series: Type.Integer({ description: 'Series that left memory, and no longer count' }),
-  blocks: Type.Integer({ description: 'Blocks on disk that may hold some of it' }),
-  done: Type.Integer({ description: 'Blocks that are done' }),
-  damaged: Type.Integer({ description: 'Blocks that cannot be read and were left as they are' }),
+  series: Type.Integer({
+    description: 'Number of series removed from memory, which no longer count towards the limits',
+  }),
+  blocks: Type.Integer({
+    description: 'Number of blocks on disk that may contain dropped samples',
+  }),
+  done: Type.Integer({ description: 'Number of blocks that are already rewritten' }),
+  damaged: Type.Integer({ description: 'Number of unreadable blocks, which were left unchanged' }),
 });
 
 /** Routes that delete series: with a confirmation for people, and as Prometheus has it. */
@@ -54,9 +61,9 @@ export const dropRoutes = (dropping: Dropping): readonly RouteDeclaration[] => [
     method: 'POST',
     path: '/api/v1/metricsdb/drops',
     access: 'admin',
-    summary: 'Drop series of the embedded metrics store',
+    summary: 'Drop series from the embedded metrics store',
     description:
-      'Without the confirmation nothing is dropped: the refusal counts the series and holds the word that confirms. Dropped series stop counting against the limits at once; blocks on disk are rewritten one after the other, also after a restart.',
+      'Without confirmation, nothing is dropped: the error contains the number of series and the confirmation word. Dropped series stop counting towards the limits at once; blocks on disk are rewritten one by one, and after a restart if necessary.',
     body: Wanted,
     response: Dropped,
     status: 200,

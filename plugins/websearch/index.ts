@@ -95,7 +95,7 @@ const testRoute = (searches: Searches): RouteDeclaration =>
     access: 'admin',
     summary: 'Test the web search, with the saved or the given settings',
     description:
-      'Runs one search, which Tavily and Brave charge for. If the provider fails, the response has ok: false rather than an error status.',
+      'Runs one search, for which Tavily and Brave charge. If the provider fails, the response has ok: false rather than an error status.',
     body: Type.Object({
       provider: Type.Optional(
         Type.Enum(['searxng', 'tavily', 'brave'], {

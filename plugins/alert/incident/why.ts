@@ -15,7 +15,7 @@ export const WhyAnswer = Type.Object({
   firing: Type.Integer({
     description: 'Sequence number of the current firing, or of the last one',
   }),
-  notified: Type.Boolean({ description: 'Whether that firing was handed to the channels' }),
+  notified: Type.Boolean({ description: 'Whether that firing was passed to the channels' }),
   gates: Type.Array(
     Type.Object({
       gate: Type.Enum([

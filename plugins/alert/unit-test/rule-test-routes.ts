@@ -25,7 +25,7 @@ const RuleTestBody = Type.Object({
   ),
   strict: Type.Optional(
     Type.Boolean({
-      description: 'false: accept rule file fields that Prometheus does not know. Default: true',
+      description: 'false: accept rule file fields that Prometheus does not support. Default: true',
     }),
   ),
 });

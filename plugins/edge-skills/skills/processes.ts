@@ -14,7 +14,13 @@ export const processes = (watch: ProcessWatch): EdgeSkill => ({
     type: 'object',
     additionalProperties: false,
     properties: {
-      top: { type: 'integer', minimum: 1, maximum: 500, default: 30, description: 'How many.' },
+      top: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 500,
+        default: 30,
+        description: 'Number of processes to return.',
+      },
       sort_by: { enum: ['cpu', 'mem'], default: 'cpu' },
     },
   },
