@@ -203,7 +203,7 @@ describe('what does not fit', () => {
     });
     assert.throws(
       () => settings.assertAllKnown(new Set(), [], 'svc.yaml'),
-      /SVC_LAMP_LIMT is not a setting of svc; did you mean SVC_LAMP_LIMIT\?/,
+      /SVC_LAMP_LIMT is not an svc setting; did you mean SVC_LAMP_LIMIT\?/,
     );
     assert.throws(
       () =>
