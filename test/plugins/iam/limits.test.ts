@@ -94,7 +94,7 @@ describe('the room has an end', () => {
       await orgs.create(by, { name: 'three', description: '' });
       await assert.rejects(
         orgs.create(by, { name: 'four', description: '' }),
-        /limit of 4 organizations is reached/,
+        /limit of 4 organizations has been reached/,
       );
       await members.add(by, one.id, id, 'member');
       await assert.rejects(
