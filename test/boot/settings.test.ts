@@ -208,7 +208,7 @@ describe('what does not fit', () => {
     assert.throws(
       () =>
         settingsOf({ 'lamp.limit': limit }).assertAllKnown(new Set(), ['lamp.limits'], 'svc.yaml'),
-      /svc\.yaml: lamp\.limits is not a setting .*lamp\.limit\?/,
+      /svc\.yaml: lamp\.limits is not an svc setting .*lamp\.limit\?/,
     );
   });
 
@@ -417,7 +417,7 @@ describe('a settings file', () => {
     const torch = fileURLToPath(new URL('../plugins/setting/torch', import.meta.url));
     await assert.rejects(
       startTestHost(t, { plugins: [], dataDir, environment }),
-      /SVC_TORCH_PIN is not a setting/,
+      /SVC_TORCH_PIN is not an svc setting/,
     );
     const met = await startTestHost(t, { plugins: [torch], dataDir, environment });
     await met.stop();

@@ -33,7 +33,7 @@ test('limits of questions follow the settings at once', async (t) => {
 
   await set('max_answer_bytes', 1_024);
   await ingest.write(rows({ ...up, long: 'x'.repeat(1_000) }, [1], end));
-  assert.match((await error({ query: 'up', time: at }))!, /response is larger than 1024 bytes/);
+  assert.match((await error({ query: 'up', time: at }))!, /answer is larger than 1024 bytes/);
   // Several at once, so that the last of them finds the thread told of others.
   await Promise.all([
     unset('max_answer_bytes'),
