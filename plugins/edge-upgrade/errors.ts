@@ -20,7 +20,7 @@ export const errors = defineErrors('edge-upgrade', {
     'unavailable',
     '{host} sent a different part than the one requested; downloading the package again.',
   ],
-  redirect_loop: ['invalid_argument', '{host} redirects in a loop.'],
+  redirect_loop: ['invalid_argument', '{host} redirects in circles.'],
   download_failed: ['unavailable', '{host}: {cause}'],
   silent: ['unavailable', '{host} has sent nothing for {seconds} s.'],
   pin_mismatch: ['forbidden', 'The key of {host} does not match the pinned key.'],

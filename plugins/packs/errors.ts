@@ -11,7 +11,7 @@ export const errors = defineErrors('packs', {
   beyond_ceiling: ['forbidden', '{id} may not call {host}: {cause}'],
   fetch_limited: [
     'rate_limited',
-    '{id} may make up to {atOnce} requests at once and {perMinute} per minute; try again later.',
+    '{id} may make {atOnce} requests at once and {perMinute} in a minute; try again later.',
   ],
   fetch_body: ['invalid_argument', 'fetch() cannot send {detail}'],
   files_too_large: [
