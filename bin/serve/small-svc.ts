@@ -12,18 +12,19 @@ import {
 import { sourceBundler } from '../bundler/sources.ts';
 import { currentProduct } from '../product/product.ts';
 import { connect } from './connect.ts';
-import { type ApiClient } from 'svc/cli';
+import type { ApiClient, Reachable } from 'svc/cli';
 
 /** Asks a svc that has nothing but the named plugins, and is gone afterwards: the answer comes from the code that gives it otherwise, and needs no svc that runs. */
 export async function askEmptySvc<R>(
   plugins: readonly string[],
-  ask: (client: ApiClient) => Promise<R>,
+  ask: (client: ApiClient, at: Reachable) => Promise<R>,
 ): Promise<R> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-empty-'));
   let core: RunningCore | undefined;
   try {
     core = await boot(await bootOptionsOver(join(folder, 'data'), plugins, {}));
-    return await ask(connect({ url: core.url, token: core.operatorToken }));
+    const at = { url: core.url, token: core.operatorToken };
+    return await ask(connect(at), at);
   } finally {
     await core?.stop('the question is answered');
     rmSync(folder, { recursive: true, force: true });

@@ -21,7 +21,10 @@ export interface Shell {
   /** Reports on standard error what takes so long, and its outcome. */
   progress<T>(what: string, work: () => Promise<T>): Promise<T>;
   /** Asks a svc that has the named plugins, no data, and ends with the answer. */
-  askEmpty<T>(plugins: readonly string[], ask: (client: ApiClient) => Promise<T>): Promise<T>;
+  askEmpty<T>(
+    plugins: readonly string[],
+    ask: (client: ApiClient, at: Reachable) => Promise<T>,
+  ): Promise<T>;
   /**
    * Queries one plugin about a copy of the data folder that nobody serves; the folder itself stays
    * unchanged.
