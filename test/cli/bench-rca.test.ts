@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
 import type { Case } from '../../plugins/investigate/cli/bench/case.ts';
+import { nezhaCases } from '../../plugins/investigate/cli/bench/nezha.ts';
 import { openrcaCases } from '../../plugins/investigate/cli/bench/openrca.ts';
 import { petshopCases } from '../../plugins/investigate/cli/bench/petshop.ts';
 import { rcaevalCases } from '../../plugins/investigate/cli/bench/rcaeval.ts';
@@ -115,6 +116,51 @@ test('OpenRCA: records of faults, long and wide metric files, spans', async (t) 
     'Gate Tomcat02',
   ]);
   await firstIs(one, 'Tomcat01');
+});
+
+test('Nezha: a list of faults, metrics of pods, spans with the time of their children, lines in an envelope', async (t) => {
+  const at = 1_700_000_040;
+  const times = Array.from({ length: 90 }, (_, minute) => at - 86 * 60 + minute * 60);
+  const pod = (service: string, latency: number, cpu: number): string =>
+    `TimeStamp,PodName,CpuUsageRate(%),PodServerLatencyP95(s)\n${times.map((time, index) => `${time},${service}-5f6585d649-fnmft,${time > at ? cpu : 10 + 10 * wave(index)},${time > at ? latency : wave(index)}`).join('\n')}`;
+  const nano = (ms: number): string => `${at * 1_000 + ms}000000`;
+  const dir = folder(t, {
+    'rca_data/2023-11-14/2023-11-14-fault_list.json': JSON.stringify({
+      '22': [
+        {
+          inject_timestamp: String(at),
+          inject_pod: 'cart-5f6585d649-fnmft',
+          inject_type: 'cpu_contention',
+        },
+      ],
+    }),
+    'rca_data/2023-11-14/metric/dependency.csv':
+      'Source,Target,Weight\nfrontend,cart,1\nfrontend,shop,1\ncart,10.0.0.1,1\nloadgenerator,10.0.0.2,1\n',
+    'rca_data/2023-11-14/metric/front_service.csv': `TimeStamp,ServiceName,SuccessRate(%),LatencyP95(s)\n${times.map((time, index) => `${time},Frontend,100,${time > at ? 2 : wave(index)}`).join('\n')}`,
+    'rca_data/2023-11-14/metric/cart_metric.csv': pod('cart', 1.8, 95),
+    'rca_data/2023-11-14/metric/shop_metric.csv': pod('shop', 0.1, 11),
+    'rca_data/2023-11-14/trace/22_14_trace.csv': `TraceID,SpanID,ParentID,PodName,OperationName,StartTimeUnixNano,EndTimeUnixNano,Duration\nt,a,root,frontend-579b9bff58-t2dbm,Recv,${nano(0)},${nano(900)},1\nt,b,a,cart-5f6585d649-fnmft,Get,${nano(10)},${nano(810)},1\n`,
+    'rca_data/2023-11-14/log/22_14_log.csv': `Timestamp,TimeUnixNano,Node,PodName,Container,TraceID,SpanID,Log\nx,${nano(5)},n,cart-5f6585d649-fnmft,server,t,b,"{""log"":""{\\""message\\"":\\""TraceID: t SpanID: b got 17 items\\"",\\""severity\\"":\\""info\\""}"",""stream"":""stdout""}"\n`,
+  });
+  const one = await only(nezhaCases(dir));
+  assert.equal(one.truth.fault, 'cpu_contention');
+  assert.equal(one.snapshot.symptom.node, 'frontend');
+  assert.deepEqual(
+    one.snapshot.spans.map(({ node, operation, self_ms: self }) => [
+      node,
+      operation,
+      Math.max(...self.map((value) => value ?? 0)),
+    ]),
+    [
+      ['frontend', 'Recv', 100],
+      ['cart', 'Get', 800],
+    ],
+  );
+  assert.deepEqual(
+    one.snapshot.logs.map(({ node, template }) => [node, template]),
+    [['cart', 'got <*> items']],
+  );
+  await firstIs(one, 'cart');
 });
 
 test('simulated incidents are the same from the same seed, and others from another', () => {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 
 import { type Call, type Command, usageFailure, printable } from 'svc/cli';
 import type { Case } from './bench/case.ts';
+import { nezhaCases } from './bench/nezha.ts';
 import { openrcaCases } from './bench/openrca.ts';
 import { petshopCases } from './bench/petshop.ts';
 import { rcaevalCases } from './bench/rcaeval.ts';
@@ -14,15 +15,16 @@ const formats: Readonly<Record<string, (dir: string) => Cases>> = {
   petshop: petshopCases,
   rcaeval: rcaevalCases,
   openrca: openrcaCases,
+  nezha: nezhaCases,
 };
 
 export const command: Command = {
   operands: ['[folder]'],
   options: {
     format: {
-      value: 'petshop|rcaeval|openrca|sim',
+      value: 'petshop|rcaeval|openrca|nezha|sim',
       about:
-        'format of the data set: petshop, rcaeval, openrca or sim; sim generates incidents and needs no folder; default sim',
+        'format of the data set: petshop, rcaeval, openrca, nezha or sim; sim generates incidents and needs no folder; default sim',
     },
     seeds: {
       value: 'n',
@@ -65,7 +67,7 @@ function casesOf(call: Call): Cases {
   }
   const read = formats[format];
   if (read === undefined) {
-    throw usageFailure(`--format must be petshop, rcaeval, openrca or sim, not "${format}"`);
+    throw usageFailure(`--format must be petshop, rcaeval, openrca, nezha or sim, not "${format}"`);
   }
   const dir = call.optionalOperand(0);
   if (dir === undefined || !existsSync(dir)) {
