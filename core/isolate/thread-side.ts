@@ -104,7 +104,10 @@ class Served {
     try {
       standBack();
     } catch (error) {
-      this.#log.debug({ cause: messageOf(error) }, 'the thread keeps the priority of requests');
+      this.#log.debug(
+        { cause: messageOf(error) },
+        'lowering the priority of a thread failed; it competes with requests',
+      );
     }
   }
 

@@ -50,7 +50,7 @@ export const errors = defineErrors('storage', {
   ],
   migration_foreign: [
     'invalid_argument',
-    'Migration {migration} of {owner} refers to {table}, which belongs to another plugin: use the service of that plugin instead.',
+    "Migration {migration} of {owner} refers to {table}, which belongs to another plugin: use that plugin's service instead.",
   ],
   migration_failed: [
     'unavailable',

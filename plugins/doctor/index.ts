@@ -11,7 +11,7 @@ const Findings = Type.Object({
       subject: Type.String({ description: 'What was checked' }),
       area: Type.String({ description: 'Plugin that ran the check' }),
       verdict: Type.Union([Type.Literal('ok'), Type.Literal('warn'), Type.Literal('fail')]),
-      detail: Type.String({ description: 'Result and its reason' }),
+      detail: Type.String({ description: 'Result and the reason for it' }),
       fix: Type.Union([Type.String(), Type.Null()], {
         description: 'What to do about it; null if nothing',
       }),

@@ -20,7 +20,7 @@ export const errors = defineErrors('edge-upgrade', {
     'unavailable',
     '{host} sent a different part than the one requested; downloading the package again.',
   ],
-  redirect_loop: ['invalid_argument', '{host} redirects in circles.'],
+  redirect_loop: ['invalid_argument', '{host} is stuck in a redirect loop.'],
   download_failed: ['unavailable', '{host}: {cause}'],
   silent: ['unavailable', '{host} has sent nothing for {seconds} s.'],
   pin_mismatch: ['forbidden', 'The key of {host} does not match the pinned key.'],
@@ -47,7 +47,7 @@ export const errors = defineErrors('edge-upgrade', {
   upgrade_running: ['conflict', 'Another upgrade of this machine is in progress.'],
   shell_open: [
     'conflict',
-    'A shell is open on this machine; wait until it ends, or order the upgrade with "force".',
+    'A shell is open on this machine; wait until it is closed, or request the upgrade with "force".',
   ],
   too_many_starts: ['conflict', 'The agent stopped {maxBegun} times during this upgrade.'],
   other_version: ['conflict', 'Version {version} was ordered, but the program reports {stated}.'],

@@ -81,7 +81,7 @@ export class HostReport {
     if (told !== undefined && told !== this.#problem) {
       this.#parts.log.warn(
         { event: 'uplink.no_device', reason: told },
-        'manager has no device for the data of this machine',
+        "manager has no device for this machine's data",
       );
     }
     this.#problem = told;

@@ -29,7 +29,8 @@ const Streams = Type.Object({
       values: Type.Array(
         Type.Array(Type.Unknown(), {
           minItems: 2,
-          description: "Nanoseconds since 1970 and the line, both as text, then the line's labels",
+          description:
+            "Timestamp in nanoseconds since 1970 and the log line, both as strings, followed by the line's labels",
         }),
       ),
     }),

@@ -5,10 +5,7 @@ export const errors = defineErrors('update', {
     'conflict',
     'the digest of {name} does not match {name}.sha256: nothing was changed; download both again',
   ],
-  no_file: [
-    'not_found',
-    'there is no file {path}: pass the path of the binary, or its https address',
-  ],
+  no_file: ['not_found', '{path} does not exist: pass the path of the binary, or its https URL'],
   file_too_large: ['invalid_argument', '{from} is larger than {largest} bytes, so it is not svc'],
   address_answered: [
     'unavailable',

@@ -1,7 +1,7 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('edge-skills', {
-  file_system_silent: ['unavailable', 'The file system that contains {asked} does not respond.'],
+  file_system_silent: ['unavailable', 'The file system that contains {asked} is not responding.'],
   file_changed: ['unavailable', '{asked} changed while it was read; try again.'],
   not_regular: ['invalid_argument', '{asked} is a {kindOf}; only regular files can be read.'],
   hard_links: [
@@ -18,7 +18,7 @@ export const errors = defineErrors('edge-skills', {
   unreadable: ['upstream_error', '{asked} cannot be read: {code}'],
   no_probes_allowed: [
     'forbidden',
-    'The policy of this machine allows no probes: its owner can add some to "skills.probes" in policy.yaml.',
+    'This machine\'s policy does not allow any probes; its owner can add some to "skills.probes" in policy.yaml.',
   ],
   probe_not_allowed: [
     'forbidden',

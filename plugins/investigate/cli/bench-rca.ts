@@ -32,7 +32,7 @@ export const command: Command = {
     seeds: {
       value: 'n',
       about:
-        'number of simulated faults of each of two kinds; adds half as many calm cases and a quarter as many cases with evidence withheld; default 100',
+        'number of simulated faults of each of the two kinds; also adds half as many calm cases and a quarter as many with evidence withheld; default 100',
     },
     from: {
       value: 'n',

@@ -149,7 +149,7 @@ export class Sessions {
     }
     this.#parts.log.warn(
       { event: 'session.unwritten', user: id, email, ip, cause: error.message },
-      'sign-in without a stored session',
+      'signed in a user, but could not store the session',
     );
     return { token: nextRefreshToken(this.#parts.ids).text, displaced: [] };
   }

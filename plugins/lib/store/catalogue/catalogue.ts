@@ -97,7 +97,7 @@ function makeSound(place: CataloguePlace, losses: LossTable): void {
       const { blocks } = rebuild(place, losses);
       log?.error(
         { event: 'store.catalogue_missing', folder, blocks },
-        'block catalogue is missing; rebuilt it from the blocks',
+        'block catalogue was missing; rebuilt it from the blocks',
       );
     }
     return;

@@ -445,7 +445,7 @@ describe('the catalogue of the blocks', () => {
     assert.deepEqual(again.blocks.list(), rows);
     assert.deepEqual(
       [again.losses.list(), log.said],
-      [[], ['error: block catalogue is missing; rebuilt it from the blocks']],
+      [[], ['error: block catalogue was missing; rebuilt it from the blocks']],
     );
     again.close();
   });

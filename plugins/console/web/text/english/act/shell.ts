@@ -63,5 +63,5 @@ export const shellSession = words('shell-session', {
   exited: 'Shell exited with status {code}',
   ended: 'Shell ended',
   noServer:
-    'No SSH server responds on this device. Start one, or set its port with the device tag ssh_port.',
+    'No SSH server is responding on this device. Start one, or set its port in the device tag ssh_port.',
 });
