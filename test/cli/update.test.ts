@@ -318,7 +318,7 @@ test(
   async (t) => {
     const { folder, update, beside } = rig(t);
     const refusals: [string, RegExp][] = [
-      [join(folder, 'nowhere'), /there is no file .*nowhere/],
+      [join(folder, 'nowhere'), /nowhere does not exist/],
       ['http://192.0.2.1/svc', /does not use https/],
       [join(folder, 'text'), /cannot be run|failed/],
     ];
