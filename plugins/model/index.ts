@@ -12,7 +12,8 @@ import { ModelCalls } from './model-calls.ts';
 import { modelRoutes } from './model-routes.ts';
 import { ModelCatalogue } from './providers/catalogue.ts';
 import { errors as providersErrors } from './providers/errors.ts';
-import { HttpProvider, shippedProviders } from './providers/http-provider.ts';
+import { HttpProvider } from './providers/http-provider.ts';
+import { shippedProviders } from './providers/plans.ts';
 import { Engines } from './translate/engines.ts';
 import { errors as translateErrors } from './translate/errors.ts';
 import { Translator } from './translate/translator.ts';
@@ -61,6 +62,7 @@ export default definePlugin({
       catalogue,
       budget,
       log,
+      clock,
       pause: pauseOf(ctx),
       random: () =>
         Number.parseInt(Buffer.from(ids.token(4), 'base64url').toString('hex'), 16) / 2 ** 32,

@@ -1,15 +1,16 @@
-import type { ModelPart, ModelRequest, Models, ModelUsage } from 'svc/contracts/model';
-import { type Counter, isSvcError, type Logger } from 'svc/sdk';
+import type { ModelEffort, ModelPart, ModelRequest, Models, ModelUsage } from 'svc/contracts/model';
+import { type Clock, type Counter, isSvcError, type Logger } from 'svc/sdk';
 
 import type { Budget, Held } from './budget/budget.ts';
 import { errors } from './errors.ts';
-import type { Chosen, ModelCatalogue } from './providers/catalogue.ts';
-import { estimatedTokens } from './wire/tokens.ts';
+import { type Chosen, type ModelCatalogue, roomToThink } from './providers/catalogue.ts';
+import { estimatedTokens, tokenBound } from './wire/tokens.ts';
 
 export interface CallPorts {
   readonly catalogue: ModelCatalogue;
   readonly budget: Budget;
   readonly log: Logger;
+  readonly clock: Pick<Clock, 'monotonic'>;
   readonly random: () => number;
   /** Resolves after `ms`, or at once when the signal aborts. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -19,6 +20,10 @@ export interface CallPorts {
 
 /** Tries at one model, the first included. */
 const tries = 4;
+/** Tries at one that accepts the request and then says nothing. */
+const triesInSilence = 2;
+/** Share of the first silence that is waited for the second time. */
+const secondPatience = 0.25;
 const firstWaitMs = 500;
 /**
  * Max characters per token, as some providers do not support max_tokens; no tokenizer exceeds it,
@@ -26,6 +31,8 @@ const firstWaitMs = 500;
  */
 const maxCharactersAToken = 12;
 const slack = 4_000;
+/** Short enough for a person, long enough for a model that has to be loaded first. */
+const leastPatienceMs = 5_000;
 /** A provider that asks for more is not waited for. */
 const longestWaitMs = 30_000;
 
@@ -37,8 +44,8 @@ export class ModelCalls implements Models {
     this.#ports = ports;
   }
 
-  usable(model: string): ReturnType<Models['usable']> {
-    return this.#ports.catalogue.usable(model);
+  usable(model: string, effort?: ModelEffort): ReturnType<Models['usable']> {
+    return this.#ports.catalogue.usable(model, effort);
   }
 
   async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
@@ -75,13 +82,27 @@ export class ModelCalls implements Models {
     chosen: Chosen,
     progress: { answered: boolean },
   ): AsyncGenerator<ModelPart> {
+    let silent = 0;
+    let patienceMs: number | undefined;
     for (let left = tries - 1; ; left--) {
+      const began = this.#ports.clock.monotonic();
       try {
-        yield* this.#once(request, chosen, progress);
+        yield* this.#once({ ...request, patienceMs }, chosen, progress);
         return;
       } catch (error) {
+        if (isSvcError(error) && error.reason === 'model.unanswered') {
+          silent += 1;
+          patienceMs = Math.max(
+            leastPatienceMs,
+            (this.#ports.clock.monotonic() - began) * secondPatience,
+          );
+        }
         const again =
-          !progress.answered && !request.signal.aborted && left > 0 && isSvcError(error)
+          !progress.answered &&
+          !request.signal.aborted &&
+          left > 0 &&
+          silent < triesInSilence &&
+          isSvcError(error)
             ? error.retryAfterSeconds
             : undefined;
         if (
@@ -99,13 +120,15 @@ export class ModelCalls implements Models {
 
   /** One request at the provider, charged as it ends. */
   async *#once(
-    request: ModelRequest,
+    request: ModelRequest & { readonly patienceMs: number | undefined },
     { provider, id }: Chosen,
     progress: { answered: boolean },
   ): AsyncGenerator<ModelPart> {
     const { budget, log } = this.#ports;
-    const held = await budget.reserve(request, id);
-    const bill = new Bill(request, held);
+    const thinking = roomToThink(provider, id, request.effort);
+    const whole = { ...request, maxTokens: request.maxTokens + thinking };
+    const held = await budget.reserve(whole, id);
+    const bill = new Bill(whole, held);
     try {
       if (request.signal.aborted) {
         throw errors.stopped();
@@ -121,7 +144,15 @@ export class ModelCalls implements Models {
           part.type !== 'end' && bill.characters > held.maxTokens * maxCharactersAToken + slack;
         const next: ModelPart = isEndless
           ? { type: 'end', finish: 'length', usage: bill.estimate(), model: id }
-          : part;
+          : part.type === 'end'
+            ? { ...part, usage: bill.usage ?? part.usage }
+            : part;
+        if (part.type === 'end' && bill.usage !== part.usage) {
+          log.warn(
+            { event: 'model.usage_absurd', model: id, ...part.usage },
+            'provider reports an impossible token usage; counting an estimate instead',
+          );
+        }
         progress.answered = true;
         if (next.type === 'end') {
           // On disk before anybody acts on the answer.
@@ -176,6 +207,10 @@ class Bill {
     this.#held = held;
   }
 
+  get usage(): ModelUsage | undefined {
+    return this.#usage;
+  }
+
   get ended(): boolean {
     return this.#usage !== undefined;
   }
@@ -190,10 +225,21 @@ class Bill {
 
   add(part: ModelPart): void {
     if (part.type === 'end') {
-      this.#usage = part.usage;
+      this.#usage = this.#isCredible(part.usage) ? part.usage : this.estimate();
     } else if (part.type !== 'call' && part.type !== 'call-start') {
       this.#written += part.delta;
     }
+  }
+
+  /** Figures far beyond what was sent and asked for would stop the day for everybody. */
+  #isCredible({ input_tokens: input, output_tokens: output }: ModelUsage): boolean {
+    const most = (tokens: number): number => tokens * absurdFactor + absurdSlack;
+    return (
+      isCount(input) &&
+      isCount(output) &&
+      input <= most(tokenBound(this.#request)) &&
+      output <= most(this.#request.maxTokens)
+    );
   }
 
   /** An answer with a status, or no connection: the provider did no work that it could charge. */
@@ -223,6 +269,11 @@ class Bill {
     return usage ?? null;
   }
 }
+
+const absurdFactor = 4;
+/** Tokens that vendors add to a request on their own, such as their words about tools. */
+const absurdSlack = 20_000;
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
 /** Errors after which the provider may still have done the work. */
 const doubtful: ReadonlySet<string> = new Set([

@@ -60,6 +60,7 @@ const UsageToday = Type.Object({
       input_tokens: Tokens,
       output_tokens: Tokens,
       total_tokens: Tokens,
+      cached_tokens: Tokens,
       estimated_tokens: Tokens,
       requests: Tokens,
     }),

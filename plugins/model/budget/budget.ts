@@ -138,14 +138,17 @@ export class Budget {
       limit,
       remaining: limit === 0 ? null : Math.max(0, limit - input - output - reserved),
       resets_at: nextDay(clock.now()),
-      by_model: rows.map(({ ref, input_tokens, output_tokens, estimated_tokens, requests }) => ({
-        model: ref,
-        input_tokens,
-        output_tokens,
-        total_tokens: input_tokens + output_tokens,
-        estimated_tokens,
-        requests,
-      })),
+      by_model: rows.map(
+        ({ ref, input_tokens, output_tokens, cached_tokens, estimated_tokens, requests }) => ({
+          model: ref,
+          input_tokens,
+          output_tokens,
+          total_tokens: input_tokens + output_tokens,
+          cached_tokens,
+          estimated_tokens,
+          requests,
+        }),
+      ),
     };
   }
 

@@ -1,4 +1,4 @@
-import type { ModelProvider, Models } from 'svc/contracts/model';
+import type { ModelEffort, ModelProvider, Models } from 'svc/contracts/model';
 import type { SvcError } from 'svc/sdk';
 import { type Settings } from 'svc/sdk';
 
@@ -73,12 +73,19 @@ export class ModelCatalogue {
       });
   }
 
-  usable(model: string): ReturnType<Models['usable']> {
+  usable(model: string, effort?: ModelEffort): ReturnType<Models['usable']> {
     try {
-      const { id, context } = this.choose(model);
-      return { ok: true, model: id, context };
+      const { id, context, provider } = this.choose(model);
+      return { ok: true, model: id, context, thinking: roomToThink(provider, id, effort) };
     } catch (error) {
       return { ok: false, message: (error as SvcError).message };
     }
   }
 }
+
+/** Returns the tokens that a model may think in addition to its answer. */
+export const roomToThink = (
+  provider: ModelProvider,
+  id: string,
+  effort: ModelEffort | undefined,
+): number => provider.thinkingRoom?.(id.slice(provider.name.length + 1), effort) ?? 0;

@@ -1,27 +1,21 @@
 import { type ConnectionOutcome, type Product, testConnection } from 'svc/connection';
-import type { ModelPart, ModelProvider, ProviderRequest } from 'svc/contracts/model';
+import type { ModelEffort, ModelPart, ModelProvider, ProviderRequest } from 'svc/contracts/model';
 import { type Clock, isSvcError, messageOf, parseForeignJson, type Settings } from 'svc/sdk';
 
 import { anthropicMessages } from '../wire/anthropic-messages.ts';
+import { bedrockConverse } from '../wire/bedrock-converse.ts';
 import { chatCompletions } from '../wire/chat-completions.ts';
 import { exchange, type Fetch } from '../wire/exchange.ts';
-import { quirksOf } from '../wire/quirks.ts';
-import { sseEvents } from '../wire/sse.ts';
+import { gemini } from '../wire/gemini.ts';
+import { openaiResponses } from '../wire/openai-responses.ts';
+import { type Quirks, quirksOf, thinkingRoom, type WireName } from '../wire/quirks.ts';
 import { troubleOf } from '../wire/trouble.ts';
 import { BrokenStream } from '../wire/broken-stream.ts';
-import { Silence, type Wire } from '../wire/wire.ts';
+import { Silence, type Wire, type WirePart } from '../wire/wire.ts';
 import { WireNames } from '../wire/wire-names.ts';
+import { authHeaders } from './auth.ts';
 import { errors } from './errors.ts';
-
-export interface ProviderPlan {
-  readonly name: string;
-  readonly wire: Wire;
-  /** Empty: it is nowhere until the settings say where. */
-  readonly baseUrl: string;
-  readonly needsKey: boolean;
-  /** Models shown until the provider itself has listed its own; the first one is the default. */
-  readonly models: readonly string[];
-}
+import type { ProviderPlan } from './plans.ts';
 
 export interface ProviderPorts {
   readonly fetch: Fetch;
@@ -31,6 +25,16 @@ export interface ProviderPorts {
   readonly told: (fields: { readonly provider: string; readonly cause: string }) => void;
 }
 
+const wires: Readonly<Record<WireName, Wire>> = {
+  chat: chatCompletions,
+  responses: openaiResponses,
+  messages: anthropicMessages,
+  gemini,
+  converse: bedrockConverse,
+};
+
+/** More than any vendor sends with one turn. */
+const maxKept = 1024 * 1024;
 const askAgainMs = 10 * 60_000;
 const maxModels = 500;
 /** Tens of times what any model can write at once. */
@@ -79,8 +83,12 @@ export class HttpProvider implements ModelProvider {
       id,
       tools: true,
       streaming: true,
-      context: quirksOf(this.name, id, settings.get('llm.context_tokens')).context,
+      context: this.#quirks(id).context,
     }));
+  }
+
+  thinkingRoom(model: string, effort: ModelEffort | undefined): number {
+    return thinkingRoom(this.#quirks(model), effort);
   }
 
   /** Asks for the list of models, which costs nothing: at what is set, or at another address with a key of its own. */
@@ -99,17 +107,20 @@ export class HttpProvider implements ModelProvider {
         detail: `${setting} is empty: set it, or pass an address to test`,
       });
     }
-    const { wire } = this.#plan;
+    const wire = this.#listing;
+    const base = url.replace(/\/+$/, '');
     const read = (_: string, json: Readonly<Record<string, unknown>> | undefined) =>
-      Array.isArray(json?.['data']) || json?.['object'] === 'list' ? {} : undefined;
+      json === undefined || wire.modelIds(json) === undefined ? undefined : {};
+    const list = wire.modelsUrl(base);
+    const path = wire.modelsUrl('');
     const product: Product = {
       name: `a provider of models (${this.name})`,
-      questions: [{ path: wire.modelsUrl(''), headers: wire.headers(key), read }],
+      questions: [{ path, headers: this.#headers(wire, list, key), read }],
     };
     return testConnection(
       { fetch, clock },
       product,
-      { url: url.replace(/\/+$/, ''), headers: { accept: 'application/json' } },
+      { url: list.slice(0, -path.length), headers: { accept: 'application/json' } },
       signal,
     );
   }
@@ -121,35 +132,39 @@ export class HttpProvider implements ModelProvider {
   }
 
   async *stream(request: ProviderRequest): AsyncGenerator<ModelPart> {
-    const { wire } = this.#plan;
     const { settings, fetch } = this.#ports;
     const model = request.model.slice(this.name.length + 1);
     const key = this.#key;
-    const ask = {
-      ...request,
-      model,
-      names: new WireNames(request),
-      quirks: quirksOf(this.name, model, settings.get('llm.context_tokens')),
-    };
+    const quirks = this.#quirks(model);
+    const wire = wires[quirks.wire];
+    const messages = ownTurns(request);
+    const ask = { ...request, messages, model, names: new WireNames(request), quirks };
     try {
+      const url = wire.url(this.#baseUrl, model);
+      const body = JSON.stringify(wire.body(ask));
+      const idleMs = 1_000 * settings.get<number>('llm.idle_timeout_seconds');
       const pieces = exchange(fetch, {
-        url: wire.url(this.#baseUrl),
-        headers: { ...wire.headers(key), 'x-client-request-id': request.id },
-        body: wire.body(ask),
+        url,
+        headers: {
+          ...wire.headers,
+          ...this.#auth(url, key, body),
+          'x-client-request-id': request.id,
+        },
+        body,
         signal: request.signal,
-        idleMs: 1_000 * settings.get<number>('llm.idle_timeout_seconds'),
+        idleMs: Math.min(idleMs, request.patienceMs ?? idleMs),
       });
       const wait = new ContentWait(
         this.#ports.clock,
         settings.get<number>('llm.content_timeout_seconds'),
       );
       let length = 0;
-      for await (const part of wire.parts(sseEvents(wait.watched(pieces)), ask)) {
+      for await (const part of wire.parts(wire.events(wait.watched(pieces)), ask)) {
         length += 'delta' in part ? part.delta.length : 0;
         if (length > longestAnswer) {
           throw new BrokenStream(`the answer is longer than ${longestAnswer} characters`);
         }
-        yield part.type === 'end' ? { ...part, model: request.model } : part;
+        yield part.type === 'end' ? completed(part, request.model) : part;
         wait.heard();
       }
     } catch (error) {
@@ -166,21 +181,23 @@ export class HttpProvider implements ModelProvider {
   async #ask(signal: AbortSignal): Promise<void> {
     const { fetch, told } = this.#ports;
     try {
-      const { status, body } = await fetch(this.#plan.wire.modelsUrl(this.#baseUrl), {
-        headers: this.#plan.wire.headers(this.#key),
+      const wire = this.#listing;
+      const list = wire.modelsUrl(this.#baseUrl);
+      const { status, body } = await fetch(list, {
+        headers: this.#headers(wire, list, this.#key),
         signal,
         maxBytes: 4 * 1024 * 1024,
       });
       if (status !== 200) {
         throw errors.http({ status });
       }
-      const { data } = parseForeignJson(Buffer.from(body).toString('utf8')) as {
-        data: readonly { id: string }[];
-      };
-      const ids = data
-        .map(({ id }) => id.replace(/^models\//, ''))
-        .filter((id) => !noChat.test(id));
-      this.#listed = ids.slice(0, maxModels);
+      const said = parseForeignJson(Buffer.from(body).toString('utf8'));
+      const ids = wire.modelIds((said ?? {}) as Readonly<Record<string, unknown>>);
+      if (ids === undefined) {
+        throw errors.no_list({ provider: this.name });
+      }
+      const known = ids.map((id) => id.replace(/^models\//, '')).filter((id) => !noChat.test(id));
+      this.#listed = known.slice(0, maxModels);
     } catch (error) {
       if (!signal.aborted) {
         told({
@@ -198,14 +215,55 @@ export class HttpProvider implements ModelProvider {
   }
 
   get #baseUrl(): string {
-    return (
-      this.#ports.settings.get<string>(this.#setting('base_url')) || this.#plan.baseUrl
-    ).replace(/\/+$/, '');
+    const set = this.#ports.settings.get<string>(this.#setting('base_url'));
+    return (set || this.#plan.baseUrl).replace(/\/+$/, '').replace(this.#plan.notInUrl ?? '', '');
+  }
+
+  /** Protocol in which the models are listed: that of a model of which nothing is known. */
+  get #listing(): Wire {
+    return wires[this.#quirks('').wire];
+  }
+
+  #quirks(model: string): Quirks {
+    return quirksOf(this.name, model || '-', this.#ports.settings.get('llm.context_tokens'));
+  }
+
+  #headers(wire: Wire, url: string, key: string): Readonly<Record<string, string>> {
+    const { accept: _, ...headers } = wire.headers as { readonly accept?: string };
+    return { ...headers, ...this.#auth(url, key) };
+  }
+
+  #auth(url: string, key: string, body?: string): Readonly<Record<string, string>> {
+    return authHeaders(this.#plan.auth, key, {
+      method: body === undefined ? 'GET' : 'POST',
+      url,
+      body: body ?? '',
+      at: this.#ports.clock.now(),
+    });
   }
 
   #setting(what: 'api_key' | 'base_url'): string {
     return `llm.${this.#plan.name}_${what}`;
   }
+}
+
+/** Returns the messages without what another model wants back. */
+const ownTurns = ({ messages, model }: ProviderRequest): ProviderRequest['messages'] =>
+  messages.map((message) => {
+    if (message.role !== 'assistant' || !message.kept || message.kept.model === model) {
+      return message;
+    }
+    const { kept: _, ...rest } = message;
+    return rest;
+  });
+
+/** Completes the end of an answer with the model; blocks beyond any size that a vendor needs are not kept. */
+function completed(
+  { kept, ...part }: Extract<WirePart, { type: 'end' }>,
+  model: string,
+): ModelPart {
+  const isKept = kept !== undefined && JSON.stringify(kept).length <= maxKept;
+  return { ...part, model, ...(isKept && { kept }) };
 }
 
 /** Ends an answer whose bytes go on without content. It looks as they come: without any, the deadline of silence holds. */
@@ -234,40 +292,3 @@ class ContentWait {
     }
   }
 }
-
-/**
- * Providers that svc knows, and two that run wherever the administrator has them; in the order of
- * choosing the default.
- */
-export const shippedProviders: readonly ProviderPlan[] = [
-  {
-    name: 'anthropic',
-    wire: anthropicMessages,
-    baseUrl: 'https://api.anthropic.com/v1',
-    needsKey: true,
-    models: ['claude-sonnet-4-5', 'claude-haiku-4-5', 'claude-opus-4-5'],
-  },
-  {
-    name: 'openai',
-    wire: chatCompletions,
-    baseUrl: 'https://api.openai.com/v1',
-    needsKey: true,
-    models: ['gpt-5.1', 'gpt-5-mini', 'gpt-4.1'],
-  },
-  {
-    name: 'google',
-    wire: chatCompletions,
-    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
-    needsKey: true,
-    models: ['gemini-2.5-pro', 'gemini-2.5-flash'],
-  },
-  {
-    name: 'deepseek',
-    wire: chatCompletions,
-    baseUrl: 'https://api.deepseek.com/v1',
-    needsKey: true,
-    models: ['deepseek-chat', 'deepseek-reasoner'],
-  },
-  { name: 'ollama', wire: chatCompletions, baseUrl: '', needsKey: false, models: [] },
-  { name: 'compatible', wire: chatCompletions, baseUrl: '', needsKey: false, models: [] },
-];

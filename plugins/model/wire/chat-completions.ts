@@ -1,10 +1,20 @@
 import type { ModelMessage, ModelUsage } from 'svc/contracts/model';
 
 import { CallPieces } from './call-pieces.ts';
-import type { SseEvent } from './sse.ts';
+import { type SseEvent, sseEvents } from './sse.ts';
 import { estimatedTokens } from './tokens.ts';
 import { BrokenStream } from './broken-stream.ts';
-import { parsedEvent, type Wire, type WireAsk, type WirePart } from './wire.ts';
+import { KeptThoughts, type ThoughtBlock } from './kept-thoughts.ts';
+import {
+  formOf,
+  idsOfData,
+  parsedEvent,
+  roomOf,
+  streamError,
+  type Wire,
+  type WireAsk,
+  type WirePart,
+} from './wire.ts';
 
 interface Usage {
   readonly prompt_tokens?: number;
@@ -13,10 +23,18 @@ interface Usage {
   readonly prompt_cache_hit_tokens?: number;
 }
 
+/** Piece of content of Mistral's models that think. */
+interface Chunked {
+  readonly type?: string;
+  readonly text?: string;
+  readonly thinking?: readonly { readonly text?: string }[];
+}
+
 interface Delta {
-  readonly content?: string | null;
+  readonly content?: string | readonly Chunked[] | null;
   readonly reasoning_content?: string | null;
   readonly reasoning?: string | null;
+  readonly reasoning_details?: readonly Readonly<Record<string, unknown>>[] | null;
   readonly tool_calls?:
     | readonly {
         readonly index?: number;
@@ -47,23 +65,28 @@ const finishes: Readonly<Record<string, 'stop' | 'tool-calls' | 'length' | 'filt
 export const chatCompletions: Wire = {
   url: (base) => `${base}/chat/completions`,
   modelsUrl: (base) => `${base}/models`,
-  headers: (key) => (key === '' ? {} : { authorization: `Bearer ${key}` }),
+  modelIds: idsOfData,
+  headers: {},
+  events: sseEvents,
 
   body(ask) {
-    const { model, messages, tools, maxTokens, temperature, names, quirks } = ask;
+    const { model, tools, mayCall, maxTokens, temperature, names, quirks, effort } = ask;
     return {
       model,
-      messages: messages.map((message) => wireMessage(message, ask)),
+      messages: wireMessages(ask),
       ...(tools.length > 0 && {
         tools: tools.map(({ name, description, schema }) => ({
           type: 'function',
           function: { name: names.tool(name), description, parameters: schema },
         })),
+        ...(mayCall === false && { tool_choice: 'none' }),
       }),
       [quirks.maxTokensField]: maxTokens,
       ...(temperature !== undefined && quirks.temperature && { temperature }),
+      ...(effort !== undefined && quirks.effort(effort, roomOf(ask))),
+      ...formatOf(ask),
       stream: true,
-      stream_options: { include_usage: true },
+      ...(quirks.streamOptions && { stream_options: { include_usage: true } }),
     };
   },
 
@@ -72,37 +95,33 @@ export const chatCompletions: Wire = {
     let finish: string | undefined;
     let usage: Usage | undefined;
     let written = '';
+    const kept = new KeptThoughts();
     for await (const { data } of events) {
       if (data === '[DONE]') {
         break;
       }
       const chunk = parsedEvent<Chunk>(data);
       if (chunk.error) {
-        throw new BrokenStream(
-          `the stream ended with an error: ${String(chunk.error.message ?? 'no reason given').slice(0, 300)}`,
-        );
+        streamError(chunk.error.message);
       }
       // Some say it in every chunk, as a sum: the last one counts.
       usage = chunk.usage ?? usage;
       const choice = chunk.choices?.[0];
       finish = choice?.finish_reason ?? finish;
-      const {
-        content,
-        reasoning_content: thought,
-        reasoning = thought,
-        tool_calls: pieces,
-      } = choice?.delta ?? {};
-      if (typeof reasoning === 'string' && reasoning !== '') {
+      const { tool_calls: pieces, ...delta } = choice?.delta ?? {};
+      const { text, reasoning } = wordsOf(delta);
+      kept.add(delta, reasoning);
+      if (reasoning !== '') {
         written += reasoning;
         yield { type: 'reasoning', delta: reasoning };
       }
-      if (typeof content === 'string' && content !== '') {
-        written += content;
-        yield { type: 'text', delta: content };
+      if (text !== '') {
+        written += text;
+        yield { type: 'text', delta: text };
       }
-      for (const { index, id, function: { name, arguments: text } = {} } of pieces ?? []) {
-        written += text ?? '';
-        yield* calls.add(index, { id, name, text: text ?? '' });
+      for (const { index, id, function: { name, arguments: args } = {} } of pieces ?? []) {
+        written += args ?? '';
+        yield* calls.add(index, { id, name, text: args ?? '' });
       }
     }
     if (finish === undefined) {
@@ -113,32 +132,92 @@ export const chatCompletions: Wire = {
       type: 'end',
       finish: calls.any && finish === 'stop' ? 'tool-calls' : (finishes[finish] ?? 'other'),
       usage: usageOf(usage, ask, written),
+      kept: ask.quirks.thoughts === 'none' ? undefined : kept.blocks,
     };
   },
 };
 
-function wireMessage(message: ModelMessage, { names, quirks }: WireAsk): object {
+/** Returns the words of one piece; where thoughts come under two names, one of them counts. */
+function wordsOf({ content, reasoning_content: thought, reasoning = thought }: Delta): {
+  readonly text: string;
+  readonly reasoning: string;
+} {
+  const chunks = Array.isArray(content) ? (content as readonly Chunked[]) : [];
+  const thoughts = chunks.flatMap(({ thinking = [] }) => thinking.map(({ text = '' }) => text));
+  return {
+    text: typeof content === 'string' ? content : chunks.map(({ text = '' }) => text).join(''),
+    reasoning: typeof reasoning === 'string' ? reasoning : thoughts.join(''),
+  };
+}
+
+function formatOf(ask: WireAsk): object {
+  const format = formOf(ask);
+  return format === undefined
+    ? {}
+    : {
+        response_format:
+          ask.quirks.structured === 'object'
+            ? { type: 'json_object' }
+            : { type: 'json_schema', json_schema: { ...format, strict: true } },
+      };
+}
+
+function wireMessages(ask: WireAsk): readonly object[] {
+  const { messages, tail = '', quirks } = ask;
+  return messages.flatMap((message, at) => {
+    const isLast = at === messages.length - 1;
+    const before = messages[at - 1];
+    return [
+      ...(quirks.bridge && message.role === 'user' && before?.role === 'tool'
+        ? [{ role: 'assistant', content: 'Noted.' }]
+        : []),
+      wireMessage(message, ask, isLast ? tail : ''),
+    ];
+  });
+}
+
+/** Returns a text, and what holds for this turn alone after it; in two parts where a breakpoint stands between them. */
+function contentOf(text: string, tail: string, isMarked: boolean): unknown {
+  const rest = tail === '' ? [] : [{ type: 'text', text: tail }];
+  return isMarked
+    ? [{ type: 'text', text, cache_control: { type: 'ephemeral' } }, ...rest]
+    : [text, ...rest.map(() => tail)].join('\n\n');
+}
+
+function wireMessage(message: ModelMessage, ask: WireAsk, tail: string): object {
+  const { names, quirks, messages } = ask;
+  const isEnd = message === messages.at(-1) || message === messages.findLast(isOfUser);
+  const isMarked = quirks.breakpoints && (message.role === 'system' || isEnd);
   switch (message.role) {
     case 'system':
     case 'user':
-      return { role: message.role, content: message.text };
+      return { role: message.role, content: contentOf(message.text, tail, isMarked) };
     case 'tool':
-      return { role: 'tool', tool_call_id: names.call(message.call_id), content: message.text };
+      return {
+        role: 'tool',
+        tool_call_id: names.call(message.call_id),
+        content: contentOf(message.text, tail, isMarked),
+      };
     case 'assistant': {
       const calls = message.calls.map(({ id, name, args }) => ({
         id: names.call(id),
         type: 'function',
         function: { name: names.tool(name), arguments: JSON.stringify(args) },
-        ...quirks.callExtra,
       }));
+      const kept = message.kept?.blocks as readonly ThoughtBlock[] | undefined;
       return {
         role: 'assistant',
         content: calls.length > 0 && message.text === '' ? null : message.text,
+        ...(quirks.thoughts === 'every' && { reasoning_content: ' ' }),
+        ...(quirks.thoughts !== 'none' &&
+          Object.fromEntries(kept?.map(({ field, value }) => [field, value]) ?? [])),
         ...(calls.length > 0 && { tool_calls: calls }),
       };
     }
   }
 }
+
+const isOfUser = ({ role }: ModelMessage): boolean => role === 'user';
 
 function usageOf(usage: Usage | undefined, ask: WireAsk, written: string): ModelUsage {
   const { prompt_tokens: input, completion_tokens: output } = usage ?? {};

@@ -5,7 +5,8 @@ export type Fetch = (url: string, request: OutboundRequest) => Promise<OutboundR
 export interface Sent {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: object;
+  /** JSON. */
+  readonly body: string;
   /** Max time of silence of the provider; the total time is unlimited. */
   readonly idleMs: number;
   readonly signal: AbortSignal;
@@ -31,7 +32,7 @@ export async function* exchange(
   }
   const call = fetch(url, {
     method: 'POST',
-    body: JSON.stringify(body),
+    body,
     headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers },
     timeoutMs: longestMs,
     maxBytes,

@@ -99,6 +99,7 @@ test('its events become parts, with kept tokens counted once', async () => {
       type: 'end',
       finish: 'tool-calls',
       usage: { input_tokens: 105, output_tokens: 20, cached_tokens: 100, estimated: false },
+      kept: undefined,
     },
   ]);
   await assert.rejects(async () => {

@@ -34,6 +34,10 @@ function telling({ messages, tools = [] }: ChatRequest): Reply {
   };
 }
 
-const reporting = (result: string): Reply => ({
-  text: `The tool answered:\n\n${result.slice(0, shownChars)}${result.length > shownChars ? ' …' : ''}`,
-});
+function reporting(told: string): Reply {
+  // What svc adds for the turn is not the tool's.
+  const result = told.replace(/\s*<system-reminder>[\s\S]*$/, '');
+  return {
+    text: `The tool answered:\n\n${result.slice(0, shownChars)}${result.length > shownChars ? ' …' : ''}`,
+  };
+}
