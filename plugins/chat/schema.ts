@@ -52,6 +52,9 @@ const Usage = Type.Object({
   input_tokens: Type.Integer(),
   output_tokens: Type.Integer(),
   total_tokens: Type.Integer(),
+  cached_tokens: Type.Optional(
+    Type.Integer({ description: 'Input tokens that the provider served from its cache' }),
+  ),
   requests: Type.Integer({ description: 'Model turns' }),
 });
 
@@ -153,6 +156,7 @@ export const shownMessage = ({
   tool_calls: calls,
   usage,
   created_at: created,
+  kept: _,
   ...row
 }: MessageRow) => ({
   ...row,

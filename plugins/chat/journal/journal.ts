@@ -68,6 +68,8 @@ export type Entry =
       readonly finish: string;
       readonly usage: ModelUsage;
       readonly model: string;
+      /** What the provider wants back with this turn; absent in older rows. */
+      readonly kept?: readonly unknown[] | undefined;
     }
   | {
       readonly kind: 'waiting';
@@ -99,6 +101,7 @@ export interface Turn {
   readonly finish: string;
   readonly usage: ModelUsage;
   readonly model: string;
+  readonly kept?: readonly unknown[] | undefined;
   readonly calls: readonly Call[];
   /** Notes for the model after this turn. */
   readonly notes: readonly Extract<Entry, { kind: 'noted' }>[];
@@ -124,7 +127,7 @@ export function apply(state: RunState | undefined, entry: Entry): RunState {
     case 'routed':
       return { ...state, routed: entry };
     case 'answered': {
-      const { text, finish, usage, model } = entry;
+      const { text, finish, usage, model, kept } = entry;
       const calls = entry.calls.map((call) => ({
         ...call,
         state: 'planned' as const,
@@ -134,7 +137,7 @@ export function apply(state: RunState | undefined, entry: Entry): RunState {
       }));
       return {
         ...state,
-        turns: [...state.turns, { text, finish, usage, model, calls, notes: [] }],
+        turns: [...state.turns, { text, finish, usage, model, kept, calls, notes: [] }],
       };
     }
     case 'waiting':

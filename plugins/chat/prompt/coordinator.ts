@@ -20,7 +20,8 @@ export interface ChoiceAsk {
   readonly signal: AbortSignal;
 }
 
-const maxAnswerTokens = 64;
+/** A name needs few of them; a model that thinks unasked needs the others to get to it. */
+const maxAnswerTokens = 1_024;
 
 /**
  * Chooses who answers: the agent that the person names, the clear match, the model's choice among
@@ -85,12 +86,14 @@ export class Coordinator {
         messages: [
           {
             role: 'system',
-            text: `Which of these agents should answer the question? Reply with one name and nothing else.\n${list}`,
+            text: `Which of these agents should answer the question? Reply with one name and nothing else; as JSON, if you must: {"agent": "…"}.\n${list}`,
           },
           { role: 'user', text: ask.content.slice(0, 2_000) },
         ],
         tools: [],
         maxTokens: maxAnswerTokens,
+        effort: 'none',
+        format: formOf(known.map(({ name }) => name)),
         budget: { run: ask.run, session: ask.session, persona: standard.name },
         signal: ask.signal,
       });
@@ -100,6 +103,20 @@ export class Coordinator {
     } catch {
       return undefined;
     }
-    return known.find(({ name }) => name === text.trim());
+    return known.find(({ name }) => name === nameIn(text));
   }
 }
+
+const formOf = (names: readonly string[]) => ({
+  name: 'choice',
+  schema: {
+    type: 'object',
+    properties: { agent: { type: 'string', enum: [...names] } },
+    required: ['agent'],
+    additionalProperties: false,
+  },
+});
+
+/** Returns the name in an answer: alone, or in the form that was asked for. */
+const nameIn = (text: string): string =>
+  /"agent"\s*:\s*"([^"]*)"/.exec(text)?.[1] ?? text.trim().replaceAll(/^["'`*]+|["'`*.]+$/g, '');

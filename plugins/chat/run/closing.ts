@@ -41,9 +41,17 @@ export async function closeRun(
   if (missing.length > 0) {
     events.add('data-notice', { data: { code: 'citations_removed', evidence: missing } });
   }
+  const said = withoutCitations(finalText(state), missing);
+  const reason = finish === 'length' ? whyItEnds(state, ports.settings.maxReplyTokens()) : '';
+  if (reason !== '') {
+    const id = ports.ids.token(6);
+    events.add('text-start', { id });
+    events.add('text-delta', { id, delta: said === '' ? reason : `\n\n${reason}` });
+    events.add('text-end', { id });
+  }
+  const text = [said, reason].filter((part) => part !== '').join('\n\n');
   const usage = usageOf(state);
   events.add('finish', { finishReason: finishReasons[finish], messageMetadata: { usage } });
-  const text = withoutCitations(finalText(state), missing);
   const now = ports.clock.now();
   const ended = (): Promise<void> =>
     ports.runs.update(row.id, {
@@ -67,6 +75,7 @@ export async function closeRun(
       tool_calls: JSON.stringify(shownCalls(state)),
       usage: JSON.stringify(usage),
       finish_reason: finish,
+      kept: keptOf(state, text),
       created_at: now,
     });
     await ports.sessions.update(session.id, {
@@ -92,6 +101,25 @@ export function finalText({ turns }: RunState): string {
   return text;
 }
 
+/** Returns why an answer is not whole, for the person who reads it. */
+function whyItEnds({ turns, routed }: RunState, maxTokens: number): string {
+  const last = turns.at(-1);
+  if (last?.finish !== 'length') {
+    return `The agent did not finish within its ${routed?.max_turns ?? turns.length} turns; ask it to continue, or raise max_turns of the persona or agent.max_turns.`;
+  }
+  return last.text.trim() === ''
+    ? 'The model used all its room for thinking and wrote no answer. Set a lower x-effort in the persona, or raise agent.max_reply_tokens.'
+    : `This answer was cut off at ${maxTokens} tokens; agent.max_reply_tokens allows more.`;
+}
+
+/** Returns what belongs to an answer, as long as it is the one that the model gave. */
+function keptOf({ turns }: RunState, text: string): string | null {
+  const { kept, model, text: given, calls = [] } = turns.at(-1) ?? {};
+  return kept === undefined || text !== given || calls.length > 0
+    ? null
+    : JSON.stringify({ model, blocks: kept });
+}
+
 export const shownCalls = ({ turns }: RunState) =>
   turns.flatMap(({ calls }) =>
     calls.map(({ id, tool, args, state, outcome }) => ({
@@ -113,6 +141,7 @@ export function usageOf({ turns }: RunState) {
     input_tokens: input,
     output_tokens: output,
     total_tokens: input + output,
+    cached_tokens: sum((usage) => usage.cached_tokens),
     requests: turns.length,
   };
 }

@@ -73,7 +73,10 @@ function afterAnswer(state: RunState, kernel: Kernel, spent: boolean): Step {
       ? {
           do: 'note',
           about: 'continue',
-          text: 'Your answer was cut off. Go on exactly where it ended; repeat nothing.',
+          text:
+            text.trim() === ''
+              ? 'You thought until there was no room left for an answer. Think briefly, and answer now.'
+              : 'Your answer was cut off. Go on exactly where it ended; repeat nothing.',
         }
       : { do: 'end', finish: 'length' };
   }

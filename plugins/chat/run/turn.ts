@@ -1,9 +1,10 @@
 import type { ModelPart } from 'svc/contracts/model';
 
 import { type Digest, noDigest } from '../journal/digest.ts';
+import { effortOf } from '../prompt/effort.ts';
 import { promptOf } from '../prompt/prompt.ts';
 import type { Offer } from '../tools/toolbag.ts';
-import type { PlannedCall } from '../journal/journal.ts';
+import type { PlannedCall, RunState } from '../journal/journal.ts';
 import type { OpenRun, RunPorts } from './ports.ts';
 
 const historyMessages = 40;
@@ -14,12 +15,14 @@ export async function askModel(ports: RunPorts, run: OpenRun, isLast: boolean): 
   if (persona === undefined) {
     throw new Error(`persona ${state.routed!.agent} is gone`);
   }
-  const usable = ports.models.usable(persona.model);
-  const whole = await ports.toolbag.offer(
+  // An answer that was all thoughts is asked for once more, with fewer of them and twice the room.
+  const spentRoom = isAllThought(state);
+  const effort = spentRoom ? 'low' : effortOf(persona);
+  const usable = ports.models.usable(persona.model, effort);
+  const offer = await ports.toolbag.offer(
     { principal: work.principal, persona, origin: work.origin },
     state,
   );
-  const offer: Offer = isLast ? { ...whole, tools: [], deferred: [] } : whole;
   const { within } = state.asked;
   const history =
     within === undefined
@@ -27,8 +30,10 @@ export async function askModel(ports: RunPorts, run: OpenRun, isLast: boolean): 
           ({ run_id: id }) => id !== work.row.id,
         )
       : [];
-  const maxTokens = ports.settings.maxReplyTokens();
-  const { messages, compacted } = promptOf({
+  const usualTokens = ports.settings.maxReplyTokens();
+  const isRoomy = usable.ok && usable.context >= 8 * usualTokens;
+  const maxTokens = spentRoom && isRoomy ? 2 * usualTokens : usualTokens;
+  const { messages, tail, compacted } = promptOf({
     state,
     persona,
     offer,
@@ -36,10 +41,10 @@ export async function askModel(ports: RunPorts, run: OpenRun, isLast: boolean): 
     clock: ports.clock,
     systemContext: ports.settings.systemContext(),
     model: usable.ok ? usable.model : persona.model,
-    guides: isLast ? [] : ports.registry.guides(),
+    guides: ports.registry.guides(),
     digest: within === undefined ? (JSON.parse(work.session.digest) as Digest) : noDigest,
     agents: ports.personas.list(),
-    window: (usable.ok ? usable.context : 8_192) - maxTokens,
+    window: (usable.ok ? usable.context - (usable.thinking ?? 0) : 8_192) - maxTokens,
   });
   if (compacted) {
     work.events.add('data-notice', { data: { code: 'compacted' }, transient: true });
@@ -50,12 +55,15 @@ export async function askModel(ports: RunPorts, run: OpenRun, isLast: boolean): 
     session: work.session.id,
     persona: persona.name,
   };
-  const telling = new TurnTelling(ports, run, offer);
+  const telling = new TurnTelling(ports, run, offer, isLast);
   for await (const part of ports.models.stream({
     model: persona.model,
     messages,
+    tail,
     tools: offer.tools,
+    mayCall: !isLast,
     maxTokens,
+    effort,
     budget,
     signal: work.signal,
   })) {
@@ -64,11 +72,19 @@ export async function askModel(ports: RunPorts, run: OpenRun, isLast: boolean): 
   await telling.store();
 }
 
+/** Returns whether the last answer used its room up before it said anything. */
+function isAllThought({ turns }: RunState): boolean {
+  const last = turns.at(-1);
+  return last?.finish === 'length' && last.text.trim() === '' && last.calls.length === 0;
+}
+
 /** Turns the parts of one answer into events, and into the row of the journal. */
 class TurnTelling {
   readonly #ports: RunPorts;
   readonly #run: OpenRun;
   readonly #offer: Offer;
+  /** Calls of a last turn were not asked for, and are not made. */
+  readonly #isLast: boolean;
   readonly #calls = new Map<number, PlannedCall>();
   /**
    * Our ids by position of the call in the answer: those of vendors may be duplicates, or of any
@@ -79,14 +95,18 @@ class TurnTelling {
   #text = '';
   #end: Extract<ModelPart, { type: 'end' }> | undefined;
 
-  constructor(ports: RunPorts, run: OpenRun, offer: Offer) {
+  constructor(ports: RunPorts, run: OpenRun, offer: Offer, isLast: boolean) {
     this.#ports = ports;
     this.#run = run;
     this.#offer = offer;
+    this.#isLast = isLast;
   }
 
   take(part: ModelPart): void {
     const { events } = this.#run.work;
+    if (this.#isLast && part.type.startsWith('call')) {
+      return;
+    }
     switch (part.type) {
       case 'text':
         this.#text += part.delta;
@@ -144,7 +164,7 @@ class TurnTelling {
     if (this.#end === undefined) {
       throw new Error('the answer of the model has no end');
     }
-    const { finish, usage, model } = this.#end;
+    const { finish, usage, model, kept } = this.#end;
     this.#run.work.events.add('data-usage', { data: { ...usage, model }, transient: true });
     this.#run.work.events.add('finish-step');
     await this.#run.append([
@@ -155,6 +175,8 @@ class TurnTelling {
         finish,
         usage,
         model,
+        // Calls that are not made must not come back either.
+        kept: this.#isLast ? undefined : kept,
       },
     ]);
   }

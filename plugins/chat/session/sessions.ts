@@ -139,6 +139,7 @@ export class Sessions {
         tool_calls: '[]',
         usage: null,
         finish_reason: null,
+        kept: null,
       });
       if (session.titled === 0 && session.title === untitled) {
         await this.#store.update(session.id, {

@@ -30,6 +30,8 @@ export interface ChatTables {
     tool_calls: string;
     usage: string | null;
     finish_reason: string | null;
+    /** JSON of a `KeptTurn`, what the provider wants back with the message. */
+    kept: string | null;
     created_at: number;
   };
   chat_runs: {

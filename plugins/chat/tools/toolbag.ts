@@ -48,18 +48,21 @@ export class Toolbag {
     const expanded = lookedUp(state);
     const defers =
       byName.has(searchKey) && (entries.length > this.#threshold() || isHeavy(entries));
-    const isWhole = (name: string, { key, tier }: Tool): boolean =>
-      !defers || tier === 'core' || key === searchKey || expanded.has(key) || expanded.has(name);
+    const isWhole = ([, { key, tier }]: readonly [string, Tool]): boolean =>
+      !defers || tier === 'core' || key === searchKey;
+    const deferred = entries.filter((entry) => !isWhole(entry));
+    const added = [...expanded].flatMap((asked) =>
+      deferred.filter(([name, { key }]) => name === asked || key === asked),
+    );
+    // What is looked up comes last, and its line stays: all before it can be served from a cache.
     return {
       byName,
-      tools: entries.flatMap(([name, tool]) =>
-        isWhole(name, tool)
-          ? [{ name, description: tool.description, schema: schemaOf(tool) }]
-          : [],
-      ),
-      deferred: entries.flatMap(([name, tool]) =>
-        isWhole(name, tool) ? [] : [{ name, line: firstLine(tool.description) }],
-      ),
+      tools: [...new Map([...entries.filter(isWhole), ...added])].map(([name, tool]) => ({
+        name,
+        description: tool.description,
+        schema: schemaOf(tool),
+      })),
+      deferred: deferred.map(([name, tool]) => ({ name, line: firstLine(tool.description) })),
     };
   }
 }

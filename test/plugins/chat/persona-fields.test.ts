@@ -65,11 +65,11 @@ test('omit_agent_md leaves the text of the house out, and nothing else', async (
     [true, false],
   );
   const rest = (text: string): string =>
-    text.replaceAll(/It is .* UTC\. You are \w+|- \w+: Looks at disks\./g, '');
+    text.replaceAll(/You are \w+|- \w+: Looks at disks\./g, '');
   assert.equal(rest(plain!.replace('THE HOUSE RULES.\n\n', '')), rest(tight!));
 });
 
-test('critical_reminder stands before every turn, also after many', async (t) => {
+test('critical_reminder ends every turn, also after many', async (t) => {
   const calls = Array.from(
     { length: 4 },
     (_, at) => ['sample_safe', { host: `db-${at}` }] as const,
@@ -86,13 +86,13 @@ test('critical_reminder stands before every turn, also after many', async (t) =>
   );
   assert.ok(careful!.length >= 6 && plain!.length >= 1);
   for (const { messages } of careful!.map(({ body }) => body)) {
-    assert.deepEqual(
-      messages.slice(0, 3).map(({ role }) => role),
-      ['system', 'system', 'user'],
+    assert.equal(messages[0]!.role, 'system');
+    assert.match(
+      textOf(messages.at(-1)!),
+      /<system-reminder>\nIt is \S+ UTC\.\nNever guess\.\n<\/system-reminder>$/,
     );
-    assert.equal(textOf(messages[1]!), '<system-reminder>\nNever guess.\n</system-reminder>');
   }
-  assert.ok(!JSON.stringify(plain).includes('system-reminder'));
+  assert.ok(!JSON.stringify(plain).includes('Never guess.'));
 });
 
 test('initial_prompt is filled from the spawn context and opens what a persona reads first in a session', async (t) => {

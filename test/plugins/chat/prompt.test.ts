@@ -13,7 +13,7 @@ import type { Call, RunState } from '../../../plugins/chat/journal/journal.ts';
 import type { MessageRow } from '../../../plugins/chat/session/store.ts';
 import { until } from '../edge/house.ts';
 import { tools } from '../skill/house.ts';
-import { agentHouse } from './house.ts';
+import { agentHouse, turns } from './house.ts';
 import { persona } from './stand-ins.ts';
 
 const usage = { input_tokens: 1, output_tokens: 1, cached_tokens: 0, estimated: false };
@@ -121,7 +121,7 @@ test('a prompt fits its window: old results are shortened first, then old messag
   const whole = prompt(100_000);
   assert.deepEqual([whole.compacted, whole.messages.length], [false, 2 + 40 + 1 + 24]);
   for (const window of [20_000, 8_000, 5_000]) {
-    const { messages, compacted } = prompt(window);
+    const { messages, compacted, tail } = prompt(window);
     assert.ok(
       compacted && JSON.stringify(messages).length <= window * 3 + 2_000,
       `${window}: ${JSON.stringify(messages).length}`,
@@ -129,11 +129,12 @@ test('a prompt fits its window: old results are shortened first, then old messag
     const texts = messages.map((message) => message.text);
     assert.ok(
       texts[0]!.includes('House rules.') &&
-        texts[0]!.includes('Asked long ago?') &&
-        texts[0]!.includes('E77 (logs_query)'),
+        texts[1]!.includes('Asked long ago?') &&
+        texts[1]!.includes('E77 (logs_query)'),
     );
     assert.ok(
-      texts[1]!.includes('Never guess.') &&
+      tail.includes('Never guess.') &&
+        tail.includes('It is 1970-01-01') &&
         texts.some((text) => text.includes('Why is db-3 slow?')),
     );
     const results = messages.filter(({ role }) => role === 'tool').map(({ text }) => text);
@@ -186,4 +187,82 @@ test('a guide stands in a prompt by one line, and is read whole when it is asked
   assert.match(textOf(first!.messages[0]!), /^- full-disks: What to do when a disk is full\.$/m);
   assert.ok(!JSON.stringify(first).includes('First look for deleted files'));
   assert.match(textOf(second!.messages.at(-1)!), /First look for deleted files that are open/);
+});
+
+test('two turns share every byte of the earlier one but its last words, and the last turn keeps its tools', async (t) => {
+  const kit = await agentHouse(t, {
+    rules: turns(
+      [
+        ['sample_safe', { host: 'db-1' }],
+        ['sample_safe', { host: 'db-2' }],
+      ],
+      'Both are well.',
+    ),
+    personas: [
+      persona({
+        name: 'sre',
+        critical_reminder: 'Never guess.',
+        max_turns: 3,
+        unknown: { 'x-effort': 'high' },
+      }),
+    ],
+  });
+  await kit.send('How are the databases?');
+  const bodies = kit.fake.requests.map(({ body }) => body);
+  assert.equal(bodies.length, 3);
+  const tailOf = (text: string): string =>
+    /\n\n<system-reminder>[^<]*<\/system-reminder>$/.exec(text)![0];
+  for (const [at, { messages, tools }] of bodies.entries()) {
+    const last = textOf(messages.at(-1)!);
+    assert.match(tailOf(last), /It is \d{4}-.* UTC\.\nNever guess\./);
+    const shared = JSON.stringify({ tools, messages }).split(
+      JSON.stringify(tailOf(last)).slice(1, -1),
+    )[0]!;
+    const next = bodies[at + 1];
+    assert.ok(
+      next === undefined ||
+        JSON.stringify({ tools: next.tools, messages: next.messages }).startsWith(shared),
+      `turn ${at + 2}`,
+    );
+  }
+  assert.deepEqual(
+    bodies.map(({ tool_choice: choice }) => choice),
+    [undefined, undefined, 'none'],
+  );
+  assert.ok(bodies.every(({ reasoning_effort: effort }) => effort === 'high'));
+});
+
+test('an answer that is cut off says so, and one that was all thoughts is asked for once more with more room', async (t) => {
+  const kit = await agentHouse(t, {
+    rules: [
+      {
+        when: { system: 'THINKER' },
+        reply: { reasoning: 'Hm. '.repeat(20), finish_reason: 'length' },
+      },
+      { times: 2, reply: { text: 'The disk is', finish_reason: 'length' } },
+    ],
+    personas: [
+      persona({ name: 'thinker', body: 'THINKER' }),
+      persona({ name: 'talker', body: 'TALKER' }),
+    ],
+  });
+  const contentOf = async (session: string): Promise<string> =>
+    (await kit.ask('anna', 'GET', `/chat/sessions/${session}/messages?order=desc`)).body.items[0]
+      .content;
+  await kit.send('How full is it?', kit.session, 'thinker');
+  assert.match(
+    await contentOf(kit.session),
+    /^The model used all its room for thinking .* x-effort /,
+  );
+  const [first, second, ...others] = kit.fake.requests.map(({ body }) => body);
+  assert.deepEqual(
+    [others.length, second!.max_tokens! / first!.max_tokens!, second!.reasoning_effort],
+    [0, 2, 'low'],
+  );
+  const session = await kit.newSession();
+  await kit.send('How full is it?', session, 'talker');
+  assert.match(
+    await contentOf(session),
+    /^The disk isThe disk is\n\nThis answer was cut off at 4096 tokens; agent.max_reply_tokens allows more\.$/,
+  );
 });

@@ -124,7 +124,7 @@ test('tools that read run, their results go back in order, and what they return 
   const frames = await framesOf(await send('Who is it?'));
   assert.equal(frames.filter(({ event }) => event === 'tool-output-available').length, 2);
   assert.deepEqual(
-    models.asked[1]!.messages.slice(2).map((message) => [
+    models.asked[1]!.messages.slice(1).map((message) => [
       message.role,
       'text' in message ? message.text : '',
     ]),
@@ -214,6 +214,7 @@ test('a plain message waits for the whole reply; a second one meanwhile is a con
     input_tokens: 10,
     output_tokens: 5,
     total_tokens: 15,
+    cached_tokens: 0,
     requests: 1,
   });
 
