@@ -11,6 +11,42 @@ export interface ModelAnswer {
   readonly confidence: 'low' | 'medium' | 'high' | undefined;
 }
 
+const orNull = (schema: object): object => ({ anyOf: [schema, { type: 'null' }] });
+const objectOf = (properties: Readonly<Record<string, object>>) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+});
+const string = { type: 'string' };
+
+/** Form of an answer, for providers that enforce one. */
+export const answerFormat = {
+  name: 'report',
+  schema: objectOf({
+    root_cause: orNull(objectOf({ node: string, text: string })),
+    claims: {
+      type: 'array',
+      items: objectOf({
+        text: string,
+        evidence_ids: { type: 'array', items: string },
+        assertion: orNull(
+          objectOf({
+            evidence_id: string,
+            part: orNull(string),
+            stat: { type: 'string', enum: [...statistics] },
+            over: orNull({ type: 'string', enum: ['incident', 'baseline'] }),
+            op: { type: 'string', enum: [...comparisons] },
+            value: { type: 'number' },
+            tolerance: orNull({ type: 'number' }),
+          }),
+        ),
+      }),
+    },
+    confidence: { type: 'string', enum: ['low', 'medium', 'high'] },
+  }),
+};
+
 const mostClaims = 12;
 const longest = 400;
 
@@ -68,7 +104,7 @@ function claimOf(claim: unknown, at: number): ModelAnswer['claims'][number] | st
   ) {
     return `claim ${at + 1} has no "text", or no "evidence_ids"`;
   }
-  const { assertion } = claim;
+  const assertion = withoutNulls(claim['assertion']);
   if (assertion !== undefined && assertion !== null && !isAssertion(assertion)) {
     return `the assertion of claim ${at + 1} does not have evidence_id, stat, op and value as they were described`;
   }
@@ -88,6 +124,12 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.trim() !== '';
+
+/** Returns an assertion without fields that say nothing: a form that is enforced has all of them. */
+const withoutNulls = (value: unknown): unknown =>
+  isRecord(value)
+    ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null))
+    : value;
 
 const isAssertion = (value: unknown): boolean =>
   isRecord(value) &&

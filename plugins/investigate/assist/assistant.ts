@@ -1,5 +1,11 @@
 import type { GateContract } from 'svc/contracts/gate';
-import type { ModelMessage, ModelRequest, Models, ModelToolCall } from 'svc/contracts/model';
+import type {
+  KeptTurn,
+  ModelMessage,
+  ModelRequest,
+  Models,
+  ModelToolCall,
+} from 'svc/contracts/model';
 import type { PersonaDirectory } from 'svc/contracts/persona';
 import type { SkillRegistry, SkillRunner, Tool } from 'svc/contracts/skill';
 import type { Assertion, Checked, Snapshot } from 'svc/rca';
@@ -13,7 +19,7 @@ import {
 } from 'svc/sdk';
 
 import type { ReportBody } from '../report/build-report.ts';
-import { type ModelAnswer, objectionTo, readAnswer } from './answer.ts';
+import { answerFormat, type ModelAnswer, objectionTo, readAnswer } from './answer.ts';
 import { digestOf, task } from './digest.ts';
 
 export interface AssistantParts {
@@ -154,7 +160,7 @@ export class Assistant {
   async #answer(one: Case, talk: Conversation): Promise<ModelAnswer | string> {
     let text: string | undefined;
     for (let turn = 1; turn <= caps.turns && text === undefined; turn += 1) {
-      const { input, calls, said } = await this.#ask(
+      const { input, calls, said, kept } = await this.#ask(
         one,
         talk,
         turn === caps.turns || this.#isSpent(talk),
@@ -162,7 +168,7 @@ export class Assistant {
       if (calls.length === 0) {
         text = said;
       } else {
-        talk.messages.push({ role: 'assistant', text: said, calls });
+        talk.messages.push({ role: 'assistant', text: said, calls, kept });
         await this.#run(calls, talk);
       }
       talk.usage = { ...talk.usage, prompt_tokens: talk.usage.prompt_tokens + input };
@@ -198,17 +204,23 @@ export class Assistant {
     readonly said: string;
     readonly calls: readonly ModelToolCall[];
     readonly input: number;
+    readonly kept: KeptTurn | undefined;
   }> {
-    const tools: ModelRequest['tools'] = isLast
-      ? []
-      : [...talk.tools].map(([name, { description, schema }]) => ({ name, description, schema }));
+    const tools: ModelRequest['tools'] = [...talk.tools].map(([name, { description, schema }]) => ({
+      name,
+      description,
+      schema,
+    }));
     const calls: ModelToolCall[] = [];
     let said = '';
     let input = 0;
+    let kept: KeptTurn | undefined;
     for await (const part of this.#parts.models.get().stream({
       model: talk.persona?.model ?? '',
       messages: talk.messages,
       tools,
+      mayCall: !isLast,
+      ...(isLast && { format: answerFormat }),
       maxTokens: caps.reply,
       signal: talk.signal,
       budget: { run: `investigation-${one.id}`, session: 'investigations', persona: personaName },
@@ -223,6 +235,7 @@ export class Assistant {
         });
       } else if (part.type === 'end') {
         input = part.usage.input_tokens;
+        kept = part.kept && { model: part.model, blocks: part.kept };
         talk.usage = {
           ...talk.usage,
           model: part.model,
@@ -230,7 +243,7 @@ export class Assistant {
         };
       }
     }
-    return { said, calls: isLast ? [] : calls, input };
+    return { said, calls: isLast ? [] : calls, input, kept };
   }
 
   /**
