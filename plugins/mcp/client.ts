@@ -69,16 +69,16 @@ export class McpClient {
     signal: AbortSignal,
   ): Promise<unknown> {
     const result = await this.#call('tools/call', { name, arguments: params }, timeoutMs, signal);
-    const texts = Array.isArray(result['content'])
-      ? (result['content'] as unknown[]).flatMap(textOf)
-      : [];
+    const content = Array.isArray(result['content']) ? (result['content'] as unknown[]) : [];
+    const texts = content.flatMap(textOf);
     if (result['isError'] === true) {
       throw errors.tool_failed({
         name: this.#address.name,
         texts: texts.join('\n').slice(0, 2_000),
       });
     }
-    return result['structuredContent'] ?? (texts.length === 1 ? texts[0] : texts);
+    const said = [...texts, ...leftOut(content, result)];
+    return result['structuredContent'] ?? (said.length === 1 ? said[0] : said);
   }
 
   async #call(
@@ -210,5 +210,37 @@ function toolOf(value: unknown): readonly RemoteTool[] {
   ];
 }
 
-const textOf = (part: unknown): readonly string[] =>
-  isRecord(part) && typeof part['text'] === 'string' ? [part['text']] : [];
+/** Returns the text of a part: its own, that of a resource within it, or where a resource is. */
+function textOf(part: unknown): readonly string[] {
+  if (!isRecord(part)) {
+    return [];
+  }
+  const { text, resource, type, uri } = part;
+  if (typeof text === 'string') {
+    return [text];
+  }
+  return type === 'resource_link' && typeof uri === 'string'
+    ? [`resource: ${uri}`]
+    : isRecord(resource) && typeof resource['text'] === 'string'
+      ? [resource['text']]
+      : [];
+}
+
+/** Returns a sentence about what a result has besides text: a model that is not told reports that there was nothing. */
+function leftOut(
+  content: readonly unknown[],
+  { structuredContent: data }: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  const kinds = content
+    .filter((part) => textOf(part).length === 0)
+    .map((part) =>
+      isRecord(part) && typeof part['type'] === 'string' ? part['type'].slice(0, 40) : 'unknown',
+    );
+  if (content.length === 0 && data === undefined) {
+    return ['[The server answered without any content.]'];
+  }
+  const parts = `${kinds.length} ${kinds.length === 1 ? 'part' : 'parts'}`;
+  return kinds.length === 0
+    ? []
+    : [`[${parts} of the result cannot be shown as text: ${[...new Set(kinds)].join(', ')}.]`];
+}

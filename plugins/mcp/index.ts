@@ -10,6 +10,7 @@ import { McpServer } from './server.ts';
 import { McpServers, type ServerEntry } from './servers.ts';
 
 const refreshMs = 5 * 60_000;
+const retryMs = 2_500;
 
 export default definePlugin({
   errors,
@@ -65,6 +66,9 @@ export default definePlugin({
     ctx.scope.task('list tools of MCP servers', (signal) => servers.refresh(signal));
     ctx.scope.interval('list tools of MCP servers again', refreshMs, (signal) =>
       servers.refresh(signal),
+    );
+    ctx.scope.interval('look at failed MCP servers again', retryMs, (signal) =>
+      servers.retryFailed(signal),
     );
   },
 });

@@ -59,8 +59,13 @@ interface Known {
   readonly state: 'ok' | 'failed';
   readonly error: string | undefined;
   readonly at: number;
+  /** Failures since it last answered. */
+  readonly failures: number;
 }
 
+/** Delay before a server that failed is looked at again; doubled with each failure. */
+const firstRetryMs = 5_000;
+const lastRetryMs = 5 * 60_000;
 const freshMs = 10_000;
 const lookMs = 5_000;
 
@@ -105,6 +110,20 @@ export class McpServers implements ToolSource {
       entries.map((entry) => this.#refreshOne(entry, signal).finally(() => this.#publish())),
     );
     this.#publish();
+  }
+
+  /** Looks again at servers that failed, each after a delay that grows with its failures. */
+  async retryFailed(signal: AbortSignal): Promise<void> {
+    const now = this.#parts.clock.now();
+    const due = this.#parts.entries().filter(({ name, enabled }) => {
+      const { state, failures = 0, at = 0 } = this.#known.get(name) ?? {};
+      const delay = Math.min(lastRetryMs, firstRetryMs * 2 ** (failures - 1));
+      return enabled !== false && state === 'failed' && now - at >= delay;
+    });
+    await Promise.all(due.map((entry) => this.#refreshOne(entry, signal)));
+    if (due.length > 0) {
+      this.#publish();
+    }
   }
 
   #publish(): void {
@@ -248,6 +267,7 @@ export class McpServers implements ToolSource {
         state: 'ok',
         error: undefined,
         at: clock.now(),
+        failures: 0,
       });
     } catch (error) {
       const message = messageOf(error);
@@ -263,6 +283,7 @@ export class McpServers implements ToolSource {
         state: 'failed',
         error: message,
         at: clock.now(),
+        failures: (before?.failures ?? 0) + 1,
       });
       if (before?.error !== message) {
         log.warn(

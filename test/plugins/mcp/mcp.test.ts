@@ -210,4 +210,23 @@ test('a server that speaks in event streams and forgets its session is understoo
   result = { structuredContent: { rows: Array.from({ length: 20_000 }, (_, id) => ({ id })) } };
   const { status, result: shown } = (await execute()).body;
   assert.deepEqual([status, shown.items], ['ok', { rows: 20_000 }], JSON.stringify(shown));
+
+  // What is no text is said, or a model reports that there was nothing.
+  const said = async (content: unknown) => {
+    result = { content } as object;
+    return JSON.stringify((await execute()).body.result);
+  };
+  assert.match(
+    await said([{ type: 'image', data: 'aGk=', mimeType: 'image/png' }]),
+    /1 part of the result cannot be shown as text: image/,
+  );
+  assert.match(
+    await said([{ type: 'text', text: 'sunny' }, { type: 'audio', data: 'aGk=' }, 7]),
+    /sunny.*2 parts of the result cannot be shown as text: audio, unknown/,
+  );
+  assert.match(
+    await said([{ type: 'resource', resource: { uri: 'file:///a', text: 'rain at six' } }]),
+    /rain at six/,
+  );
+  assert.match(await said(null), /answered without any content/);
 });
