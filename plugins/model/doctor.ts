@@ -171,13 +171,14 @@ export class ModelDoctor implements Examination {
     return [
       tools,
       parallel,
-      ...(good.length > 0 ? [await this.#results(model, good, signal)] : []),
+      ...(good.length > 0 ? [await this.#results(model, good, parts.at(-1)!, signal)] : []),
     ];
   }
 
   async #results(
     model: string,
     calls: readonly Extract<ModelPart, { type: 'call' }>[],
+    end: ModelPart,
     signal: AbortSignal,
   ): Promise<Finding> {
     const made = calls.map(({ name, args }, index) => ({
@@ -185,9 +186,11 @@ export class ModelDoctor implements Examination {
       name,
       args: args!,
     }));
+    const kept =
+      end.type === 'end' && end.kept ? { model: end.model, blocks: end.kept } : undefined;
     const messages: ModelMessage[] = [
       question,
-      { role: 'assistant', text: '', calls: made },
+      { role: 'assistant', text: '', calls: made, kept },
       ...made.map(({ id, name }): ModelMessage => ({
         role: 'tool',
         call_id: id,

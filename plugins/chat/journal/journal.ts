@@ -68,7 +68,7 @@ export type Entry =
       readonly finish: string;
       readonly usage: ModelUsage;
       readonly model: string;
-      /** What the provider wants back with this turn; absent in older rows. */
+      /** Blocks that the provider wants back with this turn; absent in older rows. */
       readonly kept?: readonly unknown[] | undefined;
     }
   | {

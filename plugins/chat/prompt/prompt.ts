@@ -28,7 +28,7 @@ export interface PromptParts {
 
 export interface Prompt {
   readonly messages: readonly ModelMessage[];
-  /** What holds for this turn alone: all before it begins the prompt of the next turn as well. */
+  /** Words that hold for this turn alone: all before them begins the next turn's prompt as well. */
   readonly tail: string;
   /** Something was left out so that the rest fits. */
   readonly compacted: boolean;

@@ -211,7 +211,9 @@ class KeptBlocks {
 
   get blocks(): readonly unknown[] | undefined {
     const blocks = [...this.#blocks.values()];
-    return blocks.some(({ type }) => String(type).endsWith('thinking'))
+    // A thought that was cut off has no signature, and would be refused.
+    const isWhole = blocks.every(({ signature }) => signature !== '');
+    return isWhole && blocks.some(({ type }) => String(type).endsWith('thinking'))
       ? blocks.filter(({ type, text }) => type !== 'text' || text !== '')
       : undefined;
   }

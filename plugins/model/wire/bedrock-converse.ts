@@ -155,7 +155,8 @@ export const bedrockConverse: Wire = {
         cached_tokens: cached,
         estimated: input === undefined,
       },
-      kept: keptOf([...blocks.values()]),
+      // A thought that was cut off has no signature, and would be refused.
+      kept: finish === 'max_tokens' ? undefined : keptOf([...blocks.values()]),
     };
   },
 };
