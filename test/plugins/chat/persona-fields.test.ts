@@ -44,8 +44,8 @@ const systemOf = ({ messages }: ChatRequest): string[] =>
   messages.filter(({ role }) => role === 'system').map(textOf);
 const usersOf = ({ messages }: ChatRequest): string[] =>
   messages.filter(({ role }) => role === 'user').map(textOf);
-const offered = ({ tools: given = [] }: ChatRequest): string[] =>
-  given.map(({ function: { name } }) => name).toSorted();
+const offered = ({ tools: given = [], tool_choice: choice }: ChatRequest): string[] =>
+  (choice === 'none' ? [] : given).map(({ function: { name } }) => name).toSorted();
 
 test('omit_agent_md leaves the text of the house out, and nothing else', async (t) => {
   const kit = await house(
@@ -110,7 +110,9 @@ test('initial_prompt is filled from the spawn context and opens what a persona r
       ...(context && { context }),
     });
     assert.equal(status, 200, JSON.stringify(body));
-    return usersOf(kit.fake.requests.at(-1)!.body).at(-1)!;
+    return usersOf(kit.fake.requests.at(-1)!.body)
+      .at(-1)!
+      .replace(/\n\n<system-reminder>[^<]*<\/system-reminder>$/, '');
   };
   assert.equal(await say('Hello?', 'first', { incident_id: 7 }), 'Hello?');
   // It joins later, and has its opening all the same; after that it knows.
@@ -139,8 +141,8 @@ test('tools, disallowed_tools, permission_mode, model and max_turns are what the
     t,
     [
       {
-        reply: ({ tools: given }) =>
-          given === undefined
+        reply: ({ tool_choice: choice }) =>
+          choice === 'none'
             ? { text: 'Enough.' }
             : { tool_calls: [{ name: 'sample_safe', arguments: { host: 'a' } }] },
       },

@@ -83,7 +83,8 @@ function holds(
   request: ChatRequest,
 ): boolean {
   const { messages } = request;
-  const offered = new Set(request.tools?.map((tool) => tool.function.name));
+  const given = request['tool_choice'] === 'none' ? [] : (request.tools ?? []);
+  const offered = new Set(given.map((tool) => tool.function.name));
   const systemText = messages
     .filter(({ role }) => role === 'system' || role === 'developer')
     .map(textOf);
