@@ -80,6 +80,10 @@ export async function agentHouse(
   });
 }
 
+/** Returns a message without what svc adds to it for one turn. */
+export const withoutTail = (text: string): string =>
+  text.replace(/\n\n<system-reminder>[^<]*<\/system-reminder>$/, '');
+
 /** A script that makes these calls, one a turn, and then says `last`. */
 export const turns = (
   calls: readonly (readonly [name: string, args: object])[],

@@ -7,7 +7,7 @@ import { DeviceDirectory } from 'svc/contracts/device';
 
 import { textOf } from '../../../plugins/model/cli/fake-model/chat-request.ts';
 import { machine } from '../device/house.ts';
-import { agentHouse } from './house.ts';
+import { agentHouse, withoutTail } from './house.ts';
 
 const rooms = ['gate', 'approval', 'skill', 'setting', 'model', 'chat', 'mention'];
 
@@ -47,7 +47,7 @@ test('what a message names of the real rooms is told to the model as facts, mark
   ];
   const told = async (content: string): Promise<string> => {
     await kit.send(content, await kit.newSession());
-    return textOf(kit.fake.requests.at(-1)!.body.messages.at(-1)!);
+    return withoutTail(textOf(kit.fake.requests.at(-1)!.body.messages.at(-1)!));
   };
   const text = await told(
     `What of ${mentions.join(', ')}? Not @device:999, @planet:mars or me@device:1.`,

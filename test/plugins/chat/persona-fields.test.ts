@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { type ChatRequest, textOf } from '../../../plugins/model/cli/fake-model/chat-request.ts';
 import type { Rule } from '../../../plugins/model/cli/fake-model/script.ts';
 import { tools } from '../skill/house.ts';
-import { type AgentHouse, agentHouse, turns } from './house.ts';
+import { type AgentHouse, agentHouse, turns, withoutTail } from './house.ts';
 
 const plugins = [
   'persona',
@@ -110,9 +110,7 @@ test('initial_prompt is filled from the spawn context and opens what a persona r
       ...(context && { context }),
     });
     assert.equal(status, 200, JSON.stringify(body));
-    return usersOf(kit.fake.requests.at(-1)!.body)
-      .at(-1)!
-      .replace(/\n\n<system-reminder>[^<]*<\/system-reminder>$/, '');
+    return withoutTail(usersOf(kit.fake.requests.at(-1)!.body).at(-1)!);
   };
   assert.equal(await say('Hello?', 'first', { incident_id: 7 }), 'Hello?');
   // It joins later, and has its opening all the same; after that it knows.
