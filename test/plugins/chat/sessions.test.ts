@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { agentHouse } from './house.ts';
+import { agentHouse, withoutTail } from './house.ts';
 
 const sessions = '/chat/sessions';
 
@@ -93,7 +93,11 @@ test('sessions are opened, found, renamed, tagged and deleted by their owner', a
 test('history comes in pages, in both orders', async (t) => {
   const kit = await agentHouse(t, {
     rules: [
-      { reply: ({ messages }) => ({ text: `Answer to ${String(messages.at(-1)!.content)}` }) },
+      {
+        reply: ({ messages }) => ({
+          text: `Answer to ${withoutTail(String(messages.at(-1)!.content))}`,
+        }),
+      },
     ],
   });
   for (const content of ['one', 'two', 'three']) {
