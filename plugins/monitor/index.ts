@@ -1,11 +1,12 @@
 import { LogQueries } from 'svc/contracts/logs';
 import { Mentions } from 'svc/contracts/mention';
 import { MetricsQueries } from 'svc/contracts/metricsdb';
-import { Dashboards, DashboardViews } from 'svc/contracts/monitor';
+import { Dashboards, DashboardViews, type GrafanaSources } from 'svc/contracts/monitor';
 import { askingOf, DeviceScopes, parseDuration } from 'svc/query';
 import { definePlugin, type ToolSkill, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
 
+import { grafanaOf } from './grafana/write.ts';
 import { errors } from './model/errors.ts';
 import { DashboardService } from './store/dashboard-service.ts';
 import { dashboardRoutes } from './routes/dashboard-routes.ts';
@@ -33,7 +34,13 @@ export default definePlugin({
       parseDuration(settings.get<string>('monitor.sample_interval'));
     const deadlineMs = (): number => parseDuration(settings.get<string>('monitor.deadline'));
 
-    ctx.services.provide(DashboardViews, () => ({ all: () => dashboards.whole() }));
+    ctx.services.provide(DashboardViews, () => ({
+      all: async () =>
+        (await dashboards.whole()).map((dashboard) => ({
+          ...dashboard,
+          grafana: (sources: GrafanaSources) => grafanaOf(dashboard, sources),
+        })),
+    }));
     ctx.extend.contribute(Mentions, 'dashboard', dashboardMention(dashboards));
     ctx.http.routes([
       ...panelRoutes(panels),
@@ -80,10 +87,11 @@ const dashboardSkills = (dashboards: DashboardService): readonly ToolSkill[] => 
         description,
         source,
         variables,
-        panels: panels.map(({ title: name, type, query, unit }) => ({
+        panels: panels.map(({ title: name, type, query, queries, unit }) => ({
           title: name,
           type,
           query,
+          ...(queries && { queries: queries.map((one) => one.query) }),
           unit,
         })),
       };

@@ -14,41 +14,24 @@ export interface DashboardText {
   readonly text: string;
 }
 
-/** A dashboard with everything that draws it. */
+/** A dashboard, for whoever shows it elsewhere. */
 export interface DashboardView {
   readonly uid: string;
   readonly title: string;
   readonly description: string;
-  readonly variables: readonly {
-    readonly name: string;
-    readonly title?: string;
-    readonly type: 'query' | 'custom' | 'interval' | 'text';
-    readonly query?: string;
-    readonly regex?: string;
-    readonly values?: readonly string[];
-    readonly default?: string;
-    readonly multi?: boolean;
-    readonly all?: boolean;
-  }[];
   readonly panels: readonly {
     readonly title: string;
-    readonly type: 'timeseries' | 'stat' | 'gauge' | 'table' | 'logs';
+    readonly type: string;
     readonly query: string;
-    readonly legend: string;
-    readonly unit: string;
-    /** Rising; the value null stands for everything below the second. */
-    readonly thresholds: readonly {
-      readonly value: number | null;
-      readonly state: 'ok' | 'warning' | 'critical';
-    }[];
-    /** Position on a grid of 24 columns. */
-    readonly position: {
-      readonly x: number;
-      readonly y: number;
-      readonly w: number;
-      readonly h: number;
-    };
   }[];
+  /** Returns the dashboard as Grafana takes it, with the data sources of these uids. */
+  grafana(sources: GrafanaSources): Readonly<Record<string, unknown>>;
+}
+
+/** Uids of data sources in Grafana. */
+export interface GrafanaSources {
+  readonly metrics: string;
+  readonly logs: string;
 }
 
 /** Dashboards as they are at the moment, for other plugins. */

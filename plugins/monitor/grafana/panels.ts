@@ -1,143 +1,180 @@
+import { type Drawing, drawingOf } from '../model/drawing.ts';
 import type { PanelBody } from '../model/panel.ts';
-import { columns, lastRow, type Position } from '../model/position.ts';
 import type { PanelType } from '../model/schema.ts';
 import type { Datasource } from './datasource.ts';
-import { type Foreign, isObject, objects, text, whole } from './json.ts';
-import { panelType, thresholdsOf, unitOf } from './display.ts';
+import { drawnOf, overridesOf, panelType, transformationsOf } from './display.ts';
+import { field, type Foreign, isObject, objects, text } from './json.ts';
+import { everyPanel, type Placed } from './layout.ts';
+import { migrated } from './migrate.ts';
 import type { LeftOut, TakenPanel } from './report.ts';
+import { targetsOf } from './targets.ts';
 
 export interface Panels {
   readonly taken: readonly TakenPanel[];
   readonly leftOut: readonly LeftOut[];
+  /** Places of the panels that were left out. */
+  readonly gone: readonly string[];
 }
 
-const mostForeign = 500;
-
-/** The panels of a Grafana dashboard as ours; those of rows, too. */
+/** The panels and rows of a Grafana dashboard as ours. */
 export function panelsOf(dashboard: Foreign, datasource: (value: unknown) => Datasource): Panels {
   const taken: TakenPanel[] = [];
   const leftOut: LeftOut[] = [];
-  for (const foreign of everyPanel(dashboard, leftOut).slice(0, mostForeign)) {
-    const { id } = foreign;
+  const gone: string[] = [];
+  for (const placed of everyPanel(dashboard)) {
+    const { place } = placed;
+    const given = whole(placed.foreign, dashboard);
+    const { id } = given;
     const title =
-      text(foreign['title']) ||
-      `panel ${typeof id === 'number' || typeof id === 'string' ? text(String(id)) : 'without a title'}`;
-    const found = panelOf(foreign, title, datasource, leftOut);
-    if (typeof found === 'string') {
-      leftOut.push({ kind: 'panel', title, reason: found });
+      text(given['title']) ||
+      (given['type'] === 'row'
+        ? 'Row'
+        : `panel ${typeof id === 'number' || typeof id === 'string' ? text(String(id)) : 'without a title'}`);
+    // A copy that Grafana made for a value of a variable is made again for the values of today.
+    const found = isCopy(given) ? undefined : panelOf(given, placed, title, datasource, leftOut);
+    if (typeof found === 'object') {
+      taken.push({ ...found, place });
     } else {
-      taken.push(...found);
+      gone.push(place);
+      if (found !== undefined) {
+        leftOut.push({ kind: 'panel', title, reason: found });
+      }
     }
   }
-  return { taken, leftOut };
+  return { taken, leftOut, gone };
 }
 
-/** Rows of today hold panels when they are folded; those of long ago always did. */
-function everyPanel(dashboard: Foreign, leftOut: LeftOut[]): readonly Foreign[] {
-  const old = objects(dashboard['rows']).flatMap((row) => objects(row['panels']));
-  return [...objects(dashboard['panels']), ...old].flatMap((panel) => {
-    if (panel['type'] !== 'row') {
-      return [panel];
-    }
-    leftOut.push({
-      kind: 'row',
-      title: text(panel['title']) || 'without a title',
-      reason: 'rows are not supported; their panels are imported',
-    });
-    return objects(panel['panels']);
-  });
+const isCopy = (foreign: Foreign): boolean =>
+  typeof foreign['repeatPanelId'] === 'number' || typeof foreign['repeatByRow'] === 'object';
+
+/** Returns a panel with the content of its library, where the file brings it along. */
+function whole(foreign: Foreign, dashboard: Foreign): Foreign {
+  const uid = text(field(foreign, 'libraryPanel', 'uid'));
+  const model = field(dashboard, '__elements', uid, 'model');
+  return uid !== '' && isObject(model)
+    ? { ...model, ...foreign, type: model['type'], libraryPanel: undefined }
+    : foreign;
 }
+
+type Found = Omit<TakenPanel, 'place'>;
 
 function panelOf(
-  foreign: Foreign,
+  given: Foreign,
+  { position }: Placed,
   title: string,
   datasource: (value: unknown) => Datasource,
   leftOut: LeftOut[],
-): readonly TakenPanel[] | string {
-  if (isObject(foreign['libraryPanel'])) {
+): Found | string {
+  if (isObject(given['libraryPanel']) && !Array.isArray(given['targets'])) {
     return 'it is a library panel, whose content is not in this file';
   }
+  const foreign = migrated(given);
   const type = panelType(foreign);
   if (type === undefined) {
     return `panels of type ${text(foreign['type']) || 'unknown'} are not supported`;
   }
-  const targets = objects(foreign['targets']);
-  const good = targets.flatMap((target) => {
-    const reason = refusalOf(target, foreign, type, datasource);
-    if (reason !== undefined && targets.length > 1) {
-      leftOut.push({ kind: 'query', title: `${title} ${text(target['refId'])}`.trim(), reason });
-    }
-    return reason === undefined ? [target] : [];
-  });
-  if (good.length === 0) {
-    return targets.length === 1
-      ? refusalOf(targets[0]!, foreign, type, datasource)!
-      : 'none of its queries is supported';
+  const head = {
+    title,
+    type,
+    position,
+    query: '',
+    legend: '',
+    unit: 'none',
+    thresholds: [],
+  } as const;
+  const common = commonOf(foreign);
+  if (type === 'row') {
+    const isCollapsed = foreign['collapsed'] === true;
+    return { panel: { ...head, ...common, ...(isCollapsed && { collapsed: true }) }, notes: [] };
   }
-  const notes = notesOf(foreign, good.length);
-  const unit = type === 'logs' ? 'none' : unitOf(foreign, notes);
-  const thresholds = type === 'logs' ? [] : thresholdsOf(foreign, notes);
-  const places = divided(positionOf(foreign), good.length);
-  return good.map((target, index) => {
-    const legend = text(target['legendFormat']);
-    const panel: PanelBody = {
-      title:
-        good.length === 1 ? title : `${title} ${text(target['refId']) || index + 1}`.slice(0, 200),
-      type,
-      query: text(target['expr'], 8_192),
-      legend: legend === '__auto' ? '' : legend,
-      unit,
-      thresholds,
-      position: places[index]!,
-    };
-    return { panel, notes };
+  if (type === 'text') {
+    return { panel: { ...head, ...common, content: contentOf(foreign) }, notes: [] };
+  }
+  const targets = targetsOf(foreign, title, type, datasource);
+  const [first, ...others] = targets.queries;
+  if (first === undefined) {
+    return targets.leftOut.length === 1
+      ? targets.leftOut[0]!.reason
+      : objects(foreign['targets']).length === 0
+        ? 'it has no query'
+        : 'none of its queries is supported';
+  }
+  leftOut.push(...targets.leftOut);
+  const notes = notesOf(foreign);
+  const isSimple = others.length === 0 && isPlain(first, type);
+  const panel: PanelBody = {
+    ...head,
+    query: first.query,
+    legend: first.legend ?? '',
+    ...common,
+    ...(!isSimple && { queries: [...targets.queries] }),
+    ...(type === 'logs' ? {} : lookOf(foreign, notes)),
+  };
+  return { panel, notes };
+}
+
+/** Whether a panel with this query alone would ask the same without the list of queries. */
+const isPlain = ({ store, at, format, hidden, min_step: step }: PanelBodyQuery, type: PanelType) =>
+  format === undefined &&
+  hidden === undefined &&
+  step === undefined &&
+  (store === undefined || type === 'logs') &&
+  (at === undefined || at === (type === 'timeseries' || type === 'logs' ? 'range' : 'instant'));
+
+type PanelBodyQuery = NonNullable<Drawing['queries']>[number];
+
+/** Returns how the answers are drawn; what is said nowhere is left away. */
+function lookOf(foreign: Foreign, notes: string[]): Partial<PanelBody> {
+  const { display, defaults } = drawnOf(foreign);
+  const overrides = [
+    ...(defaults.name === undefined
+      ? []
+      : [{ by: 'pattern' as const, of: ['.*'], set: { name: defaults.name } }]),
+    ...overridesOf(foreign, notes),
+  ];
+  const transformations = transformationsOf(foreign, notes);
+  return {
+    unit: defaults.unit ?? 'none',
+    thresholds: defaults.thresholds ?? [],
+    ...(Object.keys(display).length > 0 && { display }),
+    ...(defaults.mappings && { mappings: defaults.mappings }),
+    ...(overrides.length > 0 && { overrides }),
+    ...(transformations.length > 0 && { transformations: [...transformations] }),
+  };
+}
+
+/** Returns what any panel may have, rows and texts included. */
+function commonOf(foreign: Foreign): Drawing {
+  const description = text(foreign['description'], 4_000);
+  const variable = text(foreign['repeat']);
+  const most = foreign['maxPerRow'];
+  return drawingOf({
+    ...(description !== '' && { description }),
+    ...(/^[A-Za-z][A-Za-z0-9_]{0,39}$/.test(variable) && {
+      repeat: {
+        variable,
+        ...(foreign['repeatDirection'] === 'v' && { direction: 'vertical' as const }),
+        ...(typeof most === 'number' &&
+          most >= 1 &&
+          most <= 24 && { max_per_row: Math.round(most) }),
+      },
+    }),
   });
 }
 
-/** Why a query of a panel cannot be asked. */
-function refusalOf(
-  target: Foreign,
-  panel: Foreign,
-  type: PanelType,
-  datasource: (value: unknown) => Datasource,
-): string | undefined {
-  const own = datasource(target['datasource'] ?? panel['datasource']);
-  const wanted = type === 'logs' ? 'logs' : 'metrics';
-  if (target['hide'] === true) {
-    return 'the query is switched off';
-  }
-  if (own.kind === 'other') {
-    return own.name === '__expr__'
-      ? 'it is an expression over other queries'
-      : `its datasource is ${own.name || 'unknown'}; only metrics and logs are supported`;
-  }
-  if (own.kind !== 'any' && own.kind !== wanted) {
-    return own.kind === 'logs'
-      ? 'it computes numbers from logs; only panels of type logs can query the log store'
-      : 'it shows metrics as log lines';
-  }
-  const { expr } = target;
-  if (typeof expr !== 'string' || expr.trim() === '') {
-    return 'it has no query in PromQL or LogQL';
-  }
-  return expr.length > 8_192 ? 'its query is longer than 8 KiB' : undefined;
+const longestContent = 65_536;
+
+function contentOf(foreign: Foreign): NonNullable<Drawing['content']> {
+  const from = isObject(foreign['options']) ? foreign['options'] : foreign;
+  const mode = text(from['mode']);
+  return {
+    mode: mode === 'html' || mode === 'code' ? mode : 'markdown',
+    text: text(from['content'], longestContent),
+  };
 }
 
-function notesOf(foreign: Foreign, queries: number): string[] {
-  const overrides = objects(
-    isObject(foreign['fieldConfig']) ? foreign['fieldConfig']['overrides'] : undefined,
-  );
+function notesOf(foreign: Foreign): string[] {
   const found: readonly (readonly [boolean, string])[] = [
-    [queries > 1, `it had ${queries} queries and became as many panels`],
-    [
-      objects(foreign['transformations']).length > 0,
-      'its transformations: series are shown as the query returns them',
-    ],
-    [overrides.length > 0, 'its overrides of single fields'],
-    [
-      text(foreign['repeat']) !== '',
-      `that it is repeated for each value of ${text(foreign['repeat'])}`,
-    ],
     [text(foreign['timeFrom']) !== '' || text(foreign['timeShift']) !== '', 'its own time range'],
     [
       isObject(foreign['alert']),
@@ -146,31 +183,4 @@ function notesOf(foreign: Foreign, queries: number): string[] {
     [objects(foreign['links']).length > 0, 'its links'],
   ];
   return found.filter(([applies]) => applies).map(([, note]) => note);
-}
-
-function positionOf(foreign: Foreign): Position {
-  const grid = isObject(foreign['gridPos']) ? foreign['gridPos'] : {};
-  // Panels of long ago have a span of twelve.
-  const w = whole(
-    grid['w'] ?? (typeof foreign['span'] === 'number' ? foreign['span'] * 2 : undefined),
-    1,
-    columns,
-    12,
-  );
-  return {
-    x: Math.min(whole(grid['x'], 0, columns - 1, 0), columns - w),
-    y: whole(grid['y'], 0, lastRow, 0),
-    w,
-    h: whole(grid['h'], 1, 100, 8),
-  };
-}
-
-/** Splits a position: side by side while each part is wide enough, else stacked. */
-function divided({ x, y, w, h }: Position, parts: number): readonly Position[] {
-  const width = Math.floor(w / parts);
-  return Array.from({ length: parts }, (_, index) =>
-    width >= 4
-      ? { x: x + index * width, y, w: width, h }
-      : { x, y: Math.min(lastRow, y + index * h), w, h },
-  );
 }

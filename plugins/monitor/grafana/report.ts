@@ -11,6 +11,8 @@ export interface TakenPanel {
   readonly panel: PanelBody;
   /** Parts that were not imported. */
   readonly notes: readonly string[];
+  /** Where it is in the file. */
+  readonly place: string;
 }
 
 export interface TakenVariable {
@@ -25,4 +27,8 @@ export interface Translation {
   readonly variables: readonly TakenVariable[];
   readonly panels: readonly TakenPanel[];
   readonly leftOut: readonly LeftOut[];
+  /** Places of the panels that were left out. */
+  readonly gone: readonly string[];
+  /** The dashboard itself, without what an answer of Grafana's API puts around it. */
+  readonly dashboard: Readonly<Record<string, unknown>>;
 }

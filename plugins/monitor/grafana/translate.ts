@@ -1,4 +1,5 @@
 import { errors } from '../model/errors.ts';
+import { queriesOf } from '../model/panel.ts';
 import { namesIn } from '../variables/insertion.ts';
 import { datasources } from './datasource.ts';
 import { field, type Foreign, isObject, objects, text } from './json.ts';
@@ -19,16 +20,20 @@ export function translate(given: Foreign): Translation {
   const datasource = datasources(dashboard);
   const variables = variablesOf(dashboard, datasource);
   const panels = panelsOf(dashboard, datasource);
-  const gone = new Set(variables.leftOut.map((variable) => variable.title));
+  const lostNames = new Set(variables.leftOut.map((variable) => variable.title));
   const orphans: LeftOut[] = [];
-  const whole = panels.taken.filter(({ panel }: TakenPanel) => {
-    const lost = [...namesIn(panel.query)].find((name) => gone.has(name));
+  const gone = [...panels.gone];
+  const whole = panels.taken.filter(({ panel, place }: TakenPanel) => {
+    const lost = queriesOf(panel)
+      .flatMap(({ query }) => [...namesIn(query)])
+      .find((name) => lostNames.has(name));
     if (lost !== undefined) {
       orphans.push({
         kind: 'panel',
         title: panel.title,
         reason: `its query uses the variable ${lost}, which is left out`,
       });
+      gone.push(place);
     }
     return lost === undefined;
   });
@@ -38,6 +43,8 @@ export function translate(given: Foreign): Translation {
     variables: variables.taken,
     panels: whole,
     leftOut: [...variables.leftOut, ...panels.leftOut, ...orphans, ...besides(dashboard)],
+    gone,
+    dashboard,
   };
 }
 

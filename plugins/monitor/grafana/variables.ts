@@ -1,9 +1,11 @@
 import { messageOf } from 'svc/sdk';
 
 import type { Variable } from '../model/dashboard.ts';
+import { mostVariables } from '../model/schema.ts';
 import { assertVariables } from '../variables/variable-rules.ts';
 import type { Datasource } from './datasource.ts';
 import { field, type Foreign, objects, text } from './json.ts';
+import { patternOf } from './display.ts';
 import type { LeftOut, TakenVariable } from './report.ts';
 
 export interface Variables {
@@ -11,7 +13,7 @@ export interface Variables {
   readonly leftOut: readonly LeftOut[];
 }
 
-const most = 20;
+const most = mostVariables;
 const nameForm = /^[A-Za-z][A-Za-z0-9_]{0,39}$/;
 
 /** The variables of a Grafana dashboard as ours. */
@@ -49,94 +51,127 @@ function variableOf(
     return { reason: 'its name is not made of letters, digits and _' };
   }
   const label = text(foreign['label']);
-  const head = { name, ...(label !== '' && { title: label }) };
+  const head = {
+    name,
+    ...(label !== '' && { title: label }),
+    ...(foreign['hide'] === 1 && { hide: 'label' as const }),
+    ...(foreign['hide'] === 2 && { hide: 'variable' as const }),
+  };
+  const pattern = text(foreign['allValue']);
+  const isForAll = foreign['includeAll'] === true;
   const several = {
     ...(foreign['multi'] === true && { multi: true }),
-    ...(foreign['includeAll'] === true && { all: true }),
+    ...(isForAll && { all: true }),
+    ...(isForAll && pattern !== '' && { all_value: pattern }),
   };
-  const notes: string[] = [];
-  if (text(foreign['allValue']) !== '') {
-    notes.push('its own pattern for all values: all values, or .+ for many, are used instead');
-  }
   switch (type) {
     case 'query': {
       const source = datasource(foreign['datasource']);
-      if (source.kind === 'logs' || source.kind === 'other') {
+      if (source.kind === 'other') {
         return {
-          reason: `it queries ${source.kind === 'other' ? `the datasource ${source.name}` : 'a log store'}; variables can query the metrics store only`,
+          reason: `it queries the datasource ${source.name}; variables can query metrics and logs only`,
         };
       }
-      const query =
-        text(
-          typeof foreign['query'] === 'string'
-            ? foreign['query']
-            : field(foreign, 'query', 'query'),
-          2_000,
-        ) || text(foreign['definition'], 2_000);
-      if (!/^label_values\s*\(/.test(query)) {
-        return {
-          reason: `of its queries only label_values(…) is supported, not ${query.slice(0, 60) || 'an empty one'}`,
-        };
+      const query = queryOf(foreign);
+      if (query === '') {
+        return { reason: 'it has no query' };
       }
-      const regex = regexOf(text(foreign['regex'], 500));
+      const regex = patternOf(text(foreign['regex'], 500));
+      const sort = foreign['sort'];
       return {
-        variable: { ...head, type, query, ...(regex !== '' && { regex }), ...several },
-        notes,
+        variable: {
+          ...head,
+          type,
+          query,
+          ...(source.kind === 'logs' && { store: 'logs' }),
+          ...(regex !== '' && { regex }),
+          ...several,
+          ...(typeof sort === 'number' && sort > 0 && sort % 2 === 0 && { descending: true }),
+        },
+        notes: [],
       };
     }
     case 'custom':
     case 'interval':
     case 'constant': {
-      const values = valuesOf(foreign, notes);
+      const { values, texts } = valuesOf(foreign);
       const chosen = text(field(foreign, 'current', 'value'));
       const usual = values.includes(chosen) ? { default: chosen } : {};
-      const isInterval = type === 'interval';
       return {
         variable: {
           ...head,
-          type: isInterval ? type : 'custom',
+          ...(type === 'constant' && { hide: 'variable' as const }),
+          type,
           values,
-          ...usual,
-          ...(!isInterval && several),
+          ...(texts.some((shown, at) => shown !== values[at]) && { texts }),
+          ...(type !== 'constant' && usual),
+          ...(type === 'custom' && several),
         },
-        notes,
+        notes: [],
       };
     }
     case 'textbox': {
       const usual = text(foreign['query']);
       return {
         variable: { ...head, type: 'text', ...(usual !== '' && { default: usual }) },
-        notes,
+        notes: [],
       };
     }
-    case 'datasource':
-      return { reason: 'there is only one store of each kind here, so there is nothing to choose' };
+    case 'datasource': {
+      const chosen = text(field(foreign, 'current', 'text'));
+      return { variable: { ...head, type, values: [chosen || 'default'] }, notes: [] };
+    }
+    case 'adhoc':
+      return { variable: { ...head, type }, notes: [] };
     default:
       return { reason: `variables of type ${type || 'unknown'} are not supported` };
   }
 }
 
-/** `a,b : 2,c\,d`: of a pair the value counts. */
-function valuesOf(foreign: Foreign, notes: string[]): string[] {
-  const items = text(foreign['query'], 20_000)
-    .split(/(?<!\\),/)
-    .map((item) => item.replaceAll('\\,', ',').trim())
-    .filter((item) => item !== '');
-  const values =
-    foreign['type'] === 'custom'
-      ? items.map((item) => / : (.+)$/.exec(item)?.[1]?.trim() ?? item)
-      : items;
-  if (values.some((value, index) => value !== items[index])) {
-    notes.push('the display names of its values');
+/** Of the forms in which Grafana keeps the query of a variable, the text. */
+function queryOf(foreign: Foreign): string {
+  const { query } = foreign;
+  const written =
+    text(typeof query === 'string' ? query : field(query, 'query'), 2_000) ||
+    text(foreign['definition'], 2_000);
+  if (written !== '') {
+    return written;
   }
-  const auto = foreign['type'] === 'interval' && foreign['auto'] === true ? ['auto'] : [];
-  return [...auto, ...new Set(values.map((value) => value.slice(0, 200)))].slice(0, 200);
+  // Loki keeps its parts: 1 is for the values of a label.
+  const label = text(field(query, 'label'));
+  const stream = text(field(query, 'stream'), 1_800);
+  return field(query, 'type') !== 1 || label === ''
+    ? ''
+    : stream === ''
+      ? `label_values(${label})`
+      : `label_values(${stream}, ${label})`;
 }
 
-/** Grafana writes `/…/`; a flag is written before the pattern here. */
-function regexOf(written: string): string {
-  const [, body, flags = ''] = /^\/([^]*)\/([a-z]*)$/.exec(written) ?? [];
-  return body === undefined ? written : flags.includes('i') ? `(?i)${body}` : body;
+/** `a,b : 2,c\,d`: of a pair the second is the value, and the first its name. */
+function valuesOf(foreign: Foreign): { readonly values: string[]; readonly texts: string[] } {
+  const written = text(foreign['query'], 20_000);
+  const items =
+    foreign['type'] === 'constant'
+      ? [written]
+      : written
+          .split(/(?<!\\),/)
+          .map((item) => item.replaceAll('\\,', ',').trim())
+          .filter((item) => item !== '');
+  const named = items.map((item): readonly [text: string, value: string] => {
+    const [, shown, value] = /^(.+?) : (.+)$/.exec(item) ?? [];
+    return foreign['type'] === 'custom' && shown !== undefined
+      ? [shown.trim(), value!.trim()]
+      : [item, item];
+  });
+  const isAuto = foreign['type'] === 'interval' && foreign['auto'] === true;
+  const byValue = new Map([
+    ...(isAuto ? [['auto', 'auto'] as const] : []),
+    ...named.map(([shown, value]) => [value.slice(0, 200), shown.slice(0, 200)] as const),
+  ]);
+  return {
+    values: [...byValue.keys()].slice(0, 200),
+    texts: [...byValue.values()].slice(0, 200),
+  };
 }
 
 function problemOf(variable: Variable): string | undefined {

@@ -16,6 +16,15 @@ export interface DashboardPanel extends PanelBody {
   readonly id: number | null;
   /** Plugin of the dashboard, or `user`. */
   readonly source: string;
+  /** Place in the dashboard that it was imported from. */
+  readonly origin?: string;
+}
+
+/** A dashboard of Grafana as it was imported. */
+export interface Origin {
+  readonly dashboard: Readonly<Record<string, unknown>>;
+  /** Places of its panels that were left out, which an export gives back. */
+  readonly leftOut: readonly string[];
 }
 
 export interface Dashboard {
@@ -26,6 +35,7 @@ export interface Dashboard {
   readonly variables: readonly Variable[];
   readonly sources: readonly MetricOrigin[];
   readonly panels: readonly DashboardPanel[];
+  readonly origin?: Origin;
 }
 
 /** Source of dashboards that no plugin contributes. */

@@ -1,5 +1,6 @@
 import type { FieldProblem } from 'svc/sdk';
 
+import { type Drawing, drawingOf, type PanelQuery } from './drawing.ts';
 import { errors } from './errors.ts';
 import { columns, type Position } from './position.ts';
 import type { PanelType } from './schema.ts';
@@ -7,9 +8,10 @@ import { assertAscending, type Threshold } from './thresholds.ts';
 import type { Unit } from './units.ts';
 
 /** Fields of a panel, wherever it comes from. */
-export interface PanelBody {
+export interface PanelBody extends Drawing {
   readonly title: string;
   readonly type: PanelType;
+  /** The first query; empty for a text or a row. */
   readonly query: string;
   readonly legend: string;
   readonly unit: Unit;
@@ -18,20 +20,52 @@ export interface PanelBody {
 }
 
 /** A panel with everything that may be left away. */
-export type PanelSketch = Pick<PanelBody, 'title' | 'type' | 'query'> & Partial<PanelBody>;
+export type PanelSketch = Pick<PanelBody, 'title' | 'type'> & Partial<PanelBody>;
 
-export const complete = (sketch: PanelSketch, place: Position): PanelBody => ({
-  title: sketch.title,
-  type: sketch.type,
-  query: sketch.query,
-  legend: sketch.legend ?? '',
-  unit: sketch.unit ?? 'none',
-  thresholds: sketch.thresholds ?? [],
-  position: sketch.position ?? place,
-});
+/** Types that draw no answer of a store. */
+export const isWordless = (type: PanelType): boolean => type === 'text' || type === 'row';
+
+export function complete(sketch: PanelSketch, place: Position): PanelBody {
+  const first = sketch.queries?.[0];
+  return {
+    title: sketch.title,
+    type: sketch.type,
+    query: sketch.query ?? first?.query ?? '',
+    legend: sketch.legend ?? first?.legend ?? '',
+    unit: sketch.unit ?? 'none',
+    thresholds: sketch.thresholds ?? [],
+    position:
+      sketch.position ?? (sketch.type === 'row' ? { ...place, x: 0, w: columns, h: 1 } : place),
+    ...drawingOf(sketch),
+  };
+}
+
+/** Returns a panel with changes; query and legend stay those of the first of its queries. */
+export function changed(before: PanelBody, changes: Partial<PanelBody>): PanelBody {
+  const { queries: given } = changes;
+  const after = { ...before, ...changes };
+  const [first, ...others] = given ?? before.queries ?? [];
+  if (first === undefined) {
+    return after;
+  }
+  return given === undefined
+    ? { ...after, queries: [{ ...first, query: after.query, legend: after.legend }, ...others] }
+    : { ...after, query: first.query, legend: first.legend ?? '' };
+}
+
+/** Returns every query of a panel, hidden ones included. */
+export const queriesOf = ({ type, query, legend, queries }: PanelBody): readonly PanelQuery[] =>
+  isWordless(type) ? [] : (queries ?? [{ ref: 'A', query, legend }]);
+
+/** Store that answers a query of a panel. */
+export const storeOf = (
+  { type }: Pick<PanelBody, 'type'>,
+  { store }: PanelQuery,
+): 'metrics' | 'logs' => store ?? (type === 'logs' ? 'logs' : 'metrics');
 
 /** Refuses what would have no effect, or could not be drawn. */
-export function assertPanel({ type, unit, thresholds, position }: PanelBody): void {
+export function assertPanel(panel: PanelBody): void {
+  const { type, unit, thresholds, position } = panel;
   if (position.x + position.w > columns) {
     refuse({
       path: '/position/w',
@@ -48,6 +82,33 @@ export function assertPanel({ type, unit, thresholds, position }: PanelBody): vo
     });
   }
   assertAscending(thresholds);
+  assertQueries(panel);
+}
+
+function assertQueries({ type, query, queries, content }: PanelBody): void {
+  if (isWordless(type) === (query !== '')) {
+    refuse({
+      path: '/query',
+      message: isWordless(type)
+        ? `a panel of type ${type} has no query`
+        : `a panel of type ${type} needs a query`,
+    });
+  }
+  if ((type === 'text') !== (content !== undefined)) {
+    refuse({
+      path: '/content',
+      message:
+        type === 'text' ? 'a text needs its content' : 'only a panel of type text has content',
+    });
+  }
+  const refs = (queries ?? []).map(({ ref }) => ref);
+  const twice = refs.find((ref, at) => refs.indexOf(ref) !== at);
+  if (twice !== undefined) {
+    refuse({ path: '/queries', message: `two queries have the ref ${twice}` });
+  }
+  if (queries !== undefined && queries[0]?.query !== (query || undefined)) {
+    refuse({ path: '/queries', message: 'the first of the queries must equal query' });
+  }
 }
 
 export function refuse(problem: FieldProblem): never {

@@ -1,13 +1,29 @@
 import { Type } from 'typebox';
 
+import { drawing } from './drawing.ts';
+import { StrictThresholds, Thresholds, Unit } from './field-schema.ts';
+import { oneOf } from './one-of.ts';
 import { columns, lastRow } from './position.ts';
-import { units } from './units.ts';
 
-const oneOf = <const T extends string>(values: readonly T[]) =>
-  Type.Unsafe<T>({ enum: [...values] });
-
-export const panelTypes = ['timeseries', 'stat', 'gauge', 'table', 'logs'] as const;
+export const panelTypes = [
+  'timeseries',
+  'stat',
+  'gauge',
+  'table',
+  'logs',
+  'bar_gauge',
+  'bar_chart',
+  'pie_chart',
+  'heatmap',
+  'state_timeline',
+  'status_history',
+  'text',
+  'row',
+] as const;
 export type PanelType = (typeof panelTypes)[number];
+
+/** Max panels of one dashboard: far more than anybody reads, and few enough to be kept. */
+export const mostPanels = 2_000;
 
 export const Uid = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$', examples: ['ops'] });
 const Title = Type.String({ minLength: 1, maxLength: 200 });
@@ -16,22 +32,10 @@ const Query = Type.String({
   maxLength: 8_192,
   description: 'PromQL; for a panel of type logs, LogQL that selects lines',
 });
-const Legend = Type.String({
+export const Legend = Type.String({
   maxLength: 200,
   description: 'Name of each series; {{label}} is replaced by the value of that label',
 });
-const Unit = oneOf(units);
-const State = oneOf(['ok', 'warning', 'critical'] as const);
-
-const Thresholds = Type.Array(
-  Type.Object({ value: Type.Union([Type.Number(), Type.Null()]), state: State }),
-  {
-    maxItems: 20,
-    description:
-      "In ascending order. A value has the state of the last step that it reaches; below the first step it is ok, unless that step's value is null",
-  },
-);
-
 export const Position = Type.Object(
   {
     x: Type.Integer({ minimum: 0, maximum: columns - 1 }),
@@ -43,14 +47,19 @@ export const Position = Type.Object(
 );
 
 const fields = { title: Title, type: oneOf(panelTypes), query: Query };
+/** Fields that a caller gives; panels of the types text and row have no query. */
+const given = { title: Title, type: oneOf(panelTypes), query: Type.Optional(Query) };
+/** Fields as they are answered; the query of a text or a row is empty. */
+export const answered = { ...fields, query: Type.String() };
 
 export const PanelDraft = Type.Object({
   dashboard_uid: Uid,
-  ...fields,
+  ...given,
   legend: Type.Optional(Legend),
   unit: Type.Optional(Unit),
   thresholds: Type.Optional(Thresholds),
   position: Type.Optional(Position),
+  ...drawing,
 });
 
 export const PanelPatch = Type.Partial(PanelDraft, { minProperties: 1 });
@@ -58,11 +67,12 @@ export const PanelPatch = Type.Partial(PanelDraft, { minProperties: 1 });
 export const Panel = Type.Object({
   id: Type.Integer(),
   dashboard_uid: Uid,
-  ...fields,
+  ...answered,
   legend: Legend,
   unit: Unit,
   thresholds: Thresholds,
   position: Position,
+  ...drawing,
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
 });
@@ -71,6 +81,7 @@ export const PanelId = Type.Object({ id: Type.Integer({ minimum: 1 }) });
 export const PanelQuery = Type.Object({ dashboard_uid: Type.Optional(Uid) });
 export const DashboardUid = Type.Object({ uid: Type.String({ minLength: 1, maxLength: 80 }) });
 
+export const mostVariables = 100;
 const VariableText = Type.String({ maxLength: 200 });
 
 export const VariableName = Type.String({
@@ -82,14 +93,24 @@ export const Variable = Type.Object(
   {
     name: VariableName,
     title: Type.Optional(Type.String({ maxLength: 200 })),
-    type: oneOf(['query', 'custom', 'interval', 'text'] as const),
+    type: oneOf([
+      'query',
+      'custom',
+      'interval',
+      'text',
+      'constant',
+      'datasource',
+      'adhoc',
+    ] as const),
     query: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 2_000,
-        description: 'For type query: label_values(label) or label_values(selector, label)',
+        description:
+          'For type query: label_values(label), label_values(selector, label), label_names(), metrics(pattern), query_result(query) or a selector',
       }),
     ),
+    store: Type.Optional(oneOf(['metrics', 'logs'] as const)),
     regex: Type.Optional(
       Type.String({
         minLength: 1,
@@ -102,12 +123,24 @@ export const Variable = Type.Object(
       Type.Array(VariableText, {
         minItems: 1,
         maxItems: 200,
-        description: 'For types custom and interval',
+        description: 'For types custom, interval, constant and datasource',
       }),
+    ),
+    texts: Type.Optional(
+      Type.Array(VariableText, { maxItems: 200, description: 'Names to show for values' }),
     ),
     default: Type.Optional(VariableText),
     multi: Type.Optional(Type.Boolean({ description: 'Allow several values' })),
     all: Type.Optional(Type.Boolean({ description: 'Allow $__all' })),
+    all_value: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'Pattern that $__all stands for; default: all values',
+      }),
+    ),
+    descending: Type.Optional(Type.Boolean({ description: 'Last value first' })),
+    hide: Type.Optional(oneOf(['label', 'variable'] as const)),
   },
   { additionalProperties: false },
 );
@@ -118,7 +151,7 @@ export const DashboardFile = Type.Object(
     uid: Uid,
     title: Title,
     description: Type.Optional(Type.String({ maxLength: 1_000 })),
-    variables: Type.Optional(Type.Array(Variable, { maxItems: 20 })),
+    variables: Type.Optional(Type.Array(Variable, { maxItems: mostVariables })),
     sources: Type.Optional(
       Type.Array(
         Type.Object(
@@ -141,25 +174,18 @@ export const DashboardFile = Type.Object(
     panels: Type.Array(
       Type.Object(
         {
-          ...fields,
+          ...given,
           legend: Type.Optional(Legend),
           unit: Type.Optional(Unit),
-          thresholds: Type.Optional(
-            Type.Array(
-              Type.Object(
-                { value: Type.Union([Type.Number(), Type.Null()]), state: State },
-                { additionalProperties: false },
-              ),
-              { maxItems: 20 },
-            ),
-          ),
+          thresholds: Type.Optional(StrictThresholds),
           position: Type.Optional(
             Type.Object(Position.properties, { additionalProperties: false }),
           ),
+          ...drawing,
         },
         { additionalProperties: false },
       ),
-      { minItems: 1, maxItems: 100 },
+      { minItems: 1, maxItems: mostPanels },
     ),
   },
   { additionalProperties: false },
@@ -170,10 +196,9 @@ const UsersDashboard = {
   title: Type.Union([Title, Type.Null()], {
     description: 'null for a dashboard of a plugin',
   }),
-  variables: Type.Array(Variable, { maxItems: 20 }),
+  variables: Type.Array(Variable, { maxItems: mostVariables }),
 };
 const placed = {
-  ...fields,
   legend: Legend,
   unit: Unit,
   thresholds: Thresholds,
@@ -183,14 +208,14 @@ const placed = {
 export const UsersDashboardItem = Type.Object({
   uid: Type.String(),
   ...UsersDashboard,
-  panels: Type.Array(Type.Object(placed)),
+  panels: Type.Array(Type.Object({ ...answered, ...placed, ...drawing })),
 });
 
 export const UsersDashboardBody = Type.Object({
   ...Type.Partial(Type.Object(UsersDashboard)).properties,
   panels: Type.Array(
-    Type.Object({ ...fields, ...Type.Partial(Type.Object(placed)).properties, ...fields }),
-    { minItems: 1, maxItems: 100 },
+    Type.Object({ ...given, ...Type.Partial(Type.Object(placed)).properties, ...drawing }),
+    { minItems: 1, maxItems: mostPanels },
   ),
 });
 
@@ -220,6 +245,14 @@ export const DashboardQuery = Type.Object(
         description: 'Duration or seconds; increased if a series would have more than 600 points',
       }),
     ),
+    rows: Type.Optional(
+      Type.String({
+        maxLength: 2_000,
+        pattern: '^(all|saved|none|\\d{1,4}(,\\d{1,4})*)$',
+        description:
+          'Rows whose panels get data: all, none, saved for those that are not collapsed, or their numbers. Default: all',
+      }),
+    ),
   },
   {
     patternProperties: {
@@ -235,119 +268,6 @@ export const DashboardQuery = Type.Object(
     additionalProperties: false,
   },
 );
-
-const Labels = Type.Record(Type.String(), Type.String());
-const Point = Type.Unsafe<readonly [number, string]>({
-  type: 'array',
-  prefixItems: [{ type: 'number' }, { type: 'string' }],
-  minItems: 2,
-  maxItems: 2,
-});
-const reading = {
-  formatted: Type.String({ description: 'The value, formatted with its unit' }),
-  state: Type.Optional(State),
-};
-
-const Result = Type.Union([
-  Type.Object({
-    result_type: Type.Literal('matrix'),
-    result: Type.Array(
-      Type.Object({
-        metric: Labels,
-        name: Type.String(),
-        values: Type.Array(Point),
-        last: Type.Optional(Type.Object({ value: Point, ...reading })),
-      }),
-    ),
-  }),
-  Type.Object({
-    result_type: Type.Literal('vector'),
-    result: Type.Array(
-      Type.Object({ metric: Labels, name: Type.String(), value: Point, ...reading }),
-    ),
-  }),
-  Type.Object({
-    result_type: Type.Literal('streams'),
-    result: Type.Array(
-      Type.Object({
-        stream: Labels,
-        name: Type.String(),
-        values: Type.Array(
-          Type.Unsafe<readonly [string, string]>({
-            type: 'array',
-            items: { type: 'string' },
-            minItems: 2,
-            maxItems: 2,
-          }),
-        ),
-      }),
-    ),
-  }),
-]);
-
-const PanelError = Type.Object({
-  kind: oneOf(['query', 'variable', 'store', 'timeout', 'too_large', 'internal'] as const),
-  message: Type.String(),
-  line: Type.Optional(Type.Integer()),
-  column: Type.Optional(Type.Integer()),
-});
-
-const Missing = Type.Object({
-  message: Type.String(),
-  metrics: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      seen: oneOf(['in_window', 'earlier', 'never'] as const),
-      brought_by: Type.Optional(Type.String()),
-    }),
-  ),
-});
-
-export const RenderedPanel = Type.Object({
-  id: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'null for a panel of a plugin',
-  }),
-  source: Type.String(),
-  ...fields,
-  expanded_query: Type.Optional(
-    Type.String({ description: 'The query as executed, with variables inserted' }),
-  ),
-  legend: Legend,
-  unit: Unit,
-  thresholds: Thresholds,
-  position: Position,
-  data: Result,
-  series_left_out: Type.Optional(
-    Type.Integer({ description: 'Number of series or lines that are not shown' }),
-  ),
-  warnings: Type.Optional(Type.Array(Type.String())),
-  error: Type.Optional(PanelError),
-  missing: Type.Optional(Missing),
-});
-
-export const RenderedVariable = Type.Object({
-  name: Type.String(),
-  title: Type.String(),
-  type: Variable.properties.type,
-  multi: Type.Boolean(),
-  all: Type.Boolean(),
-  value: Type.Array(Type.String(), { description: 'Current values; $__all for all' }),
-  values: Type.Array(Type.String()),
-  values_left_out: Type.Optional(Type.Integer()),
-  error: Type.Optional(PanelError),
-});
-
-export const RenderedDashboard = Type.Object({
-  uid: Type.String(),
-  title: Type.String(),
-  description: Type.String(),
-  source: Type.String(),
-  from: Type.String({ format: 'date-time' }),
-  to: Type.String({ format: 'date-time' }),
-  step: Type.String(),
-  variables: Type.Array(RenderedVariable),
-  panels: Type.Array(RenderedPanel),
-});
 
 export const ImportQuery = Type.Object({
   uid: Type.Optional(Uid),

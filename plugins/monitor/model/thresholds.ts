@@ -11,14 +11,20 @@ export type State = 'ok' | 'warning' | 'critical';
 export interface Threshold {
   readonly value: number | null;
   readonly state: State;
+  /** CSS color instead of that of the state. */
+  readonly color?: string;
 }
 
 export function stateOf(value: number, thresholds: readonly Threshold[]): State | undefined {
   if (thresholds.length === 0 || Number.isNaN(value)) {
     return undefined;
   }
-  return thresholds.findLast((step) => step.value === null || value >= step.value)?.state ?? 'ok';
+  return stepOf(value, thresholds)?.state ?? 'ok';
 }
+
+/** Returns the last step that a value reaches. */
+export const stepOf = (value: number, thresholds: readonly Threshold[]): Threshold | undefined =>
+  thresholds.findLast((step) => step.value === null || value >= step.value);
 
 /** A step that nothing could ever reach would be a mistake that stays unseen. */
 export function assertAscending(thresholds: readonly Threshold[]): void {

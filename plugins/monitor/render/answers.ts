@@ -1,32 +1,37 @@
 import type { LinesAnswer, LineTime } from 'svc/contracts/logs';
-import type { InstantAnswer, LabelRecord, MatrixAnswer } from 'svc/contracts/metricsdb';
+import type { LabelRecord } from 'svc/contracts/metricsdb';
 import { formatFloat } from 'svc/query';
 
-import { inPromql } from '../variables/label-values.ts';
-import { type PanelBody, refuse } from '../model/panel.ts';
+import { reduced } from '../frames/reduce.ts';
+import type { FieldSettings } from '../model/drawing.ts';
+import type { PanelBody } from '../model/panel.ts';
 import { wellFormed } from '../variables/query-text.ts';
+import type { Answered } from './ask.ts';
+import { nameOf } from './names.ts';
 import { mostLines } from './questions.ts';
-import { type State, stateOf } from '../model/thresholds.ts';
-import { formatted } from '../model/units.ts';
+import { type Reading, readingOf, renamed, settingsFor } from './settings.ts';
+import type { Sheet } from './sheet.ts';
 
 type Point = readonly [seconds: number, value: string];
 
-interface Reading {
-  readonly formatted: string;
-  readonly state?: State;
-}
-
-export interface MatrixSeries {
+/** What the series of every kind have. */
+interface Drawn {
   readonly metric: LabelRecord;
   readonly name: string;
+  /** Query that it comes from, where a panel has several. */
+  readonly ref?: string;
+  readonly settings?: FieldSettings;
+}
+
+export interface MatrixSeries extends Drawn {
   readonly values: Point[];
   readonly last?: Reading & { readonly value: Point };
 }
 
-export interface VectorSample extends Reading {
-  readonly metric: LabelRecord;
-  readonly name: string;
+export interface VectorSample extends Reading, Drawn {
   readonly value: Point;
+  /** Values of the sparkline. */
+  readonly points?: Point[];
 }
 
 export interface Stream {
@@ -40,11 +45,12 @@ export type PanelData =
   | { readonly result_type: 'vector'; readonly result: VectorSample[] }
   | { readonly result_type: 'streams'; readonly result: Stream[] };
 
-/** Part of an answer that a panel shows. */
+/** Part of the answers that a panel shows. */
 export interface Shown {
   readonly data: PanelData;
   /** Series or lines beyond those shown. */
   readonly leftOut: number;
+  readonly table?: Sheet;
 }
 
 const longestLine = 4_096;
@@ -52,6 +58,9 @@ const longestLine = 4_096;
 export function emptyData({ type }: PanelBody): PanelData {
   switch (type) {
     case 'timeseries':
+    case 'heatmap':
+    case 'state_timeline':
+    case 'status_history':
       return { result_type: 'matrix', result: [] };
     case 'logs':
       return { result_type: 'streams', result: [] };
@@ -60,53 +69,125 @@ export function emptyData({ type }: PanelBody): PanelData {
   }
 }
 
-export function shownMatrix(
-  { labels, times, values }: MatrixAnswer,
-  panel: PanelBody,
-  most: number,
-): Shown {
-  const result = labels.slice(0, most).map((metric, index) => {
-    const points = Array.from(times[index]!, (time, at): Point => [
-      time / 1_000,
-      formatFloat(values[index]![at]!),
-    ]);
-    const last = values[index]!.at(-1);
-    return {
-      metric,
-      name: nameOf(metric, panel.legend),
-      values: points,
-      ...(last !== undefined && { last: { value: points.at(-1)!, ...readingOf(last, panel) } }),
-    };
-  });
-  return { data: { result_type: 'matrix', result }, leftOut: labels.length - result.length };
+/** One series, from whichever answer: times are in milliseconds. */
+export interface Series {
+  readonly labels: LabelRecord;
+  readonly name: string;
+  readonly ref?: string;
+  readonly times: ArrayLike<number>;
+  readonly values: ArrayLike<number>;
 }
 
-export function shownInstant(answer: InstantAnswer, panel: PanelBody, most: number): Shown {
-  const sample = (metric: LabelRecord, time: number, value: number): VectorSample => ({
-    metric,
-    name: nameOf(metric, panel.legend),
-    value: [time / 1_000, formatFloat(value)],
-    ...readingOf(value, panel),
-  });
-  switch (answer.type) {
-    case 'scalar':
-      return {
-        data: { result_type: 'vector', result: [sample({}, answer.time, answer.value)] },
-        leftOut: 0,
-      };
-    case 'vector': {
-      const result = answer.labels
-        .slice(0, most)
-        .map((metric, index) => sample(metric, answer.times[index]!, answer.values[index]!));
-      return {
-        data: { result_type: 'vector', result },
-        leftOut: answer.labels.length - result.length,
-      };
+/** Returns the series of all queries of a panel, in their order. */
+export function seriesOf(answers: readonly Answered[], panel: PanelBody): readonly Series[] {
+  const many = (panel.queries?.length ?? 0) > 1;
+  return answers.flatMap(({ query: { ref, legend = '' }, answer }): Series[] => {
+    const head = (labels: LabelRecord) => ({
+      labels,
+      name: nameOf(labels, legend),
+      ...(many && { ref }),
+    });
+    switch (answer?.type) {
+      case 'matrix':
+        return answer.labels.map((labels, at) => ({
+          ...head(labels),
+          times: answer.times[at]!,
+          values: answer.values[at]!,
+        }));
+      case 'vector':
+        return answer.labels.map((labels, at) => ({
+          ...head(labels),
+          times: [answer.times[at]!],
+          values: [answer.values[at]!],
+        }));
+      case 'scalar':
+        return [{ ...head({}), times: [answer.time], values: [answer.value] }];
+      default:
+        return [];
     }
-    case 'matrix':
-    case 'string':
-      return refuse({ path: '/query', message: unfit(answer.type) });
+  });
+}
+
+/** Returns the name and settings of a series after the overrides. */
+function drawn({ labels, name, ref, values }: Series, panel: PanelBody): Drawn {
+  const chosen = { name, labels, type: 'number', values: () => Array.from(values) } as const;
+  const settings = settingsFor(panel, { ...chosen, ...(ref !== undefined && { ref }) });
+  return {
+    metric: labels,
+    name: renamed(chosen, settings),
+    ...(ref !== undefined && { ref }),
+    ...(settings && { settings }),
+  };
+}
+
+/** Draws the first `most` series over time. */
+export function shownMatrix(series: readonly Series[], panel: PanelBody, most: number): Shown {
+  const result = series.slice(0, most).map((one): MatrixSeries => {
+    const points = pointsOf(one);
+    const last = one.values[one.values.length - 1];
+    const { settings, ...head } = drawn(one, panel);
+    return {
+      ...head,
+      ...(settings && { settings }),
+      values: points,
+      ...(last !== undefined && {
+        last: { value: points.at(-1)!, ...readingOf(last, panel, settings) },
+      }),
+    };
+  });
+  return { data: { result_type: 'matrix', result }, leftOut: series.length - result.length };
+}
+
+const pointsOf = ({ times, values }: Series): Point[] =>
+  Array.from(times, (time, at): Point => [time / 1_000, formatFloat(values[at]!)]);
+
+/** Makes one figure of each of the first `most` series. */
+export function shownFigures(series: readonly Series[], panel: PanelBody, most: number): Shown {
+  const { calc = 'last', sparkline, all_values: isEach } = panel.display ?? {};
+  const result = series.slice(0, most).flatMap((one): VectorSample[] => {
+    const { settings, ...head } = drawn(one, panel);
+    const sample = (value: number, time: number): VectorSample => ({
+      ...head,
+      ...(settings && { settings }),
+      value: [time / 1_000, formatFloat(value)],
+      ...(sparkline === true && one.values.length > 1 && { points: pointsOf(one) }),
+      ...readingOf(value, panel, settings),
+    });
+    if (isEach === true) {
+      return Array.from(one.values, (value, at) => sample(value, one.times[at]!));
+    }
+    const value = one.values.length === 1 ? one.values[0] : reduced(Array.from(one.values), calc);
+    return value === undefined ? [] : [sample(value, one.times[one.times.length - 1]!)];
+  });
+  return {
+    data: { result_type: 'vector', result },
+    leftOut: Math.max(0, series.length - most),
+  };
+}
+
+/** Counts of a histogram between its bounds, lowest first, where the store counts what is below each. */
+export function bucketsOf(series: readonly Series[]): readonly Series[] {
+  const bound = ({ labels }: Series): number =>
+    Number((labels['le'] ?? '').replace('+Inf', 'Infinity'));
+  if (!series.every(({ labels }) => Object.hasOwn(labels, 'le'))) {
+    return series;
   }
+  const sorted = series.toSorted((a, b) => bound(a) - bound(b));
+  return sorted.map((one, at) => {
+    const name = one.labels['le']!;
+    const below = at === 0 ? undefined : sorted[at - 1];
+    if (below === undefined) {
+      return { ...one, name };
+    }
+    const counts = new Map(Array.from(below.times, (time, index) => [time, below.values[index]!]));
+    return {
+      ...one,
+      name,
+      values: Array.from(one.values, (value, index) =>
+        Math.max(0, value - (counts.get(one.times[index]!) ?? 0)),
+      ),
+    };
+  });
 }
 
 export const unfit = (type: 'matrix' | 'string'): string =>
@@ -114,7 +195,7 @@ export const unfit = (type: 'matrix' | 'string'): string =>
     ? 'the query ends in a range such as [5m], which has no value of its own; put a function such as rate around it'
     : 'the query is a text, and a panel shows numbers';
 
-export function shownLines({ lines }: LinesAnswer, panel: PanelBody): Shown {
+export function shownLines(lines: LinesAnswer['lines'], panel: PanelBody): Shown {
   const streams = new Map<string, Stream>();
   for (const { labels, at, line } of lines.slice(0, mostLines)) {
     const key = JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -135,30 +216,3 @@ export function shownLines({ lines }: LinesAnswer, panel: PanelBody): Shown {
 }
 
 const nanoseconds = ({ ms, ns }: LineTime): string => `${ms}${String(ns).padStart(6, '0')}`;
-
-function readingOf(value: number, { unit, thresholds }: PanelBody): Reading {
-  const state = stateOf(value, thresholds);
-  return { formatted: formatted(value, unit), ...(state !== undefined && { state }) };
-}
-
-/** `{{device_id}} {{mountpoint}}` with the labels of one series; without a legend, the series as PromQL writes it. */
-export function nameOf(labels: LabelRecord, legend: string): string {
-  if (legend === '') {
-    return written(labels);
-  }
-  return legend.replaceAll(/\{\{\s*([^{}]*[^{}\s])\s*\}\}/g, (_whole, name: string) =>
-    Object.hasOwn(labels, name) ? labels[name]! : '',
-  );
-}
-
-function written(labels: LabelRecord): string {
-  const pairs = Object.keys(labels)
-    .filter((name) => name !== '__name__')
-    .sort()
-    .map((name) => `${inPromql(name)}=${JSON.stringify(labels[name])}`);
-  const metric = Object.hasOwn(labels, '__name__') ? labels['__name__']! : '';
-  if (!/^[\w:]*$/.test(metric)) {
-    return `{${[JSON.stringify(metric), ...pairs].join(', ')}}`;
-  }
-  return pairs.length > 0 || metric === '' ? `${metric}{${pairs.join(', ')}}` : metric;
-}

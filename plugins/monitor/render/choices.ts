@@ -1,11 +1,13 @@
 import type { Logger } from 'svc/sdk';
-import { compileRegex, formatDuration, type Pattern } from 'svc/query';
+import type { Enforced } from 'svc/contracts/metricsdb';
+import { compileRegex, formatDuration, formatFloat, type Pattern } from 'svc/query';
 
 import type { Variable } from '../model/dashboard.ts';
 import { errors } from '../model/errors.ts';
-import type { Binding, Bindings } from '../variables/insertion.ts';
-import { labelValues, seriesOf } from '../variables/label-values.ts';
-import { escapedForRegex } from '../variables/query-text.ts';
+import { type Binding, type Bindings, insert } from '../variables/insertion.ts';
+import { seriesOf, sourceOf, type ValueSource } from '../variables/value-source.ts';
+import { escapedFor, escapedForRegex } from '../variables/query-text.ts';
+import { written } from './names.ts';
 import type { Questions } from './questions.ts';
 import { type PanelError, panelErrorOf } from './panel-error.ts';
 import { auto } from '../variables/variable-rules.ts';
@@ -25,6 +27,8 @@ export interface Choices {
   readonly bindings: Bindings;
   /** Variables that have nothing to choose from; panels that use one cannot be asked for. */
   readonly empty: ReadonlyMap<string, Variable>;
+  /** Matchers that every query gets besides its own. */
+  readonly filters: readonly Enforced[];
 }
 
 /** Value that stands for all of them. */
@@ -52,24 +56,28 @@ export async function choose(
   const bindings = new Map(builtIn(parts));
   const empty = new Map<string, Variable>();
   const list: Choice[] = [];
+  const filters: Enforced[] = [];
   for (const variable of variables) {
     const { values, leftOut, error } = await offered(variable, bindings, parts);
     const value = given.get(variable.name) ?? usual(variable, values);
     assertFits(variable, value);
     list.push({ variable, value, values, leftOut, ...(error && { error }) });
-    if (value.length === 0) {
+    if (variable.type === 'adhoc') {
+      filters.push(...value.map((text) => filterOf(text, variable.name)));
+    } else if (value.length === 0) {
       empty.set(variable.name, variable);
     } else {
       bindings.set(variable.name, bindingOf(variable, value, values, leftOut, parts.window));
     }
   }
-  return { list, bindings, empty };
+  return { list, bindings, empty, filters };
 }
 
-/**
- * Returns the variables that Grafana's queries rely on. A rate needs two samples, and one may be
- * late: hence four intervals.
- */
+/** Window of a rate: it needs two samples, and one may be late: hence four intervals. */
+export const rateInterval = (step: number, sampleInterval: number): number =>
+  Math.max(step + sampleInterval, 4 * sampleInterval);
+
+/** Returns the variables that Grafana's queries rely on. */
 export function builtIn({
   window: { step, from, to },
   sampleInterval,
@@ -78,7 +86,9 @@ export function builtIn({
   return new Map([
     ['__interval', plain(formatDuration(step))],
     ['__interval_ms', plain(step)],
-    ['__rate_interval', plain(formatDuration(Math.max(step + sampleInterval, 4 * sampleInterval)))],
+    ['__rate_interval_ms', plain(rateInterval(step, sampleInterval))],
+    ['__auto', plain(formatDuration(Math.max(step, 4 * sampleInterval)))],
+    ['__rate_interval', plain(formatDuration(rateInterval(step, sampleInterval)))],
     ['__range', plain(formatDuration(Math.max(1_000, Math.round((to - from) / 1_000) * 1_000)))],
     ['__range_s', plain(Math.round((to - from) / 1_000))],
     ['__range_ms', plain(to - from)],
@@ -102,25 +112,77 @@ async function offered(
     return { values: variable.values ?? [], leftOut: 0 };
   }
   try {
-    const asked = labelValues(variable.query!);
-    const series = await questions.series(seriesOf(asked, bindings));
     const pattern = variable.regex === undefined ? undefined : compileRegex(variable.regex);
     const found = new Set<string>();
-    for (const labels of series) {
-      const value = Object.hasOwn(labels, asked.label)
-        ? shown(labels[asked.label]!, pattern)
-        : undefined;
+    for (const text of await textsOf(variable, bindings, questions)) {
+      const value = shown(text, pattern);
       if (value !== undefined && value !== '' && value.length <= longestValue) {
         found.add(value);
       }
     }
     const sorted = [...found].sort(inPeoplesOrder);
     return {
-      values: sorted.slice(0, mostValues),
+      values: (variable.descending ? sorted.reverse() : sorted).slice(0, mostValues),
       leftOut: Math.max(0, sorted.length - mostValues),
     };
   } catch (error) {
     return { values: [], leftOut: 0, error: panelErrorOf(error, log) };
+  }
+}
+
+/** Returns the texts that the query of a variable finds, before its pattern. */
+async function textsOf(
+  { query = '', store }: Variable,
+  bindings: Bindings,
+  questions: Questions,
+): Promise<readonly string[]> {
+  const source = sourceOf(query);
+  if (store === 'logs') {
+    return await logTexts(source, bindings, questions);
+  }
+  switch (source.kind) {
+    case 'label_values': {
+      const { label } = source;
+      const series = await questions.series(seriesOf(source, bindings));
+      return series.flatMap((labels) => (Object.hasOwn(labels, label) ? [labels[label]!] : []));
+    }
+    case 'label_names': {
+      const selector = `{__name__=~"${source.pattern === '' ? '.+' : escapedFor('"', source.pattern)}"}`;
+      return (await questions.series(selector)).flatMap((labels) => Object.keys(labels));
+    }
+    case 'metrics': {
+      const selector = `{__name__=~".*(?:${escapedFor('"', source.pattern)}).*"}`;
+      return (await questions.series(selector)).flatMap(({ __name__: name = '' }) => name);
+    }
+    case 'results': {
+      const answer = await questions.instant(insert(source.query, bindings));
+      return answer.type === 'vector'
+        ? answer.labels.map(
+            (labels, at) =>
+              `${written(labels)} ${formatFloat(answer.values[at]!)} ${answer.times[at]!}`,
+          )
+        : [];
+    }
+    case 'series':
+      return (await questions.series(insert(source.query, bindings))).map(written);
+  }
+}
+
+async function logTexts(
+  source: ValueSource,
+  bindings: Bindings,
+  questions: Questions,
+): Promise<readonly string[]> {
+  switch (source.kind) {
+    case 'label_values':
+      return await questions.logLabelValues(
+        source.label,
+        source.selector === '' ? undefined : insert(source.selector, bindings),
+      );
+    case 'label_names':
+      return await questions.logLabels();
+    default:
+      throw errors.label_values_form({ query: 'the query' });
   }
 }
 
@@ -139,6 +201,9 @@ function usual(variable: Variable, values: readonly string[]): readonly string[]
   if (variable.type === 'text') {
     return [''];
   }
+  if (variable.type === 'adhoc') {
+    return [];
+  }
   return variable.all && values.length > 0 ? [all] : values.slice(0, 1);
 }
 
@@ -152,8 +217,17 @@ function bindingOf(
   if (variable.type === 'interval') {
     return { kind: 'plain', text: value[0] === auto ? formatDuration(step) : value[0]! };
   }
+  const { type, all_value: pattern } = variable;
+  // What the author wrote may be a part of a query; what a reader typed may not.
+  const kind =
+    (type === 'custom' || type === 'constant') && value.every((one) => values.includes(one))
+      ? 'words'
+      : 'texts';
   if (value[0] !== all) {
-    return { kind: 'texts', values: value };
+    return { kind, values: value };
+  }
+  if (pattern !== undefined) {
+    return { kind: 'texts', values, regex: pattern };
   }
   const spelled = values.map(escapedForRegex).join('|');
   const whole = leftOut === 0 && values.length > 0 && spelled.length <= longestAll;
@@ -185,6 +259,9 @@ function assertFits(
       { details: [{ path: `/var-${name}`, message }] },
     );
   };
+  if (type === 'adhoc') {
+    return;
+  }
   if (value.length > 1 && (multi !== true || value.includes(all))) {
     complain(multi === true ? `takes ${all} alone` : 'takes one value');
   }
@@ -194,6 +271,19 @@ function assertFits(
   if (type === 'interval' && !values!.includes(value[0]!)) {
     complain(`must be one of ${values!.join(', ')}`);
   }
+}
+
+/** Reads a filter as Grafana writes it into an address: `name|=|value`. */
+function filterOf(text: string, name: string): Enforced {
+  const [, label, op, value] = /^([A-Za-z_][A-Za-z0-9_]*)\|(=|!=|=~|!~)\|([^]*)$/.exec(text) ?? [];
+  if (label === undefined) {
+    const message = 'takes filters such as job|=|node';
+    throw errors.variable_value(
+      { name, message },
+      { details: [{ path: `/var-${name}`, message }] },
+    );
+  }
+  return { name: label, op: op as Enforced['op'], value: value! };
 }
 
 /** Ten after nine. */

@@ -5,7 +5,8 @@ import { builtIn } from './choices.ts';
 import type { Variable } from '../model/dashboard.ts';
 import { errors } from '../model/errors.ts';
 import { type Binding, insert, InsertionError } from '../variables/insertion.ts';
-import { type PanelBody, refuse } from '../model/panel.ts';
+import type { PanelQuery } from '../model/drawing.ts';
+import { type PanelBody, queriesOf, refuse, storeOf } from '../model/panel.ts';
 import type { Stores } from './questions.ts';
 
 /**
@@ -21,31 +22,50 @@ const sample = {
 
 export const queryCheck =
   ({ metrics, logs }: Stores): QueryCheck =>
-  async ({ type, query }, variables) => {
-    const text = expanded(query, variables);
-    try {
-      if (type === 'logs') {
-        const kind = logs.available ? (await logs.get().check(text)).type : 'lines';
-        if (kind !== 'lines') {
-          refuse({
-            path: '/query',
-            message: 'the query computes numbers, and a panel of type logs shows lines',
-          });
-        }
-        return;
-      }
-      const kind = metrics.available ? (await metrics.get().check(text)).type : 'vector';
-      if (kind === 'matrix' || kind === 'string') {
-        refuse({ path: '/query', message: unfit(kind) });
-      }
-    } catch (error) {
-      // A store that is away for a moment must not keep users from working.
-      if (isSvcError(error) && error.code !== 'invalid_argument') {
-        return;
-      }
-      throw withPath(error);
+  async (panel, variables) => {
+    for (const query of queriesOf(panel)) {
+      await checkQuery(panel, query, variables, { metrics, logs });
     }
   };
+
+async function checkQuery(
+  panel: PanelBody,
+  query: PanelQuery,
+  variables: readonly Variable[],
+  { metrics, logs }: Stores,
+): Promise<void> {
+  const text = expanded(query.query, variables);
+  try {
+    if (storeOf(panel, query) === 'logs') {
+      const wanted = panel.type === 'logs' ? 'lines' : 'numbers';
+      const found = logs.available
+        ? (await logs.get().check(text)).type === 'lines'
+          ? 'lines'
+          : 'numbers'
+        : wanted;
+      if (found !== wanted) {
+        refuse({
+          path: '/query',
+          message:
+            found === 'lines'
+              ? `the query finds lines, and a panel of type ${panel.type} shows numbers`
+              : 'the query computes numbers, and a panel of type logs shows lines',
+        });
+      }
+      return;
+    }
+    const kind = metrics.available ? (await metrics.get().check(text)).type : 'vector';
+    if (kind === 'matrix' || kind === 'string') {
+      refuse({ path: '/query', message: unfit(kind) });
+    }
+  } catch (error) {
+    // A store that is away for a moment must not keep users from working.
+    if (isSvcError(error) && error.code !== 'invalid_argument') {
+      return;
+    }
+    throw withPath(error);
+  }
+}
 
 function expanded(query: string, variables: readonly Variable[]): string {
   try {
@@ -70,6 +90,9 @@ function sampleOf({ type, values = [], multi = false, all = false }: Variable): 
     return { kind: 'plain', text: '5m' };
   }
   const one = values[0] ?? 'x';
+  if (type === 'custom' || type === 'constant') {
+    return { kind: 'words', values: [one] };
+  }
   return multi || all ? { kind: 'texts', values: [one, one] } : { kind: 'texts', values: [one] };
 }
 

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 
 import type { LinesAnswer, LogQueries } from 'svc/contracts/logs';
 import type {
+  Enforced,
   InstantAnswer,
   LabelRecord,
   MatrixAnswer,
@@ -26,7 +27,7 @@ export type RequireRead = (area: 'metricsdb' | 'logs') => void;
 export interface Terms {
   readonly window: Window;
   /** Asker, with what they may see. */
-  readonly asking: Asking;
+  readonly asking: Omit<Asking, 'enforce'> & { readonly enforce?: readonly Enforced[] };
   readonly requireRead: RequireRead;
   /** Aborts at the deadline and when the client leaves. */
   readonly signal: AbortSignal;
@@ -36,7 +37,8 @@ export interface Terms {
 
 export const mostLines = 200;
 const atOnce = 4;
-const waiting = 1_000;
+/** A dashboard of hundreds of panels asks for each query, and for each metric of those without an answer. */
+const waiting = 10_000;
 const mostSamples = 20_000_000;
 
 /**
@@ -45,28 +47,40 @@ const mostSamples = 20_000_000;
 export class Questions {
   readonly #stores: Stores;
   readonly #terms: Terms;
-  readonly #gate = queryGate({ atOnce, waiting });
+  readonly #gate: ReturnType<typeof queryGate>;
   readonly #asked = new Map<string, Promise<unknown>>();
 
-  constructor(stores: Stores, terms: Terms) {
+  constructor(stores: Stores, terms: Terms, gate = queryGate({ atOnce, waiting })) {
     this.#stores = stores;
+    this.#gate = gate;
     this.#terms = terms;
     // As many as there are questions listen to it, and leave when they are answered.
     setMaxListeners(0, terms.signal);
   }
 
-  range(query: string): Promise<MatrixAnswer & Notes> {
-    const { start, end, step } = this.#terms.window;
-    return this.#once(
-      `range ${query}`,
-      async (options) => await this.#metrics().range(query, { start, end, step }, options),
+  /** Asks for values over the window, `step` apart. */
+  range(
+    query: string,
+    store: keyof Stores = 'metrics',
+    step = this.#terms.window.step,
+  ): Promise<MatrixAnswer & Notes> {
+    const { from, to } = this.#terms.window;
+    // Multiples of the step, as those of the window itself are.
+    const [start, end] = [Math.floor(from / step) * step, Math.floor(to / step) * step];
+    return this.#once(`range ${store} ${step} ${query}`, async (options) =>
+      store === 'metrics'
+        ? await this.#metrics().range(query, { start, end, step }, options)
+        : await this.#logs().range(query, { start, end: end + 1, step }, options),
     );
   }
 
-  instant(query: string): Promise<InstantAnswer> {
-    return this.#once(
-      `instant ${query}`,
-      async (options) => await this.#metrics().instant(query, this.#terms.window.to, options),
+  /** Asks for values at the end of the window. */
+  instant(query: string, store: keyof Stores = 'metrics'): Promise<InstantAnswer> {
+    const { to } = this.#terms.window;
+    return this.#once(`instant ${store} ${query}`, async (options) =>
+      store === 'metrics'
+        ? await this.#metrics().instant(query, to, options)
+        : await this.#logs().instant(query, to, options),
     );
   }
 
@@ -76,12 +90,7 @@ export class Questions {
       // One more than is shown reveals whether there are more.
       const wanted = { ...options, limit: mostLines + 1, direction: 'backward' } as const;
       // The last millisecond belongs to the window of a dashboard.
-      this.#terms.requireRead('logs');
-      return await provider(this.#stores.logs, 'logs').lines(
-        query,
-        { start: from, end: to + 1 },
-        wanted,
-      );
+      return await this.#logs().lines(query, { start: from, end: to + 1 }, wanted);
     });
   }
 
@@ -100,6 +109,49 @@ export class Questions {
     return this.#once(`metrics ${query}`, async () => (await this.#metrics().check(query)).metrics);
   }
 
+  /** Values of a label of the logs in the window. */
+  logLabelValues(label: string, selector?: string): Promise<readonly string[]> {
+    const { from, to } = this.#terms.window;
+    return this.#once(`log values ${label} ${selector}`, async ({ asker, enforce }) => {
+      const options = {
+        asker,
+        ...(enforce && { enforce }),
+        ...(selector !== undefined && { query: selector }),
+      };
+      return await this.#logs().labelValues(label, { start: from, end: to + 1 }, options);
+    });
+  }
+
+  logLabels(): Promise<readonly string[]> {
+    const { from, to } = this.#terms.window;
+    return this.#once(
+      'log labels',
+      async ({ asker, enforce }) =>
+        await this.#logs().labels(
+          { start: from, end: to + 1 },
+          { asker, ...(enforce && { enforce }) },
+        ),
+    );
+  }
+
+  /** Returns the same questions with matchers that every query gets besides its own. */
+  narrowed(filters: readonly Enforced[]): Questions {
+    if (filters.length === 0) {
+      return this;
+    }
+    const { asking } = this.#terms;
+    return new Questions(
+      this.#stores,
+      { ...this.#terms, asking: { ...asking, enforce: [...(asking.enforce ?? []), ...filters] } },
+      this.#gate,
+    );
+  }
+
+  #logs(): LogQueries {
+    this.#terms.requireRead('logs');
+    return provider(this.#stores.logs, 'logs');
+  }
+
   #metrics(): MetricsQueries {
     this.#terms.requireRead('metricsdb');
     return provider(this.#stores.metrics, 'metrics');
@@ -108,7 +160,8 @@ export class Questions {
   #once<T>(
     key: string,
     ask: (
-      options: Asking & Required<Pick<QueryOptions, 'signal' | 'timeoutMs' | 'maxSamples'>>,
+      options: Terms['asking'] &
+        Required<Pick<QueryOptions, 'signal' | 'timeoutMs' | 'maxSamples'>>,
     ) => Promise<T>,
   ): Promise<T> {
     const { asking, signal, left } = this.#terms;

@@ -1,21 +1,28 @@
 import { type Clock, type Logger, type Scope, timestamp } from 'svc/sdk';
 import { type Asking, formatDuration, queryError } from 'svc/query';
 
-import { errors } from '../model/errors.ts';
-import { emptyData, type Shown, shownInstant, shownLines, shownMatrix } from './answers.ts';
-import { type Choices, choose } from './choices.ts';
 import type { Dashboard, DashboardPanel } from '../model/dashboard.ts';
-import { insert, namesIn } from '../variables/insertion.ts';
-import { labelValues, seriesOf } from '../variables/label-values.ts';
+import { drawingOf, type PanelQuery } from '../model/drawing.ts';
+import { errors } from '../model/errors.ts';
+import { isWordless, queriesOf, storeOf } from '../model/panel.ts';
+import { insert, inWords, namesIn } from '../variables/insertion.ts';
+import { seriesOf, sourceOf } from '../variables/value-source.ts';
+import { emptyData } from './answers.ts';
+import { type Answered, ask, type AskParts } from './ask.ts';
+import { type Choices, choose } from './choices.ts';
 import { explainMissing, type Missing } from './missing.ts';
-import { arranged } from '../model/position.ts';
-import { Questions, type RequireRead, type Stores } from './questions.ts';
 import { type PanelError, panelErrorOf } from './panel-error.ts';
-import { type AskedWindow, type Window, windowOf } from './window.ts';
+import { Questions, type RequireRead, type Stores } from './questions.ts';
+import { shares } from './shares.ts';
+import { type Drawable, drawable } from './show.ts';
+import { unfold, type Unfolded } from './unfold.ts';
+import { type AskedWindow, windowOf } from './window.ts';
 
 export interface RenderRequest {
   readonly window: AskedWindow;
   readonly given: ReadonlyMap<string, readonly string[]>;
+  /** Rows whose panels get data. */
+  readonly rows?: string | undefined;
   readonly asking: Asking;
   readonly requireRead: RequireRead;
   /** Aborts when the client leaves. */
@@ -38,12 +45,12 @@ const mostPoints = 240_000;
 /** A dashboard with its data: every panel is asked for at once, within one deadline. */
 export async function render(
   dashboard: Dashboard,
-  { window: asked, given, asking, requireRead, signal }: RenderRequest,
+  { window: askedWindow, given, rows, asking, requireRead, signal }: RenderRequest,
   parts: RenderParts,
 ) {
   const { stores, clock, scope, log } = parts;
   const sampleInterval = parts.sampleInterval();
-  const window = windowOf(asked, clock.now(), sampleInterval);
+  const window = windowOf(askedWindow, clock.now(), sampleInterval);
   const deadlineMs = parts.deadlineMs();
   const began = clock.monotonic();
   const late = new AbortController();
@@ -70,19 +77,23 @@ export async function render(
       questions,
       log,
     });
-    const most = Math.max(
-      1,
-      Math.min(
-        mostSeries,
-        Math.floor(
-          mostPoints / dashboard.panels.length / ((window.end - window.start) / window.step + 1),
-        ),
-      ),
+    const filling = {
+      dashboard,
+      choices,
+      window,
+      questions: questions.narrowed(choices.filters),
+      sampleInterval,
+      log,
+    };
+    const asked = await Promise.all(
+      unfold(dashboard.panels, choices, rows).map((unfolded) => prepared(unfolded, filling)),
     );
-    const filling = { dashboard, choices, window, questions, most, log };
-    const panels = await Promise.all(
-      arranged(dashboard.panels).map((panel) => fill(panel, filling)),
+    const most = shares(
+      asked.map(({ drawable: { points, series } }) => ({ points, series })),
+      mostPoints,
+      mostSeries,
     );
+    const panels = asked.map((one, at) => finished(one, most[at]!));
     signal.throwIfAborted();
     return {
       uid: dashboard.uid,
@@ -101,7 +112,7 @@ export async function render(
 }
 
 const shownChoice = ({
-  variable: { name, title = name, type, multi = false, all = false },
+  variable: { name, title = name, type, multi = false, all = false, texts, hide },
   value,
   values,
   leftOut,
@@ -114,33 +125,80 @@ const shownChoice = ({
   all,
   value: [...value],
   values: [...values],
+  ...(texts && { texts: [...texts] }),
+  ...(hide && { hide }),
   ...(leftOut > 0 && { values_left_out: leftOut }),
   ...(error && { error }),
 });
 
-interface Filling {
+interface Filling extends AskParts {
   readonly dashboard: Dashboard;
   readonly choices: Choices;
-  readonly window: Window;
-  readonly questions: Questions;
-  readonly most: number;
-  readonly log: Logger;
 }
 
-interface Filled extends Shown {
-  readonly expanded?: string;
-  readonly warnings: readonly string[];
+/** A panel with its answers, before it is known how much of them may be shown. */
+interface Prepared {
+  readonly unfolded: Unfolded;
+  readonly answers: readonly Answered[];
+  readonly drawable: Drawable;
   readonly error?: PanelError;
   readonly missing?: Missing;
 }
 
-async function fill(panel: DashboardPanel, filling: Filling) {
-  const { data, leftOut, expanded, warnings, error, missing } = await filled(panel, filling);
-  const { id, source, title, type, query, legend, unit, thresholds, position } = panel;
+const nothing = ({ panel }: Unfolded): Drawable => ({
+  points: 0,
+  series: 0,
+  show: () => ({ data: emptyData(panel), leftOut: 0 }),
+});
+
+async function prepared(unfolded: Unfolded, filling: Filling): Promise<Prepared> {
+  const { panel, bindings, folded } = unfolded;
+  const { choices, log } = filling;
+  const empty = { unfolded, answers: [], drawable: nothing(unfolded) };
+  if (folded || isWordless(panel.type)) {
+    return empty;
+  }
+  try {
+    const unset = queriesOf(panel)
+      .flatMap(({ query, hidden }) => (hidden === true ? [] : [...namesIn(query)]))
+      .find((name) => choices.empty.has(name));
+    if (unset !== undefined) {
+      return { ...empty, missing: await explainUnset(unset, filling) };
+    }
+    const answers = await ask(panel, bindings, filling);
+    const [first] = answers;
+    if (first === undefined || answers.every(({ error }) => error !== undefined)) {
+      return { ...empty, answers, ...(first?.error && { error: first.error }) };
+    }
+    const found = drawable(panel, answers);
+    const isEmpty = answers.every(({ answer }) => answer === undefined || isNothing(answer));
+    return {
+      unfolded,
+      answers,
+      drawable: found,
+      ...(isEmpty && { missing: await explained(panel, answers, filling) }),
+    };
+  } catch (error) {
+    return { ...empty, error: panelErrorOf(error, log) };
+  }
+}
+
+const isNothing = (answer: NonNullable<Answered['answer']>): boolean =>
+  answer.type === 'streams'
+    ? answer.lines.length === 0
+    : (answer.type === 'matrix' || answer.type === 'vector') && answer.labels.length === 0;
+
+function finished({ unfolded, answers, drawable: found, error, missing }: Prepared, most: number) {
+  const { panel, bindings, repeated, row, folded } = unfolded;
+  const { id, source, title, type, query, legend, unit, thresholds, position, ...rest } = panel;
+  const { data, leftOut, table } = found.show(most);
+  const { queries, content, ...drawing } = drawingOf(rest);
+  const expanded = answers[0]?.expanded;
+  const warnings = warningsOf(answers);
   return {
     id,
     source,
-    title,
+    title: inWords(title, bindings),
     type,
     query,
     ...(expanded !== undefined && { expanded_query: expanded }),
@@ -148,75 +206,57 @@ async function fill(panel: DashboardPanel, filling: Filling) {
     unit,
     thresholds: [...thresholds],
     position,
+    ...drawing,
+    ...(content && { content: { ...content, text: inWords(content.text, bindings) } }),
+    ...(queries && { queries: queries.map((one) => shownQuery(one, answers)) }),
+    ...(row !== undefined && { row }),
+    ...(folded && { folded }),
+    ...(repeated && { repeated }),
     data,
+    ...(table && { table }),
     ...(leftOut > 0 && { series_left_out: leftOut }),
-    ...(warnings.length > 0 && { warnings: [...warnings] }),
+    ...(warnings.length > 0 && { warnings }),
     ...(error && { error }),
     ...(missing && { missing: { message: missing.message, metrics: [...missing.metrics] } }),
   };
 }
 
-async function filled(panel: DashboardPanel, filling: Filling): Promise<Filled> {
-  const { choices, log } = filling;
-  const nothing: Filled = { data: emptyData(panel), leftOut: 0, warnings: [] };
-  let expanded: string | undefined;
-  try {
-    const unset = [...namesIn(panel.query)].find((name) => choices.empty.has(name));
-    if (unset !== undefined) {
-      return { ...nothing, missing: await explainUnset(unset, filling) };
-    }
-    expanded = insert(panel.query, choices.bindings);
-    const shown = await answered(panel, expanded, filling);
-    if (shown.data.result.length > 0) {
-      return { ...shown, expanded };
-    }
-    return { ...shown, expanded, missing: await explained(panel, expanded, filling) };
-  } catch (error) {
-    return {
-      ...nothing,
-      ...(expanded !== undefined && { expanded }),
-      error: panelErrorOf(error, log),
-    };
-  }
+function shownQuery(query: PanelQuery, answers: readonly Answered[]) {
+  const { expanded, error } = answers.find((one) => one.query.ref === query.ref) ?? {};
+  return {
+    ...query,
+    ...(expanded !== undefined && { expanded_query: expanded }),
+    ...(error && { error }),
+  };
 }
 
-async function answered(
-  panel: DashboardPanel,
-  query: string,
-  { questions, most }: Filling,
-): Promise<Filled> {
-  switch (panel.type) {
-    case 'timeseries': {
-      const answer = await questions.range(query);
-      return { ...shownMatrix(answer, panel, most), warnings: answer.warnings };
-    }
-    case 'logs': {
-      const answer = await questions.lines(query);
-      const partial = answer.partial
+/** Returns what stores warn of, and the queries that failed beside others that did not. */
+const warningsOf = (answers: readonly Answered[]): string[] => [
+  ...new Set(
+    answers.flatMap(({ query: { ref }, answer, error }) => [
+      ...(error && answers.length > 1 ? [`query ${ref}: ${error.message}`] : []),
+      ...(answer?.warnings ?? []),
+      ...(answer?.type === 'streams' && answer.partial
         ? ['the search ended before it had read the whole window; use a shorter window']
-        : [];
-      return { ...shownLines(answer, panel), warnings: [...answer.warnings, ...partial] };
-    }
-    default: {
-      const answer = await questions.instant(query);
-      return { ...shownInstant(answer, panel, most), warnings: answer.warnings };
-    }
-  }
-}
+        : []),
+    ]),
+  ),
+];
 
 async function explained(
   panel: DashboardPanel,
-  query: string,
+  answers: readonly Answered[],
   { dashboard: { sources: origins }, questions, window }: Filling,
 ): Promise<Missing> {
-  if (panel.type === 'logs') {
+  const asked = answers.find(({ answer }) => answer !== undefined)!;
+  if (storeOf(panel, asked.query) === 'logs') {
     const span = formatDuration(Math.round((window.to - window.from) / 1_000) * 1_000);
     return {
       message: `no line in these ${span} matches the query; lines come from the plugin logs of an edge, or from a client that pushes to /loki/api/v1/push`,
       metrics: [],
     };
   }
-  return await explainMissing(query, { questions, window, origins });
+  return await explainMissing(asked.expanded!, { questions, window, origins });
 }
 
 /**
@@ -232,10 +272,19 @@ async function explainUnset(
     const unset = error.kind === 'query' ? errors.variable_query : errors.variable_unasked;
     throw unset({ name, problem: error.message });
   }
-  const { query = '' } = choices.empty.get(name)!;
-  const { message, metrics } = await explainMissing(
-    seriesOf(labelValues(query), choices.bindings),
-    { questions, window, origins },
-  );
+  const { query = '', store } = choices.empty.get(name)!;
+  const source = sourceOf(query);
+  const asked =
+    store === 'logs'
+      ? undefined
+      : source.kind === 'label_values'
+        ? seriesOf(source, choices.bindings)
+        : 'query' in source
+          ? insert(source.query, choices.bindings)
+          : undefined;
+  const { message, metrics } =
+    asked === undefined
+      ? { message: 'its query finds nothing', metrics: [] }
+      : await explainMissing(asked, { questions, window, origins });
   return { message: `the variable ${name} has no values to choose from: ${message}`, metrics };
 }

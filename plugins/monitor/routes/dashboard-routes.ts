@@ -9,11 +9,11 @@ import {
   DashboardItem,
   DashboardQuery,
   DashboardUid,
-  RenderedDashboard,
   Uid,
   UsersDashboardBody,
   UsersDashboardItem,
 } from '../model/schema.ts';
+import { RenderedDashboard } from '../model/rendered-schema.ts';
 
 export interface DashboardRouteParts extends RenderParts {
   readonly dashboards: DashboardService;
@@ -69,7 +69,7 @@ export const dashboardRoutes = ({
     response: RenderedDashboard,
     errors: ['not_found', 'conflict'],
     async handle({ params, query, principal, signal, requireRead }) {
-      const { from, to, step, ...others } = query;
+      const { from, to, step, rows, ...others } = query;
       const given = new Map(
         Object.entries(others as Record<string, string[]>).map(([name, value]) => [
           name.slice(variablePrefix.length),
@@ -81,6 +81,7 @@ export const dashboardRoutes = ({
         {
           window: { from, to, step },
           given,
+          rows,
           asking: await askingOf(principal),
           requireRead,
           signal,

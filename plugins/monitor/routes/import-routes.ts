@@ -4,11 +4,12 @@ import type { Static } from 'typebox';
 import type { DashboardService } from '../store/dashboard-service.ts';
 import type { LeftOut, TakenPanel } from '../grafana/report.ts';
 import { translate } from '../grafana/translate.ts';
+import { grafanaOf } from '../grafana/write.ts';
 import { errors } from '../model/errors.ts';
 import { assertPanel } from '../model/panel.ts';
 import type { ChangeCall, Panels } from '../store/panels.ts';
 import type { QueryCheck } from '../render/query-check.ts';
-import { GrafanaJson, ImportQuery, ImportReport } from '../model/schema.ts';
+import { DashboardUid, GrafanaJson, ImportQuery, ImportReport } from '../model/schema.ts';
 
 export interface ImportParts {
   readonly dashboards: DashboardService;
@@ -16,7 +17,7 @@ export interface ImportParts {
   readonly check: QueryCheck;
 }
 
-const mostBytes = 4 * 1_048_576;
+const mostBytes = 16 * 1_048_576;
 
 export const importRoutes = (parts: ImportParts): readonly RouteDeclaration[] => [
   route({
@@ -37,6 +38,19 @@ export const importRoutes = (parts: ImportParts): readonly RouteDeclaration[] =>
       return report;
     },
   }),
+  route({
+    method: 'GET',
+    path: '/api/v1/monitor/dashboards/{uid}/export',
+    access: 'any',
+    devices: 'none',
+    summary: 'Export a dashboard as Grafana imports it',
+    description:
+      'A dashboard that was imported comes back as it was, apart from what was changed here since.',
+    params: DashboardUid,
+    response: GrafanaJson,
+    errors: ['not_found', 'conflict'],
+    handle: async ({ params }) => grafanaOf(await parts.dashboards.get(params.uid)),
+  }),
 ];
 
 async function importDashboard(
@@ -45,10 +59,12 @@ async function importDashboard(
   { uid: wanted, overwrite = false, dry_run: dryRun = false }: Static<typeof ImportQuery>,
   { dashboards, panels, check }: ImportParts,
 ): Promise<Static<typeof ImportReport>> {
-  const { uid: own, title, variables, panels: translated, leftOut: untranslated } = translate(body);
+  const translation = translate(body);
+  const { uid: own, title, variables, panels: translated, leftOut: untranslated } = translation;
   const uid = wanted ?? own;
   const taken: TakenPanel[] = [];
   const leftOut: LeftOut[] = [...untranslated];
+  const gone = [...translation.gone];
   for (const found of translated) {
     const reason = await refusal(async () => {
       assertPanel(found.panel);
@@ -61,17 +77,23 @@ async function importDashboard(
       taken.push(found);
     } else {
       leftOut.push({ kind: 'panel', title: found.panel.title, reason });
+      gone.push(found.place);
     }
   }
-  if (taken.length === 0) {
+  if (taken.every(({ panel }) => panel.type === 'row')) {
     throw errors.nothing_to_import({
       details: leftOut
         .slice(0, 20)
         .map(({ kind, title: what, reason }) => ({ path: `/${kind}/${what}`, message: reason })),
     });
   }
-  const dashboard = { uid, title, variables: variables.map(({ variable }) => variable) };
-  const bodies = taken.map(({ panel }) => panel);
+  const dashboard = {
+    uid,
+    title,
+    variables: variables.map(({ variable }) => variable),
+    origin: { dashboard: translation.dashboard, leftOut: gone },
+  };
+  const bodies = taken.map(({ panel, place }) => ({ ...panel, origin: place }));
   if (dryRun) {
     await assertImportable(uid, overwrite, dashboards);
   }

@@ -126,6 +126,7 @@ export class DashboardService {
         ...(stored?.variables ?? []).filter(({ name }) => !names.has(name)),
       ],
       sources: base?.sources ?? [],
+      ...(base === undefined && stored?.origin && { origin: stored.origin }),
       panels: [
         ...(base?.panels ?? []),
         ...added.map((panel) => ({ ...panel, source: userSource })),

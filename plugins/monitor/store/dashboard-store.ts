@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 
-import type { Variable } from '../model/dashboard.ts';
+import type { Origin, Variable } from '../model/dashboard.ts';
 import type { MonitorTables } from './panel-store.ts';
 
 /** A dashboard that users imported; its panels are rows of their own. */
@@ -8,6 +8,8 @@ export interface StoredDashboard {
   readonly uid: string;
   readonly title: string;
   readonly variables: readonly Variable[];
+  /** What it was imported from. */
+  readonly origin?: Origin;
 }
 
 export class DashboardStore {
@@ -32,8 +34,13 @@ export class DashboardStore {
     return row && dashboardOf(row);
   }
 
-  async put({ uid, title, variables }: StoredDashboard, now: number): Promise<void> {
-    const changed = { title, variables: JSON.stringify(variables), updated_at: now };
+  async put({ uid, title, variables, origin }: StoredDashboard, now: number): Promise<void> {
+    const changed = {
+      title,
+      variables: JSON.stringify(variables),
+      origin: origin === undefined ? '' : JSON.stringify(origin),
+      updated_at: now,
+    };
     await this.#db
       .insertInto('monitor_dashboards')
       .values({ uid, ...changed, created_at: now })
@@ -50,12 +57,15 @@ const dashboardOf = ({
   uid,
   title,
   variables,
+  origin,
 }: {
   uid: string;
   title: string;
   variables: string;
+  origin: string;
 }): StoredDashboard => ({
   uid,
   title,
   variables: JSON.parse(variables) as Variable[],
+  ...(origin !== '' && { origin: JSON.parse(origin) as Origin }),
 });

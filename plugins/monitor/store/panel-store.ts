@@ -1,6 +1,7 @@
 import { type Generated, type Kysely, type Selectable, sql } from 'kysely';
 import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
+import { type Drawing, drawingOf } from '../model/drawing.ts';
 import type { PanelBody } from '../model/panel.ts';
 import type { PanelType } from '../model/schema.ts';
 import type { Threshold } from '../model/thresholds.ts';
@@ -11,11 +12,14 @@ export interface MonitorTables {
     id: Generated<number>;
     dashboard_uid: string;
     title: string;
+    /** What versions before 002 draw in place of the type in `drawing`. */
     type: PanelType;
     query: string;
     legend: string;
     unit: Unit;
     thresholds: string;
+    /** JSON of `Kept`. */
+    drawing: string;
     x: number;
     y: number;
     w: number;
@@ -27,6 +31,8 @@ export interface MonitorTables {
     uid: string;
     title: string;
     variables: string;
+    /** JSON of what the dashboard was imported from; empty without. */
+    origin: string;
     created_at: number;
     updated_at: number;
   };
@@ -36,6 +42,8 @@ export interface MonitorTables {
 export interface StoredPanel extends PanelBody {
   readonly id: number;
   readonly dashboardUid: string;
+  /** Place in the dashboard that it was imported from. */
+  readonly origin?: string;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -77,7 +85,7 @@ export class PanelStore {
     return row && panelOf(row);
   }
 
-  async insert(uid: string, panel: PanelBody, now: number): Promise<StoredPanel> {
+  async insert(uid: string, panel: PanelBody & Kept, now: number): Promise<StoredPanel> {
     const row = { ...rowOf(panel), dashboard_uid: uid, created_at: now, updated_at: now };
     return panelOf(
       await this.#db
@@ -88,7 +96,12 @@ export class PanelStore {
     );
   }
 
-  async update(id: number, uid: string, panel: PanelBody, now: number): Promise<StoredPanel> {
+  async update(
+    id: number,
+    uid: string,
+    panel: PanelBody & Kept,
+    now: number,
+  ): Promise<StoredPanel> {
     return panelOf(
       await this.#db
         .updateTable('monitor_panels')
@@ -127,15 +140,47 @@ export class PanelStore {
   }
 }
 
-const rowOf = ({ position, thresholds, title, type, query, legend, unit }: PanelBody) => ({
-  title,
-  type,
-  query,
-  legend,
-  unit,
-  thresholds: JSON.stringify(thresholds),
-  ...position,
-});
+/** Part of a panel that is kept in one column. */
+interface Kept extends Drawing {
+  readonly type?: PanelType;
+  readonly origin?: string;
+}
+
+/** Types of the first version, which its table checks, and what stands in for the others there. */
+const standIns: Readonly<Record<PanelType, PanelType>> = {
+  timeseries: 'timeseries',
+  stat: 'stat',
+  gauge: 'gauge',
+  table: 'table',
+  logs: 'logs',
+  bar_gauge: 'gauge',
+  bar_chart: 'stat',
+  pie_chart: 'stat',
+  heatmap: 'timeseries',
+  state_timeline: 'timeseries',
+  status_history: 'timeseries',
+  text: 'table',
+  row: 'table',
+};
+
+const rowOf = (panel: PanelBody & Kept) => {
+  const { position, thresholds, title, type, query, legend, unit, origin } = panel;
+  const kept: Kept = {
+    ...drawingOf(panel),
+    ...(standIns[type] !== type && { type }),
+    ...(origin !== undefined && { origin }),
+  };
+  return {
+    title,
+    type: standIns[type],
+    query,
+    legend,
+    unit,
+    thresholds: JSON.stringify(thresholds),
+    drawing: JSON.stringify(kept),
+    ...position,
+  };
+};
 
 const panelOf = ({
   id,
@@ -145,6 +190,7 @@ const panelOf = ({
   w,
   h,
   thresholds,
+  drawing,
   created_at,
   updated_at,
   ...rest
@@ -153,6 +199,7 @@ const panelOf = ({
   dashboardUid: dashboard_uid,
   ...rest,
   thresholds: JSON.parse(thresholds) as Threshold[],
+  ...(JSON.parse(drawing) as Kept),
   position: { x, y, w, h },
   createdAt: created_at,
   updatedAt: updated_at,

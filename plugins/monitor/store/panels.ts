@@ -8,14 +8,20 @@ import {
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { drawingOf } from '../model/drawing.ts';
 import { errors } from '../model/errors.ts';
 import type { DashboardService } from './dashboard-service.ts';
 import { DashboardStore, type StoredDashboard } from './dashboard-store.ts';
-import { assertPanel, complete, type PanelBody } from '../model/panel.ts';
+import { assertPanel, changed, complete, type PanelBody } from '../model/panel.ts';
 import { type MonitorTables, PanelStore, type StoredPanel } from './panel-store.ts';
 import { placeBelow } from '../model/position.ts';
 import type { QueryCheck } from '../render/query-check.ts';
-import type { PanelDraft, PanelPatch, UsersDashboardBody } from '../model/schema.ts';
+import {
+  mostPanels,
+  type PanelDraft,
+  type PanelPatch,
+  type UsersDashboardBody,
+} from '../model/schema.ts';
 import { assertVariables } from '../variables/variable-rules.ts';
 
 /** The call that changes a panel: its precondition, and where the change is noted. */
@@ -33,9 +39,7 @@ export interface UsersDashboard extends Omit<StoredDashboard, 'title'> {
   readonly panels: readonly PanelBody[];
 }
 
-/** Max panels of one dashboard, besides those of its plugin. */
-const mostOfOne = 100;
-const mostOfAll = 5_000;
+const mostOfAll = 20_000;
 
 /** Panels that users put on dashboards. */
 export class Panels {
@@ -74,7 +78,7 @@ export class Panels {
     const { tables, clock } = this.#parts;
     const found = await existing(id, new PanelStore(tables.read));
     const home = uid ?? found.dashboardUid;
-    await this.#assertWorks(home, { ...found, ...changes });
+    await this.#assertWorks(home, changed(found, changes));
     return await tables.write(async (tx) => {
       const store = new PanelStore(tx);
       const before = await existing(id, store);
@@ -85,7 +89,15 @@ export class Panels {
       if (home !== before.dashboardUid) {
         await assertRoom(store, home, 1);
       }
-      const after = await store.update(id, home, { ...before, ...changes }, clock.now());
+      const after = await store.update(
+        id,
+        home,
+        {
+          ...changed(before, changes),
+          ...(before.origin !== undefined && { origin: before.origin }),
+        },
+        clock.now(),
+      );
       call.note({ before: shownPanel(before), after: shownPanel(after) });
       return after;
     });
@@ -108,7 +120,7 @@ export class Panels {
   importDashboard(
     call: ChangeCall,
     dashboard: StoredDashboard,
-    panels: readonly PanelBody[],
+    panels: readonly (PanelBody & { readonly origin?: string })[],
     overwrite: boolean,
   ): Promise<readonly StoredPanel[]> {
     const { tables, dashboards, clock } = this.#parts;
@@ -228,29 +240,23 @@ export class Panels {
   }
 }
 
-const bodyOf = ({
-  title,
-  type,
-  query,
-  legend,
-  unit,
-  thresholds,
-  position,
-}: StoredPanel): PanelBody => ({
-  title,
-  type,
-  query,
-  legend,
-  unit,
-  thresholds,
-  position,
+/** Returns the body of a panel, without its row. */
+const bodyOf = (panel: PanelBody): PanelBody => ({
+  title: panel.title,
+  type: panel.type,
+  query: panel.query,
+  legend: panel.legend,
+  unit: panel.unit,
+  thresholds: panel.thresholds,
+  position: panel.position,
+  ...drawingOf(panel),
 });
 
 /** Inside of the write, where no other call adds one. */
 async function assertRoom(store: PanelStore, uid: string, more: number): Promise<void> {
   const counts = await store.counts();
-  if ((counts.get(uid) ?? 0) + more > mostOfOne) {
-    throw errors.too_many_on_dashboard({ uid, max: mostOfOne });
+  if ((counts.get(uid) ?? 0) + more > mostPanels) {
+    throw errors.too_many_on_dashboard({ uid, max: mostPanels });
   }
   if ([...counts.values()].reduce((sum, count) => sum + count, more) > mostOfAll) {
     throw errors.too_many_panels({ max: mostOfAll });
@@ -265,28 +271,11 @@ async function existing(id: number, store: PanelStore): Promise<StoredPanel> {
   return panel;
 }
 
-export const shownPanel = ({
-  id,
-  dashboardUid,
-  title,
-  type,
-  query,
-  legend,
-  unit,
-  thresholds,
-  position,
-  createdAt,
-  updatedAt,
-}: StoredPanel) => ({
-  id,
-  dashboard_uid: dashboardUid,
-  title,
-  type,
-  query,
-  legend,
-  unit,
-  thresholds: [...thresholds],
-  position,
-  created_at: timestamp(createdAt),
-  updated_at: timestamp(updatedAt),
+export const shownPanel = (panel: StoredPanel) => ({
+  id: panel.id,
+  dashboard_uid: panel.dashboardUid,
+  ...bodyOf(panel),
+  thresholds: [...panel.thresholds],
+  created_at: timestamp(panel.createdAt),
+  updated_at: timestamp(panel.updatedAt),
 });

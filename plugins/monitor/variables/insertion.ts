@@ -8,7 +8,9 @@ export type Binding =
    * Texts that a user may have typed: only inside a literal, and escaped. `regex` represents all of
    * them if given.
    */
-  | { readonly kind: 'texts'; readonly values: readonly string[]; readonly regex?: string };
+  | { readonly kind: 'texts'; readonly values: readonly string[]; readonly regex?: string }
+  /** Texts that the author of the dashboard wrote, as part of the queries: allowed anywhere. */
+  | { readonly kind: 'words'; readonly values: readonly string[]; readonly regex?: string };
 
 export type Bindings = ReadonlyMap<string, Binding>;
 
@@ -23,7 +25,7 @@ export class InsertionError extends Error {
 }
 
 const reference =
-  /\$\{([A-Za-z_]\w*)(?::(\w+))?\}|\$([A-Za-z_]\w*)|\[\[([A-Za-z_]\w*)(?::(\w+))?\]\]/g;
+  /\$\{([A-Za-z_]\w*)(?:\.[\w.]+)?(?::(\w+))?\}|\$([A-Za-z_]\w*)|\[\[([A-Za-z_]\w*)(?::(\w+))?\]\]/g;
 const plain = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$|^(?:\d+(?:ms|[smhdwy]))+$/;
 const operator = /(=~|!~|\|~|\|=|!=|==|=)\s*$/;
 /** Stages of a log query whose texts are programs: templates, paths, patterns. */
@@ -35,6 +37,17 @@ const programs: ReadonlySet<string | undefined> = new Set([
   'regexp',
   'pattern',
 ]);
+
+/** Returns a text for people, such as a title, with the values of the names in it. */
+export const inWords = (text: string, bindings: Bindings): string =>
+  text.replaceAll(reference, (whole, ...groups: string[]) => {
+    const binding = bindings.get(nameOf(groups)!);
+    return binding === undefined
+      ? whole
+      : binding.kind === 'plain'
+        ? binding.text
+        : binding.values.join(' + ');
+  });
 
 /** Names that a query refers to, known or not. */
 export function namesIn(query: string): ReadonlySet<string> {
@@ -49,23 +62,71 @@ export function namesIn(query: string): ReadonlySet<string> {
 export function insert(query: string, bindings: Bindings): string {
   let compared: string | undefined;
   let stage: string | undefined;
-  return stretchesOf(query)
-    .map(({ kind, text, open }) => {
-      if (kind === 'comment') {
-        return text;
+  const parts: string[] = [];
+  for (const { kind, text, open } of stretchesOf(query)) {
+    if (kind === 'code') {
+      stage = stageAfter(text, stage);
+      compared = programs.has(stage)
+        ? undefined
+        : (operator.exec(text)?.[1] ?? (/^\s*or\s*$/.test(text) ? compared : undefined));
+      parts.push(
+        text.replaceAll(reference, (whole, ...groups: string[]) => inCode(whole, groups, bindings)),
+      );
+    } else if (kind === 'comment') {
+      parts.push(text);
+    } else {
+      const pattern = patternFor(compared);
+      const isPattern = pattern !== undefined && comparesMany(text, bindings);
+      if (isPattern) {
+        parts.push(parts.pop()!.replace(operator, (found) => found.replace(compared!, pattern)));
       }
-      if (kind === 'code') {
-        stage = stageAfter(text, stage);
-        compared = programs.has(stage)
-          ? undefined
-          : (operator.exec(text)?.[1] ?? (/^\s*or\s*$/.test(text) ? compared : undefined));
-        return text.replaceAll(reference, (whole, ...groups: string[]) =>
-          inCode(whole, groups, bindings),
+      const place = { compared: isPattern ? pattern : compared, open: open === true };
+      parts.push(inLiteral(isPattern ? asPattern(text) : text, place, bindings));
+    }
+  }
+  return parts.join('');
+}
+
+const patterns: Readonly<Record<string, string>> = {
+  '=': '=~',
+  '==': '=~',
+  '!=': '!~',
+  '|=': '|~',
+};
+
+/** Returns the operator that compares with a pattern where this one compares with a text. */
+const patternFor = (compared: string | undefined): string | undefined =>
+  compared === undefined ? undefined : patterns[compared];
+
+/** Whether a literal has a name that stands for several values, which equal none of them. */
+const comparesMany = (literal: string, bindings: Bindings): boolean =>
+  [...literal.matchAll(reference)].some((match) => {
+    const binding = bindings.get(nameOf(match.slice(1))!);
+    return (
+      binding !== undefined &&
+      binding.kind !== 'plain' &&
+      (binding.regex !== undefined || binding.values.length > 1)
+    );
+  });
+
+/** Returns a literal as a pattern that matches its text, names left as they are. */
+function asPattern(literal: string): string {
+  const quote = literal[0]!;
+  const raw = quote === '`';
+  let from = 1;
+  let out = '';
+  const fixed = (text: string): string =>
+    raw
+      ? escapedForRegex(text)
+      : // What an escape stands for needs none in a pattern, except a backslash.
+        text.replaceAll(/\\\\|\\.|[!-/:-@[-^`{-~]/g, (found) =>
+          found === '\\\\' ? '\\\\\\\\' : found.length === 2 ? found : `\\\\${found}`,
         );
-      }
-      return inLiteral(text, { compared, open: open === true }, bindings);
-    })
-    .join('');
+  for (const match of literal.matchAll(reference)) {
+    out += fixed(literal.slice(from, match.index)) + match[0];
+    from = match.index + match[0].length;
+  }
+  return `${quote}${out}${fixed(literal.slice(from, -1))}${quote}`;
 }
 
 /** Returns the stage of a log query that is open after this code; a selector opens none. */
@@ -84,10 +145,24 @@ function inCode(
   if (binding === undefined) {
     return whole;
   }
-  const text =
-    binding.kind === 'plain' ? binding.text : binding.values.length === 1 ? binding.values[0]! : '';
-  if (!plain.test(text)) {
-    throw new InsertionError(name, 'is outside quotes, where only a number or a duration can be');
+  if (binding.kind === 'plain') {
+    return checked(binding.text, name, plain);
+  }
+  const isList = (groups[1] ?? groups[4]) === 'csv';
+  if (binding.values.length !== 1 && !isList) {
+    throw new InsertionError(name, outside);
+  }
+  const { values } = binding;
+  return binding.kind === 'words'
+    ? values.join(',')
+    : values.map((value) => checked(value, name, plain)).join(',');
+}
+
+const outside = 'is outside quotes, where only a number or a duration can be';
+
+function checked(text: string, name: string, form: RegExp): string {
+  if (!form.test(text)) {
+    throw new InsertionError(name, outside);
   }
   return text;
 }
@@ -124,6 +199,9 @@ function inLiteral(literal: string, { compared, open }: Place, bindings: Binding
   return used && raw ? `"${escapedFor('"', filled)}"` : used ? quote + filled + quote : literal;
 }
 
+/** Formats that say no more than what is done anyway: a value is compared as it is. */
+const formats: ReadonlySet<string> = new Set(['regex', 'pipe', 'raw', 'text', 'csv', 'glob']);
+
 /**
  * Returns the text of a literal such that comparing with it compares with the value of the name.
  */
@@ -140,10 +218,10 @@ function comparable(
       'is in a text that is not compared; use it in the value of a matcher',
     );
   }
-  if (format !== undefined && !(isPattern && (format === 'regex' || format === 'pipe'))) {
+  if (format !== undefined && !formats.has(format)) {
     throw new InsertionError(
       name,
-      `is to be written as ${format}; only regex and pipe are known, and only behind =~, !~ and |~`,
+      `is to be written as ${format}; only ${[...formats].join(', ')} are known`,
     );
   }
   if (binding.kind === 'plain') {

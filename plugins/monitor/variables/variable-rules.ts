@@ -2,17 +2,33 @@ import { compileRegex, parseDuration } from 'svc/query';
 
 import type { Variable } from '../model/dashboard.ts';
 import { errors } from '../model/errors.ts';
-import { labelValues } from './label-values.ts';
+import { assertSource } from './value-source.ts';
 
 /** Which of the optional fields each type reads; another one would have no effect. */
 const fieldsOf: Readonly<Record<Variable['type'], readonly (keyof Variable)[]>> = {
-  query: ['query', 'regex', 'default', 'multi', 'all'],
-  custom: ['values', 'default', 'multi', 'all'],
-  interval: ['values', 'default'],
+  query: ['query', 'store', 'regex', 'default', 'multi', 'all', 'all_value', 'descending'],
+  custom: ['values', 'texts', 'default', 'multi', 'all', 'all_value'],
+  interval: ['values', 'texts', 'default'],
   text: ['default'],
+  constant: ['values', 'texts'],
+  datasource: ['values', 'texts', 'default'],
+  adhoc: [],
 };
 
-const optional = ['query', 'regex', 'values', 'default', 'multi', 'all'] as const;
+const optional = [
+  'query',
+  'store',
+  'regex',
+  'values',
+  'texts',
+  'default',
+  'multi',
+  'all',
+  'all_value',
+  'descending',
+] as const;
+
+const listed: readonly Variable['type'][] = ['custom', 'interval', 'constant', 'datasource'];
 
 /** Choose by themselves: as long as a step is. */
 export const auto = 'auto';
@@ -35,12 +51,12 @@ export function assertVariables(variables: readonly Variable[]): void {
       }
     }
     if (type === 'query') {
-      labelValues(variable.query ?? complain('needs a query: label_values(selector, label)'));
+      assertSource(variable.query ?? complain('needs a query: label_values(selector, label)'));
       if (variable.regex !== undefined) {
         compileRegex(variable.regex);
       }
     }
-    if ((type === 'custom' || type === 'interval') && variable.values === undefined) {
+    if (listed.includes(type) && variable.values === undefined) {
       complain('needs values');
     }
     if (type === 'interval') {

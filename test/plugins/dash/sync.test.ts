@@ -6,15 +6,18 @@ import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
 import { dashboardJson } from '../../../plugins/dash/dashboard-json.ts';
 import { translate } from '../../../plugins/monitor/grafana/translate.ts';
+import { grafanaOf } from '../../../plugins/monitor/grafana/write.ts';
+import type { Dashboard, DashboardPanel } from '../../../plugins/monitor/model/dashboard.ts';
 import { type FakeGrafana, fakeGrafana } from './grafana.ts';
 
-const view = (uid: string, more: Partial<DashboardView> = {}): DashboardView => ({
-  uid,
-  title: `Board ${uid}`,
-  description: '',
-  variables: [],
-  panels: [
+const view = (
+  uid: string,
+  more: Partial<Pick<DashboardView, 'title' | 'description'>> = {},
+): DashboardView => {
+  const panels: DashboardPanel[] = [
     {
+      id: null,
+      source: 'garden',
       title: 'Up',
       type: 'stat',
       query: 'up',
@@ -23,9 +26,14 @@ const view = (uid: string, more: Partial<DashboardView> = {}): DashboardView => 
       thresholds: [{ value: 2, state: 'critical' }],
       position: { x: 0, y: 0, w: 6, h: 4 },
     },
-  ],
-  ...more,
-});
+  ];
+  const whole = { uid, title: `Board ${uid}`, description: '', panels, ...more };
+  return {
+    ...whole,
+    grafana: (sources) =>
+      grafanaOf({ ...whole, source: 'garden', variables: [], sources: [] }, sources),
+  };
+};
 
 interface Stand {
   readonly house: TestHost;
@@ -293,8 +301,9 @@ test('a dashboard comes back from Grafana as it went there', async (t) => {
   const house = await startTestHost(t, { plugins: ['monitor'] });
   const views = await house.service(DashboardViews).all();
   assert.ok(views.length >= 4);
-  for (const { uid, title, variables, panels } of views) {
-    const back = translate(dashboardJson({ uid, title, description: '', variables, panels }));
+  for (const one of views) {
+    const { uid, variables, panels } = one as unknown as Dashboard;
+    const back = translate(dashboardJson(one));
     assert.deepEqual(
       back.leftOut.filter(({ kind }) => kind !== 'time'),
       [],

@@ -172,15 +172,46 @@ describe('a value that somebody gives for a variable', () => {
     assert.throws(() => insert('up{a="\\$v"}', texts('"')), /after a backslash/);
     assert.throws(() => insert('up{a=~"x\\\\$v"}', texts('.')), /after a backslash/);
     assert.throws(() => insert('up{a="$v', texts('x')), /do not end/);
-    assert.throws(() => insert('up{a="${v:raw}"}', texts('x')), /raw/);
-    assert.throws(
-      () => insert('up{a="$v"}', texts('x', 'y')),
-      /several values, and = compares with one; write =~/,
-    );
+    assert.throws(() => insert('up{a="${v:lucene}"}', texts('x')), /lucene/);
     assert.equal(
       insert('up{a=~"${v:regex}|[[v:pipe]]"}', texts('x', 'y')),
       'up{a=~"(?:x|y)|(?:x|y)"}',
     );
+  });
+
+  test('is compared as a pattern where it is one of several, and the text around it as it is', () => {
+    const two = texts('x.1', 'y');
+    assert.equal(insert('up{a="$v"}', two), 'up{a=~"(?:x\\\\.1|y)"}');
+    assert.equal(insert('up{a!="$v",b="c"}', two), 'up{a!~"(?:x\\\\.1|y)",b="c"}');
+    assert.equal(
+      insert('up{a="a.b\\\\c\\"d$v"}', texts('x', 'y')),
+      'up{a=~"a\\\\.b\\\\\\\\c\\"d(?:x|y)"}',
+    );
+    assert.equal(insert('{a="b"} |= "<$v>"', texts('x', 'y')), '{a="b"} |~ "\\\\<(?:x|y)\\\\>"');
+    fc.assert(
+      fc.property(
+        fc.array(hostile, { minLength: 2, maxLength: 4 }),
+        hostile,
+        fc.constantFrom('"', "'", '`'),
+        (values, other, quote) => {
+          const query = insert(`up{host=${quote}a.b-$v${quote}}`, texts(...values));
+          const host = selectorsOf(parse(query))[0]!.matchers.find(({ name }) => name === 'host')!;
+          assert.ok(
+            values.every((value) => host.matches(`a.b-${repaired(value)}`)),
+            query,
+          );
+          assert.equal(host.matches(`a.b-${other}`), values.map(repaired).includes(other));
+          assert.equal(host.matches(`aXb-${repaired(values[0]!)}`), false);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('stands anywhere where the author of the dashboard wrote it', () => {
+    const words = new Map([['v', { kind: 'words', values: ['le', 'job'] } as const]]);
+    assert.equal(insert('sum by (${v:csv}) (up)', words), 'sum by (le,job) (up)');
+    assert.throws(() => insert('sum by ($v) (up)', words), /outside quotes/);
   });
 
   test('leaves comments, unknown names and the groups of a replacement alone', () => {

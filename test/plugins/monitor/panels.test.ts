@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { nameOf } from '../../../plugins/monitor/render/answers.ts';
+import { nameOf } from '../../../plugins/monitor/render/names.ts';
 import { arranged } from '../../../plugins/monitor/model/position.ts';
 import { stateOf } from '../../../plugins/monitor/model/thresholds.ts';
 import { formatted, units } from '../../../plugins/monitor/model/units.ts';
@@ -165,14 +165,16 @@ describe('a panel that somebody makes', () => {
     );
   });
 
-  test('stops at a hundred a dashboard', async (t) => {
+  test('stops at two thousand a dashboard', async (t) => {
     const { ask } = await monitorHouse(t, { services: standIns().services });
-    for (let index = 0; index < 100; index++) {
-      await ask('POST', path, { body: panel });
-    }
+    const { dashboard_uid: _uid, ...sketch } = panel;
+    const { status: put } = await ask('PUT', '/api/v1/monitor/dashboards/mine', {
+      body: { panels: Array.from({ length: 2_000 }, () => sketch) },
+    });
+    assert.equal(put, 200);
     const { status, body } = await ask('POST', path, { body: panel });
     assert.deepEqual([status, body.error], [409, 'conflict']);
-    assert.match(body.message, /more than 100 panels/);
+    assert.match(body.message, /more than 2000 panels/);
     assert.equal(
       (await ask('DELETE', '/api/v1/monitor/dashboards/mine', { as: 'mo' })).status,
       204,

@@ -7,6 +7,7 @@ export const area: Area = {
     PATCH   /api/v1/monitor/panels/{id}              monitor:write  refused
     DELETE  /api/v1/monitor/panels/{id}              monitor:write  refused
     POST    /api/v1/monitor/dashboards/import        monitor:write  refused
+    GET     /api/v1/monitor/dashboards/{uid}/export  any  none
     GET     /api/v1/monitor/dashboards               any  none
     PUT     /api/v1/monitor/dashboards/{uid}         monitor:write  refused
     DELETE  /api/v1/monitor/dashboards/{uid}         monitor:write  refused

@@ -9,7 +9,7 @@ import { chart as text } from '../text/english/kit.ts';
 import { count } from '../text/words.ts';
 import { type ChartQuery, fewPoints, useMatrix, type Window } from './matrix.ts';
 import { Button, Refused, Skeleton } from './parts.tsx';
-import type { Plot, Plotted } from './plot.ts';
+import type { Axis, Plot, Plotted } from './plot.ts';
 
 interface ChartProps {
   readonly title: string;
@@ -23,6 +23,7 @@ interface ChartProps {
   readonly marks?: readonly { readonly at: number; readonly tone: string }[];
   readonly sync?: string;
   readonly onRange?: (from: number, to: number) => void;
+  readonly axis?: Axis;
 }
 
 const mostNamed = 8;
@@ -50,6 +51,8 @@ interface GraphProps extends Omit<ChartProps, 'queries' | 'window' | 'points'> {
   /** Placeholder while there are no lines. */
   readonly otherwise: ComponentChildren;
   readonly tools?: ComponentChildren;
+  /** A legend in place of the usual one, for the point that is pointed at. */
+  readonly legend?: (at: number | null) => ComponentChildren;
 }
 
 /** Lines that somebody else has asked for, drawn as every chart is. */
@@ -62,6 +65,7 @@ export function Graph({
   height = 160,
   otherwise,
   tools,
+  legend,
   ...drawn
 }: GraphProps) {
   const [asTable, setAsTable] = useState(false);
@@ -110,14 +114,21 @@ export function Graph({
             height={height}
             onPoint={setPoint}
           />
-          <Legend plotted={plotted} unit={unit} at={point} />
+          {legend === undefined ? (
+            <Legend plotted={plotted} unit={unit} at={point} />
+          ) : (
+            legend(point)
+          )}
         </>
       )}
     </figure>
   );
 }
 
-interface CanvasProps extends Pick<ChartProps, 'title' | 'top' | 'marks' | 'sync' | 'onRange'> {
+interface CanvasProps extends Pick<
+  ChartProps,
+  'title' | 'top' | 'marks' | 'sync' | 'onRange' | 'axis'
+> {
   readonly plotted: Plotted;
   readonly bounds: readonly [number, number];
   readonly unit: Unit;
@@ -134,6 +145,7 @@ function Canvas({
   top,
   marks,
   sync,
+  axis,
   onPoint,
   onRange,
 }: CanvasProps) {
@@ -152,16 +164,17 @@ function Canvas({
         sync,
         onPoint,
         onRange,
+        axis,
       });
     }
     return () => {
       plot.current?.close();
       plot.current = undefined;
     };
-  }, [kit, unit, height, shownTheme, JSON.stringify(marks)]);
+  }, [kit, unit, height, shownTheme, JSON.stringify(marks), JSON.stringify(axis)]);
   useEffect(
     () => plot.current?.draw(plotted, bounds),
-    [kit, plotted, bounds[0], bounds[1], shownTheme, JSON.stringify(marks)],
+    [kit, plotted, bounds[0], bounds[1], shownTheme, JSON.stringify(marks), JSON.stringify(axis)],
   );
   return (
     <div

@@ -6,6 +6,24 @@ import { fullMoment, figure, type Unit } from '../text/format.ts';
 export interface Line {
   readonly name: string;
   readonly values: readonly (number | null)[];
+  /** How this line differs from the usual one. */
+  readonly look?: Look;
+}
+
+/** How a line is drawn. */
+export interface Look {
+  readonly color?: string;
+  readonly draw?: 'line' | 'bars' | 'points';
+  /** Opacity of the area below the line. */
+  readonly fill?: number;
+  readonly width?: number;
+  readonly dash?: readonly number[];
+  readonly steps?: boolean;
+  readonly connect?: boolean;
+  /** On an axis of its own, at the right. */
+  readonly right?: boolean;
+  /** Values as they are written, where they are drawn elsewhere: in a stack, or below zero. */
+  readonly shown?: readonly (number | null)[];
 }
 
 export interface Plotted {
@@ -24,6 +42,20 @@ export interface PlotOptions {
   readonly onRange?: (from: number, to: number) => void;
   /** Charts of one key point at the same instant. */
   readonly sync?: string;
+  readonly axis?: Axis;
+}
+
+/** What a value axis has besides its unit. */
+export interface Axis {
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+  /** Base of a logarithmic axis. */
+  readonly log?: number | undefined;
+  readonly label?: string | undefined;
+  /** Writes a value of the left axis, or of the right one. */
+  readonly format?: ((value: number, right: boolean) => string) | undefined;
+  /** Lines at values, from which on something is bad. */
+  readonly limits?: readonly { readonly value: number; readonly color: string }[] | undefined;
 }
 
 const colours = 7;
@@ -46,7 +78,9 @@ export class Plot {
 
   draw({ times, lines }: Plotted, window: readonly [number, number]): void {
     const data = [times, ...lines.map(({ values }) => values)] as unknown as uPlot.AlignedData;
-    const names = lines.map(({ name }) => name).join('\n');
+    const names = JSON.stringify(
+      lines.map(({ name, look: { shown: _shown, ...look } = {} }) => [name, look]),
+    );
     if (this.#plot && names === this.#names) {
       this.#plot.setData(data, false);
     } else {
@@ -68,7 +102,10 @@ export class Plot {
   }
 
   #describe(lines: readonly Line[]): uPlot.Options {
-    const { unit, height, top, onPoint, onRange, sync } = this.#options;
+    const { unit, height, top, onPoint, onRange, sync, axis: wanted = {} } = this.#options;
+    const write = (value: number, right: boolean): string =>
+      wanted.format?.(value, right) ?? figure(value, unit);
+    const hasRight = lines.some(({ look }) => look?.right === true);
     const colour = (name: string): string => this.#colour(name);
     const axis = {
       stroke: colour('--faint'),
@@ -90,7 +127,10 @@ export class Plot {
       },
       scales: {
         x: { time: true, auto: false },
-        y: { range: (_plot, low, high) => rangeOf(low, high, top) },
+        y: scaleOf(wanted, top),
+        ...(hasRight && {
+          right: { range: (_plot, low, high): [number, number] => rangeOf(low, high, undefined) },
+        }),
       },
       axes: [
         {
@@ -105,18 +145,52 @@ export class Plot {
           size: 64,
           gap: 4,
           ...(unit.startsWith('bytes') && { incrs: powersOfTwo }),
-          values: (_plot, ticks) => ticks.map((tick) => figure(tick, unit)),
+          ...(wanted.label !== undefined && { label: wanted.label, labelSize: 16 }),
+          values: (_plot, ticks) => ticks.map((tick) => (tick === null ? '' : write(tick, false))),
         },
+        ...(hasRight
+          ? [
+              {
+                ...axis,
+                scale: 'right',
+                side: 1 as const,
+                size: 64,
+                gap: 4,
+                grid: { show: false },
+                values: (_plot: uPlot, ticks: number[]) => ticks.map((tick) => write(tick, true)),
+              },
+            ]
+          : []),
       ],
       series: [
         {},
-        ...lines.map(({ name }, at) => ({
-          label: name,
-          stroke: colour(`--series-${(at % colours) + 1}`),
-          width: 1.5,
-          ...(at >= colours && { dash: at >= 2 * colours ? [2, 3] : [6, 3] }),
-          points: { show: false },
-        })),
+        ...lines.map(({ name, look = {} }, at): uPlot.Series => {
+          const stroke = look.color ?? colour(`--series-${(at % colours) + 1}`);
+          const dash =
+            look.dash ??
+            (at >= colours && look.color === undefined
+              ? at >= 2 * colours
+                ? [2, 3]
+                : [6, 3]
+              : undefined);
+          const paths =
+            look.draw === 'bars'
+              ? uPlot.paths.bars?.({ size: [0.8, 40] })
+              : look.steps === true
+                ? uPlot.paths.stepped?.({ align: 1 })
+                : undefined;
+          return {
+            label: name,
+            stroke,
+            width: look.draw === 'points' ? 0 : (look.width ?? 1.5),
+            ...((look.fill ?? 0) > 0 && { fill: translucent(stroke, look.fill!) }),
+            ...(dash && { dash: [...dash] }),
+            ...(paths && { paths }),
+            ...(look.connect === true && { spanGaps: true }),
+            ...(look.right === true && { scale: 'right' }),
+            points: { show: look.draw === 'points', size: 4 },
+          };
+        }),
       ],
       hooks: {
         setCursor: [(plot) => onPoint(plot.cursor.idx ?? null)],
@@ -131,9 +205,26 @@ export class Plot {
             }
           },
         ],
-        draw: [(plot) => this.#marks(plot)],
+        draw: [(plot) => this.#limits(plot), (plot) => this.#marks(plot)],
       },
     };
+  }
+
+  #limits(plot: uPlot): void {
+    for (const { value, color } of this.#options.axis?.limits ?? []) {
+      const top = Math.round(plot.valToPos(value, 'y', true));
+      if (top >= plot.bbox.top && top <= plot.bbox.top + plot.bbox.height) {
+        plot.ctx.save();
+        plot.ctx.strokeStyle = color.startsWith('--') ? this.#colour(color) : color;
+        plot.ctx.globalAlpha = 0.6;
+        plot.ctx.setLineDash([6 * devicePixelRatio, 6 * devicePixelRatio]);
+        plot.ctx.beginPath();
+        plot.ctx.moveTo(plot.bbox.left, top);
+        plot.ctx.lineTo(plot.bbox.left + plot.bbox.width, top);
+        plot.ctx.stroke();
+        plot.ctx.restore();
+      }
+    }
   }
 
   #marks(plot: uPlot): void {
@@ -184,6 +275,31 @@ function rangeOf(
   return most === least
     ? [least, least + 1]
     : [least, top !== undefined && most === top ? top : most + (most - least) * 0.08];
+}
+
+/** A scale that follows the values where it is not bound. */
+const scaleOf = ({ min, max, log }: Axis, top: number | undefined): uPlot.Scale =>
+  log === undefined
+    ? {
+        range: (_plot, low, high) => {
+          const [least, most] = rangeOf(low, high, top);
+          return [min ?? least, Math.max(max ?? most, (min ?? least) + 1e-9)];
+        },
+      }
+    : { distr: 3, log: log === 2 ? 2 : 10 };
+
+/** Returns a computed color, `rgb(…)` or hex, with an opacity. */
+function translucent(color: string, opacity: number): string {
+  const rgb = /^rgba?\(([^,]+,[^,]+,[^,)]+)/.exec(color)?.[1];
+  if (rgb !== undefined) {
+    return `rgba(${rgb},${opacity})`;
+  }
+  const hex = /^#([0-9A-Fa-f]{6})$/.exec(color)?.[1];
+  return hex === undefined
+    ? `color-mix(in srgb, ${color} ${Math.round(opacity * 100)}%, transparent)`
+    : `#${hex}${Math.round(opacity * 255)
+        .toString(16)
+        .padStart(2, '0')}`;
 }
 
 /** Returns the description of a chart for screen readers. */

@@ -9,12 +9,18 @@ import { attempt } from '../../kit/dialog.tsx';
 import type { Window } from '../../kit/matrix.ts';
 import { Button, Empty, Head, Refused, Skeleton } from '../../kit/parts.tsx';
 import { SpanChoice, useSpan } from '../../kit/span.tsx';
-import { type Panel, PanelView } from './panel.tsx';
+import { say } from '../../text/words.ts';
+import { PanelView } from './panel.tsx';
 import { PanelForm } from './panel-form.tsx';
+import { sectionsOf } from './rows.ts';
+import type { Panel } from './shape.ts';
 
 interface Variable {
   readonly name: string;
   readonly title: string;
+  readonly type: string;
+  readonly texts?: readonly string[];
+  readonly hide?: 'label' | 'variable';
   readonly multi: boolean;
   readonly all: boolean;
   readonly value: readonly string[];
@@ -43,7 +49,8 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
   const mayWrite = useMay()('monitor:write');
   const [edited, setEdited] = useState<Panel | 'new'>();
   const length = 'last' in window ? window.last : window.to - window.from;
-  const asked = useMemo(() => askedOf(window, query), [window, query]);
+  const [rows, setRows] = useState('saved');
+  const asked = useMemo(() => ({ ...askedOf(window, query), rows }), [window, query, rows]);
   const every = 'last' in window ? Math.max(10_000, Math.round(length / 240) * 1_000) : undefined;
   const { value, error, reload } = useData<Dashboard>(
     `/observability/dashboards/${encodeURIComponent(uid)}`,
@@ -83,22 +90,41 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
       </Head>
       <div class="filters">
         <SpanChoice />
-        {value.variables.map((variable) => (
+        {value.variables.filter(isShown).map((variable) => (
           <Choice key={variable.name} variable={variable} />
         ))}
       </div>
       {error && <Refused error={error} retry={reload} />}
-      <div class="charts panels">
-        {value.panels.toSorted(byPlace).map((panel) => (
-          <PanelView
-            key={panel.id ?? `${panel.title} ${panel.position.x} ${panel.position.y}`}
-            panel={panel}
-            bounds={bounds}
-            onRange={zoom}
-            onEdit={mayWrite && panel.id !== null ? () => setEdited(panel) : undefined}
-          />
-        ))}
-      </div>
+      {sectionsOf(value.panels).map(({ row, panels }) => (
+        <section key={row?.row ?? 'top'} class="panel-row">
+          {row && (
+            <h2>
+              <Button
+                kind="quiet"
+                icon={row.folded === true ? 'right' : 'down'}
+                label={say(row.folded === true ? text.open : text.close, { title: row.title })}
+                pressed={row.folded !== true}
+                onClick={() => setRows(toggled(value.panels, row.row!))}
+              />
+              {row.title}
+              {row.folded === true && <span class="soft"> {panels.length}</span>}
+            </h2>
+          )}
+          {row?.folded !== true && (
+            <div class="charts panels">
+              {panels.map((panel) => (
+                <PanelView
+                  key={`${panel.id ?? ''} ${panel.title} ${panel.position.x} ${panel.position.y}`}
+                  panel={panel}
+                  bounds={bounds}
+                  onRange={zoom}
+                  onEdit={mayWrite && panel.id !== null ? () => setEdited(panel) : undefined}
+                />
+              ))}
+            </div>
+          )}
+        </section>
+      ))}
       {edited !== undefined && (
         <PanelForm
           title={edited === 'new' ? text.add : text.edit}
@@ -132,15 +158,24 @@ function askedOf(window: Window, query: URLSearchParams) {
   };
 }
 
-/** Compares positions in reading order, also for stacked panels. */
-const byPlace = (a: Panel, b: Panel): number =>
-  a.position.y - b.position.y || a.position.x - b.position.x;
+/** Returns the numbers of the open rows after one of them was opened or closed. */
+function toggled(panels: readonly Panel[], row: number): string {
+  const open = panels.flatMap((panel) =>
+    panel.row !== undefined && (panel.folded !== true) !== (panel.row === row) ? [panel.row] : [],
+  );
+  return open.length === 0 ? 'none' : open.join(',');
+}
+
+/** Without a choice to make, a variable takes no room. */
+const isShown = ({ hide, type, values }: Variable): boolean =>
+  hide !== 'variable' && type !== 'constant' && (type !== 'datasource' || values.length > 1);
 
 function Choice({
-  variable: { name, title, multi, all, value, values, error },
+  variable: { name, title, type, texts, hide, multi, all, value, values, error },
 }: {
   readonly variable: Variable;
 }) {
+  const [isMany, setMany] = useState(false);
   const options = [...new Set([...(all ? [everything] : []), ...values, ...value])];
   const set = (chosen: readonly string[]): void => {
     const next = new URLSearchParams(place.value.query);
@@ -150,12 +185,21 @@ function Choice({
   };
   return (
     <label class="variable" title={error?.message}>
-      <span class="soft">{title}</span>
-      {options.length === 0 ? (
-        <input value={value[0] ?? ''} onChange={(event) => set([event.currentTarget.value])} />
+      {hide !== 'label' && <span class="soft">{title}</span>}
+      {options.length === 0 || type === 'adhoc' ? (
+        <input
+          value={type === 'adhoc' ? value.map(inWords).join(', ') : (value[0] ?? '')}
+          placeholder={type === 'adhoc' ? text.filter : undefined}
+          onChange={(event) =>
+            set(
+              type === 'adhoc' ? filtersIn(event.currentTarget.value) : [event.currentTarget.value],
+            )
+          }
+        />
       ) : (
         <select
-          multiple={multi && value.length > 1}
+          multiple={multi && (value.length > 1 || isMany)}
+          onDblClick={() => setMany(multi)}
           value={value[0]}
           onChange={(event) =>
             set([...event.currentTarget.selectedOptions].map((option) => option.value))
@@ -163,7 +207,7 @@ function Choice({
         >
           {options.map((option) => (
             <option key={option} value={option} selected={value.includes(option)}>
-              {option === everything ? text.every : option}
+              {option === everything ? text.every : (texts?.[values.indexOf(option)] ?? option)}
             </option>
           ))}
         </select>
@@ -171,3 +215,11 @@ function Choice({
     </label>
   );
 }
+
+/** `job|=|node` as a reader writes it, and back. */
+const inWords = (filter: string): string => filter.split('|').join('');
+const filtersIn = (written: string): readonly string[] =>
+  written.split(',').flatMap((part) => {
+    const [, label, operator, value] = /^\s*(\w+)\s*(=~|!~|!=|=)\s*(.*?)\s*$/.exec(part) ?? [];
+    return label === undefined ? [] : [`${label}|${operator}|${value}`];
+  });

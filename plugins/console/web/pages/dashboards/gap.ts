@@ -1,4 +1,4 @@
-import type { Panel } from './panel.tsx';
+import type { Panel } from './shape.ts';
 
 type Position = Panel['position'];
 

@@ -6,9 +6,21 @@ import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, SelectField, TextField } from '../../kit/form.tsx';
 import { Button } from '../../kit/parts.tsx';
 import { firstGap } from './gap.ts';
-import type { Panel } from './panel.tsx';
+import type { Panel } from './shape.ts';
 
-const types = ['timeseries', 'stat', 'gauge', 'table', 'logs'] as const;
+const types = [
+  'timeseries',
+  'stat',
+  'gauge',
+  'bar_gauge',
+  'bar_chart',
+  'pie_chart',
+  'table',
+  'heatmap',
+  'state_timeline',
+  'status_history',
+  'logs',
+] as const;
 const units = [
   'none',
   'percent',
@@ -45,7 +57,8 @@ export function PanelForm({ title, uid, panel, others = [], onClose, onDone }: P
   const [width, setWidth] = useState(String(panel?.position.w ?? 12));
   const [height, setHeight] = useState(String(panel?.position.h ?? 8));
   const save = async (): Promise<void> => {
-    const body = { title: name, type, query, legend, unit };
+    const isWordless = panel?.type === 'text' || panel?.type === 'row';
+    const body = isWordless ? { title: name } : { title: name, type, query, legend, unit };
     const [w, h] = [Number(width), Number(height)];
     if (panel === undefined) {
       await api.post('/monitor/panels', {
@@ -129,7 +142,9 @@ const Drawing = ({ type, unit, onType, onUnit }: DrawingProps) => (
     <SelectField
       label={text.type}
       value={type}
-      options={types.map((one) => [one, one] as const)}
+      options={[...new Set([...types, type])].map(
+        (one) => [one, one.replaceAll('_', ' ')] as const,
+      )}
       onChange={onType}
     />
     <SelectField

@@ -1,63 +1,19 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 
-import type { Unit } from '../../text/format.ts';
 import { panel as text } from '../../text/english/watch/dashboards.ts';
 import { count } from '../../text/words.ts';
 import { Graph } from '../../kit/chart.tsx';
+import { Markdown } from '../../kit/markdown.tsx';
 import { Button } from '../../kit/parts.tsx';
-import type { Plotted } from '../../kit/plot.ts';
+import type { Axis, Plotted } from '../../kit/plot.ts';
 import { Time } from '../../kit/time.tsx';
-
-type State = 'ok' | 'warning' | 'critical';
-type Point = readonly [number, string];
-
-interface Reading {
-  readonly name: string;
-  readonly value: Point;
-  readonly formatted: string;
-  readonly state?: State;
-}
-
-type Result =
-  | {
-      readonly result_type: 'matrix';
-      readonly result: readonly {
-        readonly name: string;
-        readonly values: readonly Point[];
-        readonly last?: Omit<Reading, 'name'>;
-      }[];
-    }
-  | { readonly result_type: 'vector'; readonly result: readonly Reading[] }
-  | {
-      readonly result_type: 'streams';
-      readonly result: readonly {
-        readonly name: string;
-        readonly values: readonly (readonly [string, string])[];
-      }[];
-    };
-
-export interface Panel {
-  /** Null for one that a plugin brings: it is not changed here. */
-  readonly id: number | null;
-  readonly title: string;
-  readonly type: 'timeseries' | 'stat' | 'gauge' | 'table' | 'logs';
-  readonly query: string;
-  readonly expanded_query?: string;
-  readonly legend: string;
-  readonly unit: string;
-  readonly position: {
-    readonly x: number;
-    readonly y: number;
-    readonly w: number;
-    readonly h: number;
-  };
-  readonly data: Result;
-  readonly series_left_out?: number;
-  readonly warnings?: readonly string[];
-  readonly error?: { readonly message: string };
-  readonly missing?: { readonly message: string };
-}
+import { Heatmap, Timeline } from './cells.tsx';
+import { Bars, Gauges, Pie, Stats } from './figures.tsx';
+import { PanelLegend } from './legend.tsx';
+import { plottedOf } from './lines.ts';
+import { colorOf, type Panel, type Sample, type Sheet } from './shape.ts';
+import { written } from './unit.ts';
 
 interface PanelProps {
   readonly panel: Panel;
@@ -70,21 +26,17 @@ interface PanelProps {
 const rowHeight = 34;
 const around = 78;
 
-const units: Readonly<Record<string, Unit>> = {
-  percent: 'percent',
-  bytes: 'bytes',
-  bytes_per_second: 'bytes-per-second',
-  seconds: 'seconds',
-  per_second: 'per-second',
-};
-
 /** One panel of the grid of 24 columns; where it is narrow, they stand one below the other. */
 export function PanelView({ panel, bounds, onRange, onEdit }: PanelProps) {
-  const { title, type, unit, position, data, query, expanded_query: expanded } = panel;
-  const height = Math.max(60, position.h * rowHeight - around);
+  const { title, type, position, data, query, expanded_query: expanded } = panel;
+  const { legend = {} } = panel.display ?? {};
+  const isTable = legend.mode === 'table';
+  const below = isTable && legend.placement !== 'right' ? Math.min(110, position.h * 10) : 0;
+  const height = Math.max(60, position.h * rowHeight - around - below);
   const plotted = useMemo(
-    () => (data.result_type === 'matrix' ? plottedOf(data.result, title) : undefined),
-    [data, title],
+    () =>
+      data.result_type === 'matrix' ? plottedOf(data.result, title, panel.display) : undefined,
+    [data, title, JSON.stringify(panel.display)],
   );
   const tools = onEdit && (
     <Button
@@ -97,10 +49,13 @@ export function PanelView({ panel, bounds, onRange, onEdit }: PanelProps) {
   const why =
     panel.error?.message ??
     panel.missing?.message ??
-    (data.result.length === 0 ? text.nothing : undefined);
+    (data.result.length === 0 && type !== 'text' && panel.table === undefined
+      ? text.nothing
+      : undefined);
   return (
     <div
-      class="panel"
+      class={isTable && legend.placement === 'right' ? 'panel panel-beside' : 'panel'}
+      title={panel.description}
       data-wide={position.w}
       style={{ '--x': position.x + 1, '--w': position.w, '--h': position.h, '--y': position.y + 1 }}
     >
@@ -108,15 +63,15 @@ export function PanelView({ panel, bounds, onRange, onEdit }: PanelProps) {
         title={title}
         plotted={why === undefined && type === 'timeseries' ? plotted : undefined}
         bounds={bounds}
-        query={type === 'logs' ? undefined : (expanded ?? query)}
-        unit={units[unit] ?? 'count'}
+        query={type === 'logs' || type === 'text' ? undefined : (expanded ?? query)}
+        {...(plotted && lookOf(panel, plotted, legend, below))}
         height={height}
         sync="dashboard"
         onRange={onRange}
         tools={tools}
         otherwise={
           why === undefined ? (
-            <Other panel={panel} height={height} />
+            <Other panel={panel} height={height} bounds={bounds} />
           ) : (
             <p
               class={panel.error ? 'chart-empty critical' : 'chart-empty soft'}
@@ -139,13 +94,67 @@ export function PanelView({ panel, bounds, onRange, onEdit }: PanelProps) {
   );
 }
 
+/** Returns axis and legend of a time series. */
+function lookOf(
+  { unit, display = {}, thresholds }: Panel,
+  plotted: Plotted,
+  legend: NonNullable<NonNullable<Panel['display']>['legend']>,
+  below: number,
+) {
+  const { min, max, log, axis_label: label, decimals, thresholds_drawn: drawn } = display;
+  const axis: Axis = {
+    min,
+    max,
+    log,
+    label,
+    format: (value) => written(value, unit, decimals),
+    limits:
+      drawn === 'line' || drawn === 'area'
+        ? thresholds.flatMap(({ value, state, color }) =>
+            value === null || state === 'ok' ? [] : [{ value, color: color ?? `--${state}` }],
+          )
+        : undefined,
+  };
+  return {
+    axis,
+    legend: (at: number | null) =>
+      legend.mode === 'hidden' ? null : (
+        <PanelLegend
+          plotted={plotted}
+          at={at}
+          mode={legend.mode ?? 'list'}
+          wanted={legend.calcs ?? []}
+          write={(value) => written(value, unit, decimals)}
+          height={below || 400}
+        />
+      ),
+  };
+}
+
 function Other({
-  panel: { title, data, type },
+  panel,
   height,
+  bounds,
 }: {
   readonly panel: Panel;
   readonly height: number;
+  readonly bounds: readonly [number, number];
 }) {
+  const { title, data, type, content, table } = panel;
+  if (content !== undefined) {
+    return (
+      <div class="panel-text" style={{ minHeight: `${height}px` }}>
+        {content.mode === 'code' ? (
+          <pre>{content.text}</pre>
+        ) : (
+          <Markdown text={content.mode === 'html' ? plainText(content.text) : content.text} />
+        )}
+      </div>
+    );
+  }
+  if (table !== undefined) {
+    return <Cells title={title} table={table} height={height} />;
+  }
   if (data.result_type === 'streams') {
     const lines = data.result.flatMap(({ name, values }) =>
       values.map(([at, line]) => ({ name, at, line })),
@@ -165,44 +174,104 @@ function Other({
       </Scrolling>
     );
   }
-  const readings =
-    data.result_type === 'vector'
-      ? data.result
-      : data.result.flatMap(({ name, last }) => (last ? [{ ...last, name }] : []));
-  return type === 'table' ? (
-    <Scrolling title={title} height={height} heads={[text.name, text.value]} numeric>
-      {readings.map(({ name, formatted, state }) => (
-        <tr key={name}>
-          <td class="cut" title={name}>
-            {name}
-          </td>
-          <td class={`num ${state ?? ''}`}>{formatted}</td>
-        </tr>
-      ))}
-    </Scrolling>
-  ) : (
-    <ul class="readings" style={{ minHeight: `${height}px` }}>
-      {readings.slice(0, type === 'stat' ? 6 : 12).map(({ name, value, formatted, state }) => (
-        <li key={name}>
-          <b class={state === 'ok' ? undefined : state}>{formatted}</b>
-          {type === 'gauge' && (
-            <meter
-              min={0}
-              max={100}
-              value={Math.min(100, Math.max(0, Number(value[1])))}
-              aria-label={`${title} ${name}`}
-            />
-          )}
-          {(readings.length > 1 || type === 'gauge') && (
-            <span class="soft cut" title={name}>
-              {name}
-            </span>
-          )}
-        </li>
-      ))}
-    </ul>
-  );
+  if (data.result_type === 'matrix') {
+    const parts = { panel, series: data.result, bounds, height };
+    return type === 'heatmap' ? <Heatmap {...parts} /> : <Timeline {...parts} />;
+  }
+  const figures = { panel, samples: data.result, height };
+  switch (type) {
+    case 'table':
+      return <Names title={title} samples={data.result} height={height} />;
+    case 'gauge':
+      return <Gauges {...figures} />;
+    case 'bar_gauge':
+    case 'bar_chart':
+      return <Bars {...figures} />;
+    case 'pie_chart':
+      return <Pie {...figures} />;
+    default:
+      return <Stats {...figures} />;
+  }
 }
+
+/** The words of a piece of HTML: what a foreign page would draw is not drawn here. */
+const plainText = (html: string): string =>
+  new DOMParser().parseFromString(html, 'text/html').body.textContent.trim();
+
+const Names = ({
+  title,
+  samples,
+  height,
+}: {
+  readonly title: string;
+  readonly samples: readonly Sample[];
+  readonly height: number;
+}) => (
+  <Scrolling title={title} height={height} heads={[text.name, text.value]} numeric>
+    {samples.map(({ name, formatted, state }) => (
+      <tr key={name}>
+        <td class="cut" title={name}>
+          {name}
+        </td>
+        <td class={`num ${state ?? ''}`}>{formatted}</td>
+      </tr>
+    ))}
+  </Scrolling>
+);
+
+const Cells = ({
+  title,
+  table: { columns, rows },
+  height,
+}: {
+  readonly title: string;
+  readonly table: Sheet;
+  readonly height: number;
+}) => (
+  <div
+    class="table scrolls"
+    tabIndex={0}
+    role="region"
+    aria-label={title}
+    style={{ height: `${height}px` }}
+  >
+    <table aria-label={title}>
+      <thead>
+        <tr>
+          {columns.map(({ name, type }) => (
+            <th key={name} scope="col" class={type === 'number' ? 'num' : undefined}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, at) => (
+          <tr key={at}>
+            {row.map((cell, column) => {
+              const { type, settings } = columns[column]!;
+              const tone = colorOf(cell);
+              return (
+                <td
+                  key={columns[column]!.name}
+                  class={type === 'number' ? 'num' : 'cut'}
+                  title={cell.text}
+                  style={
+                    settings?.cell === 'background'
+                      ? { background: tone }
+                      : { color: cell.color ?? tone }
+                  }
+                >
+                  {cell.text}
+                </td>
+              );
+            })}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
 
 interface ScrollingProps {
   readonly title: string;
@@ -234,23 +303,3 @@ const Scrolling = ({ title, height, heads, numeric, children }: ScrollingProps) 
     </table>
   </div>
 );
-
-/** The lines of a panel have times of their own; drawn, they share one grid. */
-function plottedOf(
-  result: Extract<Result, { result_type: 'matrix' }>['result'],
-  title: string,
-): Plotted {
-  const times = [...new Set(result.flatMap(({ values }) => values.map(([at]) => at)))].toSorted(
-    (a, b) => a - b,
-  );
-  const places = new Map(times.map((at, index) => [at, index]));
-  const lines = result.map(({ name, values }) => {
-    const row = Array.from<number | null>({ length: times.length }).fill(null);
-    for (const [at, value] of values) {
-      row[places.get(at)!] = Number.isFinite(Number(value)) ? Number(value) : null;
-    }
-    // A series without labels is what the panel is about.
-    return { name: name === '{}' ? title : name, values: row };
-  });
-  return { times, lines };
-}

@@ -8,6 +8,10 @@ export const dashboard = words('dashboard', {
   delete: 'Delete panels',
   deleted: 'User panels deleted',
   every: 'All',
+  export: 'Export',
+  open: 'Open {title}',
+  close: 'Close {title}',
+  filter: 'job=node, instance=~web.*',
 });
 
 export const dashboards = words('dashboards', {
@@ -54,4 +58,14 @@ export const panel = words('panel', {
   name: 'Name',
   time: 'Time',
   line: 'Line',
+});
+
+export const calcs = words('panel-calcs', {
+  last: 'Last',
+  first: 'First',
+  mean: 'Mean',
+  min: 'Min',
+  max: 'Max',
+  sum: 'Total',
+  count: 'Count',
 });

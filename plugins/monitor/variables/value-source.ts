@@ -29,6 +29,40 @@ export function labelValues(query: string): LabelValues {
 export const seriesOf = ({ selector, label }: LabelValues, bindings: Bindings): string =>
   selector === '' ? `{${inPromql(label)}!=""}` : insert(selector, bindings);
 
+/** Where the values of a variable come from; the forms are those of Grafana. */
+export type ValueSource =
+  | ({ readonly kind: 'label_values' } & LabelValues)
+  /** Names of the labels of all series, or of those of one metric. */
+  | { readonly kind: 'label_names'; readonly pattern: string }
+  | { readonly kind: 'metrics'; readonly pattern: string }
+  /** Every result of a query, written out with its labels and value. */
+  | { readonly kind: 'results'; readonly query: string }
+  /** Every series of a selector, written out. */
+  | { readonly kind: 'series'; readonly query: string };
+
+const call = /^\s*(label_values|label_names|metrics|query_result)\s*\(([^]*)\)\s*$/;
+
+export function sourceOf(query: string): ValueSource {
+  const [, name, inside = ''] = call.exec(query) ?? [];
+  switch (name) {
+    case 'label_values':
+      return { kind: name, ...labelValues(query) };
+    case 'label_names':
+    case 'metrics':
+      return { kind: name, pattern: inside.trim() };
+    case 'query_result':
+      return { kind: 'results', query: inside.trim() };
+    default:
+      // A call that does not end, or a word in front of nothing.
+      return /^\s*label_values\b/.test(query)
+        ? { kind: 'label_values', ...labelValues(query) }
+        : { kind: 'series', query: query.trim() };
+  }
+}
+
+/** Throws unless the text is one of the forms. */
+export const assertSource = (query: string): void => void sourceOf(query);
+
 /** A name as an expression has it. */
 export const inPromql = (name: string): string =>
   plainName.test(name) ? name : JSON.stringify(name);

@@ -1,0 +1,236 @@
+import type { LabelRecord } from 'svc/contracts/metricsdb';
+
+import type { Json } from '../plugins/monitor/house.ts';
+import type { MadeSeries, RealSamples } from './boards.ts';
+
+interface Matcher {
+  readonly label: string;
+  readonly op: string;
+  readonly value: string;
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly matchers: readonly Matcher[];
+  /** Labels by which the query groups, joins or names. */
+  readonly labels: readonly string[];
+  /** What it is compared with, where a query asks for equality. */
+  readonly equal: number | undefined;
+}
+
+const words = new Set(
+  'by without on ignoring group_left group_right bool and or unless offset atan2 start end inf nan'.split(
+    ' ',
+  ),
+);
+const metric =
+  /(?<![\w$"'.:@-])([a-zA-Z_:][\w:]*)\s*(\{[^{}]*\})?(?!\s*\(|[\w:]|\s+(?:by|without)\b)/g;
+const matcher = /([a-zA-Z_]\w*)\s*(=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"/g;
+const grouping = /\b(?:by|on|without|ignoring|group_left|group_right)\s*\(([^()]*)\)/g;
+
+/** Series that a board's queries and variables find, with the names and labels that they need. */
+export function seriesOfBoard(board: Json, real: RealSamples): readonly MadeSeries[] {
+  const wanted = queriesIn(board).flatMap(({ text, legends }) => selectorsIn(text, legends));
+  const byName = new Map<string, Wanted[]>();
+  for (const one of wanted) {
+    byName.set(one.name, [...(byName.get(one.name) ?? []), one]);
+  }
+  const values = constantsIn(board);
+  return [...byName].flatMap(([name, uses]) => {
+    const found = real.get(name);
+    return found === undefined
+      ? uses.flatMap((use) => made(name, use, uses, values))
+      : found.map(({ labels, value }) => ({
+          labels: {
+            ...labels,
+            __name__: name,
+            job: defaultOf('job'),
+            instance: defaultOf('instance'),
+          },
+          value: Number.isFinite(value) ? value : 1,
+          growth: /_total$|_sum$|_count$|_bucket$/.test(name) ? 1 + Math.abs(value) / 1_000 : 0,
+        }));
+  });
+}
+
+interface Query {
+  readonly text: string;
+  readonly legends: string;
+}
+
+function queriesIn(board: Json): readonly Query[] {
+  const found: Query[] = [];
+  const visit = (value: Json, legends: string): void => {
+    if (Array.isArray(value)) {
+      value.forEach((item) => visit(item, legends));
+    } else if (typeof value === 'object' && value !== null) {
+      const names = JSON.stringify(value.targets?.map((one: Json) => one.legendFormat) ?? '');
+      if (typeof value.expr === 'string') {
+        found.push({ text: value.expr, legends: String(value.legendFormat ?? '') });
+      }
+      Object.values(value).forEach((item) => visit(item, names || legends));
+    }
+  };
+  visit(board.panels ?? [], '');
+  visit(board.rows ?? [], '');
+  for (const variable of board.templating?.list ?? []) {
+    const query = typeof variable.query === 'string' ? variable.query : variable.query?.query;
+    const [, selector, label] = /label_values\s*\(([^]*),\s*(\w+)\s*\)/.exec(query ?? '') ?? [];
+    if (selector !== undefined) {
+      found.push({ text: selector, legends: `{{${label}}}` });
+    }
+  }
+  return found;
+}
+
+function selectorsIn(text: string, legends: string): readonly Wanted[] {
+  const bare = text.replaceAll(/\[[^\]]*\]/g, '').replaceAll(/#[^\n]*/g, '');
+  const groups = [...bare.matchAll(grouping)].flatMap(([, names]) => names!.split(','));
+  const labels = [
+    ...groups.map((name) => name.trim()),
+    ...[...legends.matchAll(/\{\{\s*(\w+)\s*\}\}/g)].map(([, name]) => name!),
+    ...(/histogram_quantile/.test(text) ? ['le'] : []),
+  ].filter((name) => /^\w+$/.test(name));
+  const equal = /==\s*(\d+)/.exec(bare)?.[1];
+  const open = bare.replaceAll(grouping, ' ');
+  return [...open.matchAll(metric)].flatMap(([, name, braces]) =>
+    words.has(name!.toLowerCase()) || /^(?:\d|__)/.test(name!) || /^[a-z]$/.test(name!)
+      ? []
+      : [
+          {
+            name: name!,
+            labels: [...new Set(labels)],
+            equal: equal === undefined ? undefined : Number(equal),
+            matchers: [...(braces ?? '').matchAll(matcher)].map(([, label, op, value]) => ({
+              label: label!,
+              op: op!,
+              value: value!,
+            })),
+          },
+        ],
+  );
+}
+
+/** Values of variables that have a list: what a label is compared with through them. */
+function constantsIn(board: Json): ReadonlyMap<string, string> {
+  return new Map(
+    (board.templating?.list ?? [])
+      .filter(({ type }: Json) => type === 'custom' || type === 'interval' || type === 'textbox')
+      .map((variable: Json) => [
+        variable.name,
+        String(variable.current?.value ?? '') ||
+          String(variable.query ?? '')
+            .split(',')[0]!
+            .trim(),
+      ]),
+  );
+}
+
+/** Value of a label wherever nothing else is asked for, so that what is joined meets. */
+const defaultOf = (label: string): string =>
+  ({
+    instance: 'host1:9100',
+    job: 'node',
+    le: '+Inf',
+    device: 'eth0',
+    mountpoint: '/',
+    fstype: 'ext4',
+    container: 'main',
+    image: 'main:1',
+    mode: 'idle',
+    code: '200',
+    node: 'host1',
+    nodename: 'host1',
+    quantile: '0.5',
+  })[label] ?? `${label}-1`;
+
+function made(
+  name: string,
+  use: Wanted,
+  uses: readonly Wanted[],
+  constants: ReadonlyMap<string, string>,
+): readonly MadeSeries[] {
+  const names = new Set([
+    'job',
+    'instance',
+    ...uses.flatMap(({ labels, matchers }) => [...labels, ...matchers.map(({ label }) => label)]),
+  ]);
+  names.delete('__name__');
+  const isBucket = name.endsWith('_bucket');
+  const base: Record<string, string> = { __name__: name };
+  for (const label of names) {
+    if (label !== 'le' || isBucket) {
+      base[label] = valueFor(
+        label,
+        use.matchers.filter((one) => one.label === label),
+        constants,
+      );
+    }
+  }
+  const alternatives = use.matchers
+    .filter(({ op, value }) => op === '=~' && /^[\w|-]+\|[\w|-]+$/.test(value))
+    .flatMap(({ label, value }) =>
+      value
+        .split('|')
+        .slice(0, 8)
+        .map((one) => ({ [label]: one })),
+    );
+  const all = [base, ...alternatives.map((one) => ({ ...base, ...one }))];
+  const isCounter = use.equal === undefined;
+  const bounds = isBucket ? ['0.1', '1', '10', '+Inf'] : [undefined];
+  return all.flatMap((labels) =>
+    bounds.map((le, at): MadeSeries => ({
+      labels: { ...labels, ...(le !== undefined && { le }) } as LabelRecord,
+      value: isCounter ? 100 * (at + 1) : use.equal!,
+      growth: isCounter ? at + 1 : 0,
+    })),
+  );
+}
+
+/** A value that all matchers of one label take, as far as it can be told. */
+function valueFor(
+  label: string,
+  matchers: readonly Matcher[],
+  constants: ReadonlyMap<string, string>,
+): string {
+  const usual = defaultOf(label);
+  const positive = matchers.find(({ op }) => op === '=' || op === '=~');
+  if (positive === undefined) {
+    const isRefused = matchers.some(({ op, value }) =>
+      op === '!=' ? value === usual : new RegExp(`^(?:${value})$`).test(usual),
+    );
+    return isRefused ? `other-${label}` : usual;
+  }
+  const { op, value } = positive;
+  const variable = /^\$\{?(\w+)/.exec(value)?.[1] ?? /^\[\[(\w+)/.exec(value)?.[1];
+  if (variable !== undefined || value.includes('$')) {
+    return (variable !== undefined && constants.get(variable)) || usual;
+  }
+  if (op === '=') {
+    return value.replaceAll('\\\\', '\\');
+  }
+  return matching(value, usual);
+}
+
+/** The usual value where a pattern takes it, else a text that a simple pattern takes. */
+function matching(pattern: string, usual: string): string {
+  const whole = pattern.replaceAll('\\\\', '\\').replaceAll('(?i)', '').replaceAll('(?i:', '(?:');
+  const test = new RegExp(`^(?:${whole})$`);
+  if (test.test(usual)) {
+    return usual;
+  }
+  const tries = [
+    whole.split('|')[0]!.replaceAll(/[\^$()?:]/g, ''),
+    whole
+      .replaceAll(/\\d[+*]?/g, '1')
+      .replaceAll(/\.[+*]/g, 'x')
+      .replaceAll(/\\/g, ''),
+  ].flatMap((text) => [
+    text,
+    text
+      .replaceAll(/\.[+*]/g, 'x')
+      .replaceAll(/\[[^\]]*\][+*]?/g, '1')
+      .replaceAll(/[\\?*+^$()]/g, ''),
+  ]);
+  return tries.find((text) => test.test(text)) ?? usual;
+}
