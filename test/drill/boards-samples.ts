@@ -84,7 +84,7 @@ function queriesIn(board: Json): readonly Query[] {
 }
 
 function selectorsIn(text: string, legends: string): readonly Wanted[] {
-  const bare = text.replaceAll(/\[[^\]]*\]/g, '').replaceAll(/#[^\n]*/g, '');
+  const bare = text.replaceAll(/\[[\w$:{}. ]*\]/g, '').replaceAll(/#[^\n]*/g, '');
   const groups = [...bare.matchAll(grouping)].flatMap(([, names]) => names!.split(','));
   const labels = [
     ...groups.map((name) => name.trim()),
@@ -197,7 +197,7 @@ function valueFor(
   const positive = matchers.find(({ op }) => op === '=' || op === '=~');
   if (positive === undefined) {
     const isRefused = matchers.some(({ op, value }) =>
-      op === '!=' ? value === usual : new RegExp(`^(?:${value})$`).test(usual),
+      op === '!=' ? value === usual : tester(value)(usual),
     );
     return isRefused ? `other-${label}` : usual;
   }
@@ -215,8 +215,8 @@ function valueFor(
 /** The usual value where a pattern takes it, else a text that a simple pattern takes. */
 function matching(pattern: string, usual: string): string {
   const whole = pattern.replaceAll('\\\\', '\\').replaceAll('(?i)', '').replaceAll('(?i:', '(?:');
-  const test = new RegExp(`^(?:${whole})$`);
-  if (test.test(usual)) {
+  const fits = tester(pattern);
+  if (fits(usual)) {
     return usual;
   }
   const tries = [
@@ -232,5 +232,16 @@ function matching(pattern: string, usual: string): string {
       .replaceAll(/\[[^\]]*\][+*]?/g, '1')
       .replaceAll(/[\\?*+^$()]/g, ''),
   ]);
-  return tries.find((text) => test.test(text)) ?? usual;
+  return tries.find(fits) ?? usual;
+}
+
+/** Tests a pattern of RE2, as far as the language of this file knows it. */
+function tester(pattern: string): (text: string) => boolean {
+  const whole = pattern.replaceAll('\\\\', '\\').replaceAll('(?i)', '').replaceAll('(?i:', '(?:');
+  try {
+    const compiled = new RegExp(`^(?:${whole})$`);
+    return (text) => compiled.test(text);
+  } catch {
+    return () => false;
+  }
 }

@@ -1,5 +1,5 @@
 import { type Drawing, drawingOf } from '../model/drawing.ts';
-import type { PanelBody } from '../model/panel.ts';
+import { isOverTime, type PanelBody } from '../model/panel.ts';
 import type { PanelType } from '../model/schema.ts';
 import type { Datasource } from './datasource.ts';
 import { drawnOf, overridesOf, panelType, transformationsOf } from './display.ts';
@@ -119,7 +119,7 @@ const isPlain = ({ store, at, format, hidden, min_step: step }: PanelBodyQuery, 
   hidden === undefined &&
   step === undefined &&
   (store === undefined || type === 'logs') &&
-  (at === undefined || at === (type === 'timeseries' || type === 'logs' ? 'range' : 'instant'));
+  (at === undefined || (at === 'instant' && !isOverTime(type) && type !== 'logs'));
 
 type PanelBodyQuery = NonNullable<Drawing['queries']>[number];
 

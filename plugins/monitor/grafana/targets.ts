@@ -1,4 +1,5 @@
 import type { PanelQuery } from '../model/drawing.ts';
+import { isOverTime } from '../model/panel.ts';
 import type { PanelType } from '../model/schema.ts';
 import type { Datasource } from './datasource.ts';
 import { type Foreign, objects, text } from './json.ts';
@@ -24,7 +25,7 @@ export function targetsOf(
     const own = datasource(target['datasource'] ?? foreign['datasource']);
     const reason = refusalOf(target, own, type);
     if (reason === undefined) {
-      queries.push(queryOf(target, own, refOf(target, at, queries)));
+      queries.push(queryOf(target, own, refOf(target, at, queries), type));
     } else {
       leftOut.push({ kind: 'query', title: `${title} ${text(target['refId'])}`.trim(), reason });
     }
@@ -32,7 +33,7 @@ export function targetsOf(
   return { queries, leftOut };
 }
 
-function queryOf(target: Foreign, own: Datasource, ref: string): PanelQuery {
+function queryOf(target: Foreign, own: Datasource, ref: string, type: PanelType): PanelQuery {
   const legend = text(target['legendFormat']);
   const step = text(target['interval'], 60);
   const format = text(target['format']);
@@ -44,8 +45,8 @@ function queryOf(target: Foreign, own: Datasource, ref: string): PanelQuery {
     query: text(target['expr'], longestQuery),
     ...(legend !== '' && legend !== '__auto' && { legend }),
     ...(own.kind === 'logs' && { store: 'logs' as const }),
-    ...(isInstant && { at: 'instant' as const }),
-    ...(isRange && !isInstant && { at: 'range' as const }),
+    ...(isInstant && type !== 'table' && { at: 'instant' as const }),
+    ...(isRange && !isInstant && !isOverTime(type) && { at: 'range' as const }),
     ...((format === 'table' || format === 'heatmap') && { format }),
     ...(target['hide'] === true && { hidden: true }),
     ...(step !== '' && { min_step: step }),

@@ -1,5 +1,5 @@
 import type { Display, FieldSettings, Override, PanelQuery } from '../model/drawing.ts';
-import { type PanelBody, queriesOf, storeOf } from '../model/panel.ts';
+import { isOverTime, type PanelBody, queriesOf, storeOf } from '../model/panel.ts';
 import type { PanelType } from '../model/schema.ts';
 import { modeOf } from '../render/ask.ts';
 import type { Foreign } from './json.ts';
@@ -78,12 +78,14 @@ function targetJson(panel: PanelBody, query: PanelQuery, sources: Sources): Fore
     legendFormat: query.legend || '__auto',
     ...(mode === 'lines'
       ? { queryType: 'range' }
-      : mode === 'range'
-        ? { range: true }
-        : { instant: true }),
+      : mode === 'instant'
+        ? { instant: true }
+        : (query.at === 'range' || isOverTime(type)) && { range: true }),
     ...(query.format !== undefined
       ? { format: query.format }
-      : type === 'table' && panel.queries === undefined && { format: 'table' }),
+      : type === 'table' &&
+        panel.queries === undefined &&
+        panel.transformations === undefined && { format: 'table' }),
     ...(query.hidden === true && { hide: true }),
     ...(query.min_step !== undefined && { interval: query.min_step }),
   };

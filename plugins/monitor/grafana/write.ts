@@ -57,14 +57,27 @@ function made(
   };
 }
 
-/** Panels of a folded row are inside of it. */
+/** Panels of a folded row are inside of it, and take no room below it. */
 function nested(panels: readonly PanelBody[], sources: Sources): readonly Foreign[] {
   const found: Record<string, unknown>[] = [];
   let inside: Foreign[] | undefined;
+  let first = 0;
+  let last = 0;
+  let hidden = 0;
   for (const [at, panel] of panels.entries()) {
-    const json = { ...panelJson(panel, sources), id: at + 1 };
-    if (panel.type === 'row') {
+    const { position, type } = panel;
+    if (type === 'row') {
+      hidden += inside === undefined ? 0 : last - first;
       inside = panel.collapsed === true ? [] : undefined;
+      first = position.y + 1;
+      last = first;
+    }
+    last = Math.max(last, position.y + position.h);
+    const json = {
+      ...panelJson({ ...panel, position: { ...position, y: position.y - hidden } }, sources),
+      id: at + 1,
+    };
+    if (type === 'row') {
       found.push({ ...json, panels: inside ?? [] });
     } else {
       (inside ?? found).push(json);

@@ -22,6 +22,13 @@ export interface PanelBody extends Drawing {
 /** A panel with everything that may be left away. */
 export type PanelSketch = Pick<PanelBody, 'title' | 'type'> & Partial<PanelBody>;
 
+/** Types that draw values over time. */
+export const isOverTime = (type: PanelType): boolean =>
+  type === 'timeseries' ||
+  type === 'heatmap' ||
+  type === 'state_timeline' ||
+  type === 'status_history';
+
 /** Types that draw no answer of a store. */
 export const isWordless = (type: PanelType): boolean => type === 'text' || type === 'row';
 

@@ -4,7 +4,7 @@ import { formatFloat } from 'svc/query';
 
 import { reduced } from '../frames/reduce.ts';
 import type { FieldSettings } from '../model/drawing.ts';
-import type { PanelBody } from '../model/panel.ts';
+import { isOverTime, type PanelBody } from '../model/panel.ts';
 import { wellFormed } from '../variables/query-text.ts';
 import type { Answered } from './ask.ts';
 import { nameOf } from './names.ts';
@@ -56,17 +56,9 @@ export interface Shown {
 const longestLine = 4_096;
 
 export function emptyData({ type }: PanelBody): PanelData {
-  switch (type) {
-    case 'timeseries':
-    case 'heatmap':
-    case 'state_timeline':
-    case 'status_history':
-      return { result_type: 'matrix', result: [] };
-    case 'logs':
-      return { result_type: 'streams', result: [] };
-    default:
-      return { result_type: 'vector', result: [] };
-  }
+  return isOverTime(type)
+    ? { result_type: 'matrix', result: [] }
+    : { result_type: type === 'logs' ? 'streams' : 'vector', result: [] };
 }
 
 /** One series, from whichever answer: times are in milliseconds. */

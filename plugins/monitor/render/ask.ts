@@ -4,7 +4,7 @@ import type { Logger } from 'svc/sdk';
 import { formatDuration, parseDuration } from 'svc/query';
 
 import type { PanelQuery } from '../model/drawing.ts';
-import { type PanelBody, queriesOf, refuse, storeOf } from '../model/panel.ts';
+import { isOverTime, type PanelBody, queriesOf, refuse, storeOf } from '../model/panel.ts';
 import { type Bindings, insert } from '../variables/insertion.ts';
 import { unfit } from './answers.ts';
 import { rateInterval } from './choices.ts';
@@ -97,20 +97,16 @@ export function modeOf(
   { type, display = {} }: PanelBody,
   { at, format }: PanelQuery,
 ): 'lines' | 'range' | 'instant' {
-  switch (type) {
-    case 'logs':
-      return 'lines';
-    case 'timeseries':
-    case 'heatmap':
-    case 'state_timeline':
-    case 'status_history':
-      return at ?? 'range';
-    case 'table':
-      return at ?? 'instant';
-    default: {
-      // The last value is that at the end; any other figure needs all of them.
-      const needsAll = display.sparkline === true || (display.calc ?? 'last') !== 'last';
-      return at ?? (needsAll && format !== 'table' ? 'range' : 'instant');
-    }
+  if (type === 'logs') {
+    return 'lines';
   }
+  if (isOverTime(type)) {
+    return at ?? 'range';
+  }
+  // The last value is that at the end; any other figure needs all of them.
+  const needsAll =
+    type !== 'table' &&
+    format !== 'table' &&
+    (display.sparkline === true || (display.calc ?? 'last') !== 'last');
+  return at ?? (needsAll ? 'range' : 'instant');
 }

@@ -2,7 +2,7 @@ import type { LinesAnswer } from 'svc/contracts/logs';
 
 import { type Cell, type Frame, framesOf, rowsIn } from '../frames/frame.ts';
 import { transform } from '../frames/transformations.ts';
-import type { PanelBody } from '../model/panel.ts';
+import { isOverTime, type PanelBody } from '../model/panel.ts';
 import {
   bucketsOf,
   type Series,
@@ -36,20 +36,16 @@ export function drawable(panel: PanelBody, answers: readonly Answered[]): Drawab
     transformations.length > 0 || answers.some(({ query: { format } }) => format === 'table');
   const frames = isTabular ? transform(framesOf(answers, panel), transformations) : [];
   const series = isTabular ? seriesIn(frames, panel) : seriesOf(answers, panel);
-  const isOverTime =
-    panel.type === 'timeseries' ||
-    panel.type === 'heatmap' ||
-    panel.type === 'state_timeline' ||
-    panel.type === 'status_history';
+  const isDrawnOverTime = isOverTime(panel.type);
   const shown = panel.type === 'heatmap' ? bucketsOf(series) : series;
   return {
     points:
-      isOverTime || panel.display?.sparkline === true
+      isDrawnOverTime || panel.display?.sparkline === true
         ? shown.reduce((most, { values }) => Math.max(most, values.length), 0)
         : 1,
     series: shown.length,
     show: (most) => {
-      if (isOverTime) {
+      if (isDrawnOverTime) {
         return shownMatrix(shown, panel, most);
       }
       const found = shownFigures(shown, panel, most);
