@@ -1,8 +1,7 @@
-import { field, isObject, text } from '../grafana/json.ts';
-import { calcOf } from '../grafana/properties.ts';
+import { field, isObject, text } from './foreign-json.ts';
 import { type Field, type Frame, rowsIn } from './frame.ts';
 import { joined } from './join.ts';
-import { calcTitles, reduced } from './reduce.ts';
+import { calcOf, calcTitles, reduced } from './reduce.ts';
 
 const operators: Readonly<Record<string, (left: number, right: number) => number>> = {
   '+': (left, right) => left + right,

@@ -1,4 +1,4 @@
-import { field, text } from '../grafana/json.ts';
+import { field, text } from './foreign-json.ts';
 import { type Cell, type Field, type Frame, rowsIn } from './frame.ts';
 
 const keyOf = (cell: Cell | undefined): string => JSON.stringify(cell ?? null);

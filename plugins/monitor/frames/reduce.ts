@@ -1,4 +1,5 @@
-import type { Calc } from '../model/drawing.ts';
+import { type Calc, calcs } from '../model/drawing.ts';
+import { text } from './foreign-json.ts';
 
 /** Makes one figure of the values of a series; undefined where there is none to make it of. */
 export function reduced(values: Iterable<number | null>, calc: Calc): number | undefined {
@@ -54,3 +55,20 @@ export const calcTitles: Readonly<Record<Calc, string>> = {
   delta: 'Delta',
   diff: 'Difference',
 };
+
+const calcNames: Readonly<Record<string, Calc>> = {
+  lastNotNull: 'last',
+  current: 'last',
+  firstNotNull: 'first',
+  avg: 'mean',
+  total: 'sum',
+};
+
+/** Returns the calculation by Grafana's name of today or of long ago. */
+export function calcOf(name: unknown): Calc | undefined {
+  const given = text(name);
+  return Object.hasOwn(calcNames, given) ? calcNames[given] : calcs.find((calc) => calc === given);
+}
+
+export const nameOfCalc = (calc: Calc): string =>
+  calc === 'last' ? 'lastNotNull' : calc === 'first' ? 'firstNotNull' : calc;

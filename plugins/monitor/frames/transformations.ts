@@ -1,12 +1,11 @@
 import { compileRegex } from 'svc/query';
 
 import type { Transformation } from '../model/drawing.ts';
-import { field, isObject, objects, text } from '../grafana/json.ts';
-import { calcOf } from '../grafana/properties.ts';
+import { field, isObject, objects, text } from './foreign-json.ts';
 import { calculateField } from './calculate.ts';
 import { type Cell, type Field, type Frame, rowsIn } from './frame.ts';
 import { joined, merged } from './join.ts';
-import { calcTitles, reduced } from './reduce.ts';
+import { calcOf, calcTitles, reduced } from './reduce.ts';
 
 type Change = (frames: readonly Frame[], options: unknown) => readonly Frame[];
 

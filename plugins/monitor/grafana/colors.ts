@@ -1,4 +1,4 @@
-import { text } from './json.ts';
+import { text } from '../frames/foreign-json.ts';
 import type { State } from '../model/thresholds.ts';
 
 /** Grafana's palette: five shades of each hue, from very light to dark. */

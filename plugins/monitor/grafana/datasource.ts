@@ -1,4 +1,4 @@
-import { field, type Foreign, isObject, objects, text } from './json.ts';
+import { field, type Foreign, isObject, objects, text } from '../frames/foreign-json.ts';
 
 /** Target of a query: our stores, or one that is not known here. */
 export type Datasource =

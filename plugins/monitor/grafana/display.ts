@@ -1,7 +1,8 @@
 import type { Display, FieldSettings, Override, Transformation } from '../model/drawing.ts';
 import type { PanelType } from '../model/schema.ts';
-import { field, type Foreign, isObject, objects, text } from './json.ts';
-import { calcOf, defaultsOf, settingOf } from './properties.ts';
+import { field, type Foreign, isObject, objects, text } from '../frames/foreign-json.ts';
+import { calcOf } from '../frames/reduce.ts';
+import { defaultsOf, settingOf } from './properties.ts';
 import { canTransform } from '../frames/transformations.ts';
 
 const types: Readonly<Record<string, PanelType>> = {

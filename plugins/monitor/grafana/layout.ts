@@ -1,5 +1,5 @@
 import { columns, lastRow, type Position } from '../model/position.ts';
-import { type Foreign, isObject, objects, text, whole } from './json.ts';
+import { type Foreign, isObject, objects, text, whole } from '../frames/foreign-json.ts';
 
 /** A panel of a foreign dashboard, with where it is in the file and on the grid. */
 export interface Placed {

@@ -1,4 +1,4 @@
-import { field, type Foreign, isObject, objects, text } from './json.ts';
+import { field, type Foreign, isObject, objects, text } from '../frames/foreign-json.ts';
 
 /** Returns a panel of an older Grafana as the one of today makes it; others stay as they are. */
 export function migrated(foreign: Foreign): Foreign {

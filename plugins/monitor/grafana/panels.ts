@@ -3,7 +3,7 @@ import { isOverTime, type PanelBody } from '../model/panel.ts';
 import type { PanelType } from '../model/schema.ts';
 import type { Datasource } from './datasource.ts';
 import { drawnOf, overridesOf, panelType, transformationsOf } from './display.ts';
-import { field, type Foreign, isObject, objects, text } from './json.ts';
+import { field, type Foreign, isObject, objects, text } from '../frames/foreign-json.ts';
 import { everyPanel, type Placed } from './layout.ts';
 import { migrated } from './migrate.ts';
 import type { LeftOut, TakenPanel } from './report.ts';

@@ -1,7 +1,7 @@
-import { calcs, type Calc, type FieldSettings, type ValueMapping } from '../model/drawing.ts';
+import type { FieldSettings, ValueMapping } from '../model/drawing.ts';
 import type { Threshold } from '../model/thresholds.ts';
 import { colorOf, colorOfState, stateOfColor } from './colors.ts';
-import { field, type Foreign, isObject, objects, text } from './json.ts';
+import { field, type Foreign, isObject, objects, text } from '../frames/foreign-json.ts';
 import { nameOfUnit, unitOfName } from './units.ts';
 
 /** A property of a field in Grafana, and the setting that stands for it here. */
@@ -313,20 +313,3 @@ function writeMappings(mappings: readonly ValueMapping[]): readonly Foreign[] {
           : { type: 'range', options: { from: from ?? null, to: to ?? null, result } },
   );
 }
-
-const calcNames: Readonly<Record<string, Calc>> = {
-  lastNotNull: 'last',
-  current: 'last',
-  firstNotNull: 'first',
-  avg: 'mean',
-  total: 'sum',
-};
-
-/** Returns the calculation by Grafana's name of today or of long ago. */
-export function calcOf(name: unknown): Calc | undefined {
-  const given = text(name);
-  return Object.hasOwn(calcNames, given) ? calcNames[given] : calcs.find((calc) => calc === given);
-}
-
-export const nameOfCalc = (calc: Calc): string =>
-  calc === 'last' ? 'lastNotNull' : calc === 'first' ? 'firstNotNull' : calc;

@@ -2,7 +2,7 @@ import type { PanelQuery } from '../model/drawing.ts';
 import { isOverTime } from '../model/panel.ts';
 import type { PanelType } from '../model/schema.ts';
 import type { Datasource } from './datasource.ts';
-import { type Foreign, objects, text } from './json.ts';
+import { type Foreign, objects, text } from '../frames/foreign-json.ts';
 import type { LeftOut } from './report.ts';
 
 export interface Targets {
@@ -53,11 +53,15 @@ function queryOf(target: Foreign, own: Datasource, ref: string, type: PanelType)
   };
 }
 
-/** Letters in their order, where a query has no name of its own. */
+const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+
+/** The first letter that is free, where a query has no name of its own. */
 function refOf(target: Foreign, at: number, before: readonly PanelQuery[]): string {
   const own = text(target['refId'], 40);
-  const taken = (ref: string): boolean => before.some((query) => query.ref === ref);
-  return /^[A-Za-z0-9_ -]{1,40}$/.test(own) && !taken(own) ? own : `Q${at + 1}`;
+  const isFree = (ref: string): boolean => before.every((query) => query.ref !== ref);
+  return /^[A-Za-z0-9_ -]{1,40}$/.test(own) && isFree(own)
+    ? own
+    : (letters.find(isFree) ?? `Q${at + 1}`);
 }
 
 /** Why a query of a panel cannot be asked. */

@@ -2,7 +2,7 @@ import { errors } from '../model/errors.ts';
 import { queriesOf } from '../model/panel.ts';
 import { namesIn } from '../variables/insertion.ts';
 import { datasources } from './datasource.ts';
-import { field, type Foreign, isObject, objects, text } from './json.ts';
+import { field, type Foreign, isObject, objects, text } from '../frames/foreign-json.ts';
 import { panelsOf } from './panels.ts';
 import type { LeftOut, TakenPanel, Translation } from './report.ts';
 import { variablesOf } from './variables.ts';

@@ -4,7 +4,7 @@ import type { Variable } from '../model/dashboard.ts';
 import { mostVariables } from '../model/schema.ts';
 import { assertVariables } from '../variables/variable-rules.ts';
 import type { Datasource } from './datasource.ts';
-import { field, type Foreign, objects, text } from './json.ts';
+import { field, type Foreign, objects, text } from '../frames/foreign-json.ts';
 import { patternOf } from './display.ts';
 import type { LeftOut, TakenVariable } from './report.ts';
 
@@ -65,32 +65,8 @@ function variableOf(
     ...(isForAll && pattern !== '' && { all_value: pattern }),
   };
   switch (type) {
-    case 'query': {
-      const source = datasource(foreign['datasource']);
-      if (source.kind === 'other') {
-        return {
-          reason: `it queries the datasource ${source.name}; variables can query metrics and logs only`,
-        };
-      }
-      const query = queryOf(foreign);
-      if (query === '') {
-        return { reason: 'it has no query' };
-      }
-      const regex = patternOf(text(foreign['regex'], 500));
-      const sort = foreign['sort'];
-      return {
-        variable: {
-          ...head,
-          type,
-          query,
-          ...(source.kind === 'logs' && { store: 'logs' }),
-          ...(regex !== '' && { regex }),
-          ...several,
-          ...(typeof sort === 'number' && sort > 0 && sort % 2 === 0 && { descending: true }),
-        },
-        notes: [],
-      };
-    }
+    case 'query':
+      return queryVariable(foreign, { ...head, ...several }, datasource);
     case 'custom':
     case 'interval':
     case 'constant': {
@@ -126,6 +102,37 @@ function variableOf(
     default:
       return { reason: `variables of type ${type || 'unknown'} are not supported` };
   }
+}
+
+/** A variable whose values a store knows. */
+function queryVariable(
+  foreign: Foreign,
+  head: Pick<Variable, 'name'> & Partial<Variable>,
+  datasource: (value: unknown) => Datasource,
+): TakenVariable | { readonly reason: string } {
+  const source = datasource(foreign['datasource']);
+  if (source.kind === 'other') {
+    return {
+      reason: `it queries the datasource ${source.name}; variables can query metrics and logs only`,
+    };
+  }
+  const query = queryOf(foreign);
+  if (query === '') {
+    return { reason: 'it has no query' };
+  }
+  const regex = patternOf(text(foreign['regex'], 500));
+  const { sort } = foreign;
+  return {
+    variable: {
+      ...head,
+      type: 'query',
+      query,
+      ...(source.kind === 'logs' && { store: 'logs' }),
+      ...(regex !== '' && { regex }),
+      ...(typeof sort === 'number' && sort > 0 && sort % 2 === 0 && { descending: true }),
+    },
+    notes: [],
+  };
 }
 
 /** Of the forms in which Grafana keeps the query of a variable, the text. */

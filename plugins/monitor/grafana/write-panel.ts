@@ -2,9 +2,10 @@ import type { Display, FieldSettings, Override, PanelQuery } from '../model/draw
 import { isOverTime, type PanelBody, queriesOf, storeOf } from '../model/panel.ts';
 import type { PanelType } from '../model/schema.ts';
 import { modeOf } from '../render/ask.ts';
-import type { Foreign } from './json.ts';
-import { nameOfCalc, propertiesOf, writeDefaults } from './properties.ts';
-import type { Sources } from './write.ts';
+import type { Foreign } from '../frames/foreign-json.ts';
+import { nameOfCalc } from '../frames/reduce.ts';
+import { propertiesOf, writeDefaults } from './properties.ts';
+import type { Sources } from './sources.ts';
 
 const types: Readonly<Record<PanelType, string>> = {
   timeseries: 'timeseries',

@@ -1,6 +1,6 @@
 import type { Variable } from '../model/dashboard.ts';
-import type { Foreign } from './json.ts';
-import type { Sources } from './write.ts';
+import type { Foreign } from '../frames/foreign-json.ts';
+import type { Sources } from './sources.ts';
 
 /** Returns a variable as Grafana takes it. */
 export function variableJson(variable: Variable, sources: Sources): Foreign {

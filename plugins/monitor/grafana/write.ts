@@ -4,16 +4,11 @@ import type { Dashboard, DashboardPanel, Origin, Variable } from '../model/dashb
 import { drawingOf } from '../model/drawing.ts';
 import type { PanelBody } from '../model/panel.ts';
 import { datasources } from './datasource.ts';
-import { type Foreign, isObject, objects, text } from './json.ts';
+import { type Foreign, isObject, objects, text } from '../frames/foreign-json.ts';
+import type { Sources } from './sources.ts';
 import { translate } from './translate.ts';
 import { panelJson } from './write-panel.ts';
 import { variableJson } from './write-variable.ts';
-
-/** Uids of the data sources that answer the queries. */
-export interface Sources {
-  readonly metrics: string;
-  readonly logs: string;
-}
 
 /** Data sources that whoever imports the file chooses. */
 const inputs: Sources = { metrics: '${DS_METRICS}', logs: '${DS_LOGS}' };

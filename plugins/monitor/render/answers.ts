@@ -6,7 +6,7 @@ import { reduced } from '../frames/reduce.ts';
 import type { FieldSettings } from '../model/drawing.ts';
 import { isOverTime, type PanelBody } from '../model/panel.ts';
 import { wellFormed } from '../variables/query-text.ts';
-import type { Answered } from './ask.ts';
+import type { Answered } from './answered.ts';
 import { nameOf } from './names.ts';
 import { mostLines } from './questions.ts';
 import { type Reading, readingOf, renamed, settingsFor } from './settings.ts';
@@ -181,11 +181,6 @@ export function bucketsOf(series: readonly Series[]): readonly Series[] {
     };
   });
 }
-
-export const unfit = (type: 'matrix' | 'string'): string =>
-  type === 'matrix'
-    ? 'the query ends in a range such as [5m], which has no value of its own; put a function such as rate around it'
-    : 'the query is a text, and a panel shows numbers';
 
 export function shownLines(lines: LinesAnswer['lines'], panel: PanelBody): Shown {
   const streams = new Map<string, Stream>();

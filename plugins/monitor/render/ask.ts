@@ -1,24 +1,14 @@
-import type { LinesAnswer } from 'svc/contracts/logs';
-import type { InstantAnswer, MatrixAnswer, Notes } from 'svc/contracts/metricsdb';
 import type { Logger } from 'svc/sdk';
 import { formatDuration, parseDuration } from 'svc/query';
 
 import type { PanelQuery } from '../model/drawing.ts';
 import { isOverTime, type PanelBody, queriesOf, refuse, storeOf } from '../model/panel.ts';
 import { type Bindings, insert } from '../variables/insertion.ts';
-import { unfit } from './answers.ts';
+import { type Answered, unfit } from './answered.ts';
 import { rateInterval } from './choices.ts';
-import { type PanelError, panelErrorOf } from './panel-error.ts';
+import { panelErrorOf } from './panel-error.ts';
 import type { Questions } from './questions.ts';
 import type { Window } from './window.ts';
-
-/** One query of a panel with its answer, or why it has none. */
-export interface Answered {
-  readonly query: PanelQuery;
-  readonly expanded?: string;
-  readonly answer?: (MatrixAnswer & Notes) | InstantAnswer | LinesAnswer;
-  readonly error?: PanelError;
-}
 
 export interface AskParts {
   readonly window: Window;

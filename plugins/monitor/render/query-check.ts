@@ -1,6 +1,6 @@
 import { isSvcError, messageOf } from 'svc/sdk';
 
-import { unfit } from './answers.ts';
+import { unfit } from './answered.ts';
 import { builtIn } from './choices.ts';
 import type { Variable } from '../model/dashboard.ts';
 import { errors } from '../model/errors.ts';

@@ -1,6 +1,6 @@
 import type { LinesAnswer } from 'svc/contracts/logs';
 
-import { type Cell, type Frame, framesOf, rowsIn } from '../frames/frame.ts';
+import { type Cell, type Frame, rowsIn } from '../frames/frame.ts';
 import { transform } from '../frames/transformations.ts';
 import { isOverTime, type PanelBody } from '../model/panel.ts';
 import {
@@ -12,7 +12,8 @@ import {
   shownLines,
   shownMatrix,
 } from './answers.ts';
-import type { Answered } from './ask.ts';
+import { framesOf } from './answer-frames.ts';
+import type { Answered } from './answered.ts';
 import { sheetOf } from './sheet.ts';
 
 /** Figures drawn before they are cut down to what a dashboard may hold. */

@@ -102,17 +102,8 @@ export class Plot {
   }
 
   #describe(lines: readonly Line[]): uPlot.Options {
-    const { unit, height, top, onPoint, onRange, sync, axis: wanted = {} } = this.#options;
-    const write = (value: number, right: boolean): string =>
-      wanted.format?.(value, right) ?? figure(value, unit);
+    const { height, top, onPoint, onRange, sync, axis: wanted = {} } = this.#options;
     const hasRight = lines.some(({ look }) => look?.right === true);
-    const colour = (name: string): string => this.#colour(name);
-    const axis = {
-      stroke: colour('--faint'),
-      font: '11px system-ui',
-      grid: { stroke: colour('--line'), width: 1 },
-      ticks: { show: false },
-    };
     return {
       width: this.#element.clientWidth,
       height,
@@ -132,66 +123,8 @@ export class Plot {
           right: { range: (_plot, low, high): [number, number] => rangeOf(low, high, undefined) },
         }),
       },
-      axes: [
-        {
-          ...axis,
-          size: 24,
-          gap: 4,
-          values: (_plot, ticks, _axis, _space, step) =>
-            ticks.map((tick) => tickOf(tick * 1000, step)),
-        },
-        {
-          ...axis,
-          size: 64,
-          gap: 4,
-          ...(unit.startsWith('bytes') && { incrs: powersOfTwo }),
-          ...(wanted.label !== undefined && { label: wanted.label, labelSize: 16 }),
-          values: (_plot, ticks) => ticks.map((tick) => (tick === null ? '' : write(tick, false))),
-        },
-        ...(hasRight
-          ? [
-              {
-                ...axis,
-                scale: 'right',
-                side: 1 as const,
-                size: 64,
-                gap: 4,
-                grid: { show: false },
-                values: (_plot: uPlot, ticks: number[]) => ticks.map((tick) => write(tick, true)),
-              },
-            ]
-          : []),
-      ],
-      series: [
-        {},
-        ...lines.map(({ name, look = {} }, at): uPlot.Series => {
-          const stroke = look.color ?? colour(`--series-${(at % colours) + 1}`);
-          const dash =
-            look.dash ??
-            (at >= colours && look.color === undefined
-              ? at >= 2 * colours
-                ? [2, 3]
-                : [6, 3]
-              : undefined);
-          const paths =
-            look.draw === 'bars'
-              ? uPlot.paths.bars?.({ size: [0.8, 40] })
-              : look.steps === true
-                ? uPlot.paths.stepped?.({ align: 1 })
-                : undefined;
-          return {
-            label: name,
-            stroke,
-            width: look.draw === 'points' ? 0 : (look.width ?? 1.5),
-            ...((look.fill ?? 0) > 0 && { fill: translucent(stroke, look.fill!) }),
-            ...(dash && { dash: [...dash] }),
-            ...(paths && { paths }),
-            ...(look.connect === true && { spanGaps: true }),
-            ...(look.right === true && { scale: 'right' }),
-            points: { show: look.draw === 'points', size: 4 },
-          };
-        }),
-      ],
+      axes: this.#axes(lines),
+      series: [{}, ...lines.map((line, at) => this.#series(line, at))],
       hooks: {
         setCursor: [(plot) => onPoint(plot.cursor.idx ?? null)],
         setSelect: [
@@ -207,6 +140,77 @@ export class Plot {
         ],
         draw: [(plot) => this.#limits(plot), (plot) => this.#marks(plot)],
       },
+    };
+  }
+
+  #axes(lines: readonly Line[]): uPlot.Axis[] {
+    const { unit, axis: wanted = {} } = this.#options;
+    const hasRight = lines.some(({ look }) => look?.right === true);
+    const write = (value: number, right: boolean): string =>
+      wanted.format?.(value, right) ?? figure(value, unit);
+    const axis = {
+      stroke: this.#colour('--faint'),
+      font: '11px system-ui',
+      grid: { stroke: this.#colour('--line'), width: 1 },
+      ticks: { show: false },
+    };
+    return [
+      {
+        ...axis,
+        size: 24,
+        gap: 4,
+        values: (_plot, ticks, _axis, _space, step) =>
+          ticks.map((tick) => tickOf(tick * 1000, step)),
+      },
+      {
+        ...axis,
+        size: 64,
+        gap: 4,
+        ...(unit.startsWith('bytes') && { incrs: powersOfTwo }),
+        ...(wanted.label !== undefined && { label: wanted.label, labelSize: 16 }),
+        values: (_plot, ticks) => ticks.map((tick) => (tick === null ? '' : write(tick, false))),
+      },
+      ...(hasRight
+        ? [
+            {
+              ...axis,
+              scale: 'right',
+              side: 1 as const,
+              size: 64,
+              gap: 4,
+              grid: { show: false },
+              values: (_plot: uPlot, ticks: number[]) => ticks.map((tick) => write(tick, true)),
+            },
+          ]
+        : []),
+    ];
+  }
+
+  #series({ name, look = {} }: Line, at: number): uPlot.Series {
+    const stroke = look.color ?? this.#colour(`--series-${(at % colours) + 1}`);
+    const dash =
+      look.dash ??
+      (at >= colours && look.color === undefined
+        ? at >= 2 * colours
+          ? [2, 3]
+          : [6, 3]
+        : undefined);
+    const paths =
+      look.draw === 'bars'
+        ? uPlot.paths.bars?.({ size: [0.8, 40] })
+        : look.steps === true
+          ? uPlot.paths.stepped?.({ align: 1 })
+          : undefined;
+    return {
+      label: name,
+      stroke,
+      width: look.draw === 'points' ? 0 : (look.width ?? 1.5),
+      ...((look.fill ?? 0) > 0 && { fill: translucent(stroke, look.fill!) }),
+      ...(dash && { dash: [...dash] }),
+      ...(paths && { paths }),
+      ...(look.connect === true && { spanGaps: true }),
+      ...(look.right === true && { scale: 'right' }),
+      points: { show: look.draw === 'points', size: 4 },
     };
   }
 

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 
 import { api } from '../../client/api.ts';
@@ -12,7 +13,7 @@ import { SpanChoice, useSpan } from '../../kit/span.tsx';
 import { say } from '../../text/words.ts';
 import { PanelView } from './panel.tsx';
 import { PanelForm } from './panel-form.tsx';
-import { sectionsOf } from './rows.ts';
+import { type Section, sectionsOf } from './rows.ts';
 import type { Panel } from './shape.ts';
 
 interface Variable {
@@ -68,26 +69,9 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
     );
   }
   const bounds = [Date.parse(value.from) / 1000, Date.parse(value.to) / 1000] as const;
-  const hasOwn = value.panels.some(({ id }) => id !== null);
-  const remove = (): void =>
-    void attempt(
-      () => api.delete(`/monitor/dashboards/${encodeURIComponent(uid)}`),
-      text.deleted,
-    ).then((done) => done && goTo(address(['dashboards'])));
   return (
     <>
-      <Head title={value.title} note={value.description}>
-        {mayWrite && (
-          <Button icon="plus" onClick={() => setEdited('new')}>
-            {text.add}
-          </Button>
-        )}
-        {mayWrite && hasOwn && (
-          <Button kind="danger" icon="trash" onClick={remove}>
-            {text.delete}
-          </Button>
-        )}
-      </Head>
+      <Heading dashboard={value} mayWrite={mayWrite} onAdd={() => setEdited('new')} />
       <div class="filters">
         <SpanChoice />
         {value.variables.filter(isShown).map((variable) => (
@@ -95,35 +79,21 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
         ))}
       </div>
       {error && <Refused error={error} retry={reload} />}
-      {sectionsOf(value.panels).map(({ row, panels }) => (
-        <section key={row?.row ?? 'top'} class="panel-row">
-          {row && (
-            <h2>
-              <Button
-                kind="quiet"
-                icon={row.folded === true ? 'right' : 'down'}
-                label={say(row.folded === true ? text.open : text.close, { title: row.title })}
-                pressed={row.folded !== true}
-                onClick={() => setRows(toggled(value.panels, row.row!))}
-              />
-              {row.title}
-              {row.folded === true && <span class="soft"> {panels.length}</span>}
-            </h2>
+      {sectionsOf(value.panels).map((section) => (
+        <Row
+          key={section.row?.row ?? 'top'}
+          section={section}
+          onToggle={(row) => setRows(toggled(value.panels, row))}
+          viewOf={(panel) => (
+            <PanelView
+              key={`${panel.id ?? ''} ${panel.title} ${panel.position.x} ${panel.position.y}`}
+              panel={panel}
+              bounds={bounds}
+              onRange={zoom}
+              onEdit={mayWrite && panel.id !== null ? () => setEdited(panel) : undefined}
+            />
           )}
-          {row?.folded !== true && (
-            <div class="charts panels">
-              {panels.map((panel) => (
-                <PanelView
-                  key={`${panel.id ?? ''} ${panel.title} ${panel.position.x} ${panel.position.y}`}
-                  panel={panel}
-                  bounds={bounds}
-                  onRange={zoom}
-                  onEdit={mayWrite && panel.id !== null ? () => setEdited(panel) : undefined}
-                />
-              ))}
-            </div>
-          )}
-        </section>
+        />
       ))}
       {edited !== undefined && (
         <PanelForm
@@ -142,6 +112,48 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
   );
 }
 
+interface HeadingProps {
+  readonly dashboard: Dashboard;
+  readonly mayWrite: boolean;
+  readonly onAdd: () => void;
+}
+
+function Heading({
+  dashboard: { uid, title, description, panels },
+  mayWrite,
+  onAdd,
+}: HeadingProps) {
+  const path = `/monitor/dashboards/${encodeURIComponent(uid)}`;
+  const remove = (): void =>
+    void attempt(() => api.delete(path), text.deleted).then(
+      (done) => done && goTo(address(['dashboards'])),
+    );
+  const save = (): void =>
+    void attempt(async () => {
+      const json = JSON.stringify(await api.get(`${path}/export`), null, 2);
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(new Blob([json], { type: 'application/json' }));
+      link.download = `${uid}.json`;
+      link.click();
+      URL.revokeObjectURL(link.href);
+    });
+  return (
+    <Head title={title} note={description}>
+      <Button onClick={save}>{text.export}</Button>
+      {mayWrite && (
+        <Button icon="plus" onClick={onAdd}>
+          {text.add}
+        </Button>
+      )}
+      {mayWrite && panels.some(({ id }) => id !== null) && (
+        <Button kind="danger" icon="trash" onClick={remove}>
+          {text.delete}
+        </Button>
+      )}
+    </Head>
+  );
+}
+
 /** Returns the query of a dashboard: its window, and the variables from the address. */
 function askedOf(window: Window, query: URLSearchParams) {
   const span =
@@ -156,6 +168,34 @@ function askedOf(window: Window, query: URLSearchParams) {
         .map((name) => [name, query.getAll(name)]),
     ),
   };
+}
+
+interface RowProps {
+  readonly section: Section;
+  readonly onToggle: (row: number) => void;
+  readonly viewOf: (panel: Panel) => ComponentChildren;
+}
+
+/** Panels below the name of their row, which opens and closes it. */
+function Row({ section: { row, panels }, onToggle, viewOf }: RowProps) {
+  const isFolded = row?.folded === true;
+  return (
+    <section class="panel-row">
+      {row && (
+        <h2>
+          <Button
+            kind="quiet"
+            icon={isFolded ? 'right' : 'down'}
+            label={say(isFolded ? text.open : text.close, { title: row.title })}
+            onClick={() => onToggle(row.row!)}
+          />
+          {row.title}
+          {isFolded && <span class="soft">{panels.length}</span>}
+        </h2>
+      )}
+      {!isFolded && <div class="charts panels">{panels.map(viewOf)}</div>}
+    </section>
+  );
 }
 
 /** Returns the numbers of the open rows after one of them was opened or closed. */

@@ -57,8 +57,7 @@ export function PanelForm({ title, uid, panel, others = [], onClose, onDone }: P
   const [width, setWidth] = useState(String(panel?.position.w ?? 12));
   const [height, setHeight] = useState(String(panel?.position.h ?? 8));
   const save = async (): Promise<void> => {
-    const isWordless = panel?.type === 'text' || panel?.type === 'row';
-    const body = isWordless ? { title: name } : { title: name, type, query, legend, unit };
+    const body = bodyOf(panel, { title: name, type, query, legend, unit });
     const [w, h] = [Number(width), Number(height)];
     if (panel === undefined) {
       await api.post('/monitor/panels', {
@@ -128,6 +127,10 @@ export function PanelForm({ title, uid, panel, others = [], onClose, onDone }: P
     </Dialog>
   );
 }
+
+/** Of a text only its title is written here. */
+const bodyOf = (panel: Panel | undefined, { title, ...drawn }: Record<string, string>) =>
+  panel?.content === undefined ? { title, ...drawn } : { title };
 
 interface DrawingProps {
   readonly type: string;
