@@ -27,11 +27,8 @@ export const mostPanels = 2_000;
 
 export const Uid = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$', examples: ['ops'] });
 const Title = Type.String({ minLength: 1, maxLength: 200 });
-const Query = Type.String({
-  minLength: 1,
-  maxLength: 8_192,
-  description: 'PromQL; for a panel of type logs, LogQL that selects lines',
-});
+const queryText = 'PromQL; for a panel of type logs, LogQL that selects lines';
+const Query = Type.String({ minLength: 1, maxLength: 8_192, description: queryText });
 export const Legend = Type.String({
   maxLength: 200,
   description: 'Name of each series; {{label}} is replaced by the value of that label',
@@ -48,7 +45,11 @@ export const Position = Type.Object(
 
 const fields = { title: Title, type: oneOf(panelTypes), query: Query };
 /** Fields that a caller gives; panels of the types text and row have no query. */
-const given = { title: Title, type: oneOf(panelTypes), query: Type.Optional(Query) };
+const given = {
+  title: Title,
+  type: oneOf(panelTypes),
+  query: Type.Optional(Type.String({ maxLength: 8_192, description: queryText })),
+};
 /** Fields as they are answered; the query of a text or a row is empty. */
 export const answered = { ...fields, query: Type.String() };
 

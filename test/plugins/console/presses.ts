@@ -34,6 +34,7 @@ const oneOfMany: readonly (readonly [RegExp, string])[] = [
   [/: Show as table: .*/, ': Show as table'],
   [/: .*: (Enabled|Disabled)$/, ': $1'],
   [/^(dashboards): Edit .*(?<!panel)$/, '$1: Edit one panel'],
+  [/^(dashboards): (Open|Close) .+$/, '$1: $2 a row'],
   [/^(frame): \S{1,2}, account menu$/, '$1: account menu'],
   [/^(agents): [a-z]+_\w+$/, '$1: run a skill'],
   [/^(packs): Roll back to .*/, '$1: Roll back to a version'],

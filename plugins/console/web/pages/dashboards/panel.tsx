@@ -27,17 +27,10 @@ const rowHeight = 34;
 const around = 78;
 
 /** One panel of the grid of 24 columns; where it is narrow, they stand one below the other. */
-export function PanelView({ panel, bounds, onRange, onEdit }: PanelProps) {
-  const { title, type, position, data, query, expanded_query: expanded } = panel;
-  const { legend = {} } = panel.display ?? {};
-  const isTable = legend.mode === 'table';
-  const below = isTable && legend.placement !== 'right' ? Math.min(110, position.h * 10) : 0;
-  const height = Math.max(60, position.h * rowHeight - around - below);
-  const plotted = useMemo(
-    () =>
-      data.result_type === 'matrix' ? plottedOf(data.result, title, panel.display) : undefined,
-    [data, title, JSON.stringify(panel.display)],
-  );
+export function PanelView(props: PanelProps) {
+  const { panel, onEdit } = props;
+  const { title, position, content, description, display } = panel;
+  const isBeside = display?.legend?.mode === 'table' && display.legend.placement === 'right';
   const tools = onEdit && (
     <Button
       kind="quiet"
@@ -46,42 +39,24 @@ export function PanelView({ panel, bounds, onRange, onEdit }: PanelProps) {
       onClick={onEdit}
     />
   );
-  const why =
-    panel.error?.message ??
-    panel.missing?.message ??
-    (data.result.length === 0 && type !== 'text' && panel.table === undefined
-      ? text.nothing
-      : undefined);
   return (
     <div
-      class={isTable && legend.placement === 'right' ? 'panel panel-beside' : 'panel'}
-      title={panel.description}
+      class={isBeside ? 'panel panel-beside' : 'panel'}
+      title={description}
       data-wide={position.w}
       style={{ '--x': position.x + 1, '--w': position.w, '--h': position.h, '--y': position.y + 1 }}
     >
-      <Graph
-        title={title}
-        plotted={why === undefined && type === 'timeseries' ? plotted : undefined}
-        bounds={bounds}
-        query={type === 'logs' || type === 'text' ? undefined : (expanded ?? query)}
-        {...(plotted && lookOf(panel, plotted, legend, below))}
-        height={height}
-        sync="dashboard"
-        onRange={onRange}
-        tools={tools}
-        otherwise={
-          why === undefined ? (
-            <Other panel={panel} height={height} bounds={bounds} />
-          ) : (
-            <p
-              class={panel.error ? 'chart-empty critical' : 'chart-empty soft'}
-              style={{ minHeight: `${height}px` }}
-            >
-              {why}
-            </p>
-          )
-        }
-      />
+      {content === undefined ? (
+        <Drawing {...props} tools={tools} />
+      ) : (
+        <figure class="chart">
+          <figcaption>
+            <h2 class="cut">{title}</h2>
+            <div class="chart-tools">{tools}</div>
+          </figcaption>
+          <Words content={content} />
+        </figure>
+      )}
       {panel.warnings?.map((warning) => (
         <p key={warning} class="hint">
           {warning}
@@ -93,6 +68,69 @@ export function PanelView({ panel, bounds, onRange, onEdit }: PanelProps) {
     </div>
   );
 }
+
+/** The answer of a panel: lines as every chart has them, anything else in their place. */
+function Drawing({
+  panel,
+  bounds,
+  onRange,
+  tools,
+}: PanelProps & { readonly tools: ComponentChildren }) {
+  const { title, type, position, data, query, expanded_query: expanded } = panel;
+  const { legend = {} } = panel.display ?? {};
+  const isTable = legend.mode === 'table';
+  const below = isTable && legend.placement !== 'right' ? Math.min(110, position.h * 10) : 0;
+  const height = Math.max(60, position.h * rowHeight - around - below);
+  const plotted = useMemo(
+    () =>
+      data.result_type === 'matrix' ? plottedOf(data.result, title, panel.display) : undefined,
+    [data, title, JSON.stringify(panel.display)],
+  );
+  const why =
+    panel.error?.message ??
+    panel.missing?.message ??
+    (data.result.length === 0 && panel.table === undefined ? text.nothing : undefined);
+  return (
+    <Graph
+      title={title}
+      plotted={why === undefined && type === 'timeseries' ? plotted : undefined}
+      bounds={bounds}
+      query={type === 'logs' ? undefined : (expanded ?? query)}
+      {...(plotted && lookOf(panel, plotted, legend, below))}
+      height={height}
+      sync="dashboard"
+      onRange={onRange}
+      tools={tools}
+      otherwise={
+        why === undefined ? (
+          <Other panel={panel} height={height} bounds={bounds} />
+        ) : (
+          <p
+            class={panel.error ? 'chart-empty critical' : 'chart-empty soft'}
+            style={{ minHeight: `${height}px` }}
+          >
+            {why}
+          </p>
+        )
+      }
+    />
+  );
+}
+
+/** Words instead of a chart. */
+const Words = ({
+  content: { mode, text: words },
+}: {
+  readonly content: NonNullable<Panel['content']>;
+}) => (
+  <div class="panel-text">
+    {mode === 'code' ? (
+      <pre>{words}</pre>
+    ) : (
+      <Markdown text={mode === 'html' ? plainText(words) : words} />
+    )}
+  </div>
+);
 
 /** Returns axis and legend of a time series. */
 function lookOf(
@@ -140,18 +178,7 @@ function Other({
   readonly height: number;
   readonly bounds: readonly [number, number];
 }) {
-  const { title, data, type, content, table } = panel;
-  if (content !== undefined) {
-    return (
-      <div class="panel-text" style={{ minHeight: `${height}px` }}>
-        {content.mode === 'code' ? (
-          <pre>{content.text}</pre>
-        ) : (
-          <Markdown text={content.mode === 'html' ? plainText(content.text) : content.text} />
-        )}
-      </div>
-    );
-  }
+  const { title, data, type, table } = panel;
   if (table !== undefined) {
     return <Cells title={title} table={table} height={height} />;
   }
