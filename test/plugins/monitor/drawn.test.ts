@@ -81,8 +81,8 @@ const board = {
             ],
           },
           targets: [
-            { refId: 'A', expr: 'up', format: 'table', instant: true },
-            { refId: 'B', expr: 'received', format: 'table', instant: true },
+            { refId: 'A', expr: 'sum by (job) (up)', format: 'table', instant: true },
+            { refId: 'B', expr: 'sum by (job) (received)', format: 'table', instant: true },
           ],
           transformations: [
             { id: 'merge', options: {} },
