@@ -10,6 +10,13 @@ const durations: Readonly<Record<string, number>> = {
   days: 86_400,
 };
 
+/** Units with powers of 1,000. */
+const thousandfold: Readonly<Record<string, string>> = {
+  decimal_bytes: 'B',
+  bits_per_second: 'bit/s',
+  hertz: 'Hz',
+};
+
 /** Writes a value in the unit of a panel, as svc does for its latest one. */
 export function written(value: number | null | undefined, unit: string, decimals?: number): string {
   if (value === null || value === undefined || !Number.isFinite(value)) {
@@ -26,6 +33,10 @@ export function written(value: number | null | undefined, unit: string, decimals
     case 'si':
       return thousands(value, name);
   }
+  const scaled = thousandfold[unit];
+  if (scaled !== undefined) {
+    return thousands(value, scaled);
+  }
   const second = durations[unit];
   if (second !== undefined) {
     return duration(value * second);
@@ -39,14 +50,8 @@ export function written(value: number | null | undefined, unit: string, decimals
       return figure(value, 'bytes');
     case 'bytes_per_second':
       return figure(value, 'bytes-per-second');
-    case 'decimal_bytes':
-      return thousands(value, 'B');
-    case 'bits_per_second':
-      return thousands(value, 'bit/s');
     case 'per_second':
       return figure(value, 'per-second');
-    case 'hertz':
-      return thousands(value, 'Hz');
     case 'celsius':
       return `${plain(value)} °C`;
     case 'timestamp':
