@@ -55,7 +55,7 @@ export const answered = { ...fields, query: Type.String() };
 
 export const PanelDraft = Type.Object({
   dashboard_uid: Uid,
-  ...given,
+  ...fields,
   legend: Type.Optional(Legend),
   unit: Type.Optional(Unit),
   thresholds: Type.Optional(Thresholds),

@@ -8,6 +8,7 @@ import { Markdown } from '../../kit/markdown.tsx';
 import { Button } from '../../kit/parts.tsx';
 import type { Axis, Plotted } from '../../kit/plot.ts';
 import { Time } from '../../kit/time.tsx';
+import rules from '../../styles/panels.css' with { type: 'text' };
 import { Heatmap, Timeline } from './cells.tsx';
 import { Bars, Gauges, Pie, Stats } from './figures.tsx';
 import { PanelLegend } from './legend.tsx';
@@ -21,6 +22,11 @@ interface PanelProps {
   readonly onRange: (from: number, to: number) => void;
   readonly onEdit: (() => void) | undefined;
 }
+
+/** Rules of this page alone, which the first page does without. */
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(rules);
+document.adoptedStyleSheets.push(sheet);
 
 /** A row of the grid, in pixels; a panel is as high as its rows, less its heading and legend. */
 const rowHeight = 34;

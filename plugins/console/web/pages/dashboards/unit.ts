@@ -14,7 +14,7 @@ const durations: Readonly<Record<string, number>> = {
 const thousandfold: Readonly<Record<string, string>> = {
   decimal_bytes: 'B',
   bits_per_second: 'bit/s',
-  hertz: 'Hz',
+  hertz: `Hz`,
 };
 
 /** Writes a value in the unit of a panel, as svc does for its latest one. */
