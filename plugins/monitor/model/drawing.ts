@@ -21,6 +21,7 @@ const CalcName = oneOf(calcs);
 
 const Color = Type.String({
   pattern: '^(#[0-9A-Fa-f]{3,8}|rgba?\\([0-9., %]{1,40}\\)|[a-z]{3,20}|thresholds)$',
+  examples: ['#73BF69'],
   description: 'CSS color, or thresholds for the color of the threshold that is reached',
 });
 
@@ -161,7 +162,7 @@ export type Transformation = Static<typeof Transformation>;
 
 export const Repeat = Type.Object(
   {
-    variable: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,39}$' }),
+    variable: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,39}$', examples: ['host'] }),
     direction: Type.Optional(oneOf(['horizontal', 'vertical'] as const)),
     max_per_row: Type.Optional(Type.Integer({ minimum: 1, maximum: 24 })),
   },

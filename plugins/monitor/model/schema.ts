@@ -44,18 +44,18 @@ export const Position = Type.Object(
 );
 
 const fields = { title: Title, type: oneOf(panelTypes), query: Query };
-/** Fields that a caller gives; panels of the types text and row have no query. */
+/** Fields that a caller gives; the query of a text or a row is empty. */
 const given = {
   title: Title,
   type: oneOf(panelTypes),
-  query: Type.Optional(Type.String({ maxLength: 8_192, description: queryText })),
+  query: Type.String({ maxLength: 8_192, description: queryText, examples: ['up'] }),
 };
 /** Fields as they are answered; the query of a text or a row is empty. */
 export const answered = { ...fields, query: Type.String() };
 
 export const PanelDraft = Type.Object({
   dashboard_uid: Uid,
-  ...fields,
+  ...given,
   legend: Type.Optional(Legend),
   unit: Type.Optional(Unit),
   thresholds: Type.Optional(Thresholds),
@@ -250,6 +250,7 @@ export const DashboardQuery = Type.Object(
       Type.String({
         maxLength: 2_000,
         pattern: '^(all|saved|none|\\d{1,4}(,\\d{1,4})*)$',
+        examples: ['saved'],
         description:
           'Rows whose panels get data: all, none, saved for those that are not collapsed, or their numbers. Default: all',
       }),

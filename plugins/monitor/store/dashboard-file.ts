@@ -4,7 +4,7 @@ import { messageOf } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { Dashboard } from '../model/dashboard.ts';
-import { assertPanel, complete, isWordless, type PanelBody } from '../model/panel.ts';
+import { assertPanel, complete, type PanelBody } from '../model/panel.ts';
 import { placeBelow } from '../model/position.ts';
 import { DashboardFile } from '../model/schema.ts';
 import { assertVariables } from '../variables/variable-rules.ts';
@@ -96,9 +96,6 @@ function dashboardOf(
   assertVariables(variables);
   const placed: PanelBody[] = [];
   panels.forEach((sketch, index) => {
-    if (!isWordless(sketch.type) && sketch.query === undefined && sketch.queries === undefined) {
-      throw new Error(`panels.${index} lacks "query"`);
-    }
     const panel = complete(sketch, placeBelow(placed.map(({ position }) => position)));
     try {
       assertPanel(panel);
