@@ -1,4 +1,4 @@
-import { duration, figure, fullMoment } from '../../text/format.ts';
+import { duration, figure, fullMoment, unitSymbols } from '../../text/format.ts';
 
 const durations: Readonly<Record<string, number>> = {
   nanoseconds: 1e-9,
@@ -8,13 +8,6 @@ const durations: Readonly<Record<string, number>> = {
   minutes: 60,
   hours: 3_600,
   days: 86_400,
-};
-
-/** Units with powers of 1,000. */
-const thousandfold: Readonly<Record<string, string>> = {
-  decimal_bytes: 'B',
-  bits_per_second: 'bit/s',
-  hertz: `Hz`,
 };
 
 /** Writes a value in the unit of a panel, as svc does for its latest one. */
@@ -33,7 +26,7 @@ export function written(value: number | null | undefined, unit: string, decimals
     case 'si':
       return thousands(value, name);
   }
-  const scaled = thousandfold[unit];
+  const scaled = unitSymbols[unit];
   if (scaled !== undefined) {
     return thousands(value, scaled);
   }
