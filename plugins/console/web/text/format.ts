@@ -101,10 +101,3 @@ export function moment(at: number, now: number): string {
 export const fullMoment = (at: number): string => full.format(new Date(at));
 export const utcMoment = (at: number): string =>
   `${new Date(at).toISOString().replace('T', ' ').slice(0, 19)} UTC`;
-
-/** Symbols of the units that are counted in powers of 1,000; the same in all languages. */
-export const unitSymbols: Readonly<Record<string, string>> = {
-  decimal_bytes: 'B',
-  bits_per_second: 'bit/s',
-  hertz: 'Hz',
-};

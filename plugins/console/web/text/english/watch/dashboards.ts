@@ -69,3 +69,10 @@ export const calcs = words('panel-calcs', {
   sum: 'Total',
   count: 'Count',
 });
+
+/** Symbols of the units that are counted in powers of 1,000. */
+export const unitSymbols: Readonly<Record<string, string>> = words('unit-symbols', {
+  decimal_bytes: 'B',
+  bits_per_second: 'bit/s',
+  hertz: 'Hz',
+});
