@@ -62,7 +62,7 @@ const careRoutes = (cares: Cares): readonly RouteDeclaration[] => [
     method: 'POST',
     path: '/api/v1/stores/check',
     access: 'admin',
-    summary: 'Check the blocks of all stores and report damage',
+    summary: 'Check the data of all stores and report damage',
     description:
       'A damaged part affects only its own data; restored files are put back into use immediately.',
     response: Report,

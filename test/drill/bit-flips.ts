@@ -10,6 +10,7 @@ import {
   readSync,
   rmSync,
   statSync,
+  truncateSync,
   utimesSync,
   writeSync,
 } from 'node:fs';
@@ -37,9 +38,10 @@ interface Verdict {
 }
 
 /**
- * Flips one bit after another in every file of each store, catalogue included. Every answer is
- * unchanged or says that something is missing; the check tells of damage exactly if there is some;
- * mending brings back all that is not in the log, and silences nothing else.
+ * Flips one bit after another in every file of each store, catalogue included, and cuts off and
+ * deletes segments of the log. Every answer is unchanged or says that something is missing; the
+ * check tells of damage exactly if there is some; mending brings back all that is not in the log,
+ * and silences nothing else.
  */
 export async function run({
   flips = 500,
@@ -77,25 +79,57 @@ async function flipThrough(
   const kinds = [...new Set(files.map(kindOf))];
   const rows: Row[] = [];
   for (const kind of kinds) {
-    const verdicts: (Verdict & { readonly where: string })[] = [];
-    for (const [file, at] of places(
+    const harms = places(
       whole,
       files.filter((name) => kindOf(name) === kind),
       Math.ceil(flips / kinds.length),
       seed,
-    )) {
-      const copy = join(folder, 'copy');
-      cpSync(whole, copy, { recursive: true, preserveTimestamps: true });
-      flip(join(copy, file), at);
-      verdicts.push({
-        ...(await judged(store, { whole, copy, expected, kind })),
-        where: `${file} at byte ${at}`,
-      });
-      rmSync(copy, { recursive: true });
-    }
-    rows.push(rowOf(store.name, kind, verdicts));
+    ).map(([file, at]): Harm => ({
+      where: `${file} at byte ${at}`,
+      does: (copy) => flip(join(copy, file), at),
+    }));
+    rows.push(rowOf(store.name, kind, await verdictsOf(store, { folder, expected, kind }, harms)));
   }
-  return rows;
+  const cuts = files
+    .filter((name) => kindOf(name) === 'log')
+    .flatMap((name) => cutsOf(whole, name));
+  const verdicts = await verdictsOf(store, { folder, expected, kind: 'log' }, cuts);
+  return [...rows, rowOf(store.name, 'log, cut off', verdicts)];
+}
+
+/** What befalls a copy of a store. */
+interface Harm {
+  readonly where: string;
+  does(copy: string): void;
+}
+
+async function verdictsOf(
+  store: FlippedStore,
+  { folder, ...asked }: Pick<Case, 'expected' | 'kind'> & { readonly folder: string },
+  harms: readonly Harm[],
+): Promise<(Verdict & { readonly where: string })[]> {
+  const [whole, copy] = [join(folder, 'whole'), join(folder, 'copy')];
+  const verdicts: (Verdict & { readonly where: string })[] = [];
+  for (const { where, does } of harms) {
+    cpSync(whole, copy, { recursive: true, preserveTimestamps: true });
+    does(copy);
+    verdicts.push({ ...(await judged(store, { ...asked, whole, copy })), where });
+    rmSync(copy, { recursive: true });
+  }
+  return verdicts;
+}
+
+/** A segment that is deleted, or ends somewhere before its seal. */
+function cutsOf(whole: string, file: string): Harm[] {
+  const { size } = statSync(join(whole, file));
+  const ends = [size >> 1, size - 9];
+  return [
+    { where: `${file} deleted`, does: (copy) => rmSync(join(copy, file)) },
+    ...ends.map((end): Harm => ({
+      where: `${file} cut at byte ${end}`,
+      does: (copy) => truncateSync(join(copy, file), end),
+    })),
+  ];
 }
 
 async function expectedOf(store: FlippedStore, whole: string, copy: string): Promise<Answer> {
@@ -195,7 +229,7 @@ function rowOf(
       !isCheckRight ||
       mended === 'lie' ||
       mended === 'dead' ||
-      (mended === 'reported' && file !== 'log') ||
+      (mended === 'reported' && !file.startsWith('log')) ||
       (file === 'catalogue' && answer !== 'right'),
   );
   return {
@@ -228,15 +262,17 @@ const filesOf = (folder: string): string[] =>
   );
 
 const kindOf = (file: string): string =>
-  file.startsWith('wal')
-    ? 'log'
-    : file.endsWith('.seal')
-      ? 'seal'
-      : file.startsWith('catalogue')
-        ? 'catalogue'
-        : file.includes('thin')
-          ? 'thinned block'
-          : 'block';
+  file === 'wal.segments'
+    ? 'list of segments'
+    : file.startsWith('wal')
+      ? 'log'
+      : file.endsWith('.seal')
+        ? 'seal'
+        : file.startsWith('catalogue')
+          ? 'catalogue'
+          : file.includes('thin')
+            ? 'thinned block'
+            : 'block';
 
 /** Evenly over all bytes of the files, shifted by the seed. */
 function places(

@@ -17,7 +17,8 @@ const child = fileURLToPath(new URL('./telemetry-wal-child.ts', import.meta.url)
 
 /** Kills a process that appends to the log of a store, at a random moment, again and again: what it acknowledged is there, whole, once. */
 export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): Promise<Outcome> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-telemetry-wal-'));
+  const parent = mkdtempSync(join(tmpdir(), 'svc-telemetry-wal-'));
+  const folder = join(parent, 'wal');
   const acknowledged = new Map<number, number>(writers.map((writer) => [writer, 0]));
   let unheard = 0;
   let segments = 0;
@@ -49,7 +50,7 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
       segments,
     };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(parent, { recursive: true, force: true });
   }
 }
 

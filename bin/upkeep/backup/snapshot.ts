@@ -123,7 +123,9 @@ function copyIfThere(file: string, held: string): boolean {
   }
 }
 
-const isLog = (name: string): boolean => name.split('/').includes('wal');
+/** A segment of the log, or the list of them, which by its name is copied first. */
+const isLog = (name: string): boolean =>
+  name.split('/').includes('wal') || name.endsWith('/wal.segments');
 
 const same = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((name, index) => name === b[index]);

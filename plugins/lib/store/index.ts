@@ -36,4 +36,5 @@ export * from './blocks/unpacker.ts';
 export { storeErrors } from './declared-errors.ts';
 export * from './wal/wal-files.ts';
 export type { WalDamage } from './wal/wal-replay.ts';
-export { type Wal, type WalOptions, type WalReplay, openWal } from './wal/wal.ts';
+export type { WalReplay } from './wal/segments.ts';
+export { type Wal, type WalOptions, openWal } from './wal/wal.ts';

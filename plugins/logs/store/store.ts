@@ -110,6 +110,7 @@ export async function openLogStore(options: LogStoreOptions): Promise<LogStore> 
     const wal = await openWal({
       folder: join(folder, 'wal'),
       log,
+      now: options.now,
       segmentBytes: options.cuts?.segmentBytes ?? usualCuts.segmentBytes,
       ...(options.walFiles && { files: options.walFiles }),
     });
@@ -152,7 +153,7 @@ class Store implements LogStore {
     this.#limits = { ...usualLimits, ...options.limits };
     this.#retention = options.retention ?? { maxAgeMs: 14 * 86_400_000, maxBytes: retentionBytes };
     this.#disk = diskSpace(folder, options.disk);
-    this.#damage = new DamageTracker(catalogue, log);
+    this.#damage = new DamageTracker(catalogue, wal, log);
     const chunks = chunkTable(catalogue);
     const streams = this.#streams;
     chunks.restore(streams);
@@ -202,7 +203,7 @@ class Store implements LogStore {
       await this.#upkeep.relieveMemory();
     });
     const since = Math.min(...[...this.#streams.all()].map(oldestHeld));
-    this.#damage.lost(this.#wal.damage, since, this.#now());
+    this.#damage.lost(since, this.#now());
     steps.end('replay');
     const figures = { records, streams: this.#streams.size, held_bytes: this.#upkeep.heldBytes };
     this.#log.info({ event: 'logs.opened', ...figures, ...steps.fields }, 'log store opened');
@@ -299,7 +300,11 @@ class Store implements LogStore {
     const report =
       request === 'check'
         ? await this.#damage.check()
-        : await this.#damage.mend(() => false, request === 'accept');
+        : await this.#damage.mend({
+            isMadeAgain: () => false,
+            accept: request === 'accept',
+            secure: () => this.#upkeep.flush(),
+          });
     this.#reader.close();
     return report;
   }

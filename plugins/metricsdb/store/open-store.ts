@@ -30,6 +30,7 @@ export async function openMetricsStore(options: MetricsStoreOptions): Promise<Me
     const wal = await openWal({
       folder: join(folder, 'wal'),
       log,
+      now: options.now,
       after: getState(catalogue.db, 'floor') ?? 0,
       ...options.wal,
     });

@@ -90,7 +90,7 @@ export class MetricsStore {
     this.#now = now;
     this.#head = head;
     this.#disk = diskSpace(folder, disk);
-    const blocks = new Blocks(catalogue, { cacheBytes: limits.cacheBytes, log });
+    const blocks = new Blocks(catalogue, wal, { cacheBytes: limits.cacheBytes, log });
     const applied = (): Promise<unknown> => Promise.all(this.#applying);
     this.#described = new Metadata(catalogue.db);
     this.#exemplars = new Exemplars(catalogue.db);
@@ -249,7 +249,11 @@ export class MetricsStore {
     const report =
       request === 'check'
         ? await blocks.damage.check()
-        : await blocks.damage.mend(({ level }) => level !== rawLevel, request === 'accept');
+        : await blocks.damage.mend({
+            isMadeAgain: ({ level }) => level !== rawLevel,
+            accept: request === 'accept',
+            secure: () => this.#upkeep.renewLog(),
+          });
     blocks.readAnew();
     return report;
   }

@@ -62,6 +62,7 @@ export async function openTracesStore(options: TracesStoreOptions): Promise<Trac
   const wal = await openWal({
     folder: join(folder, 'wal'),
     log,
+    now: options.now,
     // Blocks tell their position: a number must not come again.
     after: positionIn(catalogue),
     ...(files !== undefined && { files }),
@@ -115,7 +116,7 @@ class Store implements TracesStore {
     wal: Wal,
   ) {
     const limits = { ...defaultLimits, ...given };
-    const blocks = new BlockSet(catalogue, log);
+    const blocks = new BlockSet(catalogue, wal, log);
     this.#limits = limits;
     this.#catalogue = catalogue;
     this.#wal = wal;
@@ -138,10 +139,9 @@ class Store implements TracesStore {
    */
   async replay(): Promise<void> {
     const done = positionIn(this.#catalogue);
+    // What is in blocks is not missed.
+    await this.#wal.drop(done);
     await this.#wal.replay(async (record, segment) => {
-      if (segment < done) {
-        return;
-      }
       if (this.#isFull() && segment > this.#replayed) {
         this.#retireHead(Promise.resolve(segment));
         await this.#empty();
@@ -159,8 +159,7 @@ class Store implements TracesStore {
           startMs.subarray(0, rows).reduce((least, start) => Math.min(least, start), oldest),
         Infinity,
       );
-    this.#blocks.damage.lost(this.#wal.damage, since, this.#now());
-    await this.#wal.drop(done);
+    this.#blocks.damage.lost(since, this.#now());
   }
 
   get limits(): TraceLimits {
@@ -226,10 +225,7 @@ class Store implements TracesStore {
       this.#head.rows > 0 &&
       ((age >= this.#limits.headAgeMs && this.#head.rows >= this.#limits.headSpans / 8) ||
         age >= this.#limits.headMaxAgeMs);
-    if ((due || atOnce) && this.#head.rows > 0) {
-      this.#retireHead(this.#wal.cut());
-    }
-    await this.#empty();
+    await (due || atOnce ? this.#toBlocks() : this.#empty());
     await this.#blocks.lookAgain(this.#now());
     this.#blocks.retain(
       { maxAgeMs: this.#limits.maxAgeMs, maxBytes: this.#limits.maxBytes },
@@ -255,7 +251,11 @@ class Store implements TracesStore {
     const report =
       request === 'check'
         ? await this.#blocks.damage.check()
-        : await this.#blocks.damage.mend(() => false, request === 'accept');
+        : await this.#blocks.damage.mend({
+            isMadeAgain: () => false,
+            accept: request === 'accept',
+            secure: () => this.#toBlocks(),
+          });
     this.#blocks.readAnew();
     return report;
   }
@@ -296,6 +296,14 @@ class Store implements TracesStore {
     segment.catch(() => undefined);
     this.#waiting.push({ head: this.#head, segment });
     this.#head = this.newHead();
+  }
+
+  /** Makes blocks of everything in memory. */
+  async #toBlocks(): Promise<void> {
+    if (this.#head.rows > 0) {
+      this.#retireHead(this.#wal.cut());
+    }
+    await this.#empty();
   }
 
   /** Makes blocks of the heads that wait, oldest first. What fails is tried again at the next occasion, and stays readable. */

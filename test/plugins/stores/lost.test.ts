@@ -11,7 +11,8 @@ import { lokiRoutes } from '../../../plugins/logs/loki-routes.ts';
 import { prometheusRoutes } from '../../../plugins/metricsdb/prometheus-routes.ts';
 import { tempoRoutes } from '../../../plugins/traces/tempo-routes.ts';
 import { Reader } from '../../../plugins/traces/tempo/question.ts';
-import { bodyOf, spanId, traceId } from '../traces/bodies.ts';
+import { traceId } from '../traces/bodies.ts';
+import { fill } from './fill.ts';
 
 const now = Date.now();
 const seconds = (ms: number): string => String(Math.floor(ms / 1_000));
@@ -55,43 +56,6 @@ const asked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Routes that reveal nothing of the stored data. */
 const others = /\/(?:format_query|metadata|buildinfo|runtimeinfo|flags|tsdb|healthy|ready|echo)$/;
 
-/** Pushed apart, so that each is a record of its own in the log of its store. */
-async function fill(house: TestHost): Promise<void> {
-  const json = { 'content-type': 'application/json' };
-  for (let n = 1; n <= 3; n++) {
-    const streams = [
-      { stream: { app: 't' }, values: [[`${now - n * 1_000}000000`, `level=info n=${n}`]] },
-    ];
-    const span = { trace: traceId(n), id: spanId(n), startMs: now - n * 1_000 };
-    const exemplar = `# TYPE m counter\nm_total{n="${n}"} ${n} # {trace_id="${n}"} 1\n# EOF\n`;
-    const pushes: [path: string, init: RequestInit][] = [
-      ['/loki/api/v1/push', { headers: json, body: JSON.stringify({ streams }) }],
-      [
-        '/v1/traces',
-        {
-          headers: { 'content-type': 'application/x-protobuf' },
-          body: Uint8Array.from(bodyOf({ 'service.name': 's' }, span)),
-        },
-      ],
-      [
-        '/api/v1/import/prometheus',
-        { headers: { 'content-type': 'text/plain' }, body: `m{n="${n}"} ${n}\n` },
-      ],
-      [
-        '/api/v1/import/prometheus',
-        {
-          headers: { 'content-type': 'application/openmetrics-text; version=1.0.0' },
-          body: exemplar,
-        },
-      ],
-    ];
-    for (const [path, init] of pushes) {
-      const { status } = await house.fetch(path, { method: 'POST', ...init });
-      assert.ok(status < 300, `${path}: ${status}`);
-    }
-  }
-}
-
 /** One bit of the second record in the log of each store. */
 function harm(dataDir: string): void {
   for (const plugin of ['metricsdb', 'logs', 'traces']) {
@@ -110,7 +74,7 @@ test('what a store has lost is told beside every answer of every peer that it ma
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-lost-'));
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const first = await start(t, dataDir);
-  await fill(first);
+  await fill(first, now);
   await first.stop();
   harm(dataDir);
   const house = await start(t, dataDir);

@@ -17,7 +17,7 @@ import { draftSuffix } from './block-name.ts';
 import { codecs, compress, type Compressed, decompress } from './codec.ts';
 import { type BlockDescription, encodeDescription } from './description.ts';
 import { errors } from './errors.ts';
-import { type FlippedBit, flippedBit } from './flipped-bit.ts';
+import { type FlippedBit, flippedBit } from '../bytes/flipped-bit.ts';
 import type { SectionCache } from './section-cache.ts';
 import type { Unpacker } from './unpacker.ts';
 

@@ -2,7 +2,7 @@ import { fstatSync, readSync } from 'node:fs';
 
 import { ByteReader, ByteWriter } from '../bytes/bytes.ts';
 import { crc32 } from '../bytes/crc32.ts';
-import { type FlippedBit, flippedBit, singleBit } from './flipped-bit.ts';
+import { type FlippedBit, flippedBit, singleBit } from '../bytes/flipped-bit.ts';
 
 /**
  * A block is written once: magic, sections one behind the other, the index of the sections, and a trailer of 16 bytes

@@ -13,7 +13,7 @@ import { type Loss, type LossTable, openLosses } from './losses.ts';
 import { rebuild } from './rebuild.ts';
 import { reconcile, takeBack } from './reconcile.ts';
 import { sealFile } from './seal.ts';
-import { setAside } from './set-aside.ts';
+import { setAside } from '../bytes/set-aside.ts';
 
 export interface Catalogue {
   readonly db: Database.Database;

@@ -2,17 +2,33 @@ import { statSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dirname, join } from 'node:path';
 
-import { type Logger, messageOf, type ThreadHandle } from 'svc/sdk';
-import type { WalDamage } from '../wal/wal-replay.ts';
+import { isSvcError, type Logger, messageOf, type ThreadHandle } from 'svc/sdk';
+import type { Wal } from '../wal/wal.ts';
 import { mendBits, openBlock } from '../blocks/block-file.ts';
 import type { BlockRow } from '../blocks/block-table.ts';
 import type { Catalogue } from './catalogue.ts';
 import { descriptionOf } from '../blocks/describe-block.ts';
+import { catalogueDamaged } from './end-if-damaged.ts';
+import { errors } from './errors.ts';
 import { describeRow } from './examine.ts';
 import { beginning } from './rebuild.ts';
-import { asideIn } from './set-aside.ts';
+import { asideIn } from '../bytes/set-aside.ts';
 
 const hourMs = 3_600_000;
+/** Name of the catalogue in reports. */
+const cataloguePart = 'the catalogue of blocks';
+
+/** The part of the log that is used here. */
+type CaredWal = Pick<Wal, 'damage' | 'problems' | 'look' | 'accept'>;
+
+export interface MendOptions {
+  /** Returns whether a block is made again from others. */
+  readonly isMadeAgain: (row: BlockRow) => boolean;
+  /** Also drops what is lost for good. */
+  readonly accept: boolean;
+  /** Writes what is in memory to blocks, or to the log once more, so that older segments can go. */
+  readonly secure: () => Promise<void>;
+}
 
 /**
  * Damage that a store has at the moment. It is what a read encountered, not a verdict: every query
@@ -21,12 +37,14 @@ const hourMs = 3_600_000;
  */
 export class DamageTracker {
   readonly #catalogue: Catalogue;
+  readonly #wal: CaredWal;
   readonly #log: Logger;
   /** Fingerprint of each damaged file when it was last read in full, with the time. */
   readonly #looks = new Map<number, { readonly look: string; readonly at: number }>();
 
-  constructor(catalogue: Catalogue, log: Logger) {
+  constructor(catalogue: Catalogue, wal: CaredWal, log: Logger) {
     this.#catalogue = catalogue;
+    this.#wal = wal;
     this.#log = log;
   }
 
@@ -47,19 +65,22 @@ export class DamageTracker {
     return sentence;
   }
 
-  /** Records of the log are gone, which held something between the oldest that is left in memory, if any is, and now. */
-  lost(damage: readonly WalDamage[], oldest: number, now: number): void {
-    const mint = oldest === Infinity ? -Infinity : oldest - hourMs;
-    damage.forEach(({ segment, what }) =>
-      this.#catalogue.losses.add({ part: segment, cause: what, mint, maxt: now }),
-    );
+  /**
+   * Notes what replay found to be gone from the log. It held something from a while before the
+   * oldest that is left in memory, or before its segment was begun, until now.
+   */
+  lost(oldest: number, now: number): void {
+    this.#wal.damage.forEach(({ segment, what, began = oldest }) => {
+      const mint = oldest === Infinity ? -Infinity : Math.min(oldest, began) - hourMs;
+      this.#catalogue.losses.add({ part: segment, cause: what, mint, maxt: now });
+    });
   }
 
   /** Losses that answers about these times have to mention, as sentences. */
   touching(mint: number, maxt: number): string[] {
     const { doubt, losses } = this.#catalogue;
     return [
-      ...(doubt === undefined ? [] : [`the catalogue of blocks: ${doubt}`]),
+      ...(doubt === undefined ? [] : [`${cataloguePart}: ${doubt}`]),
       ...losses
         .list()
         .filter((loss) => loss.mint <= maxt && loss.maxt >= mint)
@@ -72,13 +93,17 @@ export class DamageTracker {
     const blocks = this.#catalogue.blocks.list().filter(({ damaged }) => damaged === 1);
     const { doubt } = this.#catalogue;
     return [
-      ...(doubt === undefined ? [] : [`the catalogue, which the next start rebuilds: ${doubt}`]),
+      ...(doubt === undefined ? [] : [`${cataloguePart}, which mending rebuilds: ${doubt}`]),
+      ...this.#wal.problems.map(
+        ({ segment, what }) =>
+          `${segment}: ${what}; its records are in memory: run "svc store mend" before svc stops`,
+      ),
       ...this.#catalogue.losses.list().map(({ part, cause }) => `${part}: ${cause}`),
       ...blocks.map(({ file, cause }) => `${file}: ${cause ?? 'damaged'}`),
     ];
   }
 
-  /** Reads every block, and marks it by the result. */
+  /** Reads every block and every segment of the log, and marks them by the result. */
   async check(): Promise<StoreReport> {
     const { blocks, blocksFolder } = this.#catalogue;
     for (const row of blocks.list()) {
@@ -89,19 +114,25 @@ export class DamageTracker {
         this.block(row, problem);
       }
     }
+    await this.#wal.look({ full: true });
     this.#catalogue.examine();
     return this.#report([], []);
   }
 
   /**
    * Brings back what can be brought back: flipped bits, where the checksums say which, descriptions
-   * that the catalogue still knows, and blocks made of others, which are dropped here to be made
-   * again. What is lost for good stays reported until somebody accepts that.
+   * that the catalogue still knows, segments of the log whose records are in memory, and blocks made
+   * of others, which are dropped here to be made again. What is lost for good stays reported until
+   * somebody accepts that.
    */
-  async mend(isMadeAgain: (row: BlockRow) => boolean, accept: boolean): Promise<StoreReport> {
+  async mend({ isMadeAgain, accept, secure }: MendOptions): Promise<StoreReport> {
     const { blocks, losses } = this.#catalogue;
     await this.check();
-    const mended: string[] = [];
+    if (this.#catalogue.doubt !== undefined) {
+      // The thread opens the store again, which rebuilds it.
+      throw catalogueDamaged(this.#catalogue.doubt);
+    }
+    const mended = await this.#mendWal(secure);
     const gone: number[] = [];
     for (const row of blocks.list().filter(({ damaged }) => damaged === 1)) {
       if (await this.#mendBlock(row)) {
@@ -114,8 +145,27 @@ export class DamageTracker {
     if (accept) {
       removed.push(...losses.list().map(({ part }) => part));
       losses.forget(Infinity);
+      await this.#wal.accept();
     }
     return this.#report(mended, removed);
+  }
+
+  /** Returns the segments that are not needed any more. */
+  async #mendWal(secure: () => Promise<void>): Promise<string[]> {
+    const before = this.#wal.problems.map(({ segment }) => segment);
+    if (before.length === 0) {
+      return [];
+    }
+    try {
+      await secure();
+    } catch (error) {
+      this.#log.warn(
+        { event: 'store.mend_wal_failed', segment: before[0], cause: messageOf(error) },
+        'mending the WAL failed; its records stay in memory',
+      );
+    }
+    const left = new Set(this.#wal.problems.map(({ segment }) => segment));
+    return before.filter((segment) => !left.has(segment));
   }
 
   async #mendBlock(row: BlockRow): Promise<boolean> {
@@ -168,8 +218,12 @@ export class DamageTracker {
     };
   }
 
-  /** Reads marked blocks through whose files changed since; answers those that are whole again. */
+  /**
+   * Looks for segments of the log that went missing, and reads marked blocks through whose files
+   * changed since; answers those that are whole again.
+   */
   async lookAgain(now: number): Promise<readonly BlockRow[]> {
+    await this.#wal.look({ full: false });
     const sound: BlockRow[] = [];
     for (const row of this.#catalogue.blocks.list().filter(({ damaged }) => damaged === 1)) {
       const path = join(this.#catalogue.blocksFolder, row.file);
@@ -209,7 +263,7 @@ export interface StoreReport {
 
 /** Maintenance of a store by an operator. */
 export interface StoreCare {
-  /** Reads every block; marks damaged ones, and unmarks those that are intact again. */
+  /** Reads every block and the log; marks damaged ones, and unmarks those that are intact again. */
   check(): Promise<StoreReport>;
   /**
    * Brings back, after a check, what can be brought back. `accept`: also drops what is lost for
@@ -242,9 +296,32 @@ export const careOf = (
     hasStore() ? thread.call('care', request, { timeoutMs: careMs }) : Promise.resolve(nothing);
   return {
     check: () => care('check'),
-    mend: (accept) => care(accept ? 'accept' : 'mend'),
+    async mend(accept) {
+      const request = accept ? 'accept' : 'mend';
+      try {
+        return await care(request);
+      } catch (error) {
+        if (!isSvcError(error) || error.reason !== errors.catalogue_damaged.reason) {
+          throw error;
+        }
+        const report = await afterReopening(() => care(request));
+        return { ...report, mended: [cataloguePart, ...report.mended] };
+      }
+    },
   };
 };
+
+/** Asks a thread that is about to end: a call that meets its end is made again, and waits until it is back. */
+async function afterReopening<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isSvcError(error) && error.code === 'unavailable') {
+      return await ask();
+    }
+    throw error;
+  }
+}
 
 /** Returns every section with wrong content, as sentences; empty for an intact file. */
 export async function problemsOf(path: string): Promise<string[]> {

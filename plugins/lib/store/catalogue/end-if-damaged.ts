@@ -19,6 +19,13 @@ export function endIfDamaged(error: unknown): boolean {
   return true;
 }
 
+/** An error that ends the thread, for a catalogue in which something was found that no read meets. */
+export const catalogueDamaged = (doubt: string): Error =>
+  errors.catalogue_damaged({
+    cause: Object.assign(new Error(doubt), { code: 'SQLITE_CORRUPT' }),
+    retryAfterSeconds: 2,
+  });
+
 /** Lets the thread end when `work` finds the catalogue damaged; its caller is told to come back. */
 export const endingIfDamaged =
   <A extends readonly unknown[], R>(work: (...given: A) => R) =>

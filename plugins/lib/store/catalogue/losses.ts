@@ -14,7 +14,7 @@ import { dirname } from 'node:path';
 import type { Logger } from 'svc/sdk';
 
 import { crc32 } from '../bytes/crc32.ts';
-import { setAside } from './set-aside.ts';
+import { setAside } from '../bytes/set-aside.ts';
 
 /** A part that is gone besides blocks, such as records of the log, and between which times it may have held something. */
 export interface Loss {

@@ -1,14 +1,23 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { type Logger, messageOf, type MessageCode } from 'svc/sdk';
+import { crc32 } from '../bytes/crc32.ts';
 import { sizeOf, type WalFile, type WalFiles } from './wal-files.ts';
-import { headerBytes, seal, segmentHeader, segmentName } from './wal-segment.ts';
+import {
+  type Framed,
+  headerBytes,
+  seal,
+  type SegmentContent,
+  segmentHeader,
+  segmentName,
+} from './wal-segment.ts';
 
 export interface SegmentPlace {
   readonly folder: string;
   readonly log: Logger;
   readonly files: WalFiles;
+  /** Milliseconds since 1970. */
+  readonly now?: (() => number) | undefined;
 }
 
 /** The segment that takes appends, until it is sealed or a write fails. */
@@ -17,6 +26,8 @@ export class OpenSegment {
   readonly #place: SegmentPlace;
   readonly #file: WalFile;
   #size = headerBytes;
+  #records = 0;
+  #sum = 0;
 
   static async create(place: SegmentPlace, number: number): Promise<OpenSegment> {
     return new OpenSegment(
@@ -37,22 +48,26 @@ export class OpenSegment {
     return this.#size;
   }
 
+  /** Content up to there. */
+  get content(): SegmentContent {
+    return { bytes: this.#size, records: this.#records, sum: this.#sum };
+  }
+
   writeHeader(): Promise<void> {
     return this.#file.write([segmentHeader(this.number)], 0);
   }
 
-  /** Appends frames; they are on disk when it resolves. */
-  async append(frames: readonly Uint8Array[]): Promise<void> {
-    const written = sizeOf(frames);
-    await this.#file.write(frames, this.#size);
-    await this.#file.sync();
-    this.#size += written;
+  /** Appends records; they are on disk when it resolves. */
+  async append({ written, frames, records }: Framed): Promise<void> {
+    await this.#write(written);
+    this.#records += records;
+    this.#sum = crc32(frames, this.#sum);
   }
 
   /** Ends the segment in order. A seal that cannot be written is only missed. */
   async finish(): Promise<void> {
     try {
-      await this.append([seal()]);
+      await this.#write([seal()]);
     } catch (error) {
       this.#warn(
         'wal.seal_failed',
@@ -66,22 +81,17 @@ export class OpenSegment {
 
   /**
    * Abandons the segment after a failed write or sync: nobody knows what the file contains after
-   * the last acknowledged record, and a second sync could lie, so that part is truncated. Returns
-   * whether the segment is gone, because it held no record.
+   * the last acknowledged record, and a second sync could lie, so that part is truncated.
    */
-  async abandon(): Promise<boolean> {
+  async abandon(): Promise<void> {
     await this.#cutBack();
     await this.#close();
-    if (this.#size > headerBytes) {
-      return false;
-    }
-    const path = join(this.#place.folder, segmentName(this.number));
-    await this.#attempt(
-      'wal.remove_failed',
-      'could not remove the empty WAL segment; the next start does',
-      rm(path, { force: true }),
-    );
-    return true;
+  }
+
+  async #write(parts: readonly Uint8Array[]): Promise<void> {
+    await this.#file.write(parts, this.#size);
+    await this.#file.sync();
+    this.#size += sizeOf(parts);
   }
 
   #cutBack(): Promise<void> {

@@ -1,10 +1,16 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** File operations of the log, replaceable by tests that simulate a full disk. */
+/** File operations of the log, replaceable by tests that simulate a full disk or a kill. */
 export interface WalFiles {
   /** A new file, whose name survives a power cut when this resolves. */
   create(path: string): Promise<WalFile>;
+  /** Writes a whole file; after a kill or a power cut it is the old one or the new one. */
+  replace(path: string, content: Uint8Array): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  /** Frees the space of a file that keeps its name. */
+  empty(path: string): Promise<void>;
+  remove(path: string): Promise<void>;
 }
 
 export interface WalFile {
@@ -27,6 +33,21 @@ export const nodeFiles: WalFiles = {
     }
     return walFile(handle);
   },
+  async replace(path, content) {
+    const draft = `${path}.tmp`;
+    const handle = await open(draft, 'w', 0o600);
+    try {
+      await handle.writeFile(content);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, path);
+    await syncFolder(dirname(path));
+  },
+  rename,
+  empty: (path) => truncate(path),
+  remove: (path) => rm(path, { force: true }),
 };
 
 /** Makes the names in a folder survive a power cut. */

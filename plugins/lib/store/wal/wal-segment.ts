@@ -13,20 +13,21 @@ export const largestRecord = 256 * 1024 * 1024;
 const magic = Buffer.from('svcwal1\n');
 const sealMark = 0xffffffff;
 
-export const segmentName = (segment: number): string => `${String(segment).padStart(10, '0')}.wal`;
+const digitsOf = (segment: number): string => String(segment).padStart(10, '0');
 
-function segmentOf(name: string): number | undefined {
-  const digits = /^(\d{10})\.wal$/.exec(name)?.[1];
-  return digits === undefined ? undefined : Number(digits);
-}
+export const segmentName = (segment: number): string => `${digitsOf(segment)}.wal`;
 
-/** The numbers of the segments in a folder, oldest first. */
-export async function segmentsIn(folder: string): Promise<number[]> {
-  const names = await readdir(folder);
-  return names
-    .map(segmentOf)
-    .filter((segment) => segment !== undefined)
-    .sort((a, b) => a - b);
+/** Name of a segment that is dropped and not removed yet. */
+export const droppedName = (segment: number): string => `${digitsOf(segment)}.dropped`;
+
+/** The numbers of the segments in a folder, and of those that were being dropped, oldest first. */
+export async function segmentsIn(
+  folder: string,
+): Promise<{ readonly kept: readonly number[]; readonly dropped: readonly number[] }> {
+  const names = (await readdir(folder)).sort();
+  const numbers = (pattern: RegExp): number[] =>
+    names.flatMap((name) => pattern.exec(name)?.[1] ?? []).map(Number);
+  return { kept: numbers(/^(\d{10})\.wal$/), dropped: numbers(/^(\d{10})\.dropped$/) };
 }
 
 export function segmentHeader(segment: number): Buffer {
@@ -37,10 +38,18 @@ export function segmentHeader(segment: number): Buffer {
   return header;
 }
 
-/** The parts of all records with a frame before each; none of them is copied. */
+/** Records as they are written. */
+export interface Framed {
+  /** The parts of all records with a frame before each; none of them is copied. */
+  readonly written: readonly Uint8Array[];
+  /** The frames alone, one behind the other. */
+  readonly frames: Uint8Array;
+  readonly records: number;
+}
+
 export function framed(
   records: readonly { readonly parts: readonly Uint8Array[]; readonly length: number }[],
-): Uint8Array[] {
+): Framed {
   const frames = Buffer.allocUnsafe(records.length * frameBytes);
   const written: Uint8Array[] = [];
   records.forEach(({ parts, length }, index) => {
@@ -53,7 +62,16 @@ export function framed(
     frame.writeUInt32LE(sum, 4);
     written.push(frame, ...parts);
   });
-  return written;
+  return { written, frames, records: records.length };
+}
+
+/** Content of a segment, by which it shows from outside the segment whether anything is missing. */
+export interface SegmentContent {
+  /** Size of the file, seal included. */
+  readonly bytes: number;
+  readonly records: number;
+  /** Checksum of the frames of all records, each of which has the checksum of its record. */
+  readonly sum: number;
 }
 
 export function seal(): Buffer {
@@ -74,49 +92,53 @@ export interface SegmentEnd {
   readonly goodBytes: number;
   readonly fileBytes: number;
   readonly records: number;
+  readonly sum: number;
   readonly gaps: readonly Gap[];
   /** End of the segment: in order, without its seal, or in the middle of the last write. */
   readonly how: 'sealed' | 'open' | 'torn';
 }
 
-/** Passes every whole record to `each`, in order; skips damaged ones. */
+/** Passes every whole record before `until` to `each`, in order; skips damaged ones. */
 export async function readSegment(
   path: string,
   segment: number,
   each: (record: Buffer) => void | Promise<void>,
+  until = Infinity,
 ): Promise<SegmentEnd> {
   const handle = await open(path, 'r');
   try {
-    const { size } = await handle.stat();
+    const size = Math.min((await handle.stat()).size, until);
     const window = new Window(handle, size);
     const gaps: Gap[] = [];
     const header = await window.peek(headerBytes);
     // The header is on disk when the first record is: without any record it was just being written.
     if (header === undefined || !header.equals(segmentHeader(segment))) {
       if (!(await isWholeBehind(window, headerBytes))) {
-        return { goodBytes: 0, fileBytes: size, records: 0, gaps, how: 'torn' };
+        return { goodBytes: 0, fileBytes: size, records: 0, sum: 0, gaps, how: 'torn' };
       }
       gaps.push({ at: 0, bytes: headerBytes });
     }
     let records = 0;
+    let sum = 0;
     for (window.position = headerBytes; ;) {
       const at = window.position;
       const record = await nextRecord(window);
       if (record === 'bad') {
         const next = await nextWhole(window, at);
         if (next === undefined) {
-          return { goodBytes: at, fileBytes: size, records, gaps, how: 'torn' };
+          return { goodBytes: at, fileBytes: size, records, sum, gaps, how: 'torn' };
         }
         gaps.push({ at, bytes: next - at });
         window.position = next;
-      } else if (Buffer.isBuffer(record)) {
+      } else if (typeof record === 'object') {
         records++;
-        const verdict = each(record);
+        sum = crc32(record.frame, sum);
+        const verdict = each(record.content);
         if (verdict !== undefined) {
           await verdict;
         }
       } else {
-        return { goodBytes: at, fileBytes: size, records, gaps, how: record };
+        return { goodBytes: at, fileBytes: size, records, sum, gaps, how: record };
       }
     }
   } finally {
@@ -124,8 +146,13 @@ export async function readSegment(
   }
 }
 
+interface WholeRecord {
+  readonly frame: Buffer;
+  readonly content: Buffer;
+}
+
 /** Steps over a whole record only. */
-async function nextRecord(window: Window): Promise<Buffer | 'sealed' | 'open' | 'bad'> {
+async function nextRecord(window: Window): Promise<WholeRecord | 'sealed' | 'open' | 'bad'> {
   if (window.position === window.size) {
     return 'open';
   }
@@ -153,13 +180,13 @@ async function nextRecord(window: Window): Promise<Buffer | 'sealed' | 'open' | 
     return 'bad';
   }
   window.step(frameBytes + length);
-  return whole.subarray(frameBytes);
+  return { frame: whole.subarray(0, frameBytes), content: whole.subarray(frameBytes) };
 }
 
 async function isWholeBehind(window: Window, at: number): Promise<boolean> {
   window.position = at;
   const found = window.size > at ? await nextRecord(window) : 'bad';
-  return Buffer.isBuffer(found) || found === 'sealed';
+  return typeof found === 'object' || found === 'sealed';
 }
 
 /**
@@ -210,7 +237,7 @@ async function recordBehind(window: Window, from: number): Promise<number | unde
     const length = (await window.peek(4))?.readUInt32LE(0) ?? 0;
     if (length > 0 && length <= largestFound && at + frameBytes + length <= window.size) {
       work += length;
-      if (Buffer.isBuffer(await nextRecord(window))) {
+      if (typeof (await nextRecord(window)) === 'object') {
         return at;
       }
     }

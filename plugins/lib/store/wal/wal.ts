@@ -1,15 +1,16 @@
-import { mkdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-
 import { type Logger, messageOf, SvcError } from 'svc/sdk';
-import { OpenSegment, type SegmentPlace } from './open-segment.ts';
-import { nodeFiles, placeOf, sizeOf, syncFolder, type WalFiles } from './wal-files.ts';
-import { replaySegment, type WalDamage } from './wal-replay.ts';
-import { framed, largestRecord, segmentName, segmentsIn } from './wal-segment.ts';
+import type { SegmentPlace } from './open-segment.ts';
+import { Segments, type WalReplay } from './segments.ts';
+import { nodeFiles, placeOf, sizeOf, type WalFiles } from './wal-files.ts';
+import type { WalDamage } from './wal-replay.ts';
+import { framed, largestRecord } from './wal-segment.ts';
 
 export interface WalOptions {
+  /** Folder of the segments; the list of them is beside it. */
   readonly folder: string;
   readonly log: Logger;
+  /** Milliseconds since 1970; says from when on the records of a lost segment may be. */
+  readonly now?: () => number;
   /** A segment that has grown past this is followed by a new one. Default 64 MiB. */
   readonly segmentBytes?: number;
   /**
@@ -20,13 +21,6 @@ export interface WalOptions {
   /** A number of an earlier segment: later ones get greater ones even if none is left. */
   readonly after?: number;
   readonly files?: WalFiles;
-}
-
-export interface WalReplay {
-  readonly records: number;
-  readonly segments: number;
-  /** Bytes of writes that a crash truncated and that were never acknowledged; they are removed. */
-  readonly tornBytes: number;
 }
 
 interface Append {
@@ -52,95 +46,86 @@ const retryAfterSeconds = 5;
 export async function openWal({
   folder,
   log,
+  now,
   segmentBytes = 64 * mebibyte,
   maxBytes = 4096 * mebibyte,
   after = 0,
   files = nodeFiles,
 }: WalOptions): Promise<Wal> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const sizes = new Map<number, number>();
-  for (const segment of await segmentsIn(folder)) {
-    sizes.set(segment, (await stat(join(folder, segmentName(segment)))).size);
-  }
-  return new Wal({ folder, log, files }, { segmentBytes, maxBytes, after }, sizes);
+  const place = { folder, log, files, now };
+  return new Wal(place, await Segments.open(place, after), { segmentBytes, maxBytes });
+}
+
+interface WalBounds {
+  readonly segmentBytes: number;
+  readonly maxBytes: number;
 }
 
 /** A write-ahead log: records in segments, on disk before their append resolves. */
 export class Wal {
   readonly #place: SegmentPlace;
-  readonly #segmentBytes: number;
-  readonly #maxBytes: number;
-  /** Size on disk by number, oldest first. */
-  readonly #sizes: Map<number, number>;
-  readonly #damage: WalDamage[] = [];
+  readonly #segments: Segments;
+  readonly #bounds: WalBounds;
   readonly #queue: (Append | Cut)[] = [];
   #queued = 0;
-  #next: number;
-  #current: OpenSegment | undefined;
   #flushing = false;
   #flushed: Promise<void> | undefined;
   #closed = false;
-  #bytes: number;
 
-  constructor(
-    place: SegmentPlace,
-    {
-      segmentBytes,
-      maxBytes,
-      after,
-    }: { readonly segmentBytes: number; readonly maxBytes: number; readonly after: number },
-    sizes: Map<number, number>,
-  ) {
+  constructor(place: SegmentPlace, segments: Segments, bounds: WalBounds) {
     this.#place = place;
-    this.#segmentBytes = segmentBytes;
-    this.#maxBytes = maxBytes;
-    this.#sizes = sizes;
-    this.#next = Math.max(after, ...sizes.keys()) + 1;
-    this.#bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+    this.#segments = segments;
+    this.#bounds = bounds;
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#segments.bytes;
   }
 
   /** Segment of the last record, or of the next one. */
   get segment(): number {
-    return this.#current?.number ?? this.#next;
+    return this.#segments.current?.number ?? this.#segments.next;
   }
 
   /** The first segment; undefined while there is none. */
   get oldest(): number | undefined {
-    return this.#sizes.keys().next().value;
+    return this.#segments.oldest;
   }
 
   has(segment: number): boolean {
-    return this.#sizes.has(segment);
+    return this.#segments.has(segment);
   }
 
-  /** Damage that replay found. */
+  /** Damage that replay found: records that are lost. */
   get damage(): readonly WalDamage[] {
-    return this.#damage;
+    return this.#segments.damage;
+  }
+
+  /** Damage that was found since: records that are still in memory, and lost if the process ends. */
+  get problems(): readonly WalDamage[] {
+    return this.#segments.problems;
   }
 
   /** Replays all whole records before the first append, oldest first; damaged ones are skipped. */
-  async replay(
-    each: (record: Buffer, segment: number) => void | Promise<void>,
-  ): Promise<WalReplay> {
-    let records = 0;
-    let tornBytes = 0;
-    const segments = [...this.#sizes.keys()];
-    for (const segment of segments) {
-      const end = await replaySegment(this.#place.folder, segment, each, this.#place.log);
-      records += end.records;
-      tornBytes += end.tornBytes;
-      this.#damage.push(...end.damage);
-      if (end.size === 0) {
-        this.#forget(segment);
-      } else {
-        this.#setSize(segment, end.size);
-      }
+  replay(each: (record: Buffer, segment: number) => void | Promise<void>): Promise<WalReplay> {
+    return this.#segments.replay(each);
+  }
+
+  /**
+   * Looks for problems. What is appended from now on does not go into a segment that has one.
+   * `full` reads every segment, not only its size.
+   */
+  async look({ full }: { readonly full: boolean }): Promise<void> {
+    await this.#segments.look({ full });
+    const current = this.#segments.current;
+    if (current !== undefined && this.#segments.hasProblem(current.number) && !this.#closed) {
+      await this.cut();
     }
-    return { records, segments: segments.length, tornBytes };
+  }
+
+  /** Takes what replay could not read for gone: the next replay does not miss it. */
+  accept(): Promise<void> {
+    return this.#segments.accept();
   }
 
   /**
@@ -165,21 +150,14 @@ export class Wal {
   }
 
   /** Deletes the segments below this number. */
-  async drop(below: number): Promise<void> {
-    const { folder } = this.#place;
-    for (const segment of [...this.#sizes.keys()]) {
-      if (segment < below && segment !== this.#current?.number) {
-        await rm(join(folder, segmentName(segment)), { force: true });
-        this.#forget(segment);
-      }
-    }
-    await syncFolder(folder);
+  drop(below: number): Promise<void> {
+    return this.#segments.drop(below);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     await this.#flushed;
-    await this.#retire();
+    await this.#segments.retire();
   }
 
   #refusal(length: number): SvcError | undefined {
@@ -199,10 +177,10 @@ export class Wal {
         retryAfterSeconds: 1,
       });
     }
-    return this.#bytes + this.#queued + length > this.#maxBytes
+    return this.bytes + this.#queued + length > this.#bounds.maxBytes
       ? new SvcError(
           'unavailable',
-          `the log in ${placeOf(this.#place.folder)} has ${this.#bytes} bytes that are not in blocks yet: wait until they are`,
+          `the log in ${placeOf(this.#place.folder)} has ${this.bytes} bytes that are not in blocks yet: wait until they are`,
           {
             reason: 'wal.full',
             retryAfterSeconds,
@@ -226,8 +204,8 @@ export class Wal {
       const first = this.#queue[0]!;
       if ('cut' in first) {
         this.#queue.shift();
-        await this.#retire();
-        first.resolve(this.#next);
+        await this.#segments.retire();
+        first.resolve(this.#segments.next);
       } else {
         await this.#commit(this.#takeBatch());
       }
@@ -253,14 +231,14 @@ export class Wal {
 
   async #commit(batch: readonly Append[]): Promise<void> {
     try {
-      const segment = this.#current ?? (await this.#begin());
+      const segment = this.#segments.current ?? (await this.#segments.begin());
       await segment.append(framed(batch));
-      this.#setSize(segment.number, segment.size);
+      this.#segments.grown(segment);
       for (const { resolve } of batch) {
         resolve(segment.number);
       }
-      if (segment.size >= this.#segmentBytes) {
-        await this.#retire();
+      if (segment.size >= this.#bounds.segmentBytes) {
+        await this.#segments.retire();
       }
     } catch (error) {
       const reason = await this.#abandon(error);
@@ -272,32 +250,10 @@ export class Wal {
     }
   }
 
-  async #begin(): Promise<OpenSegment> {
-    const segment = await OpenSegment.create(this.#place, this.#next++);
-    this.#current = segment;
-    this.#setSize(segment.number, segment.size);
-    await segment.writeHeader();
-    return segment;
-  }
-
-  /** Ends the current segment in order; the next append begins another. */
-  async #retire(): Promise<void> {
-    const ended = this.#current;
-    this.#current = undefined;
-    if (ended !== undefined) {
-      await ended.finish();
-      this.#setSize(ended.number, ended.size);
-    }
-  }
-
   /** Abandons the segment of a failed write; the next append starts another file. */
   async #abandon(error: unknown): Promise<SvcError> {
     const { folder, log } = this.#place;
-    const failed = this.#current;
-    this.#current = undefined;
-    if (await failed?.abandon()) {
-      this.#forget(failed!.number);
-    }
+    await this.#segments.abandon();
     const cause = messageOf(error);
     log.error(
       { event: 'wal.append_failed', folder, cause },
@@ -312,16 +268,6 @@ export class Wal {
         retryAfterSeconds,
       },
     );
-  }
-
-  #setSize(segment: number, size: number): void {
-    this.#bytes += size - (this.#sizes.get(segment) ?? 0);
-    this.#sizes.set(segment, size);
-  }
-
-  #forget(segment: number): void {
-    this.#bytes -= this.#sizes.get(segment) ?? 0;
-    this.#sizes.delete(segment);
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type BlockRow,
   type Catalogue,
   type SectionCache,
+  type Wal,
 } from 'svc/store';
 
 import { rawLevel } from './block-layout.ts';
@@ -35,11 +36,12 @@ export class Blocks {
 
   constructor(
     catalogue: Catalogue,
+    wal: Wal,
     options: { readonly cacheBytes: number; readonly log: Logger },
   ) {
     this.#catalogue = catalogue;
     this.#cache = sectionCache(options.cacheBytes);
-    this.damage = new DamageTracker(catalogue, options.log);
+    this.damage = new DamageTracker(catalogue, wal, options.log);
     this.#rows = catalogue.blocks.list();
   }
 

@@ -100,6 +100,14 @@ export class Upkeep {
     await this.settled();
   }
 
+  /** Writes everything that is in memory to new segments of the log, so that the old ones can go. */
+  async renewLog(): Promise<void> {
+    const { head, now } = this.#parts;
+    const newest = Number.isFinite(head.maxTime) ? head.maxTime : now();
+    const boundary = this.#boundary ?? sliceStart(newest);
+    await this.alone(() => cutHead(this.#parts, boundary));
+  }
+
   /** Performs work while no block is written or replaced. */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#work.then(work);

@@ -10,6 +10,7 @@ import {
   retain,
   type SectionCache,
   sectionCache,
+  type Wal,
 } from 'svc/store';
 
 import type { SearchWindow } from '../../traceql/spans/source.ts';
@@ -36,9 +37,9 @@ export class BlockSet {
   /** Blocks of which nothing can be read. */
   readonly #unreadable = new Map<number, BlockRow>();
 
-  constructor(catalogue: Catalogue, log: Logger) {
+  constructor(catalogue: Catalogue, wal: Wal, log: Logger) {
     this.#catalogue = catalogue;
-    this.damage = new DamageTracker(catalogue, log);
+    this.damage = new DamageTracker(catalogue, wal, log);
     const groups = new RecentGroups();
     this.#parts = {
       cache: this.#cache,

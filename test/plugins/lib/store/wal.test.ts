@@ -13,7 +13,10 @@ import { describe, test } from 'node:test';
 
 import { nodeFiles, openWal, type Wal, type WalFiles, type WalReplay } from 'svc/store';
 import { run as killAgainAndAgain } from '../../../drill/telemetry-wal.ts';
-import { folderOf, listener } from './folder.ts';
+import { folderOf as parentOf, listener } from './folder.ts';
+
+/** The list of segments is beside their folder. */
+const folderOf = (t: Parameters<typeof parentOf>[0]): string => join(parentOf(t), 'wal');
 
 const bytesOf = (text: string): Buffer => Buffer.from(text);
 
@@ -73,6 +76,7 @@ describe('the log of a store', () => {
     const folder = folderOf(t);
     let syncs = 0;
     const files: WalFiles = {
+      ...nodeFiles,
       async create(path) {
         const file = await nodeFiles.create(path);
         return { ...file, sync: () => (syncs++, file.sync()) };
@@ -142,7 +146,7 @@ describe('the log of a store', () => {
     for (let cut = 0; cut <= size; cut++) {
       for (const filler of ['nothing', 'zeros'] as const) {
         const torn = join(folder, `${cut}-${filler}`);
-        mkdirSync(torn);
+        mkdirSync(torn, { recursive: true });
         const path = join(torn, '0000000001.wal');
         copyFileSync(whole, path);
         truncateSync(path, cut);
@@ -185,7 +189,7 @@ describe('the log of a store', () => {
       const bad = Buffer.from(good);
       bad[at]! ^= 0x41;
       const changed = join(folder, String(at));
-      mkdirSync(changed);
+      mkdirSync(changed, { recursive: true });
       writeFileSync(join(changed, first), bad);
       copyFileSync(join(folder, 'whole', second), join(changed, second));
       const { texts, damage, said } = await contents(changed);
@@ -221,7 +225,7 @@ describe('the log of a store', () => {
       const bad = Buffer.from(good);
       bad[at]! ^= 0x41;
       const changed = join(folder, String(at));
-      mkdirSync(changed);
+      mkdirSync(changed, { recursive: true });
       writeFileSync(join(changed, '0000000001.wal'), bad);
       const { texts, damage } = await contents(changed);
       const ends = [27, 38, 51, 63];
@@ -260,6 +264,7 @@ describe('the log of a store', () => {
 function diskOf(room: { left: number; broken?: 'sync' | 'truncate' | 'close' }): WalFiles {
   const full = (): Error => Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
   return {
+    ...nodeFiles,
     async create(path) {
       const file = await nodeFiles.create(path);
       return {

@@ -88,9 +88,10 @@ test('a log that ends in the middle of a write loses that write alone', async (t
   await house.store.write([row('a', noon, 2)]);
   const wal = join(house.folder, 'wal');
   const segment = join(wal, readdirSync(wal).sort()[0]!);
-  const copy = readFileSync(segment);
+  const list = `${wal}.segments`;
+  const copies = [segment, list].map((path) => [path, readFileSync(path)] as const);
   await house.store.close();
-  writeFileSync(segment, copy);
+  copies.forEach(([path, copy]) => writeFileSync(path, copy));
   truncateSync(segment, statSync(segment).size - 3);
   await house.reopen();
   assert.deepEqual(await pointsOf(house.store, matchers('m')), {
@@ -109,6 +110,7 @@ test('a log that ends in the middle of a write loses that write alone', async (t
 test('on a full disk nothing is acknowledged or shown, what is there can be read, and afterwards it goes on', async (t) => {
   let full = false;
   const files: WalFiles = {
+    ...nodeFiles,
     async create(path) {
       const file = await nodeFiles.create(path);
       return {

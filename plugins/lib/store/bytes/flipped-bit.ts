@@ -1,4 +1,4 @@
-import { crc32 } from '../bytes/crc32.ts';
+import { crc32 } from './crc32.ts';
 
 /** One bit of a file that is not as it was written. */
 export interface FlippedBit {
