@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { messageOf } from 'svc/sdk';
 
+import type { Loss } from './files/lost-lines.ts';
 import type { Place } from './files/place.ts';
 import type { Instant } from './lines/line-times.ts';
 
@@ -16,6 +17,8 @@ export interface Checkpoint {
   readonly times: { readonly files: Instant; readonly journal: Instant };
   readonly places: readonly Place[];
   readonly cursor: string | undefined;
+  /** Lines that are gone, of which the manager is still told; absent in those of earlier versions. */
+  readonly lost?: readonly Loss[];
   /** Lines of the push that is kept here until it is known to be shipped. */
   readonly lines: number;
 }

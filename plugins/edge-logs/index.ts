@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 
-import { LocalPolicy, Shipping, Specs } from 'svc/contracts/edge-uplink';
+import { LocalPolicy, Shipping, Specs, Uplink } from 'svc/contracts/edge-uplink';
 import { Programs } from 'svc/contracts/programs';
 import { definePlugin } from 'svc/sdk';
 
@@ -18,12 +18,14 @@ export default definePlugin({
     const spec = services.use(Specs).of(from) as LogSpec;
     const shipped = metrics.counter('lines_total', 'Log lines that were left for the manager.');
     const behind = metrics.gauge('behind_bytes', 'Bytes of log files that are not read yet.');
+    const uplink = services.maybe(Uplink);
     const programs = services.maybe(Programs);
     const reader = new Reader(ctx, programs, {
       spec,
       groups: spec.files.map((group) => makeGroup(group, hostname())),
       policy: services.use(LocalPolicy),
       shipping: services.use(Shipping),
+      isHeard: () => uplink.available && uplink.get().online,
       folder,
       from,
       host: hostname(),

@@ -16,6 +16,8 @@ export interface LogsOptions {
   readonly groups: readonly Group[];
   readonly policy: LocalPolicy;
   readonly shipping: Shipping;
+  /** Returns whether the manager hears what this machine reports. */
+  readonly isHeard: () => boolean;
   /** Folder of the checkpoint. */
   readonly folder: string;
   readonly from: string;
@@ -56,6 +58,7 @@ export class Logs {
     groups,
     policy,
     shipping,
+    isHeard,
     folder,
     from,
     host,
@@ -89,6 +92,9 @@ export class Logs {
       monotonic,
       log,
       allows,
+      isOwn: (path) => allows(path) && groups.some((group) => group.holds(path)),
+      isHeard,
+      lost: kept?.checkpoint.lost ?? [],
     });
     const discovery = new Discovery({
       tails,

@@ -74,7 +74,7 @@ export class Pump {
       await discovery.scan(signal);
       this.#scannedAt = monotonic();
     }
-    if (tails.changed && !(await this.#tidy())) {
+    if ((tails.changed || tails.lost.changed) && !(await this.#tidy())) {
       return;
     }
     for (let i = 0; i < draftsPerTick && !signal.aborted; i++) {
@@ -101,7 +101,10 @@ export class Pump {
 
   /** Leaves nothing behind that would have to be done again. */
   async settle(): Promise<void> {
-    if (this.#outgoing === undefined && (this.#loaded || this.#parts.tails.changed)) {
+    if (
+      this.#outgoing === undefined &&
+      (this.#loaded || this.#parts.tails.changed || this.#parts.tails.lost.list.length > 0)
+    ) {
       await this.#tidy();
     }
   }
@@ -163,6 +166,7 @@ export class Pump {
     this.#tidiedAt = this.#parts.monotonic();
     this.#loaded = false;
     this.#parts.tails.changed = false;
+    this.#parts.tails.lost.changed = false;
     return true;
   }
 
@@ -173,6 +177,7 @@ export class Pump {
       times: { files: times.files.last, journal: times.journal.last },
       places: tails.places,
       cursor: journal?.cursor,
+      lost: tails.lost.list,
       lines,
     };
   }

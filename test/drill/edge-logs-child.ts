@@ -58,6 +58,7 @@ const logs = await Logs.open({
   startedAt: Date.now(),
   clock: { now: () => Date.now(), monotonic: () => performance.now() },
   log: quiet,
+  isHeard: () => true,
   shipped: () => undefined,
 });
 const { signal } = new AbortController();

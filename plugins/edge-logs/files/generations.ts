@@ -4,18 +4,23 @@ import { basename, dirname, extname, join } from 'node:path';
 import { isCompressed } from './find-files.ts';
 import { type OpenFile } from './open-file.ts';
 import { birthOf, continues, idOf, type Place } from './place.ts';
+import { type Between, findStrays, unseenIn } from './strays.ts';
 
 export interface Generations {
   /** The file that was being read, under the name it has now, or the copy that was made before it was emptied. */
   readonly rest: OpenFile | undefined;
   /** Files that had the path after it and were rotated too, oldest first. */
   readonly between: readonly OpenFile[];
+  /** Traces of further such files that were not found. */
+  readonly missed: Between;
 }
 
 export interface GenerationsOptions {
   readonly open: (path: string) => Promise<OpenFile | undefined>;
   /** Returns whether it has been read, or is being read. */
   readonly isKnown: (file: OpenFile) => Promise<boolean>;
+  /** Returns whether a file is to be read under its own name. */
+  readonly isOwn: (path: string) => boolean;
 }
 
 const maxEntries = 10_000;
@@ -28,7 +33,7 @@ const maxLooks = 8;
  */
 export async function findGenerations(
   place: Place,
-  { open, isKnown }: GenerationsOptions,
+  { open, isKnown, isOwn }: GenerationsOptions,
 ): Promise<Generations> {
   const files = await openAll(place.path, open);
   if (!files.some(({ id }) => id === place.id)) {
@@ -36,6 +41,12 @@ export async function findGenerations(
     files.push(...(renamed === undefined ? [] : [renamed]));
   }
   const rest = await restOf(place, files);
+  const names = await namesIn(dirname(place.path));
+  const { sure, unsure } = await findStrays(place, { names, rest, isOwn });
+  for (const path of sure.filter((found) => !files.some((file) => file.path === found))) {
+    const stray = await open(path);
+    files.push(...(stray === undefined ? [] : [stray]));
+  }
   const between: OpenFile[] = [];
   for (const file of files) {
     const isLater = file.mtime >= place.mtime && (file.birth === 0 || file.birth >= place.birth);
@@ -43,12 +54,15 @@ export async function findGenerations(
       between.push(file);
     }
   }
+  between.sort(byTime);
+  const present = files.find(({ path }) => path === place.path);
+  const chain = [rest, ...between, present].filter((file) => file !== undefined);
   await Promise.all(
     files
       .filter((file) => file !== rest && !between.includes(file))
       .map(({ file }) => file.close()),
   );
-  return { rest, between: between.toSorted(byTime) };
+  return { rest, between, missed: { unsure, unseen: unseenIn(chain) } };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readlink } from 'node:fs/promises';
 
-import { birthOf, idOf, mtimeOf } from './place.ts';
+import { birthOf, ctimeOf, idOf, mtimeOf } from './place.ts';
 
 /** Regular file at exactly this path. */
 export interface OpenFile {
@@ -11,6 +11,8 @@ export interface OpenFile {
   readonly size: number;
   readonly birth: number;
   readonly mtime: number;
+  /** Time when it was last written to or renamed. */
+  readonly ctime: number;
 }
 
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -41,6 +43,7 @@ export async function openFile(path: string): Promise<OpenFile | undefined> {
         size: Number(stats.size),
         birth: birthOf(stats),
         mtime: mtimeOf(stats),
+        ctime: ctimeOf(stats),
       };
     }
   } catch (error) {

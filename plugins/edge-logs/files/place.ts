@@ -45,6 +45,8 @@ export const beforeBytes = 64;
 
 export const idOf = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`;
 export const birthOf = ({ birthtimeNs }: BigIntStats): number => Number(birthtimeNs) / 1e6;
+/** Time of the last change of the file or of its name. */
+export const ctimeOf = ({ ctimeNs }: BigIntStats): number => Number(ctimeNs) / 1e6;
 export const mtimeOf = ({ mtimeNs }: BigIntStats): number => Number(mtimeNs) / 1e6;
 
 export async function readHead(file: FileHandle, size: number): Promise<Head> {

@@ -5,7 +5,7 @@ import type { Logger } from 'svc/sdk';
 import type { Draft } from '../lines/draft.ts';
 import type { Group } from '../lines/group.ts';
 import { findGenerations, type Generations, isGenerationOf } from './generations.ts';
-import { LostLines } from './lost-lines.ts';
+import { type Loss, LostLines } from './lost-lines.ts';
 import { type OpenFile, openFile } from './open-file.ts';
 import { ParkedPlaces } from './parked-places.ts';
 import { beforeBytes, type Place, readHead, unreadOf } from './place.ts';
@@ -16,7 +16,13 @@ export interface TailsOptions extends TailOptions {
   readonly log: Logger;
   /** Returns whether the host's owner allows the file at a real path to be read. */
   readonly allows: (path: string) => boolean;
+  /** Returns whether the file at a path is to be read under its own name. */
+  readonly isOwn: (path: string) => boolean;
   readonly maxFiles: number;
+  /** Returns whether the manager hears what this machine reports. */
+  readonly isHeard: () => boolean;
+  /** Losses of which an earlier process was still telling. */
+  readonly lost: readonly Loss[];
 }
 
 const windowQuantum = 64 * 1024;
@@ -43,7 +49,7 @@ export class Tails {
   constructor(options: TailsOptions) {
     this.#options = options;
     this.unreadable = new Unreadable(options.log, options.maxFiles);
-    this.lost = new LostLines(options.log, options.monotonic);
+    this.lost = new LostLines({ ...options, kept: options.lost });
     this.#parked = new ParkedPlaces(maxParkedPerFile * options.maxFiles);
     this.#window = Buffer.allocUnsafe(beforeBytes + Math.max(windowQuantum, options.maxBytes) + 1);
   }
@@ -150,10 +156,12 @@ export class Tails {
 
   /** Takes up where an earlier process has stopped; the answer is whether the path is to be read from its beginning. */
   async resume(place: Place, group: Group): Promise<boolean> {
-    const { rest, between } = await this.#generations(place);
+    const { rest, between, missed } = await this.#generations(place);
     const isLive = rest?.path === place.path && place.state === 'live';
     if (rest === undefined && (place.state === 'live' || unreadOf(place) > 0)) {
       await this.lost.add(place);
+    } else if (place.state === 'live' && !isLive) {
+      this.lost.addBetween(place, missed);
     }
     if (rest !== undefined) {
       await this.begin(place, rest, group, place, !isLive);
@@ -168,6 +176,7 @@ export class Tails {
   /** Notices what has grown, was rotated, truncated or finished. */
   async look(signal: AbortSignal): Promise<void> {
     this.#looks += 1;
+    this.lost.age();
     for (const tail of [...this.#live.values()]) {
       if (signal.aborted) {
         return;
@@ -309,6 +318,7 @@ export class Tails {
     return await findGenerations(place, {
       open: (path) => this.open(path),
       isKnown: (file) => this.#isKnown(file),
+      isOwn: this.#options.isOwn,
     });
   }
 

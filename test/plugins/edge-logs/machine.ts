@@ -56,6 +56,8 @@ export class Machine {
   policy: readonly string[] = [`${this.folder}/**`];
   /** What becomes of a parcel; by default it is taken. */
   ship: (parcel: Parcel) => Promise<void> = async (parcel) => void this.parcels.push(parcel);
+  /** Whether the manager hears of it. */
+  online = true;
   now = Date.now();
   elapsed = 1_000_000;
   #logs: Logs | undefined;
@@ -105,6 +107,7 @@ export class Machine {
         }),
       },
       shipping: { ship: (parcel) => this.ship(parcel) },
+      isHeard: () => this.online,
       folder: this.state,
       from: 'edge-logs',
       host: 'testbox',

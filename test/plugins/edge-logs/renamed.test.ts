@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 
+import type { OpenFile } from '../../../plugins/edge-logs/files/open-file.ts';
+import { unseenIn } from '../../../plugins/edge-logs/files/strays.ts';
 import { Unreadable } from '../../../plugins/edge-logs/files/unreadable.ts';
 import { peer } from '../../peers.ts';
 import { Machine } from './machine.ts';
@@ -45,6 +48,94 @@ test('a file of the same name as a rotated one, but of another program, is not r
   renameSync(machine.path('app.log'), machine.path('app.log.old'));
   machine.append('other.txt', 'not ours\n');
   assert.deepEqual(await readOn(machine), ['one', 'two', 'three']);
+});
+
+/** Moves `app.log` away under each name in turn, each time with a line in it that nobody has read. */
+async function rotated(machine: Machine, names: readonly string[]): Promise<void> {
+  for (const [index, name] of names.entries()) {
+    // File systems count time in ticks.
+    await pause(20);
+    renameSync(machine.path('app.log'), machine.path(name));
+    machine.append('app.log', `${['b', 'c', 'd'][index]!}\n`);
+  }
+}
+
+for (const names of [
+  ['app.log.saved', 'app.log.kept'],
+  ['app-first', 'app-second', 'app-third'],
+  ['archive-8', 'archive-9'],
+  ['x', 'y'],
+  ['app.log.1', 'elsewhere'],
+  ['elsewhere', 'app.log.1'],
+]) {
+  test(`every file that was rotated to ${names.join(', then ')} while no agent was running is read, in order`, async (t) => {
+    const machine = await stopped(t);
+    machine.append('other.txt', 'not ours\n');
+    await rotated(machine, names);
+    const between = ['b', 'c', 'd'].slice(0, names.length);
+    assert.deepEqual(await readOn(machine), ['one', 'two', ...between, 'three']);
+    machine.append('other.txt', 'not ours\n');
+    assert.deepEqual(machine.logs.health(), { ok: true });
+  });
+}
+
+test('a file of another program from in between is not read, and said to be unsure where it may be one', async (t) => {
+  const machine = await stopped(t);
+  machine.append('other.log', 'read as itself\n');
+  renameSync(machine.path('app.log'), machine.path('x'));
+  machine.append('draft', 'whose?\n');
+  machine.append('app.pid', '17\n');
+  machine.append('other.log.saved', 'of other.log\n');
+  machine.append('other.log.7.gz', 'packed');
+  await pause(20);
+  renameSync(machine.path('draft'), machine.path('unknown'));
+  await pause(1_100);
+  machine.append('app.log', 'b\n');
+  assert.deepEqual(await readOn(machine), ['one', 'two', 'b', 'three']);
+  const told =
+    /app\.log was rotated more than once before the agent read it: unknown may hold lines of it and was not read/;
+  assert.match(machine.logs.health().detail!, told);
+});
+
+test('a time in which a path had a file that is gone is told', () => {
+  const file = (birth: number, ctime: number): OpenFile =>
+    ({ path: 'a', birth, ctime }) as unknown as OpenFile;
+  const minute = 60_000;
+  assert.equal(unseenIn([file(0, 10 * minute), file(11 * minute, 20 * minute)]), undefined);
+  assert.equal(unseenIn([file(0, 30 * minute), file(11 * minute, 30 * minute)]), undefined);
+  assert.deepEqual(unseenIn([file(1, minute), file(minute, 2 * minute), file(5 * minute, 0)]), {
+    from: 2 * minute,
+    to: 5 * minute,
+  });
+});
+
+test('what was lost is told through restarts until the manager has heard of it for a day', async (t) => {
+  const machine = await stopped(t);
+  rmSync(machine.path('app.log'));
+  machine.online = false;
+  await readOn(machine);
+  const told = /app\.log after byte 4 may be missing: the file was deleted/;
+  assert.match(machine.logs.health().detail!, told);
+  for (const way of ['stopped', 'killed']) {
+    if (way === 'stopped') {
+      await machine.stop();
+    }
+    await machine.start();
+    await machine.tick(90_000_000);
+    assert.match(machine.logs.health().detail!, told, `${way}, and the manager hears nothing`);
+  }
+  machine.online = true;
+  await machine.tick(50_000_000);
+  await machine.stop();
+  await machine.start();
+  await machine.tick(1_000);
+  assert.match(machine.logs.health().detail!, told);
+  await machine.tick(40_000_000);
+  assert.deepEqual(machine.logs.health(), { ok: true });
+  await machine.stop();
+  await machine.start();
+  await machine.tick();
+  assert.deepEqual(machine.logs.health(), { ok: true });
 });
 
 test('a copy under a word is found where the file was emptied', async (t) => {

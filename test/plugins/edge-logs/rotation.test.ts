@@ -127,6 +127,7 @@ test('a rotation in the middle of a look hides nothing', async (t) => {
         return await openFile(name);
       },
       isKnown: async () => false,
+      isOwn: () => false,
     },
   );
   assert.equal(rest, undefined);
