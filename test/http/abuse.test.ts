@@ -283,6 +283,42 @@ describe('hostile connections', () => {
     assert.match(await get(`/healthz?${'a'.repeat(150_000)}`), /^HTTP\/1\.1 [24]0[04]/);
   });
 
+  test('framing that old servers and new ones read differently is refused, and nothing more is read', async () => {
+    const post = (version: string, coding: string, tail = ''): string =>
+      `POST /api/v1/upload HTTP/${version}\r\nhost: x\r\ncontent-type: a/b\r\ntransfer-encoding: ${coding}\r\n\r\n5\r\nhello\r\n0\r\n${tail}\r\nGET /healthz HTTP/1.1\r\nhost: x\r\n\r\n`;
+    const trailers = `x-late: ${'a'.repeat(1_000)}\r\n`.repeat(64);
+    for (const [text, status] of [
+      [post('1.0', 'chunked'), 400],
+      [post('1.1', 'gzip, chunked'), 501],
+      [post('1.1', 'chunked, chunked'), 400],
+      [post('1.1', 'chunked', trailers), 431],
+      [post('1.1', 'chunked', 'x: 1\r\n'.repeat(101)), 431],
+    ] as const) {
+      const reply = await exchangeRaw(house.port, text);
+      assert.match(reply, new RegExp(`^HTTP/1\\.1 ${status}`), text.slice(0, 120));
+      assert.equal(bodyOf(reply).error, 'invalid_argument');
+      assert.equal(reply.split('HTTP/1.1').length, 2, text.slice(0, 120));
+    }
+    const small = post('1.1', 'Chunked', 'x-late: 1\r\n').replace(
+      'GET /healthz',
+      'GET /api/v1/crash',
+    );
+    assert.match(
+      await exchangeRaw(house.port, small.replace('GET ', 'BAD')),
+      /^HTTP\/1\.1 200[^]*5/,
+    );
+  });
+
+  test('a long address is refused in the form of every answer', async () => {
+    for (const bytes of [9_000, 70_000, 300_000]) {
+      const reply = await exchangeRaw(
+        house.port,
+        `GET /${'a'.repeat(bytes)} HTTP/1.1\r\nhost: x\r\n\r\n`,
+      );
+      assert.match(reply, /^HTTP\/1\.1 414[^]*"error":"invalid_argument"/, `${bytes}`);
+    }
+  });
+
   test('an expectation that nobody knows is passed over', async () => {
     assert.match(await get('/healthz', 'expect: miracles\r\n'), /^HTTP\/1\.1 200[^]*"fine"/);
   });

@@ -9,6 +9,7 @@ import {
 import type { Exchange } from '../exchange/exchange.ts';
 import type { CompiledRoute, Served } from '../routes/route-table.ts';
 import { errors } from './errors.ts';
+import { trailersRefusal } from './head.ts';
 
 /** Asks the route whether this body may come in, when it has a say in that; its quota is released with the call. */
 export function admitBody(exchange: Exchange, served: Served): void {
@@ -172,6 +173,10 @@ async function* pieces(exchange: Exchange, most: number): AsyncGenerator<Uint8Ar
       bodyQuota?.reserve(piece.length);
       yield piece;
     }
+    const refusal = trailersRefusal(exchange);
+    if (refusal !== undefined) {
+      throw refusal;
+    }
     exchange.bodyRead = true;
   } catch (error) {
     throw isSvcError(error) ? error : errors.body_cut();
@@ -180,7 +185,8 @@ async function* pieces(exchange: Exchange, most: number): AsyncGenerator<Uint8Ar
   }
 }
 
-function collect({ req, front, bodyQuota }: Exchange, most: number): Promise<Buffer> {
+function collect(exchange: Exchange, most: number): Promise<Buffer> {
+  const { req, front, bodyQuota } = exchange;
   const { bodyBytes, requestTimeoutMs, uploadTimeoutMs } = front.limits;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -204,7 +210,14 @@ function collect({ req, front, bodyQuota }: Exchange, most: number): Promise<Buf
       }
     };
     const done = (): void =>
-      settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
+      settle(() => {
+        const refusal = trailersRefusal(exchange);
+        if (refusal === undefined) {
+          resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+        } else {
+          reject(refusal);
+        }
+      });
     const broken = (): void => settle(() => reject(errors.body_cut()));
     const slow = (): void => settle(() => reject(errors.body_slow()));
     const timer = setTimeout(slow, most > bodyBytes ? uploadTimeoutMs : requestTimeoutMs);

@@ -26,6 +26,16 @@ export const errors = defineErrors('http', {
     'The request has no Host header, more than one, or one that is neither a host name nor an address.',
   ],
   no_version: ['invalid_argument', 'The request line must end with the HTTP version, 1.1 or 1.0.'],
+  path_long: ['invalid_argument', 'The path is longer than 8 KiB.', 414],
+  coding_of_old: [
+    'invalid_argument',
+    'A request in HTTP/1.0 cannot have a Transfer-Encoding; send a Content-Length.',
+  ],
+  coding_unknown: [
+    'invalid_argument',
+    'The only Transfer-Encoding that is accepted is chunked; use Content-Encoding to compress.',
+    501,
+  ],
   headers_large: [
     'invalid_argument',
     'The request has more than 100 headers, or more than 32 KiB of them.',

@@ -38,6 +38,7 @@ export function requireMatch(
     ifMatch !== undefined &&
     !namesTag(ifMatch.replaceAll(/;[\w-]{22}"/g, '"'), `"${resource.updated_at}"`)
   ) {
-    throw errors.changed_since({ at: resource.updated_at });
+    // Without the instant: who may write may not be one who may read.
+    throw errors.changed_since();
   }
 }
