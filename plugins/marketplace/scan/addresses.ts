@@ -7,7 +7,7 @@ export interface AddressFinding {
   readonly message: string;
 }
 
-/** Hosts by which machines in a cloud get their credentials, as a parser of addresses spells them. */
+/** Addresses and names by which machines in a cloud get their credentials, as a parser of addresses spells them. */
 const metadataHosts: ReadonlySet<string> = new Set([
   '169.254.169.254',
   '169.254.170.2',
@@ -16,8 +16,6 @@ const metadataHosts: ReadonlySet<string> = new Set([
   '192.0.0.192',
   '[fd00:ec2::254]',
   '[fd20:ce::254]',
-  '[::ffff:a9fe:a9fe]',
-  '[64:ff9b::a9fe:a9fe]',
   'metadata',
   'metadata.google.internal',
   'metadata.azure.internal',
@@ -26,11 +24,19 @@ const metadataHosts: ReadonlySet<string> = new Set([
   'instance-data.ec2.internal',
 ]);
 
-const metadataName =
-  /\bmetadata\.(?:google\.internal|azure\.internal|tencentyun\.com)\b|\b169\.254\.169\.254\b|\b169\.254\.170\.23?\b|\b100\.100\.100\.200\b|\bfd00:ec2::254\b|\b::ffff:(?:a9fe:a9fe|169\.254\.169\.254)\b|\b0xa9fea9fe\b|\b2852039166\b/i;
+const metadataName = /\bmetadata\.(?:google\.internal|azure\.internal|tencentyun\.com)\b/i;
 
 const address =
   /\bhttps?:\/\/(?:[^\s/@"'<>]{1,100}@)?(\[[0-9a-f:.%]{2,60}\]|[^\s/?#"'<>`)\]\\]{1,200})/gi;
+/** What may be an address without http:// before it: numbers of any base with dots, one large number, an address of IPv6. */
+const bareNumbers =
+  /(?<![\w.:-])(?:(?:0x[0-9a-f]{1,8}|\d{1,12})(?:\.(?:0x[0-9a-f]{1,8}|\d{1,12})){1,3}|0x[0-9a-f]{7,16}|\d{9,12})(?![\w-]|\.\w)/gi;
+const bareSix =
+  /(?<![\w.:])(?:[0-9a-f]{0,4}:){2,7}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{1,4})(?![\w:])/gi;
+/** Services whose names are addresses: `10.0.0.1.nip.io`, `a9fea9fe.nip.io`, or one name that changes its address. */
+const nameOfNumbers =
+  /(?:^|\.)(?:nip\.io|sslip\.io|xip\.io|nip\.direct|traefik\.me|backname\.io|1u\.ms|rbndr\.us|lvh\.me|localtest\.me|vcap\.me|lacolhost\.com)$/;
+const namedNumbers = /(?<![\d.-])(\d{1,3}(?:[.-]\d{1,3}){3}|[0-9a-f]{8})\.[a-z]/;
 const asFourNumbers = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 
 /** Returns what is wrong with the addresses of a line, in whatever notation a client would take. */
@@ -41,8 +47,11 @@ export function addressFindings(line: string): readonly AddressFinding[] {
     if (host === undefined) {
       continue;
     }
-    if (metadataHosts.has(host)) {
+    if (isMetadata(host)) {
       found.push(metadata);
+    }
+    if (nameOfNumbers.test(host)) {
+      found.push(isMetadata(addressNamed(host) ?? '') ? metadata : wildcard);
     }
     const plain = written.replace(/:\d{1,5}$/, '');
     if (asFourNumbers.test(host) && plain !== host) {
@@ -53,8 +62,46 @@ export function addressFindings(line: string): readonly AddressFinding[] {
       });
     }
   }
+  const bare = [
+    ...[...line.matchAll(bareNumbers)].map(([text]) => text),
+    ...[...line.matchAll(bareSix)].map(([text]) => `[${text}]`),
+  ];
+  if (bare.some((text) => isMetadata(hostOf(text) ?? ''))) {
+    found.push(metadata);
+  }
   return found;
 }
+
+const isMetadata = (host: string): boolean =>
+  metadataHosts.has(host) || metadataHosts.has(fourIn(host) ?? '');
+
+/** Returns the address of IPv4 within one of IPv6: mapped, translated (NAT64, SIIT), compatible, or of 6to4. */
+function fourIn(host: string): string | undefined {
+  const [, high, low] =
+    /^\[(?:::ffff:(?:0:)?|64:ff9b::|::)([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(host) ??
+    /^\[2002:([0-9a-f]{1,4}):([0-9a-f]{1,4}):/.exec(host) ??
+    [];
+  return high === undefined
+    ? undefined
+    : [high, low!]
+        .map((part) => Number.parseInt(part, 16))
+        .flatMap((part) => [part >> 8, part & 255])
+        .join('.');
+}
+
+/** Returns the address that a name consists of. */
+function addressNamed(host: string): string | undefined {
+  const numbers = namedNumbers.exec(host)?.[1];
+  return numbers === undefined
+    ? undefined
+    : hostOf(/[.-]/.test(numbers) ? numbers.replaceAll('-', '.') : `0x${numbers}`);
+}
+
+const wildcard: AddressFinding = {
+  rule: 'disguised-address',
+  severity: 'review',
+  message: 'names a host of a service whose names lead to any address, also in this network',
+};
 
 const metadata: AddressFinding = {
   rule: 'metadata-address',

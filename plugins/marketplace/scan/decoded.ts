@@ -131,8 +131,97 @@ export function* unpackedBase64(text: string): Generator<Reading> {
       return;
     }
     const decoded = Buffer.from(blob.slice(0, longestBlob), 'base64').toString('utf8');
-    if (/^[\t\n\r -~\u00A0-\uFFFC]{12,}$/u.test(decoded) && /\s/.test(decoded)) {
+    if (/^[\t\n\r -~\u00A0-\uFFFC]{12,}$/u.test(decoded) && /\s|:\/\//.test(decoded)) {
       yield { text: decoded, line: joined.slice(0, index).split('\n').length, how: ' (in base64)' };
+    }
+  }
+}
+
+/** A word of prose, which may stand before or behind base64 in groups. */
+const isWord = (group: string): boolean => /^[A-Z]?[a-z]+$/.test(group);
+
+/** Yields base64 that is written in groups with blanks between them. */
+export function* unpackedGroups(text: string): Generator<Reading> {
+  let runs = 0;
+  for (const { 0: run, index } of text.matchAll(
+    /(?<![A-Za-z0-9+/_-])(?:[A-Za-z0-9+/_-]{2,76}[ \t]{1,4}){2,2000}[A-Za-z0-9+/_-]{2,76}={0,2}/g,
+  )) {
+    runs += 1;
+    if (runs > maxBlobs) {
+      return;
+    }
+    const groups = run.split(/[ \t]+/);
+    const begin = groups.findIndex((group) => !isWord(group));
+    // A word may also be a group, so both ends are tried with and without.
+    for (const from of begin === -1 ? [] : new Set([begin, Math.max(0, begin - 1)])) {
+      const joined = groups.slice(from).join('').slice(0, longestBlob);
+      const [decoded = ''] =
+        /^[\t\n\r -~]{18,}/.exec(Buffer.from(joined, 'base64').toString('latin1')) ?? [];
+      if (/\s|:\/\//.test(decoded)) {
+        yield { text: decoded, line: text.slice(0, index).split('\n').length, how: ' (in base64)' };
+      }
+    }
+  }
+}
+
+const named: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    colon: ':',
+    sol: '/',
+    period: '.',
+    quest: '?',
+    equals: '=',
+    amp: '&',
+    lt: '<',
+    gt: '>',
+    quot: '"',
+    apos: "'",
+    nbsp: ' ',
+    lpar: '(',
+    rpar: ')',
+    lsqb: '[',
+    rsqb: ']',
+    excl: '!',
+    lcub: '{',
+    rcub: '}',
+    dollar: '$',
+    commat: '@',
+    Tab: ' ',
+    NewLine: ' ',
+    shy: '',
+    ZeroWidthSpace: '',
+  }),
+);
+
+/** Returns a line with its entities as HTML and markdown show them; undefined if it has none. */
+export function withoutEntities(line: string): string | undefined {
+  const plain = line.replaceAll(
+    /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([A-Za-z]{2,20}));/gi,
+    (whole, decimal?: string, hex?: string, name = '') => {
+      const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
+      return Number.isNaN(code)
+        ? (named.get(name) ?? whole)
+        : code > 0x10ffff
+          ? ''
+          : String.fromCodePoint(code);
+    },
+  );
+  return plain === line ? undefined : plain;
+}
+
+/** Yields links and pictures of markdown whose address stands elsewhere in the text, as if it stood in them. */
+export function* inlinedReferences(text: string): Generator<Reading> {
+  const pictures = new Set(
+    [...text.matchAll(/!\[([^\]\n]{0,200})\](?:\[([^\]\n]{0,200})\])?(?!\()/g)].map(
+      ([, shown = '', label = '']) => (label === '' ? shown : label).toLowerCase(),
+    ),
+  );
+  for (const [index, line] of text.split('\n').entries()) {
+    const [, label, address] =
+      /^[ >]{0,9}\[([^\]]{1,200})\]:\s{0,9}<?([^\s>]{1,1000})/.exec(line) ?? [];
+    if (label !== undefined) {
+      const mark = pictures.has(label.toLowerCase()) ? '!' : '';
+      yield { text: `${mark}[${label}](${address})`, line: index + 1, how: '' };
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Version of the rules, raised with every change: installed packs are then rescanned. */
-export const rulesVersion = 4;
+export const rulesVersion = 5;
 
 export type Severity = 'info' | 'review' | 'block';
 
@@ -69,8 +69,14 @@ export const lineRules: readonly LineRule[] = [
   {
     rule: 'picture-carries-data',
     severity: 'block',
-    form: /(?:!\[[^\]]{0,200}\]\(\s{0,4}<?|<img\b[^>]{0,200}\bsrc\s{0,4}=\s{0,4}["']?)https?:\/\/[^)"'\s]{0,500}?(?:\{|\$|%7B|<[a-z]|=[A-Z][A-Z_]{3,}\b)/i,
+    form: /(?:!\[[^\]]{0,200}\]\(\s{0,4}<?|<(?:img|image|iframe|frame|embed|object|video|audio|source|track|input|link|script)\b[^>]{0,200}\b(?:src|srcset|data|href|poster)\s{0,4}=\s{0,4}["']?)https?:\/\/[^)"'\s]{0,500}?(?:\{|\$|%7B|<[a-z]|=[A-Z][A-Z_]{3,}\b)/i,
     message: 'shows a picture whose address is filled with data, which its host gets',
+  },
+  {
+    rule: 'embedded-page',
+    severity: 'review',
+    form: /<(?:iframe|frame|embed|object|script|link|base|meta)\b[^>]{0,200}\b(?:src|srcdoc|data|href|content)\s{0,4}=\s{0,4}["']?(?:\d{1,4};\s{0,4}url=)?(?:https?:)?\/\//i,
+    message: 'embeds content of another host in its text',
   },
   {
     rule: 'link-carries-data',
@@ -151,3 +157,7 @@ export const collectsSecrets =
   /\b(?:collect|gather|read|copy|cat|dump|include|save|store|note|append|write|put|take|find|grep)\b[^\n]{0,120}(?:(?<!\w)\.env\b|\b(?:secrets?|passwords?|credentials?|private\s{1,4}keys?|api[\s_-]{1,4}keys?|access\s{1,4}tokens?|environment\s{1,4}variables)\b)/i;
 export const sendsTo =
   /\b(?:POST|send|upload|submit|push|forward|share|report|curl)\b[^\n]{0,160}\bhttps?:\/\/(?:[^\s/@"'<>]{1,100}@)?([a-z0-9.-]{1,200})/i;
+
+/** A host without http:// before it; names of files are none. */
+export const sendsAway =
+  /\b(?:POST|send|upload|submit|push|forward|share|deliver|transmit|e?-?mail|hand)\b[^\n]{0,160}\b(?:to|at|into)\s{1,4}[`"'(<]?(?:[\w.+-]{1,60}@)?((?:[a-z0-9-]{1,60}\.){1,6}(?!(?:md|ya?ml|json|txt|conf|cfg|ini|toml|log|service|socket|timer|sh|py|js|ts|html?|db|sql|csv|d|sock|pid|target|mount|xml|lock|gz|zip|tar)\b)[a-z]{2,20})\b/i;

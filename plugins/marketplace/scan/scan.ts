@@ -2,12 +2,22 @@ import type { PackFiles } from '../archive/entry-list.ts';
 import {
   decodedStrings,
   foldedParagraphs,
+  inlinedReferences,
   normalised,
   type Reading,
   unpackedBase64,
+  unpackedGroups,
+  withoutEntities,
 } from './decoded.ts';
 import { addressFindings } from './addresses.ts';
-import { collectsSecrets, type Finding, lineRules, sendsTo, type Severity } from './rules.ts';
+import {
+  collectsSecrets,
+  type Finding,
+  lineRules,
+  sendsAway,
+  sendsTo,
+  type Severity,
+} from './rules.ts';
 
 export type Verdict = 'pass' | 'review' | 'block';
 
@@ -120,7 +130,8 @@ function inText(file: string, text: string, hosts: Set<string>): Finding[] {
       : 0;
   for (const { line, number } of linesOf(text)) {
     told.byRules(line, number);
-    const plain = normalised(line);
+    const shown = withoutEntities(line);
+    const plain = normalised(shown ?? line) ?? shown;
     if (plain !== undefined) {
       told.byRules(plain, number, ' (as it looks)');
     }
@@ -138,7 +149,12 @@ function inText(file: string, text: string, hosts: Set<string>): Finding[] {
   for (const reading of foldedParagraphs(text)) {
     told.byRules(normalised(reading.text) ?? reading.text, reading.line, reading.how, true);
   }
-  for (const reading of [...decodedStrings(file, text), ...unpackedBase64(text)]) {
+  for (const reading of [
+    ...decodedStrings(file, text),
+    ...unpackedBase64(text),
+    ...unpackedGroups(text),
+    ...inlinedReferences(text),
+  ]) {
     told.reading(reading);
   }
   return told.findings();
@@ -298,11 +314,13 @@ function collectedAndSent(files: PackFiles, declared: readonly string[]): Findin
     const text = Buffer.from(bytes).toString('utf8');
     const lines = [...linesOf(text)].map(({ line }) => line);
     for (const line of [...lines, ...[...foldedParagraphs(text)].map((one) => one.text)]) {
-      const plain = normalised(line) ?? line;
+      const shown = withoutEntities(line) ?? line;
+      const plain = normalised(shown) ?? shown;
       if (collectsSecrets.test(plain)) {
         collector ??= file;
       }
-      const host = sendsTo.exec(plain)?.[1]?.toLowerCase().replace(/\.+$/, '');
+      const [, named] = sendsTo.exec(plain) ?? sendsAway.exec(plain) ?? [];
+      const host = named?.toLowerCase().replace(/\.+$/, '');
       if (host !== undefined && !isOrdinary(host) && !isDeclared(host, declared)) {
         sender ??= { file, host };
       }
