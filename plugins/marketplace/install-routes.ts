@@ -1,7 +1,6 @@
 import { byteRoute, type Principal, route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import { packIn } from './archive/arrived.ts';
 import { limits } from './archive/entry-list.ts';
 import { errors } from './errors.ts';
 import type { PackService } from './install/pack-service.ts';
@@ -87,25 +86,36 @@ const uploadRoute = (packService: PackService, answers: PackAnswers): RouteDecla
       'multipart/form-data',
     ],
     produces: 'application/json; charset=utf-8',
+    streamed: true,
     maxBodyBytes: limits.packedBytes,
     status: 201,
     timeoutMs: installMs,
     errors: ['conflict', 'forbidden'],
     async handle(call) {
-      const { bytes, fields } = packIn(Buffer.from(call.body), call.headers['content-type'] ?? '');
-      const {
-        confirm = fields['confirm'],
-        reason = fields['reason']?.slice(0, 500),
-        path = fields['path'] ?? '',
-      } = call.query;
-      return JSON.stringify(
-        answers.outcome(
-          call,
-          await packService.upload(bytes, path, { by: call.principal, confirm, reason }),
-        ),
+      const { principal, query, headers } = call;
+      const outcome = await packService.upload(
+        piecesOf(call.body),
+        headers['content-type'] ?? '',
+        (fields) => ({
+          path: query.path ?? fields['path'] ?? '',
+          word: {
+            by: principal,
+            confirm: query.confirm ?? fields['confirm'],
+            reason: query.reason ?? fields['reason']?.slice(0, 500),
+          },
+        }),
       );
+      return JSON.stringify(answers.outcome(call, outcome));
     },
   });
+
+/** Returns the pieces of a body, which is none where a request was sent without. */
+const piecesOf = (body: Uint8Array): AsyncIterable<Uint8Array> =>
+  body instanceof Uint8Array
+    ? (async function* () {
+        yield body;
+      })()
+    : (body as AsyncIterable<Uint8Array>);
 
 const updateRoute = (packService: PackService, answers: PackAnswers): RouteDeclaration =>
   route({

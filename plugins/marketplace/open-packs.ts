@@ -4,6 +4,7 @@ import { type GonePack, PackTraces } from 'svc/contracts/marketplace';
 import { PackRights } from 'svc/contracts/packs';
 import { Board, BuildInfo, Catalogue, type PluginContext, Plugins } from 'svc/sdk';
 
+import { Arrivals } from './archive/arrivals.ts';
 import { Consent } from './install/consent.ts';
 import { InstalledPacks } from './install/installed-packs.ts';
 import { Installer } from './install/installer.ts';
@@ -27,14 +28,20 @@ export async function openPacks(ctx: PluginContext) {
   const data = resolve(ctx.dataDir, '..');
   const normalizer = ctx.threads.start('normalize', 'normalize-worker.ts', undefined, {
     heapMb: 512,
-    idleMs: 5 * 60_000,
+    // What it has unpacked stays in memory until it ends.
+    idleMs: 30_000,
   });
 
   const store = new PackStore(ctx.db<PackTables>());
   const installed = new InstalledPacks();
   (await store.all()).forEach((pack) => installed.put(pack));
   const registries = openRegistries(ctx, fetch);
-  const sources = new Sources(fetch, registries, resolve(data, '..'));
+  const sources = new Sources(
+    fetch,
+    registries,
+    new Arrivals(join(ctx.dataDir, 'staging'), ids),
+    resolve(data, '..'),
+  );
   const leftovers = new Leftovers({
     store,
     data,

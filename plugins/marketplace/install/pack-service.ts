@@ -14,6 +14,7 @@ import {
   type ThreadHandle,
 } from 'svc/sdk';
 
+import type { Uploaded } from '../archive/arrivals.ts';
 import type { Registries } from '../registry/registries.ts';
 import { rulesVersion } from '../scan/rules.ts';
 import type { ScanReport } from '../scan/scan.ts';
@@ -27,7 +28,7 @@ import type { PackStore } from './pack-store.ts';
 import { type PackWish, wantedAgain, wantedOf } from './pack-wish.ts';
 import { connectsItself, type Preview } from './preview.ts';
 import type { Quarantine } from './quarantine.ts';
-import type { Sources, Wanted } from './sources.ts';
+import type { Fetched, Sources, Wanted } from './sources.ts';
 import type { Switcher } from './switcher.ts';
 import type { HistoryRow } from './tables.ts';
 
@@ -89,17 +90,30 @@ export class PackService {
 
   async preview(wanted: Wanted, signal: AbortSignal): Promise<Preview> {
     const { sources, installer } = this.#parts;
-    return await installer.preview(await sources.bring(wanted, signal));
+    return await this.#once(sources.bring(wanted, signal), (fetched) => installer.preview(fetched));
   }
 
   async install(wanted: Wanted, word: Word, signal: AbortSignal): Promise<Outcome> {
     const { sources, installer } = this.#parts;
-    return await installer.install(await sources.bring(wanted, signal), word);
+    return await this.#once(sources.bring(wanted, signal), (fetched) =>
+      installer.install(fetched, word),
+    );
   }
 
-  async upload(bytes: Uint8Array, path: string, word: Word): Promise<Outcome> {
-    const { sources, installer } = this.#parts;
-    return await installer.install(sources.uploaded(bytes, path), word);
+  /** Installs the archive in the body of a request; `asked` reads the fields of a form around it. */
+  async upload(
+    body: AsyncIterable<Uint8Array>,
+    contentType: string,
+    asked: (fields: Uploaded['fields']) => { readonly path: string; readonly word: Word },
+  ): Promise<Outcome> {
+    const { sources, installer, normalizer } = this.#parts;
+    const file = await sources.arrived(body);
+    const whole = sources.uploaded({ file, from: 0, to: 0, sha256: '', fields: {} }, '');
+    return await this.#once(Promise.resolve(whole), async () => {
+      const uploaded = await normalizer.call<Uploaded>('arrive', { file, contentType });
+      const { path, word } = asked(uploaded.fields);
+      return await installer.install(sources.uploaded(uploaded, path), word);
+    });
   }
 
   async update(
@@ -114,8 +128,9 @@ export class PackService {
       // A registry that cannot be read now keeps its earlier offers.
       await registries.refresh(lock.origin.from);
     }
-    const fetched = await sources.bring(wantedAgain(lock.origin, version), signal);
-    return await installer.install(fetched, word, linked);
+    return await this.#once(sources.bring(wantedAgain(lock.origin, version), signal), (fetched) =>
+      installer.install(fetched, word, linked),
+    );
   }
 
   /** Installs a local folder and follows it: what is saved there runs a moment later. */
@@ -139,32 +154,49 @@ export class PackService {
     by: Principal,
     signal: AbortSignal,
   ): Promise<Installed> {
-    const { installed, sources, installer } = this.#parts;
+    const { installed, sources } = this.#parts;
     if (installed.find(packId)?.lock.content_hash !== wish.contentHash) {
-      const fetched = await sources.bring(wantedOf(wish), signal);
-      const { lock, confirm } = await installer.preview(fetched);
-      if (lock.id !== packId || lock.content_hash !== wish.contentHash) {
-        throw errors.other_content({
-          id: lock.id,
-          version: lock.version,
-          content_hash: lock.content_hash,
-        });
-      }
-      const { pack, ...outcome } = await installer.install(fetched, {
-        by,
-        confirm,
-        reason: wish.reason,
-      });
-      if (pack === undefined) {
-        throw new SvcError(
-          'conflict',
-          'message' in outcome ? outcome.message : `${packId} was not installed`,
-          { reason: 'marketplace.not_had' },
-        );
-      }
+      await this.#once(sources.bring(wantedOf(wish), signal), (fetched) =>
+        this.#installExactly(packId, wish, by, fetched),
+      );
     }
     await this.setCeiling(packId, wish.ceiling);
     return await this.admit(packId, wish.admitted);
+  }
+
+  async #installExactly(
+    packId: string,
+    { contentHash, reason }: PackWish,
+    by: Principal,
+    fetched: Fetched,
+  ): Promise<void> {
+    const { installer } = this.#parts;
+    const { lock, confirm } = await installer.preview(fetched);
+    if (lock.id !== packId || lock.content_hash !== contentHash) {
+      throw errors.other_content({
+        id: lock.id,
+        version: lock.version,
+        content_hash: lock.content_hash,
+      });
+    }
+    const { pack, ...outcome } = await installer.install(fetched, { by, confirm, reason });
+    if (pack === undefined) {
+      throw new SvcError(
+        'conflict',
+        'message' in outcome ? outcome.message : `${packId} was not installed`,
+        { reason: 'marketplace.not_had' },
+      );
+    }
+  }
+
+  /** Works on what was fetched, and deletes it afterwards. */
+  async #once<T>(coming: Promise<Fetched>, work: (fetched: Fetched) => Promise<T>): Promise<T> {
+    const fetched = await coming;
+    try {
+      return await work(fetched);
+    } finally {
+      await this.#parts.sources.release(fetched);
+    }
   }
 
   rollback(packId: string, by: Principal): Promise<Installed> {

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 
 import { type PluginContext, SvcError } from 'svc/sdk';
 
-import { readArchive } from '../archive/arrived.ts';
+import type { Arrivals, Uploaded } from '../archive/arrivals.ts';
 import { limits } from '../archive/entry-list.ts';
 import { realFolder } from '../archive/read-folder.ts';
 import { SmartHttp } from '../git/smart-http.ts';
@@ -55,18 +54,23 @@ const timeoutMs = 120_000;
 const invalid = (message: string): SvcError =>
   new SvcError('invalid_argument', message, { reason: 'marketplace.source' });
 
-const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
-
 /** Brings packs here from wherever they are, checked against what was promised of them. */
 export class Sources {
   readonly #fetch: PluginContext['fetch'];
   readonly #registries: Registries;
   readonly #git: SmartHttp;
+  readonly #arrivals: Arrivals;
   /** Folder of svc itself. */
   readonly #data: string;
 
-  constructor(fetch: PluginContext['fetch'], registries: Registries, data: string) {
+  constructor(
+    fetch: PluginContext['fetch'],
+    registries: Registries,
+    arrivals: Arrivals,
+    data: string,
+  ) {
     this.#fetch = fetch;
+    this.#arrivals = arrivals;
     this.#data = data;
     this.#registries = registries;
     this.#git = new SmartHttp(fetch);
@@ -104,10 +108,10 @@ export class Sources {
         throw invalid('an address must begin with https://; upload a file of this machine');
       }
       refuseUser(url);
-      const bytes = await this.#archive(url, sha256, signal);
+      const file = await this.#archive(url, sha256, signal);
       return {
         ...plain,
-        content: { kind: 'archive', bytes },
+        content: { kind: 'archive', file },
         origin: { kind: 'url', from: url, path },
         sha256,
         pinned: true,
@@ -118,11 +122,27 @@ export class Sources {
       : await this.#fromGit(git, plain, signal);
   }
 
-  /** Bytes that came with the request itself. */
-  uploaded(bytes: Uint8Array, path: string): Fetched {
-    const sha256 = sha256Of(bytes);
+  /** Deletes what was brought here for one use. */
+  async release({ content }: Fetched): Promise<void> {
+    if (content.kind === 'archive') {
+      await this.#arrivals.discard(content.file);
+    }
+  }
+
+  /** Writes the body of a request to a file. */
+  async arrived(body: AsyncIterable<Uint8Array>): Promise<string> {
+    const { file } = await this.#arrivals.take(async (write) => {
+      for await (const piece of body) {
+        await write(piece);
+      }
+    });
+    return file;
+  }
+
+  /** An archive that came with the request itself. */
+  uploaded({ file, from, to, sha256 }: Uploaded, path: string): Fetched {
     return {
-      content: { kind: 'archive', bytes },
+      content: { kind: 'archive', file, from, to },
       path,
       name: undefined,
       version: undefined,
@@ -171,10 +191,10 @@ export class Sources {
         if (key !== null && !isSigned(key, source.sha256, source.signature)) {
           throw errors.not_signed({ name: `${plain.name}`, registry });
         }
-        const bytes = await this.#archive(source.url, source.sha256, signal, address);
+        const file = await this.#archive(source.url, source.sha256, signal, address);
         return {
           ...plain,
-          content: { kind: 'archive', bytes },
+          content: { kind: 'archive', file },
           path: '',
           sha256: source.sha256,
           signedBy: key === null ? null : registry,
@@ -292,33 +312,32 @@ export class Sources {
     return folder;
   }
 
-  async #archive(
-    url: string,
-    sha256: string,
-    signal: AbortSignal,
-    registry = '',
-  ): Promise<Uint8Array> {
-    const bytes = url.startsWith('/')
-      ? readArchive(url, folderOf(registry))
-      : await this.#download(url, signal);
-    const actual = sha256Of(bytes);
-    if (actual !== sha256.toLowerCase()) {
-      throw errors.other_bytes({ actual });
+  async #archive(url: string, sha256: string, signal: AbortSignal, registry = ''): Promise<string> {
+    const arrived = await (url.startsWith('/')
+      ? this.#arrivals.copy(url, folderOf(registry))
+      : this.#arrivals.take((write) => this.#download(url, signal, write)));
+    if (arrived.sha256 !== sha256.toLowerCase()) {
+      await this.#arrivals.discard(arrived.file);
+      throw errors.other_bytes({ actual: arrived.sha256 });
     }
-    return bytes;
+    return arrived.file;
   }
 
-  async #download(url: string, signal: AbortSignal): Promise<Uint8Array> {
-    const { status, body } = await this.#fetch(url, {
+  async #download(
+    url: string,
+    signal: AbortSignal,
+    write: (piece: Uint8Array) => Promise<void>,
+  ): Promise<void> {
+    const { status } = await this.#fetch(url, {
       maxBytes: limits.packedBytes,
       timeoutMs,
       redirects: 5,
       signal,
+      onBody: (head) => (head.status === 200 ? write : () => undefined),
     });
     if (status !== 200) {
       throw errors.download({ host: new URL(url).host, status });
     }
-    return body;
   }
 }
 

@@ -1,7 +1,10 @@
-import { existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import type { Uploaded } from '../archive/arrivals.ts';
 import { type PackFiles, refused, shown } from '../archive/entry-list.ts';
+import { formFile } from '../archive/form-file.ts';
 import { readFolder } from '../archive/read-folder.ts';
 import { untar } from '../archive/tar.ts';
 import { unzip } from '../archive/unzip.ts';
@@ -15,9 +18,14 @@ import { errors } from './errors.ts';
 import { textChanges } from './text-changes.ts';
 import { hashOf, listOf, ownFolder, type NormalizedFile, writeAll } from './pack-folder.ts';
 
-/** Files of a pack: an archive, the objects of a git commit, or a local folder. */
+/** Files of a pack: an archive in a file or a part of one, the objects of a git commit, or a local folder. */
 export type PackContent =
-  | { readonly kind: 'archive'; readonly bytes: Uint8Array }
+  | {
+      readonly kind: 'archive';
+      readonly file: string;
+      readonly from?: number;
+      readonly to?: number;
+    }
   | { readonly kind: 'git'; readonly bytes: Uint8Array; readonly commit: string }
   | { readonly kind: 'folder'; readonly path: string };
 
@@ -128,6 +136,26 @@ const isNoise = (name: string): boolean =>
     .some((part) => part.startsWith('.') && !/^\.(?:claude-plugin|mcp\.json)$/.test(part)) ||
   /(?:^|\/)(?:__MACOSX|node_modules)\//.test(name);
 
+/** Finds the archive in a file that came with a request. */
+export function arrive({
+  file,
+  contentType,
+}: {
+  readonly file: string;
+  readonly contentType: string;
+}): Uploaded {
+  const body = readFileSync(file);
+  const { bytes, fields } = formFile(body, contentType);
+  const from = bytes.byteOffset - body.byteOffset;
+  return {
+    file,
+    from,
+    to: from + bytes.length,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    fields,
+  };
+}
+
 /** The same look at what lies in a folder already. */
 export function look({
   folder,
@@ -158,11 +186,7 @@ function filesOf(content: PackContent, path: string): PackFiles {
     case 'git':
       return filesOfCommit(Buffer.from(content.bytes), content.commit, path);
     case 'archive': {
-      const bytes = Buffer.from(
-        content.bytes.buffer,
-        content.bytes.byteOffset,
-        content.bytes.byteLength,
-      );
+      const bytes = readFileSync(content.file).subarray(content.from, content.to);
       return below(bytes[0] === 0x50 && bytes[1] === 0x4b ? unzip(bytes) : untar(bytes), path);
     }
   }

@@ -1,17 +1,15 @@
-import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { refused } from './entry-list.ts';
 
-import { limits, refused, shown } from './entry-list.ts';
-
-/** Archive in the body of a request, with the other fields of the form that it came in. */
-export interface Arrived {
-  readonly bytes: Uint8Array;
+/** Place of an archive within the body of a request, with the other fields of the form that it came in. */
+export interface FormFile {
+  readonly bytes: Buffer;
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** The archive in the body of a request: the body itself, or the only file of a form. */
-export function packIn(body: Buffer, contentType: string): Arrived {
+/** Returns the archive in the body of a request: the body itself, or the only file of a form. */
+export function formFile(body: Buffer, contentType: string): FormFile {
   if (!/^multipart\/form-data\b/i.test(contentType)) {
-    return { bytes: requireBytes(body), fields: {} };
+    return { bytes: filled(body), fields: {} };
   }
   const [, quoted, bare] =
     /;\s{0,10}boundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/i.exec(contentType) ?? [];
@@ -32,15 +30,14 @@ export function packIn(body: Buffer, contentType: string): Arrived {
     )?.[1];
     return isFile(part) || name === undefined ? [] : [[name, part.data.toString('utf8')] as const];
   });
-  return { bytes: requireBytes(files[0]!.data), fields: Object.fromEntries(fields) };
+  return { bytes: filled(files[0]!.data), fields: Object.fromEntries(fields) };
 }
 
-function requireBytes(bytes: Buffer): Uint8Array {
+function filled(bytes: Buffer): Buffer {
   if (bytes.length === 0) {
     throw refused('the request has no body; send a zip or tar.gz archive');
   }
-  // Memory of its own: it moves to the thread that reads it.
-  return new Uint8Array(bytes);
+  return bytes;
 }
 
 interface Part {
@@ -64,19 +61,4 @@ function partsOf(body: Buffer, mark: Buffer): readonly Part[] {
     at = next;
   }
   return parts;
-}
-
-/** Reads an archive next to the local index of a registry; no other location is read. */
-export function readArchive(file: string, folder: string): Uint8Array {
-  const real = existsSync(file) ? realpathSync(file) : file;
-  if (
-    !real.startsWith(`${realpathSync(folder)}/`) ||
-    !lstatSync(real, { throwIfNoEntry: false })?.isFile()
-  ) {
-    throw refused(`${shown(file)} is not a file below the folder of its registry`);
-  }
-  if (lstatSync(real).size > limits.packedBytes) {
-    throw refused(`the archive is larger than ${limits.packedBytes / 1024 / 1024} MiB`);
-  }
-  return readFileSync(real);
 }
