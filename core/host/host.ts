@@ -40,6 +40,7 @@ export class PluginHost {
       ports,
       runnerOf: (generation) => this.#runner(generation),
       outagesWithout: (id) => this.#roster.outages(id),
+      keeper: (point, id) => this.keeperOf(point, id),
       stumbled: (generation, label, error) => this.strike(generation, label, error),
       packFailed: (generation, cause) => this.#packFailed(generation, cause),
     });
@@ -175,6 +176,11 @@ export class PluginHost {
       this.#ports.registry.current,
       this.#quarantine.of(id),
     );
+  }
+
+  /** Returns the plugin that ships with svc and contributes this by its manifest, running or not. */
+  keeperOf(point: string, id: string): string | undefined {
+    return this.#roster.keeperOf(point, id);
   }
 
   hold(id: string, files: readonly HeldFile[] | undefined): void {

@@ -4,13 +4,17 @@ import {
   type Outage,
   OwnedScope,
   type ScopeRunner,
-  type Registry,
   withPin,
 } from '../registry/index.ts';
 import { isSvcError, messageOf, type PluginDefinition, type PluginManifest } from '../sdk/index.ts';
 import { activate, type Activated, within } from './activate.ts';
-import { chargeMisfits, checkContributions } from './context/extension-point.ts';
-import type { Schemas } from './folder/schemas.ts';
+import {
+  type Charge,
+  chargeFaults,
+  chargeMisfits,
+  checkContributions,
+  type Keeper,
+} from './context/extension-point.ts';
 import { compile, type Compiled } from './code/compile.ts';
 import { evaluate } from './code/evaluate.ts';
 import { packLoader } from './plan.ts';
@@ -25,6 +29,7 @@ export interface Raising {
   readonly ports: HostPorts;
   runnerOf(generation: () => Generation): ScopeRunner;
   outagesWithout(id: string): readonly Outage[];
+  readonly keeper: Keeper;
   /** An error on the generation's account. */
   stumbled(generation: Generation, label: string, error: unknown): void;
   packFailed(generation: Generation, cause: string): void;
@@ -86,15 +91,15 @@ export async function raise(
       ),
     );
     await watch.run('self-test', () => selfTest(definition, activated));
-    await watch.run('commit', () =>
-      commit(activated.draft, ports.registry, ports.schemas, host.outagesWithout(manifest.id)),
-    );
+    await watch.run('commit', () => commit(activated.draft, host));
     committed = true;
-    chargeMisfits(
-      activated.draft.tables.points.values(),
-      ports.registry.current,
-      ports.schemas,
-      (contributor, label, error) => host.stumbled(contributor, label, error),
+    const charge: Charge = (contributor, label, error) => host.stumbled(contributor, label, error);
+    const { tables } = activated.draft;
+    chargeMisfits(tables.points.values(), ports.registry.current, ports.schemas, charge);
+    void chargeFaults(tables, ports.registry.current, charge).catch((error: unknown) =>
+      ports
+        .log('host')
+        .warn({ event: 'host.contributions_unchecked', error }, 'checking contributions failed'),
     );
     await watch.run('start', () => start(definition, activated, previous !== undefined));
     return { attempt: watch.attempt(generation.number, true), compiled, draft: activated.draft };
@@ -249,14 +254,10 @@ async function selfTest(
 }
 
 /** Makes a draft visible in one synchronous step; a conflict throws and leaves the old snapshot. */
-function commit(
-  draft: Draft,
-  registry: Registry,
-  schemas: Schemas,
-  outages: readonly Outage[],
-): void {
-  checkContributions(draft.tables.contributions.values(), registry.current, schemas);
-  registry.publish({ add: [draft], outages });
+function commit(draft: Draft, { ports, keeper, outagesWithout }: Raising): void {
+  const { registry, schemas } = ports;
+  checkContributions(draft.tables.contributions.values(), registry.current, schemas, keeper);
+  registry.publish({ add: [draft], outages: outagesWithout(draft.generation.pluginId) });
   draft.generation.committed = true;
 }
 

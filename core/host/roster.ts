@@ -60,6 +60,16 @@ export class Roster {
     );
   }
 
+  /** Returns the plugin that ships with svc and contributes this by its manifest, running or not. */
+  keeperOf(point: string, id: string): string | undefined {
+    return [...this.#records.values()].find(
+      ({ folder, manifest }) =>
+        folder.origin !== 'data' &&
+        manifest?.kind !== 'pack' &&
+        Object.hasOwn(manifest?.contributes[point] ?? {}, id),
+    )?.id;
+  }
+
   /** Returns what callers of unavailable plugins are told. */
   outages(except?: string): readonly Outage[] {
     return [...this.#records.values()]

@@ -159,6 +159,8 @@ export interface DeclaredCatalogue {
 export interface PointDirectory {
   /** Completes "it …" with why a pack with this manifest must not be installed; undefined if it may. */
   refusal(manifest: PluginManifest): string | undefined;
+  /** Completes "it …" with why a pack would not work, as the owners of points find out by asking others. */
+  fault(manifest: PluginManifest): Promise<string | undefined>;
   /** Completes "it …" with what a contribution does; undefined while nobody opens the point. */
   sentence(point: string, id: string, value: unknown): string | undefined;
 }

@@ -4,7 +4,6 @@ export * from './database.ts';
 export * from './errors.ts';
 export * from './error-catalogue.ts';
 export * from './core-services.ts';
-export * from './foreign-json.ts';
 export * from './manifest.ts';
 export * from './nearest.ts';
 export * from './observe.ts';

@@ -7,7 +7,7 @@ import type { RouteDeclaration } from './route.ts';
 import type { Disposer, MaybePromise, Scope } from './scope.ts';
 import type { Skill } from './skill.ts';
 import type { Clock, Ids } from './time.ts';
-import type { EventType, ExtensionPoint, ServiceToken } from './tokens.ts';
+import type { EventType, ExtensionPoint, PackChecks, ServiceToken } from './tokens.ts';
 
 /** An optional service: ask whether it is there, then use it. */
 export interface Handle<T> {
@@ -135,7 +135,8 @@ export interface PluginContext {
   };
   readonly extend: {
     contribute<T>(point: ExtensionPoint<T>, id: string, value: T): void;
-    open<T>(point: ExtensionPoint<T>): OpenPoint<T>;
+    /** `checks`: of what packs contribute, where that takes code of the owner. */
+    open<T>(point: ExtensionPoint<T>, checks?: PackChecks): OpenPoint<T>;
     /** Opens a set of personas and skills that is replaced while the plugin serves. */
     live(label: string): LiveSet;
   };

@@ -18,8 +18,19 @@ export interface EventType<T> {
   readonly [typeOf]?: (value: T) => T;
 }
 
+/** Checks of a pack's data that a schema cannot express. */
+export interface PackChecks<Data = never> {
+  /**
+   * Returns what is wrong beyond the schema; asked before a pack is installed and whenever it
+   * starts.
+   */
+  problem?(id: string, value: Data, manifest: PluginManifest): string | undefined;
+  /** Returns what is wrong as only another plugin can tell, such as the syntax of a query. */
+  fault?(id: string, value: Data): Promise<string | undefined>;
+}
+
 /** Opening of a point to packs, which contribute data; a point without one is closed to them. */
-export interface PackForm<Data = unknown> {
+export interface PackForm<Data = unknown> extends PackChecks<Data> {
   /** JSON Schema of the data; as strict as whoever reads it. */
   readonly schema: object;
   /**
@@ -27,8 +38,6 @@ export interface PackForm<Data = unknown> {
    * with its content as text.
    */
   sentence(id: string, value: Data): string;
-  /** Completes "it …" with what is wrong beyond the schema; asked before a pack is installed. */
-  problem?(id: string, value: Data, manifest: PluginManifest): string | undefined;
 }
 
 /** Form of contributions beyond a schema, which cannot describe code. */

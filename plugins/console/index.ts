@@ -1,6 +1,7 @@
 import page from 'browser:./web/main.tsx';
-import { ConsoleCards, ConsoleLanguages, ConsolePages } from 'svc/contracts/console';
+import { type ConsoleCard, ConsoleCards, ConsoleLanguages, ConsolePages } from 'svc/contracts/console';
 import { EdgeFleet } from 'svc/contracts/edge';
+import { MetricsQueries, queryFault } from 'svc/contracts/metricsdb';
 import { Setup } from 'svc/contracts/session';
 import { DeviceScopes, seenBy } from 'svc/query';
 import { Banner, BuildInfo, Catalogue, definePlugin, messageOf, Plugins } from 'svc/sdk';
@@ -24,7 +25,10 @@ export default definePlugin({
     const setup = services.maybe(Setup);
     const waiting = (): string | undefined => (setup.available ? setup.get().waiting : undefined);
     const pages = extend.open(ConsolePages);
-    const cards = extend.open(ConsoleCards);
+    const metrics = services.maybe(MetricsQueries);
+    const cards = extend.open(ConsoleCards, {
+      fault: (_id, { query }: ConsoleCard) => queryFault(metrics, query),
+    });
     const languages = new Languages(extend.open(ConsoleLanguages));
     const assets = new Assets(page, () => pages.list().map(({ value }) => value.module));
     const changes = new Changes({

@@ -64,7 +64,7 @@ export default definePlugin({
       metrics,
       thread,
       mayAssist: () => settings.get<boolean>('investigate.assist') && assistant.usable(),
-      checks: knownChecks(ctx.extend),
+      checks: knownChecks(ctx),
       namesOf: deviceNames(services),
       ready: (state) => {
         ready(state);

@@ -31,6 +31,7 @@ import { errors as storeErrors } from './store/errors.ts';
 import { Lookout } from './store/lookout.ts';
 import type { NotifyTables } from './store/tables.ts';
 import { ContributedTypes, shippedTypes } from './types/channel-types.ts';
+import { problemOf } from './types/declared.ts';
 import { errors as typeErrors } from './types/errors.ts';
 import { keepUp } from './upkeep.ts';
 
@@ -41,7 +42,7 @@ export default definePlugin({
     const tables = new Lookout(ctx.db<NotifyTables>());
     const build = services.use(BuildInfo);
     const source = services.maybe(NoticeSource);
-    const types = new ContributedTypes(ctx.extend.open(ChannelTypes), log);
+    const types = new ContributedTypes(ctx.extend.open(ChannelTypes, { problem: problemOf }), log);
     const addresses = new Addresses(ctx.secrets, settings);
     const links = await PageLinks.open(tables, ctx.secrets, ids);
     const linkOf = linksBelow(build.publicUrl, { links, settings, clock });

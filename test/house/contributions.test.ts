@@ -221,7 +221,7 @@ test(
       mode: 0o755,
     });
     const toldFile = join(folder, 'told');
-    for (const start of ['first'] as const) {
+    for (const start of ['first', 'second'] as const) {
       const house = await startWholeHouse({
         dataDir: join(folder, 'data'),
         product,

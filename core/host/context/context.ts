@@ -2,6 +2,7 @@ import { type Draft, optionalHandle, type Registry, serviceHandle } from '../../
 import type {
   Clock,
   ExtensionPoint,
+  PackChecks,
   Handle,
   Ids,
   Logger,
@@ -143,9 +144,11 @@ export class GenerationContext implements PluginContext {
   readonly extend: PluginContext['extend'] = {
     contribute: ({ id: point }, id, value) =>
       this.#draft.add('contributions', `${point}/${id}`, { point, id, value }),
-    open: <T>(point: ExtensionPoint<T>) => {
-      this.#draft.add('points', point.id, point);
-      return openPoint(point, {
+    open: <T>(point: ExtensionPoint<T>, checks?: PackChecks) => {
+      const { id, packs } = point;
+      const checked = packs ? { ...point, packs: { ...packs, ...checks } } : point;
+      this.#draft.add('points', id, checked);
+      return openPoint(checked, {
         registry: this.#registry,
         schemas: this.#ports.schemas,
         pluginId: this.id,

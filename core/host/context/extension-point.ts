@@ -4,6 +4,7 @@ import type {
   PointContribution,
   Registry,
   Snapshot,
+  TableSet,
 } from '../../registry/index.ts';
 import {
   type Contribution,
@@ -12,6 +13,8 @@ import {
   type Logger,
   messageOf,
   type OpenPoint,
+  type PackForm,
+  type PluginManifest,
   type PointDeclaration,
 } from '../../sdk/index.ts';
 import { onAccount, thrownBy } from './contributed.ts';
@@ -112,10 +115,13 @@ export function checkContributions(
   entries: Iterable<Entry<PointContribution>>,
   snapshot: Snapshot,
   schemas: Schemas,
+  keeper: Keeper,
 ): void {
   for (const { value, owner } of entries) {
     const point = snapshot.points.get(value.point)?.value;
-    const problem = point && misfitOf(value, point, schemas);
+    const problem =
+      (value.ofPack === true ? keptBy(keeper(value.point, value.id)) : undefined) ??
+      (point && misfitOf(value, owner.manifest, point, schemas));
     if (problem !== undefined) {
       throw errors.contribution({
         plugin: owner.pluginId,
@@ -137,23 +143,74 @@ export function chargeMisfits(
   const points = new Map([...opened].map(({ value }) => [value.id, value]));
   for (const { value, owner } of snapshot.contributions.values()) {
     const point = points.get(value.point);
-    const problem = point && misfitOf(value, point, schemas);
+    const problem = point && misfitOf(value, owner.manifest, point, schemas);
     if (point !== undefined && problem !== undefined) {
       charge(owner, labelOf(point, value), new Error(problem));
     }
   }
 }
 
+/**
+ * Charges contributions of packs that other plugins find wrong, of those that just came or whose
+ * point just opened; asks in the background.
+ */
+export async function chargeFaults(
+  { contributions, points }: Pick<TableSet, 'contributions' | 'points'>,
+  snapshot: Snapshot,
+  charge: Charge,
+): Promise<void> {
+  const asked = new Set([
+    ...contributions.values(),
+    ...[...snapshot.contributions.values()].filter(({ value }) => points.has(value.point)),
+  ]);
+  for (const { value, owner } of asked) {
+    const point = snapshot.points.get(value.point)?.value;
+    const fault =
+      value.ofPack === true && point !== undefined ? await faultOf(value, point) : undefined;
+    if (fault !== undefined) {
+      charge(owner, labelOf(point!, value), new Error(fault));
+    }
+  }
+}
+
+/** Returns the plugin that ships the contribution of this name, whether it runs or not. */
+export type Keeper = (point: string, id: string) => string | undefined;
+
+export const keptBy = (plugin: string | undefined): string | undefined =>
+  plugin && `the name belongs to the plugin ${plugin}, which ships with svc; choose another`;
+
+/** Returns what other plugins find wrong with data of a pack; undefined also while they cannot be asked. */
+export async function faultOf(
+  { id, value }: Pick<PointContribution, 'id' | 'value'>,
+  { packs }: PointDeclaration,
+): Promise<string | undefined> {
+  try {
+    return await packs?.fault?.(id, value);
+  } catch (error) {
+    if (isSvcError(error) && error.code === 'unavailable') {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+export const misfitByShape = (
+  value: unknown,
+  packs: PackForm,
+  schemas: Schemas,
+): string | undefined => sentence(schemas.compile(packs.schema)(value)[0]);
+
 /** Returns what is wrong with a contribution; undefined if it fits its point. */
 export function misfitOf(
-  { value, ofPack = false }: Pick<PointContribution, 'value' | 'ofPack'>,
+  { id, value, ofPack = false }: Pick<PointContribution, 'id' | 'value' | 'ofPack'>,
+  manifest: PluginManifest,
   { schema, methods = [], packs }: PointDeclaration,
   schemas: Schemas,
 ): string | undefined {
   const asData = (): string | undefined =>
-    packs === undefined ? closed : sentence(schemas.compile(packs.schema)(value)[0]);
+    packs === undefined ? closed : misfitByShape(value, packs, schemas);
   if (ofPack) {
-    return asData();
+    return asData() ?? packs?.problem?.(id, value, manifest);
   }
   const problem = misfitOfCode(value, { schema, methods }, schemas);
   // What ships with svc may be data where packs may bring the same.
@@ -190,7 +247,7 @@ function contributionsOf<T>(
   return (entry) => {
     let contribution = known.get(entry);
     if (contribution === undefined) {
-      const problem = misfitOf(entry.value, point, schemas);
+      const problem = misfitOf(entry.value, entry.owner.manifest, point, schemas);
       if (problem === undefined) {
         const isGuarded = point.methods !== undefined && entry.owner.pluginId !== pluginId;
         contribution = {

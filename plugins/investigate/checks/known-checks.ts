@@ -1,13 +1,21 @@
 import { type HostCheck, HostChecks } from 'svc/contracts/investigate';
+import { MetricsQueries, queryFault } from 'svc/contracts/metricsdb';
 import type { PluginContext } from 'svc/sdk';
 
-import { shippedChecks } from './run-checks.ts';
+import { queryOf, shippedChecks } from './run-checks.ts';
 
-/** Tells the checks of hosts by name, those of other plugins last: one of theirs may replace ours. */
+/** Tells the checks of hosts by name, those of other plugins last: their code may replace ours. */
 export function knownChecks(
-  extend: Pick<PluginContext['extend'], 'open'>,
+  { extend, services }: Pick<PluginContext, 'extend' | 'services'>,
 ): () => ReadonlyMap<string, HostCheck> {
-  const others = extend.open(HostChecks);
+  const metrics = services.maybe(MetricsQueries);
+  const others = extend.open(HostChecks, {
+    problem: (id) =>
+      Object.hasOwn(shippedChecks, id)
+        ? 'the name belongs to a check that ships with svc; choose another'
+        : undefined,
+    fault: (_id, check: HostCheck) => queryFault(metrics, queryOf(check, ['1'])),
+  });
   return () =>
     new Map([
       ...Object.entries(shippedChecks),

@@ -32,6 +32,10 @@ export interface Checked {
   readonly signals: readonly Series[];
 }
 
+/** Returns the query of a check for these devices. */
+export const queryOf = ({ query }: HostCheck, devices: readonly string[]): string =>
+  on(query.replaceAll('$devices', '$on'), 'device_id', devices);
+
 /** Every check of every host, a query a check; a host that has none of its series is not good, only not checked. */
 export async function checksOf(
   gatherer: Gatherer,
@@ -42,7 +46,7 @@ export async function checksOf(
     return [];
   }
   const found = [...checks].map(async ([name, check]) => {
-    const query = on(check.query.replaceAll('$devices', '$on'), 'device_id', asked.devices);
+    const query = queryOf(check, asked.devices);
     const answer = await gatherer.ask({
       kind: 'check',
       source: metricsSource(),

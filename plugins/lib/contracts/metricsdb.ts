@@ -1,5 +1,5 @@
 import type { NativeHistogram } from 'svc/native-histogram';
-import { defineService } from 'svc/sdk';
+import { defineService, type Handle, isSvcError } from 'svc/sdk';
 import type { StoreCare } from 'svc/store';
 
 /**
@@ -183,5 +183,23 @@ export interface MetricsIngest extends PushStore<
 }
 
 export const MetricsQueries = defineService<MetricsQueries>('metrics.queries');
+
+/** Returns what is wrong with a query that is to have one value a series; undefined if nothing is, or nobody can tell. */
+export async function queryFault(
+  metrics: Handle<MetricsQueries>,
+  query: string,
+): Promise<string | undefined> {
+  try {
+    const { type } = metrics.available ? await metrics.get().check(query) : { type: 'vector' };
+    return type === 'vector' || type === 'scalar'
+      ? undefined
+      : `its query has a ${type}, where a number is shown`;
+  } catch (error) {
+    if (isSvcError(error) && error.code === 'invalid_argument') {
+      return `its query is not PromQL: ${error.message}`;
+    }
+    throw error;
+  }
+}
 export const MetricsIngest = defineService<MetricsIngest>('metrics.ingest');
 export const MetricsCare = defineService<StoreCare>('metrics.care');

@@ -16,6 +16,8 @@ export interface PackRights {
    * wrong type.
    */
   asked(manifest: Readonly<Record<string, unknown>>): AskedRights;
+  /** Completes "it …" with why a pack with this `plugin.json` would not work, as other plugins find out. */
+  fault(manifest: Readonly<Record<string, unknown>>): Promise<string | undefined>;
   isGranted(id: string, hash: string): boolean;
   /** Exactly these, by the hash of what was shown. */
   grant(id: string, rights: AskedRights, by: string): Promise<void>;

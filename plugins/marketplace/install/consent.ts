@@ -48,13 +48,13 @@ export class Consent {
 
   /** Returns what still has to be confirmed before it is installed; throws if nobody can. */
   objection(
-    { lock, needs, confirm, isThere }: Preview,
+    { lock, needs, confirm, isThere, refused }: Preview,
     { by, confirm: said, reason = '' }: Word,
   ): string | undefined {
     const { settings, quarantine } = this.#parts;
     const rights = this.rightsOf(lock);
-    if (rights.refused !== undefined) {
-      throw errors.refused_rights({ id: lock.id, refused: rights.refused });
+    if (refused !== undefined) {
+      throw errors.refused_rights({ id: lock.id, refused });
     }
     quarantine.refuse(lock);
     if (lock.verdict === 'block' && !settings.get<boolean>('marketplace.allow_blocked')) {

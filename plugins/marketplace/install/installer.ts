@@ -202,6 +202,9 @@ export class Installer {
   async #weigh({ normalized, changes }: NormalizeResult, fetched: Fetched): Promise<Preview> {
     const { rights, installed, store } = this.#parts;
     const asked = this.#parts.consent.rightsOf(normalized);
+    const refused =
+      asked.refused ??
+      (rights.available ? await rights.get().fault(normalized.manifest) : undefined);
     const held =
       normalized.manifest['entry'] === undefined ? [] : [await rights.get().confinement()];
     const before = installed.find(normalized.id);
@@ -209,7 +212,7 @@ export class Installer {
     return previewOf(
       normalized,
       fetched,
-      { ...asked, held },
+      { ...asked, refused, held },
       { before, changes, inherits: last?.reason === dataKept ? last.version : undefined },
     );
   }

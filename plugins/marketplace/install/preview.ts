@@ -28,6 +28,8 @@ export interface Preview {
   /** Reasons why a confirmation is needed; empty if it may be installed without. */
   readonly needs: readonly string[];
   readonly warnings: readonly string[];
+  /** Completes "it …" with why nobody can install it. */
+  readonly refused: string | undefined;
   /** Hash of everything above: what is confirmed is what was shown. */
   readonly confirm: string;
   /** True if it is installed unchanged, and nothing has to be confirmed. */
@@ -86,6 +88,7 @@ export function previewOf(
     needs: isThere ? [] : needsOf(weighed),
     warnings: warningsOf(weighed),
     isThere,
+    refused: rights.refused,
     confirm: confirmationOf(weighed),
   };
 }

@@ -1,5 +1,11 @@
-import type { ChannelType, DeclaredChannelType, PostedChannelType } from 'svc/contracts/notify';
+import type {
+  ChannelMessage,
+  ChannelType,
+  DeclaredChannelType,
+  PostedChannelType,
+} from 'svc/contracts/notify';
 import { fitted, markdown } from 'svc/im';
+import { messageOf } from 'svc/sdk';
 import { compileTemplate, templateFunction } from 'svc/template';
 
 import { errors } from './errors.ts';
@@ -72,6 +78,40 @@ export function declaredType({
     },
   };
 }
+
+/** Returns what is wrong with a description beyond its schema: a template that does not compile, or fails on a message. */
+export function problemOf(id: string, value: DeclaredChannelType): string | undefined {
+  if (ownNames.includes(id)) {
+    return 'the name belongs to a channel type that ships with svc; choose another';
+  }
+  try {
+    declaredType(value).render(
+      sample,
+      { endpoint: 'https://example.org/', secret: 'secret' },
+      { now: 0, plain: false },
+    );
+    return undefined;
+  } catch (error) {
+    return `its body cannot be made: ${messageOf(error)}`;
+  }
+}
+
+/** Names of channel types that other plugins of svc contribute by code, whether they run or not. */
+const ownNames: readonly string[] = ['email', 'im'];
+
+const sample: ChannelMessage = {
+  delivery_id: 'd1',
+  kind: 'firing',
+  severity: 'critical',
+  tone: 'critical',
+  title: 'Disk of web-1 is full',
+  lines: ['Used 97 %'],
+  about: [],
+  facts: [],
+  steps: [],
+  link: 'https://svc.example.org/ui/incidents/1',
+  templated: false,
+};
 
 /** Throws unless the value is a type with code, or a description of one. */
 export function readType(value: ChannelType | DeclaredChannelType): ChannelType {

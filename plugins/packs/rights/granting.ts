@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { AskedRights, PackRights } from 'svc/contracts/packs';
-import type { PluginManifest } from 'svc/sdk';
+import type { PluginManifest, PointDirectory } from 'svc/sdk';
 
 import { type Confinement, sentenceOf } from '../process/confinement.ts';
 import { idleStartFile } from '../process/idle-start.ts';
 import type { Acceptances } from './acceptances.ts';
 import { errors } from './errors.ts';
 import { type Others, refusal } from './limits.ts';
-import { type PackPoints, rightsOf } from './rights.ts';
+import { rightsOf } from './rights.ts';
 
 export interface GrantingParts {
   readonly acceptances: Acceptances;
   readonly others: Others;
-  readonly points: PackPoints;
+  readonly points: PointDirectory;
   readonly cacheDir: string;
   readonly confinement: () => Promise<Confinement>;
   /** Returns whether a process of the pack still exists. */
@@ -58,6 +58,10 @@ export class Granting implements PackRights {
     const { others, points } = this.#parts;
     const { sentences, hash } = rightsOf(manifest, points);
     return { sentences, hash, refused: refusal(manifest, others) ?? points.refusal(manifest) };
+  }
+
+  fault(written: Readonly<Record<string, unknown>>): Promise<string | undefined> {
+    return this.#parts.points.fault(wholeManifest(written));
   }
 
   isGranted(id: string, hash: string): boolean {
