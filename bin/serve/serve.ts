@@ -6,8 +6,9 @@ import { runInForeground } from './foreground.ts';
 import { tellSystemd } from './service/from-systemd.ts';
 import { standInFront } from './priority.ts';
 import { messageOf } from '../../core/sdk/index.ts';
-import { type BootOptions, boot, type RunningCore } from '../../core/boot/boot.ts';
+import { type BootOptions, boot, placesOf, type RunningCore } from '../../core/boot/boot.ts';
 import { sourceBundler } from '../bundler/sources.ts';
+import { isFull, waitForSpace } from './wait-for-space.ts';
 import { watchFolders } from './watcher/watch.ts';
 
 /**
@@ -48,13 +49,11 @@ export async function serve(
   return await runInForeground(
     async () => {
       const others = await standing;
-      const running = await boot({
+      const running = await bootWithSpace({
         watch: watchFolders,
         ...options,
         bundler,
         agent: agentCommand(product.embedded !== undefined),
-      }).catch((error: unknown) => {
-        throw explainedGround(error);
       });
       try {
         others();
@@ -71,4 +70,19 @@ export async function serve(
       setTimeout(() => void cache?.keep(), keepAfterMs).unref();
     },
   );
+}
+
+/** Boots svc as soon as there is space for it; any other reason not to start is told at once. */
+async function bootWithSpace(options: BootOptions): Promise<RunningCore> {
+  for (;;) {
+    try {
+      return await boot(options);
+    } catch (error) {
+      if (!isFull(error)) {
+        throw explainedGround(error);
+      }
+      const { dataDir, address } = placesOf(options);
+      await waitForSpace(dataDir, address, (line) => process.stderr.write(`svc: ${line}\n`));
+    }
+  }
 }

@@ -17,6 +17,7 @@ import { forgetOldKeys } from './change-port.ts';
 import {
   type Data,
   type Hosting,
+  type ListenAddress,
   listenAddress,
   openData,
   openHost,
@@ -25,6 +26,7 @@ import {
 } from './parts.ts';
 import { pluginSources, type Product } from './settings/product.ts';
 import { coreSettings } from './settings/core-settings.ts';
+import { bootSettings } from './settings/read-settings.ts';
 import { replaceFile } from './settings/replace-file.ts';
 import { ajvSchemas } from './settings/schemas.ts';
 import type { Environment } from './settings/settings.ts';
@@ -126,6 +128,18 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
     await takeDown.run();
     throw error;
   }
+}
+
+/** Returns where svc keeps its data and listens, as settings say; nothing is written. */
+export function placesOf({ product, environment, sources }: BootOptions): {
+  readonly dataDir: string;
+  readonly address: ListenAddress;
+} {
+  const { settings, dataDir } = bootSettings(product, environment, {
+    schemas: ajvSchemas,
+    ...(sources && { sources }),
+  });
+  return { dataDir, address: listenAddress(settings.get<string>('http.addr')) };
 }
 
 /** Builds every part of core, each over those before it; no plugin is up yet and no port is open. */

@@ -212,7 +212,10 @@ export function publishCore({
     coreService(Board, settings),
     coreService(Keys, storage.keys),
     coreService(Catalogue, catalogueOf(registry)),
-    coreService(Points, packPoints(registry, schemas, (point, id) => host.keeperOf(point, id))),
+    coreService(
+      Points,
+      packPoints(registry, schemas, (point, id) => host.keeperOf(point, id)),
+    ),
     coreService(Folders, { watch }),
     coreService(Outgoing, { addressOf: async (host) => await outbound.addressOf(host) }),
     coreService(EarlierOutbox, earlierOutbox(storage.core())),

@@ -167,12 +167,18 @@ export class DiskGuard {
     } else if (free >= Math.max(readOnlyBelowBytes, ballastBytes) + ballastBytes) {
       await this.#leaveReadOnly();
     } else {
+      // Not the figure of when it began: what is read is what has to be freed now.
+      this.#refusal = this.#readOnlyBecause(`only ${inMebibytes(free)} are free`);
       await this.#trim(false);
     }
   }
 
+  #readOnlyBecause(why: string): string {
+    return `the data folder ${this.#dataDir} is read-only because ${why}: free some space there; writes then resume by themselves`;
+  }
+
   async #enterReadOnly(why: string): Promise<void> {
-    this.#refusal = `the data folder ${this.#dataDir} is read-only because ${why}: free some space there; writes then resume by themselves`;
+    this.#refusal = this.#readOnlyBecause(why);
     this.#log.error({ event: 'storage.read_only', dataDir: this.#dataDir }, this.#refusal);
     this.#ballast.giveUp();
     await this.#trim(false);
