@@ -11,7 +11,8 @@ const leastBytes = 16 * 1024 * 1024;
 const lookEveryMs = 2_000;
 
 /** Returns whether a start failed because there is no space for it. */
-export const isFull = (error: unknown): boolean => /\b(?:ENOSPC|EDQUOT)\b/.test(messageOf(error));
+export const isFull = (error: unknown): boolean =>
+  /\b(?:ENOSPC|EDQUOT|SQLITE_FULL)\b|\bdisk is full\b/i.test(messageOf(error));
 
 /**
  * Stands in for a svc that has no space for its first start: answers probes, refuses everything

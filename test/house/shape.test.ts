@@ -6,10 +6,10 @@ import { source, sourcesIn } from './source.ts';
 
 /**
  * The limit of each figure. It is lowered when the sources have become better, and raised only where core takes on a duty: last,
- * what API tokens may read (ADR 0084).
+ * that what packs contribute can be used.
  */
 const limits: Readonly<Record<keyof Shape, number>> = {
-  coreWords: 130_650,
+  coreWords: 131_950,
   coreLibraries: 0,
   roomCircles: 0,
   fileCircles: 0,

@@ -299,23 +299,21 @@ describe('hostile connections', () => {
       assert.equal(bodyOf(reply).error, 'invalid_argument');
       assert.equal(reply.split('HTTP/1.1').length, 2, text.slice(0, 120));
     }
-    const small = post('1.1', 'Chunked', 'x-late: 1\r\n').replace(
-      'GET /healthz',
-      'GET /api/v1/crash',
-    );
-    assert.match(
-      await exchangeRaw(house.port, small.replace('GET ', 'BAD')),
-      /^HTTP\/1\.1 200[^]*5/,
-    );
+    const small = post('1.1', 'Chunked\r\nconnection: close', 'x-late: 1\r\n');
+    assert.match(await exchangeRaw(house.port, small), /^HTTP\/1\.1 200[^]*\r\n5$/);
   });
 
   test('a long address is refused in the form of every answer', async () => {
-    for (const bytes of [9_000, 70_000, 300_000]) {
+    for (const [bytes, status] of [
+      [9_000, 414],
+      [70_000, 414],
+      [300_000, 431],
+    ] as const) {
       const reply = await exchangeRaw(
         house.port,
         `GET /${'a'.repeat(bytes)} HTTP/1.1\r\nhost: x\r\n\r\n`,
       );
-      assert.match(reply, /^HTTP\/1\.1 414[^]*"error":"invalid_argument"/, `${bytes}`);
+      assert.match(reply, new RegExp(`^HTTP/1\\.1 ${status}[^]*"error":"invalid_argument"`));
     }
   });
 

@@ -89,19 +89,13 @@ export function closeSilent({ connections, crowded }: Front): void {
     .forEach((socket) => socket.destroy());
 }
 
-/** Returns whether the parser gave up before the first line had ended. */
-const isLineLong = ({
-  code,
-  rawPacket,
-}: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }): boolean =>
-  code === 'HPE_HEADER_OVERFLOW' && rawPacket?.includes('\n') === false;
-
 /** Answers what the parser refuses in our own format, too. */
 export function answerMalformed(server: Server | TlsServer): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const [status, message] = isLineLong(error)
-      ? ['414 URI Too Long', 'the address is longer than 208 KiB']
-      : (malformed.get(error.code) ?? ['400 Bad Request', 'this is not a valid HTTP request']);
+    const [status, message] = malformed.get(error.code) ?? [
+      '400 Bad Request',
+      'this is not a valid HTTP request',
+    ];
     const isOver =
       !socket.writable ||
       (socket as Busy)._httpMessage?.headersSent ||

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { SvcError } from 'svc/sdk';
@@ -20,20 +21,25 @@ const check = {
 };
 
 test('data that no owner can use is refused at the preview and at every start, with a sentence for its author', async (t) => {
-  const shipped = folderFor(t, {
-    'plugin.json': JSON.stringify({
+  const folder = folderFor(t, {
+    'pagers/plugin.json': JSON.stringify({
       ...(JSON.parse(manifest('pagers')) as object),
       kind: 'area',
       contributes: { 'notify.channel-types': { pager: type } },
     }),
-  });
-  const dropped = folderFor(t, {
-    'plugin.json': manifest('broken', {
+    'broken/plugin.json': manifest('broken', {
       contributes: { 'console.card': { load: { title: 'Load', query: 'sum(up' } } },
     }),
   });
   const house = await startMarket(t, {
-    plugins: [...rooms, 'notify', 'console', 'investigate', shipped, dropped],
+    plugins: [
+      ...rooms,
+      'notify',
+      'console',
+      'investigate',
+      join(folder, 'pagers'),
+      join(folder, 'broken'),
+    ],
     services: {
       'iam.directory': { live: () => undefined },
       'audit.trail': { append: async () => undefined },
