@@ -33,7 +33,7 @@ export default definePlugin({
   ],
   async activate(ctx) {
     const { log, settings, scope } = ctx;
-    const { packService, installer, switcher, installed, registries, leftovers } =
+    const { packService, installer, switcher, installed, registries, leftovers, arrivals } =
       await openPacks(ctx);
     const followed = new FollowedFolders(packService, log);
     scope.interval('follow linked folders', followMs, (signal) => followed.look(signal));
@@ -50,14 +50,15 @@ export default definePlugin({
     ctx.http.routes([...registryRoutes(registries, installed), ...packRoutes(packService)]);
     scope.interval('clean up after packs', minuteMs, () => leftovers.cleanAgain());
     scope.interval('read registries again', hourMs, (signal) => registries.refreshAll(signal));
-    return { packService, installer, switcher, installed };
+    return { packService, installer, switcher, installed, arrivals };
   },
-  start({ scope, log }, { packService, installer, switcher, installed }) {
+  start({ scope, log, clock }, { packService, installer, switcher, installed, arrivals }) {
     // First in the row of changes: what a kill has left is put in order before anything else is changed.
     const recovering = installer.inTurn(() => switcher.recover(installed.list()));
     scope.task('recover interrupted changes, and rescan packs with new rules', async (signal) => {
       try {
         await recovering;
+        await arrivals.tidy(clock.now());
         await packService.isolate(signal);
         await packService.rescan(signal);
       } catch (error) {

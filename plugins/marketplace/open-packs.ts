@@ -36,12 +36,8 @@ export async function openPacks(ctx: PluginContext) {
   const installed = new InstalledPacks();
   (await store.all()).forEach((pack) => installed.put(pack));
   const registries = openRegistries(ctx, fetch);
-  const sources = new Sources(
-    fetch,
-    registries,
-    new Arrivals(join(ctx.dataDir, 'staging'), ids),
-    resolve(data, '..'),
-  );
+  const arrivals = new Arrivals(join(ctx.dataDir, 'arrivals'), ids);
+  const sources = new Sources(fetch, registries, arrivals, resolve(data, '..'));
   const leftovers = new Leftovers({
     store,
     data,
@@ -94,7 +90,7 @@ export async function openPacks(ctx: PluginContext) {
     data,
     log,
   });
-  return { packService, installer, switcher, installed, registries, leftovers };
+  return { packService, installer, switcher, installed, registries, leftovers, arrivals };
 }
 
 const openRegistries = (ctx: PluginContext, fetch: PluginContext['fetch']): Registries =>

@@ -127,9 +127,12 @@ function earlierAnswer(
   return { status: row.answer.status, body: (JSON.parse(text) as { body?: string }).body };
 }
 
-function hashRequest({ req, rawBody }: Exchange): string {
+/** Hashes what tells a request from another of the same key; a streamed body, which nobody has read yet, by its length. */
+function hashRequest({ req, rawBody, served }: Exchange): string {
   const hash = createHash('sha256').update(`${req.url}\n${req.headers['content-type'] ?? ''}\n`);
-  return hash.update(rawBody ?? '').digest('hex');
+  const unread =
+    served!.route.declaration.streamed === true ? (req.headers['content-length'] ?? '') : '';
+  return hash.update(rawBody ?? unread).digest('hex');
 }
 
 const purpose = ({ principal, route, key }: IdempotencyPlace): string =>

@@ -1,11 +1,14 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, existsSync, lstatSync, realpathSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import type { Ids } from 'svc/sdk';
 
 import { limits, refused, shown } from './entry-list.ts';
+
+/** Longer than any request that brings a pack. */
+const abandonedMs = 60 * 60_000;
 
 /**
  * Folder for archives on their way in. Each is written and hashed piece by piece, so that none is
@@ -15,7 +18,6 @@ export class Arrivals {
   readonly #folder: string;
   readonly #ids: Pick<Ids, 'token'>;
 
-  /** `folder` is emptied at every start. */
   constructor(folder: string, ids: Pick<Ids, 'token'>) {
     this.#folder = folder;
     this.#ids = ids;
@@ -58,6 +60,17 @@ export class Arrivals {
 
   async discard(file: string): Promise<void> {
     await rm(file, { force: true });
+  }
+
+  /** Deletes what a kill has left; what is younger may be in use by a generation that is about to end. */
+  async tidy(now: number): Promise<void> {
+    const names = existsSync(this.#folder) ? await readdir(this.#folder) : [];
+    for (const file of names.map((name) => join(this.#folder, name))) {
+      const found = lstatSync(file, { throwIfNoEntry: false });
+      if (found !== undefined && found.mtimeMs < now - abandonedMs) {
+        await this.discard(file);
+      }
+    }
   }
 }
 
