@@ -16,7 +16,7 @@ const limits: Readonly<Record<keyof Shape, number>> = {
   folderCircles: 1,
   roomArrows: 342,
   namesTwice: 0,
-  flatFolders: 1,
+  flatFolders: 0,
   longestFile: 400,
   longFunctions: 4,
   headlessComments: 60,
