@@ -299,7 +299,7 @@ describe('hostile connections', () => {
       assert.equal(bodyOf(reply).error, 'invalid_argument');
       assert.equal(reply.split('HTTP/1.1').length, 2, text.slice(0, 120));
     }
-    const small = post('1.1', 'Chunked\r\nconnection: close', 'x-late: 1\r\n');
+    const [small = ''] = post('1.1', 'Chunked\r\nconnection: close', 'x-late: 1\r\n').split('GET ');
     assert.match(await exchangeRaw(house.port, small), /^HTTP\/1\.1 200[^]*\r\n5$/);
   });
 

@@ -82,9 +82,9 @@ test('data that no owner can use is refused at the preview and at every start, w
   const good = await uploadConfirmed(house, {
     'plugin.json': manifest('whole', {
       contributes: {
-        'notify.channel-types': { beeper: type },
-        'console.card': { load: { title: 'Load', query: 'sum(up)' } },
-        'investigate.check': { load: check },
+        'notify.channel-types': { whole: type },
+        'console.card': { whole: { title: 'Load', query: 'sum(up)' } },
+        'investigate.check': { whole: check },
       },
     }),
   });

@@ -111,7 +111,7 @@ test('what a repository sends is plain files below the pack, in bounds, or refus
       commitOf([entry('100644', 'A', blobName), entry('100644', 'a', blobName)]),
       /differs only by case/,
     ],
-    ['an odd mode', commitOf([entry('100000', 'a', blobName)]), /regular files only/],
+    ['an odd mode', commitOf([entry('100000', 'a', blobName)]), /plain files only/],
     [
       'an object that is not there',
       commitOf([entry('100644', 'a', 'f'.repeat(40))]),
