@@ -1,5 +1,10 @@
 import page from 'browser:./web/main.tsx';
-import { type ConsoleCard, ConsoleCards, ConsoleLanguages, ConsolePages } from 'svc/contracts/console';
+import {
+  type ConsoleCard,
+  ConsoleCards,
+  ConsoleLanguages,
+  ConsolePages,
+} from 'svc/contracts/console';
 import { EdgeFleet } from 'svc/contracts/edge';
 import { MetricsQueries, queryFault } from 'svc/contracts/metricsdb';
 import { Setup } from 'svc/contracts/session';

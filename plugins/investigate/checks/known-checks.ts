@@ -5,9 +5,10 @@ import type { PluginContext } from 'svc/sdk';
 import { queryOf, shippedChecks } from './run-checks.ts';
 
 /** Tells the checks of hosts by name, those of other plugins last: their code may replace ours. */
-export function knownChecks(
-  { extend, services }: Pick<PluginContext, 'extend' | 'services'>,
-): () => ReadonlyMap<string, HostCheck> {
+export function knownChecks({
+  extend,
+  services,
+}: Pick<PluginContext, 'extend' | 'services'>): () => ReadonlyMap<string, HostCheck> {
   const metrics = services.maybe(MetricsQueries);
   const others = extend.open(HostChecks, {
     problem: (id) =>
