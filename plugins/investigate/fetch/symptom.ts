@@ -4,6 +4,7 @@ import type { Series, SliKind, Symptom, Unit } from 'svc/rca';
 import type { WithPast } from './earlier.ts';
 import type { Found } from './gatherer.ts';
 import type { Grid } from './metrics-source.ts';
+import { formOf } from './query-form.ts';
 
 export const deviceNode = (id: string | number): string => `device:${id}`;
 export const serviceNode = (name: string): string => `service:${name}`;
@@ -70,17 +71,28 @@ const distinct = (texts: readonly (string | undefined)[]): readonly string[] =>
     mostPlaces,
   );
 
-/** Kinds by words in metric names, most significant first. */
+/** Kinds by words of metric names, most significant first. */
 const kinds: readonly (readonly [RegExp, SliKind])[] = [
-  [/status_code_error|error|fail|5xx|availab|success|probe_http_status|(?:^|_)up$/i, 'error_ratio'],
-  [/latency|duration|response_time|seconds_bucket|_time_seconds/i, 'latency'],
-  [/mem(?:ory)?|swap|oom|heap|rss|pswp/i, 'memory'],
-  [/filesystem|disk|inode|iowait|io_|blocked/i, 'disk'],
-  [/network|netstat|tcp|conntrack|bandwidth|packets|arp/i, 'network'],
-  [/load\d|pressure/i, 'load'],
-  [/cpu|steal|throttl/i, 'cpu'],
-  [/rate|requests|calls|_total/i, 'rate'],
+  [
+    / (?:status code error|errors?|fail\w*|exceptions?|5xx|availability|success\w*|up|probe http status) /,
+    'error_ratio',
+  ],
+  [/ (?:latency|duration|response time|seconds bucket|time seconds) /, 'latency'],
+  [/ (?:mem|memory|swap|oom|heap|rss|pswp(?:in|out)?) /, 'memory'],
+  [/ (?:filesystem|disk|inodes?|files|iowait|io|blocked) /, 'disk'],
+  [/ (?:network|netstat|tcp|conntrack|bandwidth|packets?|arp) /, 'network'],
+  [/ (?:load\d*|pressure) /, 'load'],
+  [/ (?:cpu|steal|throttl\w*) /, 'cpu'],
+  [/ (?:queue\w*|lag|backlog|pending|waiting) /, 'queue'],
+  [/ (?:rate|requests?|calls?|total) /, 'rate'],
 ];
+
+/** Words of a name, each between two spaces, so that none is found within another. */
+const wordsOf = (name: string): string =>
+  ` ${name
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .replaceAll(/[^A-Za-z0-9]+/g, ' ')
+    .toLowerCase()} `;
 
 const byRuleKind: Readonly<Record<string, SliKind>> = {
   trace_latency: 'latency',
@@ -97,32 +109,32 @@ const exact: Readonly<Record<string, SliKind>> = {
   log_match: 'other',
 };
 
+/** Returns the kind by the rule, by what its query computes, and by names last: `duration` is in the name of what counts requests. */
 export function kindOf(measure: IncidentMeasure | undefined, metric: string): SliKind {
-  const known = byRuleKind[measure?.kind ?? ''] ?? exact[metric];
+  const known =
+    byRuleKind[measure?.kind ?? ''] ?? exact[metric] ?? formOf(measure?.query ?? '').kind;
   // A name is most significant; the rest of a query has rates, windows and labels in it.
   return (
     known ??
-    [metric, measure?.query ?? '']
-      .flatMap((text) => kinds.find(([form]) => form.test(text))?.[1] ?? [])
+    [metric, ...(measure?.store === 'logs' ? [] : [measure?.query ?? ''])]
+      .flatMap((text) => kinds.find(([form]) => form.test(wordsOf(text)))?.[1] ?? [])
       .at(0) ??
     'other'
   );
 }
 
 export function unitOf(query: string, metric: string): Unit {
+  const { unit } = formOf(query);
   if (/percent/.test(metric) || /^\s*100\s*\*/.test(query)) {
     return 'percent';
   }
   const ends: readonly (readonly [RegExp, Unit])[] = [
-    [/ratio/, 'ratio'],
-    [/bytes_per_second|rate\(|_total/, 'per_second'],
-    [/seconds/, 'seconds'],
-    [/bytes/, 'bytes'],
+    [/ ratio /, 'ratio'],
+    [/ bytes per second | total /, 'per_second'],
+    [/ (?:seconds|milliseconds) /, 'seconds'],
+    [/ bytes /, 'bytes'],
   ];
-  return (
-    ends.find(([form]) => form.test(/\brate\(|increase\(/.test(query) ? query : metric))?.[1] ??
-    'other'
-  );
+  return unit ?? ends.find(([form]) => form.test(wordsOf(metric)))?.[1] ?? 'other';
 }
 
 /** First metric that a query names; the rule where it names none. */
@@ -189,9 +201,10 @@ function comparable(
   if (measure?.kind === 'trace_latency') {
     return { unit: 'seconds', factor: 0.001 };
   }
+  const { factor = 1 } = formOf(measure?.query ?? '');
   return kind === 'error_ratio' && unit === 'percent'
     ? { unit: 'ratio', factor: 0.01 }
-    : { unit, factor: 1 };
+    : { unit, factor };
 }
 
 /**

@@ -17,7 +17,7 @@ import { ruledOutOf } from './wording/ruled-out.ts';
 import { timelineOf } from './wording/timeline.ts';
 
 /** Version of the engine, stated in reports; raise it with any change of its answers. */
-export const engineVersion = '1.5.0';
+export const engineVersion = '1.6.0';
 
 export interface EngineOptions {
   /** Max number of hypotheses in the report. */
@@ -64,7 +64,7 @@ export function investigate(
       ? folded(relatedChanges(snapshot.changes, best.node, windows.onset, scene.graph))
       : [];
   const confidence =
-    judgement.because === 'calm' || judgement.because === 'load' || judgement.because === 'nothing'
+    judgement.because === 'calm' || judgement.because === 'load'
       ? calmConfidence(scene, 1, calibration)
       : found;
   return {
@@ -153,12 +153,13 @@ function sinceOf({ node, onset_at: onset }: Hypothesis, { facts, windows }: Scen
 }
 
 const unnamed = {
-  nothing: 'Nothing that was looked at deviates from what is usual.',
+  alone: 'Nothing else that is measured deviates with it, so it has no explanation yet.',
   thin: 'Too little could be seen to name a cause.',
 };
 
 /** Returns whether a summary names nothing to act on, and so has no place in a message about the incident. */
-export const namesNothing = (summary: string): boolean => Object.values(unnamed).includes(summary);
+export const namesNothing = (summary: string): boolean =>
+  Object.values(unnamed).some((words) => summary.endsWith(words));
 
 function summaryOf(
   { verdict, because, node, ratio }: Judgement,
@@ -177,8 +178,8 @@ function summaryOf(
         : `Nothing is wrong that can be seen: ${metric} is within what is usual of it.`;
     case 'load':
       return `More work than usual: ${name} has ${ratio!.toFixed(1)} times its usual rate; nothing is broken.`;
-    case 'nothing':
-      return unnamed.nothing;
+    case 'alone':
+      return `${metric} deviates. ${unnamed.alone}`;
     case 'thin':
       return unnamed.thin;
     case 'unseen':

@@ -1,6 +1,6 @@
 import { blindChecks, knownChecks } from '../signals/checks.ts';
 import { gates } from '../signals/deviation.ts';
-import { clamp, type NodeSignals } from '../signals/node-signals.ts';
+import { answerKinds as answers, clamp, type NodeSignals } from '../signals/node-signals.ts';
 import type { SliKind, Snapshot } from '../signals/snapshot.ts';
 import type { Windows } from '../signals/windows.ts';
 import type { Graph } from './graph.ts';
@@ -24,7 +24,6 @@ export interface Blame {
 /** Relevance from which on a node counts as anomalous. */
 export const anomalous = 0.25;
 
-const answers: readonly SliKind[] = ['error_ratio', 'latency'];
 const lentByDown = 0.9;
 
 export function blameOf(scene: Scene): Blame {
@@ -241,10 +240,19 @@ function passedOn(node: NodeSignals, other: NodeSignals): number {
     worstOf(node, ['error_ratio']) >= anomalous && node.errors > 0
       ? clamp(other.errors / node.errors)
       : 0;
-  const mostlyFails = worstOf(node, ['error_ratio']) > worstOf(node, ['latency']);
+  const mostlyFails = worstOf(node, ['error_ratio', 'errors']) > worstOf(node, ['latency']);
   const timeouts =
     mostlyFails && other.latency > 0 && worstOf(other, ['latency']) >= anomalous ? 0.5 : 0;
-  return Math.max(slow, failing, timeouts);
+  return Math.max(slow, failing, counted(node, other), timeouts);
+}
+
+const passedCount = 0.7;
+
+/** Returns what is passed on where failures are only counted: how much of them nobody can say, but that they go together. */
+function counted(node: NodeSignals, other: NodeSignals): number {
+  const isCounted = (one: NodeSignals): boolean => worstOf(one, ['errors']) >= anomalous;
+  const fails = (one: NodeSignals): boolean => worstOf(one, ['error_ratio', 'errors']) >= anomalous;
+  return (isCounted(node) && fails(other)) || (fails(node) && isCounted(other)) ? passedCount : 0;
 }
 
 /**

@@ -8,6 +8,7 @@ import { type Candidate, scoreOf, weights } from './ranking.ts';
 
 const share = { base: 0.15, margin: 0.35, coverage: 0.2, path: 0.2, kinds: 0.1 } as const;
 const enoughKinds = 3;
+const blindest = 0.4;
 
 /**
  * Returns the confidence in the best candidate, from parts that can be shown. Whatever could not be
@@ -21,7 +22,7 @@ export function confidenceOf(
   calibration: Calibration | undefined,
 ): Confidence {
   const [best] = candidates;
-  const coverage = coverageOf(scene.snapshot);
+  const coverage = coverageOf(scene);
   if (best === undefined) {
     return finished({ margin: 0, coverage, path: 0, kinds: 0 }, calibration);
   }
@@ -48,25 +49,26 @@ export function confidenceOf(
 
 /** Returns the confidence that nothing is wrong: as high as the coverage of what was examined. */
 export function calmConfidence(
-  { snapshot }: Scene,
+  scene: Scene,
   calm: number,
   calibration: Calibration | undefined,
 ): Confidence {
-  const sees = unseen(snapshot).length === 0;
+  const sees = unseen(scene.snapshot).length === 0;
   return finished(
-    { margin: sees ? calm : 0, coverage: coverageOf(snapshot), path: sees ? 1 : 0, kinds: 0 },
+    { margin: sees ? calm : 0, coverage: coverageOf(scene), path: sees ? 1 : 0, kinds: 0 },
     calibration,
   );
 }
 
 function finished(parts: Confidence['parts'], calibration: Calibration | undefined): Confidence {
-  const raw = clamp(
+  const sum =
     share.base +
-      share.margin * parts.margin +
-      share.coverage * parts.coverage +
-      share.path * parts.path +
-      share.kinds * parts.kinds,
-  );
+    share.margin * parts.margin +
+    share.coverage * parts.coverage +
+    share.path * parts.path +
+    share.kinds * parts.kinds;
+  // What little was seen may fit together as well as it likes.
+  const raw = clamp(sum * Math.min(1, blindest + parts.coverage));
   const value = calibration ? calibrated(raw, calibration) : raw;
   return {
     level: value >= 0.75 ? 'high' : value >= 0.5 ? 'medium' : 'low',
@@ -80,7 +82,20 @@ function finished(parts: Confidence['parts'], calibration: Calibration | undefin
 const unseen = ({ missing }: Snapshot): readonly Missing[] =>
   missing.filter(({ reason }) => reason !== 'absent');
 
-export function coverageOf(snapshot: Snapshot): number {
+/** Returns the share of the neighbourhood that was measured, as far as its questions were answered. */
+export const coverageOf = ({ snapshot, facts }: Scene): number =>
+  answeredShare(snapshot) * measuredShare(facts);
+
+/** Returns the share of what is nearby of which anything is known; what others only call is nobody's to measure. */
+export function measuredShare(facts: Scene['facts']): number {
+  const near = [...facts.values()].filter(({ node }) => node.kind !== 'remote');
+  return near.length === 0
+    ? 1
+    : near.filter(({ measured, own, seen }) => measured || own !== undefined || seen).length /
+        near.length;
+}
+
+export function answeredShare(snapshot: Snapshot): number {
   const fetched = snapshot.evidence.length;
   const planned = fetched + unseen(snapshot).length;
   return planned === 0 ? 0 : fetched / planned;

@@ -1,8 +1,8 @@
 import { blindChecks, knownChecks } from '../signals/checks.ts';
 import type { Deviation } from '../signals/deviation.ts';
 import type { Category, Hypothesis, Indicator } from '../signals/findings.ts';
-import type { NodeSignals } from '../signals/node-signals.ts';
-import type { ChangeKind, Unit } from '../signals/snapshot.ts';
+import { answerKinds, type NodeSignals } from '../signals/node-signals.ts';
+import type { ChangeKind, SliKind, Unit } from '../signals/snapshot.ts';
 import { anomalous, consumes, type Scene, usable } from './blame.ts';
 import { relatedChanges } from './changes.ts';
 import type { Candidate } from './ranking.ts';
@@ -60,6 +60,8 @@ export function onsetOf({
   return all.length === 0 ? undefined : Math.min(...all);
 }
 
+const isAnswer = (kind: SliKind): boolean => answerKinds.includes(kind);
+
 /** Which signal inside the node: of a resource the one that went furthest beyond its quartiles, unless another one began clearly earlier. */
 function indicatorOf({ facts, relevance }: Candidate, scene: Scene): Indicator | null {
   const eaten =
@@ -70,11 +72,9 @@ function indicatorOf({ facts, relevance }: Candidate, scene: Scene): Indicator |
     ) > 0.5;
   const resources = facts.signals.filter(
     ({ deviation: { series }, relevance: own }) =>
-      own > 0 && !['error_ratio', 'latency', 'rate'].includes(series.kind),
+      own > 0 && !isAnswer(series.kind) && series.kind !== 'rate',
   );
-  const answers = facts.signals.filter(({ deviation: { series } }) =>
-    ['error_ratio', 'latency'].includes(series.kind),
-  );
+  const answers = facts.signals.filter(({ deviation: { series } }) => isAnswer(series.kind));
   // What its dependents show as well says less than anything else that is wrong with it.
   const common = ({ deviation: { series } }: NodeSignals['signals'][number]): boolean =>
     series.kind === 'other' && series.metric === scene.snapshot.symptom.metric;
@@ -180,7 +180,8 @@ function categoryOf(
     indicator?.kind === 'cpu' ||
     indicator?.kind === 'memory' ||
     indicator?.kind === 'disk' ||
-    indicator?.kind === 'load'
+    indicator?.kind === 'load' ||
+    indicator?.kind === 'saturation'
   ) {
     return 'resource_exhaustion';
   }
@@ -197,7 +198,7 @@ function categoryOf(
   if (full) {
     return 'resource_exhaustion';
   }
-  return indicator?.kind === 'error_ratio' &&
+  return (indicator?.kind === 'error_ratio' || indicator?.kind === 'errors') &&
     (facts.own?.failing ?? 0) > 0 &&
     facts.templates.some(({ novel }) => novel)
     ? 'code_defect'

@@ -1,23 +1,28 @@
-import { type Deviation, floorOf, gates, quietest } from '../signals/deviation.ts';
+import { type Deviation, floorOf, gates } from '../signals/deviation.ts';
 import type { Confidence, Verdict } from '../signals/findings.ts';
 import { valuesIn } from '../signals/grid.ts';
-import type { NodeSignals } from '../signals/node-signals.ts';
+import { answerKinds, type NodeSignals } from '../signals/node-signals.ts';
 import type { Series } from '../signals/snapshot.ts';
 import { mean, median, present, quantileOf } from '../signals/statistics.ts';
 import { type Scene, standsOn } from './blame.ts';
-import { coverageOf, lacks } from './confidence.ts';
+import { answeredShare, lacks, measuredShare } from './confidence.ts';
 import type { Candidate } from './ranking.ts';
 
 /** Reason of a verdict, as far as the report has to state it. */
 export interface Judgement {
   readonly verdict: Verdict;
-  readonly because: 'silent' | 'calm' | 'load' | 'nothing' | 'unseen' | 'thin' | 'found';
+  readonly because: 'silent' | 'calm' | 'load' | 'alone' | 'unseen' | 'thin' | 'found';
   /** Node that is silent, is the entry of the load, or could not be seen. */
   readonly node?: string;
   readonly ratio?: number;
 }
 
-const leastCoverage = 0.5;
+/** Share of the questions that were answered, and of the nodes that are measured, below which nothing is named. */
+const leastAnswered = 0.5;
+const leastMeasured = 1 / 3;
+
+const seesLittle = ({ snapshot, facts }: Scene): boolean =>
+  answeredShare(snapshot) < leastAnswered || measuredShare(facts) < leastMeasured;
 
 export function judge(
   scene: Scene,
@@ -25,18 +30,17 @@ export function judge(
   symptom: Series | undefined,
   confidence: Confidence,
 ): Judgement {
-  const { snapshot, windows } = scene;
   const [best] = candidates;
   const blind = blindSpot(scene, best);
   if (blind !== undefined) {
     return { verdict: 'monitoring_fault', because: 'silent', node: blind };
   }
   const calm = isCalm(scene, symptom);
-  if (calm !== undefined && calm) {
+  if (calm === true) {
     return {
       verdict: endsWell(scene, symptom)
         ? 'recovered'
-        : coverageOf(snapshot) < leastCoverage
+        : seesLittle(scene)
           ? 'insufficient_data'
           : 'no_anomaly',
       because: 'calm',
@@ -47,17 +51,11 @@ export function judge(
     return { verdict: 'no_anomaly', because: 'load', ...load };
   }
   if (best === undefined) {
-    const thin =
-      coverageOf(snapshot) < 1 ||
-      symptom === undefined ||
-      quietest(symptom, windows.baseline) === undefined;
-    return {
-      verdict: thin ? 'insufficient_data' : 'no_anomaly',
-      because: thin ? 'thin' : 'nothing',
-    };
+    // Not calm: either the symptom deviates, or nobody can tell. Then nothing is not the answer.
+    return { verdict: 'insufficient_data', because: calm === undefined ? 'thin' : 'alone' };
   }
   const hidden = unseenBelow(best, scene);
-  if (hidden !== undefined || coverageOf(snapshot) < leastCoverage) {
+  if (hidden !== undefined || seesLittle(scene)) {
     return {
       verdict: 'insufficient_data',
       because: hidden === undefined ? 'thin' : 'unseen',
@@ -267,7 +265,7 @@ function unseenBelow(best: Candidate, { snapshot, graph, facts }: Scene): string
   const hidden = near.filter((id) => !facts.get(id)!.measured && lacks(snapshot, id, 'metric'));
   const resource = signals.some(
     ({ deviation: { series }, relevance }) =>
-      relevance >= 0.4 && !['error_ratio', 'latency', 'other'].includes(series.kind),
+      relevance >= 0.4 && !answerKinds.includes(series.kind) && series.kind !== 'other',
   );
   if (resource || best.bonus.changes >= 0.5 || best.bonus.checks > 0.5) {
     return undefined;

@@ -37,6 +37,8 @@ export interface NodeSignals {
   readonly complaints: readonly CheckResult[];
   /** True if any of its metrics could be examined. */
   readonly measured: boolean;
+  /** True if lines or spans of it were read. */
+  readonly seen: boolean;
 }
 
 export function signalsOf(
@@ -52,6 +54,7 @@ export function signalsOf(
   });
   const own = ownShares(snapshot.spans, windows.baseline, windows.incident);
   const likeness = new Likeness(symptom, windows);
+  const told = new Set([...snapshot.logs, ...snapshot.spans].map(({ node }) => node));
   return new Map(
     nodes.map((node) => {
       const series = seriesOf.get(node.id) ?? [];
@@ -76,6 +79,7 @@ export function signalsOf(
           templates: templatesOf.get(node.id) ?? [],
           complaints: complaintsOf(snapshot.checks, node.id, windows.baseline.from),
           measured: series.some(({ values }) => values.some((value) => value !== null)),
+          seen: told.has(node.id),
         },
       ] as const;
     }),
@@ -109,17 +113,29 @@ function signalOf(
 ): Signal {
   const correlation = likeness.of(deviation);
   const gate = deviation.peak >= gates.strict ? 1 : relaxedGate;
-  const { kind: own } = deviation.series;
-  const fits =
-    own === kind ? 1 : own === 'latency' || own === 'error_ratio' ? otherAnswer : resource;
+  const { kind: own, weight = 1 } = deviation.series;
+  const alike = own === kind || (isFailing(own) && isFailing(kind));
+  const fits = alike ? 1 : isAnswer(own) ? otherAnswer : resource;
+  const hurts = likeness.isSymptom(deviation)
+    ? Math.max(alarming, harm(deviation))
+    : harm(deviation);
   return {
     deviation,
     correlation,
-    relevance: gate * fits * harm(deviation) * correlation * (sort === 'remote' ? secondHand : 1),
+    relevance: gate * fits * hurts * weight * correlation * (sort === 'remote' ? secondHand : 1),
   };
 }
 
+/** Kinds of series that say how a node answers those who ask it. */
+export const answerKinds: readonly SliKind[] = ['error_ratio', 'errors', 'latency'];
+const failingKinds: readonly SliKind[] = ['error_ratio', 'errors'];
+
+const isAnswer = (kind: SliKind): boolean => answerKinds.includes(kind);
+const isFailing = (kind: SliKind): boolean => failingKinds.includes(kind);
+
 const relaxedGate = 0.7;
+/** Least harm of what an alert is about: somebody has decided that it is bad. */
+const alarming = 0.5;
 /**
  * Weight of a different kind of answer: failures do cause delays, and delays failures, but like
  * causes like more often.
@@ -137,8 +153,18 @@ const waiting = /steal|stall|iowait|pressure/;
  * themselves.
  */
 function harm({ series: { kind, unit, worse, metric }, worst, usual }: Deviation): number {
-  if (kind === 'error_ratio' || kind === 'latency') {
+  if (isAnswer(kind)) {
     return 1;
+  }
+  if (kind === 'saturation') {
+    const taken = unit === 'percent' ? worst / 100 : worst;
+    return worse === 'down' ? 0.8 : clamp((taken - 0.5) / 0.4);
+  }
+  if (kind === 'queue') {
+    return 0.8 * clamp(worst / Math.max(usual.median, 1e-9) / 2 - 0.5);
+  }
+  if (kind === 'events') {
+    return 0.8;
   }
   if (kind === 'rate' || worse === 'either') {
     return 0;
@@ -176,6 +202,10 @@ class Likeness {
   constructor(symptom: Series | undefined, windows: Windows) {
     this.#symptom = symptom;
     this.#windows = windows;
+  }
+
+  isSymptom({ series }: Deviation): boolean {
+    return series === this.#symptom;
   }
 
   /** A symptom that was never measured before moves with nothing yet; then what began when it did is like it, as far as anybody can tell. */

@@ -46,8 +46,13 @@ export interface Symptom {
 
 export type Direction = 'up' | 'down' | 'absent';
 
+/**
+ * Kinds of series. `errors` counts failures where no share of them is known; `saturation` is how
+ * much of a limited thing is taken, `queue` what waits, `events` what should hardly ever happen.
+ */
 export const sliKinds = [
   'error_ratio',
+  'errors',
   'latency',
   'rate',
   'cpu',
@@ -55,6 +60,9 @@ export const sliKinds = [
   'disk',
   'network',
   'load',
+  'saturation',
+  'queue',
+  'events',
   'other',
 ] as const;
 export type SliKind = (typeof sliKinds)[number];
@@ -105,6 +113,11 @@ export interface Series {
   readonly metric: string;
   readonly kind: SliKind;
   readonly unit: Unit;
+  /**
+   * Weight from 0 to 1; default 1. Less where the meaning is not known and only the behaviour
+   * speaks.
+   */
+  readonly weight?: number;
   /** Bad direction: more of it (`up`, the default), or less of it (free memory, days left). */
   readonly worse?: 'up' | 'down' | 'either';
   readonly labels?: Readonly<Record<string, string>>;
