@@ -7,6 +7,7 @@ import { BuildInfo, definePlugin, type PluginContext } from 'svc/sdk';
 
 import { openAssistant } from './assist/open-assistant.ts';
 import { knownChecks } from './checks/known-checks.ts';
+import { knownConventions } from './conventions/known-conventions.ts';
 import { Enrichment } from './enrichment.ts';
 import { errors } from './errors.ts';
 import { errors as fetching } from './fetch/errors.ts';
@@ -65,6 +66,7 @@ export default definePlugin({
       thread,
       mayAssist: () => settings.get<boolean>('investigate.assist') && assistant.usable(),
       checks: knownChecks(ctx),
+      conventions: knownConventions(ctx.extend),
       namesOf: deviceNames(services),
       ready: (state) => {
         ready(state);

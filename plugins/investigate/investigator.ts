@@ -13,6 +13,7 @@ import {
   type ThreadHandle,
 } from 'svc/sdk';
 
+import type { ReadyConvention } from './conventions/known-conventions.ts';
 import { errors } from './errors.ts';
 import { Gatherer } from './fetch/gatherer.ts';
 import type { Sources } from './fetch/sources.ts';
@@ -47,6 +48,7 @@ export interface InvestigatorParts {
   readonly surroundings: SurroundingParts;
   readonly sources: Sources;
   readonly checks: () => ReadonlyMap<string, HostCheck>;
+  readonly conventions: () => readonly ReadyConvention[];
   readonly namesOf: NamesOf;
   readonly clock: Clock;
   readonly log: Logger;
@@ -138,7 +140,7 @@ export class Investigator {
   }
 
   async #fetch(subject: Subject, signal: AbortSignal, seen: SeenDevices): Promise<Snapshot> {
-    const { sources, checks, namesOf, clock } = this.#parts;
+    const { sources, checks, conventions, namesOf, clock } = this.#parts;
     const gatherer = new Gatherer({
       sources: sources.of(seen),
       clock,
@@ -148,6 +150,7 @@ export class Investigator {
     const found = await takeSnapshot(subject, {
       gatherer,
       checks: checks(),
+      conventions: conventions(),
       fetchers: seen === undefined ? sources.fetchers() : new Map(),
       namesOf,
       now: clock.now(),

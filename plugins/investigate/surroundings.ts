@@ -288,6 +288,33 @@ function pageOf(parts: readonly string[], query: Readonly<Record<string, string>
   return `/ui/${parts.map(escaped).join('/')}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`;
 }
 
+const mostWanted = 3;
+
+/** Returns what is not measured and would decide: what the symptom and the first suspects depend on, nearest first. */
+function wantedOf(
+  { hypotheses }: Findings,
+  { nodes, edges, series, spans, symptom }: Snapshot,
+): readonly { readonly node: string; readonly name: string; readonly why: string }[] {
+  const measured = new Set([...series, ...spans].map(({ node }) => node));
+  const names = new Map(nodes.map(({ id, name }) => [id, name]));
+  const suspects = hypotheses.slice(0, 2).map(({ node }) => node);
+  const reached = new Set([...(symptom.node === undefined ? [] : [symptom.node]), ...suspects]);
+  for (const id of reached) {
+    edges.forEach(({ from, to }) => from === id && reached.add(to));
+  }
+  const near = [...reached, ...nodes.map(({ id }) => id)];
+  return [...new Set(near)]
+    .filter((id) => names.has(id) && !measured.has(id))
+    .slice(0, mostWanted)
+    .map((node) => ({
+      node,
+      name: names.get(node)!,
+      why: reached.has(node)
+        ? 'nothing is measured of it, and what fails depends on it'
+        : 'nothing is measured of it',
+    }));
+}
+
 /** Returns the next things to examine: read-only, and run by a person. */
 export function actionsFor(
   findings: Findings,
@@ -333,6 +360,17 @@ export function actionsFor(
       });
     }
   }
+  if (findings.verdict === 'insufficient_data') {
+    for (const { name, node, why } of wantedOf(findings, snapshot)) {
+      const device = /^device:(\d+)$/.exec(node)?.[1];
+      add(`Measure ${name}`, why, {
+        link:
+          device === undefined
+            ? pageOf(['explore'], { q: `{__name__!="",instance=~"${name}.*"}`, at })
+            : pageOf(['devices', device]),
+      });
+    }
+  }
   if (cause === null) {
     add('Look at what changed', 'no measurement stands out', {
       tool: 'changes_feed',
@@ -340,5 +378,10 @@ export function actionsFor(
       link: '/api/v1/changes',
     });
   }
-  return actions.slice(0, 6);
+  // Where too little is known, what is missing comes first.
+  return actions
+    .toSorted(
+      (a, b) => Number(b.label.startsWith('Measure ')) - Number(a.label.startsWith('Measure ')),
+    )
+    .slice(0, 6);
 }

@@ -63,17 +63,20 @@ export async function changesNear(
 }
 
 const fromFeed = ({ id, value }: Found): readonly Change[] =>
-  (value as Fed).changes.map((change) => ({
-    id: `${id}:${change.id}`,
-    evidence: id,
-    at: change.at,
-    kind: kinds[change.kind],
-    title: change.summary,
-    ...(change.service !== undefined
-      ? { node: serviceNode(change.service) }
-      : change.device_id !== undefined && { node: deviceNode(change.device_id) }),
-    ...(change.actor !== undefined && { actor: change.actor }),
-  }));
+  // Who draws the topology draws what is there, and changes nothing of it.
+  (value as Fed).changes
+    .filter(({ kind }) => kind !== 'topology')
+    .map((change) => ({
+      id: `${id}:${change.id}`,
+      evidence: id,
+      at: change.at,
+      kind: kinds[change.kind],
+      title: change.summary,
+      ...(change.service !== undefined
+        ? { node: serviceNode(change.service) }
+        : change.device_id !== undefined && { node: deviceNode(change.device_id) }),
+      ...(change.actor !== undefined && { actor: change.actor }),
+    }));
 
 const words: readonly (readonly [RegExp, Severity])[] = [
   [/\b(?:fatal|panic|emerg|critical|crit|segfault|oom-kill|out of memory)\b/i, 'fatal'],

@@ -5,6 +5,7 @@ import type { SeenDevices } from 'svc/query';
 import type { Handle } from 'svc/sdk';
 
 import { errors } from './errors.ts';
+import { figuresOf, gridOf, stepOf } from './metrics-source.ts';
 
 /** Log templates, with their number of lines in each step. */
 export interface Templates {
@@ -30,6 +31,7 @@ export interface Lines {
 
 export const templateStepMs = 300_000;
 const mostTemplates = 300;
+const mostNames = 2_000;
 const mostLines = 300;
 const longest = 300;
 
@@ -82,6 +84,47 @@ export const templateSource = (logs: Handle<LogQueries>, seen: SeenDevices): Evi
       truncated: partial || patterns.length > mostTemplates,
       redactions,
     };
+  },
+});
+
+/** Counts of lines over time, as a LogQL query computes them. */
+export const countSource = (logs: Handle<LogQueries>, seen: SeenDevices): EvidenceSource => ({
+  async ask({ query, window }: Question, signal: AbortSignal): Promise<Answer> {
+    const step = stepOf(window);
+    const to = Math.floor(window.to);
+    const from = to - Math.floor((to - window.from) / step) * step;
+    const found = await storeOf(logs).range(
+      query,
+      { start: from, end: to, step },
+      { timeoutMs: 6_000, signal, ...(seen && { enforce: seen.enforce }) },
+    );
+    const value = await gridOf(found, { from, to, step });
+    return {
+      value,
+      digest: figuresOf(value, found.labels.length),
+      trust: 'trusted',
+      truncated: found.labels.length > value.series.length,
+    };
+  },
+});
+
+/** Names that streams have, by label, of the labels that were asked for. */
+export const streamSource = (logs: Handle<LogQueries>, seen: SeenDevices): EvidenceSource => ({
+  async ask({ query, window }: Question): Promise<Answer> {
+    const store = storeOf(logs);
+    const span = { start: window.from, end: window.to };
+    const options = seen ? { enforce: seen.enforce } : {};
+    const there = new Set(await store.labels(span, options));
+    const labels = query.split(', ').filter((label) => there.has(label));
+    const values = await Promise.all(
+      labels.map(async (label) => [
+        label,
+        (await store.labelValues(label, span, options)).toSorted().slice(0, mostNames),
+      ]),
+    );
+    const value = Object.fromEntries(values) as Readonly<Record<string, readonly string[]>>;
+    const streams = Object.values(value).reduce((sum, some) => sum + some.length, 0);
+    return { value, digest: { series: streams, labels }, trust: 'trusted' };
   },
 });
 

@@ -1,5 +1,5 @@
 import type { Answer, EvidenceSource, Question } from 'svc/contracts/investigate';
-import type { MetricsQueries } from 'svc/contracts/metricsdb';
+import type { MatrixAnswer, MetricsQueries } from 'svc/contracts/metricsdb';
 import { inTurns } from 'svc/flow';
 import type { SeenDevices } from 'svc/query';
 import type { Period } from 'svc/rca';
@@ -53,29 +53,15 @@ export class MetricsSource implements EvidenceSource {
     const asked =
       devices === undefined ? [] : [{ name: 'device_id', op: '=~' as const, value: devices }];
     const enforce = [...asked, ...(this.#seen?.enforce ?? [])];
-    const { labels, times, values } = await this.#metrics
+    const found = await this.#metrics
       .get()
       .range(query, { start: from, end: to, step }, { ...patience, enforce, signal });
-    const length = Math.max(0, Math.floor((to - from) / step) + 1);
-    const keyed: { readonly key: string; readonly at: number }[] = [];
-    await inTurns(labels.entries(), ([at, own]) =>
-      keyed.push({
-        key: JSON.stringify(Object.entries(own).toSorted(([a], [b]) => (a < b ? -1 : 1))),
-        at,
-      }),
-    );
-    // Of many only those are laid out that are kept.
-    const kept = keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).slice(0, mostSeries);
-    const series = kept.map(({ at }) => ({
-      labels: labels[at]!,
-      values: gridded(times[at]!, values[at]!, { from, step, length }),
-    }));
-    const grid: Grid = { from, step_ms: step, series };
+    const grid = await gridOf(found, { from, to, step });
     return {
       value: grid,
-      digest: figuresOf(grid, labels.length),
+      digest: figuresOf(grid, found.labels.length),
       trust: 'trusted',
-      truncated: labels.length > mostSeries,
+      truncated: found.labels.length > mostSeries,
     };
   }
 
@@ -86,6 +72,28 @@ export class MetricsSource implements EvidenceSource {
     const older = series.map(({ labels, values }) => ({ labels, values: values.slice(0, length) }));
     return { from, step_ms, series: older.filter(({ values }) => !values.every(noValue)) };
   }
+}
+
+/** Lays an answer out on its grid; of many series those that are first by their labels. */
+export async function gridOf(
+  { labels, times, values }: Pick<MatrixAnswer, 'labels' | 'times' | 'values'>,
+  { from, to, step }: { readonly from: number; readonly to: number; readonly step: number },
+): Promise<Grid> {
+  const length = Math.max(0, Math.floor((to - from) / step) + 1);
+  const keyed: { readonly key: string; readonly at: number }[] = [];
+  await inTurns(labels.entries(), ([at, own]) =>
+    keyed.push({
+      key: JSON.stringify(Object.entries(own).toSorted(([a], [b]) => (a < b ? -1 : 1))),
+      at,
+    }),
+  );
+  // Of many only those are laid out that are kept.
+  const kept = keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).slice(0, mostSeries);
+  const series = kept.map(({ at }) => ({
+    labels: labels[at]!,
+    values: gridded(times[at]!, values[at]!, { from, step, length }),
+  }));
+  return { from, step_ms: step, series };
 }
 
 function gridded(
@@ -102,7 +110,7 @@ function gridded(
 }
 
 /** Returns the figures shown next to the query. */
-function figuresOf({ series, step_ms }: Grid, all: number): Answer['digest'] {
+export function figuresOf({ series, step_ms }: Grid, all: number): Answer['digest'] {
   const shown = series.slice(0, 5).map(({ labels, values }) => {
     const known = values.filter((value) => value !== null);
     return {

@@ -34,7 +34,9 @@ export function formOf(query: string): QueryForm {
   const bare = query.replaceAll(strings, '""');
   const words = bare.replaceAll(/\{[^}]*\}/g, ' ');
   const parts = quotientOf(query);
-  const time = milliseconds.test(words) ? { factor: 0.001 } : {};
+  const inMilliseconds =
+    milliseconds.test(words) !== /\*\s*1000(?!\d)|(?<!\d)1000\s*\*/.test(words);
+  const time = inMilliseconds ? { factor: 0.001 } : {};
   if (/\bhistogram_quantile\s*\(/.test(words) || /\bquantile\s*=~?\s*""/.test(bare)) {
     return { kind: 'latency', unit: 'seconds', ...time };
   }
@@ -48,6 +50,9 @@ export function formOf(query: string): QueryForm {
   const counts = /\b(?:rate|irate|increase|delta|count_over_time|bytes_over_time)\s*\(/.test(words);
   if (counts && parts === undefined && (failing.test(query) || failedName.test(words))) {
     return { kind: 'errors', unit: 'per_second' };
+  }
+  if (/\bcount_over_time\s*\(/.test(words)) {
+    return { unit: 'count' };
   }
   if (counts && parts === undefined) {
     return { unit: 'per_second' };

@@ -3,6 +3,7 @@ import type { Edge, Node, Period } from 'svc/rca';
 
 import type { Gatherer } from './gatherer.ts';
 import { mostNodes, placesText } from './graph-sources.ts';
+import { namedIn } from './locate.ts';
 import { type Grid, metricsSource } from './metrics-source.ts';
 import { on } from './signals.ts';
 import { deviceNode, serviceNode, type Subject } from './symptom.ts';
@@ -12,10 +13,24 @@ import type { Span, Traces } from './trace-source.ts';
 export class Graph {
   readonly #nodes = new Map<string, Node>();
   readonly #edges = new Map<string, Edge>();
+  /** Nodes of which nothing is known but that they are measured. */
+  readonly #measured = new Set<string>();
+
+  get nodes(): readonly Node[] {
+    return [...this.#nodes.values()];
+  }
 
   addNode(node: Node): void {
     const known = this.#nodes.get(node.id);
     this.#nodes.set(node.id, known === undefined || known.name === known.id ? node : known);
+  }
+
+  /** Adds something of which only measurements tell: that says nothing of who depends on it. */
+  addMeasured(node: Node): void {
+    if (!this.#nodes.has(node.id)) {
+      this.#measured.add(node.id);
+    }
+    this.addNode(node);
   }
 
   addEdge(edge: Edge): void {
@@ -44,9 +59,10 @@ export class Graph {
         }
       }
     }
-    // Unrelated nodes are examined last.
+    // Unrelated nodes are examined last; those that are only measured, where no dependency is known at all.
+    const lonely = reached.size <= start.length;
     [...this.#nodes.keys()]
-      .filter(() => reached.size < most)
+      .filter((id) => !this.#measured.has(id) || (lonely && !id.startsWith('device:')))
       .forEach((id) => reached.size < most && reached.add(id));
     const edges = [...this.#edges.values()].filter(
       ({ from, to }) => reached.has(from) && reached.has(to),
@@ -59,10 +75,12 @@ export class Graph {
 export async function addTopology(
   graph: Graph,
   gatherer: Gatherer,
-  { devices, services }: Subject,
+  subject: Subject,
   window: Period,
 ): Promise<void> {
-  const query = placesText({ device_ids: devices, names: services });
+  const { devices, services } = subject;
+  const names = [...new Set([...services, ...namedIn(subject)])];
+  const query = placesText({ device_ids: devices, names });
   const found = await gatherer.ask({ kind: 'topology', source: 'topology', query, window });
   if (found === undefined) {
     return;

@@ -7,8 +7,9 @@ import { TraceQueries } from 'svc/contracts/traces';
 import type { SeenDevices } from 'svc/query';
 import type { OpenPoint, PluginContext } from 'svc/sdk';
 
+import { inventorySource } from './inventory.ts';
 import { changeSource, topologySource } from './graph-sources.ts';
-import { lineSource, templateSource } from './log-sources.ts';
+import { countSource, lineSource, streamSource, templateSource } from './log-sources.ts';
 import { MetricsSource } from './metrics-source.ts';
 import { traceSource } from './trace-source.ts';
 
@@ -35,7 +36,10 @@ export class Sources {
     return new Map<string, EvidenceSource>([
       ...(seen === undefined ? this.fetchers() : []),
       ['metrics', new MetricsSource(metrics, seen)],
+      ['inventory', inventorySource(metrics, seen)],
       ['templates', templateSource(logs, seen)],
+      ['counts', countSource(logs, seen)],
+      ['streams', streamSource(logs, seen)],
       ['logs', lineSource(logs, seen)],
       ['traces', traceSource(traces, seen)],
       ['topology', topologySource(topology, seen)],

@@ -101,6 +101,10 @@ const byRuleKind: Readonly<Record<string, SliKind>> = {
   log_volume: 'rate',
 };
 
+/** Words in the query of a rule on lines that count what goes wrong. */
+const complaining =
+  /error|exception|fail|fatal|panic|critical|timed? ?out|refused|denied|5xx|\b50\d\b/i;
+
 /** Metrics that hold a word of another kind. */
 const exact: Readonly<Record<string, SliKind>> = {
   svc_edge_online: 'other',
@@ -111,12 +115,15 @@ const exact: Readonly<Record<string, SliKind>> = {
 
 /** Returns the kind by the rule, by what its query computes, and by names last: `duration` is in the name of what counts requests. */
 export function kindOf(measure: IncidentMeasure | undefined, metric: string): SliKind {
+  if (measure?.store === 'logs') {
+    return complaining.test(measure.query) ? 'errors' : 'rate';
+  }
   const known =
     byRuleKind[measure?.kind ?? ''] ?? exact[metric] ?? formOf(measure?.query ?? '').kind;
   // A name is most significant; the rest of a query has rates, windows and labels in it.
   return (
     known ??
-    [metric, ...(measure?.store === 'logs' ? [] : [measure?.query ?? ''])]
+    [metric, measure?.query ?? '']
       .flatMap((text) => kinds.find(([form]) => form.test(wordsOf(text)))?.[1] ?? [])
       .at(0) ??
     'other'
@@ -157,6 +164,7 @@ export function metricOf({ incident, measure }: Subject): string {
 export function measuredSeries(
   subject: Subject,
   { found: { id, value }, earlierOf }: { readonly found: Found } & Pick<WithPast, 'earlierOf'>,
+  idOf: (labels: Readonly<Record<string, string>>) => string | undefined = () => undefined,
 ): readonly Series[] {
   const { measure, node, incident } = subject;
   const metric = metricOf(subject);
@@ -167,7 +175,7 @@ export function measuredSeries(
     values.map((value) => (value === null ? null : value * factor));
   const read = series.map(({ labels, values }, index) => {
     const { earlier } = earlierOf(labels);
-    const own = placeOf(labels, node) ?? nowhere;
+    const own = placeOf(labels, undefined) ?? idOf(labels) ?? node ?? nowhere;
     return {
       id: `${own}/${metric}#${index}`,
       evidence: id,

@@ -21,6 +21,8 @@ export function shareOf({
     case 'templates':
       return `the newest ${figure('lines') ?? 0} of more lines, in the ${figure('templates') ?? 0} most frequent kinds`;
     case 'metrics':
+    case 'counts':
+    case 'inventory':
       return `the first of ${figure('series') ?? 0} series`;
     case 'traces':
       return `${figure('traces') ?? 0} of more traces`;

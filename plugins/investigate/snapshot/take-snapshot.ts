@@ -1,4 +1,5 @@
 import type { Fetcher, HostCheck, Parts, Scope } from 'svc/contracts/investigate';
+import type { LabelRecord } from 'svc/contracts/metricsdb';
 import {
   type Change,
   type Edge,
@@ -12,11 +13,20 @@ import {
   type SpanAggregate,
 } from 'svc/rca';
 
+import type { ReadyConvention } from '../conventions/known-conventions.ts';
 import { checksOf, unheard } from '../checks/run-checks.ts';
+import { bindingsOf } from '../fetch/bindings.ts';
 import { changesNear, templatesOf } from '../fetch/changes.ts';
+import { type Discovered, discoveredSignals } from '../fetch/discovered-signals.ts';
+import { addMeasured } from '../fetch/discovery.ts';
 import { askWithPast } from '../fetch/earlier.ts';
+import type { Entities } from '../fetch/entities.ts';
 import type { Found, Gatherer } from '../fetch/gatherer.ts';
 import { mostNodes } from '../fetch/graph-sources.ts';
+import { streamsOf } from '../fetch/log-streams.ts';
+import { inventoryOf } from '../fetch/inventory.ts';
+import { located } from '../fetch/locate.ts';
+import { measuredChanges } from '../fetch/measured-changes.ts';
 import { metricsSource } from '../fetch/metrics-source.ts';
 import { addCalls, addPlacement, addTopology, Graph } from '../fetch/scope.ts';
 import { signalsOf } from '../fetch/signals.ts';
@@ -35,6 +45,7 @@ export interface Snapshotter {
   readonly gatherer: Gatherer;
   readonly checks: ReadonlyMap<string, HostCheck>;
   readonly fetchers: ReadonlyMap<string, Fetcher>;
+  readonly conventions: readonly ReadyConvention[];
   /** Names of devices, as people call them. */
   readonly namesOf: NamesOf;
   readonly now: number;
@@ -47,33 +58,46 @@ const hourMs = 60 * minuteMs;
  * would have another answer a moment later.
  */
 const settleMs = 15_000;
-/** Nodes whose lines are read. */
-const mostLogNodes = 8;
+/** Nodes whose lines are read, nearest first. */
+const mostLogNodes = 24;
 
 /**
  * Fetches everything that is examined about one incident, in three rounds: where, what, and what
  * was near it.
  */
-export async function takeSnapshot(subject: Subject, parts: Snapshotter): Promise<Snapshot> {
+export async function takeSnapshot(about: Subject, parts: Snapshotter): Promise<Snapshot> {
   const { gatherer, now } = parts;
-  const { fired_at: firedAt } = subject;
+  const { fired_at: firedAt } = about;
   const window = fetchWindow(firedAt, now);
   const settled = { from: window.from, to: Math.min(firedAt + hourMs, now - settleMs) };
-  const { graph, spans } = await graphOf(subject, gatherer, settled);
-  const start = [...subject.devices.map(deviceNode), ...subject.services.map(serviceNode)];
-  const { nodes, edges } = graph.near(start, mostNodes);
+  const [{ graph, spans }, inventory] = await Promise.all([
+    graphOf(about, gatherer, settled),
+    inventoryOf(gatherer, firedAt),
+  ]);
+  const { bindings, unknown } = bindingsOf(inventory, parts.conventions);
+  const entities = addMeasured(graph, inventory, bindings);
+  const place = located(about, entities, bindings);
+  const subject: Subject = { ...about, node: place.node };
+  const told = [...about.devices.map(deviceNode), ...about.services.map(serviceNode)];
+  const { nodes, edges } = graph.near([...new Set([...told, ...place.start])], mostNodes);
+  const discovered: Discovered = { bindings, unknown, entities, nodes, window };
   const devices = idsOf(nodes, 'device:');
   const services = idsOf(nodes, 'service:');
   const scope: Scope = { fired_at: firedAt, window, nodes, device_ids: devices, services };
 
-  const [measured, signals, logs, changes, contributed, names] = await Promise.all([
-    measuredOf(subject, gatherer, devices, window),
-    signalsOf(gatherer, { devices, services, window }),
-    logsOf(gatherer, nodes.slice(0, mostLogNodes), { from: firedAt - 3 * hourMs, to: settled.to }),
-    changesNear(gatherer, { devices, services, firedAt, until: settled.to }),
-    contributedOf(gatherer, parts.fetchers, scope),
-    parts.namesOf(devices),
-  ]);
+  const [measured, own, found, logs, changes, measuredOnes, contributed, names] = await Promise.all(
+    [
+      measuredOf(subject, gatherer, { devices, window, entities }),
+      signalsOf(gatherer, { devices, services, window }),
+      discoveredSignals(gatherer, discovered),
+      logsOf(gatherer, nodes, { from: firedAt - 3 * hourMs, to: settled.to }, entities),
+      changesNear(gatherer, { devices, services, firedAt, until: settled.to }),
+      measuredChanges(gatherer, discovered),
+      contributedOf(gatherer, parts.fetchers, scope),
+      parts.namesOf(devices),
+    ],
+  );
+  const signals = [...own, ...found];
   const asked = { devices, firedAt, signals, window: { from: firedAt - hourMs, to: window.to } };
   const checks = await checksOf(gatherer, parts.checks, asked);
   const more = merged(contributed);
@@ -92,7 +116,7 @@ export async function takeSnapshot(subject: Subject, parts: Snapshotter): Promis
     series: all.series,
     logs: [...logs, ...more.logs],
     spans: [...spans, ...more.spans],
-    changes: [...changes, ...more.changes],
+    changes: [...changes, ...measuredOnes, ...more.changes],
     checks: [...checks, ...more.checks],
     missing: [...gatherer.missing, ...silentOf(gatherer.missing, asked)],
     evidence: gatherer.evidence,
@@ -144,12 +168,28 @@ async function graphOf(
 async function measuredOf(
   subject: Subject,
   gatherer: Gatherer,
-  devices: readonly string[],
-  window: Period,
+  {
+    devices,
+    window,
+    entities,
+  }: { readonly devices: readonly string[]; readonly window: Period; readonly entities: Entities },
 ): Promise<readonly Series[]> {
   const { measure, incident, node } = subject;
-  if (measure === undefined || measure.store !== 'metrics') {
+  if (measure === undefined) {
     return [];
+  }
+  const idOf = (labels: LabelRecord): string | undefined => entities.resolve(labels, 'any')?.id;
+  if (measure.store === 'logs') {
+    const counted = await gatherer.ask({
+      kind: 'metric',
+      source: 'counts',
+      query: measure.query,
+      window: { from: subject.fired_at - 3 * hourMs, to: window.to },
+      ...(node !== undefined && { node }),
+    });
+    return counted === undefined
+      ? []
+      : measuredSeries(subject, { found: counted, earlierOf: () => ({}) }, idOf);
   }
   const ofDevices = incident.device_id !== undefined;
   const { found, earlierOf } = await askWithPast(gatherer, {
@@ -159,23 +199,23 @@ async function measuredOf(
     window,
     ...(node !== undefined && { node }),
   });
-  return found === undefined ? [] : measuredSeries(subject, { found, earlierOf });
+  return found === undefined ? [] : measuredSeries(subject, { found, earlierOf }, idOf);
 }
 
 async function logsOf(
   gatherer: Gatherer,
   nodes: readonly Node[],
   window: Period,
+  entities: Entities,
 ): Promise<readonly LogTemplate[]> {
-  const found = nodes.map(async ({ id }) => {
-    const [kind, name = ''] = id.split(/:(.*)/s, 2);
-    if (kind !== 'device' && kind !== 'service') {
-      return [];
-    }
-    const query =
-      kind === 'device'
-        ? `{device_id=${JSON.stringify(name)}}`
-        : `{service_name=${JSON.stringify(name)}}`;
+  const streams = await streamsOf(gatherer, entities, window);
+  const asked = nodes
+    .flatMap(({ id }) => {
+      const query = streams.get(id);
+      return query === undefined ? [] : [{ id, query }];
+    })
+    .slice(0, mostLogNodes);
+  const found = asked.map(async ({ id, query }) => {
     const answer = await gatherer.ask({
       kind: 'log',
       source: 'templates',

@@ -1,14 +1,18 @@
-import type {
-  Change,
-  CheckResult,
-  Edge,
-  EvidenceKind,
-  LogTemplate,
-  Node,
-  Period,
-  Series,
-  SpanAggregate,
-  Verdict,
+import {
+  type Change,
+  type CheckResult,
+  type Edge,
+  type EvidenceKind,
+  type LogTemplate,
+  type Node,
+  type Period,
+  type Series,
+  type SliKind,
+  type SpanAggregate,
+  type Unit,
+  type Verdict,
+  sliKinds,
+  units,
 } from 'svc/rca';
 import { defineEvent, defineExtensionPoint, defineService } from 'svc/sdk';
 
@@ -116,6 +120,68 @@ export const HostChecks = defineExtensionPoint<HostCheck>('investigate.check', h
     schema: hostCheck,
     sentence: (id, { title, query, op, value, lasting = 1, message, runbook }) =>
       `checks hosts in every investigation, as ${id} ("${title}"): if ${query} ${op} ${value} in ${lasting} consecutive samples, the report says "${message}"${runbook === undefined ? '' : ` and links to ${runbook}`}`,
+  },
+});
+
+/**
+ * A convention of measuring, as data: what metrics are called, what they are of, and how one signal
+ * is made of them.
+ */
+export interface Convention {
+  readonly title: string;
+  /** Whole names of metrics: a regular expression in the syntax of RE2; its groups are `$1` … in the query. */
+  readonly metrics: string;
+  /** Part of a name that shows that it is another thing: a regular expression as well. */
+  readonly except?: string;
+  /** Metrics that the query needs besides: names, or regular expressions with the groups of `metrics`; the first is `$need` in the query. */
+  readonly needs?: readonly string[];
+  /** What its labels name; `store`: databases, caches, queues and servers. */
+  readonly of: 'service' | 'host' | 'container' | 'store' | 'any';
+  /** Meaning: a kind of signal, or a time of `start` or a `version`, whose change is a change. */
+  readonly kind: ConventionKind;
+  readonly unit: Unit;
+  readonly worse?: 'up' | 'down' | 'either';
+  /**
+   * PromQL with one series for each thing: `$metric`, `$on` for the matcher of the things, `$by` for
+   * the labels that name them, `$failing` for the rate of those that failed.
+   */
+  readonly query: string;
+  /** Name of the signal in reports; default: made of metric and title. */
+  readonly name?: string;
+  /** Whether its labels name whom the thing calls. */
+  readonly client?: boolean;
+  /** Weight from 0 to 1; default 1. */
+  readonly weight?: number;
+}
+
+export type ConventionKind = SliKind | 'start' | 'version';
+
+const convention = {
+  type: 'object',
+  required: ['title', 'metrics', 'of', 'kind', 'unit', 'query'],
+  additionalProperties: false,
+  properties: {
+    title: { type: 'string', minLength: 1, maxLength: 120 },
+    metrics: { type: 'string', minLength: 1, maxLength: 1_000 },
+    except: { type: 'string', minLength: 1, maxLength: 1_000 },
+    needs: { type: 'array', maxItems: 4, items: { type: 'string', minLength: 1, maxLength: 200 } },
+    of: { enum: ['service', 'host', 'container', 'store', 'any'] },
+    kind: { enum: [...sliKinds, 'start', 'version'] },
+    unit: { enum: [...units] },
+    worse: { enum: ['up', 'down', 'either'] },
+    query: { type: 'string', minLength: 1, maxLength: 4_000 },
+    name: { type: 'string', minLength: 1, maxLength: 120 },
+    client: { type: 'boolean' },
+    weight: { type: 'number', minimum: 0, maximum: 1 },
+  },
+};
+
+/** Contributed by code or in a `plugin.json`; named by the convention. */
+export const Conventions = defineExtensionPoint<Convention>('investigate.convention', convention, {
+  packs: {
+    schema: convention,
+    sentence: (id, { title, metrics, query }) =>
+      `reads metrics called ${metrics} in every investigation, as ${id} ("${title}"): ${query}`,
   },
 });
 

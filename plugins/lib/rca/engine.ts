@@ -6,6 +6,7 @@ import { Graph, scopeOf } from './causes/graph.ts';
 import { hypothesisOf } from './causes/hypotheses.ts';
 import { propagation } from './causes/path.ts';
 import { rank } from './causes/ranking.ts';
+import { secondCause } from './causes/second-cause.ts';
 import { type Judgement, judge } from './causes/verdict.ts';
 import type { Confidence, Findings, Hypothesis, RootCause } from './signals/findings.ts';
 import { signalsOf } from './signals/node-signals.ts';
@@ -46,6 +47,7 @@ export function investigate(
     facts: signalsOf(snapshot, nodes, windows, symptom),
   };
   const { candidates, blame } = rank(scene);
+  const second = secondCause(candidates, scene);
   const steps = candidates[0] ? propagation(candidates[0], scene, blame) : [];
   const found = confidenceOf(scene, candidates, steps, calibration);
   const judgement = judge(scene, candidates, symptom, found);
@@ -70,7 +72,13 @@ export function investigate(
   return {
     engine_version: engineVersion,
     verdict: judgement.verdict,
-    summary: summaryOf(judgement, best, scene, confidence),
+    summary: summaryOf(
+      judgement,
+      best,
+      second && hypothesisOf(second, 2, scene),
+      scene,
+      confidence,
+    ),
     onset_at: windows.onset,
     ...(snapshot.symptom.resolved_at === undefined
       ? {}
@@ -164,6 +172,7 @@ export const namesNothing = (summary: string): boolean =>
 function summaryOf(
   { verdict, because, node, ratio }: Judgement,
   best: Hypothesis | undefined,
+  second: Hypothesis | undefined,
   { facts, snapshot }: Scene,
   { level }: Confidence,
 ): string {
@@ -185,6 +194,6 @@ function summaryOf(
     case 'unseen':
       return `The trail leads to ${name}, of which nothing could be seen.`;
     case 'found':
-      return `${verdict === 'root_cause' ? 'Cause' : 'Suspected'}: ${best!.text}. Confidence ${level}.`;
+      return `${verdict === 'root_cause' ? 'Cause' : 'Suspected'}: ${best!.text}. Confidence ${level}.${second === undefined ? '' : ` Perhaps another cause, independent of it: ${second.text}.`}`;
   }
 }

@@ -71,6 +71,7 @@ const snapshotWith = async (fetchers: ReadonlyMap<string, Fetcher>) => {
   return await takeSnapshot(subjectOf(incident, undefined, []), {
     gatherer,
     checks: new Map(),
+    conventions: [],
     fetchers,
     namesOf: async () => new Map([['7', 'db-7']]),
     now: firedAt + 1_000,

@@ -217,7 +217,8 @@ export function explained(node: NodeSignals, scene: Scene, { relevance, down }: 
       return 1;
     }
     if (value >= anomalous && worstOf(other, answers) >= anomalous) {
-      passed += passedOn(node, other) * Math.min(1, value / 0.6);
+      const sure = graph.edge(node.node.id, id)?.weight ?? 1;
+      passed += sure * passedOn(node, other) * Math.min(1, value / 0.6);
     } else if (value >= anomalous) {
       most = Math.max(most, clamp(value * 1.2) * (1 - consumes(node, id, scene)));
     }

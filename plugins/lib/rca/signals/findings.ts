@@ -1,4 +1,4 @@
-import type { ChangeKind, EvidenceKind, SliKind } from './snapshot.ts';
+import type { ChangeKind, EdgeOrigin, EvidenceKind, SliKind } from './snapshot.ts';
 
 /** Findings about a snapshot; deterministic to the byte for the same snapshot and options. */
 export interface Findings {
@@ -111,7 +111,7 @@ export interface Step {
   readonly from: string;
   readonly to: string;
   readonly relation: string;
-  readonly origin: 'topology' | 'trace' | 'none';
+  readonly origin: EdgeOrigin | 'none';
   readonly checks: {
     /** There is such an edge, and it points the right way. */
     readonly edge: boolean;

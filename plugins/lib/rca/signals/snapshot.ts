@@ -101,9 +101,14 @@ export interface Edge {
   readonly to: string;
   /** `calls`, `depends_on`, `runs_on`, `connects_to`, `served_by` … */
   readonly relation: string;
-  readonly origin: 'topology' | 'trace';
+  readonly origin: EdgeOrigin;
   readonly evidence?: string;
+  /** How sure it is, from 0 to 1; default 1. */
+  readonly weight?: number;
 }
+
+export const edgeOrigins = ['topology', 'trace', 'metric', 'log'] as const;
+export type EdgeOrigin = (typeof edgeOrigins)[number];
 
 /** One series on a regular grid. Counters come as rates; availability as `error_ratio`, the share that fails. */
 export interface Series {

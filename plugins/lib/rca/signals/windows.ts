@@ -46,7 +46,7 @@ export function windowsOf(snapshot: Snapshot, symptom: Series | undefined): Wind
   );
   const baseline = snapshot.baseline ?? {
     from: Math.max(snapshot.window.from, onset - baselineLength),
-    to: onset - guard,
+    to: onset - Math.min(guard, historyBefore(onset, snapshot) / 3),
   };
   const step = symptom?.step_ms ?? minute;
   const length = Math.max(to - onset, leastCompared * step);
@@ -57,6 +57,15 @@ export function windowsOf(snapshot: Snapshot, symptom: Series | undefined): Wind
     look: { from: baseline.to + 1, to },
     compare: { from: Math.max(baseline.to + 1, onset - Math.min(length, 2 * guard)), to },
   };
+}
+
+/** Returns the time before the onset of which anything is known: of little history the guard takes no more than a third. */
+function historyBefore(onset: number, { series, window }: Snapshot): number {
+  const first = series.reduce((least, { from, step_ms: step, values }) => {
+    const at = values.findIndex((value) => value !== null);
+    return at === -1 ? least : Math.min(least, from + at * step);
+  }, onset);
+  return Math.max(0, onset - Math.max(first, window.from));
 }
 
 export function symptomSeries({ symptom, series }: Snapshot): Series | undefined {

@@ -1,0 +1,164 @@
+import type { LabelRecord } from 'svc/contracts/metricsdb';
+import type { Node } from 'svc/rca';
+
+import names from '../conventions/labels.json' with { type: 'json' };
+import type { Binding } from './bindings.ts';
+import { Entities, type Entity } from './entities.ts';
+import type { Inventory } from './inventory.ts';
+import type { Graph } from './scope.ts';
+
+const weights = { runs_on: 0.9, calls: 0.9, unsure: 0.6 } as const;
+/** Hosts of one service; more are no placement, but somebody who measures them all. */
+const mostPlaces = 40;
+
+/**
+ * Adds what is measured to the graph: things that labels name, where they run, and whom they call.
+ * Returns the things by their names.
+ */
+export function addMeasured(
+  graph: Graph,
+  { rows, evidence = '' }: Inventory,
+  bindings: readonly Binding[],
+): Entities {
+  const entities = new Entities();
+  const know = (node: Node): void => {
+    graph.addMeasured(node);
+    entities.know(node);
+  };
+  graph.nodes.forEach((node) => entities.know(node));
+  const named = new Set(['target_info', 'kube_pod_info', ...bindings.map(({ metric }) => metric)]);
+  // Services first: other things are recognized by their names.
+  for (const of of ['service', 'host', 'store', 'container'] as const) {
+    bindings
+      .filter(({ convention }) => convention.of === of && convention.client !== true)
+      .forEach((binding) =>
+        binding.rows.forEach((row) => {
+          const found = entities.resolve(row, of);
+          if (found !== undefined) {
+            know(nodeOf(found));
+          }
+        }),
+      );
+    if (of === 'host') {
+      entities.learn(rows);
+    }
+  }
+  for (const row of rows) {
+    // A host that series name is one, even if nothing is measured of it.
+    const host = named.has(row['__name__'] ?? '') ? entities.resolve(row, 'host') : undefined;
+    if (host !== undefined && host.label !== 'instance') {
+      know(nodeOf(host));
+    }
+  }
+  place(graph, entities, bindings, evidence);
+  bindings
+    .filter(({ convention }) => convention.client === true)
+    .forEach(({ rows: own }) => own.forEach((row) => addCall(graph, entities, row, evidence)));
+  return entities;
+}
+
+const nodeOf = ({ id, kind, name }: Entity): Node => ({ id, kind, name });
+
+/** Adds where things run: their series name a host, or have the address of one. */
+function place(
+  graph: Graph,
+  entities: Entities,
+  bindings: readonly Binding[],
+  evidence: string,
+): void {
+  const places = new Map<string, Set<string>>();
+  for (const { convention, rows, metric } of bindings) {
+    if (convention.of === 'host' || /^(?:kube_(?!pod_info)|probe_)/.test(metric)) {
+      continue;
+    }
+    for (const row of rows) {
+      const thing = subjectOf(row, entities, convention.client);
+      const host = entities.resolve(row, 'host', { known: true });
+      if (thing !== undefined && host !== undefined && thing.id !== host.id) {
+        places.set(thing.id, (places.get(thing.id) ?? new Set()).add(host.id));
+      }
+    }
+  }
+  for (const [from, hosts] of places) {
+    if (hosts.size <= mostPlaces) {
+      hosts.forEach((to) =>
+        graph.addEdge({
+          from,
+          to,
+          relation: 'runs_on',
+          origin: 'metric',
+          evidence,
+          weight: weights.runs_on,
+        }),
+      );
+    }
+  }
+}
+
+/** Returns whose series this is; of a call that is the caller. */
+export function subjectOf(
+  row: LabelRecord,
+  entities: Entities,
+  client: boolean | undefined,
+): Entity | undefined {
+  if (client !== true) {
+    return entities.resolve(row, 'any');
+  }
+  const caller = names.caller.find((label) => row[label] !== undefined);
+  const own = Object.fromEntries(
+    Object.entries(row).filter(([label]) =>
+      caller === undefined ? !names.peer.includes(label) : label === caller,
+    ),
+  );
+  const found = caller === undefined ? undefined : entities.called(row[caller]!);
+  return found === undefined
+    ? entities.resolve(own, 'any')
+    : { ...found, label: caller!, value: row[caller!]! };
+}
+
+/** Returns whom a call goes to, and by which label. */
+export function peerOf(
+  row: LabelRecord,
+  entities: Entities,
+): { readonly node: Node | undefined; readonly label: string } | undefined {
+  const named = names.peer.filter((label) => row[label] !== undefined);
+  const known = named.find((label) => entities.called(row[label]!) !== undefined);
+  const label = known ?? named[0];
+  return label === undefined ? undefined : { node: entities.called(row[label]!), label };
+}
+
+/** Labels whose values name a peer although it is known from nowhere else. */
+const naming = new Set([
+  'peer_service',
+  'server_address',
+  'net_peer_name',
+  'http_host',
+  'destination_service',
+]);
+
+function addCall(graph: Graph, entities: Entities, row: LabelRecord, evidence: string): void {
+  const from = subjectOf(row, entities, true);
+  const peer = peerOf(row, entities);
+  if (from === undefined || peer === undefined) {
+    return;
+  }
+  const name = row[peer.label]!;
+  const node =
+    peer.node ??
+    (naming.has(peer.label) && !/^(?:localhost|127\.|unknown$)/.test(name)
+      ? { id: `remote:${name}`, kind: 'remote', name }
+      : undefined);
+  if (node === undefined || node.id === from.id) {
+    return;
+  }
+  graph.addNode(node);
+  entities.know(node);
+  graph.addEdge({
+    from: from.id,
+    to: node.id,
+    relation: 'calls',
+    origin: 'metric',
+    evidence,
+    weight: peer.node === undefined ? weights.unsure : weights.calls,
+  });
+}

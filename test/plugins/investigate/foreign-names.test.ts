@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { shippedConventions } from '../../../plugins/investigate/conventions/known-conventions.ts';
+import { bindingsOf } from '../../../plugins/investigate/fetch/bindings.ts';
+import { askingsOf, queryOf } from '../../../plugins/investigate/fetch/discovered-signals.ts';
+import { addMeasured } from '../../../plugins/investigate/fetch/discovery.ts';
+import { startsOf, versionsOf } from '../../../plugins/investigate/fetch/measured-changes.ts';
+import { Graph } from '../../../plugins/investigate/fetch/scope.ts';
+
+const row = (__name__: string, labels: Record<string, string>): Record<string, string> => ({
+  __name__,
+  ...labels,
+});
+
+const pod = { namespace: 'shop', pod: 'mail-7d9f8b6c5d-x2x9z', container: 'mail' };
+const postgres = { instance: 'orders-db:9187', job: 'postgres-exporter' };
+const node = { instance: 'h1:9100', job: 'node' };
+const orders = { service: 'orders', instance: 'h1:8080' };
+const cart = { job: 'shop/cart', instance: '0b1c' };
+
+/** What a store holds that Prometheus, OpenTelemetry and the usual exporters write to. */
+const rows = [
+  row('http_requests_total', orders),
+  row('http_request_duration_seconds_bucket', orders),
+  row('hikaricp_connections_active', { ...orders, pool: 'orders-db' }),
+  row('hikaricp_connections_max', { ...orders, pool: 'orders-db' }),
+  row('build_info', orders),
+  row('basket_size', orders),
+  row('http_server_duration_milliseconds_bucket', cart),
+  row('http_client_request_duration_seconds_bucket', { ...cart, server_address: 'orders' }),
+  row('rpc_client_duration_milliseconds_bucket', { ...cart, server_address: 'tax.example.com' }),
+  row('target_info', { ...cart, host_name: 'h2' }),
+  row('node_cpu_seconds_total', node),
+  row('node_memory_MemAvailable_bytes', node),
+  row('node_memory_MemTotal_bytes', node),
+  row('pg_stat_activity_count', postgres),
+  row('pg_settings_max_connections', postgres),
+  row('redis_memory_used_bytes', { instance: 'cache-1:9121', job: 'redis' }),
+  row('jvm_gc_pause_seconds_sum', { app: 'billing', instance: '10.0.0.7:8081' }),
+  row('kafka_consumergroup_lag', { consumergroup: 'billing', instance: 'kafka:9308' }),
+  row('container_memory_working_set_bytes', { ...pod, instance: 'h2:10250' }),
+  row('container_spec_memory_limit_bytes', { ...pod, instance: 'h2:10250' }),
+  row('kube_pod_container_status_restarts_total', { ...pod, instance: 'ksm:8080' }),
+  row('up', node),
+];
+
+function discovered() {
+  const graph = new Graph();
+  graph.addNode({ id: 'service:orders-db', kind: 'database', name: 'orders-db' });
+  const { bindings, unknown } = bindingsOf({ rows, evidence: 'E1' }, shippedConventions());
+  const entities = addMeasured(graph, { rows, evidence: 'E1' }, bindings);
+  return { graph, bindings, unknown, entities };
+}
+
+test('things are known by whatever names them, and found once', () => {
+  const { graph } = discovered();
+  assert.deepEqual(graph.nodes.map(({ id }) => id).toSorted(), [
+    'host:h1',
+    'host:h2',
+    'remote:tax.example.com',
+    'service:billing',
+    'service:cache-1',
+    'service:cart',
+    'service:mail',
+    'service:orders',
+    'service:orders-db',
+  ]);
+  const { edges } = graph.near(['service:cart'], 60);
+  assert.deepEqual(edges.map(({ from, to, relation }) => `${from} ${relation} ${to}`).toSorted(), [
+    'service:cart calls remote:tax.example.com',
+    'service:cart calls service:orders',
+    'service:cart runs_on host:h2',
+    'service:mail runs_on host:h2',
+    'service:orders calls service:orders-db',
+    'service:orders runs_on host:h1',
+  ]);
+});
+
+test('each convention that fits asks once for all things that one label names', () => {
+  const { graph, bindings, unknown, entities } = discovered();
+  const places = new Map(graph.nodes.map(({ id }, at) => [id, at]));
+  const asked = new Map(
+    bindings.flatMap((binding) =>
+      askingsOf(binding, entities, places).map((asking) => [
+        `${binding.name}: ${[...new Set(asking.nodes.values())].join()}`,
+        queryOf(asking),
+      ]),
+    ),
+  );
+  const wanted = {
+    'http_requests per second: service:orders':
+      'sum by (service) (rate(http_requests_total{service=~"orders"}[5m]))',
+    'http_server_duration_milliseconds p95: service:cart':
+      'histogram_quantile(0.95, sum by (job, le) (rate(http_server_duration_milliseconds_bucket{job=~"shop/cart"}[5m]))) / 1000',
+    'http_client_request_duration_seconds p95: service:orders':
+      'histogram_quantile(0.95, sum by (job, server_address, le) (rate(http_client_request_duration_seconds_bucket{job=~"shop/cart"}[5m])))',
+    'pg_connections_used_ratio: service:orders-db':
+      'sum by (instance) (pg_stat_activity_count{instance=~"orders-db:9187"}) / max by (instance) (pg_settings_max_connections{instance=~"orders-db:9187"})',
+    'container_memory_of_limit: service:mail':
+      'max by (pod) (container_memory_working_set_bytes{pod=~"mail-7d9f8b6c5d-x2x9z"} / (container_spec_memory_limit_bytes{pod=~"mail-7d9f8b6c5d-x2x9z"} > 0))',
+    'kafka_consumergroup_lag: service:billing':
+      'sum by (consumergroup) (kafka_consumergroup_lag{consumergroup=~"billing"})',
+    'up down: host:h1': '1 - avg by (instance) (up{instance=~"h1:9100"})',
+  };
+  Object.entries(wanted).forEach(([name, query]) => assert.equal(asked.get(name), query, name));
+  assert.match(
+    asked.get('http_requests failing: service:orders')!,
+    /rate\(http_requests_total\{service=~"orders",code=~"5\.\./,
+  );
+  assert.ok(unknown.has('basket_size'), 'what nobody knows is there all the same');
+});
+
+test('a start time that moves is a restart, and a version in place of another a deploy', () => {
+  const minute = 60_000;
+  const from = 1_700_000_000_000;
+  const grid = (series: unknown) => ({ id: 'E1', value: { from, step_ms: minute, series } });
+  const began = from / 1_000 - 9_000;
+  const again = from / 1_000 + 90;
+  const window = { from, to: from + 3 * minute };
+  const nodeOf = (): string => 'service:orders';
+  const starts = startsOf(
+    grid([{ labels: {}, values: [began, null, again, again] }]),
+    nodeOf,
+    window,
+  );
+  assert.deepEqual(
+    starts.map(({ kind, at }) => [kind, at]),
+    [['restart', again * 1_000]],
+  );
+  const versions = versionsOf(
+    grid([
+      { labels: { version: '1.4' }, values: [1, 1, null, null] },
+      { labels: { version: '1.5' }, values: [null, null, 1, 1] },
+    ]),
+    nodeOf,
+  );
+  assert.deepEqual(
+    versions.map(({ kind, at, title }) => [kind, at, title]),
+    [['deploy', from + 2 * minute, 'version 1.5 in place of 1.4']],
+  );
+});

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { type ForeignWorld, type Measured, reportOn } from './foreign-world.ts';
+
+const before = 60;
+const services = ['gateway', 'orders', 'catalog', 'payments', 'users', 'mail'];
+const hosts = ['h1', 'h2', 'h3'];
+
+/** Growth of bad requests and of the duration, by service, while it is broken. */
+type Harm = Readonly<Record<string, { readonly failing?: number; readonly slower?: number }>>;
+
+const series = (
+  __name__: string,
+  labels: Record<string, string>,
+  course: Measured['course'],
+  counter = false,
+): Measured => ({ labels: { __name__, ...labels }, course, counter });
+
+/** Metrics of a web service, as Prometheus clients call them. */
+function serviceSeries(name: string, host: string, harm: Harm): readonly Measured[] {
+  const { failing = 0, slower = 0 } = harm[name] ?? {};
+  const labels = { service: name, instance: `${host}:8080`, job: 'apps' };
+  const broken = (at: number): boolean => at >= before;
+  const requests = 600;
+  const bounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, Infinity];
+  const seconds = (at: number, noise: () => number): number =>
+    0.08 + 0.01 * noise() + (broken(at) ? slower : 0);
+  return [
+    series(
+      'http_requests_total',
+      { ...labels, code: '200' },
+      (at, noise) => requests * (1 - (broken(at) ? failing : 0)) + 20 * noise(),
+      true,
+    ),
+    series(
+      'http_requests_total',
+      { ...labels, code: '500' },
+      (at, noise) => (broken(at) ? requests * failing : 0.6) + 0.3 * noise(),
+      true,
+    ),
+    ...bounds.map((bound) =>
+      series(
+        'http_request_duration_seconds_bucket',
+        { ...labels, le: bound === Infinity ? '+Inf' : String(bound) },
+        (at, noise) => requests * Math.min(1, bound / (2 * seconds(at, noise))),
+        true,
+      ),
+    ),
+    series('process_resident_memory_bytes', labels, (_at, noise) => 2e8 + 1e6 * noise()),
+    series('process_cpu_seconds_total', labels, (_at, noise) => 12 + noise(), true),
+  ];
+}
+
+const hostSeries = (host: string): readonly Measured[] => {
+  const labels = { instance: `${host}:9100`, job: 'node' };
+  return [
+    series('node_uname_info', { ...labels, nodename: host }, () => 1),
+    series(
+      'node_cpu_seconds_total',
+      { ...labels, mode: 'idle', cpu: '0' },
+      (_at, noise) => 48 + noise(),
+      true,
+    ),
+    series('node_memory_MemAvailable_bytes', labels, (_at, noise) => 4e9 + 1e7 * noise()),
+    series('node_memory_MemTotal_bytes', labels, () => 8e9),
+    series('node_load1', labels, (_at, noise) => 1 + 0.2 * noise()),
+  ];
+};
+
+const databaseSeries = (name: string, used: Measured['course']): readonly Measured[] => {
+  const labels = { instance: `${name}:9187`, job: 'postgres-exporter' };
+  return [
+    series('pg_up', labels, () => 1),
+    series('pg_settings_max_connections', labels, () => 100),
+    series('pg_stat_activity_count', { ...labels, state: 'active' }, used),
+    series('pg_stat_activity_count', { ...labels, state: 'idle in transaction' }, (at) =>
+      at >= before ? 40 : 1,
+    ),
+  ];
+};
+
+const world = (harm: Harm, more: Partial<ForeignWorld> = {}): ForeignWorld => ({
+  series: [
+    ...services.flatMap((name, at) => serviceSeries(name, hosts[at % hosts.length]!, harm)),
+    ...hosts.flatMap(hostSeries),
+    ...databaseSeries('orders-db', (at, noise) => (at >= before ? 97 : 20) + noise()),
+  ],
+  nodes: [
+    ...services.map((name) => [name, 'service'] as const),
+    ...hosts.map((name) => [name, 'host'] as const),
+    ['orders-db', 'database'],
+  ],
+  relations: [
+    ['gateway', 'orders', 'depends_on'],
+    ['gateway', 'catalog', 'depends_on'],
+    ['gateway', 'users', 'depends_on'],
+    ['orders', 'payments', 'depends_on'],
+    ['orders', 'orders-db', 'depends_on'],
+  ],
+  rule: {
+    rule_key: 'gateway_errors',
+    scope_type: 'global',
+    conditions: [
+      {
+        expr: 'sum by (service) (rate(http_requests_total{code=~"5..",service="gateway"}[5m])) / sum by (service) (rate(http_requests_total{service="gateway"}[5m])) > 0.05',
+      },
+    ],
+  },
+  before,
+  after: 6,
+  ...more,
+});
+
+test('of a world measured by the names that others use, the database is named whose connections are used up', async (t) => {
+  const report = await reportOn(
+    t,
+    world({ gateway: { failing: 0.2, slower: 0.8 }, orders: { failing: 0.3, slower: 0.9 } }),
+  );
+  if (process.env['SHOW']) console.log(report.markdown, JSON.stringify(report.confidence));
+  assert.equal(report.root_cause?.node.name, 'orders-db', report.markdown);
+  assert.ok(['root_cause', 'suspected'].includes(report.verdict!));
+  const ruled = report.ruled_out.map(({ node_name: name }) => name);
+  assert.ok(ruled.includes('orders') && ruled.includes('catalog'), ruled.join());
+});
