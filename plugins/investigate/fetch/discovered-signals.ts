@@ -17,6 +17,8 @@ export interface Discovered {
   readonly window: Period;
 }
 
+/** Metrics of spans that svc counts itself, for which it has signals of its own. */
+const ownSpans = 'traces_spanmetrics_';
 /** Questions at most: of what is understood, and of what only behaves. */
 const mostKnown = 90;
 const mostUnknown = 24;
@@ -45,7 +47,10 @@ export async function discoveredSignals(
 ): Promise<readonly Series[]> {
   const places = new Map(discovered.nodes.map(({ id }, at) => [id, at]));
   const known = discovered.bindings
-    .filter(({ convention: { kind } }) => kind !== 'start' && kind !== 'version')
+    .filter(
+      ({ metric, convention: { kind } }) =>
+        kind !== 'start' && kind !== 'version' && !metric.startsWith(ownSpans),
+    )
     .flatMap((binding) => askingsOf(binding, discovered.entities, places));
   const answering = new Set(
     known.flatMap(({ binding: { convention }, peer, nodes }) =>

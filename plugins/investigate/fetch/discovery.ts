@@ -26,9 +26,13 @@ export function addMeasured(
     entities.know(node);
   };
   graph.nodes.forEach((node) => entities.know(node));
-  const named = new Set(['target_info', 'kube_pod_info', ...bindings.map(({ metric }) => metric)]);
-  // Services first: other things are recognized by their names.
-  for (const of of ['service', 'host', 'store', 'container'] as const) {
+  const named = new Set([
+    'target_info',
+    'kube_pod_info',
+    'node_uname_info',
+    ...bindings.map(({ metric }) => metric),
+  ]);
+  const knowAll = (of: 'service' | 'host' | 'store' | 'container'): void =>
     bindings
       .filter(({ convention }) => convention.of === of && convention.client !== true)
       .forEach((binding) =>
@@ -39,17 +43,18 @@ export function addMeasured(
           }
         }),
       );
-    if (of === 'host') {
-      entities.learn(rows);
-    }
-  }
+  // Services first: other things are recognized by their names. Names before addresses, which are learnt from what stands beside them.
+  knowAll('service');
   for (const row of rows) {
-    // A host that series name is one, even if nothing is measured of it.
     const host = named.has(row['__name__'] ?? '') ? entities.resolve(row, 'host') : undefined;
     if (host !== undefined && host.label !== 'instance') {
       know(nodeOf(host));
     }
   }
+  entities.learn(rows);
+  knowAll('host');
+  knowAll('store');
+  knowAll('container');
   place(graph, entities, bindings, evidence);
   bindings
     .filter(({ convention }) => convention.client === true)

@@ -60,9 +60,15 @@ export class Graph {
       }
     }
     // Unrelated nodes are examined last; those that are only measured, where no dependency is known at all.
-    const lonely = reached.size <= start.length;
+    const ofNoDevice = !start.some((id) => id.startsWith('device:'));
+    const lonely = [...this.#edges.values()].every(
+      ({ from, to, relation }) =>
+        relation === 'runs_on' || !(start.includes(from) || start.includes(to)),
+    );
     [...this.#nodes.keys()]
-      .filter((id) => !this.#measured.has(id) || (lonely && !id.startsWith('device:')))
+      .filter(
+        (id) => !this.#measured.has(id) || (lonely && ofNoDevice && !id.startsWith('device:')),
+      )
       .forEach((id) => reached.size < most && reached.add(id));
     const edges = [...this.#edges.values()].filter(
       ({ from, to }) => reached.has(from) && reached.has(to),

@@ -144,7 +144,7 @@ test('an incident says what its symptom is', () => {
       'trace_latency',
       'traces_spanmetrics_latency_bucket',
       'latency',
-      'per_second',
+      'seconds',
     ],
     ['max by (device_id) (svc_edge_online)', 'metric_raw', 'svc_edge_online', 'other', 'other'],
   ];

@@ -31,6 +31,8 @@ const rows = [
   row('http_client_request_duration_seconds_bucket', { ...cart, server_address: 'orders' }),
   row('rpc_client_duration_milliseconds_bucket', { ...cart, server_address: 'tax.example.com' }),
   row('target_info', { ...cart, host_name: 'h2' }),
+  row('node_uname_info', { instance: '10.0.0.3:9100', nodename: 'h3' }),
+  row('node_load1', { instance: '10.0.0.3:9100' }),
   row('node_cpu_seconds_total', node),
   row('node_memory_MemAvailable_bytes', node),
   row('node_memory_MemTotal_bytes', node),
@@ -58,6 +60,7 @@ test('things are known by whatever names them, and found once', () => {
   assert.deepEqual(graph.nodes.map(({ id }) => id).toSorted(), [
     'host:h1',
     'host:h2',
+    'host:h3',
     'remote:tax.example.com',
     'service:billing',
     'service:cache-1',

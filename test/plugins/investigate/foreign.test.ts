@@ -36,7 +36,7 @@ function serviceSeries(name: string, host: string, harm: Harm): readonly Measure
     series(
       'http_requests_total',
       { ...labels, code: '500' },
-      (at, noise) => (broken(at) ? requests * failing : 0.6) + 0.3 * noise(),
+      (at, noise) => (broken(at) && failing > 0 ? requests * failing : 0.6) + 0.3 * noise(),
       true,
     ),
     ...bounds.map((bound) =>
