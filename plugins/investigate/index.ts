@@ -66,7 +66,7 @@ export default definePlugin({
       thread,
       mayAssist: () => settings.get<boolean>('investigate.assist') && assistant.usable(),
       checks: knownChecks(ctx),
-      conventions: knownConventions(ctx.extend),
+      conventions: knownConventions(ctx.extend, log),
       namesOf: deviceNames(services),
       ready: (state) => {
         ready(state);

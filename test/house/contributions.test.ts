@@ -23,7 +23,7 @@ import { EdgeSkills } from 'svc/contracts/edge-skills';
 import { EdgeMethods, EdgeStreams } from 'svc/contracts/edge-uplink';
 import { Ceilings } from 'svc/contracts/gate';
 import { ImPlatforms } from 'svc/contracts/imbridge';
-import { Fetchers, HostChecks } from 'svc/contracts/investigate';
+import { Conventions, Fetchers, HostChecks } from 'svc/contracts/investigate';
 import { PackTraces } from 'svc/contracts/marketplace';
 import { ServerSources } from 'svc/contracts/mcp';
 import { Mentions } from 'svc/contracts/mention';
@@ -61,6 +61,7 @@ const points: readonly PointDeclaration[] = [
   EdgeStreams,
   Ceilings,
   ImPlatforms,
+  Conventions,
   Fetchers,
   HostChecks,
   PackTraces,

@@ -1,6 +1,6 @@
-import { RE2JS } from 're2js';
+import { RE2JS, RE2JSException } from 're2js';
 import { type Convention, Conventions } from 'svc/contracts/investigate';
-import type { PluginContext } from 'svc/sdk';
+import type { Logger, PluginContext } from 'svc/sdk';
 
 import containers from './containers.json' with { type: 'json' };
 import hosts from './hosts.json' with { type: 'json' };
@@ -44,9 +44,26 @@ function prefixed(of: string, some: object): Readonly<Record<string, unknown>> {
 /** Tells the conventions of measuring, those of other plugins first: they know their own metrics best. */
 export function knownConventions(
   extend: Pick<PluginContext['extend'], 'open'>,
+  log: Pick<Logger, 'warn'>,
 ): () => readonly ReadyConvention[] {
   const others = extend.open(Conventions);
-  return () => [...others.list().map(({ id, value }) => contributed(id, value)), ...shipped];
+  return () => [
+    ...others.list().flatMap(({ id, value }) => {
+      try {
+        return [contributed(id, value)];
+      } catch (error) {
+        if (!(error instanceof RE2JSException)) {
+          throw error;
+        }
+        log.warn(
+          { event: 'investigate.convention_unread', convention: id, cause: error.message },
+          'a contributed convention has an invalid pattern; investigating without it',
+        );
+        return [];
+      }
+    }),
+    ...shipped,
+  ];
 }
 
 /** Shipped conventions alone, for where no plugin contributes any. */
