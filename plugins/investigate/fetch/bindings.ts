@@ -3,6 +3,7 @@ import type { LabelRecord } from 'svc/contracts/metricsdb';
 
 import type { ReadyConvention } from '../conventions/known-conventions.ts';
 import type { Inventory } from './inventory.ts';
+import { failingBy } from './outcomes.ts';
 
 /** Convention that fits a metric of the store, with its query written for that metric. */
 export interface Binding {
@@ -15,31 +16,9 @@ export interface Binding {
   readonly rows: readonly LabelRecord[];
 }
 
-/** Matchers of what failed; a label that a metric does not have matches nothing. */
-const failing: readonly string[] = [
-  'code=~"5..|5xx|[Ee]rror|ERROR"',
-  'status=~"5..|5xx|[Ee]rror|ERROR|[Ff]ail.*|FAIL.*"',
-  'status_code=~"5..|STATUS_CODE_ERROR|[Ee]rror|ERROR"',
-  'http_status_code=~"5.."',
-  'http_response_status_code=~"5.."',
-  'http_status=~"5.."',
-  'response_code=~"5..|0"',
-  'status_class=~"5.*"',
-  'code_class=~"5.*"',
-  'envoy_response_code_class="5"',
-  'grpc_code=~"Unknown|DeadlineExceeded|Internal|Unavailable|DataLoss|ResourceExhausted|Aborted|Unimplemented"',
-  'rpc_grpc_status_code=~"2|4|8|10|12|13|14|15"',
-  'grpc_status=~"2|4|8|10|12|13|14|15"',
-  'outcome=~"SERVER_ERROR|[Ee]rror|ERROR|[Ff]ail.*"',
-  'result=~"[Ee]rror|ERROR|[Ff]ail.*"',
-  'error=~"true|1"',
-  'success=~"false|0"',
-  'error_type!=""',
-];
-
 /** Returns the conventions that fit what is measured, and the metrics that none fits. */
 export function bindingsOf(
-  { rows }: Inventory,
+  { rows, outcomes }: Inventory,
   conventions: readonly ReadyConvention[],
 ): {
   readonly bindings: readonly Binding[];
@@ -61,7 +40,8 @@ export function bindingsOf(
     const before = bindings.length;
     for (const { convention, match } of conventions) {
       const groups = match(metric);
-      const query = groups && queryOf(convention, groups, byMetric);
+      const query =
+        groups && queryOf(convention, groups, byMetric, failingBy(outcomes?.get(metric)));
       if (query !== undefined) {
         const name = convention.name ?? signalName(convention, metric);
         bindings.push({ convention, metric, name, query, rows: own });
@@ -79,17 +59,18 @@ function queryOf(
   { query, needs = [] }: Convention,
   groups: readonly string[],
   metrics: ReadonlyMap<string, unknown>,
+  ways: readonly string[],
 ): string | undefined {
   const filled = (text: string): string =>
     text.replaceAll(/\$(\d)/g, (_, at: string) => groups[Number(at)] ?? '');
   const needed = needs.map((need) => nameLike(filled(need), metrics));
-  if (needed.includes(undefined)) {
+  if (needed.includes(undefined) || (query.includes('$failing') && ways.length === 0)) {
     return undefined;
   }
   return filled(
     query.replaceAll(
       '$failing',
-      `(${failing.map((matcher) => `rate($metric{$on,${matcher}}[5m])`).join(' or ')})`,
+      `(${ways.map((matcher) => `rate($metric{$on,${matcher}}[5m])`).join(' or ')})`,
     ),
   )
     .replaceAll('$metric', groups[0]!)

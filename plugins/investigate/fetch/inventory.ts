@@ -5,6 +5,7 @@ import type { Handle } from 'svc/sdk';
 
 import names from '../conventions/labels.json' with { type: 'json' };
 import { errors } from './errors.ts';
+import { outcomeLabels } from './outcomes.ts';
 import type { Found, Gatherer } from './gatherer.ts';
 
 /** What a metric store holds: each metric with each set of names that its series give to things. */
@@ -12,6 +13,8 @@ export interface Inventory {
   /** Id of the evidence; absent where the store did not say. */
   readonly evidence?: string;
   readonly rows: readonly LabelRecord[];
+  /** Labels by which each counter tells what failed; absent where the store did not say. */
+  readonly outcomes?: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 const halfHour = 1_800_000;
@@ -23,17 +26,35 @@ const identifying = [...new Set(Object.values(names).flat())].toSorted();
 
 export const inventoryQuery = `group by (__name__, ${identifying.join(', ')}) ({__name__!=""})`;
 
+export const outcomesQuery = `group by (__name__, ${outcomeLabels.join(', ')}) ({__name__=~".+_(?:total|count|requests|calls|rq_xx)|calls"})`;
+
 /** Asks what is measured, of what, at the alert and half an hour before it: what has stopped coming is in it, too. */
 export async function inventoryOf(gatherer: Gatherer, firedAt: number): Promise<Inventory> {
-  const found: Found | undefined = await gatherer.ask({
-    kind: 'topology',
-    source: 'inventory',
-    query: inventoryQuery,
-    window: { from: firedAt - halfHour, to: firedAt },
-  });
-  return found === undefined
-    ? { rows: [] }
-    : { evidence: found.id, rows: found.value as readonly LabelRecord[] };
+  const [found, counted] = await Promise.all(
+    [inventoryQuery, outcomesQuery].map((query) =>
+      gatherer.ask({
+        kind: 'topology',
+        source: 'inventory',
+        query,
+        window: { from: firedAt - halfHour, to: firedAt },
+      }),
+    ),
+  );
+  return {
+    rows: (found?.value ?? []) as readonly LabelRecord[],
+    ...(found !== undefined && { evidence: found.id }),
+    ...(counted !== undefined && { outcomes: outcomesOf(counted) }),
+  };
+}
+
+function outcomesOf({ value }: Found): ReadonlyMap<string, ReadonlySet<string>> {
+  const labels = new Map<string, Set<string>>();
+  for (const { __name__: metric = '', ...own } of value as readonly LabelRecord[]) {
+    const known = labels.get(metric) ?? new Set();
+    Object.keys(own).forEach((label) => known.add(label));
+    labels.set(metric, known);
+  }
+  return labels;
 }
 
 /** PromQL at the two ends of a window: every set of labels that either has. */
