@@ -9,19 +9,32 @@ import { deviceNode, serviceNode } from './symptom.ts';
 const labels = [...new Set(['device_id', 'service_name', ...names.service, ...names.host])];
 const mostValues = 20;
 
+/** Returns the selector of the lines of a thing by its own name, for where streams cannot be listed. */
+export function usualSelector(id: string): string | undefined {
+  const [kind, name = ''] = id.split(/:(.*)/s, 2);
+  return kind === 'device'
+    ? `{device_id=${JSON.stringify(name)}}`
+    : kind === 'service'
+      ? `{service_name=${JSON.stringify(name)}}`
+      : undefined;
+}
+
 /** Returns the selector of the lines of each thing: streams name it in one label or another, and in some form. */
 export async function streamsOf(
   gatherer: Gatherer,
   entities: Entities,
   window: Period,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, string> | undefined> {
   const found = await gatherer.ask({
     kind: 'log',
     source: 'streams',
     query: labels.join(', '),
     window,
   });
-  const named = (found?.value ?? {}) as Readonly<Record<string, readonly string[]>>;
+  if (found === undefined) {
+    return undefined;
+  }
+  const named = found.value as Readonly<Record<string, readonly string[]>>;
   const values = new Map<string, { readonly label: string; readonly values: string[] }>();
   for (const label of labels) {
     for (const value of named[label] ?? []) {

@@ -23,7 +23,7 @@ import { askWithPast } from '../fetch/earlier.ts';
 import type { Entities } from '../fetch/entities.ts';
 import type { Found, Gatherer } from '../fetch/gatherer.ts';
 import { mostNodes } from '../fetch/graph-sources.ts';
-import { streamsOf } from '../fetch/log-streams.ts';
+import { streamsOf, usualSelector } from '../fetch/log-streams.ts';
 import { inventoryOf } from '../fetch/inventory.ts';
 import { located } from '../fetch/locate.ts';
 import { measuredChanges } from '../fetch/measured-changes.ts';
@@ -211,7 +211,7 @@ async function logsOf(
   const streams = await streamsOf(gatherer, entities, window);
   const asked = nodes
     .flatMap(({ id }) => {
-      const query = streams.get(id);
+      const query = streams === undefined ? usualSelector(id) : streams.get(id);
       return query === undefined ? [] : [{ id, query }];
     })
     .slice(0, mostLogNodes);
