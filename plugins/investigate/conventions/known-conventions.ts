@@ -2,12 +2,12 @@ import { RE2JS, RE2JSException } from 're2js';
 import { type Convention, Conventions } from 'svc/contracts/investigate';
 import type { Logger, PluginContext } from 'svc/sdk';
 
-import containers from './containers.json' with { type: 'json' };
-import hosts from './hosts.json' with { type: 'json' };
-import probes from './probes.json' with { type: 'json' };
-import runtimes from './runtimes.json' with { type: 'json' };
-import services from './services.json' with { type: 'json' };
-import stores from './stores.json' with { type: 'json' };
+import { containers } from './containers.ts';
+import { hosts } from './hosts.ts';
+import { probes } from './probes.ts';
+import { runtimes } from './runtimes.ts';
+import { services } from './services.ts';
+import { stores } from './stores.ts';
 
 /** Convention that is ready to be matched with names of metrics. */
 export interface ReadyConvention {
@@ -18,28 +18,22 @@ export interface ReadyConvention {
 }
 
 const shipped: readonly ReadyConvention[] = Object.entries({
-  ...prefixed('service', services),
-  ...prefixed('probe', probes),
-  ...prefixed('host', hosts),
-  ...prefixed('runtime', runtimes),
-  ...prefixed('container', containers),
-  ...prefixed('store', stores),
-} as Readonly<Record<string, Convention>>).map(([id, convention]) => {
-  const whole = new RegExp(`^(?:${convention.metrics})$`);
-  const except = convention.except === undefined ? undefined : new RegExp(convention.except);
-  return {
-    id,
-    convention,
+  service: services,
+  probe: probes,
+  host: hosts,
+  runtime: runtimes,
+  container: containers,
+  store: stores,
+}).flatMap(([of, some]) =>
+  Object.entries(some).map(([name, { metrics, except, ...convention }]) => ({
+    id: `${of}_${name}`,
+    convention: { ...convention, metrics: metrics.source },
     match: (metric) =>
-      except?.test(metric)
+      except?.test(metric) === true
         ? undefined
-        : (whole.exec(metric)?.map((group) => group ?? '') ?? undefined),
-  };
-});
-
-function prefixed(of: string, some: object): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(some).map(([name, one]) => [`${of}_${name}`, one]));
-}
+        : metrics.exec(metric)?.map((group: string | undefined) => group ?? ''),
+  })),
+);
 
 /** Tells the conventions of measuring, those of other plugins first: they know their own metrics best. */
 export function knownConventions(

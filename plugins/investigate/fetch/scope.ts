@@ -3,7 +3,7 @@ import type { Edge, Node, Period } from 'svc/rca';
 
 import type { Gatherer } from './gatherer.ts';
 import { mostNodes, placesText } from './graph-sources.ts';
-import { namedIn } from './locate.ts';
+import { namedIn } from './named-in.ts';
 import { type Grid, metricsSource } from './metrics-source.ts';
 import { on } from './signals.ts';
 import { deviceNode, serviceNode, type Subject } from './symptom.ts';

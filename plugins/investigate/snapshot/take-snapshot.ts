@@ -15,18 +15,18 @@ import {
 
 import type { ReadyConvention } from '../conventions/known-conventions.ts';
 import { checksOf, unheard } from '../checks/run-checks.ts';
-import { bindingsOf } from '../fetch/bindings.ts';
+import { bindingsOf } from '../discovery/bindings.ts';
 import { changesNear, templatesOf } from '../fetch/changes.ts';
-import { type Discovered, discoveredSignals } from '../fetch/discovered-signals.ts';
-import { addMeasured } from '../fetch/discovery.ts';
+import { type Discovered, discoveredSignals } from '../discovery/discovered-signals.ts';
+import { addMeasured } from '../discovery/measured-graph.ts';
 import { askWithPast } from '../fetch/earlier.ts';
-import type { Entities } from '../fetch/entities.ts';
+import type { Entities } from '../discovery/entities.ts';
 import type { Found, Gatherer } from '../fetch/gatherer.ts';
 import { mostNodes } from '../fetch/graph-sources.ts';
-import { streamsOf, usualSelector } from '../fetch/log-streams.ts';
+import { streamsOf, usualSelector } from '../discovery/log-streams.ts';
 import { inventoryOf } from '../fetch/inventory.ts';
-import { located } from '../fetch/locate.ts';
-import { measuredChanges } from '../fetch/measured-changes.ts';
+import { located } from '../discovery/locate.ts';
+import { measuredChanges } from '../discovery/measured-changes.ts';
 import { metricsSource } from '../fetch/metrics-source.ts';
 import { addCalls, addPlacement, addTopology, Graph } from '../fetch/scope.ts';
 import { signalsOf } from '../fetch/signals.ts';

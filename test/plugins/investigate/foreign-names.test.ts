@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { shippedConventions } from '../../../plugins/investigate/conventions/known-conventions.ts';
-import { bindingsOf } from '../../../plugins/investigate/fetch/bindings.ts';
-import { askingsOf, queryOf } from '../../../plugins/investigate/fetch/discovered-signals.ts';
-import { addMeasured } from '../../../plugins/investigate/fetch/discovery.ts';
-import { startsOf, versionsOf } from '../../../plugins/investigate/fetch/measured-changes.ts';
+import { bindingsOf } from '../../../plugins/investigate/discovery/bindings.ts';
+import { askingsOf, queryOf } from '../../../plugins/investigate/discovery/discovered-signals.ts';
+import { addMeasured } from '../../../plugins/investigate/discovery/measured-graph.ts';
+import { startsOf, versionsOf } from '../../../plugins/investigate/discovery/measured-changes.ts';
 import { Graph } from '../../../plugins/investigate/fetch/scope.ts';
 
 const row = (__name__: string, labels: Record<string, string>): Record<string, string> => ({

@@ -2,11 +2,11 @@ import type { LabelRecord } from 'svc/contracts/metricsdb';
 import type { Node, Period, Series, SliKind } from 'svc/rca';
 
 import type { Binding } from './bindings.ts';
-import { peerOf, subjectOf } from './discovery.ts';
+import { peerOf, subjectOf } from './measured-graph.ts';
 import type { Entities } from './entities.ts';
-import type { Found, Gatherer } from './gatherer.ts';
-import { type Grid, metricsSource } from './metrics-source.ts';
-import { on } from './signals.ts';
+import type { Found, Gatherer } from '../fetch/gatherer.ts';
+import { type Grid, metricsSource } from '../fetch/metrics-source.ts';
+import { on } from '../fetch/signals.ts';
 
 export interface Discovered {
   readonly bindings: readonly Binding[];

@@ -2,8 +2,8 @@ import type { Convention } from 'svc/contracts/investigate';
 import type { LabelRecord } from 'svc/contracts/metricsdb';
 
 import type { ReadyConvention } from '../conventions/known-conventions.ts';
-import type { Inventory } from './inventory.ts';
-import { failingBy } from './outcomes.ts';
+import type { Inventory } from '../fetch/inventory.ts';
+import { failingBy } from '../fetch/outcomes.ts';
 
 /** Convention that fits a metric of the store, with its query written for that metric. */
 export interface Binding {

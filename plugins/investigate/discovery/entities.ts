@@ -3,7 +3,7 @@ import type { LabelRecord } from 'svc/contracts/metricsdb';
 import type { Node } from 'svc/rca';
 
 import names from '../conventions/labels.json' with { type: 'json' };
-import { deviceNode, serviceNode } from './symptom.ts';
+import { deviceNode, serviceNode } from '../fetch/symptom.ts';
 
 /** Thing that labels name, and the one label that names it. */
 export interface Entity extends Node {

@@ -4,8 +4,8 @@ import type { Node } from 'svc/rca';
 import names from '../conventions/labels.json' with { type: 'json' };
 import type { Binding } from './bindings.ts';
 import { Entities, type Entity } from './entities.ts';
-import type { Inventory } from './inventory.ts';
-import type { Graph } from './scope.ts';
+import type { Inventory } from '../fetch/inventory.ts';
+import type { Graph } from '../fetch/scope.ts';
 
 const weights = { runs_on: 0.9, calls: 0.9, unsure: 0.6 } as const;
 /** Hosts of one service; more are no placement, but somebody who measures them all. */

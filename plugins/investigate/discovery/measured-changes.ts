@@ -1,8 +1,8 @@
 import type { Change, Period } from 'svc/rca';
 
 import { askingsOf, type Discovered, queryOf } from './discovered-signals.ts';
-import type { Found, Gatherer } from './gatherer.ts';
-import { type Grid, metricsSource } from './metrics-source.ts';
+import type { Found, Gatherer } from '../fetch/gatherer.ts';
+import { type Grid, metricsSource } from '../fetch/metrics-source.ts';
 
 const versionLabels = ['version', 'revision', 'commit'] as const;
 const mostChanges = 60;

@@ -2,8 +2,8 @@ import type { Period } from 'svc/rca';
 
 import names from '../conventions/labels.json' with { type: 'json' };
 import type { Entities } from './entities.ts';
-import type { Gatherer } from './gatherer.ts';
-import { deviceNode, serviceNode } from './symptom.ts';
+import type { Gatherer } from '../fetch/gatherer.ts';
+import { deviceNode, serviceNode } from '../fetch/symptom.ts';
 
 /** Labels of streams by which they are those of a thing, in the order in which they are trusted. */
 const labels = [...new Set(['device_id', 'service_name', ...names.service, ...names.host])];
