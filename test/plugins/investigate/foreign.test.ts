@@ -117,9 +117,20 @@ test('of a world measured by the names that others use, the database is named wh
     t,
     world({ gateway: { failing: 0.2, slower: 0.8 }, orders: { failing: 0.3, slower: 0.9 } }),
   );
-  if (process.env['SHOW']) console.log(report.markdown, JSON.stringify(report.confidence));
   assert.equal(report.root_cause?.node.name, 'orders-db', report.markdown);
   assert.ok(['root_cause', 'suspected'].includes(report.verdict!));
   const ruled = report.ruled_out.map(({ node_name: name }) => name);
   assert.ok(ruled.includes('orders') && ruled.includes('catalog'), ruled.join());
+});
+
+test('where it is not known who calls whom, what has trouble of its own comes before what answers badly', async (t) => {
+  const report = await reportOn(
+    t,
+    world(
+      { gateway: { failing: 0.2, slower: 0.8 }, orders: { failing: 0.3, slower: 0.9 } },
+      { nodes: [], relations: [] },
+    ),
+  );
+  assert.equal(report.hypotheses[0]?.node.name, 'orders-db', report.markdown);
+  assert.notEqual(report.verdict, 'no_anomaly');
 });

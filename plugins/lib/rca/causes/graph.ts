@@ -4,6 +4,8 @@ import type { Edge, Node } from '../signals/snapshot.ts';
 export class Graph {
   readonly #needs = new Map<string, Map<string, Edge>>();
   readonly #neededBy = new Map<string, Map<string, Edge>>();
+  /** True if it is known of nothing whom it calls. */
+  readonly callsUnknown: boolean;
 
   constructor(nodes: readonly Node[], edges: readonly Edge[]) {
     nodes.forEach(({ id }) => {
@@ -16,6 +18,7 @@ export class Graph {
         this.#neededBy.get(edge.to)!.set(edge.from, edge);
       }
     });
+    this.callsUnknown = edges.every(({ relation }) => relation === 'runs_on');
   }
 
   get empty(): boolean {

@@ -1,4 +1,4 @@
-import type { NodeSignals } from '../signals/node-signals.ts';
+import { answerKinds, type NodeSignals } from '../signals/node-signals.ts';
 import {
   anomalous,
   type Blame,
@@ -80,7 +80,10 @@ function candidateOf(
   const { id } = facts.node;
   const relevance = blame.relevance.get(id)!;
   const leaf = (isUncharted(facts, scene) ? charted : 1) * (1 - explained(facts, scene, blame));
-  const reach = reached.has(id) || consumes(facts, scene.snapshot.symptom.node, scene) > 0.5;
+  const reach =
+    reached.has(id) ||
+    consumes(facts, scene.snapshot.symptom.node, scene) > 0.5 ||
+    (scene.graph.callsUnknown && hasOwnTrouble(facts));
   const bonus = bonusOf(facts, scene, leaf);
   const shared = blame.shared.has(id);
   const score = scoreOf({
@@ -106,13 +109,22 @@ function candidateOf(
 }
 
 /**
- * Weight of a node known only through its callers: its dependencies are unknown, so that none
+ * Weight of a node known only through its callers, or of one that only answers badly where no call
+ * is known at all: its dependencies are unknown, so that none
  * accounts for its trouble is only half true.
  */
 const charted = 0.5;
 
-const isUncharted = ({ node }: NodeSignals, { graph }: Scene): boolean =>
-  node.kind === 'remote' && graph.needs(node.id).length === 0;
+const isUncharted = (facts: NodeSignals, { graph }: Scene): boolean =>
+  (facts.node.kind === 'remote' && graph.needs(facts.node.id).length === 0) ||
+  (graph.callsUnknown && !hasOwnTrouble(facts));
+
+/** Something beyond its answers, which may be those of others. */
+const hasOwnTrouble = ({ signals }: NodeSignals): boolean =>
+  signals.some(
+    ({ relevance, deviation: { series } }) =>
+      relevance >= 2 * anomalous && !answerKinds.includes(series.kind),
+  );
 
 /**
  * Returns the score: correlation and structure first; other evidence adds to it, but never makes a
