@@ -1,5 +1,6 @@
 import type { Answer, EvidenceSource, Question } from 'svc/contracts/investigate';
 import type { LabelRecord, MetricsQueries } from 'svc/contracts/metricsdb';
+import { inTurns } from 'svc/flow';
 import type { SeenDevices } from 'svc/query';
 import type { Handle } from 'svc/sdk';
 
@@ -18,7 +19,10 @@ export interface Inventory {
 }
 
 const halfHour = 1_800_000;
-const mostRows = 20_000;
+const mostThings = 20_000;
+/** Sets of names as they are kept: many metrics have the same. */
+type Things = readonly { readonly labels: LabelRecord; readonly metrics: readonly string[] }[];
+
 const patience = { timeoutMs: 6_000, maxSamples: 5_000_000 };
 
 /** Labels by which things are named, and those by which their peers are. */
@@ -41,15 +45,20 @@ export async function inventoryOf(gatherer: Gatherer, firedAt: number): Promise<
     ),
   );
   return {
-    rows: (found?.value ?? []) as readonly LabelRecord[],
+    rows: rowsOf(found),
     ...(found !== undefined && { evidence: found.id }),
     ...(counted !== undefined && { outcomes: outcomesOf(counted) }),
   };
 }
 
-function outcomesOf({ value }: Found): ReadonlyMap<string, ReadonlySet<string>> {
+const rowsOf = (found: Found | undefined): readonly LabelRecord[] =>
+  ((found?.value ?? []) as Things).flatMap(({ labels, metrics }) =>
+    metrics.map((__name__) => ({ ...labels, __name__ })),
+  );
+
+function outcomesOf(found: Found): ReadonlyMap<string, ReadonlySet<string>> {
   const labels = new Map<string, Set<string>>();
-  for (const { __name__: metric = '', ...own } of value as readonly LabelRecord[]) {
+  for (const { __name__: metric = '', ...own } of rowsOf(found)) {
     const known = labels.get(metric) ?? new Set();
     Object.keys(own).forEach((label) => known.add(label));
     labels.set(metric, known);
@@ -71,26 +80,34 @@ export const inventorySource = (
     const answers = await Promise.all(
       [window.from, window.to].map((time) => store.instant(query, time, options)),
     );
-    const rows = new Map(
-      answers
-        .flatMap((answer) => (answer.type === 'vector' ? answer.labels : []))
-        .map((labels) => {
-          const pairs = Object.entries(labels)
-            .filter(([, value]) => value !== '')
-            .toSorted(([a], [b]) => (a < b ? -1 : 1));
-          return [JSON.stringify(pairs), Object.fromEntries(pairs)] as const;
-        }),
+    const things = new Map<
+      string,
+      { readonly labels: LabelRecord; readonly metrics: Set<string> }
+    >();
+    let rows = 0;
+    await inTurns(
+      answers.flatMap((answer) => (answer.type === 'vector' ? answer.labels : [])),
+      ({ __name__: metric = '', ...own }) => {
+        const pairs = Object.entries(own)
+          .filter(([, value]) => value !== '')
+          .toSorted(([a], [b]) => (a < b ? -1 : 1));
+        const key = JSON.stringify(pairs);
+        const thing = things.get(key) ?? { labels: Object.fromEntries(pairs), metrics: new Set() };
+        things.set(key, thing);
+        rows += thing.metrics.has(metric) ? 0 : 1;
+        thing.metrics.add(metric);
+      },
     );
-    const value = [...rows]
+    const value: Things = [...things]
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .slice(0, mostRows)
-      .map(([, labels]) => labels);
-    const metricNames = new Set(value.map((labels) => labels['__name__']));
+      .slice(0, mostThings)
+      .map(([, { labels, metrics: own }]) => ({ labels, metrics: [...own].toSorted() }));
+    const metricNames = new Set(value.flatMap(({ metrics: some }) => some));
     return {
       value,
-      digest: { series: value.length, metrics: metricNames.size },
+      digest: { series: rows, things: value.length, metrics: metricNames.size },
       trust: 'trusted',
-      truncated: rows.size > mostRows,
+      truncated: things.size > mostThings,
     };
   },
 });
