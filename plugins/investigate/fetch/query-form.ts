@@ -10,19 +10,17 @@ export interface QueryForm {
 
 const strings = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`/g;
 /** Matchers that select what failed, as services, proxies and tracers write them. */
-const failing = new RegExp(
-  [
-    /\b\w*(?:code|status)\w*\s*=~?\s*["'`]\^?\(?(?:4\.\.\|)?(?:5|STATUS_CODE_ERROR|[Ee]rror|ERROR|fail)/,
-    /\bgrpc_code\s*(?:=~?\s*["'`][A-NP-Z]|!=\s*["'`]OK|!~\s*["'`]\^?\(?OK)/,
-    /\b\w*(?:code|status)\w*\s*!~\s*["'`]\^?\(?[123]/,
-    /\boutcome\s*(?:=~?\s*["'`](?:SERVER_ERROR|error|fail)|!~?=?\s*["'`](?:SUCCESS|success))/,
-    /\b(?:errors?|failed)\s*=\s*["'`](?:true|1)/,
-    /\bsuccess\s*=\s*["'`](?:false|0)/,
-    /\b(?:exception|error_type)\s*(?:!=|!~|=~)\s*["'`]/,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-);
+const failing: readonly RegExp[] = [
+  /\b\w*(?:code|status)\w*\s*=~?\s*["'`]\^?\(?(?:4\.\.\|)?(?:5|STATUS_CODE_ERROR|[Ee]rror|ERROR|fail)/,
+  /\bgrpc_code\s*(?:=~?\s*["'`][A-NP-Z]|!=\s*["'`]OK|!~\s*["'`]\^?\(?OK)/,
+  /\b\w*(?:code|status)\w*\s*!~\s*["'`]\^?\(?[123]/,
+  /\boutcome\s*(?:=~?\s*["'`](?:SERVER_ERROR|error|fail)|!~?=?\s*["'`](?:SUCCESS|success))/,
+  /\b(?:errors?|failed)\s*=\s*["'`](?:true|1)/,
+  /\bsuccess\s*=\s*["'`](?:false|0)/,
+  /\b(?:exception|error_type)\s*(?:!=|!~|=~)\s*["'`]/,
+];
+
+const selectsFailed = (query: string): boolean => failing.some((form) => form.test(query));
 const failedName = /(?:^|[^a-z])(?:errors?|failed|failures?|exceptions?|5xx)(?:[^a-z]|$)/i;
 const milliseconds = /_(?:milliseconds|millis|ms)(?:_|\b)/;
 
@@ -48,7 +46,7 @@ export function formOf(query: string): QueryForm {
     return { kind: 'error_ratio', unit: percent ? 'percent' : 'ratio' };
   }
   const counts = /\b(?:rate|irate|increase|delta|count_over_time|bytes_over_time)\s*\(/.test(words);
-  if (counts && parts === undefined && (failing.test(query) || failedName.test(words))) {
+  if (counts && parts === undefined && (selectsFailed(query) || failedName.test(words))) {
     return { kind: 'errors', unit: 'per_second' };
   }
   if (/\bcount_over_time\s*\(/.test(words)) {
@@ -61,7 +59,8 @@ export function formOf(query: string): QueryForm {
 }
 
 const isShareOfFailures = ([above, below]: readonly [string, string]): boolean =>
-  (failing.test(above) || failedName.test(above.replaceAll(strings, '""'))) && !failing.test(below);
+  (selectsFailed(above) || failedName.test(above.replaceAll(strings, '""'))) &&
+  !selectsFailed(below);
 
 /** Returns what is divided by what at the outermost level; undefined where nothing is. */
 function quotientOf(query: string): readonly [above: string, below: string] | undefined {

@@ -1,18 +1,16 @@
-import {
-  type Change,
-  type CheckResult,
-  type Edge,
-  type EvidenceKind,
-  type LogTemplate,
-  type Node,
-  type Period,
-  type Series,
-  type SliKind,
-  type SpanAggregate,
-  type Unit,
-  type Verdict,
-  sliKinds,
-  units,
+import type {
+  Change,
+  CheckResult,
+  Edge,
+  EvidenceKind,
+  LogTemplate,
+  Node,
+  Period,
+  Series,
+  SliKind,
+  SpanAggregate,
+  Unit,
+  Verdict,
 } from 'svc/rca';
 import { defineEvent, defineExtensionPoint, defineService } from 'svc/sdk';
 
@@ -156,6 +154,34 @@ export interface Convention {
 
 export type ConventionKind = SliKind | 'start' | 'version';
 
+/** Every kind and every unit, which the compiler compares with those of the engine. */
+const conventionKinds: Readonly<Record<ConventionKind, true>> = {
+  error_ratio: true,
+  errors: true,
+  latency: true,
+  rate: true,
+  cpu: true,
+  memory: true,
+  disk: true,
+  network: true,
+  load: true,
+  saturation: true,
+  queue: true,
+  events: true,
+  other: true,
+  start: true,
+  version: true,
+};
+const conventionUnits: Readonly<Record<Unit, true>> = {
+  ratio: true,
+  percent: true,
+  seconds: true,
+  bytes: true,
+  per_second: true,
+  count: true,
+  other: true,
+};
+
 const convention = {
   type: 'object',
   required: ['title', 'metrics', 'of', 'kind', 'unit', 'query'],
@@ -166,8 +192,8 @@ const convention = {
     except: { type: 'string', minLength: 1, maxLength: 1_000 },
     needs: { type: 'array', maxItems: 4, items: { type: 'string', minLength: 1, maxLength: 200 } },
     of: { enum: ['service', 'host', 'container', 'store', 'any'] },
-    kind: { enum: [...sliKinds, 'start', 'version'] },
-    unit: { enum: [...units] },
+    kind: { enum: Object.keys(conventionKinds) },
+    unit: { enum: Object.keys(conventionUnits) },
     worse: { enum: ['up', 'down', 'either'] },
     query: { type: 'string', minLength: 1, maxLength: 4_000 },
     name: { type: 'string', minLength: 1, maxLength: 120 },
