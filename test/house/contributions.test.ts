@@ -61,7 +61,6 @@ const points: readonly PointDeclaration[] = [
   EdgeStreams,
   Ceilings,
   ImPlatforms,
-  Conventions,
   Fetchers,
   HostChecks,
   PackTraces,
@@ -74,6 +73,7 @@ const points: readonly PointDeclaration[] = [
   Credentials,
   LaunchSources,
   ToolSources,
+  Conventions,
 ];
 
 /** Ids of every extension point in the contracts, as they stand in the sources. */
@@ -253,11 +253,11 @@ test(
         assert.deepEqual([...refused], [], start);
         const now = await plugins(house);
         const mine = own.flatMap((id) => now.get(id) ?? []);
-        const victims = mine.flatMap(({ id, state, strikes }) => {
+        const victims = mine.flatMap(({ id, state, cause: why, strikes }) => {
           return (state === 'active' || state === 'discovered') && strikes.length === 0
             ? []
             : [
-                `${id} ${state}: ${strikes.map(({ where, cause }) => `${where}: ${cause}`).join('; ')}`,
+                `${id} ${state}: ${why ?? ''} ${strikes.map(({ where, cause }) => `${where}: ${cause}`).join('; ')}`,
               ];
         });
         assert.deepEqual(victims, [], start);
