@@ -208,7 +208,9 @@ export function misfitOf(
   schemas: Schemas,
 ): string | undefined {
   const asData = (): string | undefined =>
-    packs === undefined ? closed : misfitByShape(value, packs, schemas);
+    packs === undefined
+      ? closed
+      : misfitOfCode(value, { schema: packs.schema, methods: [] }, schemas);
   if (ofPack) {
     return asData() ?? packs?.problem?.(id, value, manifest);
   }
