@@ -34,6 +34,9 @@ const prose = (text: string): string => {
   return made + marked(text.slice(from));
 };
 
+/** Characters, not the halves of which some consist. */
+const widthOf = (text: string): number => Array.from(text).length;
+
 /** Pads the cells of a table to the width of their column. */
 function aligned(lines: string): string {
   const rows = lines
@@ -48,12 +51,12 @@ function aligned(lines: string): string {
     )
     .filter((cells) => !cells.every((cell) => /^:?-+:?$/.test(cell)));
   const widths = rows[0]?.map((_, column) =>
-    Math.max(...rows.map((cells) => [...(cells[column] ?? '')].length)),
+    Math.max(...rows.map((cells) => widthOf(cells[column] ?? ''))),
   );
   return rows
     .map((cells) =>
       cells
-        .map((cell, column) => cell + ' '.repeat((widths?.[column] ?? 0) - [...cell].length))
+        .map((cell, column) => cell + ' '.repeat((widths?.[column] ?? 0) - widthOf(cell)))
         .join('  ')
         .trimEnd(),
     )

@@ -181,7 +181,7 @@ function made(
   return all.flatMap((labels) =>
     bounds.map((le, at): MadeSeries => ({
       labels: { ...labels, ...(le !== undefined && { le }) } as LabelRecord,
-      value: isCounter ? 100 * (at + 1) : use.equal!,
+      value: isCounter ? 100 * (at + 1) : use.equal,
       growth: isCounter ? at + 1 : 0,
     })),
   );

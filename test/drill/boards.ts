@@ -33,7 +33,7 @@ export async function run({ folder = '', show = false }: Row = {}): Promise<Outc
     .filter((name) => name.endsWith('.json'))
     .toSorted()
     .map((name): Board => {
-      const json = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Json;
+      const json = JSON.parse(readFileSync(join(folder, name), 'utf8'));
       return { name: name.slice(0, -5), json: json.dashboard ?? json };
     });
   const real = await scraped();

@@ -136,7 +136,7 @@ function listed(lines: readonly string[], window: number, rest: string): string 
 }
 
 const pastMessages = (history: readonly MessageRow[]): readonly ModelMessage[] =>
-  history.map(({ role, content, kept = null }) =>
+  history.map(({ role, content, kept }) =>
     role === 'user'
       ? { role, text: content }
       : {

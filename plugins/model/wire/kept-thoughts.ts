@@ -55,7 +55,9 @@ export class KeptThoughts {
     }
     for (const [field, value] of Object.entries(detail)) {
       const isText = field === 'text' || field === 'summary';
-      last[field] = isText && typeof last[field] === 'string' ? `${last[field]}${value}` : value;
+      const before = last[field];
+      last[field] =
+        isText && typeof before === 'string' && typeof value === 'string' ? before + value : value;
     }
   }
 }

@@ -305,7 +305,7 @@ function reduce(frames: readonly Frame[], options: unknown): readonly Frame[] {
       ...frame,
       fields: frame.fields
         .filter(isNumeric)
-        .map((one) => ({ ...one, values: [reduced(numbersIn(one), wanted[0]!) ?? null] })),
+        .map((one) => ({ ...one, values: [reduced(numbersIn(one), wanted[0]) ?? null] })),
     }));
   }
   const series = frames.flatMap(({ fields }) => fields.filter(isNumeric));

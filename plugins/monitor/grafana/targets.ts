@@ -53,7 +53,7 @@ function queryOf(target: Foreign, own: Datasource, ref: string, type: PanelType)
   };
 }
 
-const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('');
 
 /** The first letter that is free, where a query has no name of its own. */
 function refOf(target: Foreign, at: number, before: readonly PanelQuery[]): string {

@@ -27,9 +27,7 @@ export interface Drawable {
 /** Returns what a panel makes of its answers, once it is known how much of it may be shown. */
 export function drawable(panel: PanelBody, answers: readonly Answered[]): Drawable {
   if (panel.type === 'logs') {
-    const lines = answers.flatMap(({ answer }) =>
-      answer?.type === 'streams' ? (answer as LinesAnswer).lines : [],
-    );
+    const lines = answers.flatMap(({ answer }) => (answer?.type === 'streams' ? answer.lines : []));
     return { points: 0, series: 0, show: () => shownLines(lines, panel) };
   }
   const { transformations = [] } = panel;

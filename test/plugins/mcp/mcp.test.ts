@@ -213,7 +213,7 @@ test('a server that speaks in event streams and forgets its session is understoo
 
   // What is no text is said, or a model reports that there was nothing.
   const said = async (content: unknown) => {
-    result = { content } as object;
+    result = { content };
     return JSON.stringify((await execute()).body.result);
   };
   assert.match(

@@ -47,7 +47,7 @@ async function held(house: TestHost, now: number): Promise<string[]> {
         readonly warnings?: readonly string[];
       };
       const count = body.traces?.length ?? body.data?.result[0]?.value[1] ?? 0;
-      return `${String(count)} ${body.warnings?.join() ?? ''}`.trim();
+      return `${Number(count)} ${body.warnings?.join() ?? ''}`.trim();
     }),
   );
 }

@@ -56,7 +56,7 @@ const without = (letter: string): string[] => all.filter((text) => !text.startsW
 
 describe('the list of segments', () => {
   test('misses each segment that was deleted, until somebody accepts it, and never uses its number again', async (t) => {
-    for (const [number, letter] of [...'abc'].entries()) {
+    for (const [number, letter] of 'abc'.split('').entries()) {
       const folder = join(folderOf(t), 'wal');
       await filled(folder);
       const name = segmentsIn(folder)[number]!;

@@ -26,6 +26,7 @@ export function written(value: number | null | undefined, unit: string, decimals
       return `${plain(value)} ${name}`;
     case 'si':
       return thousands(value, name);
+    default:
   }
   const scaled = unitSymbols[unit];
   if (scaled !== undefined) {

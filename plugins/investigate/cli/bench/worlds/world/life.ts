@@ -289,7 +289,7 @@ function answer(
       mine.slow *
       disk *
       (1 + 7 * crowded + 8 * over + 10 * mine.throttle);
-    let seconds = life.self[step]!;
+    let seconds = life.self[step];
     let right = 1 - Math.min(1, component.flaws * walks[id]!.next() + mine.fail);
     life.own[step] = 1 - right;
     let waits = 0;
@@ -307,10 +307,9 @@ function answer(
         Math.min(call.timeout, asked) * (1 - 0.9 * pressures.components[call.to]!.refuse);
       made.errors[step] = 1 - (1 - other.errors[step]!) * (1 - away) * (1 - late2);
       // What it asks for is not wholly in a row.
-      seconds += Math.min(1.5, call.perRequest) * made.mean[step]!;
-      right *= 1 - Math.min(1, call.matters * made.errors[step]! * Math.min(1, call.perRequest));
-      waits +=
-        world.components[call.to]!.role === 'store' ? made.rate[step]! * made.mean[step]! : 0;
+      seconds += Math.min(1.5, call.perRequest) * made.mean[step];
+      right *= 1 - Math.min(1, call.matters * made.errors[step] * Math.min(1, call.perRequest));
+      waits += world.components[call.to]!.role === 'store' ? made.rate[step]! * made.mean[step] : 0;
     });
     life.mean[step] = seconds;
     life.errors[step] = Math.min(1, 1 - right);

@@ -225,7 +225,7 @@ function componentOf(
 ): Component {
   const copies = role === 'service' ? pick(random, [1, 2, 2, 3]) : role === 'external' ? 0 : 1;
   const hash = (length: number): string =>
-    Array.from({ length }, () => pick(random, [...'bcdfghjklmnpqrstvwxz2456789'])).join('');
+    Array.from({ length }, () => pick(random, 'bcdfghjklmnpqrstvwxz2456789'.split(''))).join('');
   const replica = hash(9);
   const first = whole(random, 0, machines.length - 1);
   const cached = engine === 'redis';
