@@ -1,4 +1,3 @@
-import type { LinesAnswer } from 'svc/contracts/logs';
 
 import { type Cell, type Frame, rowsIn } from '../frames/frame.ts';
 import { transform } from '../frames/transformations.ts';
