@@ -1,4 +1,3 @@
-
 import { type Cell, type Frame, rowsIn } from '../frames/frame.ts';
 import { transform } from '../frames/transformations.ts';
 import { isOverTime, type PanelBody } from '../model/panel.ts';
