@@ -17,7 +17,7 @@ import { Together } from '../../kit/together.tsx';
 import { Time, useNow } from '../../kit/time.tsx';
 import { Changes } from '../overview/changes.tsx';
 import { NoteDialog, SilenceDialog } from './dialogs.tsx';
-import { titleOf } from './named.tsx';
+import { titleOf } from '../incident-cell.tsx';
 import { Report } from './report.tsx';
 import { Timeline } from './timeline.tsx';
 import { Notifications } from './notifications.tsx';

@@ -10,7 +10,7 @@ import { statusName } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time, useNow } from '../../kit/time.tsx';
 import { IncidentPage } from './incident.tsx';
-import { placeOf, TitleCell } from './named.tsx';
+import { placeOf, TitleCell } from '../incident-cell.tsx';
 
 /** State filters; a silenced incident is not resolved. */
 const states: Readonly<Record<string, string | undefined>> = {

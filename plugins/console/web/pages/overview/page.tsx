@@ -10,7 +10,7 @@ import { Awaited, Empty, Head, Section } from '../../kit/parts.tsx';
 import { Mark, type Severity, severityName } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
-import { placeOf, TitleCell } from '../incidents/named.tsx';
+import { placeOf, TitleCell } from '../incident-cell.tsx';
 import type { Device, Incident } from '../shapes.ts';
 import { Checklist } from './checklist.tsx';
 import { Busiest } from './busiest.tsx';

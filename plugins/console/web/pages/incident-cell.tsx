@@ -1,5 +1,5 @@
-import { Mark, severityName, statusName, Tag, toneOf } from '../../kit/status.tsx';
-import type { Incident } from '../shapes.ts';
+import { Mark, severityName, statusName, Tag, toneOf } from '../kit/status.tsx';
+import type { Incident } from './shapes.ts';
 
 /** Returns the title. */
 export const titleOf = ({ summary, rule_name: rule }: Incident): string => summary || rule;
