@@ -57,7 +57,7 @@ export async function reportOn(
     series.map(({ labels, course, counter = false }, index) => {
       const value = course(at, noise);
       totals[index] = totals[index]! + value;
-      return { labels, time, value: counter ? totals[index]! : value };
+      return { labels, time, value: counter ? totals[index] : value };
     });
   const store = house.service(MetricsIngest);
   const from = clock.now() - before * minute;
