@@ -143,7 +143,7 @@ const pastMessages = (history: readonly MessageRow[]): readonly ModelMessage[] =
           role,
           text: content,
           calls: [],
-          ...(kept !== null && { kept: JSON.parse(kept) as KeptTurn }),
+          ...(typeof kept === 'string' && { kept: JSON.parse(kept) as KeptTurn }),
         },
   );
 

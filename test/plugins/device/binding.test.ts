@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import fc from 'fast-check';
 
@@ -19,7 +20,13 @@ test('an edge that connects for the first time gets a device, and keeps it whate
   };
   const first = await connect(1, 1, told);
   assert.deepEqual(first, { status: 'bound', device_id: 1, created: true, resembles: [] });
-  const { body: shown, etag } = await ask('GET', '/devices/1');
+  let asked = await ask('GET', '/devices/1');
+  // The topology gives it a node a moment later, which changes the tag.
+  while (asked.body.node_id === null) {
+    await pause(20);
+    asked = await ask('GET', '/devices/1');
+  }
+  const { body: shown, etag } = asked;
   const {
     created_at: createdAt,
     updated_at: updatedAt,

@@ -231,7 +231,7 @@ test('a machine tells of itself, asks around and restarts what its owner has lis
     );
     await assert.rejects(run('ping', { host: '192.0.2.1' }), /does not allow 192\.0\.2\.1/);
     policy.skills = { ...policy.skills, probes: [] };
-    await assert.rejects(run('dns_probe', { name: 'a.example' }), /allows no probes/);
+    await assert.rejects(run('dns_probe', { name: 'a.example' }), /does not allow any probes/);
   });
 
   await t.test(

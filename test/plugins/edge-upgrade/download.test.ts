@@ -147,7 +147,7 @@ test('a package is fetched whole, from where it may come from, and from nowhere 
     [
       'circles',
       (_request, response) => void response.writeHead(302, { location: '/pkg' }).end(),
-      /circles/,
+      /redirect loop/,
       4,
     ],
     ['more than it says', (_request, response) => void response.end(body), /larger than/, 1, 1_000],
