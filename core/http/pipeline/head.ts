@@ -2,9 +2,9 @@ import type { SvcError } from '../../sdk/index.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { errors } from './errors.ts';
 
-/** As many as Apache and HAProxy take in front of us, name and value. */
+/** Limit of Apache and HAProxy, which may stand in front; name and value. */
 const maxHeaders = 2 * 100;
-/** As much as nginx takes in front of us; an address may be longer than that, since it may hold a query. */
+/** Limit of nginx; an address may be longer, since it may hold a query. */
 const maxBytes = 32 * 1024;
 /** Longest path; an address may be longer, since it may hold a query. */
 const maxPath = 8 * 1024;

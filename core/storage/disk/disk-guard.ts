@@ -49,7 +49,7 @@ export class DiskGuard {
   #timer: NodeJS.Timeout | undefined;
   #refusal: string | undefined;
   #warning: string | undefined;
-  /** What SQLite reported. */
+  /** Damage that SQLite reported. */
   #broken: 'disk' | 'file' | undefined;
   /** When a file that looks damaged is read as a whole again. */
   #examineAt = 0;

@@ -9,7 +9,7 @@ import { Fields, Head, Section } from '../../kit/parts.tsx';
 import { Sessions } from './sessions.tsx';
 import { Tokens } from './tokens.tsx';
 
-/** What belongs to the signed-in user alone: password, API tokens, sessions. */
+/** Page of the signed-in user: password, API tokens, sessions. */
 export default function Account() {
   const { display_name: name, email, role } = useUser();
   return (

@@ -206,7 +206,7 @@ function toggled(panels: readonly Panel[], row: number): string {
   return open.length === 0 ? 'none' : open.join(',');
 }
 
-/** Without a choice to make, a variable takes no room. */
+/** Returns whether there is a choice to make. */
 const isShown = ({ hide, type, values }: Variable): boolean =>
   hide !== 'variable' && type !== 'constant' && (type !== 'datasource' || values.length > 1);
 
