@@ -14,5 +14,6 @@ export const area: Area = {
     GET     /api/v1/observability/dashboards         any  none
     GET     /api/v1/observability/dashboards/{uid}   any  narrowed
   `,
-  houseWide: ['panels', 'dashboards'],
+  // The `id` of a transformation is its kind, as Grafana has it: a name without a collection, plus "s".
+  houseWide: ['panels', 'dashboards', 's'],
 };
