@@ -47,9 +47,13 @@ export const shownIncident = (
   };
 };
 
-/** The summary that an incident without one of its own was given may hold a number, or an old name. */
+/** Returns the summary; where svc made it with the number of the device, that becomes the name. */
 const named = ({ summary, device_id: id }: Measured, name: string | null): string =>
-  name === null ? summary : summary.replace(` on device ${id}`, () => ` on ${name}`);
+  name === null
+    ? summary
+    : summary.replace(/ on device (\d+)(?!\w)/, (whole, found) =>
+        found === id ? ` on ${name}` : whole,
+      );
 
 export const shownEvent = (row: EventRow): Static<typeof EventItem> => ({
   id: row.id,

@@ -1,5 +1,5 @@
 import type { ImEvent } from 'svc/contracts/imbridge';
-import type { Tables } from 'svc/sdk';
+import { isSvcError, type Tables } from 'svc/sdk';
 
 import type { ApprovalTalk, ApprovalTelling } from '../talk/approvals.ts';
 import type { Apps } from '../apps/apps.ts';
@@ -93,20 +93,23 @@ export class Answerer {
    * Says why there will be no answer, in place of the announced one. What a platform refuses to
    * change, it may still take as a new message; if not, the message in the queue has the reason.
    */
-  async excuse(message: LeasedMessage, { message: why }: Error): Promise<void> {
+  async excuse(message: LeasedMessage, cause: unknown): Promise<void> {
     const { apps, messenger } = this.#parts;
     const { row } = message;
     if (row.kind === 'tell') {
       return;
     }
-    const app = await apps.row(row.app_id);
     const { reply } = JSON.parse(row.payload) as ImEvent;
-    const text = filled(wordsOf(app.locale).noAnswer, { why });
-    const sorry = { text };
-    await messenger
-      .answer(app, message, reply, sorry)
-      .catch(() => messenger.tell(app, row.conversation, reply, sorry, `${row.id}.excuse`))
-      .catch(() => undefined);
+    try {
+      // Without its app there is no chat to write to.
+      const app = await apps.row(row.app_id);
+      const sorry = { text: filled(wordsOf(app.locale).noAnswer, { why: shownCause(cause) }) };
+      await messenger
+        .answer(app, message, reply, sorry)
+        .catch(() => messenger.tell(app, row.conversation, reply, sorry, `${row.id}.excuse`));
+    } catch {
+      // The message ends all the same, with its cause in the queue.
+    }
   }
 
   async #answer(said: Said, signal: AbortSignal): Promise<Ended> {
@@ -147,6 +150,12 @@ export class Answerer {
       : { ask: event.text };
   }
 }
+
+/** A fault of svc itself is not for a chat that many read. */
+const shownCause = (cause: unknown): string =>
+  cause instanceof SendDeferred || (isSvcError(cause) && cause.code !== 'internal')
+    ? cause.message
+    : 'internal error';
 
 const isListed = (allowed: readonly string[], { sender, conversation }: ImEvent): boolean =>
   allowed.includes('*') || allowed.includes(sender) || allowed.includes(conversation);

@@ -62,7 +62,7 @@ export function dealWithMessages(
         }
         const next = triedAgain(error, clock.now() - job.createdAt);
         if (next instanceof GiveUp) {
-          await answerer.excuse(new LeasedMessage((await store.find(job.id)) ?? row, job), next);
+          await answerer.excuse(new LeasedMessage((await store.find(job.id)) ?? row, job), error);
         }
         throw next;
       }

@@ -111,7 +111,7 @@ test('each convention that fits asks once for all things that one label names', 
     asked.get('http_requests failing: service:orders')!,
     /rate\(http_requests_total\{service=~"orders",code=~"5\.\./,
   );
-  assert.ok(unknown.has('basket_size'), 'what nobody knows is there all the same');
+  assert.ok(unknown.has('basket_size'), 'an unknown metric takes part');
 });
 
 test('a start time that moves is a restart, and a version in place of another a deploy', () => {

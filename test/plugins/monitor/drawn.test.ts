@@ -126,7 +126,7 @@ const series = [
   [{ __name__: 'ramp' }, (index: number) => index],
 ] as const;
 
-describe('a panel as somebody brings it along', () => {
+describe('an imported panel', () => {
   test('has all its queries, is repeated, folded, transformed and reduced', async (t) => {
     const { house, ask, show } = await monitorHouse(t, { plugins: ['metricsdb', 'monitor'] });
     await store(house, series, end);

@@ -55,7 +55,7 @@ const all = ['a1', 'a2', 'b1', 'b2', 'c1', 'c2'];
 const without = (letter: string): string[] => all.filter((text) => !text.startsWith(letter));
 
 describe('the list of segments', () => {
-  test('misses each segment that was deleted, until somebody accepts it, and never uses its number again', async (t) => {
+  test('reports each deleted segment until its loss is accepted, and never reuses its number', async (t) => {
     for (const [number, letter] of 'abc'.split('').entries()) {
       const folder = join(folderOf(t), 'wal');
       await filled(folder);
