@@ -41,6 +41,13 @@ async function seeded({ ask }: KnowledgeHouse, documents: number): Promise<void>
   }
 }
 
+/** Waits for the first index: on a busy box, searches are refused until then. */
+async function indexed({ ask }: KnowledgeHouse): Promise<void> {
+  while ((await ask('GET', '/search?q=disk&mode=lexical')).status === 503) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
 describe('the vault', () => {
   test('is there after the first start, follows the product, and leaves what people made their own', async (t) => {
     const { dataDir, ship } = shipping(t, {
@@ -120,6 +127,7 @@ describe('the vault', () => {
       readFileSync(join(projectRoot, 'test/fixtures/knowledge/questions.json'), 'utf8'),
     ) as readonly Question[];
     await house.ask('POST', '/vault/sync');
+    await indexed(house);
     const scored: {
       readonly gain: number;
       readonly isFound: boolean;
