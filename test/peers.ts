@@ -24,6 +24,8 @@ export const peers = {
   'prometheus-process-exporter': 'prometheus-process-exporter',
   promtool: 'prometheus',
   ps: 'procps',
+  psql: 'postgresql',
+  'redis-server': 'redis-server',
   rsyslogd: 'rsyslog',
   script: 'bsdutils',
   sshd: 'openssh-server',

@@ -9,25 +9,38 @@ import { definePlugin } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 import { AllowedPaths } from './reach/allowed-paths.ts';
+import { AllowedViews } from './reach/allowed-views.ts';
 import { errors as reachErrors } from './reach/errors.ts';
 import { MachinePrograms } from './reach/machine-programs.ts';
 import { ProbeRules } from './reach/probe-rules.ts';
 import { SkillLog } from './skill-log.ts';
 import { SkillRunner } from './skill-runner.ts';
-import { diskUsage } from './skills/disk-usage.ts';
-import { dnsProbe } from './skills/dns-probe.ts';
+import { ContainerEngine } from './skills/containers/container-engine.ts';
+import { containerSkills } from './skills/containers/containers.ts';
+import { databaseView } from './skills/databases/database-view.ts';
 import { errors as skillsErrors } from './skills/errors.ts';
-import { fileStat } from './skills/file-stat.ts';
-import { fileTail } from './skills/file-tail.ts';
-import { httpProbe } from './skills/http-probe.ts';
-import { journal } from './skills/journal.ts';
-import { largeFiles } from './skills/large-files.ts';
-import { networkNamespaces } from './skills/network-namespaces.ts';
-import { ping } from './skills/ping.ts';
-import { processes } from './skills/processes.ts';
-import { serviceRestart } from './skills/service-restart.ts';
-import { sockets } from './skills/sockets.ts';
-import { tcpProbe } from './skills/tcp-probe.ts';
+import { diskUsage } from './skills/files/disk-usage.ts';
+import { fileStat } from './skills/files/file-stat.ts';
+import { fileTail } from './skills/files/file-tail.ts';
+import { gitLog, gitShow } from './skills/files/git-history.ts';
+import { largeFiles } from './skills/files/large-files.ts';
+import { kubernetesSkills } from './skills/kubernetes/kubernetes.ts';
+import { cronList } from './skills/machine/cron.ts';
+import { journal } from './skills/machine/journal.ts';
+import { kernelLog } from './skills/machine/kernel-log.ts';
+import { logins } from './skills/machine/logins.ts';
+import { packagesHistory, packagesList, packagesPending } from './skills/machine/packages.ts';
+import { processes } from './skills/machine/processes.ts';
+import { serviceRestart } from './skills/machine/service-restart.ts';
+import { unitGet, unitsList } from './skills/machine/units.ts';
+import { dnsProbe } from './skills/network/dns-probe.ts';
+import { httpProbe } from './skills/network/http-probe.ts';
+import { networkNamespaces } from './skills/network/network-namespaces.ts';
+import { ping } from './skills/network/ping.ts';
+import { sockets } from './skills/network/sockets.ts';
+import { tcpProbe } from './skills/network/tcp-probe.ts';
+import { tlsProbe } from './skills/network/tls-probe.ts';
+import { traceroute } from './skills/network/traceroute.ts';
 
 /**
  * Limits for calls to an unresponsive disk: so many of the runtime's few threads may wait for it.
@@ -44,20 +57,18 @@ export default definePlugin({
     const rest = (): Promise<void> => new Promise((done) => void after(0, done));
     const disk = new SlowCalls({ ...slow, after });
     // The keys of this edge, and the files next to them.
-    const paths = new AllowedPaths({
-      policy,
-      slow: disk,
-      files,
-      closed: [realpathSync(resolve(ctx.dataDir, '../..'))],
-    });
+    const closed = [realpathSync(resolve(ctx.dataDir, '../..'))];
+    const paths = new AllowedPaths({ policy, slow: disk, files, list: 'paths', closed });
+    const measured = new AllowedPaths({ policy, slow: disk, files, list: 'measure', closed });
+    const views = new AllowedViews(policy);
     const rules = new ProbeRules(policy);
     const programs = new MachinePrograms(ctx, ctx.services.maybe(Programs));
 
     const own = [
       processes(new ProcessWatch({ files, clock, after })),
-      diskUsage(paths, disk),
-      largeFiles(paths, disk),
-      fileStat(paths, files),
+      diskUsage(measured, disk),
+      largeFiles(measured, disk),
+      fileStat(measured, files),
       fileTail(paths),
       journal(programs, paths),
       dnsProbe(rules, clock),
@@ -67,6 +78,21 @@ export default definePlugin({
       sockets(files, rest),
       networkNamespaces(files, rest),
       serviceRestart(programs, policy),
+      unitsList(programs, views),
+      unitGet(programs, views, paths),
+      kernelLog(programs, views, files),
+      cronList(files, views),
+      logins(programs, views),
+      packagesList({ programs, views, files }),
+      packagesPending({ programs, views, files }),
+      packagesHistory({ programs, views, files }),
+      tlsProbe(rules, clock),
+      traceroute(programs, rules),
+      gitLog({ programs, views, measured, readable: paths }),
+      gitShow({ programs, views, measured, readable: paths }),
+      ...containerSkills(new ContainerEngine(policy), views, clock),
+      databaseView(programs, views, policy),
+      ...kubernetesSkills({ programs, views, policy }),
     ];
     const skills = ctx.extend.open(EdgeSkills);
     own.forEach((skill) => ctx.extend.contribute(EdgeSkills, skill.key, skill));

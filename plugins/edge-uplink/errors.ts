@@ -22,6 +22,8 @@ export const errors = defineErrors('edge-uplink', {
     'invalid_argument',
     '{name} must be a list of at most {maxEntries} strings that match {source}.',
   ],
+  policy_profile: ['invalid_argument', 'skills.profile must be one of {profiles}.'],
+  policy_path: ['invalid_argument', '{name} must be an absolute path.'],
   policy_flag: ['invalid_argument', '{name} must be true or false.'],
   pin_mismatch: [
     'unavailable',

@@ -9,19 +9,65 @@ import { parse } from 'yaml';
 import { errors } from './errors.ts';
 
 /**
+ * Permissions of skills without a word of the owner, by the profile that `skills.profile` names. In all of
+ * them `*` as a probe excludes the loopback and the link, which have to be named, and no service is restarted.
+ */
+const profiles: Readonly<Record<string, Policy['skills']>> = {
+  /** Profile that looks at everything that an engineer would look at first, and reads logs alone. */
+  observe: {
+    enabled: true,
+    paths: [
+      '/var/log/**',
+      '/etc/os-release',
+      '/usr/lib/os-release',
+      '/etc/hosts',
+      '/etc/fstab',
+      '/etc/resolv.conf',
+      '/etc/logrotate.conf',
+      '/etc/logrotate.d/**',
+    ],
+    measure: ['/**'],
+    views: ['*'],
+    containers: ['/run/docker.sock', '/run/podman/podman.sock'],
+    databases: [],
+    kubeconfig: undefined,
+    services: [],
+    probes: ['*:*'],
+  },
+  /** Profile that reads logs, and probes other hosts. */
+  logs: {
+    enabled: true,
+    paths: ['/var/log/**', '/etc/os-release', '/usr/lib/os-release'],
+    measure: [],
+    views: [],
+    containers: [],
+    databases: [],
+    kubeconfig: undefined,
+    services: [],
+    probes: ['*:*'],
+  },
+  /** Profile of nothing but what the file itself lists. */
+  listed: {
+    enabled: true,
+    paths: [],
+    measure: [],
+    views: [],
+    containers: [],
+    databases: [],
+    kubeconfig: undefined,
+    services: [],
+    probes: [],
+  },
+};
+
+/**
  * Policy without a file: a shell through the host's own sshd, no access to the surrounding network,
- * logs in their usual places. Skills read logs, and probe other hosts: `*` excludes the loopback
- * and the link, which have to be named.
+ * logs in their usual places.
  */
 export const defaultPolicy: Policy = {
   tcp: ['127.0.0.1:22'],
   webshell: true,
-  skills: {
-    enabled: true,
-    paths: ['/var/log/**', '/etc/os-release', '/usr/lib/os-release'],
-    services: [],
-    probes: ['*:*'],
-  },
+  skills: profiles['observe']!,
   plugins: { allowed: ['*'] },
   logs: { paths: ['/var/log/**'] },
 };
@@ -30,7 +76,7 @@ export const defaultPolicy: Policy = {
 const closedPolicy: Policy = {
   tcp: [],
   webshell: false,
-  skills: { enabled: false, paths: [], services: [], probes: [] },
+  skills: { ...profiles['listed']!, enabled: false },
   plugins: { allowed: [] },
   logs: { paths: [] },
 };
@@ -80,24 +126,13 @@ export function readPolicy(text: string): Policy {
     'plugins',
     'logs',
   ]);
-  const skills = section(given['skills'], 'skills', ['enabled', 'paths', 'services', 'probes']);
   const plugins = section(given['plugins'], 'plugins', ['allowed']);
   const logs = section(given['logs'], 'logs', ['paths']);
   const usual = defaultPolicy;
   return {
     tcp: texts(given['tcp'], 'tcp', usual.tcp, /^(\[[0-9a-fA-F:]+\]|[^\s:/]+):\d{1,5}$/),
     webshell: flag(given['webshell'], 'webshell', usual.webshell),
-    skills: {
-      enabled: flag(skills['enabled'], 'skills.enabled', usual.skills.enabled),
-      paths: texts(skills['paths'], 'skills.paths', usual.skills.paths, /^\//),
-      probes: texts(
-        skills['probes'],
-        'skills.probes',
-        usual.skills.probes,
-        /^(\[[0-9a-fA-F:]+(\/\d{1,3})?\]|[^\s:[\]]+):(\*|\d{1,5}(-\d{1,5})?)$/,
-      ),
-      services: texts(skills['services'], 'skills.services', usual.skills.services, /^[\w@.:-]+$/),
-    },
+    skills: readSkills(given['skills']),
     plugins: {
       allowed: texts(
         plugins['allowed'],
@@ -108,6 +143,59 @@ export function readPolicy(text: string): Policy {
     },
     logs: { paths: texts(logs['paths'], 'logs.paths', usual.logs.paths, /^\//) },
   };
+}
+
+/** Fields of the section `skills`; each that is omitted is that of the profile. */
+function readSkills(value: unknown): Policy['skills'] {
+  const given = section(value, 'skills', [
+    'profile',
+    'enabled',
+    'paths',
+    'measure',
+    'views',
+    'containers',
+    'databases',
+    'kubeconfig',
+    'services',
+    'probes',
+  ]);
+  const usual = profileOf(given);
+  const { kubeconfig = usual.kubeconfig } = given;
+  if (kubeconfig !== undefined && !(typeof kubeconfig === 'string' && kubeconfig.startsWith('/'))) {
+    throw errors.policy_path({ name: 'skills.kubeconfig' });
+  }
+  const list = (name: Lists, form: RegExp): readonly string[] =>
+    texts(given[name], `skills.${name}`, usual[name], form);
+  return {
+    enabled: flag(given['enabled'], 'skills.enabled', usual.enabled),
+    paths: list('paths', /^\//),
+    // What may be read may be measured.
+    measure: [...list('measure', /^\//), ...list('paths', /^\//)],
+    views: list('views', /^(\*|[a-z]+)$/),
+    containers: list('containers', /^\//),
+    databases: list('databases', /^[a-z][\w-]*=(postgres|mysql|redis):\/\//),
+    kubeconfig,
+    services: list('services', /^[\w@.:-]+$/),
+    probes: list('probes', /^(\[[0-9a-fA-F:]+(\/\d{1,3})?\]|[^\s:[\]]+):(\*|\d{1,5}(-\d{1,5})?)$/),
+  };
+}
+
+type Lists = Exclude<keyof Policy['skills'], 'enabled' | 'kubeconfig'>;
+
+/**
+ * A file that limits `paths` and names no profile was written when logs were all that there was: it
+ * is to allow no more today.
+ */
+function profileOf(given: Readonly<Record<string, unknown>>): Policy['skills'] {
+  const { profile, paths } = given;
+  if (profile === undefined) {
+    return profiles[paths === undefined ? 'observe' : 'logs']!;
+  }
+  const known = typeof profile === 'string' && Object.hasOwn(profiles, profile);
+  if (!known) {
+    throw errors.policy_profile({ profiles: Object.keys(profiles).join(', ') });
+  }
+  return profiles[profile]!;
 }
 
 function section(

@@ -32,6 +32,7 @@ export const parts: readonly Part[] = [
       doc('upgrading', 'Back up, upgrade, roll back'),
       doc('config-files', 'Configuration'),
       doc('roles', 'Users, roles, organizations'),
+      doc('host-policy', 'What the agent may do on a host'),
     ],
   },
   {

@@ -16,6 +16,7 @@ import { chapterPage, foundPage, policy } from './manual-page.ts';
 import { search } from './search.ts';
 import { ChapterStore } from './chapter-store.ts';
 import { securityTxtRoute } from './security-txt.ts';
+import { manualSkills } from './skills.ts';
 
 export default definePlugin({
   errors,
@@ -31,8 +32,10 @@ export default definePlugin({
         .filter(({ owner }) =>
           plugins.list().every(({ id, kind }) => id !== owner || kind !== 'pack'),
         );
+    const library = new Library(chapters, settings);
+    manualSkills(library).forEach((skill) => ctx.skills.add(skill));
     ctx.http.routes([
-      ...manualRoutes(chapters, new Library(chapters, settings)),
+      ...manualRoutes(chapters, library),
       securityTxtRoute({
         settings: ctx.settings,
         clock: ctx.clock,

@@ -186,9 +186,14 @@ function aliasesOf(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   return aliases;
 }
 
+/** Schemas as callers see them, by those that plugins declare: a check is compiled once for each. */
+const optional = new WeakMap<object, Readonly<Record<string, unknown>>>();
+
 function toolOf(skill: ToolSkill, source: string): Tool {
   const { key, name, description, scope, class: kind, tier, devices, params, result } = skill;
-  const schema = params as unknown as Readonly<Record<string, unknown>>;
+  const declared = params as unknown as Readonly<Record<string, unknown>>;
+  const schema = optional.get(declared) ?? withoutDefaultsRequired(declared);
+  optional.set(declared, schema);
   const answers = result as unknown as Readonly<Record<string, unknown>> | undefined;
   // Answers of plugins mostly come from machines and people.
   return {
@@ -205,6 +210,25 @@ function toolOf(skill: ToolSkill, source: string): Tool {
     ...(devices && { devices }),
     reads: areasRead(skill, source),
   };
+}
+
+/**
+ * Returns the schema in which a param with a default is optional, as callers may take it: a value is
+ * filled in before the check.
+ */
+function withoutDefaultsRequired(
+  schema: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const { required, properties = {} } = schema as {
+    readonly required?: readonly string[];
+    readonly properties?: Readonly<Record<string, { readonly default?: unknown }>>;
+  };
+  const needed = required?.filter((name) => properties[name]?.default === undefined);
+  if (needed === undefined || needed.length === required!.length) {
+    return schema;
+  }
+  const { required: _all, ...rest } = schema;
+  return needed.length === 0 ? rest : { ...rest, required: needed };
 }
 
 const guideOf = ({ key, name, description, tools, body }: PromptSkill, source: string): Guide => ({

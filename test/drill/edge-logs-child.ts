@@ -7,6 +7,7 @@ import { makeGroup } from '../../plugins/edge-logs/lines/group.ts';
 import { Logs } from '../../plugins/edge-logs/logs.ts';
 import { specOf } from '../plugins/edge-logs/machine.ts';
 import { quiet } from './edge-logs-model.ts';
+import { noSkills } from '../plugins/edge-skills/no-skills.ts';
 
 const [folder, deadly] = process.argv.slice(2) as [string, string];
 const buffer = join(folder, 'buffer');
@@ -46,7 +47,7 @@ const logs = await Logs.open({
     current: () => ({
       tcp: [],
       webshell: false,
-      skills: { enabled: false, paths: [], services: [], probes: [] },
+      skills: noSkills,
       plugins: { allowed: [] },
       logs: { paths: [`${folder}/**`] },
     }),

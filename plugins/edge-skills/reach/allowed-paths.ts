@@ -29,6 +29,8 @@ export interface AllowedPathsParts {
   readonly policy: LocalPolicy;
   readonly slow: SlowCalls;
   readonly files: MachineFiles;
+  /** List of the policy that says which: of content, or of names and sizes alone. */
+  readonly list: 'paths' | 'measure';
   /** Folders that no skill reads, such as the one with the keys of this edge. */
   readonly closed: readonly string[];
 }
@@ -50,10 +52,10 @@ export class AllowedPaths {
 
   /** Returns whether a path, which has no links and no `..`, is allowed. */
   allows(path: string): boolean {
-    const { paths } = this.#parts.policy.current().skills;
-    if (paths !== this.#source) {
-      this.#globs = paths.flatMap(parseGlob);
-      this.#source = paths;
+    const allowed = this.#parts.policy.current().skills[this.#parts.list];
+    if (allowed !== this.#source) {
+      this.#globs = allowed.flatMap(parseGlob);
+      this.#source = allowed;
     }
     return !this.#isClosed(path) && this.#globs.some((glob) => matchesPath(glob, path));
   }
@@ -124,13 +126,13 @@ export class AllowedPaths {
     const plain = plainPath(asked);
     // Nothing may be revealed of closed paths, not even whether they exist.
     if (this.#isClosed(plain)) {
-      throw refusal(asked);
+      throw this.#refusal(asked);
     }
     const path = await realpath(plain).catch((error: unknown) => {
-      throw this.allows(plain) ? trouble(asked, error) : refusal(asked);
+      throw this.allows(plain) ? trouble(asked, error) : this.#refusal(asked);
     });
     if (!this.allows(path)) {
-      throw refusal(asked);
+      throw this.#refusal(asked);
     }
     const handle = await open(path, namesOnly | constants.O_NOFOLLOW).catch((error: unknown) => {
       throw trouble(asked, error);
@@ -146,6 +148,10 @@ export class AllowedPaths {
       await handle.close();
       throw error;
     }
+  }
+
+  #refusal(asked: string): SvcError {
+    return errors.path_not_allowed({ asked, list: this.#parts.list });
   }
 
   #requireReadable(asked: string, stats: BigIntStats): void {
@@ -189,8 +195,6 @@ function plainPath(asked: string): string {
   }
   return `/${names.join('/')}`;
 }
-
-const refusal = (asked: string): SvcError => errors.path_not_allowed({ asked });
 
 const reading = <T>(asked: string, opened: Promise<T>): Promise<T> =>
   opened.catch((error: unknown) => {

@@ -11,8 +11,15 @@ export const errors = defineErrors('edge-skills', {
   path_form: ['invalid_argument', 'A path must start with / and must not contain "..".'],
   path_not_allowed: [
     'forbidden',
-    'The policy of this machine does not allow {asked}: its owner can add it to "skills.paths" in policy.yaml.',
+    'The policy of this machine does not allow {asked}: its owner can add it to "skills.{list}" in policy.yaml.',
   ],
+  view_not_allowed: [
+    'forbidden',
+    'The policy of this machine does not allow looking at {what}: its owner can add "{view}" to "skills.views", or set "skills.profile" to observe, in policy.yaml.',
+  ],
+  no_program: ['upstream_error', 'This machine has no {name}, which {skill} needs.'],
+  program_slow: ['upstream_error', '{name} did not answer within {seconds} seconds.'],
+  program_failed: ['upstream_error', '{name} failed with code {code}: {said}'],
   no_file: ['not_found', '{asked} does not exist.'],
   no_permission: ['forbidden', 'The agent has no permission to read {asked}.'],
   unreadable: ['upstream_error', '{asked} cannot be read: {code}'],

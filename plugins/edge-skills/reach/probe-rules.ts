@@ -80,9 +80,13 @@ export class ProbeRules {
 
   /**
    * Returns the first address of the host that is allowed; an undefined port needs a rule for all
-   * ports.
+   * ports. `near`: this machine needs no rule of its own.
    */
-  async target(host: string, port: number | undefined): Promise<Address> {
+  async target(
+    host: string,
+    port: number | undefined,
+    { near: mayBeNear = false }: { readonly near?: boolean } = {},
+  ): Promise<Address> {
     this.requireAny();
     const plain = host.replaceAll(/^\[|\]$/g, '').toLowerCase();
     const named = isIP(plain) === 0;
@@ -90,7 +94,7 @@ export class ProbeRules {
     const allowed = found
       .slice(0, maxAddresses)
       .find(({ address, family }) =>
-        this.#allows(named ? plain : undefined, address, family, port),
+        this.#allows(named ? plain : undefined, address, family, port, mayBeNear),
       );
     if (!allowed) {
       const where =
@@ -122,12 +126,13 @@ export class ProbeRules {
     address: string,
     family: number,
     port: number | undefined,
+    mayBeNear: boolean,
   ): boolean {
     const kind = family === 6 ? 'ipv6' : 'ipv4';
     if (this.#never.check(address, kind)) {
       return false;
     }
-    const isNear = nearby().check(address, kind);
+    const isNear = !mayBeNear && nearby().check(address, kind);
     return this.#current().some(({ network, names, isLocalhost, ports: [from, to] }) => {
       const fitsPort = port === undefined ? from === 0 : port >= from && port <= to;
       if (!fitsPort || network?.check(address, kind) === false) {

@@ -13,6 +13,35 @@ export const errors = defineErrors('edge-skills', {
   no_journalctl: ['upstream_error', 'This machine has no journalctl.'],
   journalctl_failed: ['upstream_error', 'journalctl {detail}'],
   time_form: ['invalid_argument', '{text} is not a valid RFC 3339 time.'],
+  no_package_manager: ['upstream_error', 'This machine has neither dpkg nor rpm.'],
+  no_tracer: ['upstream_error', 'This machine has neither traceroute nor tracepath.'],
+  no_engine: [
+    'upstream_error',
+    'No container engine answers on this machine: {tried}. If there is one, its socket must be in "skills.containers" of policy.yaml, and the user of the agent must be allowed to open it.',
+  ],
+  engine_refused: ['upstream_error', 'The container engine answered {status}: {said}'],
+  engine_answer: ['upstream_error', 'The answer of the container engine is not JSON: {cause}'],
+  engine_large: [
+    'upstream_error',
+    'The container engine answered with more than {maxBytes} bytes.',
+  ],
+  no_container: ['not_found', 'There is no container {container}.'],
+  no_database: [
+    'not_found',
+    'This machine has no database {name} to look at: {known}. Its owner can add name=postgres://user:password@host:port/database to "skills.databases" in policy.yaml.',
+  ],
+  no_view: ['invalid_argument', '{kind} has no view {view}; it has {views}.'],
+  database_url: [
+    'invalid_argument',
+    'The address of {name} in "skills.databases" is not a valid URL.',
+  ],
+  database_answer: ['upstream_error', 'The answer of {name} is not understood.'],
+  no_kubeconfig: [
+    'forbidden',
+    'The agent knows no cluster: the owner of this machine can set "skills.kubeconfig" in policy.yaml to a kubeconfig file that may only read.',
+  ],
+  kubectl_answer: ['upstream_error', 'The answer of kubectl is not understood: {cause}'],
+  no_repository: ['invalid_argument', '{path} is not a Git repository.'],
   no_ping: ['upstream_error', 'This machine has no ping.'],
   ping_failed: ['upstream_error', 'ping {why}'],
   restart_not_allowed: [

@@ -72,8 +72,21 @@ export interface Policy {
   readonly webshell: boolean;
   readonly skills: {
     readonly enabled: boolean;
-    /** Globs of what skills may read. */
+    /** Globs of files whose content skills may read. */
     readonly paths: readonly string[];
+    /** Globs of files and folders whose name, size and owner skills may see. */
+    readonly measure: readonly string[];
+    /**
+     * Views of this machine that skills may look up: `units`, `containers`, `packages`, `kernel`, `cron`,
+     * `logins`, `git`, `databases`, `kubernetes`; `*` for all.
+     */
+    readonly views: readonly string[];
+    /** Sockets of container engines, which are only asked and never told to change anything. */
+    readonly containers: readonly string[];
+    /** `name=postgres://user:password@host/database`: databases whose state skills may look at. */
+    readonly databases: readonly string[];
+    /** File by which kubectl reaches a cluster. */
+    readonly kubeconfig: string | undefined;
     /** Services that skills may restart. */
     readonly services: readonly string[];
     /** `host:port` that skills may probe; a host may be a name with wildcards, an address, a network or `*`, a port a range or `*`. */

@@ -20,6 +20,7 @@ import edgeFile from '../../../plugins/edge-logs/edge.json' with { type: 'json' 
 import { makeGroup } from '../../../plugins/edge-logs/lines/group.ts';
 import type { FileGroupSpec, JournalSpec, LogSpec } from '../../../plugins/edge-logs/lines/spec.ts';
 import { Logs } from '../../../plugins/edge-logs/logs.ts';
+import { noSkills } from '../edge-skills/no-skills.ts';
 
 export interface Shipped {
   readonly nanos: string;
@@ -101,7 +102,7 @@ export class Machine {
         current: () => ({
           tcp: [],
           webshell: false,
-          skills: { enabled: false, paths: [], services: [], probes: [] },
+          skills: noSkills,
           plugins: { allowed: [] },
           logs: { paths: this.policy },
         }),

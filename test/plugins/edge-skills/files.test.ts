@@ -162,6 +162,7 @@ test('a machine shows of its files what its owner allows, and nothing else by an
         slow,
         files: new MachineFiles(machine),
         closed: [],
+        list: 'paths',
       });
       await assert.rejects(
         paths.withFile(log, async () => undefined),
@@ -227,7 +228,13 @@ test('a machine shows of its files what its owner allows, and nothing else by an
       deadlineMs: 5,
       after: (_ms, work) => (late.push(work), () => undefined),
     });
-    const paths = new AllowedPaths({ policy, slow, files: new MachineFiles(), closed: [] });
+    const paths = new AllowedPaths({
+      policy,
+      slow,
+      files: new MachineFiles(),
+      closed: [],
+      list: 'paths',
+    });
     let released = 0;
     let answer = (): void => undefined;
     const hung = paths.patiently(

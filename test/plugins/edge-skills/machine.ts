@@ -7,6 +7,7 @@ import type { SkillAnswer, OfferedSkill } from 'svc/edge-protocol';
 import { startTestEdge, type TestEdge } from 'svc/testing';
 
 import { onDisk } from '../../on-disk.ts';
+import { noSkills } from './no-skills.ts';
 
 export type Skills = Policy['skills'];
 
@@ -29,7 +30,13 @@ export function folderOf(t: Pick<TestContext, 'after'>): {
 }
 
 export const policyOf = (skills: Partial<Skills>): { skills: Skills; current(): Policy } => ({
-  skills: { enabled: true, paths: [], services: [], probes: [], ...skills },
+  skills: {
+    ...noSkills,
+    enabled: true,
+    views: ['*'],
+    ...skills,
+    measure: [...(skills.measure ?? []), ...(skills.paths ?? [])],
+  },
   current() {
     return {
       tcp: [],

@@ -10,6 +10,7 @@ import { commandPages } from '../../../bin/cli/command-pages.ts';
 import { offered } from '../../../bin/cli/offered.ts';
 import { chapters } from '../../../plugins/manual/chapters.ts';
 import { rendered } from '../../../plugins/manual/rendered.ts';
+import { answering } from '../../../plugins/manual/search.ts';
 import { manifest, rooms, startMarket, uploadConfirmed } from '../marketplace/market.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -174,4 +175,31 @@ test('HTML, scripts and addresses of scripts in a text are shown as text', () =>
   );
   assert.doesNotMatch(html, /<script|javascript:|<img|<b>/);
   assert.match(html, /&lt;script&gt;/);
+});
+
+test('agents find the page that answers a question of a newcomer', async () => {
+  const pages = chapters.flatMap((chapter) =>
+    chapter.file === undefined
+      ? []
+      : [{ chapter, sections: rendered(readFileSync(join(root, chapter.file), 'utf8')).sections }],
+  );
+  const questions: readonly (readonly [string, RegExp])[] = [
+    ['How do I connect Slack?', /^integrations#/],
+    ['What are the persona header fields?', /^agents#define-a-persona$/],
+    ['policy.yaml skills probes', /^host-policy#/],
+    ['how to enrol a new host', /^(?:first-hour|install|commands|telemetry)#/],
+    ['remote_write from prometheus', /^(?:telemetry|integrations)#/],
+    ['what fills the disk is refused by the policy of the host', /^host-policy#/],
+    ['back up svc', /^upgrading#/],
+  ];
+  for (const [question, expected] of questions) {
+    const found = answering(pages, question)
+      .slice(0, 3)
+      .map(({ chapter, section }) => `${chapter.name}#${section.id}`);
+    assert.ok(
+      found.some((place) => expected.test(place)),
+      `${question}: ${found.join(', ')}`,
+    );
+  }
+  assert.deepEqual(answering(pages, 'how do I do it'), []);
 });

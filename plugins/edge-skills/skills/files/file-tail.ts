@@ -1,7 +1,7 @@
 import type { EdgeSkill } from 'svc/contracts/edge-skills';
 
-import type { AllowedPaths } from '../reach/allowed-paths.ts';
-import { plainText } from './fit-rows.ts';
+import type { AllowedPaths } from '../../reach/allowed-paths.ts';
+import { plainText } from '../fit-rows.ts';
 
 interface Params {
   readonly path: string;

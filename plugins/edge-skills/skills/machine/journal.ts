@@ -1,9 +1,9 @@
 import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 
-import { type AllowedPaths, journalPlace } from '../reach/allowed-paths.ts';
-import type { MachinePrograms } from '../reach/machine-programs.ts';
-import { errors as edgeSkillsErrors } from './errors.ts';
-import { fitRows, plainText } from './fit-rows.ts';
+import { type AllowedPaths, journalPlace } from '../../reach/allowed-paths.ts';
+import type { MachinePrograms } from '../../reach/machine-programs.ts';
+import { errors as edgeSkillsErrors } from '../errors.ts';
+import { fitRows, plainText } from '../fit-rows.ts';
 
 interface Params {
   readonly unit?: string;
@@ -54,29 +54,14 @@ export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSki
     if (!paths.allows(journalPlace)) {
       throw edgeSkillsErrors.journal_not_allowed();
     }
-    const journalctl = programs.find('journalctl');
-    if (journalctl === undefined) {
-      throw edgeSkillsErrors.no_journalctl();
-    }
-    const { code, output, errors, cut } = await programs.run(journalctl, argumentsOf(params), {
-      timeoutMs,
-      maxBytes: maxOutput,
+    const { entries, cut } = await readJournal(programs, argumentsOf(params), {
       signal,
+      timeoutMs,
     });
-    if (cut === 'time' || (code !== 0 && cut === undefined)) {
-      throw edgeSkillsErrors.journalctl_failed({
-        detail:
-          cut === 'time'
-            ? 'took too long'
-            : `failed with code ${code}: ${plainText(errors).slice(0, 500)}`,
-      });
-    }
-    // Newest first, as it prints them: the truncated one is the oldest.
-    const entries = Buffer.from(output).toString('utf8').split('\n').flatMap(readEntry);
     const shown = fitRows(entries);
     const oldest = shown.at(-1);
     const readOn =
-      cut !== undefined || shown.length < entries.length || entries.length >= params.lines
+      cut || shown.length < entries.length || entries.length >= params.lines
         ? {
             hint: 'There may be older entries; entries with the same timestamp are repeated.',
             params: oldest ? { until: oldest.at } : { lines: 1 },
@@ -86,13 +71,36 @@ export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSki
   },
 });
 
+/** Returns the entries that the arguments select, newest first. */
+export async function readJournal(
+  programs: MachinePrograms,
+  args: readonly string[],
+  { signal, timeoutMs }: Pick<SkillCall, 'signal' | 'timeoutMs'>,
+): Promise<{ readonly entries: readonly Entry[]; readonly cut: boolean }> {
+  const journalctl = programs.find('journalctl');
+  if (journalctl === undefined) {
+    throw edgeSkillsErrors.no_journalctl();
+  }
+  const { code, output, errors, cut } = await programs.run(
+    journalctl,
+    ['--reverse', '--all', '--output=json', '--quiet', '--no-pager', ...args],
+    { timeoutMs, maxBytes: maxOutput, signal },
+  );
+  if (cut === 'time' || (code !== 0 && cut === undefined)) {
+    throw edgeSkillsErrors.journalctl_failed({
+      detail:
+        cut === 'time'
+          ? 'took too long'
+          : `failed with code ${code}: ${plainText(errors).slice(0, 500)}`,
+    });
+  }
+  // Newest first, as it prints them: the truncated one is the oldest.
+  const entries = Buffer.from(output).toString('utf8').split('\n').flatMap(readEntry);
+  return { entries, cut: cut !== undefined };
+}
+
 function argumentsOf({ unit, priority, since, until, lines, boot }: Params): string[] {
   return [
-    '--reverse',
-    '--all',
-    '--output=json',
-    '--quiet',
-    '--no-pager',
     `--lines=${lines}`,
     `--priority=${priority}`,
     ...(unit === undefined ? [] : [`--unit=${unit}`]),
@@ -112,7 +120,8 @@ function secondsOf(text: string): string {
   return `${ms / 1_000}.${fraction.padEnd(6, '0')}`;
 }
 
-interface Entry {
+/** An entry of the journal. */
+export interface Entry {
   readonly at: string;
   readonly unit: string | null;
   readonly identifier: string | null;

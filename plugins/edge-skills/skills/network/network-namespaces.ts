@@ -1,7 +1,7 @@
 import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import { type MachineFiles, parseProcessStat, plainName } from 'svc/probe';
 
-import { fitRows } from './fit-rows.ts';
+import { fitRows } from '../fit-rows.ts';
 
 interface Namespace {
   readonly id: string;

@@ -6,9 +6,9 @@ import type { PeerCertificate, TLSSocket } from 'node:tls';
 import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import type { Clock } from 'svc/sdk';
 
-import type { Address, ProbeRules } from '../reach/probe-rules.ts';
-import { errors } from './errors.ts';
-import { plainText } from './fit-rows.ts';
+import type { Address, ProbeRules } from '../../reach/probe-rules.ts';
+import { errors } from '../errors.ts';
+import { plainText } from '../fit-rows.ts';
 
 interface Params {
   readonly url: string;

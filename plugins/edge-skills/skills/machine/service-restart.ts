@@ -1,9 +1,9 @@
 import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import type { LocalPolicy } from 'svc/contracts/edge-uplink';
 
-import type { MachinePrograms } from '../reach/machine-programs.ts';
-import { errors as edgeSkillsErrors } from './errors.ts';
-import { plainText } from './fit-rows.ts';
+import type { MachinePrograms } from '../../reach/machine-programs.ts';
+import { errors as edgeSkillsErrors } from '../errors.ts';
+import { plainText } from '../fit-rows.ts';
 
 const maxOutput = 16 * 1024;
 const shown = ['ActiveState', 'SubState', 'MainPID', 'Result'];

@@ -2,7 +2,7 @@ import type { EdgeSkill } from 'svc/contracts/edge-skills';
 import { accountsOf, type MachineFiles } from 'svc/probe';
 import { timestamp } from 'svc/sdk';
 
-import { type AllowedPaths, kindOf } from '../reach/allowed-paths.ts';
+import { type AllowedPaths, kindOf } from '../../reach/allowed-paths.ts';
 
 export const fileStat = (paths: AllowedPaths, files: MachineFiles): EdgeSkill => ({
   key: 'file_stat',

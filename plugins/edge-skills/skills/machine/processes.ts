@@ -1,7 +1,7 @@
 import type { EdgeSkill } from 'svc/contracts/edge-skills';
 import { type ListParams, type ProcessWatch } from 'svc/probe';
 
-import { fitRows } from './fit-rows.ts';
+import { fitRows } from '../fit-rows.ts';
 
 export const processes = (watch: ProcessWatch): EdgeSkill => ({
   key: 'processes',

@@ -1,6 +1,6 @@
 import type { SkillOutput } from 'svc/contracts/edge-skills';
 
-import type { WalkReport } from '../reach/tree-walk.ts';
+import type { WalkReport } from '../../reach/tree-walk.ts';
 
 /** Returns the note about what a walk has found, and how to see the rest. */
 export function walkNote(

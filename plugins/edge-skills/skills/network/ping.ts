@@ -1,9 +1,9 @@
 import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 
-import type { MachinePrograms } from '../reach/machine-programs.ts';
-import type { ProbeRules } from '../reach/probe-rules.ts';
-import { errors as edgeSkillsErrors } from './errors.ts';
-import { plainText } from './fit-rows.ts';
+import type { MachinePrograms } from '../../reach/machine-programs.ts';
+import type { ProbeRules } from '../../reach/probe-rules.ts';
+import { errors as edgeSkillsErrors } from '../errors.ts';
+import { plainText } from '../fit-rows.ts';
 import { hostSchema } from './host-schema.ts';
 
 const maxOutput = 16 * 1024;

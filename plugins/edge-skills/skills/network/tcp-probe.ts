@@ -4,8 +4,8 @@ import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import type { After } from 'svc/probe';
 import type { Clock } from 'svc/sdk';
 
-import type { Address, ProbeRules } from '../reach/probe-rules.ts';
-import { plainText } from './fit-rows.ts';
+import type { Address, ProbeRules } from '../../reach/probe-rules.ts';
+import { plainText } from '../fit-rows.ts';
 import { hostSchema, portSchema } from './host-schema.ts';
 
 interface Params {

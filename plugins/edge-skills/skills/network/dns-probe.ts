@@ -3,9 +3,9 @@ import { Resolver } from 'node:dns/promises';
 import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import type { Clock } from 'svc/sdk';
 
-import type { ProbeRules } from '../reach/probe-rules.ts';
-import { errors } from './errors.ts';
-import { fitRows } from './fit-rows.ts';
+import type { ProbeRules } from '../../reach/probe-rules.ts';
+import { errors } from '../errors.ts';
+import { fitRows } from '../fit-rows.ts';
 import { hostSchema, portSchema } from './host-schema.ts';
 
 interface Params {

@@ -1,9 +1,9 @@
 import type { EdgeSkill } from 'svc/contracts/edge-skills';
 import type { SlowCalls } from 'svc/probe';
 
-import type { AllowedPaths } from '../reach/allowed-paths.ts';
-import { walkTree } from '../reach/tree-walk.ts';
-import { fitRows } from './fit-rows.ts';
+import type { AllowedPaths } from '../../reach/allowed-paths.ts';
+import { walkTree } from '../../reach/tree-walk.ts';
+import { fitRows } from '../fit-rows.ts';
 import { treeSchema, type TreeParams } from './tree-schema.ts';
 import { walkNote } from './walk-note.ts';
 
