@@ -29,7 +29,7 @@ test('skills are listed, found, run and kept', async (t) => {
       [['sample_dangerous', 'dangerous', 'manager', 'tools', 'core', []]],
     );
     const one = await ask('vera', 'GET', '/skills/sample_safe');
-    assert.deepEqual([one.status, one.body.schema.required], [200, ['host', 'times']]);
+    assert.deepEqual([one.status, one.body.schema.required], [200, ['host']]);
     const near = await ask('vera', 'GET', '/skills/sample_saf');
     assert.deepEqual(
       [near.status, near.body.message],
