@@ -33,9 +33,7 @@ test('there are 120 playbooks or more, each with a title of its own, tags, all h
     );
     assert.deepEqual(
       [...body.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading),
-      body.includes('## When to call someone')
-        ? headings
-        : headings.filter((heading) => heading !== 'When to call someone'),
+      headings,
       path,
     );
     const lines = text.split('\n').length - 1;
@@ -49,6 +47,46 @@ test('there are 120 playbooks or more, each with a title of its own, tags, all h
       (readings.match(/^ *```(?:promql|logql|traceql)$/gm) ?? []).length >= 3,
       `${path} has no query for each reading`,
     );
+  }
+});
+
+/** Commands that change a host, a database or a cluster, where one stands at the start of a line. */
+const changing =
+  /^\s*(?:sudo )?(?:systemctl (?:restart|stop|start|reload)|kubectl (?:rollout undo|delete|patch|drain|cordon|set|apply)|docker (?:update|image prune|builder prune)|sysctl -w|lvextend|truncate|apt-get install|redis-cli config set|ethtool -[GLs] |ip link set|nft (?:add|insert)|mdadm .*--(?:add|fail|re-add)|svc (?:setting set|edge (?:upgrade |rotate|uninstall)|store (?:drop|mend)|backup restore|token revoke|plugin reload))|pg_(?:terminate_backend|drop_replication_slot)\(|mysql .*-e "(?:kill|alter)|-X (?:DELETE|PUT) /m;
+
+test('each step that changes something says its risk, how long it takes and how to undo it, and each playbook whom to call', () => {
+  let steps = 0;
+  const silent: string[] = [];
+  for (const { path, body } of playbooks) {
+    const [call = '', fix = ''] = ['When to call someone', 'Fix'].map((heading) => {
+      const from = body.indexOf(`## ${heading}\n`);
+      return body.slice(from, body.indexOf('\n## ', from));
+    });
+    assert.ok((call.match(/^- .+:.+/gm) ?? []).length > 0, `${path} names nobody to call`);
+    for (const step of fix.split(/^(?=- )/m)) {
+      const [cost] = /^ {2}Risk: [^]*/m.exec(step) ?? [];
+      if (cost !== undefined) {
+        assert.match(cost, /^ {2}Risk: [^]+\sTakes: [^]+\sUndo: [^]+\.\n*$/, `${path}: ${cost}`);
+        steps++;
+      }
+      if (cost === undefined && changing.test(step)) {
+        silent.push(`${path}: ${step.split('\n')[0]}`);
+      }
+    }
+  }
+  assert.deepEqual(silent, []);
+  assert.ok(steps > 300, `${steps} steps`);
+});
+
+test('each playbook that another one points to exists', () => {
+  const titles = new Set(playbooks.map(({ title }) => title));
+  for (const { path, body } of playbooks) {
+    for (const [, title] of body.replaceAll(/\n\s*/g, ' ').matchAll(/[.;,(:] ?see "([^"]+)"/gi)) {
+      assert.ok(
+        titles.has(title!) || title === 'Back up, upgrade, roll back',
+        `${path} points to ${title}`,
+      );
+    }
   }
 });
 
