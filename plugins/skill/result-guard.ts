@@ -59,6 +59,28 @@ export function guarded(value: unknown, depth = 0, isFieldTable = false): unknow
   );
 }
 
+/**
+ * Returns the path of the first name or text that `guarded` would change, or undefined. People must
+ * not sign a call of which they see a part only.
+ */
+export function hiddenPart(value: unknown, path = ''): string | undefined {
+  if (typeof value === 'string') {
+    return guardedText(value) === value ? undefined : path;
+  }
+  if (typeof value !== 'object' || value === null) {
+    return undefined;
+  }
+  for (const [name, item] of Object.entries(value)) {
+    const place = path === '' ? visible(name) : `${path}.${visible(name)}`;
+    const isHidden = guardedText(name) !== name || (isSecretField(name) && holdsValue(item));
+    const found = isHidden ? place : hiddenPart(item, place);
+    if (found !== undefined) {
+      return found;
+    }
+  }
+  return undefined;
+}
+
 const holdsValue = (item: unknown): boolean =>
   item !== null && typeof item !== 'number' && typeof item !== 'boolean';
 

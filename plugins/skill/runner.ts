@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ApprovalBook } from 'svc/contracts/approval';
 import type { DeviceDirectory } from 'svc/contracts/device';
 import type { GateAnswer, GateContract } from 'svc/contracts/gate';
-import type { CallPlan, SkillRunner, ToolCall, ToolOutcome } from 'svc/contracts/skill';
+import type { CallPlan, SkillRunner, Tool, ToolCall, ToolOutcome } from 'svc/contracts/skill';
 import type { ScopeSource } from 'svc/query';
 import {
   type Clock,
@@ -24,7 +24,7 @@ import type { OwnTools } from './own-tools.ts';
 import type { ParamsCheck } from './params-check.ts';
 import type { Presenter } from './presenter.ts';
 import type { Registry, Runnable } from './registry.ts';
-import { guardedText } from './result-guard.ts';
+import { guardedText, hiddenPart } from './result-guard.ts';
 import { rendered, targetOf } from './target.ts';
 
 export interface RunnerParts {
@@ -125,7 +125,7 @@ export class Runner implements SkillRunner {
     const params = check.fit(tool, call.params);
     const target = await targetOf(tool, call, this.#parts);
     const answer = gate.decide({ ...question, args: params, ...targetIn(target.gated) });
-    return { tool, runnable, params, target, call, answer };
+    return { tool, runnable, params, target, call, answer: signable(answer, tool, params) };
   }
 
   async #admit({ tool, params, answer, call, target }: Prepared): Promise<void> {
@@ -241,6 +241,18 @@ export class Runner implements SkillRunner {
       }
     }
   }
+}
+
+/** Refuses to have a call signed of which those who sign would not see every part. */
+function signable(answer: GateAnswer, { key }: Tool, params: Prepared['params']): GateAnswer {
+  const place = answer.verdict === 'approval' ? hiddenPart(params) : undefined;
+  return place === undefined
+    ? answer
+    : {
+        verdict: 'refused',
+        step: 'arguments',
+        message: `the argument ${place.slice(0, 200)} of ${key} contains a secret or invisible characters, which the people who sign the call would not see; leave that part out, or ask a person to make this change`,
+      };
 }
 
 const refusedBy = (message: string): SvcError =>

@@ -121,7 +121,7 @@ export class ApprovalTalk {
 
   /**
    * Returns the exact text of what will run, with buttons that are valid for exactly that;
-   * undefined once it is decided.
+   * undefined once it is decided. What does not fit into a message is signed in the console.
    */
   async card(app: AppRow, id: string): Promise<Saying | undefined> {
     const approval = this.#parts.book.available ? await this.#parts.book.get().get(id) : undefined;
@@ -131,6 +131,14 @@ export class ApprovalTalk {
     const words = wordsOf(app.locale);
     const { args_sha256, tool, target, rendered, signatures, requested_by: by } = approval;
     const what = `${tool} (${target.name})`;
+    const head = [
+      filled(words.waiting, { count: signatures }),
+      `${what} ← ${by.name} (${by.role})`,
+    ];
+    if (rendered.length > longestShown) {
+      const text = [...head, `${rendered.slice(0, longestShown)}…`, words.signElsewhere].join('\n');
+      return { text };
+    }
     const acts: readonly Labelled[] = [
       {
         label: words.approve,
@@ -145,13 +153,7 @@ export class ApprovalTalk {
     ];
     const buttons = await this.#parts.actions.buttons(app.id, acts);
     const byText = filled(words.byText, { approve: buttons[0]!.token, deny: buttons[1]!.token });
-    const lines = [
-      filled(words.waiting, { count: signatures }),
-      `${what} ← ${by.name} (${by.role})`,
-      rendered.slice(0, longestShown),
-      args_sha256.slice(0, 12),
-      byText,
-    ];
-    return { text: lines.join('\n'), buttons };
+    const text = [...head, rendered, args_sha256.slice(0, 12), byText].join('\n');
+    return { text, buttons };
   }
 }

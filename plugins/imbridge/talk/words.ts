@@ -36,6 +36,7 @@ const english = {
   partly: '{name} has approved {what}; one more person must approve.',
   denied: '{name} has denied {what}.',
   byText: 'or send /approve {approve} or /deny {deny}',
+  signElsewhere: 'This is only the beginning: review and sign the whole change in the console.',
   asked: 'Investigate incident {id}: what is the cause, what shows it, and what should be done?',
   anonymous: 'Incidents are shown only to linked accounts and to senders that the app allows.',
 };
@@ -79,6 +80,7 @@ const chinese: Words = {
   partly: '{name} 已批准 {what}；还需另一人批准。',
   denied: '{name} 已拒绝 {what}。',
   byText: '或发送 /approve {approve}、/deny {deny}',
+  signElsewhere: '以上只是开头：请在控制台查看全部内容后签署。',
   asked: '调查告警 {id}：原因是什么，依据是什么，应当怎么做？',
   anonymous: '告警内容只告知已绑定的账号和应用允许的发送者。',
 };

@@ -332,7 +332,7 @@ test('approvals end with their time, and races have one winner', async (t) => {
   });
 });
 
-test('channels are told once of what waits, in the words in which it will run and without its secrets', async (t) => {
+test('channels are told once of what waits, in the words in which it will run; what hides a secret waits for nobody', async (t) => {
   const said = new Map<
     string,
     {
@@ -353,9 +353,17 @@ test('channels are told once of what waits, in the words in which it will run an
     body: JSON.stringify({ value: [4] }),
   });
   const executed = await kit.ask('anna', 'POST', '/skills/sample_dangerous/execute', {
+    params: { host: 'db-3' },
+  });
+  const hiding = await kit.ask('anna', 'POST', '/skills/sample_dangerous/execute', {
     params: { host: 'password=hunter2-4711' },
   });
-  const { body } = await kit.ask('vera', 'GET', `/approvals/${executed.body.approval_id}`);
+  assert.deepEqual(
+    [hiding.status, /would not see/.test(hiding.body.message)],
+    [403, true],
+    'those who sign would not see all of it',
+  );
+  assert.ok(!JSON.stringify(hiding.body).includes('hunter2'));
   await kit.asked({ rendered: 'wipe db' });
   for (let waited = 0; said.size < 2; waited += 20) {
     assert.ok(waited < 20_000, JSON.stringify([...said]));
@@ -368,7 +376,6 @@ test('channels are told once of what waits, in the words in which it will run an
   );
   assert.match(
     words.lines.join('\n'),
-    /^Runs: sample_dangerous host=.*this manager\nAsked for by anna \(user\).*\n.*two people/,
+    /^Runs: sample_dangerous host="db-3".*this manager\nAsked for by anna \(user\).*\n.*two people/,
   );
-  assert.ok(!JSON.stringify([words, body]).includes('hunter2'), 'who may look sees no secret');
 });

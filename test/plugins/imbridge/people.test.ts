@@ -173,7 +173,11 @@ test('a change is approved by buttons that are good for what was shown, by peopl
     when: { turn: 1, last: 'Wipe' },
     reply: { tool_calls: [{ name: 'sample_dangerous', arguments: { host: 'db-3' } }] },
   };
-  const office = await imOffice(t, [call, { when: { turn: 2 }, reply: { text: 'Wiped.' } }]);
+  const long = {
+    when: { turn: 1, last: 'Erase' },
+    reply: { tool_calls: [{ name: 'sample_dangerous', arguments: { host: 'db '.repeat(600) } }] },
+  };
+  const office = await imOffice(t, [call, long, { when: { turn: 2 }, reply: { text: 'Wiped.' } }]);
   await office.allowWrites();
   Object.assign(office.people.anna, { grants: ['device:*', 'skill:*', 'approval:*'] });
   const app = await office.connect('slack');
@@ -235,6 +239,18 @@ test('a change is approved by buttons that are good for what was shown, by peopl
     'what was refused stands in the trail',
   );
   assert.match(await answerTo(office, app, { text: others, from: 'U2', pressed: true }), /already/);
+  await office.say(app, { text: '/new' });
+  await office.say(app, { text: 'Erase all of it.' });
+  const longCards = () =>
+    app.fake.standing.slice(before).filter(({ text }) => text.includes('only the beginning'));
+  await settled(
+    () => longCards().length > 0,
+    () => app.fake.standing.slice(before),
+  );
+  assert.ok(
+    longCards().every(({ text }) => text.includes('in the console') && !text.includes('/approve')),
+    'what a message cannot show whole is not signed there',
+  );
 });
 
 test('what is approved is what was shown: a button of other arguments, of another app or of old is good for nothing', async (t) => {

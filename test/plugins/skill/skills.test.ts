@@ -144,6 +144,17 @@ test('skills are listed, found, run and kept', async (t) => {
           rendered: 'sample_dangerous host="db" times=3 on this manager',
         },
       );
+      for (const [params, place] of [
+        [{ host: 'token=a|.+' }, 'host'],
+        [{ host: 'db\u200bprod' }, 'host'],
+      ] as const) {
+        const { answer } = await house.service(SkillRunner).plan({ ...call, params });
+        assert.equal(answer.verdict, 'refused', 'nobody signs what is hidden from them');
+        assert.match(
+          answer.verdict === 'refused' ? answer.message : '',
+          new RegExp(`argument ${place} of sample_dangerous contains a secret or invisible`),
+        );
+      }
       // Without the room of approvals there is nothing to open.
       assert.equal((await run('anna', 'sample_dangerous', { host: 'db' })).status, 503);
       assert.deepEqual(
