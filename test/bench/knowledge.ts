@@ -167,7 +167,7 @@ async function ask(search: TestThread, most: number, goesOn: () => boolean): Pro
       limit: 10,
       path: undefined,
       tag: undefined,
-      audiences: [0, 1, 2],
+      audiences: { among: [0, 1, 2], ofDevices: false },
       mode: 'lexical',
       vector: undefined,
     };

@@ -1,11 +1,9 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, type Expression, sql } from 'kysely';
-import type { Page, PageRequest, Principal } from 'svc/sdk';
+import type { Page, PageRequest } from 'svc/sdk';
 
 import { within } from './doc-path.ts';
+import { type Reader, seesObservations, unlimited } from './reader.ts';
 import type { Change, DocRow, KnowledgeTables, Source, VersionRow, WholeDoc } from './tables.ts';
-
-/** Reader whose visible documents are limited by organization and devices; undefined means all. */
-export type Reader = Pick<Principal, 'orgs' | 'selectors'>;
 
 export interface DocFilter {
   readonly path_prefix?: string | undefined;
@@ -20,9 +18,9 @@ export type NewDoc = Omit<DocRow, 'id' | 'version' | 'created_at' | 'updated_at'
 
 type Where = (eb: ExpressionBuilder<KnowledgeTables, 'knowledge_docs'>) => Expression<SqlBool>;
 
-const seenBy =
-  ({ orgs, selectors }: Reader): Where =>
-  (eb) =>
+const seenBy = (reader: Reader): Where => {
+  const { orgs } = reader;
+  return (eb) =>
     eb.and([
       ...(orgs === undefined
         ? []
@@ -32,8 +30,9 @@ const seenBy =
               ...(orgs.length > 0 ? [eb('org_id', 'in', [...orgs])] : []),
             ]),
           ]),
-      ...(selectors === undefined ? [] : [eb('of_devices', '=', 0)]),
+      ...(seesObservations(reader) ? [] : [eb('of_devices', '=', 0)]),
     ]);
+};
 
 const fits =
   ({ path, path_prefix: folder, tag, source }: DocFilter): Where =>
@@ -337,7 +336,7 @@ export class ChangeLog {
       if (changes.length > 0 && bytes > maxBytes) {
         break;
       }
-      changes.push({ seq: at, id, doc: await store.whole(id, {}) });
+      changes.push({ seq: at, id, doc: await store.whole(id, unlimited) });
     }
     return changes;
   }

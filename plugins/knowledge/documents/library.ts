@@ -3,6 +3,7 @@ import { type Call, type Clock, type Principal, type Tables, timestamp } from 's
 import { docPath, titleOf } from './doc-path.ts';
 import { DocStore } from './doc-store.ts';
 import { errors } from './errors.ts';
+import { unlimited } from './reader.ts';
 import type { DocRow, KnowledgeTables, Source, WholeDoc } from './tables.ts';
 
 /** Context of a change: the caller, what they have read, and where it is audited. */
@@ -185,7 +186,7 @@ export class Library {
       }
       const moving = new Set(found.map(({ id }) => id));
       const there = new Set(
-        (await store.beneath(target, {})).filter(({ id }) => !moving.has(id)).map(placeOf),
+        (await store.beneath(target, unlimited)).filter(({ id }) => !moving.has(id)).map(placeOf),
       );
       for (const doc of found) {
         assertOwn(call.principal, doc.org_id);

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
-import type { Reader } from '../documents/doc-store.ts';
+import type { Reader } from '../documents/reader.ts';
 import type { KnowledgeTables, RepoRow } from '../documents/tables.ts';
 
 export type NewRepo = Omit<RepoRow, 'id' | 'failures'>;

@@ -5,6 +5,7 @@ import type { Kysely } from 'kysely';
 import type { Job, Jobs } from 'svc/jobs';
 import type { Clock, Disposer, Logger, Scope, Tables } from 'svc/sdk';
 
+import { unlimited } from '../documents/reader.ts';
 import type { KnowledgeTables, RepoRow } from '../documents/tables.ts';
 import { Clone, type CloneLimits } from './clone.ts';
 import { errors } from './errors.ts';
@@ -153,7 +154,7 @@ export class SyncQueue {
   /** A sync that was cancelled, or that has ended svc again and again, is due when it would have been after any failure. */
   async #giveUp(tx: Kysely<KnowledgeTables>, id: number, cause: string): Promise<void> {
     const store = new RepoStore(tx);
-    const repo = await store.find(id, {});
+    const repo = await store.find(id, unlimited);
     this.#progress.delete(id);
     if (repo !== undefined) {
       await store.update(id, {
@@ -168,7 +169,7 @@ export class SyncQueue {
 
   async #sync(id: number, signal: AbortSignal, job: Job<Sync, KnowledgeTables>): Promise<void> {
     const { clock, git, limits, log, scope, tables, remotes, docs } = this.#parts;
-    const repo = await this.#rows.find(id, {});
+    const repo = await this.#rows.find(id, unlimited);
     if (repo === undefined) {
       return;
     }

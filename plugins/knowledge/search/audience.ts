@@ -1,4 +1,4 @@
-import type { Reader } from '../documents/doc-store.ts';
+import { type Reader, seesObservations } from '../documents/reader.ts';
 import type { DocRow } from '../documents/tables.ts';
 
 /**
@@ -11,11 +11,19 @@ export const audienceOf = ({
 }: Pick<DocRow, 'org_id' | 'of_devices'>): number =>
   ofDevices === 1 ? -1 - (org ?? 0) : (org ?? 0);
 
-/** Returns the audiences that a reader belongs to; undefined means all. */
-export function audiencesOf({ orgs, selectors }: Reader): readonly number[] | undefined {
-  if (orgs === undefined) {
-    return undefined;
+/** Audiences that a reader belongs to. */
+export interface Audiences {
+  /** Undefined means those of every organization. */
+  readonly among: readonly number[] | undefined;
+  /** Whether documents with observations about devices are among them. */
+  readonly ofDevices: boolean;
+}
+
+export function audiencesOf(reader: Reader): Audiences {
+  const ofDevices = seesObservations(reader);
+  if (reader.orgs === undefined) {
+    return { among: undefined, ofDevices };
   }
-  const own = [0, ...orgs];
-  return selectors === undefined ? [...own, ...own.map((org) => -1 - org)] : own;
+  const own = [0, ...reader.orgs];
+  return { among: ofDevices ? [...own, ...own.map((org) => -1 - org)] : own, ofDevices };
 }

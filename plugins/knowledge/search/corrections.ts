@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 
+import type { Audiences } from './audience.ts';
 import { everyDocument } from './index-file.ts';
 
 /** A term that may have been meant, and how sure that is. */
@@ -23,8 +24,9 @@ interface Frequency {
   readonly chunks: number;
 }
 
-/** `@seen`: audiences as JSON, null for all. */
-const isSeen = '(@seen IS NULL OR org IN (SELECT value FROM json_each(@seen)))';
+/** `@among`: audiences as JSON, null for all; `@lowest`: 0 leaves out those of devices. */
+const isSeen =
+  '((@among IS NULL OR org IN (SELECT value FROM json_each(@among))) AND (@lowest IS NULL OR org >= @lowest))';
 
 /**
  * Vocabulary of an index as one reader sees it: how common each word is, and which ones a misspelt
@@ -32,14 +34,16 @@ const isSeen = '(@seen IS NULL OR org IN (SELECT value FROM json_each(@seen)))';
  * question, and their rank, would reveal which words those contain.
  */
 export class Vocabulary {
-  readonly #seen: string | null;
+  readonly #seen: { readonly among: string | null; readonly lowest: number | null };
   readonly #one: Database.Statement;
   readonly #alike: Database.Statement;
   readonly #continued: Database.Statement;
 
-  /** Takes the documents that the reader sees; undefined means all. */
-  constructor(db: Database.Database, audiences: readonly number[] | undefined) {
-    this.#seen = audiences === undefined ? null : JSON.stringify(audiences);
+  constructor(db: Database.Database, { among, ofDevices }: Audiences) {
+    this.#seen = {
+      among: among === undefined ? null : JSON.stringify(among),
+      lowest: ofDevices ? null : 0,
+    };
     // Chunks show the cost of searching the whole index, whoever may see them.
     this.#one = db.prepare(
       `SELECT coalesce(sum(docs) FILTER (WHERE ${isSeen}), 0) AS docs, coalesce(sum(chunks), 0) AS chunks FROM vocabulary WHERE term = @term`,
@@ -61,7 +65,7 @@ export class Vocabulary {
 
   /** Returns how many documents and chunks contain it. */
   frequency(term: string): Frequency {
-    return this.#one.get({ seen: this.#seen, term }) as Frequency;
+    return this.#one.get({ ...this.#seen, term }) as Frequency;
   }
 
   /** Known words that are a slip of the fingers away from an unknown one, or begin with it. */
@@ -77,7 +81,7 @@ export class Vocabulary {
       least: number,
       most: number,
     ): Known[] =>
-      statement.all({ seen: this.#seen, from, before: after(from), least, most }) as Known[];
+      statement.all({ ...this.#seen, from, before: after(from), least, most }) as Known[];
     for (const { term: known, docs } of knownTerms(
       this.#continued,
       term,

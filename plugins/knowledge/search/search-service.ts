@@ -8,6 +8,7 @@ import { messageOf, type Principal, type Tables, type ThreadHandle } from 'svc/s
 
 import { DocStore } from '../documents/doc-store.ts';
 import type { KnowledgeTables } from '../documents/tables.ts';
+import { seesObservations } from '../documents/reader.ts';
 import { audiencesOf } from './audience.ts';
 import { errors } from './errors.ts';
 import type { Feed } from './feed.ts';
@@ -72,7 +73,7 @@ export class SearchService implements KnowledgeSearch, KnowledgeRead {
     const answer = await search
       .call<Answer>('search', asked, { timeoutMs: searchMs, ...(signal && { signal }) })
       .catch((error: unknown) => this.#failed(error));
-    if (principal.selectors === undefined) {
+    if (seesObservations(principal)) {
       return answer;
     }
     // The index may not know yet that a document concerns devices.

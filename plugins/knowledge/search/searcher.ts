@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import type { ThreadService, ThreadSetup } from 'svc/thread';
 
+import type { Audiences } from './audience.ts';
 import { Vocabulary } from './corrections.ts';
 import { errors } from './errors.ts';
 import { type Highlight, highlightOf } from './excerpt.ts';
@@ -18,7 +19,7 @@ export interface Search {
   readonly tag: string | undefined;
   /** Organizations whose documents are seen besides everybody's; undefined: all. */
   /** Audiences of the reader; undefined means all. */
-  readonly audiences: readonly number[] | undefined;
+  readonly audiences: Audiences;
   readonly mode: Mode;
   /** Vector of the text, if a model was available. */
   readonly vector: { readonly model: string; readonly values: Float32Array } | undefined;
@@ -170,8 +171,12 @@ function filterOf({ path, tag, audiences }: Search, question: Question): Filter 
   for (const name of [...(tag === undefined ? [] : [tag]), ...question.tags]) {
     add('EXISTS (SELECT 1 FROM json_each(d.tags) WHERE value = ?)', name);
   }
-  if (audiences !== undefined) {
-    add(`d.org IN (${audiences.map(() => '?').join(', ')})`, ...audiences);
+  const { among, ofDevices } = audiences;
+  if (among !== undefined) {
+    add(`d.org IN (${among.map(() => '?').join(', ')})`, ...among);
+  }
+  if (!ofDevices) {
+    add('d.org >= 0');
   }
   return { sql: parts.join(' AND '), values };
 }

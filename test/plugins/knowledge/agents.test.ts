@@ -66,7 +66,18 @@ describe('for agents and other rooms', () => {
         ['two.md', 'a'],
       ],
     );
+    const token = 'tokenOfAnna';
+    assert.deepEqual(
+      [
+        (await ask('GET', '/docs?path_prefix=reports', { as: token })).body.items,
+        await paths('okapi', '', token),
+        await paths('incident', '', token),
+      ],
+      [[], [], []],
+      'a token that may read documents only reads no reports, which quote other areas',
+    );
     const [{ id, source }] = (await ask('GET', '/docs?path_prefix=reports')).body.items;
+    assert.equal((await ask('GET', `/docs/${id}`, { as: token })).status, 404);
     assert.equal(source, 'vault');
     assert.equal((await ask('PATCH', `/docs/${id}`, { body: { content: 'mine' } })).status, 409);
     assert.equal((await ask('DELETE', `/docs/${id}`)).status, 409);

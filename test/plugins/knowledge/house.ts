@@ -32,6 +32,14 @@ export const people: Readonly<Record<string, Principal>> = {
     grants: ['knowledge:*'],
     orgs: [2],
   },
+  tokenOfAnna: {
+    kind: 'token',
+    id: '11',
+    email: 'anna@example.org',
+    role: 'user',
+    grants: ['read:knowledge'],
+    orgs: [1],
+  },
   vera: { kind: 'user', id: '3', email: 'vera@example.org', role: 'viewer', grants: [], orgs: [1] },
 };
 

@@ -182,7 +182,14 @@ describe('search', () => {
     });
     syncBuiltinESMExports();
     assert.deepEqual(
-      (call(search, 'search', { text: 'okapi', limit: 1, mode: 'lexical' }) as Answer).items,
+      (
+        call(search, 'search', {
+          text: 'okapi',
+          limit: 1,
+          mode: 'lexical',
+          audiences: { among: undefined, ofDevices: true },
+        }) as Answer
+      ).items,
       [],
     );
   });
