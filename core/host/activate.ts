@@ -95,23 +95,24 @@ const dataFiles: readonly { readonly form: RegExp; readonly point: string }[] = 
 
 /** Adds what the folder contributes without code: files for points, static contributions. */
 function addData(draft: Draft, folder: PluginFolder): void {
+  const { pluginId, manifest } = draft.generation;
+  // Only what ships with svc is as trusted as code.
+  const ofPack = manifest.kind === 'pack' || folder.origin === 'data';
   for (const file of folder.files()) {
     const point = dataFiles.find(({ form }) => form.test(file))?.point;
     if (point !== undefined) {
       // Two plugins may have files of one name.
-      const id = `${draft.generation.pluginId}/${file}`;
+      const id = `${pluginId}/${file}`;
       const value = {
         file,
         path: `${folder.path}/${file}`,
         text: folder.read(file)!.toString('utf8'),
+        ...(ofPack && { pack: pluginId }),
       };
       draft.add('contributions', `${point}/${id}`, { point, id, value });
     }
   }
-  const { kind, contributes } = draft.generation.manifest;
-  // Only what ships with svc is as trusted as code.
-  const ofPack = kind === 'pack' || folder.origin === 'data';
-  for (const [point, values] of Object.entries(contributes)) {
+  for (const [point, values] of Object.entries(manifest.contributes)) {
     for (const [id, value] of Object.entries(values)) {
       draft.add('contributions', `${point}/${id}`, { point, id, value, ofPack });
     }

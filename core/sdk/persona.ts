@@ -19,4 +19,6 @@ export interface Persona {
   readonly unknown: Readonly<Record<string, unknown>>;
   readonly body: string;
   readonly source: 'builtin' | 'disk' | 'user';
+  /** Id of the pack whose folder carries it. */
+  readonly pack?: string;
 }

@@ -12,17 +12,26 @@ export class CarriedFileSet {
     this.#contributed = contributed;
   }
 
-  /** Files sorted by plugin, so that reloading one does not change who owns a name. */
-  get files(): Iterable<DropIn> {
-    return this.#files.values();
+  /**
+   * Files that ship with svc, sorted by plugin, so that reloading one does not change who owns a
+   * name.
+   */
+  get shipped(): Iterable<DropIn> {
+    return [...this.#files.values()].filter(({ pack }) => pack === undefined);
+  }
+
+  /** Files of packs, sorted by pack. */
+  get ofPacks(): Iterable<DropIn> {
+    return [...this.#files.values()].filter(({ pack }) => pack !== undefined);
   }
 
   async visit(now: () => number): Promise<void> {
     const files = new Map<string, DropIn>();
     for (const { value } of this.#contributed().toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
-      const { file, path, text } = value;
+      const { file, path, text, pack } = value;
       const dropIn =
-        this.#files.get(path) ?? new DropIn({ ...kindOf(file), file: path, source: 'builtin' });
+        this.#files.get(path) ??
+        new DropIn({ ...kindOf(file), file: path, source: 'builtin', pack });
       if (!dropIn.isAt(text)) {
         await dropIn.read(text, () => text, now());
       }

@@ -19,6 +19,8 @@ export interface DropInOrigin extends Pick<DropInStatus, 'kind' | 'file'> {
   /** Name until its header is known: the file's name without `.md`, or the folder's. */
   readonly name: string;
   readonly source: Persona['source'];
+  /** Id of the pack that carries it. */
+  readonly pack?: string | undefined;
 }
 
 /** State of one file: its last good version, and its current error. */
@@ -46,6 +48,10 @@ export class DropIn {
 
   get source(): DropInOrigin['source'] {
     return this.#origin.source;
+  }
+
+  get pack(): string | undefined {
+    return this.#origin.pack;
   }
 
   get good(): Persona | PromptSkill | undefined {
@@ -95,7 +101,11 @@ export class DropIn {
   }
 
   #parse(text: string): Persona | PromptSkill {
-    const { kind, file, name, source } = this.#origin;
-    return kind === 'skill' ? readSkill(text, name, { file }) : readPersona(text, { file, source });
+    const { kind, file, name, source, pack } = this.#origin;
+    if (kind === 'skill') {
+      return readSkill(text, name, { file });
+    }
+    const persona = readPersona(text, { file, source });
+    return pack === undefined ? persona : { ...persona, pack };
   }
 }

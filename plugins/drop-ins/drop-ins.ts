@@ -18,7 +18,7 @@ import { WatchedFolder } from './watched-folder.ts';
 export interface DropInOptions {
   /** Absolute paths; of two files that use one name, the one in the earlier root serves. */
   readonly roots: readonly DropInRoot[];
-  /** Come before all roots. */
+  /** Those that ship with svc come before all roots, those of packs after them. */
   readonly carried: CarriedFileSet;
   /** Gets the complete set, each time it is another one; for names that others hold it throws a conflict, and is asked again without those. */
   readonly live: Pick<LiveSet, 'replace'>;
@@ -122,7 +122,7 @@ export class DropIns {
   /** Publishes whatever is good and has its name to itself. */
   #publish(): void {
     const claims = claimNames(
-      [this.#carried, ...this.#folders].map(({ files }) => files),
+      [this.#carried.shipped, ...this.#folders.map(({ files }) => files), this.#carried.ofPacks],
       this.#claims,
     );
     while (!this.#closed && !sameEntries(entriesOf(claims), this.#published)) {

@@ -164,6 +164,11 @@ export class Directory implements PersonaDirectory {
         ? [{ unmet: 'a plugin that restrains personas failed; see "svc plugin list"' }]
         : []),
     ];
+    if (persona.pack !== undefined && restraints.length === 0) {
+      restraints.push({
+        unmet: `comes with the pack ${persona.pack}, which was copied into the data folder; install it with "svc market install" or "svc market link"`,
+      });
+    }
     if (persona.source === 'user' || restraints.length === 0) {
       return { persona, unmet: [] };
     }

@@ -7,6 +7,8 @@ export interface CarriedFile {
   /** Path of the file, as shown to people. */
   readonly path: string;
   readonly text: string;
+  /** Id of the pack whose folder it is in; absent for what ships with svc. */
+  readonly pack?: string;
 }
 
 /** Content of drop-in files, and the errors of those that cannot be read. */
@@ -32,5 +34,6 @@ export const CarriedFiles = defineExtensionPoint<CarriedFile>('drop-ins.files', 
     file: { type: 'string', pattern: '^agents/[^/]+\\.md$|^skills/[^/]+/SKILL\\.md$' },
     path: { type: 'string' },
     text: { type: 'string' },
+    pack: { type: 'string' },
   },
 });

@@ -53,10 +53,14 @@ function dropInsOf(t: TestContext, options: Partial<DropInOptions> = {}) {
   t.after(() => made.close());
   const entry = (file: string) => made.list().find((listed) => listed.file === file);
   /** A plugin brings or changes a file. */
-  const carry = (pluginId: string, file: string, text: string): void => {
+  const carry = (pluginId: string, file: string, text: string, more: object = {}): void => {
     const id = `${pluginId}/${file}`;
     const others = carried.splice(0).filter((other) => other.id !== id);
-    carried.push(...others, { id, pluginId, value: { file, path: `plugins/${id}`, text } });
+    carried.push(...others, {
+      id,
+      pluginId,
+      value: { file, path: `plugins/${id}`, text, ...more },
+    });
   };
   return {
     folder,
@@ -385,6 +389,24 @@ describe('a name that two want', () => {
       entry(folder.at('agents/scout.md'))?.error ?? '',
       /is already used by plugins\/desert\/agents\/scout\.md; rename one of them$/,
     );
+  });
+
+  test('never goes to a pack while a file that ships with svc or lies in a folder has it', async (t) => {
+    const { folder, serving, carry, dropIns, entry } = dropInsOf(t);
+    carry('a-pack', 'agents/scout.md', persona('scout', 'from a pack'), { pack: 'a-pack' });
+    carry('a-pack', 'agents/coordinator.md', persona('coordinator', 'from a pack'), {
+      pack: 'a-pack',
+    });
+    await dropIns.load();
+    assert.deepEqual([...serving.personas.values()].toSorted(), ['from a pack', 'from a pack']);
+    folder.write('agents/scout.md', persona('scout', 'from the folder'));
+    carry('forest', 'agents/coordinator.md', persona('coordinator', 'shipped'));
+    await dropIns.load();
+    assert.deepEqual(
+      [serving.personas.get('scout'), serving.personas.get('coordinator')],
+      ['from the folder', 'shipped'],
+    );
+    assert.match(entry('plugins/a-pack/agents/scout.md')?.error ?? '', /is already used by/);
   });
 
   test('stays with a plugin that has it; the file says so, the rest serves, and it comes up when the plugin goes', async (t) => {

@@ -9,6 +9,9 @@ import { type PersonaDirectory, Personas } from 'svc/contracts/persona';
 import { Authenticator } from 'svc/sdk';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
+import { readPersona } from 'svc/markdown-file';
+
+import { Directory } from '../../../plugins/persona/directory.ts';
 import { askKey } from '../../../plugins/chat/journal/citations.ts';
 import { projectRoot } from '../../cli/launcher.ts';
 
@@ -64,6 +67,29 @@ async function stand(
     },
   };
 }
+
+test('a persona of a pack that was copied into the data folder only reads, and gets no question', () => {
+  const persona = {
+    ...readPersona(file('scout', 'permission_mode: mutating-with-confirm\n'), {
+      file: 'scout.md',
+      source: 'builtin',
+    }),
+    pack: 'forest',
+  };
+  const nothing = { list: () => [], gather: () => [] };
+  const directory = new Directory({
+    published: () => [{ value: persona }],
+    own: { all: new Map() },
+    versions: { of: () => 1 },
+    conditions: { unmet: () => [] },
+    restraints: nothing,
+    settings: { get: () => '' },
+    clock: { now: () => 0, monotonic: () => 0 },
+  } as unknown as ConstructorParameters<typeof Directory>[0]);
+  const [known] = directory.list();
+  assert.equal(known?.permission_mode, 'read-only');
+  assert.match(known?.unmet.join() ?? '', /comes with the pack forest, .* "svc market install"/);
+});
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + 20_000; !(await holds()); await pause(20)) {
