@@ -33,25 +33,28 @@ export function personaOf(
   return Object.freeze({ ...known, unknown: others, body, source: 'user' });
 }
 
-/** Fields that hold a persona back, by their letters alone: one that is spelt otherwise would be kept unread, and hold nothing back. */
-const restricting: ReadonlyMap<string, string> = new Map([
-  ['tool', 'tools'],
-  ['allowedtool', 'tools'],
-  ['disallowedtool', 'disallowed_tools'],
-  ['permissionmode', 'permission_mode'],
-]);
+/**
+ * Other spellings of fields that hold a persona back, by their letters alone: one that is spelt
+ * otherwise would be kept unread, and hold nothing back.
+ */
+const restricting: readonly (readonly [spelling: RegExp, meant: string])[] = [
+  [/^(?:dis|den|block|forbid|exclu|except|without|no).*tool/, 'disallowed_tools'],
+  [/tool(?!box|kit|chain|tip)|^to+l+[sz]*$/, 'tools'],
+  [/^perm[a-z]*mode$|^permissions?$|^mode$/, 'permission_mode'],
+  [/^max[a-z]*turn|^turns?(?:limit)?$/, 'max_turns'],
+];
+
+const meantBy = (letters: string): string | undefined =>
+  restricting.find(([spelling]) => spelling.test(letters))?.[1];
 
 function requireSpelt(others: Readonly<Record<string, unknown>>, { file }: Where): void {
   for (const key of Object.keys(others)) {
-    const letters = key
-      .toLowerCase()
-      .replaceAll(/[^a-z]/g, '')
-      .replace(/s$/, '');
-    // A typo in a long word means that word; in a short one it may be another.
-    const long = [...restricting.keys()].filter(({ length }) => length > 10);
-    const meant =
-      restricting.get(letters) ??
-      restricting.get((letters.length > 10 && nearest(letters, long)) || '');
+    const letters = key.toLowerCase().replaceAll(/[^a-z]/g, '');
+    // Keys of extensions are their own; a typo in a long word means that word.
+    const isForeign = /^x[-_]/i.test(key);
+    const near =
+      letters.length > 10 ? nearest(letters, ['disallowedtools', 'permissionmode']) : undefined;
+    const meant = isForeign ? undefined : (meantBy(letters) ?? meantBy(near ?? ''));
     if (meant !== undefined) {
       throw errors.field_renamed(
         { file, key, meant },

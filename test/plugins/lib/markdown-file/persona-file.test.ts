@@ -78,6 +78,15 @@ metadata:
       'allowed-tools': 'tools',
       disallowedTools: 'disallowed_tools',
       'permission-mode': 'permission_mode',
+      toools: 'tools',
+      tolls: 'tools',
+      tool_list: 'tools',
+      denied_tools: 'disallowed_tools',
+      disalowed_tools: 'disallowed_tools',
+      mode: 'permission_mode',
+      permision_mode: 'permission_mode',
+      maxTurns: 'max_turns',
+      max_turn: 'max_turns',
     })) {
       const text = `---\nname: a\ndescription: b\nwhen_to_use: c\n${key}: x\n---\n`;
       assert.throws(
@@ -86,10 +95,10 @@ metadata:
       );
     }
     const kept = readPersona(
-      '---\nname: a\ndescription: b\nwhen_to_use: c\ntone: calm\ntoolbox: x\n---\n',
+      '---\nname: a\ndescription: b\nwhen_to_use: c\ntone: calm\ntoolbox: x\nx-tools: y\n---\n',
       { file: 'a.md' },
     );
-    assert.deepEqual(kept.unknown, { tone: 'calm', toolbox: 'x' });
+    assert.deepEqual(kept.unknown, { tone: 'calm', toolbox: 'x', 'x-tools': 'y' });
   });
 
   test('takes a key without a value as not said', () => {
