@@ -58,6 +58,9 @@ interface Subject {
   readonly idParam: string | undefined;
 }
 
+/** Parameters of paths that are themselves what opens the route; no row may repeat them. */
+const secretParams = new Set(['token', 'secret', 'ticket', 'code']);
+
 const subjects = new WeakMap<RouteDeclaration, Subject>();
 const verbs = {
   GET: 'read',
@@ -92,13 +95,14 @@ function deriveSubject({ access, action, method, path }: RouteDeclaration): Subj
   const area = guarded.includes(':')
     ? guarded.slice(0, guarded.indexOf(':'))
     : singular(segments[0] ?? 'service');
+  const idParam = lastParam < 0 ? undefined : segments[lastParam]!.slice(1, -1);
   const last = segments.at(-1);
   const verb =
     segments.length > 1 && last !== undefined && !last.startsWith('{') ? last : verbs[method];
   return {
     action: action ?? `${area}:${verb}`,
     resourceType,
-    idParam: lastParam < 0 ? undefined : segments[lastParam]!.slice(1, -1),
+    idParam: idParam === undefined || secretParams.has(idParam) ? undefined : idParam,
   };
 }
 

@@ -36,6 +36,14 @@ test('action and resource follow from the declaration', () => {
       'name',
     ],
     ['POST', '/internal/push', 'machine', 'internal:push', 'internal', undefined],
+    [
+      'POST',
+      '/api/v1/alert-sources/hooks/{token}',
+      'public',
+      'alert-source:create',
+      'hook',
+      undefined,
+    ],
     ['POST', '/', 'any', 'service:create', 'service', undefined],
   ];
   for (const [method, path, access, action, resourceType, idParam] of cases) {
