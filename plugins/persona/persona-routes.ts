@@ -134,7 +134,6 @@ const deletionRoute = (directory: Directory, own: OwnPersonas): RouteDeclaration
     method: 'DELETE',
     path: '/api/v1/agents/{name}',
     access: 'agent:delete',
-    devices: 'none',
     summary: 'Delete a persona by name',
     description:
       'Deletes a user-created persona. One from a plugin or a file is removed with that plugin or file; deleting it here is refused with an error that explains what to do instead.',
@@ -158,7 +157,6 @@ function customRoutes(
       method: 'POST',
       path: '/api/v1/agents/custom',
       access: 'agent:create',
-      devices: 'none',
       brief: ['name'],
       summary: 'Create a persona',
       description:
@@ -179,7 +177,6 @@ function customRoutes(
       path: '/api/v1/agents/custom/{name}',
       ifMatch: true,
       access: 'agent:update',
-      devices: 'none',
       brief: ['name'],
       summary: 'Update a user-created persona; omitted fields stay unchanged',
       params: Named,
@@ -198,7 +195,6 @@ function customRoutes(
       method: 'DELETE',
       path: '/api/v1/agents/custom/{name}',
       access: 'agent:delete',
-      devices: 'none',
       summary: 'Delete a user-created persona; the one it replaced becomes active again',
       params: Named,
       errors: ['not_found'],
