@@ -4,16 +4,9 @@ import { LogQueries } from 'svc/contracts/logs';
 import { MetricsQueries } from 'svc/contracts/metricsdb';
 import { NoticeDispatcher } from 'svc/contracts/notify';
 import { askingOf, DeviceScopes } from 'svc/query';
-import {
-  BuildInfo,
-  type Clock,
-  defineEvent,
-  messageOf,
-  type PluginContext,
-  type Tables,
-} from 'svc/sdk';
+import { BuildInfo, defineEvent, type PluginContext, type Tables } from 'svc/sdk';
 
-import { installBuiltInRules } from './authoring/built-in-rules.ts';
+import { BuiltInRules } from './authoring/built-in-rules.ts';
 import { ruleRoutes } from './authoring/rule-routes.ts';
 import { ruleSkill } from './authoring/rule-skill.ts';
 import { Rules } from './authoring/rules.ts';
@@ -48,8 +41,7 @@ export interface AlertRulesParts {
 /** Rules, from what people send to what the evaluator goes by. */
 export class AlertRules {
   readonly #tables: Tables<RuleTables>;
-  readonly #clock: Clock;
-  readonly #log: PluginContext['log'];
+  readonly #builtIn: BuiltInRules;
   readonly #liveRules: RuleMemory;
   readonly render: RenderAnnotations;
   readonly labelsOf: RenderLabels;
@@ -85,8 +77,8 @@ export class AlertRules {
       nameOf: this.nameOf,
     });
     this.#tables = tables;
-    this.#clock = clock;
-    this.#log = log;
+    this.#builtIn = new BuiltInRules({ tables, clock, log, scope: ctx.scope });
+    ctx.health.check('the built-in alert rules are installed', () => this.#builtIn.health());
     this.#liveRules = liveRules;
     this.render = (rule, snapshot, query) => texts.annotations(rule, snapshot, query);
     this.labelsOf = (...asked) => texts.labels(...asked);
@@ -129,12 +121,9 @@ export class AlertRules {
 
   /** Brings what is stored into memory; before the evaluator starts. */
   async load(): Promise<void> {
-    await installBuiltInRules(this.#tables, this.#clock).catch((error: unknown) =>
-      this.#log.warn(
-        { event: 'alert.built_ins_not_installed', cause: messageOf(error) },
-        'installing the built-in rules failed; retrying at next start',
-      ),
-    );
-    this.#liveRules.load(await new RuleStore(this.#tables.read).all());
+    const reload = async (): Promise<void> =>
+      this.#liveRules.load(await new RuleStore(this.#tables.read).all());
+    await this.#builtIn.install(reload);
+    await reload();
   }
 }

@@ -1,4 +1,11 @@
-import type { Clock, Tables } from 'svc/sdk';
+import {
+  type Clock,
+  type HealthReport,
+  type Logger,
+  messageOf,
+  type Scope,
+  type Tables,
+} from 'svc/sdk';
 
 import { RuleStore } from '../rule/rule-store.ts';
 import type { RuleBody, RuleTables } from '../rule/rule-tables.ts';
@@ -16,8 +23,68 @@ export const builtInRules: readonly Draft[] = [
   ...pipelines,
 ] as readonly unknown[] as readonly Draft[];
 
+export interface BuiltInRulesParts {
+  readonly tables: Tables<RuleTables>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly scope: Pick<Scope, 'interval'>;
+}
+
+const againMs = 30_000;
+
+/** Installation of the built-in rules, which a full disk may put off. */
+export class BuiltInRules {
+  readonly #parts: BuiltInRulesParts;
+  #cause: string | undefined;
+
+  constructor(parts: BuiltInRulesParts) {
+    this.#parts = parts;
+  }
+
+  health(): HealthReport {
+    return this.#cause === undefined
+      ? { ok: true }
+      : {
+          ok: true,
+          degraded: true,
+          detail: `the built-in alert rules are not installed yet: ${this.#cause}`,
+        };
+  }
+
+  /** Installs them, now or as soon as it works; calls `late` in the second case. */
+  async install(late: () => Promise<void>): Promise<void> {
+    if (await this.#tried()) {
+      return;
+    }
+    const end = this.#parts.scope.interval('install the built-in rules', againMs, async () => {
+      if (await this.#tried()) {
+        await late();
+        await end();
+      }
+    });
+  }
+
+  async #tried(): Promise<boolean> {
+    const { tables, clock, log } = this.#parts;
+    try {
+      await installBuiltInRules(tables, clock);
+      this.#cause = undefined;
+      return true;
+    } catch (error) {
+      if (this.#cause === undefined) {
+        log.warn(
+          { event: 'alert.built_ins_not_installed', cause: messageOf(error) },
+          'installing the built-in rules failed; retrying every 30 s',
+        );
+      }
+      this.#cause = messageOf(error);
+      return false;
+    }
+  }
+}
+
 /** Installs each of them once: a changed or deleted one stays so, whatever later versions bring. */
-export async function installBuiltInRules(tables: Tables<RuleTables>, clock: Clock): Promise<void> {
+async function installBuiltInRules(tables: Tables<RuleTables>, clock: Clock): Promise<void> {
   const installed = await new RuleStore(tables.read).installedKeys();
   const fresh: readonly RuleBody[] = builtInRules
     .filter(({ rule_key: key }) => !installed.has(key))

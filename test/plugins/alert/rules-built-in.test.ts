@@ -3,6 +3,7 @@ import { test, type TestContext } from 'node:test';
 
 import type { SampleRow } from 'svc/contracts/metricsdb';
 
+import { BuiltInRules } from '../../../plugins/alert/authoring/built-in-rules.ts';
 import { rows, rulesHouse, StoppedClock } from './rules-house.ts';
 
 const minute = 60_000;
@@ -584,5 +585,42 @@ test('file descriptors run out for a process on its own limit, and for a machine
       ['open_fds_high:host:machine:groupname=', 95],
       ['open_fds_high:host:process:groupname=nginx', 95],
     ],
+  );
+});
+
+test('the rules are installed as soon as the database takes them, and health says so until then', async () => {
+  let fails = true;
+  let tick: (() => unknown) | undefined;
+  const logged: string[] = [];
+  const written: string[] = [];
+  const builtIn = new BuiltInRules({
+    tables: {
+      read: { selectFrom: () => ({ select: () => ({ execute: async () => [] }) }) },
+      write: async () => {
+        if (fails) {
+          throw new Error('the disk is full');
+        }
+        written.push('rules');
+      },
+    },
+    clock: new StoppedClock(0),
+    log: { warn: (_fields: object, text: string) => logged.push(text) },
+    scope: {
+      interval: (_label: string, _ms: number, each: () => unknown) => {
+        tick = each;
+        return () => (tick = undefined);
+      },
+    },
+  } as unknown as ConstructorParameters<typeof BuiltInRules>[0]);
+  let reloaded = 0;
+  await builtIn.install(async () => void (reloaded += 1));
+  await tick!();
+  assert.match(builtIn.health().detail ?? '', /not installed yet: the disk is full/);
+  assert.deepEqual([logged.length, reloaded], [1, 0]);
+  fails = false;
+  await tick!();
+  assert.deepEqual(
+    [builtIn.health(), reloaded, tick, written.length],
+    [{ ok: true }, 1, undefined, 1],
   );
 });
