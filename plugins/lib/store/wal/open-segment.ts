@@ -25,7 +25,7 @@ export class OpenSegment {
   readonly number: number;
   readonly #place: SegmentPlace;
   readonly #file: WalFile;
-  #size = headerBytes;
+  #size = 0;
   #records = 0;
   #sum = 0;
 
@@ -43,7 +43,7 @@ export class OpenSegment {
     this.#file = file;
   }
 
-  /** Up to the end of the last record that is on disk. */
+  /** Up to the end of the last record that is on disk; 0 until the header is. */
   get size(): number {
     return this.#size;
   }
@@ -53,8 +53,9 @@ export class OpenSegment {
     return { bytes: this.#size, records: this.#records, sum: this.#sum };
   }
 
-  writeHeader(): Promise<void> {
-    return this.#file.write([segmentHeader(this.number)], 0);
+  async writeHeader(): Promise<void> {
+    await this.#file.write([segmentHeader(this.number)], 0);
+    this.#size = headerBytes;
   }
 
   /** Appends records; they are on disk when it resolves. */

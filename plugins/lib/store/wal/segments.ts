@@ -158,6 +158,7 @@ export class Segments {
     this.#list.set({ number: segment.number, began: this.#place.now?.() });
     await this.#list.save();
     await segment.writeHeader();
+    this.#setSize(segment.number, segment.size);
     return segment;
   }
 
@@ -219,7 +220,10 @@ export class Segments {
     const watched = this.#list.numbers.flatMap((number) => {
       const known = this.#list.get(number)!;
       const content = number === open?.number ? open.content : known.content;
-      return content === undefined || this.#lost.has(number) ? [] : [{ ...known, content }];
+      // One whose header is being written has nothing that could be missing.
+      return content === undefined || content.bytes === 0 || this.#lost.has(number)
+        ? []
+        : [{ ...known, content }];
     });
     await this.#watch.look(watched, full, (number) => this.#sizes.has(number));
   }

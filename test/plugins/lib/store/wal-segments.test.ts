@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import {
   cpSync,
   existsSync,
@@ -245,6 +246,41 @@ describe('the list of segments', () => {
     await wal.close();
     assert.deepEqual(await found(folder), { texts: ['e1'], damage: [] });
   });
+});
+
+test('a segment whose header is still being written is no damage', async (t) => {
+  const folder = join(folderOf(t), 'wal');
+  const gate = new EventEmitter();
+  const header = once(gate, 'header');
+  const created = once(gate, 'created');
+  const files: WalFiles = {
+    ...nodeFiles,
+    async create(path) {
+      const file = await nodeFiles.create(path);
+      return {
+        ...file,
+        async write(parts, at) {
+          gate.emit('created');
+          await header;
+          await file.write(parts, at);
+        },
+        sync: () => file.sync(),
+        truncate: (size) => file.truncate(size),
+        close: () => file.close(),
+      };
+    },
+  };
+  const { wal } = await opened(folder, files);
+  const appended = wal.append(bytesOf('one'));
+  await created;
+  for (const full of [false, true]) {
+    await wal.look({ full });
+    assert.deepEqual(wal.problems, []);
+  }
+  gate.emit('header');
+  await appended;
+  await wal.close();
+  assert.deepEqual(await found(folder), { texts: ['one'], damage: [] });
 });
 
 /** Keeps a copy of a folder as each step on files leaves it, which is what a kill after it leaves. */
