@@ -8,6 +8,10 @@ export const errors = defineErrors('ingest', {
   ],
   too_fast: ['rate_limited', 'This sender exceeds its limit of {what}; try again in {seconds} s.'],
   memory_full: ['rate_limited', 'Pushes in progress use too much memory; try again in a second.'],
+  store_silent: [
+    'unavailable',
+    'The store of {signal} has not answered within {seconds} s; send the same again later.',
+  ],
   no_body: ['invalid_argument', 'The request has no body.'],
   no_push_route: [
     'not_found',

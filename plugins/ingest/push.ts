@@ -1,6 +1,6 @@
 import type { Signal } from 'svc/contracts/ingest';
 import type { PushAnswer, PushStore, Stamp } from 'svc/contracts/metricsdb';
-import type { Call, Clock, Handle, Principal } from 'svc/sdk';
+import { type Call, type Clock, type Handle, type Principal, withDeadline } from 'svc/sdk';
 
 import type { Activity } from './activity.ts';
 import { errors } from './errors.ts';
@@ -19,6 +19,9 @@ export interface Push<F extends string> {
   /** Encoding as the store names it. */
   readonly encoding: string | undefined;
 }
+
+/** Shorter than a handler may take: a store that hangs is no fault of this plugin. */
+const storeMs = 45_000;
 
 /** Passes one body on to its store; resolves when everything accepted is on disk. */
 export type Pusher = <F extends string>(call: PushCall, push: Push<F>) => Promise<PushAnswer>;
@@ -46,7 +49,11 @@ export function createPusher({
         },
         ...(encoding !== undefined && { encoding }),
       };
-      const answer = await store.get().push(format, body, options);
+      const answer = await withDeadline(store.get().push(format, body, options), storeMs, () =>
+        Promise.reject(
+          errors.store_silent({ signal, seconds: storeMs / 1_000 }, { retryAfterSeconds: 10 }),
+        ),
+      );
       metrics.stored(signal, size, answer);
       if (principal.kind === 'edge') {
         const now = clock.now();

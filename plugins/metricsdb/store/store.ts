@@ -23,6 +23,7 @@ import { errors } from './errors.ts';
 import type { HeadCardinality, MetricsStats } from './figures.ts';
 import { cardinality } from './head/cardinality.ts';
 import { type Head } from './head/head.ts';
+import { ownSender } from './head/series-owners.ts';
 import { Intake } from './intake/intake.ts';
 import { Metadata, type MetricMetadata } from './intake/metadata.ts';
 import { type PushFormat, PushReader } from './intake/push-reader.ts';
@@ -54,9 +55,6 @@ export interface PushOptions {
   /** Sender, on whose account new series go; this service itself by default. */
   readonly sender?: string;
 }
-
-/** Sender of what plugins write. */
-const ownSender = 'svc';
 
 /** Intakes that wait for the next push: thousands of small ones after a rush, or a few of senders with large bodies. */
 const maxIdleBytes = 4 * 1_048_576;

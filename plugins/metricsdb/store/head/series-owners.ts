@@ -3,6 +3,9 @@ import { widened } from '../columns/late-samples.ts';
 /** Owner of series whose sender is unknown, such as those from a log of an earlier version. */
 export const nobody = 0;
 
+/** Sender of what svc and its plugins write. */
+export const ownSender = 'svc';
+
 /** Max senders that are told apart; later ones share the account of nobody. */
 const maxSenders = 100_000;
 

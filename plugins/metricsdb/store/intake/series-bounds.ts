@@ -1,6 +1,7 @@
 import { labelValue, type Labels, metricName } from 'svc/query';
 
 import { type Head } from '../head/head.ts';
+import { ownSender } from '../head/series-owners.ts';
 import { seriesText } from './label-rules.ts';
 
 export interface SeriesLimits {
@@ -40,6 +41,10 @@ export function seriesRefusal(
   }
   const free = maxSeries - index.live;
   const least = free < maxSeries * little ? 0 : smallSender;
+  // What svc says of itself is little and known, and alerts about these very limits read it.
+  if (owners.sender(owner) === ownSender) {
+    return undefined;
+  }
   const own = owners.seriesOf(owner);
   if (own >= least && own >= boundOf(free, senderShare)) {
     return `this sender (${owners.sender(owner)}) has ${own} series, its share of ${maxSeries}; ${effect}`;
