@@ -8,6 +8,7 @@ import type {
 } from 'svc/contracts/persona';
 import type { Clock, Contribution, OpenPoint, Persona, Principal, Settings } from 'svc/sdk';
 
+import { isRouted } from './by-name.ts';
 import type { Conditions } from './conditions.ts';
 import { errors } from './errors.ts';
 import { initialPrompt } from './initial-prompt.ts';
@@ -128,7 +129,9 @@ export class Directory implements PersonaDirectory {
     if (!isDeepStrictEqual(list, this.#list)) {
       this.#list = list;
       this.#all = new Map(list.map((persona) => [persona.name, persona]));
-      this.#router = new Router(list.filter(({ unmet }) => unmet.length === 0));
+      this.#router = new Router(
+        list.filter((persona) => persona.unmet.length === 0 && isRouted(persona)),
+      );
     }
   }
 

@@ -309,6 +309,17 @@ test('conditions that do not hold are shown, and such a persona gets no question
   );
 });
 
+test('a persona that waits to be asked by name gets no questions', async (t) => {
+  const { send } = await stand(t);
+  await send('POST', custom, { ...scout, name: 'coordinator', when_to_use: 'Everything else.' });
+  await send('POST', custom, { ...scout, metadata: { routing: 'by-name' } });
+  const asked = async () =>
+    (await send('POST', '/api/v1/agents/route', { question: 'which forests and rivers?' })).body;
+  assert.equal((await asked())['persona'], 'coordinator');
+  await send('PATCH', `${custom}/scout`, { metadata: {} });
+  assert.equal((await asked())['persona'], 'scout');
+});
+
 test('names of tools that nothing brings are shown, with what may be meant, and hold nothing back', async (t) => {
   const tools = new Map(
     ['metrics_query', 'knowledge_read'].map((alias) => [
