@@ -24,13 +24,26 @@ export const playbooks: readonly Playbook[] = filesIn('vault')
     return { path, text, title: title ?? '', tags: tags ?? [], body };
   });
 
-/** Fenced code in one language, with the playbook that it is in. */
-export const fences = (
-  language: string,
-): readonly { readonly path: string; readonly query: string }[] =>
-  playbooks.flatMap(({ path, body }) =>
+/** Text of a markdown file below its header. */
+export type Page = Pick<Playbook, 'path' | 'body'>;
+
+const pagesIn = (folder: string): readonly Page[] =>
+  filesIn(folder)
+    .toSorted()
+    .map((path) => {
+      const text = readFileSync(join(projectRoot, path), 'utf8');
+      return { path, body: text.slice(text.indexOf('\n---\n') + 5) };
+    });
+
+/** Guides of agents, and the system prompts of personas. */
+export const guides = pagesIn('skills');
+export const prompts = pagesIn('agents');
+
+/** Fenced code in one language, with the playbook or guide that it is in. */
+export const fences = (language: string): readonly (Page & { readonly query: string })[] =>
+  [...playbooks, ...guides].flatMap(({ path, body }) =>
     [...body.matchAll(new RegExp(`^ *\`\`\`${language}\\n([^]*?)^ *\`\`\`$`, 'gm'))].map(
-      ([, query]) => ({ path, query: query!.trim() }),
+      ([, query]) => ({ path, body, query: query!.trim() }),
     ),
   );
 

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { filesIn, projectRoot } from '../house/source.ts';
-import { fences, playbooks } from './playbooks.ts';
+import { projectRoot } from '../house/source.ts';
+import { fences, guides, playbooks, prompts } from './playbooks.ts';
 
 /** Commands of svc with their usage and options, as the reference has them. */
 const commands: ReadonlyMap<string, string> = new Map(
@@ -15,17 +15,9 @@ const commands: ReadonlyMap<string, string> = new Map(
     .map((section) => [section.slice(0, section.indexOf('\n')).trim(), section]),
 );
 
-/** Texts that name commands, by path: playbooks, and the personas and guides of agents. */
-const texts: readonly (readonly [string, string])[] = [
-  ...playbooks.map(({ path, body }) => [path, body] as const),
-  ...[...filesIn('agents'), ...filesIn('skills')].map(
-    (path) => [path, readFileSync(join(projectRoot, path), 'utf8')] as const,
-  ),
-];
-
 test('every svc command in a playbook, a persona or a guide exists, with the options that it is given', () => {
   let found = 0;
-  for (const [path, text] of texts) {
+  for (const { path, body: text } of [...playbooks, ...guides, ...prompts]) {
     const code = [
       ...[...text.matchAll(/^ *```sh\n([^]*?)^ *```$/gm)].flatMap(([, block]) =>
         block!.split('\n'),
@@ -51,7 +43,7 @@ test('every svc command in a playbook, a persona or a guide exists, with the opt
   assert.ok(found > 60, `${found} commands`);
 });
 
-test('every shell block of a playbook is one that a shell can read', () => {
+test('every shell block of a playbook or guide is one that a shell can read', () => {
   const blocks = fences('sh');
   assert.ok(blocks.length > 150, `${blocks.length} blocks`);
   const trouble = (text: string): string =>

@@ -12,7 +12,7 @@ import {
 import { parse as parseTraceql } from '../../plugins/traces/traceql/parse/parser.ts';
 import { MemoryStore } from '../golden/promql-test/runner/memory.ts';
 import { metricNames } from './metric-names.ts';
-import { exportersOf, fences, playbooks } from './playbooks.ts';
+import { exportersOf, fences, guides, playbooks } from './playbooks.ts';
 
 test('every LogQL and TraceQL query parses', () => {
   for (const [language, parse] of [
@@ -36,8 +36,7 @@ describe('metrics', () => {
   test('every PromQL query asks for metrics that svc, its agents or an exporter named in the text make', () => {
     const queries = fences('promql');
     assert.ok(queries.length > 150, `${queries.length} queries`);
-    for (const { path, query } of queries) {
-      const { body } = playbooks.find((one) => one.path === path)!;
+    for (const { path, body, query } of queries) {
       for (const { name, matchers } of selectorsOf(parsePromql(query))) {
         const names = namesOf(name, matchers, known);
         assert.ok(
@@ -68,7 +67,7 @@ describe('metrics', () => {
   });
 
   test('every metric that a text names in passing exists', () => {
-    for (const { path, body } of playbooks) {
+    for (const { path, body } of [...playbooks, ...guides]) {
       for (const [, name] of body.matchAll(/`((?:node|namedprocess|svc|traces)_[a-zA-Z0-9_]+)`/g)) {
         assert.ok(known.has(name!), `${path} names ${name}`);
       }
@@ -76,7 +75,11 @@ describe('metrics', () => {
   });
 });
 
-/** Value of a series at a second of the day, by the place of its selector in the query. */
+const day = 24 * 3_600;
+/** Moment of the question, in seconds: a month after the first sample could be. */
+const now = 30 * day;
+
+/** Value of a series at a second, by the place of its selector in the query. */
 type Shape = (second: number, place: number) => number;
 
 /** Hosts in different states: a query that filters answers on one of them. */
@@ -84,17 +87,17 @@ const shapes: Readonly<Record<string, Shape>> = {
   rising: (second) => second * 1e6,
   zero: () => 0,
   one: () => 1,
-  falling: (second) => (1e5 - second) * 1e6,
+  falling: (second) => (now + 3_600 - second) * 1e6,
   'first one larger': (second, place) => second * 1e6 + 1e3 / (place + 1),
   'last one larger': (second, place) => second * 1e6 + 1e3 * (place + 1),
   restarting: (second) => second % 300,
 };
 
-const day = 24 * 3_600;
 const interval = 30;
 
 async function isAnswered(query: string, known: ReadonlySet<string>): Promise<boolean> {
-  for (const shape of Object.values(shapes)) {
+  const tried = query.startsWith('absent(') ? [undefined] : Object.values(shapes);
+  for (const shape of tried) {
     if ((await answersOn(query, known, shape)) > 0) {
       return true;
     }
@@ -102,35 +105,43 @@ async function isAnswered(query: string, known: ReadonlySet<string>): Promise<bo
   return false;
 }
 
-/** Number of series or points in the answer on two hosts that have what the query asks for. */
-async function answersOn(query: string, known: ReadonlySet<string>, shape: Shape): Promise<number> {
+/** Number of series in the answer on two hosts that have what the query asks for, or on none. */
+async function answersOn(
+  query: string,
+  known: ReadonlySet<string>,
+  shape: Shape | undefined,
+): Promise<number> {
   const store = new MemoryStore();
   const expr = parsePromql(query);
-  const from = day - 30 * 60;
+  const from = now - 30 * 60;
+  const offset = offsetIn(query);
   const grouping = [...query.matchAll(/\b(?:by|on|group_left|group_right) ?\(([^()]*)\)/g)]
     .flatMap(([, names]) => names!.split(','))
     .map((name) => [name.trim(), 'x'] as const)
     .filter(([name]) => name !== '' && name !== 'le' && !name.startsWith('__'));
-  selectorsOf(expr).forEach(({ name, matchers }, place) => {
+  const selectors = shape === undefined ? [] : selectorsOf(expr);
+  selectors.forEach(({ name, matchers }, place) => {
     for (const metric of namesOf(name, matchers, known)) {
       const pinned = matchers.find((one) => one.name === 'device_id' && one.op === '=');
       for (const host of pinned === undefined ? ['7', '8'] : [pinned.value]) {
         for (const labels of labelSets(matchers, metric, host)) {
-          store.add(
-            labelsOf([...new Map([...grouping, ...labels])]),
-            interval * 1_000,
-            Array.from({ length: (day - from) / interval + 1 }, (_, index) =>
-              shape(from + index * interval, place),
-            ),
-            from * 1_000,
-          );
+          for (const begin of new Set([from, from - offset])) {
+            store.add(
+              labelsOf([...new Map([...grouping, ...labels])]),
+              interval * 1_000,
+              Array.from({ length: (now - from) / interval + 1 }, (_, index) =>
+                shape!(begin + index * interval, place),
+              ),
+              begin * 1_000,
+            );
+          }
         }
       }
     }
   });
   const answer = await instant(
     store,
-    { query, time: day * 1_000 },
+    { query, time: now * 1_000 },
     budget({ timeoutMs: 30_000, maxSamples: 10_000_000, now: () => performance.now() }),
   );
   return answer.type === 'vector'
@@ -138,6 +149,12 @@ async function answersOn(query: string, known: ReadonlySet<string>, shape: Shape
     : answer.type === 'matrix'
       ? answer.series.length
       : 1;
+}
+
+/** Seconds by which a query looks back with `offset`. */
+function offsetIn(query: string): number {
+  const [, count, unit] = /offset (\d+)([hdw])/.exec(query) ?? [];
+  return count === undefined ? 0 : Number(count) * { h: 3_600, d: day, w: 7 * day }[unit as 'h']!;
 }
 
 /** Labels that a metric of one host has for these matchers to select it: one set per alternative. */
