@@ -15,6 +15,9 @@ const Report = Type.Object({
     description: 'Number of parts that cannot be read, including unavailable stores',
   }),
   damage: Type.Array(Type.String(), { description: 'Parts that cannot be read' }),
+  acceptable: Type.Array(Type.String(), {
+    description: 'Those of the damaged parts that accept_loss stops reporting',
+  }),
   mended: Type.Array(Type.String(), { description: 'Parts that were restored' }),
   removed: Type.Array(Type.String(), { description: 'Parts that were removed' }),
   aside: Type.Array(Type.String(), {
@@ -97,6 +100,7 @@ async function reportOf(
     bytes: 0,
     damaged: 0,
     damage: [],
+    acceptable: [],
     mended: [],
     removed: [],
     aside: [],
@@ -112,7 +116,7 @@ async function reportOf(
     report.blocks += found.blocks;
     report.bytes += found.bytes;
     report.damaged += found.damage.length;
-    for (const part of ['damage', 'mended', 'removed', 'aside'] as const) {
+    for (const part of ['damage', 'acceptable', 'mended', 'removed', 'aside'] as const) {
       report[part].push(...found[part].map((name) => `${store}: ${name}`));
     }
   }

@@ -302,6 +302,41 @@ describe('what the store keeps', () => {
     assert.deepEqual(opened.store.status().damage, []);
   });
 
+  test('two damages of one block are both told by check and mend, and mending one keeps the other', async (t) => {
+    const opened = await openStore(t);
+    for (let n = 0; n < 4; n++) {
+      await push(opened.store, { app: `of ${n}` }, [[1, `${n} `.repeat(300)]]);
+    }
+    await opened.store.flush();
+    const [name] = readdirSync(join(opened.folder, 'blocks'));
+    const path = join(opened.folder, 'blocks', name!);
+    const bytes = readFileSync(path);
+    bytes.fill(0x55, 10, 20);
+    bytes[bytes.length - 20]! ^= 1;
+    writeFileSync(path, bytes);
+    await opened.again();
+    const both =
+      /: its index has a flipped bit at byte \d+, and is read as it was written; section 0 does not hold what was written$/;
+    const checked = await opened.store.care('check');
+    assert.match(checked.damage.join(), both);
+    assert.deepEqual(checked.acceptable, []);
+    for (const request of ['mend', 'accept', 'check'] as const) {
+      const { damage, acceptable } = await opened.store.care(request);
+      assert.match(damage.join(), /^[^:]+: section 0 does not hold what was written$/, request);
+      assert.deepEqual(acceptable, []);
+    }
+    bytes.fill(0x55, 8, bytes.length - 400);
+    bytes[bytes.length - 20]! ^= 1;
+    writeFileSync(path, bytes);
+    const { damage } = await opened.store.care('check');
+    assert.match(damage.join(), /: sections 0-\d+ do not hold what was written$/);
+    rmSync(path);
+    const missing = await opened.store.care('mend');
+    assert.match(missing.damage.join(), /: the file is missing$/);
+    assert.deepEqual(missing.acceptable, missing.damage);
+    assert.deepEqual((await opened.store.care('accept')).acceptable, []);
+  });
+
   test('is refused while the disk is full, and read all the same; then it goes on by itself', async (t) => {
     let free = 1e12;
     const { store } = await openStore(t, {

@@ -154,12 +154,18 @@ export interface BlockFile {
 export type DamagedBlock = SvcError & {
   readonly damagedBlock: string;
   readonly section: number | undefined;
+  /** The damage without the name of the block. */
+  readonly what: string;
+  /** True if a section was read, and its checksum is another. */
+  readonly isChanged: boolean;
 };
 
 function damaged(path: string, what: string, cause?: unknown, section?: number): DamagedBlock {
   return Object.assign(errors.damaged_block({ block: basename(path), what }, { cause }), {
     damagedBlock: path,
     section,
+    what,
+    isChanged: section !== undefined && cause === undefined,
   });
 }
 

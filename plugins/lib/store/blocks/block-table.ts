@@ -50,6 +50,8 @@ export interface BlockTable {
   }): readonly BlockRow[];
   /** Marks a block as damaged; returns whether it was not marked yet. */
   markDamaged(id: number, cause: string): boolean;
+  /** Replaces the cause of a damaged block. */
+  setCause(id: number, cause: string): void;
   markSound(id: number): void;
   causeOf(id: number): string | undefined;
   /** Sum of the bytes of all blocks. */
@@ -83,6 +85,9 @@ export function blockTable(db: Database.Database, folder: string): BlockTable {
   );
   const damage = db.prepare<[string, number]>(
     'update blocks set damaged = 1, cause = ? where id = ? and damaged = 0',
+  );
+  const describe = db.prepare<[string, number]>(
+    'update blocks set cause = ? where id = ? and damaged = 1',
   );
   const sound = db.prepare<[number]>('update blocks set damaged = 0, cause = null where id = ?');
   const cause = db
@@ -154,6 +159,7 @@ export function blockTable(db: Database.Database, folder: string): BlockTable {
         : within.all({ mint: range.mint, maxt: range.maxt, level: range.level ?? null }),
     markDamaged: (id, cause) => damage.run(cause, id).changes > 0,
     causeOf: (id) => cause.get(id) ?? undefined,
+    setCause: (id, cause) => void describe.run(cause, id),
     markSound: (id) => void sound.run(id),
     bytes: () => sum.get()!,
   };

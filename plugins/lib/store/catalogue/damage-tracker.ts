@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 import { isSvcError, type Logger, messageOf, type ThreadHandle } from 'svc/sdk';
 import type { Wal } from '../wal/wal.ts';
-import { mendBits, openBlock } from '../blocks/block-file.ts';
+import { isDamagedBlock, mendBits, openBlock } from '../blocks/block-file.ts';
 import type { BlockRow } from '../blocks/block-table.ts';
 import type { Catalogue } from './catalogue.ts';
 import { descriptionOf } from '../blocks/describe-block.ts';
@@ -65,6 +65,13 @@ export class DamageTracker {
     return sentence;
   }
 
+  /** Marks a block that was read in full with all of its problems, in place of what was known of it. */
+  #describe(row: BlockRow, problems: readonly string[]): void {
+    const cause = problems.join('; ');
+    this.block(row, cause);
+    this.#catalogue.blocks.setCause(row.id, cause);
+  }
+
   /**
    * Notes what replay found to be gone from the log. It held something from a while before the
    * oldest that is left in memory, or before its segment was begun, until now.
@@ -84,13 +91,12 @@ export class DamageTracker {
       ...losses
         .list()
         .filter((loss) => loss.mint <= maxt && loss.maxt >= mint)
-        .map(({ part, cause }) => `${part}: ${cause}`),
+        .map(lossText),
     ];
   }
 
   /** All that is known, as sentences. */
   sentences(): string[] {
-    const blocks = this.#catalogue.blocks.list().filter(({ damaged }) => damaged === 1);
     const { doubt } = this.#catalogue;
     return [
       ...(doubt === undefined ? [] : [`${cataloguePart}, which mending rebuilds: ${doubt}`]),
@@ -98,20 +104,34 @@ export class DamageTracker {
         ({ segment, what }) =>
           `${segment}: ${what}; its records are in memory: run "svc store mend" before svc stops`,
       ),
-      ...this.#catalogue.losses.list().map(({ part, cause }) => `${part}: ${cause}`),
-      ...blocks.map(({ file, cause }) => `${file}: ${cause ?? 'damaged'}`),
+      ...this.#catalogue.losses.list().map(lossText),
+      ...this.#damagedBlocks().map(blockText),
     ];
+  }
+
+  /** What accepting the loss drops, as the sentences above. */
+  #acceptable(): string[] {
+    return [
+      ...this.#catalogue.losses.list().map(lossText),
+      ...this.#damagedBlocks()
+        .filter((row) => this.#isMissing(row))
+        .map(blockText),
+    ];
+  }
+
+  #damagedBlocks(): readonly BlockRow[] {
+    return this.#catalogue.blocks.list().filter(({ damaged }) => damaged === 1);
   }
 
   /** Reads every block and every segment of the log, and marks them by the result. */
   async check(): Promise<StoreReport> {
     const { blocks, blocksFolder } = this.#catalogue;
     for (const row of blocks.list()) {
-      const [problem] = await problemsOf(join(blocksFolder, row.file));
-      if (problem === undefined) {
+      const problems = await problemsOf(join(blocksFolder, row.file));
+      if (problems.length === 0) {
         blocks.markSound(row.id);
       } else {
-        this.block(row, problem);
+        this.#describe(row, problems);
       }
     }
     await this.#wal.look({ full: true });
@@ -134,10 +154,10 @@ export class DamageTracker {
     }
     const mended = await this.#mendWal(secure);
     const gone: number[] = [];
-    for (const row of blocks.list().filter(({ damaged }) => damaged === 1)) {
+    for (const row of this.#damagedBlocks()) {
       if (await this.#mendBlock(row)) {
         mended.push(row.file);
-      } else if (isMadeAgain(row) || (accept && this.#lookOf(row) === '')) {
+      } else if (isMadeAgain(row) || (accept && this.#isMissing(row))) {
         gone.push(row.id);
       }
     }
@@ -171,7 +191,7 @@ export class DamageTracker {
   async #mendBlock(row: BlockRow): Promise<boolean> {
     const { blocks, blocksFolder } = this.#catalogue;
     const path = join(blocksFolder, row.file);
-    if (this.#lookOf(row) === '') {
+    if (this.#isMissing(row)) {
       return false;
     }
     try {
@@ -183,7 +203,9 @@ export class DamageTracker {
       );
       return false;
     }
-    if ((await problemsOf(path)).length > 0) {
+    const problems = await problemsOf(path);
+    if (problems.length > 0) {
+      this.#describe(row, problems);
       this.#describeBeside(row);
       return false;
     }
@@ -201,8 +223,8 @@ export class DamageTracker {
     }
   }
 
-  #lookOf({ file }: Pick<BlockRow, 'file'>): string {
-    return lookOf(join(this.#catalogue.blocksFolder, file));
+  #isMissing({ file }: Pick<BlockRow, 'file'>): boolean {
+    return lookOf(join(this.#catalogue.blocksFolder, file)) === '';
   }
 
   #report(mended: readonly string[], removed: readonly string[]): StoreReport {
@@ -212,6 +234,7 @@ export class DamageTracker {
       blocks: rows.filter(({ damaged }) => damaged === 0).length,
       bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
       damage: this.sentences(),
+      acceptable: this.#acceptable(),
       mended,
       removed,
       aside: asideIn(dirname(place.path)),
@@ -225,7 +248,7 @@ export class DamageTracker {
   async lookAgain(now: number): Promise<readonly BlockRow[]> {
     await this.#wal.look({ full: false });
     const sound: BlockRow[] = [];
-    for (const row of this.#catalogue.blocks.list().filter(({ damaged }) => damaged === 1)) {
+    for (const row of this.#damagedBlocks()) {
       const path = join(this.#catalogue.blocksFolder, row.file);
       const look = lookOf(path);
       const before = this.#looks.get(row.id);
@@ -233,7 +256,10 @@ export class DamageTracker {
         continue;
       }
       this.#looks.set(row.id, { look, at: now });
-      if (look !== '' && (await problemsOf(path)).length === 0) {
+      const problems = await problemsOf(path);
+      if (problems.length > 0) {
+        this.#catalogue.blocks.setCause(row.id, problems.join('; '));
+      } else {
         this.#catalogue.blocks.markSound(row.id);
         this.#looks.delete(row.id);
         this.#log.info(
@@ -253,6 +279,8 @@ export interface StoreReport {
   readonly bytes: number;
   /** Descriptions of what cannot be read. */
   readonly damage: readonly string[];
+  /** Descriptions of that part of it which accepting the loss stops reporting. */
+  readonly acceptable: readonly string[];
   /** Blocks that `mend` brought back. */
   readonly mended: readonly string[];
   /** Descriptions of what `mend` removed from the store. */
@@ -282,6 +310,7 @@ const nothing: StoreReport = {
   blocks: 0,
   bytes: 0,
   damage: [],
+  acceptable: [],
   mended: [],
   removed: [],
   aside: [],
@@ -323,9 +352,10 @@ async function afterReopening<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Returns every section with wrong content, as sentences; empty for an intact file. */
+/** Returns all that is wrong with a block, as sentences that name every lost section; empty for an intact file. */
 export async function problemsOf(path: string): Promise<string[]> {
   const problems: string[] = [];
+  const changed: number[] = [];
   try {
     const block = openBlock(path);
     try {
@@ -338,18 +368,42 @@ export async function problemsOf(path: string): Promise<string[]> {
         try {
           block.read(section);
         } catch (error) {
-          problems.push(messageOf(error));
+          if (isDamagedBlock(error) && error.isChanged) {
+            changed.push(section);
+          } else {
+            problems.push(`section ${section} cannot be read: ${whatOf(error)}`);
+          }
         }
         await nextTurn();
+      }
+      if (changed.length > 0) {
+        problems.push(changedText(changed));
       }
     } finally {
       block.close();
     }
   } catch (error) {
-    problems.push(messageOf(error));
+    problems.push(whatOf(error));
   }
   return problems;
 }
+
+const whatOf = (error: unknown): string => (isDamagedBlock(error) ? error.what : messageOf(error));
+
+/** Names sections, those in a row as a range: a block may have thousands. */
+function changedText(sections: readonly number[]): string {
+  const starts = sections.filter((section, i) => section !== (sections[i - 1] ?? -2) + 1);
+  const ends = sections.filter((section, i) => section !== (sections[i + 1] ?? -2) - 1);
+  const ranges = starts.map((start, i) => (start === ends[i] ? `${start}` : `${start}-${ends[i]}`));
+  return sections.length === 1
+    ? `section ${ranges.join()} does not hold what was written`
+    : `sections ${ranges.join(', ')} do not hold what was written`;
+}
+
+const lossText = ({ part, cause }: { readonly part: string; readonly cause: string }): string =>
+  `${part}: ${cause}`;
+
+const blockText = ({ file, cause }: BlockRow): string => `${file}: ${cause ?? 'damaged'}`;
 
 function isDescribed(path: string): boolean {
   try {
