@@ -83,7 +83,16 @@ export class Why {
     const filters = this.#dispatcher.available
       ? await this.#dispatcher
           .get()
-          .preview(noticeOf({ kind: 'firing', incident, again: false, burning: [], left: [] }))
+          .preview(
+            noticeOf({
+              kind: 'firing',
+              incident,
+              again: false,
+              burning: [],
+              clearing: [],
+              left: [],
+            }),
+          )
       : [];
     const ends = endsOf(rows);
     const known = new Set(filters.map(({ channel_id: channel }) => channel));

@@ -28,6 +28,10 @@ export interface NoticeIncident {
   readonly firing_instances?: number;
   /** The first twenty of those. */
   readonly instances?: readonly NoticeInstance[];
+  /** Number of instances that fire and no longer met the condition at the last evaluation: one more ends them; absent means none. */
+  readonly clearing_instances?: number;
+  /** The first twenty of those. */
+  readonly clearing?: readonly NoticeInstance[];
   /** Number of instances that fired and ceased to since channels were last notified; absent means none. */
   readonly left_instances?: number;
   /** The first twenty of those. */

@@ -54,6 +54,7 @@ export function factsOf({ kind, incident }: MessageEntry, around: Surroundings):
     ['Likely cause', !isOver && background?.diagnosis],
     ['In hand', !isOver && inHand(background)],
     ['Instances', instancesOf(incident)],
+    ['Condition no longer met', clearingOf(incident)],
     [isOver ? 'Also fired' : 'No longer firing', leaversOf(incident)],
     ['Flapping', !isOver && flappingOf(incident)],
     ['Labels', labelsOf(incident.labels)],
@@ -180,6 +181,12 @@ function instancesOf({
 
 const leaversOf = ({ left_instances: total, left = [] }: NoticeIncident): string | undefined =>
   total === undefined ? undefined : `${total}: ${listed(left, total)}`;
+
+const clearingOf = ({
+  clearing_instances: total,
+  clearing = [],
+}: NoticeIncident): string | undefined =>
+  total === undefined ? undefined : `${total}: ${listed(clearing, total)}`;
 
 function flappingOf({ flapping }: NoticeIncident): string | undefined {
   return (

@@ -71,6 +71,37 @@ test('who comes back before it was named as gone is no news; after that it is', 
   assert.deepEqual(said(house).slice(1), ['firing a c | b', 'firing a b c | ']);
 });
 
+test('a message that names who joins says whose condition is no longer met since the same evaluation', async (t) => {
+  const { house } = await engine(t);
+  const answer = (...hosts: readonly string[]): Promise<void> => {
+    house.answers.set(
+      'down',
+      hosts.map((host): Series => ({ host, value: 1 })),
+    );
+    return house.pass(interval);
+  };
+  await answer('a', 'b');
+  await answer('b', 'c');
+  const { clearing, clearing_instances: count } = house.notices.at(-1)!.incident;
+  assert.deepEqual([said(house).at(-1), namesIn(clearing), count], ['firing b c | ', ['a'], 1]);
+  await answer('b', 'c');
+  await answer('b', 'c', 'd');
+  assert.equal(said(house).at(-1), 'firing b c d | a');
+  assert.equal(house.notices.at(-1)!.incident.clearing, undefined);
+});
+
+test('all who left are counted, of which some are named', async (t) => {
+  const { house, burn } = await engine(t);
+  const hosts = Array.from({ length: 1_500 }, (_, i) => `h${i}`);
+  await burn(...hosts);
+  await burn('a');
+  await burn('a', 'h0');
+  assert.equal(house.notices.length, 2, 'h0 is known to have fired all the time');
+  await burn();
+  const { left_instances: count, left } = house.notices.at(-1)!.incident;
+  assert.deepEqual([count, left?.length], [1_501, 20]);
+});
+
 test('what is known of who left outlives a restart', async (t) => {
   const { house, burn } = await engine(t);
   await burn('a', 'b');

@@ -103,6 +103,7 @@ export function notify(
   draft.addNotice(notice, sent, {
     again: again && notice === 'firing',
     burning: heard,
+    clearing: clearing(draft, incident, gateInputs),
     flapping,
   });
   for (const instance of heard.filter(({ notified }) => !notified)) {
@@ -117,6 +118,16 @@ function* burning(draft: Draft, group: string): Generator<Instance> {
     }
   }
 }
+
+/** Returns the instances that channels know to fire, and whose condition the last evaluation found clear. */
+const clearing = (draft: Draft, incident: Incident, gateInputs: GateInputs): readonly Instance[] =>
+  [...draft.members(incident.dedupe_key)].filter(
+    (member) =>
+      member.phase === 'firing' &&
+      member.clearedAt !== null &&
+      member.notified &&
+      !isMuted(member, incident, gateInputs),
+  );
 
 /** Returns the firing instances that no label silence mutes. */
 const audible = (draft: Draft, incident: Incident, gateInputs: GateInputs): readonly Instance[] =>

@@ -5,7 +5,7 @@ import type { FamilyOf } from './families.ts';
 import type { Flapping, Incident, NewEvent } from './incident.ts';
 import { areToldApart, Inhibitors, isOffline } from './inhibitors.ts';
 import { type InstanceTable, isNews } from './instance-table.ts';
-import type { Leaver, Leavers } from './leavers.ts';
+import { type Leaver, leaverOf, type Leavers } from './leavers.ts';
 import type { Step } from './transitions.ts';
 
 /** Changes that one transaction will store; invisible elsewhere before the commit. */
@@ -39,6 +39,8 @@ export interface DraftNotice {
   readonly again: boolean;
   /** Firing instances that are not muted, at the time of the draft. */
   readonly burning: readonly Instance[];
+  /** Instances that channels know to fire, and whose condition the last evaluation found clear. */
+  readonly clearing: readonly Instance[];
   /** Instances that left since channels were last notified. */
   readonly left: readonly Leaver[];
   /** Set if the notice says that the incident flaps. */
@@ -196,15 +198,26 @@ export class Draft {
     {
       again = false,
       burning = [],
+      clearing = [],
       because,
       flapping,
-    }: Partial<Pick<DraftNotice, 'again' | 'burning' | 'because' | 'flapping'>> = {},
+    }: Partial<Pick<DraftNotice, 'again' | 'burning' | 'clearing' | 'because' | 'flapping'>> = {},
   ): void {
     const group = incident.dedupe_key;
     const left = this.unnamedLeavers(group);
-    this.#notices.push({ key: group, kind, incident, again, burning, left, because, flapping });
+    this.#notices.push({
+      key: group,
+      kind,
+      incident,
+      again,
+      burning,
+      clearing,
+      left,
+      because,
+      flapping,
+    });
     for (const leaver of left) {
-      this.#leavers.set(leaver.instance.key, { group, leaver: { ...leaver, isNamed: true } });
+      this.#leavers.set(leaver.key, { group, leaver: { ...leaver, isNamed: true } });
     }
     this.#named.add(group);
   }
@@ -225,7 +238,7 @@ export class Draft {
     this.setInstance(ruleId, instance.key, undefined);
     this.#leavers.set(instance.key, {
       group: instance.group,
-      leaver: { instance, leftAt, isNamed: instance.phase === 'held' },
+      leaver: leaverOf(instance, leftAt, instance.phase === 'held'),
     });
   }
 
@@ -239,7 +252,7 @@ export class Draft {
     const leaver = changed === undefined ? this.#held.leavers.of(group).get(key) : changed.leaver;
     const believed =
       leaver !== undefined && (!leaver.isNamed || !this.#held.live.has(group))
-        ? leaver.instance.notified
+        ? leaver.notified
         : instance.notified;
     this.setInstance(ruleId, key, { ...instance, notified: believed });
     if (leaver !== undefined) {

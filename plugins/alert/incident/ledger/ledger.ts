@@ -27,7 +27,7 @@ import {
   storeReadings,
   writeInParts,
 } from './ledger-rows.ts';
-import { Leavers } from './leavers.ts';
+import { leaverOf, Leavers } from './leavers.ts';
 import { type HandOver, noticeOf } from './notice.ts';
 import type { EventRow, IncidentTables } from './tables.ts';
 
@@ -124,11 +124,7 @@ export class Ledger {
     live.forEach((row) => this.#add(incidentOf(row)));
     instances.forEach((row) => this.#instances.set(row.rule_id, row.dedupe_key, instanceOf(row)));
     left.forEach((row) =>
-      this.#leavers.add({
-        instance: instanceOf(row),
-        leftAt: row.resolved_at!,
-        isNamed: row.unnamed === 0,
-      }),
+      this.#leavers.add(leaverOf(instanceOf(row), row.resolved_at!, row.unnamed === 0)),
     );
     this.#heartbeat = beat;
     this.#isStale = false;

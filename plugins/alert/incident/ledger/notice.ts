@@ -20,6 +20,7 @@ export function noticeOf({
   incident,
   again,
   burning,
+  clearing,
   left,
   flapping,
   because,
@@ -30,7 +31,11 @@ export function noticeOf({
   const named = {
     ...noticeIncidentOf(incident),
     ...(because !== undefined && { ended_because: because }),
-    ...(tellsLeavers(incident, left) && leaversIn(left)),
+    ...(areNamed(incident, clearing) && {
+      clearing_instances: clearing.length,
+      clearing: clearing.slice(0, maxNamed).map(noticeInstanceOf),
+    }),
+    ...(areNamed(incident, left) && leaversIn(left)),
     ...(flapping && {
       flapping: { fires: flapping.count, window_seconds: flapping.windowMs / 1_000 },
     }),
@@ -80,15 +85,15 @@ const instancesIn = (
 });
 
 /** An incident that was one instance all the time names that one itself. */
-const tellsLeavers = ({ lead }: Incident, left: readonly Leaver[]): boolean =>
-  left.length > 1 || (left.length === 1 && left[0]!.instance.key !== lead);
+const areNamed = ({ lead }: Incident, some: readonly Pick<Instance, 'key'>[]): boolean =>
+  some.length > 1 || (some.length === 1 && some[0]!.key !== lead);
 
 const leaversIn = (left: readonly Leaver[]): Pick<NoticeIncident, 'left_instances' | 'left'> => ({
   left_instances: left.length,
-  left: left.slice(0, maxNamed).map(({ instance, leftAt }) => ({
-    ...noticeInstanceOf(instance),
-    until: timestamp(leftAt),
-  })),
+  left: left
+    .flatMap(({ instance, leftAt }) => (instance === undefined ? [] : [{ instance, leftAt }]))
+    .slice(0, maxNamed)
+    .map(({ instance, leftAt }) => ({ ...noticeInstanceOf(instance), until: timestamp(leftAt) })),
 });
 
 export const noticeInstanceOf = ({
