@@ -81,18 +81,16 @@ export class Why {
     const notified = incident.notified_seq >= incident.event_count;
     const gates = rows.flatMap(gateOf);
     const filters = this.#dispatcher.available
-      ? await this.#dispatcher
-          .get()
-          .preview(
-            noticeOf({
-              kind: 'firing',
-              incident,
-              again: false,
-              burning: [],
-              clearing: [],
-              left: [],
-            }),
-          )
+      ? await this.#dispatcher.get().preview(
+          noticeOf({
+            kind: 'firing',
+            incident,
+            again: false,
+            burning: [],
+            clearing: [],
+            left: [],
+          }),
+        )
       : [];
     const ends = endsOf(rows);
     const known = new Set(filters.map(({ channel_id: channel }) => channel));
