@@ -6,14 +6,24 @@ import type {
   PersonaRestraint,
   Route,
 } from 'svc/contracts/persona';
-import type { Clock, Contribution, OpenPoint, Persona, Principal, Settings } from 'svc/sdk';
+import {
+  type Clock,
+  type Contribution,
+  type Logger,
+  messageOf,
+  type OpenPoint,
+  type Persona,
+  type Principal,
+  type Settings,
+} from 'svc/sdk';
 
 import { isRouted } from './by-name.ts';
 import type { Conditions } from './conditions.ts';
 import { errors } from './errors.ts';
 import { initialPrompt } from './initial-prompt.ts';
 import type { OwnPersonas } from './own-personas.ts';
-import { Router } from './router.ts';
+import type { NamedThings } from './routing/named.ts';
+import { Router } from './routing/router.ts';
 import type { Versions } from './versions.ts';
 
 export interface DirectoryPorts {
@@ -22,9 +32,11 @@ export interface DirectoryPorts {
   readonly own: OwnPersonas;
   readonly versions: Versions;
   readonly conditions: Conditions;
+  readonly named: Pick<NamedThings, 'about'>;
   readonly restraints: Pick<OpenPoint<PersonaRestraint>, 'list' | 'gather'>;
   readonly settings: Pick<Settings, 'get'>;
   readonly clock: Clock;
+  readonly log: Logger;
 }
 
 /** Programs and settings come and go without telling. */
@@ -68,9 +80,10 @@ export class Directory implements PersonaDirectory {
     return this.#ports.published().find(({ value }) => value.name === name)?.value.source;
   }
 
-  route(question: string): Route {
+  async route(question: string, principal: Principal): Promise<Route> {
+    const named = await this.#named(question, principal);
     this.#look();
-    const { clear, candidates, words } = this.#router.rank(question);
+    const { clear, candidates, words } = this.#router.rank(question, named);
     const first = clear ? this.#all.get(candidates[0]!.name)! : this.#standard();
     const why = clear
       ? `${first.name} matches best, by: ${words.join(', ')}`
@@ -81,6 +94,20 @@ export class Directory implements PersonaDirectory {
             .map(({ name }) => name)
             .join(', ')} match about equally well; ${first.name} answers`;
     return { persona: first, why, clear, candidates };
+  }
+
+  /** Names only hint at a subject, so a question is routed without them as well. */
+  async #named(question: string, principal: Principal): Promise<readonly string[]> {
+    const { named, log } = this.#ports;
+    try {
+      return await named.about(question, principal);
+    } catch (error) {
+      log.warn(
+        { event: 'persona.names_not_looked_up', error: messageOf(error) },
+        'looking up the names in a question failed; routing by its words alone',
+      );
+      return [];
+    }
   }
 
   /** Deletes the change counts of names that no persona has any more. */

@@ -1,9 +1,12 @@
+import { DeviceDirectory } from 'svc/contracts/device';
 import { DropInFiles } from 'svc/contracts/drop-ins';
 import { PackTraces } from 'svc/contracts/marketplace';
 import { PersonaRestraints, Personas } from 'svc/contracts/persona';
 import { Programs } from 'svc/contracts/programs';
 import { Skills } from 'svc/contracts/skill';
+import { TopologyGraph } from 'svc/contracts/topology';
 import { markdownErrors } from 'svc/markdown-file';
+import { DeviceScopes, seenBy } from 'svc/query';
 import { Board, Catalogue, definePlugin } from 'svc/sdk';
 
 import { Conditions } from './conditions.ts';
@@ -11,13 +14,14 @@ import { Directory } from './directory.ts';
 import { errors } from './errors.ts';
 import { OwnPersonas } from './own-personas.ts';
 import { personaRoutes } from './persona-routes.ts';
+import { NamedThings } from './routing/named.ts';
 import type { PersonaTables } from './store.ts';
 import { Versions } from './versions.ts';
 
 export default definePlugin({
   errors: [errors, markdownErrors],
   async activate(ctx) {
-    const { clock, scope, settings } = ctx;
+    const { clock, log, scope, settings } = ctx;
     const tables = ctx.db<PersonaTables>();
     const catalogue = ctx.services.use(Catalogue);
     const own = new OwnPersonas(tables, clock);
@@ -35,8 +39,14 @@ export default definePlugin({
       own,
       versions,
       conditions,
+      named: new NamedThings({
+        graph: ctx.services.maybe(TopologyGraph),
+        devices: ctx.services.maybe(DeviceDirectory),
+        seenBy: seenBy(ctx.services.maybe(DeviceScopes)),
+      }),
       settings,
       clock,
+      log,
       restraints: ctx.extend.open(PersonaRestraints),
     });
 

@@ -116,15 +116,15 @@ const questionRoute = (directory: Directory): RouteDeclaration =>
     method: 'POST',
     path: '/api/v1/agents/route',
     access: 'any',
-    devices: 'none',
+    devices: 'narrowed',
     summary: 'Find the persona that would answer a question, without using a model',
     body: RouteQuestion,
     response: RouteAnswer,
     status: 200,
     audited: false,
     errors: ['not_found'],
-    handle({ body }) {
-      const { persona, why, clear, candidates } = directory.route(body.question);
+    async handle({ body, principal }) {
+      const { persona, why, clear, candidates } = await directory.route(body.question, principal);
       return { persona: persona.name, why, clear, candidates: [...candidates] };
     },
   });

@@ -8,6 +8,8 @@ export interface Choice {
   readonly persona: KnownPersona;
   readonly why: string;
   readonly candidates: readonly { readonly name: string; readonly score: number }[];
+  /** Agents that may know more than the default one that answers, because none stood out. */
+  readonly toAsk?: readonly string[];
 }
 
 export interface ChoiceAsk {
@@ -22,6 +24,8 @@ export interface ChoiceAsk {
 
 /** A name needs few of them; a model that thinks unasked needs the others to get to it. */
 const maxAnswerTokens = 1_024;
+
+const maxToAsk = 3;
 
 /**
  * Chooses who answers: the agent that the person names, the clear match, the model's choice among
@@ -52,18 +56,22 @@ export class Coordinator {
     if (ask.agent !== undefined) {
       return { persona: this.named(ask.agent), why: 'named in the request', candidates: [] };
     }
-    const { persona, why, clear, candidates } = this.#personas.route(ask.content);
+    const { persona, why, clear, candidates } = await this.#personas.route(
+      ask.content,
+      ask.principal,
+    );
     if (clear) {
       return { persona, why, candidates };
     }
     const picked = candidates.length > 1 ? await this.#pick(ask, candidates, persona) : undefined;
-    return picked === undefined
-      ? { persona, why, candidates }
-      : {
-          persona: picked,
-          why: 'no persona matched clearly; the model chose among the best',
-          candidates,
-        };
+    if (picked === undefined || picked.name === persona.name) {
+      return { persona, why, candidates, toAsk: othersThan(persona, candidates) };
+    }
+    return {
+      persona: picked,
+      why: 'no persona matched clearly; the model chose among the best',
+      candidates,
+    };
   }
 
   /**
@@ -75,7 +83,8 @@ export class Coordinator {
     candidates: Choice['candidates'],
     standard: KnownPersona,
   ): Promise<KnownPersona | undefined> {
-    const known = candidates.flatMap(({ name }) => this.#personas.find(name) ?? []);
+    const names = new Set([...candidates.map(({ name }) => name), standard.name]);
+    const known = [...names].flatMap((name) => this.#personas.find(name) ?? []);
     const list = known
       .map(({ name, when_to_use: when }) => `${name}: ${when.slice(0, 300)}`)
       .join('\n');
@@ -106,6 +115,12 @@ export class Coordinator {
     return known.find(({ name }) => name === nameIn(text));
   }
 }
+
+const othersThan = (
+  { name: standard }: KnownPersona,
+  candidates: Choice['candidates'],
+): readonly string[] =>
+  candidates.flatMap(({ name }) => (name === standard ? [] : [name])).slice(0, maxToAsk);
 
 const formOf = (names: readonly string[]) => ({
   name: 'choice',

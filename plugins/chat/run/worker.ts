@@ -188,6 +188,9 @@ const seesAsAsked = ({ row, principal }: Work): boolean =>
 const maxTurns = 100;
 const turnsWithin = 12;
 
+const mayAsk = ({ tools, disallowed_tools: denied }: KnownPersona): boolean =>
+  (tools.length === 0 || tools.includes(askKey)) && !denied.includes(askKey);
+
 /**
  * Chooses the persona and stores the prompt of its model, once: a resumed run continues with the
  * same text.
@@ -196,7 +199,12 @@ async function routeRun(ports: RunPorts, run: OpenRun): Promise<void> {
   const { row, session, principal, events, signal } = run.work;
   const { content, agent, context, within } = run.state.asked;
   const wanted = agent ?? session.agent ?? undefined;
-  const { persona, why, candidates } = await ports.coordinator.choose({
+  const {
+    persona,
+    why,
+    candidates,
+    toAsk = [],
+  } = await ports.coordinator.choose({
     content,
     agent: wanted,
     principal,
@@ -216,6 +224,10 @@ async function routeRun(ports: RunPorts, run: OpenRun): Promise<void> {
     within === undefined && ports.mentions.available
       ? await ports.mentions.get().resolve(content, principal)
       : { text: content, found: false };
+  const told =
+    toAsk.length === 0 || !mayAsk(persona)
+      ? text
+      : `${text}\n\nAgents whose subject this may be (from svc; ask them with ${askKey}): ${toAsk.join(', ')}`;
   const digest = JSON.parse(session.digest) as Digest;
   await run.append(
     [
@@ -224,7 +236,7 @@ async function routeRun(ports: RunPorts, run: OpenRun): Promise<void> {
         agent: persona.name,
         version: persona.version,
         why,
-        prompt: opening === '' ? text : `${opening}\n\n${text}`,
+        prompt: opening === '' ? told : `${opening}\n\n${told}`,
         kernel: ports.settings.kernel(),
         max_turns: Math.min(
           persona.max_turns > 0 ? persona.max_turns : ports.settings.maxTurns(),

@@ -24,8 +24,11 @@ export interface PersonaDirectory {
   /** Merged: built in, then disk, then user; a later one shadows an earlier one. */
   list(): readonly KnownPersona[];
   find(name: string): KnownPersona | undefined;
-  /** Ranks `when_to_use`, name and description against the question, without a model. */
-  route(question: string): Route;
+  /**
+   * Ranks the personas against the question, without a model: by what they claim, the tools that
+   * they have, and what the question names, of that which the person may see.
+   */
+  route(question: string, principal: Principal): Promise<Route>;
   /** `initial_prompt` with the spawn context filled in; absent placeholders are empty. */
   initialPrompt(
     persona: Persona,

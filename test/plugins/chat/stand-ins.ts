@@ -35,7 +35,12 @@ export const persona = (over: Partial<KnownPersona> = {}): KnownPersona => ({
 export const directory = (...personas: readonly KnownPersona[]): PersonaDirectory => ({
   list: () => personas,
   find: (name) => personas.find((each) => each.name === name),
-  route: () => ({ persona: personas[0]!, why: 'the only one', clear: true, candidates: [] }),
+  route: async () => ({
+    persona: personas[0]!,
+    why: 'the only one',
+    clear: true,
+    candidates: [],
+  }),
   initialPrompt: (each) => each.initial_prompt,
 });
 

@@ -63,7 +63,10 @@ test('a persona of a pack only reads and is not chosen by itself until it is let
     [personas.find('tape-clerk')!.unmet, personas.find('tape-clerk')!.permission_mode],
     [[], 'read-only'],
   );
-  assert.equal(personas.route('questions on tape-clerk').persona.name, 'tape-clerk');
+  assert.equal(
+    (await personas.route('questions on tape-clerk', operator)).persona.name,
+    'tape-clerk',
+  );
 
   const gate = house.service(Gate);
   const persona = {

@@ -300,9 +300,12 @@ test('conditions that do not hold are shown, and such a persona gets no question
     ],
   );
   await send('POST', custom, { ...scout, name: 'coordinator', when_to_use: 'Everything else.' });
-  assert.equal(directory.route('which forests and rivers?').persona.name, 'coordinator');
+  assert.equal(
+    (await directory.route('which forests and rivers?', principal)).persona.name,
+    'coordinator',
+  );
   await send('PATCH', `${custom}/scout`, { metadata: {} });
-  const route = directory.route('which forests and rivers?');
+  const route = await directory.route('which forests and rivers?', principal);
   assert.deepEqual(
     [route.persona.name, route.clear, route.why],
     ['scout', true, 'scout matches best, by: rivers, forests'],
@@ -340,7 +343,10 @@ test('names of tools that nothing brings are shown, with what may be meant, and 
     [body['unknown_tools'], body['problem']],
     [['metrics_qurey (perhaps metrics_query is meant)', 'mcp:far:dig'], ''],
   );
-  assert.equal(directory.route('which forests and rivers?').persona.name, 'scout');
+  assert.equal(
+    (await directory.route('which forests and rivers?', principal)).persona.name,
+    'scout',
+  );
   await send('POST', custom, { ...scout, name: 'whole' });
   const troubled = async () =>
     ((await send('GET', '/api/v1/agents?troubled=true')).body['items'] as { name: string }[]).map(
@@ -362,7 +368,36 @@ test('a question goes to who claims its words, else to the default, and says why
   const { body } = await send('POST', '/api/v1/agents/route', { question: 'what about paths?' });
   assert.deepEqual([body['persona'], body['clear']], ['coordinator', false]);
   assert.match(String(body['why']), /^ranger, scout match about equally well/);
-  assert.match(directory.route('zzz').why, /no persona shares a word/);
+  assert.match((await directory.route('zzz', principal)).why, /no persona shares a word/);
+});
+
+test('what a question names is looked up as its asker may see it, and what cannot be looked up hinders nothing', async (t) => {
+  const asked: (readonly string[] | undefined)[] = [];
+  let fails = false;
+  const { send, directory } = await stand(t, {
+    services: {
+      'topology.graph': {
+        neighbourhood: async ({ names }: { names: readonly string[] }) => {
+          asked.push(names);
+          if (fails) {
+            throw new Error('the table is locked');
+          }
+          return {
+            nodes: [{ id: 1, type: 'database', name: 'orders', device_id: null, distance: 0 }],
+            relations: [],
+            complete: true,
+          };
+        },
+      },
+    },
+  });
+  await send('POST', custom, { ...scout, name: 'coordinator', when_to_use: 'Everything else.' });
+  await send('POST', custom, { ...scout, name: 'keeper', when_to_use: 'Databases.' });
+  const route = async () => (await directory.route('odd: Orders.', principal)).persona.name;
+  assert.equal(await route(), 'keeper');
+  assert.deepEqual(asked[0], ['odd', 'Orders', 'orders']);
+  fails = true;
+  assert.equal(await route(), 'coordinator');
 });
 
 test('the first prompt is filled from the spawn context', async (t) => {
