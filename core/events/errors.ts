@@ -4,6 +4,6 @@ export const errors = defineErrors('events', {
   listener_late: ['unavailable', '{listener} did not finish within {ms} ms.'],
   event_no_data: [
     'invalid_argument',
-    'Event {type} carries {what}{at}; an event must be plain data (objects, lists, text, numbers).',
+    'Event {type} carries {what}{at}; events must be plain data (objects, lists, text, numbers).',
   ],
 });

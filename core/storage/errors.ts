@@ -73,7 +73,7 @@ export const errors = defineErrors('storage', {
   ],
   sealed_declaration: [
     'invalid_argument',
-    'The plugin.json of {plugin} lists under "sealed" {problem}.',
+    'The plugin.json of {plugin}, under "sealed", lists {problem}.',
   ],
   plugin_id: [
     'invalid_argument',
@@ -81,7 +81,7 @@ export const errors = defineErrors('storage', {
   ],
   write_lost: [
     'unavailable',
-    'The database writer stopped ({cause}): nothing of this write was stored. Try again.',
+    'The database writer stopped ({cause}): no part of this write was stored. Try again.',
   ],
   commit_unknown: [
     'unavailable',

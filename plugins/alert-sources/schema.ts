@@ -41,7 +41,7 @@ const settings = {
     Type.String({
       maxLength: 500,
       description:
-        'Secret that requests must be signed with, the way Grafana signs them. Send the mask to keep it; omit it to remove it.',
+        "Secret with which requests must be signed, in Grafana's format. Send the mask to keep it; omit it to remove it.",
     }),
   ),
   enabled: Type.Optional(Type.Boolean()),

@@ -355,7 +355,7 @@ const propertiesOf = (schema: object | undefined): Readonly<Record<string, Schem
 
 const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer' },
-  basic: { type: 'http', scheme: 'basic', description: 'Access key and secret of an edge' },
+  basic: { type: 'http', scheme: 'basic', description: 'Access key and secret key of an edge' },
 };
 
 const errorShape: Schema = {

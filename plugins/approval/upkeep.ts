@@ -143,7 +143,7 @@ export class Announcer {
     } catch (error) {
       log.warn(
         { event: 'approval.not_told', approval_id: row.id, cause: messageOf(error) },
-        'notifying channels of an approval failed; retrying at next sweep',
+        'notifying channels about an approval failed; retrying at the next sweep',
       );
     }
   }

@@ -64,7 +64,7 @@ export default definePlugin({
         .catch((error: unknown) =>
           log.warn(
             { event: 'audit.end_not_read', cause: messageOf(error) },
-            'reading the new end of the audit log failed; retrying with next entry',
+            'reading new audit log entries failed; retrying with the next entry',
           ),
         );
     });

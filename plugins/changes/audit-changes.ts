@@ -59,7 +59,7 @@ export class AuditChanges {
       } catch (error) {
         this.#log.warn(
           { event: 'changes.audit_unread', cause: messageOf(error) },
-          'reading changes from the audit log failed; retrying with next entry',
+          'reading changes from the audit log failed; retrying with the next entry',
         );
       }
     }

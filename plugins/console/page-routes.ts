@@ -105,7 +105,7 @@ export const pageRoutes = (
     method: 'GET',
     path: '/api/v1/console/languages/{tag}',
     access: 'public',
-    summary: 'Get the console texts in another language',
+    summary: 'Get a translation of the console',
     params: Type.Object({ tag: Type.String({ maxLength: 30 }) }),
     response: Type.Object({
       texts: Type.Record(Type.String(), Type.Record(Type.String(), Type.String())),

@@ -39,7 +39,7 @@ export default definePlugin({
           ctx.log.warn(
             { event: 'hostmetrics.mount_turned', mountpoint },
             stuck
-              ? 'file system does not respond; its metrics are missing'
+              ? 'file system is not responding; its metrics are missing'
               : 'file system responds again',
           ),
       }),

@@ -3,11 +3,11 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('edge-skills', {
   log_not_written: [
     'unavailable',
-    'Writing to the skill log of this machine failed, so nothing was run; free some space on its disk.',
+    "Writing to this machine's skill log failed, so nothing was run; free some space on its disk.",
   ],
   skills_not_allowed: [
     'forbidden',
-    'The policy of this machine does not allow skills: its owner can set "skills.enabled" in policy.yaml.',
+    'This machine\'s policy does not allow skills; the machine\'s owner can set "skills.enabled" in policy.yaml.',
   ],
   no_skill: ['not_found', 'This machine has no skill {key}.'],
   other_method: ['invalid_argument', '{key} is {class}; it needs {detail}'],

@@ -27,12 +27,12 @@ export const errors = defineErrors('edge-upgrade', {
   disk_full: ['conflict', 'The disk has only {mib} MiB left, which is too little for the package.'],
   package_too_large: [
     'invalid_argument',
-    'The package is larger than allowed, or larger than the order states.',
+    'The package is larger than allowed, or larger than the upgrade request states.',
   ],
-  order_form: ['invalid_argument', 'The upgrade order {detail} {field}.'],
+  order_form: ['invalid_argument', 'The upgrade request {detail} {field}.'],
   unsigned: [
     'forbidden',
-    'This machine accepts only signed versions, and the order has no signature.',
+    'This machine accepts only signed versions, and the upgrade request has no signature.',
   ],
   signature: [
     'forbidden',
@@ -40,7 +40,7 @@ export const errors = defineErrors('edge-upgrade', {
   ],
   sha256_mismatch: [
     'invalid_argument',
-    'The downloaded file has the sha256 {found}, which is not the one in the order.',
+    'The downloaded file has the sha256 {found}, which is not the one in the upgrade request.',
   ],
   self_test_failed: ['conflict', 'The self-test of the new version {how}{detail}.'],
   self_test_mute: ['conflict', 'The self-test of the new version did not report its version.'],
@@ -50,12 +50,12 @@ export const errors = defineErrors('edge-upgrade', {
     'A shell is open on this machine; wait until it is closed, or request the upgrade with "force".',
   ],
   too_many_starts: ['conflict', 'The agent stopped {maxBegun} times during this upgrade.'],
-  other_version: ['conflict', 'Version {version} was ordered, but the program reports {stated}.'],
+  other_version: ['conflict', 'Version {version} was requested, but the program reports {stated}.'],
   not_forced: ['conflict', 'A shell is open on this machine, and the upgrade was not forced.'],
   not_enrolled: ['conflict', 'This machine is not enrolled.'],
   downgrade: [
     'conflict',
-    '{to} is older than the running {from}; order it with "allow_downgrade".',
+    '{to} is older than the running {from}; request it with "allow_downgrade".',
   ],
   obstacle: ['conflict', '{why}'],
 });

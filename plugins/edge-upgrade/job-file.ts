@@ -62,7 +62,7 @@ function recall(file: string, log: Logger): Job | undefined {
   } catch (error) {
     log.error(
       { event: 'edge-upgrade.job_damaged', file, cause: messageOf(error) },
-      'upgrade job file is damaged; abandoned the upgrade in progress, order it again',
+      'upgrade job file is damaged; abandoned the upgrade in progress; request it again',
     );
     return undefined;
   }

@@ -71,7 +71,7 @@ export class UpgradeLoop {
     } catch (error) {
       this.#parts.log.error(
         { event: 'edge-upgrade.not_written', cause: messageOf(error) },
-        'storing the upgrade state failed; retrying at next agent start',
+        'storing the upgrade state failed; retrying at the next agent start',
       );
     } finally {
       this.#working = false;

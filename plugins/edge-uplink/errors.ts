@@ -40,7 +40,7 @@ export const errors = defineErrors('edge-uplink', {
   ],
   tcp_not_allowed: [
     'forbidden',
-    'The policy of this machine does not allow {wanted}: its owner can add it to "tcp" in policy.yaml.',
+    'This machine\'s policy does not allow {wanted}; the machine\'s owner can add it to "tcp" in policy.yaml.',
   ],
   tcp_target: ['invalid_argument', 'A tcp stream needs a host and a port.'],
   tcp_failed: ['unavailable', '{wanted}: {cause}'],

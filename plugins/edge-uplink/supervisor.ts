@@ -197,7 +197,7 @@ export class Supervisor {
   #refusal(plugin: EdgePlugin, wish: Wish): string | undefined {
     const { allowed } = this.#parts.policy.current().plugins;
     if (!allowed.includes('*') && !allowed.includes(plugin.name)) {
-      return 'the policy of this machine does not allow it: its owner can add it to "plugins.allowed" of policy.yaml';
+      return 'this machine\'s policy does not allow it; the machine\'s owner can add it to "plugins.allowed" in policy.yaml';
     }
     try {
       plugin.filled(wish.spec);

@@ -289,7 +289,7 @@ export class Investigator {
     } catch (error) {
       log.warn(
         { event: 'investigate.not_told', investigation: id, cause: messageOf(error) },
-        'adding a finished investigation to the incident timeline failed; retrying at next start',
+        'adding a finished investigation to the incident timeline failed; retrying at the next start',
       );
     }
   }
@@ -310,7 +310,7 @@ export class Investigator {
     } catch (error) {
       log.warn(
         { event: 'investigate.end_not_kept', investigation: run.id, cause: messageOf(error) },
-        'storing the result of an investigation failed; restarting it at next start',
+        'storing the result of an investigation failed; restarting it at the next start',
       );
     }
   }

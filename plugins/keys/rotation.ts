@@ -44,7 +44,7 @@ export class Rotation {
     } catch (error) {
       this.#log.warn(
         { event: 'keys.rotation_unfinished', cause: messageOf(error) },
-        'some secrets are not encrypted with the newest key yet; continuing at next start',
+        'some secrets are not encrypted with the newest key yet; continuing at the next start',
       );
     }
   }

@@ -48,7 +48,7 @@ const Hit = Type.Object({
 
 const SearchAnswer = Type.Object({
   items: Type.Array(Hit),
-  mode: Type.Enum(['hybrid', 'lexical', 'vector'], { description: 'The mode that was used' }),
+  mode: Type.Enum(['hybrid', 'lexical', 'vector'], { description: 'Search mode that was used' }),
 });
 
 const Named = Type.Object({

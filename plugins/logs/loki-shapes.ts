@@ -30,7 +30,7 @@ const Streams = Type.Object({
         Type.Array(Type.Unknown(), {
           minItems: 2,
           description:
-            "Timestamp in nanoseconds since 1970 and the log line, both as strings, followed by the line's labels",
+            "Timestamp in nanoseconds since the Unix epoch and the log line, both as strings, followed by the line's labels",
         }),
       ),
     }),

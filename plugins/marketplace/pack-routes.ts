@@ -228,7 +228,8 @@ const historyRoutes = (packService: PackService): readonly RouteDeclaration[] =>
     method: 'DELETE',
     path: '/api/v1/marketplace/history/{pack_id}',
     access: 'admin',
-    summary: 'Delete what is left of an uninstalled pack: history and kept data',
+    summary:
+      'Delete the remaining data of an uninstalled pack: its history and the data that was kept',
     params: PackParams,
     errors: ['not_found', 'conflict'],
     async handle({ params, note }) {

@@ -242,7 +242,7 @@ export class McpServers implements ToolSource {
       if (left.length > 0 && left.join() !== before?.left.join()) {
         log.warn(
           { event: 'mcp.tools_left_out', server: entry.name, tools: left.slice(0, 20) },
-          'skipping tools of an MCP server: schema too long, or key already in use',
+          'skipping tools from an MCP server: schema too long, or key already in use',
         );
       }
       const fresh = changed
@@ -251,7 +251,7 @@ export class McpServers implements ToolSource {
       if (fresh.length > 0) {
         log.warn(
           { event: 'mcp.tool_changed', server: entry.name, tools: fresh },
-          'tools of an MCP server have changed since they were classified; treated as dangerous until an administrator accepts them',
+          'tools from an MCP server have changed since they were classified; treated as dangerous until an administrator accepts them',
         );
       }
       const names = new Map([...found].map(([key, { name }]) => [key, name]));
@@ -288,7 +288,7 @@ export class McpServers implements ToolSource {
       if (before?.error !== message) {
         log.warn(
           { event: 'mcp.tools_not_listed', server: entry.name, cause: message },
-          'listing the tools of an MCP server failed; will retry',
+          "listing an MCP server's tools failed; will retry",
         );
       }
     }

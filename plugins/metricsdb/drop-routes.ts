@@ -22,7 +22,7 @@ const path = '/prometheus/api/v1/admin/tsdb/delete_series';
 const Moment = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: 'Seconds since 1970, or RFC 3339 text',
+  description: 'Unix time in seconds, or an RFC 3339 timestamp',
 });
 
 const Wanted = Type.Object({
@@ -51,7 +51,7 @@ const Dropped = Type.Object({
   blocks: Type.Integer({
     description: 'Number of blocks on disk that may contain dropped samples',
   }),
-  done: Type.Integer({ description: 'Number of blocks that are already rewritten' }),
+  done: Type.Integer({ description: 'Number of blocks already rewritten' }),
   damaged: Type.Integer({ description: 'Number of unreadable blocks, which were left unchanged' }),
 });
 

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 const Time = (what: string) =>
   Type.Union([Type.Number(), Type.String({ minLength: 1, maxLength: 64 })], {
-    description: `${what}: seconds since 1970, or RFC 3339 text`,
+    description: `${what}: Unix time in seconds, or an RFC 3339 timestamp`,
   });
 
 export const RangeQuestion = Type.Object({

@@ -70,7 +70,7 @@ export class ModelCalls implements Models {
         trouble ??= error;
         log.warn(
           { event: 'model.failed', model: chosen.id, cause: error.message },
-          'model call failed; trying next fallback, if any',
+          'model call failed; trying the next fallback model, if any',
         );
       }
     }

@@ -24,7 +24,7 @@ const Item = Type.Object({
   devices: Type.Optional(
     Type.Enum(['none', 'narrowed'], {
       description:
-        'What it returns to members of an organization with a device selector: no device data, or only that of their devices. Absent: they are refused.',
+        'What the tool returns to members of an organization with a device selector: no device data, or only data about their devices. If absent, they are refused.',
     }),
   ),
   reads: Type.Optional(
@@ -65,7 +65,8 @@ const Executed = Type.Object({
   status: Type.Enum(['ok', 'error', 'timeout', 'approval']),
   result: Type.Optional(
     Type.Unknown({
-      description: 'Complete if small; otherwise its beginning and end, and how to read the rest.',
+      description:
+        'The complete result if it is small; otherwise its beginning and end, and how to read the rest.',
     }),
   ),
   error: Type.Optional(Type.Union([Type.String(), Type.Null()])),
@@ -73,7 +74,7 @@ const Executed = Type.Object({
   execution_id: Type.Optional(Type.String()),
   evidence: Type.Optional(
     Type.Union([Type.String(), Type.Null()], {
-      description: 'Id under which a large result is kept.',
+      description: 'Id under which a large result is stored.',
     }),
   ),
   approval_id: Type.Optional(

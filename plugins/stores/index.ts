@@ -10,7 +10,7 @@ import { type Static, Type } from 'typebox';
 
 const Report = Type.Object({
   blocks: Type.Integer({ description: 'Number of intact blocks' }),
-  bytes: Type.Integer({ description: 'Bytes of all blocks' }),
+  bytes: Type.Integer({ description: 'Total size of all blocks, in bytes' }),
   damaged: Type.Integer({
     description: 'Number of parts that cannot be read, including unavailable stores',
   }),

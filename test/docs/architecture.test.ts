@@ -73,8 +73,8 @@ test('the packages of plugins and the trusted plugins are those that are enforce
 });
 
 test('the way of an HTTP body counts its files, and does not grow', () => {
-  const [, count] = /\n### HTTP body to row \((\d+) files\)/.exec(page) ?? [];
-  const files = [...section('### HTTP body to row').matchAll(/^\d+\. `([^`]+)`/gm)].map(
+  const [, count] = /\n### From HTTP body to row \((\d+) files\)/.exec(page) ?? [];
+  const files = [...section('### From HTTP body to row').matchAll(/^\d+\. `([^`]+)`/gm)].map(
     ([, path]) => path,
   );
   assert.equal(new Set(files).size, Number(count));

@@ -118,7 +118,7 @@ test('what is not plain data is refused where it is told', () => {
   cycle['self'] = cycle;
   assert.throws(
     () => bus.emit('x', { when: new Date() }),
-    /Event x carries a Date at \/when; an event must be plain data/,
+    /Event x carries a Date at \/when; events must be plain data/,
   );
   assert.throws(() => bus.emit('x', [() => 1]), /carries a function at \/0/);
   assert.throws(() => bus.emit('x', cycle), /nested deeper than 32 levels/);

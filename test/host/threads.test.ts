@@ -237,7 +237,7 @@ test('a thread is declared in activate(), once, from a worker file that is there
       `ctx.threads.start('weaver', 'index.ts', {})`,
       /refers to "index\.ts", which is not a \*-worker\.ts file next to its plugin\.json; there is loom-worker\.ts/,
     ],
-    [`ctx.threads.start('We aver', 'loom-worker.ts', {})`, /names a thread "We aver"/],
+    [`ctx.threads.start('We aver', 'loom-worker.ts', {})`, /starts a thread named "We aver"/],
     [`ctx.threads.start('weaver', 'loom-worker.ts', {}, { heapMb: 1 })`, /a heap of 1 MB/],
     [`ctx.threads.start('weaver', 'loom-worker.ts', () => 1)`, /could not be cloned/],
     [

@@ -54,5 +54,8 @@ test('what lies in the data folder is trusted with nothing, whatever it says', a
   await house.host.start();
   const { state, cause } = house.host.explain('sly');
   assert.equal(state, 'invalid');
-  assert.match(cause!, /only areas that ship with svc can use closed modules; remove "trusted"/);
+  assert.match(
+    cause!,
+    /only areas that ship with svc can use restricted modules; remove "trusted"/,
+  );
 });

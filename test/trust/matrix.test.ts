@@ -341,7 +341,8 @@ function refusal({ status, body, text }: Answer): 401 | 403 | undefined {
   ) {
     return 401;
   }
-  return status === 403 && /^(Your (role|API token) does not grant|This is only for)/.test(message)
+  return status === 403 &&
+    /^(Your (role|API token) does not grant|This route is only for)/.test(message)
     ? 403
     : undefined;
 }

@@ -14,7 +14,7 @@ export const errors = defineErrors('dev', {
     'the list in {file} is signed: pass the key with --key, so that it stays signed',
   ],
   days_form: ['invalid_argument', '--days must be a whole number from 1 to 3650'],
-  no_index: ['invalid_argument', '{file} is not an index of packs: choose another folder'],
+  no_index: ['invalid_argument', '{file} is not a pack index: choose another folder'],
   no_plugin_compiler: [
     'invalid_argument',
     'the single binary has no compiler: run "svc plugin build" in a source checkout of svc',

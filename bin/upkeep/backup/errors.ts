@@ -26,7 +26,7 @@ export const errors = defineErrors('backup', {
   ],
   sealed_key_damaged: [
     'conflict',
-    'secret.key.sealed of the backup is damaged: use another backup, or restore without its key',
+    "the backup's secret.key.sealed is damaged: use another backup, or restore without its key",
   ],
   passphrase_wrong: [
     'invalid_argument',

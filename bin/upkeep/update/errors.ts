@@ -29,7 +29,7 @@ export const errors = defineErrors('update', {
   command_failed: ['conflict', '"{list}" failed: {complaint}'],
   key_form: [
     'invalid_argument',
-    'a release key is ed25519: followed by 44 characters of base64, as printed by the build that signs with it',
+    'a release key is "ed25519:" followed by 44 characters of base64, as printed by the build that signs with it',
   ],
   key_differs: [
     'forbidden',

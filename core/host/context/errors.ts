@@ -33,7 +33,7 @@ export const errors = defineErrors('host', {
   ],
   thread_name: [
     'invalid_argument',
-    '{plugin} names a thread "{name}"; use lower-case letters, digits and dashes.',
+    '{plugin} starts a thread named "{name}"; use lower-case letters, digits and dashes.',
   ],
   thread_heap: [
     'invalid_argument',

@@ -42,7 +42,7 @@ export const errors = defineErrors('host', {
   ],
   pack_trusted: [
     'invalid_argument',
-    '{where}: only areas that ship with svc can use closed modules; remove "trusted".',
+    '{where}: only areas that ship with svc can use restricted modules; remove "trusted".',
   ],
   pack_critical: [
     'invalid_argument',

@@ -8,7 +8,7 @@ export const authErrors = defineErrors('auth', {
   provider_slow: ['unavailable', 'Authentication took too long; try again.'],
   not_narrowed: [
     'forbidden',
-    'This cannot be limited to the devices of your organization; ask an administrator.',
+    'This request cannot be limited to the devices of your organization; ask an administrator.',
   ],
   credential_missing: ['unauthorized', 'Sign in first: send an Authorization header.'],
   credential_invalid: [
@@ -16,5 +16,5 @@ export const authErrors = defineErrors('auth', {
     'The credential is not valid or has expired; sign in again.',
   ],
   not_allowed: ['forbidden', 'Your {holder} does not grant {right}.'],
-  only_for: ['forbidden', 'This is only for {audience}.'],
+  only_for: ['forbidden', 'This route is only for {audience}.'],
 });

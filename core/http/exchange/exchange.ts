@@ -183,7 +183,7 @@ export class Exchange implements ObservedRequest {
           route: this.label,
           cause: messageOf(error),
         },
-        "releasing a request's body quota failed; the usage of its plugin may be overcounted",
+        "releasing a request's body quota failed; its plugin's usage may be overcounted",
       );
     }
     // The signal of a socket aborts when its connection closes.

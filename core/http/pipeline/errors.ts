@@ -15,10 +15,7 @@ export const errors = defineErrors('http', {
   body_cut: ['invalid_argument', 'The request ended before its body was complete.'],
   body_slow: ['invalid_argument', 'The body took too long to arrive.'],
   body_no_json: ['invalid_argument', 'The body is not valid JSON.'],
-  body_surrogate: [
-    'invalid_argument',
-    'The body contains half a character: a \\u escape that is a lone surrogate.',
-  ],
+  body_surrogate: ['invalid_argument', 'The body contains a \\u escape that is a lone surrogate.'],
   body_deep: ['invalid_argument', 'The body is nested more than {max} levels deep.'],
   body_field: ['invalid_argument', 'The body has a field named {field}, which is never accepted.'],
   no_host: [

@@ -4,7 +4,7 @@ export const errors = defineErrors('http', {
   internal: ['internal', 'Internal error; search the log for this request id to find the cause.'],
   changed_since: [
     'conflict',
-    'This was changed after you loaded it; load it again and repeat your change.',
+    'This object was changed after you loaded it; load it again and repeat your change.',
   ],
   page_asked: ['invalid_argument', '{name} {problem}'],
 });

@@ -31,7 +31,7 @@ export const ScopeTypeSchema = oneOf(['host', 'global', 'monitoring_pipeline'] a
     'host: one incident per device_id; global: one; monitoring_pipeline: one per pipeline',
 });
 const JoinMode = oneOf(['all', 'any'] as const, {
-  description: 'If there are several conditions: whether all of them must match, or any one',
+  description: 'Whether all conditions must match, or any one of them, if there are several',
 });
 export const SeveritySchema = oneOf(['info', 'warning', 'critical'] as const);
 const Conditions = Type.Array(
@@ -91,7 +91,7 @@ const optional = {
     Type.Array(Type.String({ pattern: labelName, examples: ['instance'] }), {
       maxItems: 10,
       uniqueItems: true,
-      description: 'Labels that distinguish incidents of one scope, such as mountpoint',
+      description: 'Labels that distinguish incidents within one scope, such as mountpoint',
     }),
   ),
   keep_firing_for: Type.Optional(
@@ -218,7 +218,7 @@ export const PreviewShown = Type.Object({
       labels: Type.Record(Type.String(), Type.String()),
       points: Type.Array(Point, {
         description:
-          'Time in seconds since 1970, and the value measured then; non-numeric values are omitted',
+          'Unix time in seconds, and the value measured at that time; non-numeric values are omitted',
       }),
     }),
   ),

@@ -60,7 +60,7 @@ export const IncidentItem = Type.Object({
     Type.String({
       format: 'date-time',
       description:
-        "The incident's sources have sent nothing since then, so its current state is unknown",
+        "Time since which the incident's sources have sent nothing, so that its current state is unknown",
     }),
   ),
   resolved_at: orNull(Timestamp),

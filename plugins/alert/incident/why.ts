@@ -33,7 +33,7 @@ export const WhyAnswer = Type.Object({
       ),
       at: Timestamp,
     }),
-    { description: 'What held back notifications of this firing, newest first' },
+    { description: 'What held back notifications for this firing, newest first' },
   ),
   channels: Type.Array(
     Type.Object({

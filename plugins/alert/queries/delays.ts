@@ -34,7 +34,7 @@ export class Delays {
         } catch (error) {
           log.debug(
             { cause: messageOf(error), store },
-            'reading the driver of a store failed; keeping the last known delay',
+            "reading a store's driver failed; keeping the last known delay",
           );
         }
       }),

@@ -54,7 +54,7 @@ const GroupDraft = Type.Object({
   rules: Type.Array(Rule, {
     minItems: 1,
     maxItems: maxRules,
-    description: 'Rules of the group, evaluated in order',
+    description: 'Rules in the group, in evaluation order',
   }),
 });
 

@@ -10,6 +10,6 @@ export const errors = defineErrors('edge-hostmetrics', {
   ],
   target_not_allowed: [
     'forbidden',
-    '{hostname}:{port} is not this machine, and the policy of this machine does not allow it: its owner can add "{hostname}:{port}" to "tcp" in policy.yaml.',
+    '{hostname}:{port} is not this machine, and this machine\'s policy does not allow it; the machine\'s owner can add "{hostname}:{port}" to "tcp" in policy.yaml.',
   ],
 });

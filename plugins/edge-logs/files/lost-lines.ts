@@ -97,7 +97,7 @@ export class LostLines {
     }
     this.#log.warn(
       { event: 'edge-logs.rotated_file_missing', path, unsure, ...unseen },
-      'a log file that was rotated in between was not found',
+      'a rotated log file was not found; some of its lines may be missing',
     );
   }
 
@@ -131,7 +131,7 @@ export class LostLines {
         offset,
         ...(compressed && { compressed: compressed.path, bytes: compressed.unread }),
       },
-      'the rest of a rotated log file was not found',
+      'the unread rest of a rotated log file was not found; its lines are missing',
     );
   }
 

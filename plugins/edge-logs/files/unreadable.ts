@@ -27,7 +27,7 @@ export class Unreadable {
       ...(refused === undefined
         ? []
         : [
-            `${named(this.#forbidden)} may not be read by the policy of this machine: its owner can add ${refused} to "logs.paths" of policy.yaml`,
+            `${named(this.#forbidden)} may not be read under this machine's policy; the machine's owner can add ${refused} to "logs.paths" in policy.yaml`,
           ]),
     ];
     return sentences.length === 0 ? undefined : sentences.join('; ');

@@ -11,7 +11,7 @@ export const errors = defineErrors('edge-skills', {
   path_form: ['invalid_argument', 'A path must start with / and must not contain "..".'],
   path_not_allowed: [
     'forbidden',
-    'The policy of this machine does not allow {asked}: its owner can add it to "skills.{list}" in policy.yaml.',
+    'This machine\'s policy does not allow {asked}; the machine\'s owner can add it to "skills.{list}" in policy.yaml.',
   ],
   view_not_allowed: [
     'forbidden',
@@ -29,7 +29,7 @@ export const errors = defineErrors('edge-skills', {
   ],
   probe_not_allowed: [
     'forbidden',
-    'The policy of this machine does not allow {what}: its owner can add it to "skills.probes" in policy.yaml.',
+    'This machine\'s policy does not allow {what}; the machine\'s owner can add it to "skills.probes" in policy.yaml.',
   ],
   no_address: ['upstream_error', '{name} cannot be resolved: {code}'],
   no_folder: ['invalid_argument', '{path} is not a folder; use file_stat for files.'],

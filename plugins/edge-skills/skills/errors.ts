@@ -8,9 +8,9 @@ export const errors = defineErrors('edge-skills', {
   ],
   journal_not_allowed: [
     'forbidden',
-    'The policy of this machine does not allow reading its journal: its owner can add /var/log/journal/** to "skills.paths" in policy.yaml.',
+    'This machine\'s policy does not allow reading its journal; the machine\'s owner can add /var/log/journal/** to "skills.paths" in policy.yaml.',
   ],
-  no_journalctl: ['upstream_error', 'This machine has no journalctl.'],
+  no_journalctl: ['upstream_error', 'journalctl is not installed on this machine.'],
   journalctl_failed: ['upstream_error', 'journalctl {detail}'],
   time_form: ['invalid_argument', '{text} is not a valid RFC 3339 time.'],
   no_package_manager: ['upstream_error', 'This machine has neither dpkg nor rpm.'],
@@ -42,12 +42,12 @@ export const errors = defineErrors('edge-skills', {
   ],
   kubectl_answer: ['upstream_error', 'The answer of kubectl is not understood: {cause}'],
   no_repository: ['invalid_argument', '{path} is not a Git repository.'],
-  no_ping: ['upstream_error', 'This machine has no ping.'],
+  no_ping: ['upstream_error', 'ping is not installed on this machine.'],
   ping_failed: ['upstream_error', 'ping {why}'],
   restart_not_allowed: [
     'forbidden',
-    'The policy of this machine does not allow restarting {unit}: its owner can add it to "skills.services" in policy.yaml.',
+    'This machine\'s policy does not allow restarting {unit}; the machine\'s owner can add it to "skills.services" in policy.yaml.',
   ],
-  no_systemctl: ['upstream_error', 'This machine has no systemctl.'],
+  no_systemctl: ['upstream_error', 'systemctl is not installed on this machine.'],
   restart_failed: ['upstream_error', 'The restart of {unit} {why}'],
 });

@@ -1,12 +1,12 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('edge-uplink', {
-  buffer_write: ['unavailable', 'Writing to the buffer of this machine failed: {cause}'],
+  buffer_write: ['unavailable', "Writing to this machine's buffer failed: {cause}"],
   buffer_full: [
     'unavailable',
-    'The buffer of this machine is full of data that has priority over {lane}.',
+    "This machine's buffer is full of data that has priority over {lane}.",
   ],
-  buffer_sync: ['unavailable', 'Syncing the buffer of this machine to disk failed: {cause}'],
+  buffer_sync: ['unavailable', "Syncing this machine's buffer to disk failed: {cause}"],
   stopped: ['unavailable', 'The uplink has stopped.'],
-  too_many_puts: ['unavailable', 'Too many writes are waiting for the disk of this machine.'],
+  too_many_puts: ['unavailable', "Too many writes are waiting for this machine's disk."],
 });

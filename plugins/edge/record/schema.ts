@@ -87,11 +87,11 @@ export const EdgeItem = Type.Object({
     }),
   ),
   device_id: orNull(Type.Integer()),
-  device_reason: orNull(Type.String({ description: 'Why the edge watches no device' })),
+  device_reason: orNull(Type.String({ description: 'Reason why the edge watches no device' })),
   notice: orNull(
     Type.String({
       description:
-        'What its agent cannot do, or that other agents run on its machine, and the remedy; null: nothing known',
+        'Problems with the agent, such as features that it lacks or other agents on its machine, with the remedy; null if none are known',
     }),
   ),
   machine_bound: Type.Boolean({

@@ -11,7 +11,7 @@ export const containers: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) (rate($metric{$on}[5m]))',
   },
   cpu_of_limit: {
-    title: 'processor in use of its limit',
+    title: 'CPU usage relative to the limit',
     metrics: /^(?:container_cpu_usage_seconds_total)$/,
     needs: ['container_spec_cpu_quota', 'container_spec_cpu_period'],
     of: 'container',
@@ -22,7 +22,7 @@ export const containers: Readonly<Record<string, ShippedConvention>> = {
     name: 'container_cpu_of_limit',
   },
   throttled: {
-    title: 'periods that were throttled',
+    title: 'share of CPU periods throttled',
     metrics: /^(?:container_cpu_cfs_throttled_periods_total)$/,
     needs: ['container_cpu_cfs_periods_total'],
     of: 'container',
@@ -41,7 +41,7 @@ export const containers: Readonly<Record<string, ShippedConvention>> = {
     query: 'max by ($by) ($metric{$on})',
   },
   memory_of_limit: {
-    title: 'memory in use of its limit',
+    title: 'memory usage relative to the limit',
     metrics: /^(?:container_memory_working_set_bytes)$/,
     needs: ['container_spec_memory_limit_bytes'],
     of: 'container',
@@ -68,7 +68,7 @@ export const containers: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) (rate($metric{$on}[5m]))',
   },
   oom: {
-    title: 'kills for memory',
+    title: 'OOM kills',
     metrics: /^(?:container_oom_events_total)$/,
     of: 'container',
     kind: 'events',
@@ -84,7 +84,7 @@ export const containers: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) (increase($metric{$on}[10m]))',
   },
   waiting: {
-    title: 'containers that do not start',
+    title: 'containers that fail to start',
     metrics: /^(?:kube_pod_container_status_waiting_reason|kube_pod_container_status_waiting)$/,
     of: 'container',
     kind: 'events',
@@ -92,7 +92,7 @@ export const containers: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) ($metric{$on})',
   },
   terminated: {
-    title: 'containers that ended',
+    title: 'terminated containers',
     metrics: /^(?:kube_pod_container_status_last_terminated_reason)$/,
     of: 'container',
     kind: 'events',
@@ -100,7 +100,7 @@ export const containers: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) ($metric{$on,reason=~"OOMKilled|Error"})',
   },
   replicas: {
-    title: 'replicas that are not available',
+    title: 'unavailable replicas',
     metrics: /^(?:kube_(?:deployment|statefulset)_status_replicas_unavailable)$/,
     of: 'container',
     kind: 'events',
@@ -108,7 +108,7 @@ export const containers: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) ($metric{$on})',
   },
   ready: {
-    title: 'pods that are not ready',
+    title: 'pods not ready',
     metrics: /^(?:kube_pod_status_ready)$/,
     of: 'container',
     kind: 'events',
@@ -116,7 +116,7 @@ export const containers: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) ($metric{$on,condition="false"})',
   },
   node_condition: {
-    title: 'node in trouble',
+    title: 'unhealthy node conditions',
     metrics: /^(?:kube_node_status_condition)$/,
     of: 'host',
     kind: 'events',
@@ -125,7 +125,7 @@ export const containers: Readonly<Record<string, ShippedConvention>> = {
       'sum by ($by) ($metric{$on,condition=~".*Pressure|NetworkUnavailable",status="true"}) + sum by ($by) ($metric{$on,condition="Ready",status=~"false|unknown"})',
   },
   volume: {
-    title: 'volume in use',
+    title: 'volume usage',
     metrics: /^(?:kubelet_volume_stats_used_bytes)$/,
     needs: ['kubelet_volume_stats_capacity_bytes'],
     of: 'container',

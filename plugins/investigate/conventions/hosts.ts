@@ -3,7 +3,7 @@ import type { ShippedConvention } from './shipped-convention.ts';
 /** Conventions of hosts. */
 export const hosts: Readonly<Record<string, ShippedConvention>> = {
   cpu: {
-    title: 'processor in use',
+    title: 'CPU usage',
     metrics: /^(?:node_cpu_seconds_total)$/,
     of: 'host',
     kind: 'cpu',
@@ -11,7 +11,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     query: '100 * (1 - avg by ($by) (rate($metric{$on,mode="idle"}[5m])))',
   },
   cpu_steal: {
-    title: 'processor given to others',
+    title: 'CPU steal time',
     metrics: /^(?:node_cpu_seconds_total)$/,
     of: 'host',
     kind: 'cpu',
@@ -20,7 +20,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     name: 'cpu_steal_percent',
   },
   cpu_iowait: {
-    title: 'processor waiting for disks',
+    title: 'CPU time waiting for I/O',
     metrics: /^(?:node_cpu_seconds_total)$/,
     of: 'host',
     kind: 'disk',
@@ -47,7 +47,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
       '100 * (1 - max by ($by) ($metric{$on}) / max by ($by) (node_memory_MemTotal_bytes{$on}))',
   },
   memory_stall: {
-    title: 'time that stands still for memory',
+    title: 'time stalled on memory',
     metrics: /^(?:node_pressure_memory_(?:waiting|stalled)_seconds_total)$/,
     of: 'host',
     kind: 'memory',
@@ -55,7 +55,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     query: '100 * max by ($by) (rate($metric{$on}[5m]))',
   },
   io_stall: {
-    title: 'time that stands still for disks',
+    title: 'time stalled on I/O',
     metrics: /^(?:node_pressure_io_(?:waiting|stalled)_seconds_total)$/,
     of: 'host',
     kind: 'disk',
@@ -63,7 +63,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     query: '100 * max by ($by) (rate($metric{$on}[5m]))',
   },
   cpu_stall: {
-    title: 'time that waits for a processor',
+    title: 'time stalled on CPU',
     metrics: /^(?:node_pressure_cpu_waiting_seconds_total)$/,
     of: 'host',
     kind: 'cpu',
@@ -80,7 +80,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     query: 'max by ($by) (rate($metric{$on}[5m]))',
   },
   oom: {
-    title: 'processes killed for memory',
+    title: 'processes killed by the OOM killer',
     metrics: /^(?:node_vmstat_oom_kill)$/,
     of: 'host',
     kind: 'events',
@@ -88,7 +88,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) (increase($metric{$on}[10m]))',
   },
   disk_space: {
-    title: 'file system in use',
+    title: 'file system usage',
     metrics: /^(?:node_filesystem_avail_bytes)$/,
     needs: ['node_filesystem_size_bytes'],
     of: 'host',
@@ -98,7 +98,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
       '100 * max by ($by) (1 - $metric{$on,fstype!~"tmpfs|devtmpfs|overlay|squashfs|iso9660|ramfs"} / (node_filesystem_size_bytes{$on,fstype!~"tmpfs|devtmpfs|overlay|squashfs|iso9660|ramfs"} > 0))',
   },
   inodes: {
-    title: 'inodes in use',
+    title: 'inode usage',
     metrics: /^(?:node_filesystem_files_free)$/,
     needs: ['node_filesystem_files'],
     of: 'host',
@@ -116,7 +116,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     query: 'max by ($by) ($metric{$on,fstype!~"tmpfs|devtmpfs|overlay|squashfs|iso9660|ramfs"})',
   },
   disk_busy: {
-    title: 'time that disks are busy',
+    title: 'disk busy time',
     metrics: /^(?:node_disk_io_time_seconds_total)$/,
     of: 'host',
     kind: 'disk',
@@ -124,7 +124,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     query: '100 * max by ($by) (rate($metric{$on}[5m]))',
   },
   disk_read_time: {
-    title: 'time for each read',
+    title: 'time per read',
     metrics: /^(?:node_disk_read_time_seconds_total)$/,
     needs: ['node_disk_reads_completed_total'],
     of: 'host',
@@ -134,7 +134,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
       'max by ($by) (rate($metric{$on}[5m]) / (rate(node_disk_reads_completed_total{$on}[5m]) > 0))',
   },
   disk_write_time: {
-    title: 'time for each write',
+    title: 'time per write',
     metrics: /^(?:node_disk_write_time_seconds_total)$/,
     needs: ['node_disk_writes_completed_total'],
     of: 'host',
@@ -144,7 +144,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
       'max by ($by) (rate($metric{$on}[5m]) / (rate(node_disk_writes_completed_total{$on}[5m]) > 0))',
   },
   blocked: {
-    title: 'processes that wait for disks',
+    title: 'processes waiting for disk I/O',
     metrics: /^(?:node_procs_blocked)$/,
     of: 'host',
     kind: 'disk',
@@ -169,7 +169,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) (rate($metric{$on}[5m]))',
   },
   retransmits: {
-    title: 'segments sent again',
+    title: 'retransmitted segments',
     metrics: /^(?:node_netstat_Tcp_RetransSegs)$/,
     needs: ['node_netstat_Tcp_OutSegs'],
     of: 'host',
@@ -197,7 +197,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     query: 'max by ($by) ($metric{$on} / (node_filefd_maximum{$on} > 0))',
   },
   clock: {
-    title: 'offset of the clock',
+    title: 'clock offset',
     metrics: /^(?:node_timex_offset_seconds|node_ntp_offset_seconds)$/,
     of: 'host',
     kind: 'events',
@@ -205,7 +205,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     query: 'max by ($by) (abs($metric{$on}))',
   },
   units_failed: {
-    title: 'units that failed',
+    title: 'failed units',
     metrics: /^(?:node_systemd_unit_state)$/,
     of: 'host',
     kind: 'events',
@@ -213,7 +213,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) ($metric{$on,state="failed"})',
   },
   raid: {
-    title: 'disks that failed',
+    title: 'failed disks',
     metrics: /^(?:node_md_disks)$/,
     of: 'host',
     kind: 'events',
@@ -221,7 +221,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     query: 'max by ($by) ($metric{$on,state="failed"})',
   },
   windows_cpu: {
-    title: 'processor in use',
+    title: 'CPU usage',
     metrics: /^(?:windows_cpu_time_total)$/,
     of: 'host',
     kind: 'cpu',
@@ -229,7 +229,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     query: '100 * (1 - avg by ($by) (rate($metric{$on,mode="idle"}[5m])))',
   },
   otel_cpu: {
-    title: 'processor in use',
+    title: 'CPU usage',
     metrics: /^(?:system_cpu_utilization(?:_ratio)?)$/,
     of: 'host',
     kind: 'cpu',
@@ -245,7 +245,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     query: 'max by ($by) ($metric{$on,state="used"})',
   },
   otel_filesystem: {
-    title: 'file system in use',
+    title: 'file system usage',
     metrics: /^(?:system_filesystem_utilization(?:_ratio)?)$/,
     of: 'host',
     kind: 'disk',
@@ -253,7 +253,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     query: 'max by ($by) ($metric{$on})',
   },
   gauge_cpu: {
-    title: 'processor in use',
+    title: 'CPU usage',
     metrics:
       /^(?:(?:host|system|node|machine)_cpu_(?:usage|used|utili[sz]ation)(?:_percent|_ratio)?)$/,
     of: 'host',

@@ -3,7 +3,7 @@ import type { ShippedConvention } from './shipped-convention.ts';
 /** Conventions of probes from outside. */
 export const probes: Readonly<Record<string, ShippedConvention>> = {
   probe_success: {
-    title: 'share of probes that fail',
+    title: 'share of failed probes',
     metrics: /^(?:probe_success)$/,
     of: 'service',
     kind: 'error_ratio',
@@ -11,7 +11,7 @@ export const probes: Readonly<Record<string, ShippedConvention>> = {
     query: '1 - avg by ($by) ($metric{$on})',
   },
   probe_duration: {
-    title: 'duration of probes',
+    title: 'probe duration',
     metrics: /^(?:probe_duration_seconds|probe_http_duration_seconds)$/,
     of: 'service',
     kind: 'latency',
@@ -19,7 +19,7 @@ export const probes: Readonly<Record<string, ShippedConvention>> = {
     query: 'max by ($by) ($metric{$on})',
   },
   certificate_expired: {
-    title: 'certificate is expired',
+    title: 'certificate has expired',
     metrics:
       /^(?:probe_ssl_earliest_cert_expiry|x509_cert_not_after|ssl_certificate_expiry_seconds|certmanager_certificate_expiration_timestamp_seconds)$/,
     of: 'any',

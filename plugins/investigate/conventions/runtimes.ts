@@ -67,7 +67,7 @@ export const runtimes: Readonly<Record<string, ShippedConvention>> = {
     query: 'max by ($by) ($metric{$on})',
   },
   eventloop: {
-    title: 'lag of the event loop',
+    title: 'event loop lag',
     metrics:
       /^(?:nodejs_eventloop_lag(?:_p99|_mean|_p90)?_seconds|nodejs_eventloop_delay_(?:p99|mean)_seconds)$/,
     of: 'service',
@@ -77,7 +77,7 @@ export const runtimes: Readonly<Record<string, ShippedConvention>> = {
     weight: 0.6,
   },
   pool: {
-    title: 'connections of the pool in use',
+    title: 'pool connections in use',
     metrics: /^(?:(\w*(?:pool|connections)\w*)_(?:active|in_use|used|usage)(?:_connections)?)$/,
     needs: ['$1_max'],
     of: 'service',
@@ -97,7 +97,7 @@ export const runtimes: Readonly<Record<string, ShippedConvention>> = {
     client: true,
   },
   pool_timeouts: {
-    title: 'waits for a connection that timed out',
+    title: 'timeouts waiting for a connection',
     metrics: /^(?:\w*(?:pool|connections)\w*_timeouts?(?:_total)?)$/,
     of: 'service',
     kind: 'errors',
@@ -115,7 +115,7 @@ export const runtimes: Readonly<Record<string, ShippedConvention>> = {
     query: 'max by ($by) ($metric{$on} / ($need{$on} > 0))',
   },
   queue_gauge: {
-    title: 'waiting in the queue',
+    title: 'items waiting in the queue',
     metrics:
       /^(?:\w*(?:queue_(?:length|size|depth|messages)|backlog|pending_(?:jobs|tasks|messages)|in_flight|inflight|queued)(?:_\w+)?)$/,
     of: 'service',
@@ -125,7 +125,7 @@ export const runtimes: Readonly<Record<string, ShippedConvention>> = {
     except: /^(?:rabbitmq|kafka)/,
   },
   queue_age: {
-    title: 'age of the oldest that waits',
+    title: 'age of the oldest waiting item',
     metrics: /^(?:\w*(?:oldest|queue)_\w*age_seconds|\w*lag_seconds)$/,
     of: 'any',
     kind: 'queue',

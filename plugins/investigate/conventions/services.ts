@@ -63,7 +63,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     except: /(?:client|gc_|pool|outbound|upstream|db_)/,
   },
   duration_p95: {
-    title: '95th percentile of the duration',
+    title: '95th percentile duration',
     metrics:
       /^(?:\w*(?:request|requests|call|calls|rpc|handler|handling|server|response|latency)\w*_bucket)$/,
     of: 'service',
@@ -73,7 +73,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     except: /(?:client|gc_|pool|outbound|upstream|db_|milliseconds|_ms_|_millis)/,
   },
   duration_ms_p95: {
-    title: '95th percentile of the duration',
+    title: '95th percentile duration',
     metrics:
       /^(?:\w*(?:request|requests|call|calls|rpc|handler|handling|server|response|latency|duration)\w*(?:milliseconds|_ms|_millis)_bucket)$/,
     of: 'service',
@@ -104,7 +104,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     except: /(?:client|gc_|pool|outbound|upstream|db_)/,
   },
   duration_summary: {
-    title: 'quantile of the duration',
+    title: 'duration quantile',
     metrics: /^(?:\w*(?:request|call|rpc|response)\w*(?:seconds|duration|latency))$/,
     of: 'service',
     kind: 'latency',
@@ -139,7 +139,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
       '(sum by ($by) ($failing) or 0 * sum by ($by) (rate($metric{$on}[5m]))) / (sum by ($by) (rate($metric{$on}[5m])) > 0)',
   },
   span_duration: {
-    title: '95th percentile of the duration',
+    title: '95th percentile duration',
     metrics: /^(?:(?:traces_span_?metrics_)?duration_(?:seconds_)?bucket)$/,
     of: 'service',
     kind: 'latency',
@@ -147,7 +147,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     query: 'histogram_quantile(0.95, sum by ($by, le) (rate($metric{$on}[5m])))',
   },
   span_duration_ms: {
-    title: '95th percentile of the duration',
+    title: '95th percentile duration',
     metrics: /^(?:(?:traces_span_?metrics_)?duration_milliseconds_bucket)$/,
     of: 'service',
     kind: 'latency',
@@ -173,7 +173,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
       '(sum by ($by) ($failing) or 0 * sum by ($by) (rate($metric{$on}[5m]))) / (sum by ($by) (rate($metric{$on}[5m])) > 0)',
   },
   istio_duration: {
-    title: '95th percentile of the duration',
+    title: '95th percentile duration',
     metrics: /^(?:istio_request_duration_milliseconds_bucket)$/,
     of: 'service',
     kind: 'latency',
@@ -263,7 +263,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     worse: 'either',
   },
   message_duration: {
-    title: '95th percentile of the duration',
+    title: '95th percentile duration',
     metrics:
       /^(?:messaging_\w*duration(?:_seconds)?_bucket|\w*(?:job|task|message|batch)\w*_(?:duration|processing)\w*seconds_bucket)$/,
     of: 'service',
@@ -272,7 +272,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     query: 'histogram_quantile(0.95, sum by ($by, le) (rate($metric{$on}[5m])))',
   },
   client_duration: {
-    title: '95th percentile of calls to others',
+    title: '95th percentile duration of outgoing calls',
     metrics:
       /^(?:(?:http_client|rpc_client|db_client|grpc_client|\w*outbound|\w*upstream|\w*client_request)\w*(?:duration|seconds|latency|time)(?:_seconds)?_bucket)$/,
     of: 'service',
@@ -282,7 +282,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     client: true,
   },
   client_duration_ms: {
-    title: '95th percentile of calls to others',
+    title: '95th percentile duration of outgoing calls',
     metrics:
       /^(?:(?:http_client|rpc_client|db_client|\w*outbound|\w*upstream|\w*client_request)\w*(?:milliseconds|_ms)_bucket)$/,
     of: 'service',
@@ -292,7 +292,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     client: true,
   },
   client_requests: {
-    title: 'calls to others a second',
+    title: 'outgoing calls a second',
     metrics:
       /^(?:(?:http_client|rpc_client|grpc_client|\w*outbound|\w*upstream|\w*client)_(?:requests|calls|handled|request_duration_seconds_count|duration_seconds_count|operation_duration_seconds_count)(?:_total)?)$/,
     of: 'service',
@@ -303,7 +303,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     client: true,
   },
   client_failing: {
-    title: 'share of calls to others that fail',
+    title: 'share of outgoing calls that fail',
     metrics:
       /^(?:(?:http_client|rpc_client|grpc_client|\w*outbound|\w*upstream|\w*client)_(?:requests|calls|handled|request_duration_seconds_count|duration_seconds_count|operation_duration_seconds_count)(?:_total)?)$/,
     of: 'service',

@@ -11,7 +11,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) ($metric{$on})',
   },
   pg_idle_in_transaction: {
-    title: 'transactions that stay open',
+    title: 'open transactions',
     metrics: /^(?:pg_stat_activity_count)$/,
     of: 'store',
     kind: 'queue',
@@ -72,7 +72,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) (rate($metric{$on}[5m]))',
   },
   pg_lag: {
-    title: 'lag of the replica',
+    title: 'replication lag',
     metrics: /^(?:pg_replication_lag(?:_seconds)?|pg_stat_replication_\w*lag\w*)$/,
     of: 'store',
     kind: 'queue',
@@ -89,7 +89,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     query: '1 - avg by ($by) ($metric{$on})',
   },
   mysql_threads: {
-    title: 'threads that work',
+    title: 'running threads',
     metrics: /^(?:mysql_global_status_threads_running)$/,
     of: 'store',
     kind: 'queue',
@@ -115,7 +115,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     weight: 0.7,
   },
   mysql_waits: {
-    title: 'waits for row locks a second',
+    title: 'row lock waits a second',
     metrics: /^(?:mysql_global_status_innodb_row_lock_waits)$/,
     of: 'store',
     kind: 'queue',
@@ -140,7 +140,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     query: 'max by ($by) ($metric{$on})',
   },
   redis_memory_full: {
-    title: 'memory in use of its limit',
+    title: 'memory usage relative to the limit',
     metrics: /^(?:redis_memory_used_bytes)$/,
     needs: ['redis_memory_max_bytes'],
     of: 'store',
@@ -193,7 +193,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     worse: 'either',
   },
   redis_duration: {
-    title: 'time for each command',
+    title: 'time per command',
     metrics: /^(?:redis_commands_duration_seconds_total)$/,
     needs: ['redis_commands_processed_total'],
     of: 'store',
@@ -220,7 +220,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) ($metric{$on})',
   },
   rabbit_messages: {
-    title: 'messages that wait',
+    title: 'waiting messages',
     metrics:
       /^(?:rabbitmq_queue_messages(?:_ready|_unacknowledged|_unacked)?|rabbitmq_queue_messages)$/,
     of: 'store',
@@ -246,7 +246,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) ($metric{$on})',
   },
   kafka_lag: {
-    title: 'lag of consumers',
+    title: 'consumer lag',
     metrics:
       /^(?:kafka_consumergroup_lag(?:_sum)?|kafka_consumer_(?:records_lag(?:_max)?|fetch_manager_records_lag(?:_max)?)|kafka_consumer_group_lag)$/,
     of: 'store',
@@ -255,7 +255,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) ($metric{$on})',
   },
   kafka_replicas: {
-    title: 'partitions without all replicas',
+    title: 'under-replicated partitions',
     metrics:
       /^(?:kafka_topic_partition_under_replicated_partition|kafka_server_replicamanager_underreplicatedpartitions)$/,
     of: 'store',
@@ -274,7 +274,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     worse: 'either',
   },
   store_duration: {
-    title: '95th percentile of the duration',
+    title: '95th percentile duration',
     metrics:
       /^(?:(?:db|database|query|sql|mongodb|elasticsearch|cache)_\w*(?:duration|latency)\w*_bucket)$/,
     of: 'service',
@@ -284,7 +284,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     except: /^(?:client)/,
   },
   slow_queries: {
-    title: 'time of queries',
+    title: 'query duration',
     metrics: /^(?:pg_stat_statements_mean_(?:exec_)?time_seconds|mongodb_\w+_latency\w*)$/,
     of: 'store',
     kind: 'latency',

@@ -4,7 +4,7 @@ export const errors = defineErrors('investigate', {
   time_up: ['unavailable', 'Not queried: the investigation had run out of time.'],
   source_away: ['unavailable', '{name} is not available; enable its plugin.'],
   source_late: ['unavailable', '{name} did not answer within {seconds} s.'],
-  answer_too_large: ['unavailable', 'The answer exceeds the size limit for one answer.'],
+  answer_too_large: ['unavailable', 'The response exceeds the size limit.'],
   topology_away: ['unavailable', 'The topology is not available; enable the topology plugin.'],
   changes_away: ['unavailable', 'The change feed is not available; enable the changes plugin.'],
   logs_away: ['unavailable', 'The log store is not available; enable the logs plugin.'],

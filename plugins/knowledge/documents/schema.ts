@@ -81,7 +81,7 @@ export const DocEdit = Type.Object({
   ),
   adopt: Type.Optional(
     Type.Boolean({
-      description: 'Makes a vault document your own; syncs leave it alone from then on',
+      description: 'Makes a vault document your own; syncs no longer change it',
     }),
   ),
 });

@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('knowledge', {
   no_host_key: [
     'not_found',
-    '{name} has no host key for {unknown}; the details of the identity list its known hosts.',
+    "{name} has no host key for {unknown}; the identity's details list its known hosts.",
   ],
   identity_in_use: [
     'conflict',

@@ -13,7 +13,7 @@ export const errors = defineErrors('knowledge', {
     'unavailable',
     'git {oldest} or newer is required, but {file} is {major}.{minor}; install a newer version.',
   ],
-  repo_address: ['invalid_argument', 'The address of the repository {address}.'],
+  repo_address: ['invalid_argument', "The repository's address {address}."],
   no_repository: [
     'not_found',
     'There is no repository {id}; GET /api/v1/knowledge/repos lists all repositories.',

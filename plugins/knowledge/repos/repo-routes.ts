@@ -96,7 +96,7 @@ const Shown = Type.Object({
   last_commit: orNull(Type.String()),
   last_error: orNull(
     Type.String({
-      description: 'Why the last sync failed; the documents are still those of last_commit',
+      description: 'Why the last sync failed; the documents are still from last_commit',
     }),
   ),
   last_error_code: orNull(Type.Enum(Object.keys(troubles))),

@@ -10,6 +10,6 @@ export const errors = defineErrors('model', {
     'conflict',
     'The model "{id}" is not available: its provider is not configured; {setUp}',
   ],
-  no_list: ['upstream_error', '{provider} does not answer with a list of models.'],
+  no_list: ['upstream_error', '{provider} did not return a list of models.'],
   http: ['upstream_error', 'HTTP {status}'],
 });

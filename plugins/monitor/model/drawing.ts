@@ -64,8 +64,7 @@ export const ValueMapping = Type.Object(
   },
   {
     additionalProperties: false,
-    description:
-      'Text and color of a value, of a range of values, of a pattern or of a lack of any',
+    description: 'Text and color for a value, a range of values, a pattern, or a missing value',
   },
 );
 export type ValueMapping = Static<typeof ValueMapping>;
@@ -146,7 +145,7 @@ export const Override = Type.Object(
     value: Type.Optional(Type.Number()),
     set: FieldSettings,
   },
-  { additionalProperties: false, description: 'What differs for some of the series or columns' },
+  { additionalProperties: false, description: 'Overrides for some of the series or columns' },
 );
 export type Override = Static<typeof Override>;
 
@@ -186,7 +185,7 @@ export const drawing = {
     Type.Array(PanelQuery, {
       maxItems: 100,
       description:
-        'All queries, where there are several, or one that needs more than text and legend; query and legend are those of the first',
+        'All queries, if there are several or if one needs more than text and legend; query and legend are those of the first',
     }),
   ),
   display: Type.Optional(Display),

@@ -110,7 +110,7 @@ const Missing = Type.Object({
 
 export const RenderedPanel = Type.Object({
   id: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'null for a panel of a plugin',
+    description: 'null for a panel from a plugin',
   }),
   source: Type.String(),
   ...answered,
@@ -135,7 +135,7 @@ export const RenderedPanel = Type.Object({
     Type.Integer({ description: 'For type row: its number, from 0; see the parameter rows' }),
   ),
   folded: Type.Optional(
-    Type.Boolean({ description: 'True for a panel of a closed row, which has no data' }),
+    Type.Boolean({ description: 'True for a panel in a collapsed row, which has no data' }),
   ),
   repeated: Type.Optional(
     Type.Object(

@@ -168,7 +168,7 @@ export const DashboardFile = Type.Object(
         {
           maxItems: 50,
           description:
-            'Where to get metrics whose names begin with this prefix, or equal it if it does not end with _; shown while they are missing',
+            'How to collect metrics whose names begin with this prefix, or equal it if it does not end with _; shown while they are missing',
         },
       ),
     ),
@@ -195,7 +195,7 @@ export const DashboardFile = Type.Object(
 /** User content of a dashboard, as in a file for svc export and apply. */
 const UsersDashboard = {
   title: Type.Union([Title, Type.Null()], {
-    description: 'null for a dashboard of a plugin',
+    description: 'null for a dashboard from a plugin',
   }),
   variables: Type.Array(Variable, { maxItems: mostVariables }),
 };
@@ -234,7 +234,8 @@ export const DashboardQuery = Type.Object(
     from: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'RFC 3339, seconds or milliseconds since 1970, or now-6h. Default: now-1h',
+        description:
+          'An RFC 3339 timestamp, Unix time in seconds or milliseconds, or an offset such as now-6h. Default: now-1h',
       }),
     ),
     to: Type.Optional(

@@ -45,7 +45,7 @@ export const importRoutes = (parts: ImportParts): readonly RouteDeclaration[] =>
     devices: 'none',
     summary: 'Export a dashboard as Grafana imports it',
     description:
-      'A dashboard that was imported comes back as it was, apart from what was changed here since.',
+      'An imported dashboard is returned as it was imported, apart from later changes in svc.',
     params: DashboardUid,
     response: GrafanaJson,
     errors: ['not_found', 'conflict'],

@@ -6,10 +6,10 @@ export const errors = defineErrors('packs', {
   ended_during_call: ['unavailable', '{label} stopped during the call: {cause}'],
   call_too_large: [
     'invalid_argument',
-    'A call of {label} may have at most {maxPayloadBytes} bytes, but this one has {byteLength}.',
+    'A call to {label} may have at most {maxPayloadBytes} bytes, but this one has {byteLength}.',
     413,
   ],
-  call_not_plain: ['invalid_argument', 'A call of {label} accepts only plain data: {cause}'],
+  call_not_plain: ['invalid_argument', 'A call to {label} accepts only plain data: {cause}'],
   no_question: ['not_found', 'svc has no method {method} for this pack.'],
   pack_state: ['unavailable', '{label} is {state}{why}.'],
   answered_bytes: ['internal', 'The pack answered with bytes instead of a value.'],

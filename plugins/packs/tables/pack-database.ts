@@ -169,7 +169,7 @@ export class PackDatabase {
         cause: end.text,
         retry_ms: delay,
       },
-      `table process of ${label} ${end.text}; restarting with next statement after a pause`,
+      `table process of ${label} ${end.text}; restarting with the next statement after a pause`,
     );
     onEnded(`the process of its tables ${end.text}`, delay !== undefined);
   }

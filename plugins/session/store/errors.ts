@@ -3,7 +3,7 @@ import { defineErrors } from 'svc/sdk';
 export const errors = defineErrors('session', {
   not_yours: [
     'forbidden',
-    'Only administrators can see what belongs to other users; to see your own, leave user_id out.',
+    'Only administrators can see objects that belong to other users; to see your own, leave out user_id.',
   ],
   token_manages: ['forbidden', 'An API token cannot manage tokens or sessions; sign in for that.'],
   session_over: ['unauthorized', 'This session has ended; sign in again.'],

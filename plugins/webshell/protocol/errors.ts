@@ -32,7 +32,7 @@ export const errors = defineErrors('webshell', {
   ],
   ssh_port_tag: [
     'invalid_argument',
-    'The tag ssh_port of this device is "{port}"; it must be a port from 1 to 65535.',
+    'This device\'s tag ssh_port is "{port}"; it must be a port from 1 to 65535.',
   ],
   too_many_tickets: ['rate_limited', 'Too many unused tickets; they expire within 30 s.'],
   recorded_shell_open: [

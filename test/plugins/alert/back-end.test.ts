@@ -134,7 +134,7 @@ test('a store that answers no probe either is not asked again until it does; one
   assert.equal(failedOf(answers).length, 40);
   assert.match(
     (answers.get('q1')!.answer as Error).message,
-    /^The metrics store does not answer: the query did not finish within 2 s/,
+    /^The metrics store is not responding: the query did not finish within 2 s/,
   );
   assert.deepEqual(
     [asked.length, time.now],

@@ -426,7 +426,7 @@ describe('the evaluator', () => {
     assert.deepEqual(await house.timeline(own), ['firing open']);
     assert.match(
       (await house.incident(own))!.summary,
-      /metrics store does not answer.*connection refused/,
+      /metrics store is not responding.*connection refused/,
     );
     house.answers.set('cpu', hot);
     house.answers.set('mem', []);
@@ -510,7 +510,7 @@ describe('the evaluator', () => {
     assert.ok(hanging.asked - asked <= 30, 'nothing but a probe every two seconds');
     assert.equal(logs - before, 2, 'the other store is asked in every slot');
     assert.equal(house.missed, 0);
-    assert.match((await house.incident(own))!.summary, /The metrics store does not answer/);
+    assert.match((await house.incident(own))!.summary, /The metrics store is not responding/);
 
     hanging.since = Infinity;
     const over = await secondsUntil(() => !store.isDown);

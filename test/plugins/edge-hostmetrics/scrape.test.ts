@@ -123,7 +123,7 @@ describe('an endpoint of this machine', () => {
     assert.equal([...samples.values()][0]!.value, 0);
     assert.match(
       log.lines.join(),
-      /the policy of this machine does not allow it: .+"10\.0\.0\.1:9100\\?" to \\?"tcp\\?" in policy\.yaml/,
+      /this machine's policy does not allow it; .+"10\.0\.0\.1:9100\\?" to \\?"tcp\\?" in policy\.yaml/,
     );
   });
 });

@@ -103,7 +103,7 @@ test('a machine shows of its files what its owner allows, and nothing else by an
       for (const key of ['file_tail', 'file_stat', 'disk_usage', 'large_files']) {
         await assert.rejects(
           run(key, { path }),
-          /policy of this machine does not allow/,
+          /This machine's policy does not allow/,
           `${key} ${path}`,
         );
       }

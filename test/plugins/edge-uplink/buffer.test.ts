@@ -143,7 +143,7 @@ test('a full buffer drops the oldest of what matters least, says how much, and t
   );
   await assert.rejects(
     put('traces', big),
-    /The buffer of this machine is full of data that has priority over traces/,
+    /This machine's buffer is full of data that has priority over traces/,
   );
   assert.equal((await drain('metrics')).length, 4);
   assert.equal((await drain('events')).length, 1);
@@ -180,7 +180,7 @@ test('a full disk costs what matters least, which is counted, breaks nothing, an
       await first.put('traces', big);
       await first.put('metrics', `${round} ${big}`);
     }
-  }, /Writing to the buffer of this machine failed: ENOSPC/);
+  }, /Writing to this machine's buffer failed: ENOSPC/);
   const { dropped } = first.buffer;
   assert.ok(dropped.get('traces full')! > 0 && dropped.get('logs full')! > 0);
   await first.close();

@@ -199,7 +199,7 @@ describe('a change', () => {
       [200, 409],
     );
     const lost = both.find(({ status }) => status === 409)!;
-    assert.match(lost.body.message, /This was changed after you loaded it; load it again/);
+    assert.match(lost.body.message, /This object was changed after you loaded it; load it again/);
     const won = both.find(({ status }) => status === 200)!;
     assert.ok(won.body.updated_at > first.updated_at);
     assert.equal(

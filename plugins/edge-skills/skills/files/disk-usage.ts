@@ -28,7 +28,7 @@ export const diskUsage = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => ({
   key: 'disk_usage',
   name: 'Disk usage',
   description:
-    'Disk space used by the folders below a folder, largest first. Links are not followed and other file systems are not entered; a file with several names counts once.',
+    'Disk space used by the folders below a folder, largest first. Links are not followed and other file systems are not entered; a file with several hard links counts once.',
   class: 'safe',
   tier: 'core',
   maxMs: 60_000,

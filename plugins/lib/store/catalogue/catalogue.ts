@@ -108,7 +108,7 @@ function makeSound(place: CataloguePlace, losses: LossTable): void {
     const { blocks } = rebuild(place, losses);
     log?.error(
       { event: 'store.catalogue_rebuilt', folder, blocks, cause, kept },
-      'block catalogue is damaged; set it aside and rebuilt it from the blocks, check the disk',
+      'block catalogue was damaged; set it aside and rebuilt it from the blocks; check the disk',
     );
   }
 }

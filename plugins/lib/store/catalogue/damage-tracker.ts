@@ -59,7 +59,7 @@ export class DamageTracker {
     if (this.#catalogue.blocks.markDamaged(row.id, cause)) {
       this.#log.error(
         { event: 'store.block_damaged', file: row.file, cause },
-        'block is damaged; affected answers carry a warning, restore the file from a backup',
+        'block is damaged; affected answers carry a warning until the file is restored from a backup',
       );
     }
     return sentence;

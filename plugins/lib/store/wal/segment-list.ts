@@ -61,7 +61,7 @@ export class SegmentList {
     const kept = setAside(path);
     log.error(
       { event: 'wal.list_damaged', folder, kept },
-      'list of WAL segments is damaged; set it aside, a segment that is missing now goes unnoticed',
+      'list of WAL segments is damaged; set it aside; a segment that is already missing goes unnoticed',
     );
     return { list: new SegmentList(path, files, none), damaged: kept };
   }

@@ -367,7 +367,7 @@ describe('the catalogue of the blocks', () => {
       readdirSync(folder).filter((name) => name.includes('damaged')),
       ['catalogue.db.damaged-3', 'catalogue.db.damaged-4', 'catalogue.db.damaged-5'],
     );
-    assert.match(log.said[0]!, /error: block catalogue is damaged; set it aside and rebuilt it/);
+    assert.match(log.said[0]!, /error: block catalogue was damaged; set it aside and rebuilt it/);
   });
 
   test('agrees with the files after a crash at any step of making a block', async (t) => {
@@ -429,7 +429,7 @@ describe('the catalogue of the blocks', () => {
       catalogue.close();
     }
     assert.deepEqual(log.said, [
-      'error: block file is missing; answers lack its data, restore it from a backup',
+      'error: block file is missing; answers lack its data until it is restored from a backup',
     ]);
   });
 
@@ -515,7 +515,7 @@ describe('the catalogue of the blocks', () => {
     const log = listener();
     const again = openCatalogue(path, [], { log });
     assert.deepEqual(again.blocks.list(), rows);
-    assert.match(log.said.join(), /block catalogue is damaged/);
+    assert.match(log.said.join(), /block catalogue was damaged/);
     again.close();
   });
 
