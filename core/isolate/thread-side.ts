@@ -106,7 +106,7 @@ class Served {
     } catch (error) {
       this.#log.debug(
         { cause: messageOf(error) },
-        'lowering the priority of a thread failed; it competes with requests',
+        "lowering a thread's priority failed; the thread competes with requests",
       );
     }
   }

@@ -121,7 +121,7 @@ export class SkillRunner {
         .catch((cause: unknown) =>
           log.error(
             { event: 'edge-skills.end_not_logged', cause: messageOf(cause) },
-            'writing the result of a skill to the skill log failed',
+            "writing a skill's result to the skill log failed",
           ),
         );
     }

@@ -9,7 +9,7 @@ export const errors = defineErrors('edge-upgrade', {
   ],
   connection_lost: [
     'unavailable',
-    'The connection was lost in the middle of the package ({cause}).',
+    'The connection was lost during the download of the package ({cause}).',
   ],
   part_too_short: [
     'unavailable',

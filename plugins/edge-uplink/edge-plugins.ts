@@ -97,7 +97,7 @@ function readPlugin(id: string, text: string, log: Logger): EdgePlugin | undefin
   } catch (error) {
     log.error(
       { event: 'uplink.plugin_file_invalid', plugin: id, cause: messageOf(error) },
-      'edge.json of a plugin is invalid; the manager cannot configure this plugin',
+      "a plugin's edge.json is invalid; the manager cannot configure this plugin",
     );
     return undefined;
   }

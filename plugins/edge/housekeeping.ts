@@ -122,7 +122,7 @@ export class Housekeeping {
         }
         this.#ctx.log.warn(
           { event: 'edge.housekeeping_failed', task, cause: error.message },
-          'housekeeping task failed; retrying at its next run',
+          'housekeeping task failed; will retry at its next run',
         );
       }
     };

@@ -310,7 +310,7 @@ export class Investigator {
     } catch (error) {
       log.warn(
         { event: 'investigate.end_not_kept', investigation: run.id, cause: messageOf(error) },
-        'storing the result of an investigation failed; restarting it at the next start',
+        "storing an investigation's result failed; restarting it at the next start",
       );
     }
   }

@@ -88,7 +88,7 @@ export class Board {
     } catch (error) {
       this.#log.warn(
         { event: 'jobs.source_failed', source: source.pluginId, cause: messageOf(error) },
-        'listing the jobs of a plugin failed; omitting them',
+        "listing a plugin's jobs failed; omitting them",
       );
       return none;
     }

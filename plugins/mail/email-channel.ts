@@ -34,7 +34,7 @@ export const emailChannel = (sender: MailSender, log: Logger): DeliveringChannel
       refused.forEach(({ to, reason }) =>
         log.warn(
           { event: 'mail.recipient_refused', to, reason },
-          'a recipient of a channel was rejected; remove the address',
+          "a channel's recipient was rejected; remove the address",
         ),
       );
       return { result: 'sent' };

@@ -36,7 +36,7 @@ export default definePlugin({
     if (left > 0) {
       log.warn(
         { event: 'model.calls_cut_off', calls: left },
-        'model calls of an earlier process were interrupted; counting their maximum cost',
+        'model calls from an earlier process were interrupted; counting their maximum cost',
       );
     }
 
@@ -100,7 +100,7 @@ const providerPorts = (ctx: PluginContext): ConstructorParameters<typeof HttpPro
   told: (fields) =>
     ctx.log.warn(
       { event: 'model.list_unknown', ...fields },
-      'listing the models of a provider failed; showing known models',
+      "listing a provider's models failed; showing known models",
     ),
 });
 

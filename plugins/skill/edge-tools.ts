@@ -134,7 +134,7 @@ export class EdgeTools implements ToolSource {
       }
       this.#parts.log.debug(
         { edge_id: edgeId, cause: messageOf(error) },
-        'listing the skills of an edge failed',
+        "listing an edge's skills failed",
       );
     }
   }

@@ -34,7 +34,7 @@ export function watchAuthority(exchange: Exchange, ended: () => void): () => voi
           route: exchange.label,
           cause: messageOf(error),
         },
-        'rechecking the caller of a stream failed; will retry',
+        "rechecking a stream's caller failed; will retry",
       );
       if (unanswered >= maxUnanswered) {
         ended();

@@ -6,7 +6,7 @@ export const errors = defineErrors('http', {
   upgrade_needed: ['invalid_argument', 'This route is a WebSocket; send an upgrade request.'],
   origin_foreign: [
     'forbidden',
-    'Pages from another origin cannot open this WebSocket; if the address is right, set SVC_PUBLIC_URL to it.',
+    'Pages from another origin cannot open this WebSocket; if the address is correct, set SVC_PUBLIC_URL to it.',
   ],
   subprotocol: ['invalid_argument', 'Offer one of the subprotocols {protocols}.'],
   handshake: ['invalid_argument', 'The WebSocket handshake is not valid: {cause}'],

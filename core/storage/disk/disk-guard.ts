@@ -128,7 +128,7 @@ export class DiskGuard {
         this.#warning = `the data folder ${this.#dataDir} cannot be checked: ${cause}`;
         this.#log.warn(
           { event: 'storage.disk_check_failed', dataDir: this.#dataDir, cause },
-          'checking free space of the data folder failed',
+          "checking the data folder's free space failed",
         );
       })
       .finally(() => {

@@ -50,7 +50,7 @@ const storeDown = ownRule(
   {
     id: 0,
     rule_key: 'alert_back_end_down',
-    name: 'A store that alert rules ask does not answer',
+    name: 'A store used by alert rules is not responding',
     severity: 'critical',
     interval_seconds: everySeconds,
   },
@@ -65,7 +65,7 @@ const storeDown = ownRule(
     },
     summary(pipeline, { backEnds }) {
       const cause = [...backEnds].find(({ name }) => name === pipeline)?.lastError ?? 'no answer';
-      return `The ${pipeline} store does not answer, so its alert rules keep their state: ${cause}`;
+      return `The ${pipeline} store is not responding, so its alert rules keep their state: ${cause}`;
     },
   },
 );
@@ -74,7 +74,7 @@ const overflow = ownRule(
   {
     id: -1,
     rule_key: 'alert_rule_overflow',
-    name: 'An alert rule breaches for more series than it may',
+    name: 'An alert rule matches more series than allowed',
     severity: 'warning',
   },
   { threshold: 0, forMs: 0 },
@@ -89,8 +89,8 @@ const overflow = ownRule(
     summary(pipeline, { rules }) {
       const { unread = 0, leftOut = 0 } =
         [...rules].find(({ rule }) => rule.rule_key === pipeline) ?? {};
-      const bounds = `a query may return ${maxSeries} series, and a rule have ${maxInstances} instances`;
-      return `${unread + leftOut} series of the rule ${pipeline} raise no incidents: ${bounds}; group its expression by fewer labels`;
+      const bounds = `a query may return ${maxSeries} series, and a rule may have ${maxInstances} instances`;
+      return `${unread + leftOut} series matched by the rule ${pipeline} raise no incidents: ${bounds}; group its expression by fewer labels`;
     },
   },
 );

@@ -63,7 +63,7 @@ export class Catalogue {
     } catch (error) {
       this.#log.warn(
         { event: 'edge.plugin_file_unreadable', plugin: id, cause: messageOf(error) },
-        'reading edge.json of a plugin failed; not offered to edges',
+        "reading a plugin's edge.json failed; the plugin is not offered to edges",
       );
       return undefined;
     }
@@ -76,7 +76,7 @@ export class Catalogue {
     } catch (error) {
       this.#log.warn(
         { event: 'edge.plugin_file_invalid', plugin: id, cause: messageOf(error) },
-        'edge.json of a plugin is invalid; not offered to edges until corrected',
+        "a plugin's edge.json is invalid; the plugin is not offered to edges until it is corrected",
       );
       return [];
     }

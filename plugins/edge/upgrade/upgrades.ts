@@ -115,7 +115,7 @@ export class Upgrades {
     } catch (error) {
       this.#parts.log.warn(
         { event: 'edge.upgrade_not_stored', edge: record.id, cause: messageOf(error) },
-        'storing the state of an upgrade failed; the edge will resend it',
+        "storing an upgrade's state failed; the edge will resend it",
       );
       throw error;
     }

@@ -10,7 +10,7 @@ export const errors = defineErrors('monitor', {
   query_unreadable: ['invalid_argument', 'query: {message}'],
   no_store: [
     'unavailable',
-    'No {signal} store is running; enable a plugin that provides it: {names}.',
+    'No {signal} store is running; enable a plugin that provides one: {names}.',
   ],
   nothing_to_import: [
     'invalid_argument',

@@ -11,6 +11,6 @@ export const errors = defineErrors('traces', {
   ],
   remote_too_slow: [
     'unavailable',
-    'The remote trace store timed out for some traces: request fewer.',
+    'The remote trace store timed out for some traces: request fewer traces.',
   ],
 });

@@ -68,7 +68,7 @@ export async function closeLeftBehind(
     } catch (error) {
       log.error(
         { event: 'webshell.recording_lost', session: row.id, cause: messageOf(error) },
-        'recovering the recording of an interrupted session failed; recording lost',
+        "recovering an interrupted session's recording failed; the recording is lost",
       );
       return undefined;
     }

@@ -255,7 +255,7 @@ export class LiveShell {
     this.end(why, message).catch((error: unknown) =>
       log.error(
         { event: 'webshell.end_not_written', session: this.id, cause: messageOf(error) },
-        'storing the end of the session failed',
+        'storing the end of a shell session failed',
       ),
     );
   }

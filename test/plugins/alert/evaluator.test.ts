@@ -370,7 +370,7 @@ describe('a condition', () => {
     const own = (await house.incident('alert_rule_overflow:monitoring_pipeline:sum'))!;
     assert.match(
       own.summary,
-      /^200 series of the rule sum raise no incidents: .* a rule have 10000 instances; group its expression by fewer labels$/,
+      /^200 series matched by the rule sum raise no incidents: .* a rule may have 10000 instances; group its expression by fewer labels$/,
     );
     house.answers.set('sum', many(0, 9));
     await house.pass(2 * minute);

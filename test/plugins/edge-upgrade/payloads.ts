@@ -32,7 +32,7 @@ export const badPayloads: readonly BadPayload[] = [
         response.writeHead(200, { 'content-length': good.length });
         response.write(good.slice(0, 50), () => void response.destroy());
       }),
-    reason: /was lost in the middle of the package/,
+    reason: /was lost during the download of the package/,
     leaves: ['.new'],
   },
   {

@@ -161,7 +161,7 @@ describe('a panel that somebody makes', () => {
     assert.deepEqual([error.kind, data], ['store', { result_type: 'matrix', result: [] }]);
     assert.match(
       error.message,
-      /No metrics store is running; enable a plugin that provides it: metricsdb/,
+      /No metrics store is running; enable a plugin that provides one: metricsdb/,
     );
   });
 
