@@ -10,7 +10,7 @@ export const errors = defineErrors('edge-skills', {
     'forbidden',
     'This machine\'s policy does not allow reading its journal; the machine\'s owner can add /var/log/journal/** to "skills.paths" in policy.yaml.',
   ],
-  no_journalctl: ['upstream_error', 'journalctl is not installed on this machine.'],
+  no_journalctl: ['upstream_error', 'The command journalctl is not installed on this machine.'],
   journalctl_failed: ['upstream_error', 'journalctl {detail}'],
   time_form: ['invalid_argument', '{text} is not a valid RFC 3339 time.'],
   no_package_manager: ['upstream_error', 'This machine has neither dpkg nor rpm.'],
@@ -42,12 +42,12 @@ export const errors = defineErrors('edge-skills', {
   ],
   kubectl_answer: ['upstream_error', 'The answer of kubectl is not understood: {cause}'],
   no_repository: ['invalid_argument', '{path} is not a Git repository.'],
-  no_ping: ['upstream_error', 'ping is not installed on this machine.'],
+  no_ping: ['upstream_error', 'The command ping is not installed on this machine.'],
   ping_failed: ['upstream_error', 'ping {why}'],
   restart_not_allowed: [
     'forbidden',
     'This machine\'s policy does not allow restarting {unit}; the machine\'s owner can add it to "skills.services" in policy.yaml.',
   ],
-  no_systemctl: ['upstream_error', 'systemctl is not installed on this machine.'],
+  no_systemctl: ['upstream_error', 'The command systemctl is not installed on this machine.'],
   restart_failed: ['upstream_error', 'The restart of {unit} {why}'],
 });

@@ -50,7 +50,7 @@ export function messagePage(
       act === ''
         ? ''
         : `<p><a href="${escapedHtml(act)}">Acknowledge, silence, or extend its silence</a> (signed in)</p>`,
-      '<footer>This page can only be read. Its link expires a week after it was sent.</footer>',
+      '<footer>This page is read-only. Its link expires a week after it was sent.</footer>',
     ].join('\n'),
   );
 }

@@ -54,7 +54,7 @@ export function causeOf({ code, signal, lastWords }: Exit, heapMb: number): Caus
     };
   }
   if (signal !== null) {
-    const perhaps = signal === 'SIGKILL' ? ', perhaps by the system for want of memory' : '';
+    const perhaps = signal === 'SIGKILL' ? ', perhaps by the system because memory ran out' : '';
     return { kind: 'killed', text: `killed by ${signal} from outside${perhaps}`, hopeless: false };
   }
   const error = lastWords.findLast((line) =>
