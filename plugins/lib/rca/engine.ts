@@ -180,20 +180,20 @@ function summaryOf(
   const { metric } = snapshot.symptom;
   switch (because) {
     case 'silent':
-      return `Measuring failed, not what is measured: ${name} sends no data.`;
+      return `The problem is in the measurement, not in the service: ${name} sends no data.`;
     case 'calm':
       return verdict === 'recovered'
-        ? `${metric} was out of line and is as usual again.`
-        : `Nothing is wrong that can be seen: ${metric} is within what is usual of it.`;
+        ? `${metric} was abnormal and is back in its usual range.`
+        : `No anomaly found: ${metric} is within its usual range.`;
     case 'load':
-      return `More work than usual: ${name} has ${ratio!.toFixed(1)} times its usual rate; nothing is broken.`;
+      return `Higher load than usual: ${name} has ${ratio!.toFixed(1)} times its usual rate; nothing is broken.`;
     case 'alone':
       return `${metric} deviates. ${unnamed.alone}`;
     case 'thin':
       return unnamed.thin;
     case 'unseen':
-      return `The trail leads to ${name}, of which nothing could be seen.`;
+      return `The trail leads to ${name}, for which no data was available.`;
     case 'found':
-      return `${verdict === 'root_cause' ? 'Cause' : 'Suspected'}: ${best!.text}. Confidence ${level}.${second === undefined ? '' : ` Perhaps another cause, independent of it: ${second.text}.`}`;
+      return `${verdict === 'root_cause' ? 'Cause' : 'Suspected'}: ${best!.text}. Confidence ${level}.${second === undefined ? '' : ` There may be another, independent cause: ${second.text}.`}`;
   }
 }

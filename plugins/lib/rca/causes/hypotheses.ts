@@ -222,16 +222,16 @@ function supportOf(
   const [template] = facts.templates;
   if (template && bonus.logs >= 0.2) {
     const text = template.novel
-      ? `a line that was never there before came ${template.count} times`
-      : `a line came ${template.count} times instead of ${Math.round(template.expected)}`;
+      ? `a new log line occurred ${template.count} times`
+      : `a log line occurred ${template.count} times instead of ${Math.round(template.expected)}`;
     support.push({ kind: 'log', evidence: template.log.evidence, text });
   }
   if (facts.own && bonus.traces >= 0.2) {
     const { origin, slower, evidence } = facts.own;
     const text =
       origin >= 0.2
-        ? `errors begin here in ${Math.round(origin * 100)} % of the failing traces`
-        : `it takes ${shortNumber(slower, 'seconds')} longer by itself`;
+        ? `errors originate here in ${Math.round(origin * 100)} % of the failing traces`
+        : `its own processing takes ${shortNumber(slower, 'seconds')} longer`;
     support.push({ kind: 'trace', evidence, text });
   }
   const change = relatedChanges(snapshot.changes, facts.node.id, windows.onset, graph)[0];
@@ -269,17 +269,17 @@ function indicatorText(
 function textOf({ facts, down, shared, leaf }: Candidate, indicator: Indicator | null): string {
   const { name } = facts.node;
   if (down) {
-    return `${name} is down: ${facts.silent_since === undefined ? 'no work reaches it' : 'nothing comes of it'}, and what depends on it fails`;
+    return `${name} is down: ${facts.silent_since === undefined ? 'it receives no requests' : 'it returns no responses'}, and its dependents fail`;
   }
   if (indicator?.series !== undefined) {
-    return `${name}: ${indicatorText(indicator, facts)}${leaf < 0.3 ? ', as what it depends on explains' : ''}`;
+    return `${name}: ${indicatorText(indicator, facts)}${leaf < 0.3 ? ', which its dependencies explain' : ''}`;
   }
   if (indicator?.kind === 'check') {
     return `${name}: ${knownChecks[indicator.name]?.says ?? indicator.name}`;
   }
   return shared
-    ? `${name}: what runs on it is hit together`
-    : `${name}: what runs on it is hit, and nothing in that says why`;
+    ? `${name}: everything that runs on it is affected`
+    : `${name}: what runs on it is affected, with no other explanation`;
 }
 
 /** A value as a person reads it. */

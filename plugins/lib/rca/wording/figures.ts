@@ -22,7 +22,7 @@ export function claimsOf(
     const near = Math.abs(worst) * 1e-6 + 1e-9;
     const shared = { evidence_id: series.evidence, part: series.id };
     if (onset !== undefined) {
-      add(`${series.metric} of ${name} left what is usual.`, {
+      add(`${series.metric} on ${name} left its usual range.`, {
         ...shared,
         stat: 'onset',
         op: '==',
@@ -35,7 +35,7 @@ export function claimsOf(
       usual.count === 0
         ? '; it was not measured before'
         : `, where ${shortNumber(usual.median, series.unit)} is usual`;
-    add(`${series.metric} of ${name} ${extreme} ${shortNumber(worst, series.unit)}${beside}.`, {
+    add(`${series.metric} on ${name} ${extreme} ${shortNumber(worst, series.unit)}${beside}.`, {
       ...shared,
       stat: rises ? 'max' : 'min',
       op: rises ? '>=' : '<=',
@@ -58,7 +58,7 @@ export function claimsOf(
   const template = best && facts.get(best.node)?.templates[0];
   if (best && template) {
     const { log, count } = template;
-    add(`A kind of line of ${best.node_name} came ${count} times in the incident.`, {
+    add(`One log pattern of ${best.node_name} occurred ${count} times during the incident.`, {
       evidence_id: log.evidence,
       part: log.id,
       stat: 'template_count',

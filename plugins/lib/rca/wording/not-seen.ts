@@ -17,7 +17,7 @@ export function notSeenOf({ snapshot, facts }: Scene): NotSeen[] {
     kind: 'metric',
     node: node.id,
     reason: 'absent',
-    text: `Nothing is measured of ${node.name}.`,
+    text: `There are no measurements for ${node.name}.`,
   }));
   const left = snapshot.nodes.length - facts.size;
   return [
@@ -28,7 +28,7 @@ export function notSeenOf({ snapshot, facts }: Scene): NotSeen[] {
           {
             kind: 'topology' as const,
             reason: 'too_much',
-            text: `${left} nodes further away were not looked at.`,
+            text: `${left} more distant nodes were not examined.`,
           },
         ]
       : []),

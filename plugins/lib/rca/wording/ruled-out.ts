@@ -36,7 +36,7 @@ function outdoneBy(best: Candidate, other: Candidate, { windows }: Scene): Ruled
     evidence: facts.signals.slice(0, 1).map(({ deviation }) => deviation.series.evidence),
   };
   if (leaf < 0.4) {
-    return { ...node, reason: 'downstream', text: `${name} suffers from what it depends on.` };
+    return { ...node, reason: 'downstream', text: `${name} is affected by its dependencies.` };
   }
   const onset = onsetOf(facts);
   const bestOnset = onsetOf(best.facts);
@@ -61,7 +61,7 @@ function outdoneBy(best: Candidate, other: Candidate, { windows }: Scene): Ruled
     : {
         ...node,
         reason: 'weaker',
-        text: `${name} is possible; less speaks for it (${score.toFixed(2)} against ${best.score.toFixed(2)}).`,
+        text: `${name} is possible, but has less evidence (${score.toFixed(2)} against ${best.score.toFixed(2)}).`,
       };
 }
 
@@ -85,7 +85,7 @@ function wellOf(
         node: id,
         node_name: node.name,
         reason: 'normal',
-        text: `${node.name} is as usual in everything that was measured.`,
+        text: `All measurements of ${node.name} are within their usual range.`,
         evidence: [...new Set(deviations.map(({ series }) => series.evidence))].slice(0, 3),
       };
     });
@@ -111,7 +111,7 @@ function innocentChanges(
     node: node!,
     node_name: facts.get(node!)!.node.name,
     reason: 'innocent_change',
-    text: `The ${kind} of ${facts.get(node!)!.node.name} changed nothing that was measured there.`,
+    text: `The ${kind} on ${facts.get(node!)!.node.name} had no measurable effect there.`,
     evidence: [evidence],
   }));
 }

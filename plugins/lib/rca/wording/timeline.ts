@@ -38,7 +38,7 @@ function onsetMoment({ id, facts }: Candidate): readonly Moment[] {
           at,
           node: id,
           kind: 'onset',
-          text: `${facts.node.name}: ${first?.metric ?? 'data'} leaves what is usual`,
+          text: `${facts.node.name}: ${first?.metric ?? 'data'} leaves its usual range`,
           evidence: first ? [first.evidence] : [],
         },
       ];
@@ -90,7 +90,7 @@ function alertMoments(
       at: windows.onset,
       ...node,
       kind: 'symptom',
-      text: `${metric} leaves what is usual`,
+      text: `${metric} leaves its usual range`,
       evidence: symptom ? [symptom.evidence] : [],
     },
     { at: firedAt, ...node, kind: 'fired', text: `The alert on ${metric} fires`, evidence: [] },
@@ -100,7 +100,7 @@ function alertMoments(
           {
             at: resolvedAt,
             kind: 'recovered' as const,
-            text: `${metric} is as usual again`,
+            text: `${metric} is back in its usual range`,
             evidence: [],
           },
         ]),
