@@ -177,7 +177,7 @@ export const database =
         connection.prepare('PRAGMA quick_check(5)').pluck().all() as string[]
       ).filter((line) => line !== 'ok');
       return problems.length === 0
-        ? ok(subject, `${file} is intact`)
+        ? ok(subject, `${file} has no damage that SQLite can find`)
         : fail(subject, `${file} is damaged: ${problems.join('; ')}`, restoreAdvice);
     } catch (error) {
       if (!/^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode(error) ?? '')) {
