@@ -20,6 +20,10 @@ export const errors = defineErrors('knowledge', {
   identity_taken: ['conflict', '{what}; use identity {id}, or choose another name and key.'],
   identity_unusable: [
     'invalid_argument',
-    'The private key cannot be used: {problemOf}; paste an ed25519 key without a passphrase, as created by "ssh-keygen -t ed25519 -N \'\'", or let svc generate one.',
+    'The private key cannot be used: {problemOf}; paste an ed25519, ECDSA or RSA key with its passphrase, if it has one, or let svc generate a key.',
+  ],
+  no_key_program: [
+    'unavailable',
+    'Keys with a passphrase, and keys other than ed25519, are read by ssh-keygen, which is not available; install openssh-client and enable the programs plugin.',
   ],
 });

@@ -14,7 +14,8 @@ import { actorOf } from '../documents/library.ts';
 import type { HostKeyRow, IdentityRow, KnowledgeTables } from '../documents/tables.ts';
 import { errors } from './errors.ts';
 import { IdentityStore } from './identity-store.ts';
-import { fingerprintOf, makeKey, readKey, type SshKey } from './openssh-key.ts';
+import type { KeyProgram } from './key-program.ts';
+import { fingerprintOf, makeKey, readPlainKey, type SshKey } from './openssh-key.ts';
 
 type ChangeCall = Pick<Call, 'principal' | 'note'>;
 
@@ -23,11 +24,17 @@ export interface IdentityParts {
   readonly secrets: Secrets;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly keyProgram: Pick<KeyProgram, 'read'>;
 }
 
 export interface IdentityDraft {
   readonly name: string;
   readonly comment?: string | undefined;
+}
+
+export interface IdentityRegistration extends IdentityDraft {
+  readonly private_key: string;
+  readonly passphrase?: string | undefined;
 }
 
 export interface IdentityChange extends Partial<IdentityDraft> {
@@ -63,11 +70,14 @@ export class Identities {
     return this.#keep(call, draft, makeKey(draft.comment ?? draft.name));
   }
 
-  register(
+  async register(
     call: ChangeCall,
-    { private_key: pasted, ...draft }: IdentityDraft & { readonly private_key: string },
+    { private_key: pasted, passphrase = '', ...draft }: IdentityRegistration,
   ): Promise<ShownIdentity> {
-    return this.#keep(call, draft, readKey(pasted, draft.comment ?? draft.name));
+    const key =
+      readPlainKey(pasted, draft.comment ?? draft.name) ??
+      (await this.#parts.keyProgram.read(pasted, passphrase));
+    return await this.#keep(call, draft, key);
   }
 
   async change(

@@ -31,8 +31,17 @@ const Registration = Type.Object({
     minLength: 1,
     maxLength: 16_384,
     writeOnly: true,
-    description: 'An ed25519 key without a passphrase, as ssh-keygen writes it',
+    description: 'An ed25519, ECDSA or RSA key (2048 bits or more), as ssh-keygen writes it',
   }),
+  passphrase: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_000,
+      pattern: '^\\P{Cc}+$',
+      writeOnly: true,
+      description: 'Passphrase of the key; it is used once and not stored',
+    }),
+  ),
 });
 const Change = Type.Object({
   name: Type.Optional(Name),

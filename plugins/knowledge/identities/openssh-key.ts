@@ -4,7 +4,7 @@ import { messageOf } from 'svc/sdk';
 
 import { errors } from './errors.ts';
 
-/** An ed25519 key pair as OpenSSH reads it. */
+/** A key pair as OpenSSH reads it. */
 export interface SshKey {
   /** `ssh-ed25519 AAAA…`, without a comment. */
   readonly publicKey: string;
@@ -21,18 +21,33 @@ const end = '-----END OPENSSH PRIVATE KEY-----';
 export const makeKey = (comment: string): SshKey =>
   written(partsOf(generateKeyPairSync('ed25519').privateKey), comment);
 
-/** Parses a pasted key and rewrites it so that nothing else is kept; throws with the remedy. */
-export function readKey(text: string, comment: string): SshKey {
+/** Returns a key that a program of OpenSSH has written. */
+export const keyFileOf = (kind: string, blob: Buffer, privateKey: string): SshKey => ({
+  publicKey: `${kind} ${blob.toString('base64')}`,
+  fingerprint: fingerprintOf(blob),
+  privateKey,
+});
+
+/**
+ * Parses a pasted ed25519 key without a passphrase and rewrites it so that nothing else is kept;
+ * undefined for any other key. Throws with the remedy.
+ */
+export function readPlainKey(text: string, comment: string): SshKey | undefined {
   const plain = text.trim();
   try {
     return written(
-      plain.startsWith(begin) ? partsInOpenSsh(plain) : partsOf(createPrivateKey(plain)),
+      plain.startsWith(begin) ? partsInOpenSsh(plain) : partsOf(privateKeyIn(plain)),
       comment,
     );
   } catch (error) {
+    if (error instanceof Other) {
+      return undefined;
+    }
+    const problemOf =
+      error instanceof Unusable ? messageOf(error) : 'it is not a private key, or it is damaged';
     throw errors.identity_unusable(
-      { problemOf: problemOf(plain, error) },
-      { details: [{ path: '/private_key', message: problemOf(plain, error) }] },
+      { problemOf },
+      { details: [{ path: '/private_key', message: problemOf }] },
     );
   }
 }
@@ -47,21 +62,21 @@ interface Parts {
 
 class Unusable extends Error {}
 
-/** Describes the problem without the parser's message, which may quote the key. */
-function problemOf(text: string, error: unknown): string {
-  if (error instanceof Unusable) {
-    return messageOf(error);
+/** Thrown for a key of another kind, or one with a passphrase. */
+class Other extends Error {}
+
+/** Parses PEM; an error of the parser may quote the key, so it stays here. */
+function privateKeyIn(pem: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    throw new Other();
   }
-  return /ENCRYPTED/.test(text)
-    ? 'it is protected by a passphrase'
-    : 'it is not a private key, or it is damaged';
 }
 
 function partsOf(key: KeyObject): Parts {
   if (key.asymmetricKeyType !== 'ed25519') {
-    throw new Unusable(
-      `it is of the kind ${key.asymmetricKeyType ?? 'unknown'}, and only ed25519 is taken`,
-    );
+    throw new Other();
   }
   const { d = '', x = '' } = key.export({ format: 'jwk' });
   return { seed: Buffer.from(d, 'base64url'), point: Buffer.from(x, 'base64url') };
@@ -79,7 +94,7 @@ function partsInOpenSsh(text: string): Parts {
   outer.take();
   outer.take();
   if (cipher !== 'none') {
-    throw new Unusable('it is protected by a passphrase');
+    throw new Other();
   }
   if (outer.number() !== 1) {
     throw new Unusable('the file has more than one key');
@@ -91,7 +106,7 @@ function partsInOpenSsh(text: string): Parts {
   }
   const kind = inner.text();
   if (kind !== algorithm) {
-    throw new Unusable(`it is of the kind ${kind.slice(0, 40)}, and only ed25519 is taken`);
+    throw new Other();
   }
   const [point, both] = [inner.take(), inner.take()];
   const parts = { seed: both.subarray(0, 32), point: both.subarray(32) };

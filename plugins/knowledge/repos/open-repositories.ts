@@ -7,6 +7,7 @@ import { BuildInfo, type PluginContext, type Tables } from 'svc/sdk';
 import type { KnowledgeTables } from '../documents/tables.ts';
 import { Identities } from '../identities/identities.ts';
 import { identityRoutes } from '../identities/identity-routes.ts';
+import { KeyProgram } from '../identities/key-program.ts';
 import { Git } from './git.ts';
 import { Remotes } from './remote.ts';
 import { RepoDocs } from './repo-docs.ts';
@@ -27,12 +28,19 @@ export function openRepositories(
 ): () => void {
   const { clock, ids, log, scope, secrets, settings } = ctx;
   const git = new Git({ programs: ctx.services.maybe(Programs), owner: ctx });
-  const identities = new Identities({ tables, secrets, clock, ids });
+  const runs = join(ctx.dataDir, 'run');
+  const keyProgram = new KeyProgram({
+    programs: ctx.services.maybe(Programs),
+    owner: ctx,
+    ids,
+    folder: runs,
+  });
+  const identities = new Identities({ tables, secrets, clock, ids, keyProgram });
   const remotes = new Remotes({
     git,
     identities,
     secrets,
-    folder: join(ctx.dataDir, 'run'),
+    folder: runs,
     fetch: (url, request) => ctx.fetch(url, request),
     authorities: () => settings.get<string>('knowledge.git_authorities'),
   });

@@ -19,6 +19,8 @@ const Branch = Type.String({
   description: 'Default: the default branch of the server',
 });
 
+const Seconds = Type.Integer({ minimum: 60, maximum: 2_592_000 });
+
 const Draft = Type.Object({
   url: Type.String({
     minLength: 1,
@@ -70,8 +72,25 @@ const Draft = Type.Object({
     }),
   ),
   sync_interval: Type.Optional(
-    Type.Union([Type.Literal(0), Type.Integer({ minimum: 60, maximum: 2_592_000 })], {
+    Type.Union([Type.Literal(0), Seconds], {
       default: 3_600,
+      description: 'Seconds between syncs; 0: on demand only',
+    }),
+  ),
+});
+
+const { branch, ssh_identity_id, username, password } = Draft.properties;
+const Change = Type.Object({
+  branch,
+  ssh_identity_id,
+  username,
+  password,
+  url: Type.Optional(Draft.properties.url),
+  path_prefix: Type.Optional(
+    Type.String({ maxLength: 400, description: 'Only this folder; empty: all of it' }),
+  ),
+  sync_interval: Type.Optional(
+    Type.Union([Type.Literal(0), Seconds], {
       description: 'Seconds between syncs; 0: on demand only',
     }),
   ),
@@ -157,6 +176,20 @@ export const repoRoutes = (repositories: Repositories): readonly RouteDeclaratio
     description:
       'Text files become read-only documents. Nothing else in the repository is opened, and nothing is run.',
     handle: (call) => repositories.add(call, call.body),
+  }),
+  route({
+    method: 'PATCH',
+    path: `${path}/{id}`,
+    access: 'knowledge:update',
+    brief: ['id'],
+    params: RepoId,
+    body: Change,
+    response: Shown,
+    errors: ['not_found'],
+    summary: 'Update the address, branch, folder, credentials or interval of a repository',
+    description:
+      'Omitted fields stay as they are, and a sync follows at once. The mount point and the organization cannot be changed. A password is kept only while the host stays the same.',
+    handle: (call) => repositories.change(call, call.params.id, call.body),
   }),
   route({
     method: 'POST',

@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely';
 import {
   type Call,
   type Clock,
@@ -45,6 +46,9 @@ export interface RepoDraft {
   readonly password?: string | undefined;
   readonly sync_interval?: number | undefined;
 }
+
+/** What a repository can be changed to; where its documents are, and who reads them, stays. */
+export type RepoChange = Partial<Omit<RepoDraft, 'mount' | 'org_id'>>;
 
 export type ShownRepo = ReturnType<typeof shown>;
 
@@ -110,18 +114,34 @@ export class Repositories {
     const made = await tables.write(async (tx) => {
       const store = new RepoStore(tx);
       await assertMountFree(store, row);
-      if (
-        row.ssh_identity_id !== null &&
-        (await new IdentityStore(tx).find(row.ssh_identity_id)) === undefined
-      ) {
-        throw identitiesErrors.no_ssh_identity({ id: row.ssh_identity_id });
-      }
+      await assertIdentity(tx, row.ssh_identity_id);
       const inserted = await store.insert(row);
       call.note({ resourceType: 'repository', resourceId: inserted.id, after: noted(inserted) });
       return inserted;
     });
     await queue.start(made.id);
     return await this.#shown(made.id, call.principal);
+  }
+
+  /** Changes what is read, how often and with which credentials; a sync follows at once. */
+  async change(call: ChangeCall, id: number, change: RepoChange): Promise<ShownRepo> {
+    const before = await this.#required(id, call.principal);
+    const { secrets, queue, tables } = this.#parts;
+    const address = parseRepoUrl(change.url ?? before.url);
+    const columns = changed(before, address, change, secrets);
+    const after = { ...before, ...columns };
+    await tables.write(async (tx) => {
+      await assertIdentity(tx, after.ssh_identity_id);
+      call.note({
+        resourceType: 'repository',
+        resourceId: id,
+        before: noted(before),
+        after: { ...noted(after), ...(change.password !== undefined && { password: 'replaced' }) },
+      });
+      await new RepoStore(tx).update(id, columns);
+    });
+    await queue.start(id);
+    return await this.#shown(id, call.principal);
   }
 
   async sync(call: ChangeCall, id: number): Promise<ShownRepo> {
@@ -202,6 +222,55 @@ function refuseMixedCredentials(
     throw errors.https_credentials({
       details: [{ path: '/password', message: 'goes together with username' }],
     });
+  }
+}
+
+/** Returns the columns that a change sets; credentials of the other kind go when the address changes its kind. */
+function changed(
+  before: RepoRow,
+  address: RepoAddress,
+  change: RepoChange,
+  secrets: Secrets,
+): Partial<RepoRow> {
+  const isSsh = address.kind === 'ssh';
+  const given = {
+    ssh_identity_id:
+      change.ssh_identity_id ?? (isSsh ? (before.ssh_identity_id ?? undefined) : undefined),
+    username: change.username ?? (isSsh || before.username === '' ? undefined : before.username),
+    // A password stays with the server that it was given for.
+    keepsPassword:
+      !isSsh &&
+      change.password === undefined &&
+      before.password !== null &&
+      parseRepoUrl(before.url).host === address.host,
+  };
+  refuseMixedCredentials(address, {
+    url: address.url,
+    ssh_identity_id: given.ssh_identity_id,
+    username: given.username,
+    password: change.password ?? (given.keepsPassword ? 'kept' : undefined),
+  });
+  return {
+    url: address.url,
+    ...(change.branch !== undefined && { branch: change.branch }),
+    ...(change.path_prefix !== undefined && {
+      path_prefix: change.path_prefix === '' ? '' : docPath(change.path_prefix),
+    }),
+    ...(change.sync_interval !== undefined && { sync_interval: change.sync_interval }),
+    ssh_identity_id: given.ssh_identity_id ?? null,
+    username: given.username ?? '',
+    password:
+      change.password === undefined
+        ? given.keepsPassword
+          ? before.password
+          : null
+        : secrets.seal(passwordPlace(before.ref), change.password),
+  };
+}
+
+async function assertIdentity(tx: Kysely<KnowledgeTables>, id: number | null): Promise<void> {
+  if (id !== null && (await new IdentityStore(tx).find(id)) === undefined) {
+    throw identitiesErrors.no_ssh_identity({ id });
   }
 }
 

@@ -11,6 +11,8 @@ export const troubles = {
   address_refused: 'the address is not allowed',
   unreachable:
     'the server cannot be reached; check its address, and whether this machine may connect to it',
+  server_failed:
+    'the server answers with an error of its own; svc tries again, and the log of that server says why',
   tls: 'the certificate of the server is not trusted; put the PEM of its authority into the setting knowledge.git_authorities',
   redirected: 'the server sends git to another address; enter that one',
   access_refused: 'the server wants other credentials; check user name and password',
@@ -19,9 +21,9 @@ export const troubles = {
     'the host key of the SSH server does not match the pinned one: it was reinstalled, or the connection is intercepted. Compare its key (ssh-keyscan HOST | ssh-keygen -lf -) with the fingerprint at the SSH identity; if it is right, unpin the host (PATCH /api/v1/knowledge/ssh-identities/ID, forget_hosts) and sync again',
   repository_gone: 'there is no repository at this address, or these credentials may not read it',
   branch_gone:
-    'the branch is not there any more, or never was; make it there, or remove the repository here and add it with another branch',
+    'the server has no such branch; create it there, or set another branch for this repository',
   folder_gone:
-    'the branch has no folder path_prefix; create it there, or delete the repository here and add it with another path_prefix',
+    'the branch has no such folder; create it there, or set another path_prefix for this repository',
   damaged: 'the data of the server is damaged or not allowed, and nothing was imported',
   not_possible: 'this machine lacks a program that a sync needs',
   not_kept: 'writing to the database of svc failed',
@@ -60,10 +62,11 @@ const words: readonly (readonly [RegExp, TroubleCode])[] = [
     /repository .* not found|does not appear to be a git repository|not a git repository|requested URL returned error: (?:404|410)|not valid: is this a git repository|No such file or directory/i,
     'repository_gone',
   ],
+  [/requested URL returned error: 5\d\d/, 'server_failed'],
   [/SSL|certificate|gnutls/i, 'tls'],
   [/timed out|Timeout|Operation too slow/i, 'timeout'],
   [
-    /Could not resolve|Connection (?:refused|reset|closed)|Failed to connect|Couldn't connect|No route to host|Network is unreachable|early EOF|hung up|requested URL returned error: 5|Empty reply|kex_exchange/i,
+    /Could not resolve|Connection (?:refused|reset|closed)|Failed to connect|Couldn't connect|No route to host|Network is unreachable|early EOF|hung up|Empty reply|kex_exchange/i,
     'unreachable',
   ],
   [

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import type { RunResult } from 'svc/contracts/programs';
 import { SvcError } from 'svc/sdk';
 
-import { toTrouble } from '../../../plugins/knowledge/repos/sync-trouble.ts';
+import { toTrouble, troubleOf } from '../../../plugins/knowledge/repos/sync-trouble.ts';
 import { peer } from '../../peers.ts';
 import { HandClock, hour } from '../alert/engine-house.ts';
 import { startSshd } from '../webshell/sshd.ts';
@@ -495,3 +497,97 @@ test('addresses that are no repository, or hide an option of a program, are refu
   );
   assert.deepEqual((await ask('GET', '/repos')).body.items, []);
 });
+
+test('an error of the Git server is told as that', () => {
+  const errors = 'fatal: unable to access: The requested URL returned error: 503';
+  assert.equal(
+    troubleOf({ code: 128, cut: undefined, errors, output: Buffer.alloc(0) } as RunResult).code,
+    'server_failed',
+  );
+});
+
+test(
+  'keys of every kind that Git servers take, with passphrases, and a repository that is changed',
+  { timeout: 120_000 },
+  async (t) => {
+    const sshd = await startSshd(t);
+    if (sshd === undefined || peer(t, 'git') === undefined) {
+      return;
+    }
+    const { ask, addRepo, settled, house } = await houseWithGit(t);
+    const folder = mkdtempSync(join(tmpdir(), 'svc-git-keys-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const keyOf = (name: string, passphrase: string, ...kind: string[]): string => {
+      const file = join(folder, name);
+      execFileSync('ssh-keygen', ['-q', ...kind, '-N', passphrase, '-C', name, '-f', file]);
+      return file;
+    };
+    const register = (file: string, passphrase?: string) =>
+      ask('POST', '/ssh-identities', {
+        body: {
+          name: file.split('/').at(-1),
+          private_key: readFileSync(file, 'utf8'),
+          ...(passphrase !== undefined && { passphrase }),
+        },
+      });
+    const kinds: Readonly<Record<string, readonly [string, ...string[]]>> = {
+      rsa: ['a word', '-t', 'rsa', '-b', '2048'],
+      'rsa-pem': ['a word', '-t', 'rsa', '-b', '2048', '-m', 'PEM'],
+      'rsa-pkcs8': ['', '-t', 'rsa', '-b', '2048', '-m', 'PKCS8'],
+      ecdsa: ['a word', '-t', 'ecdsa', '-b', '256'],
+      ed25519: ['a word', '-t', 'ed25519'],
+    };
+    const ids = new Map<string, number>();
+    for (const [name, [passphrase, ...kind]] of Object.entries(kinds)) {
+      const file = keyOf(name, passphrase, ...kind);
+      const { status, body } = await register(file, passphrase === '' ? undefined : passphrase);
+      assert.equal(status, 201, `${name}: ${JSON.stringify(body)}`);
+      const [blob] = readFileSync(`${file}.pub`, 'utf8').split(' ').slice(1);
+      assert.equal(body.public_key.split(' ')[1], blob, name);
+      sshd.authorize(body.public_key);
+      ids.set(name, body.id);
+    }
+    const weak = keyOf('weak', '', '-t', 'rsa', '-b', '1024');
+    for (const [answer, problem] of [
+      [await register(join(folder, 'ecdsa')), /passphrase is missing or wrong/],
+      [await register(join(folder, 'rsa'), 'another'), /passphrase is missing or wrong/],
+      [await register(weak), /2048 bits or more/],
+      [await register(join(folder, 'rsa.pub')), /not a private key, or it is damaged/],
+    ] as const) {
+      assert.equal(answer.status, 400);
+      assert.match(answer.body.message, problem);
+    }
+    const run = join(house.dataDir, 'plugins', 'knowledge', 'run');
+    assert.deepEqual(existsSync(run) ? readdirSync(run) : [], [], 'no key file is left');
+
+    const origin = new Origin(join(folder, 'wiki.git'));
+    origin.commit({ 'a.md': '# A' });
+    origin.commit({ 'deep/b.md': '# B' }, { branch: 'next' });
+    const url = `ssh://${sshd.user}@127.0.0.1:${sshd.port}${folder}/wiki.git`;
+    const made = await addRepo({ url, ssh_identity_id: ids.get('rsa') });
+    assert.deepEqual([made.status, made.last_error, made.doc_count], ['ready', null, 1]);
+    for (const name of ['rsa-pem', 'rsa-pkcs8', 'ecdsa', 'ed25519']) {
+      const { status } = await ask('PATCH', `/repos/${made.id}`, {
+        body: { ssh_identity_id: ids.get(name), branch: 'next', path_prefix: 'deep' },
+      });
+      assert.equal(status, 200);
+      const now = await settled(made.id);
+      assert.deepEqual([now.status, now.last_error, now.branch], ['ready', null, 'next'], name);
+    }
+    const docs = (await ask('GET', '/docs?path_prefix=repos/wiki')).body.items;
+    assert.deepEqual(
+      docs.map(({ path }: Json) => path),
+      ['repos/wiki/b.md'],
+    );
+    const mixed = await ask('PATCH', `/repos/${made.id}`, {
+      body: { url: 'https://git.example.org/wiki.git' },
+    });
+    assert.equal(mixed.status, 200, 'an address of another kind drops the key');
+    assert.deepEqual([mixed.body.ssh_identity_id, mixed.body.sync_interval], [null, 0]);
+    assert.equal(
+      (await ask('PATCH', `/repos/${made.id}`, { body: { username: 'ann' } })).status,
+      400,
+      'a name without a password',
+    );
+  },
+);

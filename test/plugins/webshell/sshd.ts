@@ -1,5 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +20,8 @@ export interface Sshd {
   readonly user: string;
   /** Signs in as that user. */
   readonly privateKey: string;
+  /** Lets another key sign in. */
+  authorize(publicKey: string): void;
   /** Stops it and starts one with another host key on the same port. */
   rekey(): Promise<void>;
 }
@@ -99,6 +109,7 @@ export async function startSshd(t: Pick<TestContext, 'after' | 'skip'>): Promise
     port,
     user,
     privateKey: readFileSync(join(folder, 'login'), 'utf8'),
+    authorize: (publicKey) => appendFileSync(join(folder, 'authorized'), `${publicKey}\n`),
     async rekey() {
       await stop();
       makeKey('host');
