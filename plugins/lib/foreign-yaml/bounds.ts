@@ -1,7 +1,7 @@
 import { CST, Lexer } from 'yaml';
 
 export interface YamlBounds {
-  /** Max lexemes; default 600,000. A short text of many values would take a gigabyte. */
+  /** Max lexemes, where each line of a scalar counts as one; default 600,000. A short text of many would take a gigabyte. */
   readonly lexemes?: number;
   /** Max depth, where a pair and the collection around it count as one level each; default 128. */
   readonly depth?: number;
@@ -19,9 +19,11 @@ export function assertBounded(
   let count = 0;
   let isText = false;
   for (const lexeme of new Lexer().lex(text)) {
-    count += 1;
+    count += isText ? 1 + linesIn(lexeme, lexemes - count) : 1;
     if (count > lexemes) {
-      throw new RangeError(`has more than ${lexemes.toLocaleString('en')} YAML tokens; split it`);
+      throw new RangeError(
+        `has more than ${lexemes.toLocaleString('en')} YAML tokens and lines; split it`,
+      );
     }
     // After its mark comes the text of a scalar, which may begin with any sign.
     nesting.read(lexeme, isText ? 'scalar' : CST.tokenType(lexeme));
@@ -30,6 +32,15 @@ export function assertBounded(
       throw new RangeError(`is nested more than ${depth} levels deep`);
     }
   }
+}
+
+/** Counts the line ends of a text, up to one more than `max`. */
+function linesIn(text: string, max: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at !== -1 && count <= max; at = text.indexOf('\n', at + 1)) {
+    count += 1;
+  }
+  return count;
 }
 
 /** Levels that are open at one place of a text. */

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
-import { type SvcError } from 'svc/sdk';
+import { isSvcError, type SvcError } from 'svc/sdk';
+import { parsePushJson } from 'svc/store';
 
 import { Batch } from '../lines/batch.ts';
 import { parseNanos } from '../lines/nanos.ts';
@@ -52,8 +53,11 @@ function parsed(body: Buffer): Batch {
 
 function parse(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8')) as unknown;
+    return parsePushJson(body);
   } catch (error) {
+    if (isSvcError(error)) {
+      throw error;
+    }
     throw errors.push_json({ cause: (error as Error).message.slice(0, 200) });
   }
 }

@@ -1,4 +1,5 @@
 import { type Labels, labelsWithEmpty } from 'svc/query';
+import { isSvcError } from 'svc/sdk';
 import {
   anyValueFromJson,
   anyValueText,
@@ -19,6 +20,7 @@ import {
   ProtoReader,
   resourceFromJson,
   scopeFromJson,
+  parsePushJson,
 } from 'svc/store';
 
 import { Batch } from '../lines/batch.ts';
@@ -109,8 +111,11 @@ export function readOtlpJson(body: Buffer): Batch {
 
 function parse(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8')) as unknown;
+    return parsePushJson(body);
   } catch (error) {
+    if (isSvcError(error)) {
+      throw error;
+    }
     throw errors.push_json({ cause: (error as Error).message.slice(0, 200) });
   }
 }

@@ -1,3 +1,4 @@
+import { isSvcError } from 'svc/sdk';
 import {
   jsonArray,
   jsonNanos,
@@ -6,6 +7,7 @@ import {
   jsonText,
   keyValuesFromJson,
   resourceFromJson,
+  parsePushJson,
 } from 'svc/store';
 
 import { errors } from './errors.ts';
@@ -38,8 +40,11 @@ export function readOtlpJson(bytes: Uint8Array, intake: Intake, metadata: Metada
 
 function parsed(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+    return parsePushJson(bytes);
   } catch (error) {
+    if (isSvcError(error)) {
+      throw error;
+    }
     throw errors.otlp_json({ cause: error });
   }
 }

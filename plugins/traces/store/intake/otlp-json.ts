@@ -1,4 +1,4 @@
-import { type SvcError } from 'svc/sdk';
+import { isSvcError, type SvcError } from 'svc/sdk';
 import {
   jsonArray,
   jsonBoolean,
@@ -8,6 +8,7 @@ import {
   jsonText,
   jsonWholeNumber,
   ProtoWriter,
+  parsePushJson,
 } from 'svc/store';
 
 import { errors } from './errors.ts';
@@ -32,8 +33,11 @@ const refused = (what: string): SvcError => errors.otlp({ what });
 
 function parsed(body: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+    return parsePushJson(body);
   } catch (error) {
+    if (isSvcError(error)) {
+      throw error;
+    }
     throw errors.otlp_json({ cause: (error as Error).message }, { cause: error });
   }
 }

@@ -76,3 +76,14 @@ test('a hundred times the keys or errors take about a hundred times as long', ()
     assert.ok(took(20_000) < 40 * few, make(1));
   }
 });
+
+test('lines of a scalar count: each takes the parser as much as a value', () => {
+  const bounds = { lexemes: 1_000 };
+  assert.throws(() => parseForeignYaml(`a: |\n${' |\n'.repeat(1_000)}`, bounds), {
+    name: 'RangeError',
+    message: /1,000 YAML tokens and lines/,
+  });
+  assert.deepEqual(parseForeignYaml(`a: |\n${' |\n'.repeat(900)}`, bounds), {
+    a: '|\n'.repeat(900),
+  });
+});
