@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { RunResult } from 'svc/contracts/programs';
 import { SvcError } from 'svc/sdk';
 
 import { toTrouble, troubleOf } from '../../../plugins/knowledge/repos/sync-trouble.ts';
@@ -501,7 +500,7 @@ test('addresses that are no repository, or hide an option of a program, are refu
 test('an error of the Git server is told as that', () => {
   const errors = 'fatal: unable to access: The requested URL returned error: 503';
   assert.equal(
-    troubleOf({ code: 128, cut: undefined, errors, output: Buffer.alloc(0) } as RunResult).code,
+    troubleOf({ code: 128, cut: undefined, errors, output: Buffer.alloc(0) }).code,
     'server_failed',
   );
 });
