@@ -95,14 +95,14 @@ function deriveSubject({ access, action, method, path }: RouteDeclaration): Subj
   const area = guarded.includes(':')
     ? guarded.slice(0, guarded.indexOf(':'))
     : singular(segments[0] ?? 'service');
-  const idParam = lastParam < 0 ? undefined : segments[lastParam]!.slice(1, -1);
+  const idParam = segments[lastParam]?.slice(1, -1);
   const last = segments.at(-1);
   const verb =
     segments.length > 1 && last !== undefined && !last.startsWith('{') ? last : verbs[method];
   return {
     action: action ?? `${area}:${verb}`,
     resourceType,
-    idParam: idParam === undefined || secretParams.has(idParam) ? undefined : idParam,
+    idParam: secretParams.has(idParam ?? '') ? undefined : idParam,
   };
 }
 

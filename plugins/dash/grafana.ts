@@ -104,7 +104,7 @@ export class Grafana {
   }
 }
 
-/** What an answer says; undefined if it is not JSON. */
+/** Returns the value of an answer; undefined if it is not JSON. */
 function valueIn(text: string): unknown {
   try {
     return parseForeignJson(text);

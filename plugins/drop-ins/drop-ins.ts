@@ -18,7 +18,7 @@ import { WatchedFolder } from './watched-folder.ts';
 export interface DropInOptions {
   /** Absolute paths; of two files that use one name, the one in the earlier root serves. */
   readonly roots: readonly DropInRoot[];
-  /** Those that ship with svc come before all roots, those of packs after them. */
+  /** Files that plugins carry: those that ship with svc come before all roots, those of packs after them. */
   readonly carried: CarriedFileSet;
   /** Gets the complete set, each time it is another one; for names that others hold it throws a conflict, and is asked again without those. */
   readonly live: Pick<LiveSet, 'replace'>;

@@ -24,7 +24,7 @@ export interface ShipmentParts {
   readonly rest: (ms: number) => Promise<void>;
 }
 
-/** How far the sink has got. */
+/** Progress of the sink. */
 export interface ShipmentState {
   readonly sink: string | null;
   readonly shipped: number;

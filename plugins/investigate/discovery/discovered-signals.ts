@@ -26,7 +26,7 @@ const mostUnknown = 24;
 const mostAlike = 12;
 const unknownWeight = 0.35;
 
-/** What a caller sees of a peer is the peer's. */
+/** Signals that belong to the peer, though its caller measures them. */
 const ofPeer: ReadonlySet<string> = new Set(['latency', 'error_ratio', 'rate']);
 
 /** One question: a signal of every thing that one label names. */

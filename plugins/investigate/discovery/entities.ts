@@ -209,7 +209,7 @@ const bareOf = (value: string): string =>
     .replace(/[/?#].*$/, '')
     .replace(/(?<=[^:]):\d{1,5}$/, '');
 
-/** What runs as a pod, by the name of the pod: without the hashes or the ordinal at its end. */
+/** Returns the workload of a pod: its name without the hashes or the ordinal at its end. */
 const workloadOf = (pod: string): string =>
   pod.replace(/-[a-f0-9]{6,10}-[a-z0-9]{5}$/, '').replace(/-(?:\d{1,4}|[a-z0-9]{5})$/, '');
 

@@ -9,7 +9,7 @@ import { errors } from './errors.ts';
 import { outcomeLabels } from './outcomes.ts';
 import type { Found, Gatherer } from './gatherer.ts';
 
-/** What a metric store holds: each metric with each set of names that its series give to things. */
+/** Content of a metric store: each metric with each set of names that its series give to things. */
 export interface Inventory {
   /** Id of the evidence; absent where the store did not say. */
   readonly evidence?: string;

@@ -47,7 +47,7 @@ export interface RepoDraft {
   readonly sync_interval?: number | undefined;
 }
 
-/** What a repository can be changed to; where its documents are, and who reads them, stays. */
+/** Change of a repository; where its documents are, and who reads them, stays. */
 export type RepoChange = Partial<Omit<RepoDraft, 'mount' | 'org_id'>>;
 
 export type ShownRepo = ReturnType<typeof shown>;

@@ -15,7 +15,7 @@ export const audienceOf = ({
 export interface Audiences {
   /** Undefined means those of every organization. */
   readonly among: readonly number[] | undefined;
-  /** Whether documents with observations about devices are among them. */
+  /** True if documents with observations about devices are among them. */
   readonly ofDevices: boolean;
 }
 

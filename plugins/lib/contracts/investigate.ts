@@ -133,7 +133,7 @@ export interface Convention {
   readonly except?: string;
   /** Metrics that the query needs besides: names, or regular expressions with the groups of `metrics`; the first is `$need` in the query. */
   readonly needs?: readonly string[];
-  /** What its labels name; `store`: databases, caches, queues and servers. */
+  /** Kind of thing that its labels name; `store`: databases, caches, queues and servers. */
   readonly of: 'service' | 'host' | 'container' | 'store' | 'any';
   /** Meaning: a kind of signal, or a time of `start` or a `version`, whose change is a change. */
   readonly kind: ConventionKind;

@@ -1,6 +1,6 @@
 import type { Severity } from './rules.ts';
 
-/** What is wrong with an address in a text. */
+/** Fault of an address in a text. */
 export interface AddressFinding {
   readonly rule: string;
   readonly severity: Severity;

@@ -6,11 +6,11 @@ import { fullMoment, figure, type Unit } from '../text/format.ts';
 export interface Line {
   readonly name: string;
   readonly values: readonly (number | null)[];
-  /** How this line differs from the usual one. */
+  /** Difference of this line from the usual one. */
   readonly look?: Look;
 }
 
-/** How a line is drawn. */
+/** Style of a line. */
 export interface Look {
   readonly color?: string;
   readonly draw?: 'line' | 'bars' | 'points';

@@ -9,7 +9,7 @@ export interface Reading {
   readonly color?: string;
 }
 
-/** How a series is drawn, or the panel as a whole. */
+/** Style of a series, or of the panel as a whole. */
 export interface Settings {
   readonly unit?: string;
   readonly decimals?: number;
