@@ -1,23 +1,20 @@
 import { statSync } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dirname, join } from 'node:path';
 
-import { isSvcError, type Logger, messageOf, type ThreadHandle } from 'svc/sdk';
+import { type Logger, messageOf } from 'svc/sdk';
 import type { Wal } from '../wal/wal.ts';
-import { isDamagedBlock, mendBits, openBlock } from '../blocks/block-file.ts';
+import { mendBits } from '../blocks/block-file.ts';
+import { problemsOf } from '../blocks/block-problems.ts';
 import type { BlockRow } from '../blocks/block-table.ts';
 import type { Catalogue } from './catalogue.ts';
 import { descriptionOf } from '../blocks/describe-block.ts';
 import { catalogueDamaged } from './end-if-damaged.ts';
-import { errors } from './errors.ts';
 import { describeRow } from './examine.ts';
 import { beginning } from './rebuild.ts';
+import { cataloguePart, type StoreReport } from './store-care.ts';
 import { asideIn } from '../bytes/set-aside.ts';
 
 const hourMs = 3_600_000;
-/** Name of the catalogue in reports. */
-const cataloguePart = 'the catalogue of blocks';
-
 /** The part of the log that is used here. */
 type CaredWal = Pick<Wal, 'damage' | 'problems' | 'look' | 'accept'>;
 
@@ -271,133 +268,6 @@ export class DamageTracker {
     }
     return sound;
   }
-}
-
-/** Result of examining a whole store. */
-export interface StoreReport {
-  readonly blocks: number;
-  readonly bytes: number;
-  /** Descriptions of what cannot be read. */
-  readonly damage: readonly string[];
-  /** Descriptions of that part of it which accepting the loss stops reporting. */
-  readonly acceptable: readonly string[];
-  /** Blocks that `mend` brought back. */
-  readonly mended: readonly string[];
-  /** Descriptions of what `mend` removed from the store. */
-  readonly removed: readonly string[];
-  /** Damaged files that were replaced and kept, for somebody to look into. */
-  readonly aside: readonly string[];
-}
-
-/** Maintenance of a store by an operator. */
-export interface StoreCare {
-  /** Reads every block and the log; marks damaged ones, and unmarks those that are intact again. */
-  check(): Promise<StoreReport>;
-  /**
-   * Brings back, after a check, what can be brought back. `accept`: also drops what is lost for
-   * good, so that answers stop reporting it.
-   */
-  mend(accept: boolean): Promise<StoreReport>;
-}
-
-/** Request of an operator to a store. */
-export type CareRequest = 'check' | 'mend' | 'accept';
-
-const careMs = 30 * 60_000;
-
-/** Report of a store whose data another server keeps. */
-const nothing: StoreReport = {
-  blocks: 0,
-  bytes: 0,
-  damage: [],
-  acceptable: [],
-  mended: [],
-  removed: [],
-  aside: [],
-};
-
-/** The same from outside the thread, which answers it as `care`, unless it has no store. */
-export const careOf = (
-  thread: Pick<ThreadHandle, 'call'>,
-  hasStore: () => boolean = () => true,
-): StoreCare => {
-  const care = (request: CareRequest): Promise<StoreReport> =>
-    hasStore() ? thread.call('care', request, { timeoutMs: careMs }) : Promise.resolve(nothing);
-  return {
-    check: () => care('check'),
-    async mend(accept) {
-      const request = accept ? 'accept' : 'mend';
-      try {
-        return await care(request);
-      } catch (error) {
-        if (!isSvcError(error) || error.reason !== errors.catalogue_damaged.reason) {
-          throw error;
-        }
-        const report = await afterReopening(() => care(request));
-        return { ...report, mended: [cataloguePart, ...report.mended] };
-      }
-    },
-  };
-};
-
-/** Asks a thread that is about to end: a call that meets its end is made again, and waits until it is back. */
-async function afterReopening<T>(ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (isSvcError(error) && error.code === 'unavailable') {
-      return await ask();
-    }
-    throw error;
-  }
-}
-
-/** Returns all that is wrong with a block, as sentences that name every lost section; empty for an intact file. */
-export async function problemsOf(path: string): Promise<string[]> {
-  const problems: string[] = [];
-  const changed: number[] = [];
-  try {
-    const block = openBlock(path);
-    try {
-      if (block.flipped !== undefined) {
-        problems.push(
-          `its index has a flipped bit at byte ${block.flipped.at}, and is read as it was written`,
-        );
-      }
-      for (let section = 0; section < block.sections; section++) {
-        try {
-          block.read(section);
-        } catch (error) {
-          if (isDamagedBlock(error) && error.isChanged) {
-            changed.push(section);
-          } else {
-            problems.push(`section ${section} cannot be read: ${whatOf(error)}`);
-          }
-        }
-        await nextTurn();
-      }
-      if (changed.length > 0) {
-        problems.push(changedText(changed));
-      }
-    } finally {
-      block.close();
-    }
-  } catch (error) {
-    problems.push(whatOf(error));
-  }
-  return problems;
-}
-
-const whatOf = (error: unknown): string => (isDamagedBlock(error) ? error.what : messageOf(error));
-
-/** Names sections, those in a row as a range: a block may have thousands. */
-function changedText(sections: readonly number[]): string {
-  const starts = sections.filter((section, i) => section !== (sections[i - 1] ?? -2) + 1);
-  const ends = sections.filter((section, i) => section !== (sections[i + 1] ?? -2) - 1);
-  const ranges = starts.map((start, i) => (start === ends[i] ? `${start}` : `${start}-${ends[i]}`));
-  return sections.length === 1
-    ? `section ${ranges.join()} does not hold what was written`
-    : `sections ${ranges.join(', ')} do not hold what was written`;
 }
 
 const lossText = ({ part, cause }: { readonly part: string; readonly cause: string }): string =>
