@@ -58,10 +58,11 @@ export class Likeness {
     const own = byName.get(name) ?? 0;
     const others = [...byName.values()].reduce((sum, count) => sum + count, 0) - own;
     const room = assumed * this.#sizes.size;
-    return (
+    const odds =
       Math.log((own + assumed) / (size + room)) -
-      Math.log((others + assumed) / (this.#all - size + room))
-    );
+      Math.log((others + assumed) / (this.#all - size + room));
+    // A word that it merely lacks says nothing for a persona that has few examples.
+    return own === 0 ? Math.min(0, odds) : odds;
   }
 }
 

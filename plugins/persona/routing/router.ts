@@ -64,7 +64,7 @@ const looked = 0.8;
 const likenessShare = 0.3;
 /** Share by which the first one must lead, and the least that it must have. */
 const margin = 0.1;
-const least = 0.6;
+const least = { exemplified: 2, other: 0.6 } as const;
 const maxCandidates = 5;
 /** Characters that are read: what is pasted below a question says little of what it is about. */
 const maxCharacters = 2_000;
@@ -105,7 +105,7 @@ export class Router {
     return {
       clear:
         first !== undefined &&
-        first.score >= least &&
+        first.score >= least[first.entry.exemplified ? 'exemplified' : 'other'] &&
         first.score - (second?.score ?? 0) >= margin * first.score,
       candidates: scored.map(({ entry, score }) => ({
         name: entry.name,
