@@ -20,6 +20,7 @@ export const area: Area = {
     GET     /api/v1/knowledge/repos                         any  none
     POST    /api/v1/knowledge/repos                         knowledge:create  refused
     POST    /api/v1/knowledge/repos/{id}/sync               knowledge:sync  refused
+    PATCH   /api/v1/knowledge/repos/{id}                    knowledge:update  refused
     DELETE  /api/v1/knowledge/repos/{id}                    knowledge:delete  refused
     GET     /api/v1/knowledge/ssh-identities                knowledge:identity  refused
     POST    /api/v1/knowledge/ssh-identities                knowledge:identity  refused
