@@ -8,7 +8,7 @@ import { BuildInfo, defineEvent, type PluginContext, type Tables } from 'svc/sdk
 
 import { BuiltInRules } from './authoring/built-in-rules.ts';
 import { ruleRoutes } from './authoring/rule-routes.ts';
-import { ruleSkill } from './authoring/rule-skill.ts';
+import { ruleDraftSkill, ruleSkill } from './authoring/rule-skill.ts';
 import { Rules } from './authoring/rules.ts';
 import { Preview } from './preview/preview.ts';
 import { previewRoutes } from './preview/preview-routes.ts';
@@ -95,6 +95,7 @@ export class AlertRules {
     );
     const asking = askingOf(services.maybe(DeviceScopes));
     ctx.skills.add(ruleSkill(rules));
+    ctx.skills.add(ruleDraftSkill(rules));
     ctx.skills.add(previewSkill(preview, asking));
     ctx.http.routes([
       ...ruleRoutes(rules),

@@ -1,6 +1,7 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('logs', {
+  step: ['invalid_argument', '"step" must be a duration such as 1m.'],
   too_many_parameters: [
     'invalid_argument',
     'The form has {count} parameters; at most {max} are read.',

@@ -1,7 +1,9 @@
 import type { LogQueries } from 'svc/contracts/logs';
-import { askedWindow, type AskingOf, windowAsked } from 'svc/query';
+import { askedWindow, type AskingOf, parseDuration, windowAsked } from 'svc/query';
 import { type Clock, type SkillRun, timestamp, type ToolSkill, toolSkill } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
+
+import { errors } from './errors.ts';
 
 const Window = {
   last: Type.Optional(Type.Unsafe<string>(askedWindow.last)),
@@ -9,6 +11,9 @@ const Window = {
 };
 const maxTemplates = 40;
 const maxSeries = 100;
+const maxDrawn = 20;
+const pointsWanted = 60;
+const maxNames = 300;
 const longestLine = 1_000;
 const longestExample = 200;
 
@@ -31,6 +36,31 @@ const Templates = Type.Object({
     maxLength: 4_000,
     description: 'LogQL that selects lines, such as {device_id="7"}.',
   }),
+  ...Window,
+});
+
+const Range = Type.Object({
+  query: Type.String({
+    minLength: 1,
+    maxLength: 4_000,
+    description:
+      'LogQL with numbers, such as sum by (unit) (count_over_time({unit=~".+"} |= "error" [5m])).',
+  }),
+  ...Window,
+  step: Type.Optional(
+    Type.String({
+      maxLength: 20,
+      description: 'Step, such as 1m; default: a sixtieth of the window.',
+    }),
+  ),
+});
+const Labels = Type.Object({
+  name: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z_][A-Za-z0-9_]{0,199}$',
+      description: 'Label whose values to list; default: the names of all labels.',
+    }),
+  ),
   ...Window,
 });
 
@@ -57,6 +87,24 @@ export class LogSkills {
           'Lines that a LogQL query selects within a window; for a metric query, its values at the end of the window.',
         params: Lines,
         run: (params, run) => this.#lines(params, run),
+      }),
+      toolSkill({
+        ...common,
+        key: 'logs_range',
+        name: 'Numbers from logs over time',
+        description:
+          'Evaluates a LogQL metric query over a window: for every series its points, minimum, maximum and last value.',
+        params: Range,
+        run: (params, run) => this.#range(params, run),
+      }),
+      toolSkill({
+        ...common,
+        key: 'logs_labels',
+        name: 'Labels of logs',
+        description:
+          'Names of the labels that log streams have within a window, or the values of one label: what a LogQL selector may use.',
+        params: Labels,
+        run: (params, run) => this.#labels(params, run),
       }),
       toolSkill({
         ...common,
@@ -105,6 +153,59 @@ export class LogSkills {
         line: line.slice(0, longestLine),
       })),
       warnings,
+    };
+  }
+
+  async #range(
+    { query, step, ...asked }: Static<typeof Range>,
+    { principal, signal }: SkillRun,
+  ): Promise<object> {
+    const { start, end } = windowAsked(asked, this.#clock.now());
+    const stepMs =
+      step === undefined
+        ? Math.max(1_000, Math.ceil((end - start) / pointsWanted / 1_000) * 1_000)
+        : parseDuration(step);
+    if (stepMs <= 0) {
+      throw errors.step();
+    }
+    const { labels, times, values, warnings } = await this.#queries.range(
+      query,
+      { start, end, step: stepMs },
+      { signal, ...(await this.#asking(principal)) },
+    );
+    return {
+      from: timestamp(start),
+      to: timestamp(end),
+      step_seconds: stepMs / 1_000,
+      total: labels.length,
+      series: labels.slice(0, maxDrawn).map((own, index) => {
+        const found = [...values[index]!];
+        return {
+          labels: own,
+          min: Math.min(...found),
+          max: Math.max(...found),
+          last: found.at(-1),
+          points: found.map((value, at) => [Math.round(times[index]![at]! / 1_000), value]),
+        };
+      }),
+      warnings,
+    };
+  }
+
+  async #labels(
+    { name, ...asked }: Static<typeof Labels>,
+    { principal }: SkillRun,
+  ): Promise<object> {
+    const window = windowAsked(asked, this.#clock.now());
+    const asking = await this.#asking(principal);
+    const found =
+      name === undefined
+        ? await this.#queries.labels(window, asking)
+        : await this.#queries.labelValues(name, window, asking);
+    return {
+      ...(name !== undefined && { name }),
+      total: found.length,
+      [name === undefined ? 'labels' : 'values']: found.slice(0, maxNames),
     };
   }
 

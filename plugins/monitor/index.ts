@@ -3,18 +3,19 @@ import { Mentions } from 'svc/contracts/mention';
 import { MetricsQueries } from 'svc/contracts/metricsdb';
 import { Dashboards, DashboardViews, type GrafanaSources } from 'svc/contracts/monitor';
 import { askingOf, DeviceScopes, parseDuration } from 'svc/query';
-import { definePlugin, type ToolSkill, toolSkill } from 'svc/sdk';
+import { covers, definePlugin, type ToolSkill, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { grafanaOf } from './grafana/write.ts';
 import { errors } from './model/errors.ts';
+import { PanelDraft } from './model/schema.ts';
 import { DashboardService } from './store/dashboard-service.ts';
 import { dashboardRoutes } from './routes/dashboard-routes.ts';
 import { importRoutes } from './routes/import-routes.ts';
 import { dashboardMention } from './routes/mention.ts';
 import { panelRoutes } from './routes/panel-routes.ts';
 import type { MonitorTables } from './store/panel-store.ts';
-import { Panels } from './store/panels.ts';
+import { Panels, shownPanel } from './store/panels.ts';
 import { queryCheck } from './render/query-check.ts';
 
 export default definePlugin({
@@ -30,6 +31,7 @@ export default definePlugin({
     dashboardSkills(dashboards).forEach((skill) => ctx.skills.add(skill));
     const check = queryCheck(stores);
     const panels = new Panels({ tables, dashboards, check, clock });
+    ctx.skills.add(panelSkill(panels));
     const sampleInterval = (): number =>
       parseDuration(settings.get<string>('monitor.sample_interval'));
     const deadlineMs = (): number => parseDuration(settings.get<string>('monitor.deadline'));
@@ -59,6 +61,26 @@ export default definePlugin({
     ]);
   },
 });
+
+/** The skill that draws a panel, once a person has signed what they see of it. */
+const panelSkill = (panels: Panels): ToolSkill =>
+  toolSkill({
+    scope: 'manager',
+    class: 'mutating',
+    tier: 'specialty',
+    key: 'panel_create',
+    name: 'Add a panel',
+    description:
+      'Adds a panel with a query to a dashboard; a dashboard that does not exist is created with it.',
+    params: PanelDraft,
+    run: async (draft, { principal }) => {
+      if (!principal.grants.some((grant) => covers(grant, 'monitor:write'))) {
+        throw errors.may_not_draw();
+      }
+      const call = { note: () => undefined, requireMatch: () => undefined };
+      return shownPanel(await panels.create(call, draft));
+    },
+  });
 
 const common = { scope: 'manager', class: 'safe', tier: 'specialty', devices: 'none' } as const;
 

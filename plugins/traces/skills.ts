@@ -24,6 +24,18 @@ const Search = Type.Object({
 });
 const One = Type.Object({ trace_id: Type.String({ pattern: '^[0-9a-fA-F]{1,32}$' }) });
 
+const Tag = Type.Object({
+  tag: Type.String({
+    pattern: '^[A-Za-z_.][A-Za-z0-9_.:/-]{0,199}$',
+    description: 'Attribute such as resource.service.name, span.http.route, or name, status, kind.',
+  }),
+  query: Type.Optional(
+    Type.String({ maxLength: 4_000, description: 'TraceQL: only values in spans that match.' }),
+  ),
+  ...Window,
+});
+const maxValues = 300;
+
 /** Questions about traces for people and agents. */
 export class TraceSkills {
   readonly #queries: TraceQueries;
@@ -56,6 +68,26 @@ export class TraceSkills {
           'The spans of one trace, ordered by start time: service, name, parent, duration, errors.',
         params: One,
         run: (params, run) => this.#one(params, run),
+      }),
+      toolSkill({
+        ...common,
+        key: 'trace_tag_values',
+        name: 'Values of a trace attribute',
+        description:
+          'Values that an attribute of spans has within a window: which services, routes or status codes there are to search for.',
+        params: Tag,
+        run: async ({ tag, query, ...asked }, { principal }) => {
+          const window = windowAsked(asked, this.#clock.now());
+          const found = await this.#queries.tagValues(tag, window, {
+            ...(query !== undefined && { query }),
+            ...(await this.#asking(principal)),
+          });
+          return {
+            tag,
+            total: found.length,
+            values: found.slice(0, maxValues).map(({ value }) => value),
+          };
+        },
       }),
     ];
   }

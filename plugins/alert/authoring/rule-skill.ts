@@ -1,6 +1,8 @@
-import { type ToolSkill, toolSkill } from 'svc/sdk';
+import { covers, type ToolSkill, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
 
+import { errors } from './errors.ts';
+import { RuleDraft } from './rule-schema.ts';
 import type { Rules } from './rules.ts';
 
 const RuleList = Type.Object({
@@ -10,6 +12,28 @@ const RuleList = Type.Object({
   enabled: Type.Optional(Type.Boolean()),
   limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
 });
+
+/** The skill that creates a rule, once a person has signed what they see of it. */
+export const ruleDraftSkill = (rules: Pick<Rules, 'create'>): ToolSkill =>
+  toolSkill({
+    scope: 'manager',
+    class: 'mutating',
+    tier: 'specialty',
+    key: 'rule_create',
+    name: 'Create a rule',
+    description:
+      'Creates an alert rule, which fires from then on. Preview the draft with rule_preview first.',
+    params: RuleDraft,
+    run: (draft, { principal }) => {
+      if (!principal.grants.some((grant) => covers(grant, 'alert:write'))) {
+        throw errors.may_not_create();
+      }
+      return rules.create(
+        { principal, note: () => undefined, requireMatch: () => undefined },
+        draft,
+      );
+    },
+  });
 
 /** The skill that lists rules. */
 export const ruleSkill = (rules: Rules): ToolSkill =>

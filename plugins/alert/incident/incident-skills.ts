@@ -1,18 +1,28 @@
 import type { Incidents } from 'svc/contracts/alert';
 import type { NoticeDispatcher } from 'svc/contracts/notify';
 import type { SeenBy, SeenDevices } from 'svc/query';
-import { type Clock, type Handle, type Ids, type ToolSkill, toolSkill } from 'svc/sdk';
+import {
+  type Clock,
+  covers,
+  type Handle,
+  type Ids,
+  type Principal,
+  type ToolSkill,
+  toolSkill,
+} from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import { durationOf } from '../rule/duration.ts';
 import { errors } from './errors.ts';
 import { assertOfOneDevice } from './ledger/seen-incidents.ts';
+import type { Operations } from './operations.ts';
 
 const reads = { scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed' } as const;
 const changes = { scope: 'manager', class: 'mutating', tier: 'specialty' } as const;
 
 export interface IncidentSkillParts {
   readonly incidents: Incidents;
+  readonly operations: Pick<Operations, 'acknowledge' | 'note' | 'resolve'>;
   readonly seenBy: SeenBy;
   readonly dispatcher: Handle<NoticeDispatcher>;
   readonly clock: Clock;
@@ -45,6 +55,19 @@ const IncidentNotice = Type.Object({
     maxItems: 20,
     uniqueItems: true,
   }),
+});
+
+const IncidentNote = Type.Object({
+  incident_id: Type.Integer({ minimum: 1 }),
+  text: Type.String({
+    minLength: 1,
+    maxLength: 4_000,
+    description: 'What was found, with where it was seen.',
+  }),
+});
+const IncidentChange = Type.Object({
+  incident_id: Type.Integer({ minimum: 1 }),
+  note: Type.Optional(Type.String({ maxLength: 4_000, description: 'Why, for the timeline.' })),
 });
 
 /** Skills by which agents and people work with incidents. */
@@ -90,7 +113,43 @@ export const incidentSkills = (parts: IncidentSkillParts): readonly ToolSkill[] 
     params: IncidentNotice,
     run: async (params, { principal }) => notify(params, parts, await parts.seenBy(principal)),
   }),
+  toolSkill({
+    ...changes,
+    key: 'incident_note',
+    name: 'Note in an incident',
+    description: 'Adds a note, such as a finding, to the timeline of an incident.',
+    params: IncidentNote,
+    run: ({ incident_id: id, text }, { principal }) =>
+      parts.operations.note(id, text, changeOf(principal)),
+  }),
+  toolSkill({
+    ...changes,
+    key: 'incident_acknowledge',
+    name: 'Acknowledge an incident',
+    description: 'Records that someone works on an incident, which stops its reminders.',
+    params: IncidentChange,
+    run: ({ incident_id: id, note }, { principal }) =>
+      parts.operations.acknowledge(id, note, changeOf(principal)),
+  }),
+  toolSkill({
+    ...changes,
+    key: 'incident_resolve',
+    name: 'Resolve an incident',
+    description:
+      'Ends an incident and tells the channels that were told of it. It fires again only after its condition has cleared.',
+    params: IncidentChange,
+    run: ({ incident_id: id, note }, { principal }) =>
+      parts.operations.resolve(id, note, changeOf(principal)),
+  }),
 ];
+
+/** The permission is that of the route; the call itself is in the trail with its approval. */
+function changeOf(principal: Principal) {
+  if (!principal.grants.some((grant) => covers(grant, 'alert:ack'))) {
+    throw errors.may_not_acknowledge();
+  }
+  return { principal, note: () => undefined };
+}
 
 async function existing(incidents: Incidents, id: number, seen: SeenDevices) {
   const incident = await incidents.get(id, seen);

@@ -47,7 +47,7 @@ export function offerIncidents(ctx: PluginContext, parts: OfferedIncidents): voi
   services.provide(IncidentActions, () => operations);
   offerToNotices(ctx, parts);
   ctx.extend.contribute(Mentions, 'incident', incidentMention(incidents, seenBy));
-  incidentSkills({ incidents, seenBy, dispatcher, clock, ids }).forEach((skill) =>
+  incidentSkills({ incidents, operations, seenBy, dispatcher, clock, ids }).forEach((skill) =>
     ctx.skills.add(skill),
   );
   ctx.http.routes([

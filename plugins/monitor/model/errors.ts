@@ -1,6 +1,7 @@
 import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('monitor', {
+  may_not_draw: ['forbidden', 'Adding panels needs monitor:write.'],
   not_grafana: [
     'invalid_argument',
     'This is not a Grafana dashboard: it has neither panels nor rows.',

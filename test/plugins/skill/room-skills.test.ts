@@ -115,7 +115,12 @@ test('what an investigation needs to see and do is there, and answers from the r
       .filter((tool) => tool.class !== 'safe')
       .map(({ key, class: kind }) => [key, kind]),
     [
+      ['incident_acknowledge', 'mutating'],
+      ['incident_note', 'mutating'],
       ['incident_notify', 'mutating'],
+      ['incident_resolve', 'mutating'],
+      ['panel_create', 'mutating'],
+      ['rule_create', 'mutating'],
       ['silence_create', 'mutating'],
     ],
   );
