@@ -1,6 +1,7 @@
 import type { Budget } from 'svc/query';
+import { isSvcError } from 'svc/sdk';
 
-import { lines, type LinesQuery, type LogSource } from '../logql/index.ts';
+import { lines, type LinesQuery, type LinesResult, type LogSource } from '../logql/index.ts';
 import { type Template, TemplateTree } from './template-tree.ts';
 
 export interface TemplatesQuery extends Omit<LinesQuery, 'limit' | 'direction' | 'interval'> {
@@ -15,8 +16,10 @@ export interface Templates {
   readonly partial: boolean;
 }
 
-/** Max number of newest lines that are examined; more add nothing. */
-const maxLines = 50_000;
+/** Lines that are read at once. */
+const pageLines = 50_000;
+/** Max number of newest lines that are examined. */
+const maxLines = 500_000;
 
 /** The templates of the lines that a query finds. */
 export async function findTemplates(
@@ -24,17 +27,47 @@ export async function findTemplates(
   { stepMs, ...query }: TemplatesQuery,
   budget: Budget,
 ): Promise<Templates> {
-  const found = await lines(source, { ...query, limit: maxLines, direction: 'backward' }, budget);
   const tree = new TemplateTree({ stepMs });
-  for (const [at, { line, ms }] of found.lines.entries()) {
-    tree.add(line, ms);
-    if (at % 256 === 0) {
-      await budget.breathe();
+  let { end } = query;
+  let read = 0;
+  for (;;) {
+    const page = { ...query, end, limit: pageLines, direction: 'backward' } as const;
+    const found = await pageOf(source, page, budget, read > 0);
+    const isLast = found.lines.length < pageLines || found.partial;
+    const oldest = found.lines.at(-1);
+    // Lines of the oldest millisecond may go on in the next page, which has all of them; unless there are too many.
+    const kept = isLast ? found.lines : found.lines.filter(({ ms }) => ms !== oldest!.ms);
+    for (const [at, { line, ms }] of (kept.length === 0 ? found.lines : kept).entries()) {
+      tree.add(line, ms);
+      if (at % 256 === 0) {
+        await budget.breathe();
+      }
     }
+    read += kept.length === 0 ? found.lines.length : kept.length;
+    if (isLast || read >= maxLines) {
+      return {
+        templates: tree.templates(),
+        lines: read,
+        partial: found.partial || read >= maxLines,
+      };
+    }
+    end = { ms: oldest!.ms + (kept.length === 0 ? 0 : 1), ns: 0 };
   }
-  return {
-    templates: tree.templates(),
-    lines: found.lines.length,
-    partial: found.partial || found.lines.length === maxLines,
-  };
+}
+
+/** A budget that ends behind the first page leaves what was read till then. */
+async function pageOf(
+  source: LogSource,
+  page: LinesQuery,
+  budget: Budget,
+  isLater: boolean,
+): Promise<LinesResult> {
+  try {
+    return await lines(source, page, budget);
+  } catch (error) {
+    if (isLater && isSvcError(error) && error.code === 'budget_exceeded') {
+      return { type: 'streams', lines: [], partial: true };
+    }
+    throw error;
+  }
 }

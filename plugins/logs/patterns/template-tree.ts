@@ -24,6 +24,8 @@ export interface TemplateTreeOptions {
 /** A template as it grows: words between separators that are the same for all of its lines. */
 interface Growing {
   readonly words: string[];
+  /** Words of the message within a line of fields; empty where there is none. */
+  readonly message: string[];
   readonly separators: readonly string[];
   readonly example: string;
   count: number;
@@ -68,14 +70,16 @@ export class TemplateTree {
     );
     const words = parts.filter((_, at) => at % 2 === 0);
     const separators = parts.filter((_, at) => at % 2 === 1);
-    const leaf = this.#leafOf(words, separators.join(''));
-    const known = closest(leaf, words);
+    const message = messageOf(line);
+    const leaf = this.#leafOf(words, separators.join(''), levelOf(line));
+    const known = closest(leaf, words, message);
     if (known === undefined && this.#size >= this.#most) {
       this.others += 1;
       return;
     }
     const template = known ?? {
       words,
+      message: [...message],
       separators,
       example: line.slice(0, longestLine),
       count: 0,
@@ -88,6 +92,9 @@ export class TemplateTree {
       this.#size += 1;
     }
     template.words.forEach((word, at) => word !== words[at] && (template.words[at] = anything));
+    message.forEach(
+      (word, at) => word !== template.message[at] && (template.message[at] = anything),
+    );
     template.count += 1;
     template.first = Math.min(template.first, atMs);
     template.last = Math.max(template.last, atMs);
@@ -97,16 +104,18 @@ export class TemplateTree {
 
   /** The most frequent first. */
   templates(): Template[] {
-    const found = [...this.#leaves.values()].flat().map(({ words, separators, ...template }) => ({
-      ...template,
-      pattern: patternOf(words, separators),
-    }));
+    const found = [...this.#leaves.values()]
+      .flat()
+      .map(({ words, separators, message: _message, ...template }) => ({
+        ...template,
+        pattern: patternOf(words, separators),
+      }));
     return found.sort((a, b) => b.count - a.count || (a.pattern < b.pattern ? -1 : 1));
   }
 
   /** A place with too many different words takes all further ones for one. */
-  #leafOf(words: readonly string[], divided: string): Growing[] {
-    let key = `${words.length} ${divided}`;
+  #leafOf(words: readonly string[], divided: string, level: string): Growing[] {
+    let key = `${words.length} ${divided} ${level}`;
     for (const word of words.slice(0, depth)) {
       const own = `${key}\n${word}`;
       const taken = this.#branches.get(key) ?? 0;
@@ -123,16 +132,46 @@ export class TemplateTree {
   }
 }
 
-function closest(leaf: readonly Growing[], words: readonly string[]): Growing | undefined {
+function closest(
+  leaf: readonly Growing[],
+  words: readonly string[],
+  message: readonly string[],
+): Growing | undefined {
   let best: Growing | undefined;
   let most = -1;
   for (const template of leaf) {
-    const alike = template.words.reduce((sum, word, at) => sum + (word === words[at] ? 1 : 0), 0);
-    if (alike > most) {
+    const alike = shared(template.words, words);
+    // Fields that are the same for all lines say nothing: what a line says is its message.
+    if (alike > most && saysTheSame(template.message, message)) {
       [best, most] = [template, alike];
     }
   }
   return most >= leastAlike * words.length ? best : undefined;
+}
+
+const saysTheSame = (known: readonly string[], message: readonly string[]): boolean =>
+  known.length === message.length &&
+  (message.length === 0 || shared(known, message) > leastAlike * message.length);
+
+const shared = (one: readonly string[], other: readonly string[]): number =>
+  one.reduce((sum, word, at) => sum + (word === other[at] ? 1 : 0), 0);
+
+const level =
+  /(?:^|[\s{,"])(?:level|lvl|severity|loglevel|log\.level)"?\s*[:=]\s*"?([A-Za-z]{3,11})|(?:^|[\s[|<(])(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|FATAL|CRIT(?:ICAL)?|ALERT|EMERG|PANIC)(?=[\s\]|>):]|$)/;
+const lead = 400;
+
+/** How severe a line says that it is: an error is no other case of a success. */
+function levelOf(line: string): string {
+  const [, named, written] = level.exec(line.slice(0, lead)) ?? [];
+  return (named ?? written ?? '').toLowerCase();
+}
+
+const saying = /(?:^|[\s{,])"?(?:message|msg|event)"?\s*[:=]\s*"((?:[^"\\]|\\.)*)"/;
+
+/** Words of the message in a line of JSON or logfmt; none in other lines, which are messages themselves. */
+function messageOf(line: string): readonly string[] {
+  const [, text] = saying.exec(line.slice(0, longestLine)) ?? [];
+  return text === undefined ? [] : masked(text).split(/\s+/).filter(Boolean);
 }
 
 /** Builds the pattern; adjacent placeholders with only blanks between them are merged. */

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { budget as makeBudget } from '../../../plugins/lib/query/index.ts';
+import type { LogSource } from '../../../plugins/logs/logql/index.ts';
+import { findTemplates } from '../../../plugins/logs/patterns/find-templates.ts';
 import { masked, TemplateTree } from '../../../plugins/logs/patterns/template-tree.ts';
 
 describe('what is masked', () => {
@@ -66,6 +69,63 @@ describe('templates', () => {
         ['slow query', 1],
       ],
     );
+  });
+
+  test('lines of different severity or message are never one, however many fields they share', () => {
+    const fields = (level: string, message: string, at: number): string =>
+      JSON.stringify({
+        time: `2026-11-29T10:00:0${at}Z`,
+        host: 'web-1',
+        service: 'shop',
+        pid: 7,
+        level,
+        message,
+      });
+    const patterns = found([
+      fields('info', 'order stored', 1),
+      fields('info', 'order stored', 2),
+      fields('warn', 'query of 900 ms is slow', 3),
+      fields('error', 'payment timed out after 30 s', 4),
+      fields('error', 'payment timed out after 31 s', 5),
+      '2026-11-29 10:00:01 web-1 app[7]: INFO the queue of orders is empty',
+      '2026-11-29 10:00:02 web-1 app[7]: ERROR the queue of orders is full',
+    ]).templates();
+    assert.deepEqual(
+      patterns
+        .map(
+          ({ count, example }) =>
+            `${count} ${/stored|slow|timed out|empty|full/.exec(example)![0]}`,
+        )
+        .toSorted(),
+      ['1 empty', '1 full', '1 slow', '2 stored', '2 timed out'],
+    );
+  });
+
+  test('a line is seen behind a hundred thousand others', async () => {
+    const total = 100_050;
+    const source: LogSource = {
+      async *select(_matchers, start, end) {
+        const newest = Math.min(total, end.ms + (end.ns > 0 ? 1 : 0));
+        const entries = [];
+        for (let ms = newest - 1; ms >= start.ms; ms--) {
+          entries.push({ ms, ns: 0, line: ms === 49 ? 'the disk failed' : 'all is well' });
+        }
+        yield { labels: ['app', 'x'], entries };
+      },
+    };
+    const { templates, lines, partial } = await findTemplates(
+      source,
+      {
+        query: '{app="x"}',
+        start: { ms: 0, ns: 0 },
+        end: { ms: total, ns: 0 },
+        now: () => total,
+        stepMs: Infinity,
+      },
+      makeBudget({ timeoutMs: 60_000 }),
+    );
+    assert.deepEqual([lines, partial], [total, false]);
+    assert.ok(templates.some(({ example }) => example === 'the disk failed'));
   });
 
   test('a flood of different lines stays within bounds, and what has no template any more is counted', () => {
