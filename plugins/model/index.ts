@@ -31,6 +31,7 @@ export default definePlugin({
       clock,
       ids,
       process: ctx.services.use(BuildInfo).startedAt,
+      after: (ms, work) => scope.timeout('wait for room in a budget', ms, work),
     });
     const left = await budget.settleLeft();
     if (left > 0) {

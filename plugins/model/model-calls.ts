@@ -127,7 +127,7 @@ export class ModelCalls implements Models {
     const { budget, log } = this.#ports;
     const thinking = roomToThink(provider, id, request.effort);
     const whole = { ...request, maxTokens: request.maxTokens + thinking };
-    const held = await budget.reserve(whole, id);
+    const held = await budget.reserve(whole, id, request.signal);
     const bill = new Bill(whole, held);
     try {
       if (request.signal.aborted) {

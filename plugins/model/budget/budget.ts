@@ -12,6 +12,8 @@ export interface BudgetPorts {
   readonly ids: Ids;
   /** Id that differs from that of every earlier process of this data folder. */
   readonly process: number;
+  /** Calls `work` after a time, unless the result is called before. */
+  readonly after: (ms: number, work: () => void) => () => void;
 }
 
 /** Reservation for one call, held until its cost is known. */
@@ -35,6 +37,8 @@ interface Limit {
 
 /** Min tokens of an answer; fewer make no answer. */
 const leastAnswer = 256;
+/** Time for which a call waits for room that calls under way may leave. */
+const longestTurnMs = 120_000;
 const dayMs = 24 * 60 * 60_000;
 const keepDays = 90;
 
@@ -44,13 +48,58 @@ const keepDays = 90;
  */
 export class Budget {
   readonly #ports: BudgetPorts;
+  /** Wakes calls that wait for room, in the order in which they came. */
+  readonly #waiting = new Set<() => void>();
 
   constructor(ports: BudgetPorts) {
     this.#ports = ports;
   }
 
-  /** Throws `budget_exceeded` unless question and answer fit into every budget together with all calls under way. */
+  /**
+   * Throws `budget_exceeded` unless question and answer fit into every budget. Where only calls under way
+   * take the room, the call waits for its turn: each of them holds more than it will have used.
+   */
   async reserve(
+    request: Pick<ModelRequest, 'budget' | 'messages' | 'tools' | 'maxTokens'>,
+    model: string,
+    signal?: AbortSignal,
+  ): Promise<Held> {
+    const { clock } = this.#ports;
+    const until = clock.monotonic() + longestTurnMs;
+    for (;;) {
+      const turn = this.#turn();
+      try {
+        const left = until - clock.monotonic();
+        const held = await this.#reserve(request, model, left > 0 && signal?.aborted !== true);
+        if (held !== undefined) {
+          return held;
+        }
+        await turn.come(left, signal);
+      } finally {
+        turn.leave();
+      }
+    }
+  }
+
+  /** A place among the calls that wait; it is taken before the budget is looked at, so that no settled call is missed. */
+  #turn(): { come(ms: number, signal: AbortSignal | undefined): Promise<void>; leave(): void } {
+    let wake = (): void => undefined;
+    const woken = new Promise<void>((resolve) => (wake = resolve));
+    this.#waiting.add(wake);
+    return {
+      come: async (ms, signal) => {
+        const cancel = this.#ports.after(ms, wake);
+        signal?.addEventListener('abort', wake, { once: true });
+        await woken;
+        signal?.removeEventListener('abort', wake);
+        cancel();
+      },
+      leave: () => void this.#waiting.delete(wake),
+    };
+  }
+
+  /** Undefined: there is no room now, but there may be once calls under way have ended. */
+  async #reserve(
     {
       budget,
       messages,
@@ -58,7 +107,8 @@ export class Budget {
       maxTokens,
     }: Pick<ModelRequest, 'budget' | 'messages' | 'tools' | 'maxTokens'>,
     model: string,
-  ): Promise<Held> {
+    mayWait: boolean,
+  ): Promise<Held | undefined> {
     const { tables, ids, process } = this.#ports;
     const day = this.today;
     const input = tokenBound({ messages, tools });
@@ -70,7 +120,16 @@ export class Budget {
         if (most > 0) {
           const left =
             most - (await store.spent(limit.scope, limit.ref, limit.daily ? day : undefined));
-          this.#requireRoom(input + Math.min(maxTokens, leastAnswer), limit, most, left);
+          const needed = input + Math.min(maxTokens, leastAnswer);
+          const underWay = await store.reserved(
+            limit.scope,
+            limit.ref,
+            limit.daily ? day : undefined,
+          );
+          if (mayWait && left < needed && left + underWay >= needed) {
+            return undefined;
+          }
+          this.#requireRoom(needed, limit, most, left);
           room = Math.min(room, left - input);
         }
       }
@@ -86,6 +145,9 @@ export class Budget {
       await store.reserve(made);
       return made;
     });
+    if (reservation === undefined) {
+      return undefined;
+    }
     return {
       id: reservation.id,
       maxTokens: reservation.output_tokens,
@@ -172,7 +234,11 @@ export class Budget {
   }
 
   async #settle(reservation: Reservation, usage: ModelUsage | undefined): Promise<void> {
-    await this.#ports.tables.write((tx) => new UsageStore(tx).settle(reservation, usage));
+    try {
+      await this.#ports.tables.write((tx) => new UsageStore(tx).settle(reservation, usage));
+    } finally {
+      this.#waiting.forEach((wake) => wake());
+    }
   }
 
   #requireRoom(needed: number, { what, setting, daily }: Limit, most: number, left: number): void {
