@@ -9,6 +9,10 @@ export const errors = defineErrors('chat', {
     'rate_limited',
     'You have {count} active runs, which is the limit ({openRunsOfOne}); wait for one to end.',
   ],
+  too_many_waiting: [
+    'rate_limited',
+    '{waitingRunsOfOne} of your runs wait for a signature; decide their approvals or cancel some.',
+  ],
   no_run: ['not_found', 'There is no run {id}.'],
   no_parent: [
     'conflict',

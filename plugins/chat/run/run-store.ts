@@ -7,6 +7,7 @@ import type { ChatTables } from '../session/store.ts';
 import { errors } from './errors.ts';
 
 const openRunsOfOne = 8;
+const waitingRunsOfOne = 100;
 
 export type RunRow = Selectable<ChatTables['chat_runs']>;
 
@@ -57,7 +58,7 @@ export class RunStore {
       // Within the write: of many that come at once each sees those before it.
       const open = await tx
         .selectFrom('chat_runs')
-        .select('session_id')
+        .select(['session_id', 'state'])
         .where('owner', '=', row.owner)
         .where('state', '<>', 'ended')
         .where('parent', 'is', null)
@@ -66,8 +67,13 @@ export class RunStore {
       if (open.some(({ session_id: session }) => session === row.session_id)) {
         throw errors.run_open();
       }
-      if (open.length >= openRunsOfOne) {
-        throw errors.too_many_runs({ count: open.length, openRunsOfOne }, { retryAfterSeconds: 5 });
+      // One that waits for a signature takes nobody's place, but there is an end to them as well.
+      const active = open.filter(({ state }) => state !== 'waiting').length;
+      if (active >= openRunsOfOne) {
+        throw errors.too_many_runs({ count: active, openRunsOfOne }, { retryAfterSeconds: 5 });
+      }
+      if (open.length - active >= waitingRunsOfOne) {
+        throw errors.too_many_waiting({ waitingRunsOfOne });
       }
       await tx.insertInto('chat_runs').values(row).execute();
       await tx

@@ -161,3 +161,22 @@ test('what a persona may not do is neither offered nor done, and no budget means
     [429, 'budget_exceeded', 0],
   );
 });
+
+test('runs that wait for a signature take no place of those that run', async (t) => {
+  const kit = await agentHouse(t, {
+    rules: [
+      {
+        reply: ({ messages }) =>
+          String(messages.at(-1)!.content).includes('Restart')
+            ? { tool_calls: [{ name: 'sample_mutating', arguments: { host: 'db-3' } }] }
+            : { text: 'All is well.' },
+      },
+    ],
+  });
+  for (let at = 0; at < 9; at++) {
+    const held = await kit.send('Restart db-3.', await kit.newSession());
+    assert.equal(held.finish_reason, 'approval', JSON.stringify(held));
+  }
+  const { message } = await kit.send('How are you?', await kit.newSession());
+  assert.equal(message, 'All is well.');
+});
