@@ -1,4 +1,4 @@
-import { isSecretName, redactText } from 'svc/probe';
+import { isSecretName, redactCommandsIn, redactText } from 'svc/probe';
 
 const hidden = '[redacted]';
 const deepest = 40;
@@ -101,8 +101,12 @@ const written: readonly (readonly [RegExp, string])[] = [
 export const guardedText = (text: string): string =>
   written.reduce(
     (safe, [shape, replacement]) => safe.replace(shape, replacement),
-    redactText(visible(text)),
+    withoutSecretsOfCommands(redactText(visible(text))),
   );
+
+/** A command has an argument, so a text of one word is none. */
+const withoutSecretsOfCommands = (text: string): string =>
+  /\s/.test(text) ? text.split('\n').map(redactCommandsIn).join('\n') : text;
 
 export const visible = (text: string): string => text.replace(escapes, '').replace(unseen, '');
 

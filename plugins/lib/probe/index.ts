@@ -26,7 +26,7 @@ export {
   type ProcessStat,
 } from './processes/process-stat.ts';
 export { ProcessWatch, type ProcessWatchPorts } from './processes/process-watch.ts';
-export { redactArguments } from './redaction/command-redaction.ts';
+export { redactArguments, redactCommandsIn } from './redaction/command-redaction.ts';
 export { errors as probeErrors } from './processes/errors.ts';
 export { isSecretName, redactText, redactValue } from './redaction/redaction.ts';
 export { folders, type Glob, matchesPath, type NamePattern, parseGlob } from './glob.ts';

@@ -29,6 +29,54 @@ const [deepest, scriptParts] = [
 export const redactArguments = (args: readonly string[]): string[] =>
   new CommandRedaction(args, 0).shown();
 
+/** A word of a line that may name a program: behind a blank, a bracket, a quote, a sign or the folders of its path. */
+const maybeProgram = /(?<=^|[\s=(["'`[{:>;&|])(?:\.{0,2}\/[\w./-]*\/)?([A-Za-z][\w.-]*)(?=\s)/g;
+/** Arguments in quotes, as the audit log and JSON write them: `a0="mysql" a1="-psecret"`, `["mysql","-psecret"]`. */
+const quotedArguments = /"(?:[^"\\]|\\.)*"(?:(?:\s*,\s*|\s+a\d{1,3}=)"(?:[^"\\]|\\.)*")+/g;
+const quotedArgument = /"((?:[^"\\]|\\.)*)"/g;
+
+/** Words of a sentence about a program, which no command has without options. */
+const prose = /\s(?:is|are|was|were|has|have|cannot|could|will|failed|not|the|to|for|from)\s/;
+const judged = new Map<string, boolean>();
+const mostJudged = 20_000;
+
+/** Looks a word up once: the words of logs repeat. */
+function isProgram(name: string): boolean {
+  let known = judged.get(name);
+  if (known === undefined) {
+    known = isKnownProgram(name);
+    if (judged.size >= mostJudged) {
+      judged.clear();
+    }
+    judged.set(name, known);
+  }
+  return known;
+}
+
+/**
+ * A line of a log with the secrets of the commands in it hidden, wherever they begin: what sudo, cron,
+ * the audit log, shells and supervisors write.
+ */
+export function redactCommandsIn(line: string): string {
+  const listed = line.replace(quotedArguments, (list) => {
+    const args = [...list.matchAll(quotedArgument)].map(([, arg]) => arg!);
+    const safe = isKnownProgram(baseName(args[0]!)) ? redactArguments(args) : args;
+    let at = 0;
+    return list.replace(quotedArgument, () => `"${safe[at++]!}"`);
+  });
+  const starts = [...listed.matchAll(maybeProgram)]
+    .filter(([, name]) => isProgram(name!))
+    .map(({ index }) => index);
+  if (starts.length === 0) {
+    return listed;
+  }
+  const parts = starts.map((start, i) => {
+    const command = listed.slice(start, starts[i + 1]);
+    return prose.test(command) && !/\s-\S/.test(command) ? command : redactScript(command, 1);
+  });
+  return `${listed.slice(0, starts[0])}${parts.join('')}`;
+}
+
 type Expected =
   | { readonly kind: 'secret' | 'plain' | 'header' }
   | { readonly kind: 'pair'; readonly sign: string };

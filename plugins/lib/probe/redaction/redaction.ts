@@ -67,7 +67,7 @@ const shapes: readonly (readonly [RegExp, string])[] = [
 /** Secrets of commands, in a text that cannot be taken apart into its arguments. */
 const commands: readonly (readonly [RegExp, string])[] = [
   [
-    /(\s--?[\w-]{0,40}(?:passw(?:or)?d|passphrase|secret|token|api-?key)\s+)['"]?[^\s'"]+/gi,
+    /(\s--?[\w.-]{0,40}(?:passw(?:or)?d|passphrase|[.-]pass|requirepass|storepass|secret|token|api-?key)\s+)['"]?[^\s'"]+/gi,
     `$1${hidden}`,
   ],
   [/(\s(?:-u|-U|--user|--proxy-user)[\s=]['"]?[^\s:'"]{1,100}:)[^\s'"]+/g, `$1${hidden}`],
