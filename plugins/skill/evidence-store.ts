@@ -17,6 +17,16 @@ export interface EvidenceParts {
 }
 
 const dayMs = 86_400_000;
+const longestParams = 16_000;
+
+/** A result as it is read back. */
+export interface KeptEvidence {
+  readonly evidence: Evidence;
+  readonly text: string;
+  /** JSON of the params of its call; null: they were not kept. */
+  readonly params: string | null;
+  readonly createdAt: number;
+}
 
 /**
  * Store of results that are too large for one answer: a row for each, and its text in a file.
@@ -36,6 +46,8 @@ export class EvidenceStore {
       readonly tool: string;
       readonly trust: Evidence['trust'];
       readonly principal: Principal;
+      /** Guarded already. */
+      readonly params?: unknown;
     },
   ): Promise<Evidence> {
     const { tables, folder, clock } = this.#parts;
@@ -47,6 +59,8 @@ export class EvidenceStore {
       truncated: Number(measures.truncated),
       trust,
       ...by,
+      params:
+        about.params === undefined ? null : JSON.stringify(about.params).slice(0, longestParams),
       created_at: clock.now(),
     };
     const { id } = await tables.write((tx) =>
@@ -69,10 +83,7 @@ export class EvidenceStore {
    * requested, or everything for an administrator. Users with access to some devices read what they
    * have requested under the same selectors.
    */
-  async read(
-    name: string,
-    principal: Principal,
-  ): Promise<{ readonly evidence: Evidence; readonly text: string }> {
+  async read(name: string, principal: Principal): Promise<KeptEvidence> {
     const id = /^E([1-9]\d{0,14})$/.exec(name)?.[1];
     const row =
       id &&
@@ -84,8 +95,10 @@ export class EvidenceStore {
     if (!row || !mayRead(principal, row)) {
       throw absent(name);
     }
-    const { tool, bytes, sha256, truncated, trust } = row;
+    const { tool, bytes, sha256, truncated, trust, params, created_at: createdAt } = row;
     return {
+      params,
+      createdAt,
       evidence: { id: name, tool, bytes, sha256, truncated: truncated === 1, trust },
       text: await this.#text(row.id, name),
     };

@@ -82,7 +82,7 @@ export default definePlugin({
     services.provide(Skills, () => registry);
     services.provide(SkillRunner, () => runner);
     services.provide(SkillExecutor, () => executions);
-    ctx.http.routes(skillRoutes(registry, executions));
+    ctx.http.routes(skillRoutes(registry, executions, evidence));
 
     ctx.extend.contribute(PackTraces, 'skill', {
       forget: async ({ tools, keepData }) => void (keepData || (await evidence.forget(tools))),

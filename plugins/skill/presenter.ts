@@ -2,6 +2,7 @@ import type { Evidence, Tool } from 'svc/contracts/skill';
 import type { Principal, ThreadHandle } from 'svc/sdk';
 
 import type { EvidenceStore } from './evidence-store.ts';
+import { guarded } from './result-guard.ts';
 import { isLargeData, type ResultShape, shapeOf } from './result-shape.ts';
 
 export interface Presented {
@@ -29,7 +30,13 @@ export class Presenter {
       tool,
       principal,
       keep,
-    }: { readonly tool: Tool; readonly principal: Principal; readonly keep: boolean },
+      params,
+    }: {
+      readonly tool: Tool;
+      readonly principal: Principal;
+      readonly keep: boolean;
+      readonly params: Readonly<Record<string, unknown>>;
+    },
   ): Promise<Presented> {
     const { small, text, digest } = isLargeData(value)
       ? await this.#thread.call<ResultShape>('shape', value, { timeoutMs: shapingMs })
@@ -41,6 +48,7 @@ export class Presenter {
       tool: tool.key,
       trust: tool.trust,
       principal,
+      params: guarded(params),
     });
     const { id, bytes } = evidence;
     return {

@@ -190,6 +190,7 @@ export class Runner implements SkillRunner {
         tool,
         principal: call.principal,
         keep: call.approval !== undefined,
+        params: execution.params,
       });
       return { ...about, ...shown, status: 'ok', error: undefined, duration_ms: took() };
     } catch (error) {

@@ -1,8 +1,9 @@
 import type { Guide, SkillRegistry, Tool } from 'svc/contracts/skill';
-import { listRoute, nearest, pageOfList, route, type RouteDeclaration } from 'svc/sdk';
+import { listRoute, nearest, pageOfList, route, type RouteDeclaration, timestamp } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { errors } from './errors.ts';
+import type { EvidenceStore } from './evidence-store.ts';
 import type { Executions } from './executions.ts';
 import { classNamed } from './registry.ts';
 
@@ -82,6 +83,33 @@ const Executed = Type.Object({
   ),
 });
 
+const EvidenceId = Type.Object({
+  id: Type.String({ pattern: '^E[1-9][0-9]{0,14}$', examples: ['E12'] }),
+});
+const longestPart = 200_000;
+const EvidencePart = Type.Object({
+  from: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Character to start at: next_from of the part before.',
+    }),
+  ),
+});
+const EvidenceShown = Type.Object({
+  id: Type.String(),
+  tool: Type.String(),
+  params: Type.Unknown({
+    description: 'Params of the call, secrets hidden; null if an earlier version kept it.',
+  }),
+  created_at: Type.String({ format: 'date-time' }),
+  bytes: Type.Integer(),
+  sha256: Type.String(),
+  truncated: Type.Boolean({ description: 'True if only the beginning was kept.' }),
+  trust: Type.Enum(['trusted', 'untrusted']),
+  text: Type.String({ description: 'JSON or text of the result, from `from` on.' }),
+  next_from: Type.Union([Type.Integer(), Type.Null()]),
+});
+
 const itemOf = ({ trust: _trust, reads, ...tool }: Tool) => ({
   ...tool,
   ...(reads && { reads: [...reads] }),
@@ -104,11 +132,47 @@ const guideOf = ({ key, name, description, tools, source }: Guide) => ({
 export const skillRoutes = (
   registry: SkillRegistry,
   executions: Executions,
+  evidence: Pick<EvidenceStore, 'read'>,
 ): readonly RouteDeclaration[] => [
+  evidenceRouteOf(evidence),
   listRouteOf(registry),
   oneRouteOf(registry),
   executeRouteOf(registry, executions),
 ];
+
+const evidenceRouteOf = (store: Pick<EvidenceStore, 'read'>): RouteDeclaration =>
+  route({
+    method: 'GET',
+    path: `${path}/evidence/{id}`,
+    access: 'any',
+    devices: 'narrowed',
+    summary: 'Get the result that an answer cites, with the call that returned it',
+    params: EvidenceId,
+    query: EvidencePart,
+    response: EvidenceShown,
+    errors: ['not_found'],
+    async handle({ params: { id }, query: { from = 0 }, principal }) {
+      const { evidence, text, params, createdAt } = await store.read(id, principal);
+      const part = text.slice(from, from + longestPart);
+      const end = from + part.length;
+      return {
+        ...evidence,
+        params: params === null ? null : readParams(params),
+        created_at: timestamp(createdAt),
+        text: part,
+        next_from: end < text.length ? end : null,
+      };
+    },
+  });
+
+/** Params that were too long to be kept whole are a text. */
+function readParams(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
+}
 
 const listRouteOf = (registry: SkillRegistry): RouteDeclaration =>
   listRoute({

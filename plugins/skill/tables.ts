@@ -12,6 +12,8 @@ export interface SkillTables {
     owner: string;
     /** JSON of the selectors under which it was asked for; null: of all devices. */
     selectors: string | null;
+    /** JSON of the params of the call; null: they were not kept. */
+    params: string | null;
     created_at: number;
   };
 }

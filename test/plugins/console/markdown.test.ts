@@ -53,6 +53,10 @@ test('signs behind a backslash are themselves in the console, and no marks', asy
     '<div><p>CRON[4211]: a_b *c* <d> http://evil.example</p></div>',
   );
   assert.equal(
+    page('It is full [E12], see [E2](https://a.example) and [EX].'),
+    '<div><p>It is full <a>[E12]</a>, see <a>E2</a> and [EX].</p></div>',
+  );
+  assert.equal(
     page(String.raw`[Look at \[x\]](/ui/logs?q=x): **a\_b**`),
     '<div><p><a>Look at [x]</a>: <strong>a_b</strong></p></div>',
   );

@@ -236,8 +236,16 @@ test('skills are listed, found, run and kept', async (t) => {
     assert.equal(all.body.evidence, null, 'reading on is not kept again');
     assert.equal((await read('anna', { filter: '(' })).status, 400);
     assert.equal((await read('bob', {})).status, 200, 'an administrator may');
+    const opened = await kit.ask('anna', 'GET', `/skills/evidence/${body.evidence}`);
+    assert.deepEqual(
+      [opened.status, opened.body.tool, opened.body.params, opened.body.next_from],
+      [200, 'sample_safe', { host: 'db', times: 1 }, null],
+    );
+    assert.match(opened.body.text, /line 3999 password=\[redacted\]/);
+    assert.equal((await kit.ask('anna', 'GET', '/skills/evidence/E999')).status, 404);
     kit.people.carl.grants = ['skill:*'];
     assert.equal((await read('carl', {})).status, 404);
+    assert.equal((await kit.ask('carl', 'GET', `/skills/evidence/${body.evidence}`)).status, 404);
   });
 
   await t.test('tools are found by words, among those that a persona may use', async () => {

@@ -162,9 +162,9 @@ const MarkdownTable = ({
   </table>
 );
 
-/** Matches code, pictures, links, strong, emphasis and bare addresses; everything else is text. */
+/** Matches code, pictures, links, strong, emphasis, bare addresses and the evidence that an answer cites; everything else is text. */
 const piece =
-  /\\([!-/:-@[-`{-~])|`([^`\n]+)`|!\[([^\]\n]{0,200})\]\([^)\s]{0,2000}\)|\[((?:\\[!-/:-@[-`{-~]|[^\]\\\n]|\\(?![!-/:-@[-`{-~])){1,500})\]\(([^)\s]{1,2000})\)|\*\*([^*\n]{1,2000})\*\*|(?<![\w*])[*_]([^*_\n]{1,2000})[*_](?![\w*])|((?:https?|playbook):\/\/[^\s<>)\]]{1,2000})/g;
+  /\\([!-/:-@[-`{-~])|`([^`\n]+)`|!\[([^\]\n]{0,200})\]\([^)\s]{0,2000}\)|\[((?:\\[!-/:-@[-`{-~]|[^\]\\\n]|\\(?![!-/:-@[-`{-~])){1,500})\]\(([^)\s]{1,2000})\)|\*\*([^*\n]{1,2000})\*\*|(?<![\w*])[*_]([^*_\n]{1,2000})[*_](?![\w*])|((?:https?|playbook):\/\/[^\s<>)\]]{1,2000})|\[(E[1-9]\d{0,14})\]/g;
 
 /** A sign behind a backslash is itself, and no mark. */
 const unescaped = (text: string): string => text.replaceAll(/\\([!-/:-@[-`{-~])/g, '$1');
@@ -173,7 +173,7 @@ function inline(text: string): ComponentChildren[] {
   const out: ComponentChildren[] = [];
   let last = 0;
   for (const match of text.matchAll(piece)) {
-    const [whole, sign, code, picture, label, href, strong, emphasis, bare] = match;
+    const [whole, sign, code, picture, label, href, strong, emphasis, bare, evidence] = match;
     out.push(text.slice(last, match.index));
     last = match.index + whole.length;
     const key = match.index;
@@ -189,6 +189,12 @@ function inline(text: string): ComponentChildren[] {
       out.push(<strong key={key}>{unescaped(strong)}</strong>);
     } else if (emphasis !== undefined) {
       out.push(<em key={key}>{unescaped(emphasis)}</em>);
+    } else if (evidence !== undefined) {
+      out.push(
+        <a key={key} href={address(['evidence', evidence])}>
+          {whole}
+        </a>,
+      );
     } else {
       out.push(<Link key={key} href={bare!} label={bare!} />);
     }

@@ -231,6 +231,14 @@ export const pages = (): readonly PageEntry[] => [
     load: () => import('./api/page.tsx'),
   },
   {
+    id: 'evidence',
+    title: text.evidence,
+    icon: 'logs',
+    hidden: true,
+    room: 'skill',
+    load: () => import('./evidence/page.tsx'),
+  },
+  {
     id: 'account',
     title: text.account,
     icon: 'users',

@@ -23,12 +23,7 @@ interface Message {
   readonly role: 'user' | 'assistant';
   readonly content: string;
   readonly agent: string | null;
-  readonly tool_calls: readonly {
-    readonly id: string;
-    readonly name: string;
-    readonly status: string;
-    readonly result_preview: string;
-  }[];
+  readonly tool_calls: readonly Call[];
   readonly created_at: string;
 }
 
@@ -224,15 +219,25 @@ const toneOf = (status: string): Tone =>
         ? 'warning'
         : 'critical';
 
+const longestAsked = 160;
+
+/** What a call asked for, in a line. */
+function askedWith(given: Readonly<Record<string, unknown>>): string {
+  const line = Object.entries(given)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' ');
+  return line.length > longestAsked ? `${line.slice(0, longestAsked)}…` : line;
+}
+
 /** Tool calls of an agent with their results, collapsed by default. */
 function Calls({ of }: { readonly of: readonly Call[] }) {
   return (
     <>
-      {of.map(({ id, name, status, result_preview: result }) => (
+      {of.map(({ id, name, arguments: given, status, result_preview: result }) => (
         <details key={id} class="call">
           <summary>
             <Status tone={toneOf(status)}>
-              <code>{name}</code>
+              <code>{name}</code> <span class="soft">{askedWith(given)}</span>
             </Status>
           </summary>
           <pre class="code">{result}</pre>

@@ -7,6 +7,7 @@ import { asApiError } from '../../client/data.ts';
 export interface Call {
   readonly id: string;
   readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
   readonly status: string;
   readonly result_preview: string;
 }
@@ -141,7 +142,13 @@ function after(turn: Turn, chunk: Chunk): Turn {
         ...turn,
         calls: [
           ...turn.calls,
-          { id, name: textOf(chunk['toolName']), status: 'running', result_preview: '' },
+          {
+            id,
+            name: textOf(chunk['toolName']),
+            arguments: fieldsOf(chunk['input']),
+            status: 'running',
+            result_preview: '',
+          },
         ],
       };
     case 'tool-output-available':
@@ -164,6 +171,8 @@ function after(turn: Turn, chunk: Chunk): Turn {
   }
 }
 
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** The events of a stream, read line by line. */

@@ -40,6 +40,7 @@ export const pages = words('pages', {
   explore: 'Explore',
   logs: 'Logs',
   traces: 'Traces',
+  evidence: 'Evidence',
   topology: 'Topology',
   chat: 'Chat',
   approvals: 'Approvals',
