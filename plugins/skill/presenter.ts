@@ -1,5 +1,5 @@
 import type { Evidence, Tool } from 'svc/contracts/skill';
-import type { Principal, ThreadHandle } from 'svc/sdk';
+import { isSvcError, type Principal, type ThreadHandle } from 'svc/sdk';
 
 import type { EvidenceStore } from './evidence-store.ts';
 import { guarded } from './result-guard.ts';
@@ -23,33 +23,42 @@ export class Presenter {
     this.#thread = thread;
   }
 
-  /** `keep`: as evidence, however small. */
+  /**
+   * `keep`: as evidence, however small. `cited`: so that an answer can name it; one that cannot be written
+   * is presented without.
+   */
   async present(
     value: unknown,
     {
       tool,
       principal,
       keep,
+      cited,
       params,
     }: {
       readonly tool: Tool;
       readonly principal: Principal;
       readonly keep: boolean;
+      readonly cited: boolean;
       readonly params: Readonly<Record<string, unknown>>;
     },
   ): Promise<Presented> {
     const { small, text, digest } = isLargeData(value)
       ? await this.#thread.call<ResultShape>('shape', value, { timeoutMs: shapingMs })
       : shapeOf(value);
-    if (small !== undefined && !keep) {
+    if (small !== undefined && !keep && !cited) {
       return { result: small.result, evidence: undefined };
     }
-    const evidence = await this.#evidence.keep(text, {
-      tool: tool.key,
-      trust: tool.trust,
-      principal,
-      params: guarded(params),
+    const about = { tool: tool.key, trust: tool.trust, principal, params: guarded(params) };
+    const evidence = await this.#evidence.keep(text, about).catch((error: unknown) => {
+      if (small !== undefined && !keep && isSvcError(error)) {
+        return undefined;
+      }
+      throw error;
     });
+    if (evidence === undefined) {
+      return { result: small!.result, evidence };
+    }
     const { id, bytes } = evidence;
     return {
       result:

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { ApprovalBook } from 'svc/contracts/approval';
 import type { DeviceDirectory } from 'svc/contracts/device';
-import type { GateAnswer, GateContract } from 'svc/contracts/gate';
+import type { CallOrigin, GateAnswer, GateContract } from 'svc/contracts/gate';
 import type { CallPlan, SkillRunner, Tool, ToolCall, ToolOutcome } from 'svc/contracts/skill';
 import type { ScopeSource } from 'svc/query';
 import {
@@ -51,6 +51,8 @@ interface Prepared extends Omit<Execution, 'id'> {
 const [usualMs, maxMs] = [30_000, 600_000];
 const longestError = 4_000;
 /** Errors about a wrong or forbidden question, which are passed to the caller unchanged. */
+/** Origins of calls whose results agents cite to people. */
+const isTold: ReadonlySet<CallOrigin> = new Set(['chat', 'background', 'im']);
 const refusals = new Set(['invalid_argument', 'forbidden', 'not_found']);
 
 export class Runner implements SkillRunner {
@@ -190,6 +192,8 @@ export class Runner implements SkillRunner {
         tool,
         principal: call.principal,
         keep: call.approval !== undefined,
+        // What people are told by agents can be looked up; tools about tools find nothing out.
+        cited: isTold.has(call.origin) && tool.source !== 'skill' && tool.source !== 'manual',
         params: execution.params,
       });
       return { ...about, ...shown, status: 'ok', error: undefined, duration_ms: took() };

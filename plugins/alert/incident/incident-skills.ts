@@ -136,7 +136,7 @@ export const incidentSkills = (parts: IncidentSkillParts): readonly ToolSkill[] 
     key: 'incident_resolve',
     name: 'Resolve an incident',
     description:
-      'Ends an incident and tells the channels that were told of it. It fires again only after its condition has cleared.',
+      'Resolves an incident and notifies the channels that were notified of it. It fires again only after its condition has cleared.',
     params: IncidentChange,
     run: ({ incident_id: id, note }, { principal }) =>
       parts.operations.resolve(id, note, changeOf(principal)),

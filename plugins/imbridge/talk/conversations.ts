@@ -9,7 +9,17 @@ import { type Messenger, SendDeferred, type Saying } from '../messages/messenger
 import type { ImTables } from '../store/tables.ts';
 import { filled, wordsOf } from './words.ts';
 
+/** The text with its citations as links to what they cite; as it is while svc knows no address of its own. */
+const withLinks = (text: string, url: string): string =>
+  url === ''
+    ? text
+    : text.replaceAll(
+        /\[(E[1-9]\d{0,14})\](?!\()/g,
+        `[$1](${url.replace(/\/$/, '')}/ui/evidence/$1)`,
+      );
+
 export interface ConversationParts {
+  readonly publicUrl: () => string;
   readonly tables: Tables<ImTables>;
   readonly chat: Handle<ChatRuns>;
   readonly apps: Apps;
@@ -73,7 +83,7 @@ export class Conversations {
     const text =
       end.text.trim() === ''
         ? filled(words.noAnswer, { why: problem ?? end.finish_reason })
-        : end.text;
+        : withLinks(end.text, this.#parts.publicUrl());
     await messenger.answer(app, message, event.reply, { text });
     return 'done';
   }

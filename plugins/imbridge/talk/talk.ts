@@ -2,7 +2,7 @@ import { IncidentActions, Incidents } from 'svc/contracts/alert';
 import { ApprovalDecisions, Approvals } from 'svc/contracts/approval';
 import { ChatRuns } from 'svc/contracts/chat';
 import { DeviceScopes, seenBy } from 'svc/query';
-import { AuditTrail, Catalogue, type PluginContext, type Tables } from 'svc/sdk';
+import { AuditTrail, BuildInfo, Catalogue, type PluginContext, type Tables } from 'svc/sdk';
 
 import type { Apps } from '../apps/apps.ts';
 import type { People } from '../apps/people.ts';
@@ -36,6 +36,7 @@ export interface Talk {
 /** Wires the parts that talk in conversations to their services. */
 export function openTalk({ clock, ids, services }: PluginContext, parts: TalkParts): Talk {
   const { tables, people } = parts;
+  const build = services.use(BuildInfo);
   const actions = new Actions(tables, clock, ids);
   const incidents = new IncidentTalk({
     ...parts,
@@ -56,6 +57,7 @@ export function openTalk({ clock, ids, services }: PluginContext, parts: TalkPar
     approvals,
     clock,
     chat: services.maybe(ChatRuns),
+    publicUrl: () => build.publicUrl,
   });
   const rights = new Rights({
     tables,

@@ -35,6 +35,12 @@ const maybeProgram = /(?<=^|[\s=(["'`[{:>;&|])(?:\.{0,2}\/[\w./-]*\/)?([A-Za-z][
 const quotedArguments = /"(?:[^"\\]|\\.)*"(?:(?:\s*,\s*|\s+a\d{1,3}=)"(?:[^"\\]|\\.)*")+/g;
 const quotedArgument = /"((?:[^"\\]|\\.)*)"/g;
 
+/** Longer lines are data, not commands; their secrets are known by their shapes. */
+const longestCommandLine = 20_000;
+/** Signs of a command with a secret: an option, what writes commands down, or words that have one behind them. Most lines have none. */
+const mayHaveCommand =
+  /\s-[-\w]|^\+ |COMMAND=|CMD \(|cmd|exec|<<<|argc=|",\s*"|\S%\S|add_user|change_password|login|passphrase|passw|sqlplus|unseal|_authToken/;
+
 /** Words of a sentence about a program, which no command has without options. */
 const prose = /\s(?:is|are|was|were|has|have|cannot|could|will|failed|not|the|to|for|from)\s/;
 const judged = new Map<string, boolean>();
@@ -58,6 +64,9 @@ function isProgram(name: string): boolean {
  * the audit log, shells and supervisors write.
  */
 export function redactCommandsIn(line: string): string {
+  if (line.length > longestCommandLine || !mayHaveCommand.test(line)) {
+    return line;
+  }
   const listed = line.replace(quotedArguments, (list) => {
     const args = [...list.matchAll(quotedArgument)].map(([, arg]) => arg!);
     const safe = isKnownProgram(baseName(args[0]!)) ? redactArguments(args) : args;
