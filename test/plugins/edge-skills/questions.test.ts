@@ -82,7 +82,7 @@ test('questions of every day are answered by shipped personas over a real agent 
       }
       const text = String(last.content);
       told.set(asks, text);
-      return { text: 'It is so.' };
+      return { text: `It is so [${/"evidence":"(E\d+)"/.exec(text)?.[1]}].` };
     },
   }));
   // Each question has a run of its own, in which its rule is the one that holds.
@@ -159,6 +159,10 @@ test('questions of every day are answered by shipped personas over a real agent 
     assert.match(told.get(asks) ?? '', evidence, `${asks}: ${told.get(asks)}`);
     const [call] = answer.tool_calls;
     assert.deepEqual([call.name, call.status], [tool, 'ok'], JSON.stringify(answer));
-    assert.equal(answer.message, 'It is so.');
+    // What the answer cites opens, with what was asked.
+    const [, cited] = /^It is so \[(E\d+)\]\.$/.exec(answer.message) ?? [];
+    const opened = await ask('GET', `/skills/evidence/${cited}`);
+    assert.equal(opened.tool, tool);
+    assert.match(JSON.stringify(opened.params), /device_id|{/);
   }
 });
