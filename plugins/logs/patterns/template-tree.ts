@@ -160,7 +160,7 @@ const level =
   /(?:^|[\s{,"])(?:level|lvl|severity|loglevel|log\.level)"?\s*[:=]\s*"?([A-Za-z]{3,11})|(?:^|[\s[|<(])(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|FATAL|CRIT(?:ICAL)?|ALERT|EMERG|PANIC)(?=[\s\]|>):]|$)/;
 const lead = 400;
 
-/** How severe a line says that it is: an error is no other case of a success. */
+/** Returns the severity that a line states: an error is no variant of a success. */
 function levelOf(line: string): string {
   const [, named, written] = level.exec(line.slice(0, lead)) ?? [];
   return (named ?? written ?? '').toLowerCase();

@@ -221,7 +221,7 @@ const toneOf = (status: string): Tone =>
 
 const longestAsked = 160;
 
-/** What a call asked for, in a line. */
+/** Returns what a call asked for, in a line. */
 function askedWith(given: Readonly<Record<string, unknown>>): string {
   const line = Object.entries(given)
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
