@@ -49,17 +49,30 @@ export class Recorder {
     this.#parts = parts;
   }
 
-  /** All that there are, group by group in their order. */
+  /** Loads all that there are, group by group in their order. */
   load(recordings: readonly Recording[]): void {
     const known = this.#groups;
     this.#groups = new Map();
     for (const [name, own] of groupsOf(recordings)) {
-      const before = known.get(name);
-      const slot =
-        before?.slot ??
-        slotAt(this.#parts.now(), phaseOf(name, this.#intervalOf(own)), this.#intervalOf(own));
-      this.#groups.set(name, { recordings: own, slot, running: false });
+      this.#set(name, own, known.get(name));
     }
+  }
+
+  /** Loads one group, in the order of its rules; without an enabled one it is dropped. */
+  loadGroup(name: string, recordings: readonly Recording[]): void {
+    const own = groupsOf(recordings).get(name);
+    const before = this.#groups.get(name);
+    if (own === undefined) {
+      this.#groups.delete(name);
+    } else {
+      this.#set(name, own, before);
+    }
+  }
+
+  #set(name: string, recordings: readonly Recording[], before: Group | undefined): void {
+    const intervalMs = this.#intervalOf(recordings);
+    const slot = before?.slot ?? slotAt(this.#parts.now(), phaseOf(name, intervalMs), intervalMs);
+    this.#groups.set(name, { recordings, slot, running: false });
   }
 
   stateOf(id: number): RecordingState | undefined {

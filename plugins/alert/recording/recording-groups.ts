@@ -1,4 +1,5 @@
 import type { MetricsQueries } from 'svc/contracts/metricsdb';
+import { nextTurn } from 'svc/flow';
 import {
   type Call,
   type Handle,
@@ -22,6 +23,8 @@ import type { Recordings } from './recordings.ts';
 const labelName = '^\\P{Cc}{1,100}$';
 const recordName = '^[^\\p{Cc}{}]{1,100}$';
 const maxRules = 5_000;
+/** Max expressions checked before requests get their turn: answers of the store that come in a row leave them none. */
+const maxChecked = 20;
 
 const Rule = Type.Object({
   record: Type.String({
@@ -71,22 +74,29 @@ type Item = Static<typeof GroupItem>;
 
 /** Recording rules as they are written and evaluated: a group whole, since its order counts. */
 export class RecordingGroups {
-  readonly #recordings: Recordings;
+  readonly #recordings: Pick<Recordings, 'groups' | 'group' | 'put'>;
   readonly #metrics: Handle<Pick<MetricsQueries, 'check'>>;
 
-  constructor(recordings: Recordings, metrics: Handle<Pick<MetricsQueries, 'check'>>) {
+  constructor(
+    recordings: Pick<Recordings, 'groups' | 'group' | 'put'>,
+    metrics: Handle<Pick<MetricsQueries, 'check'>>,
+  ) {
     this.#recordings = recordings;
     this.#metrics = metrics;
   }
 
   async list(page: PageRequest): Promise<Page<Item>> {
-    const groups = new Map<string, Recording[]>();
-    for (const recording of await this.#recordings.all()) {
-      const own = groups.get(recording.group) ?? [];
-      groups.set(recording.group, own);
-      own.push(recording);
+    const names = pageOfList([...(await this.#recordings.groups())], (name) => name, page);
+    const items: Item[] = [];
+    for (const name of names.items) {
+      const recordings = await this.#recordings.group(name);
+      // It may have been deleted since.
+      if (recordings.length > 0) {
+        items.push(shown(recordings));
+      }
+      await nextTurn();
     }
-    return pageOfList([...groups.values()].map(shown), ({ group }) => group, page);
+    return { ...names, items };
   }
 
   /** Replaces the group of that name, or adds a new one. */
@@ -99,6 +109,9 @@ export class RecordingGroups {
     for (const [at, { expr }] of rules.entries()) {
       const fault = faults.has(expr) ? faults.get(expr) : await faultOf(expr, this.#metrics);
       faults.set(expr, fault);
+      if (faults.size % maxChecked === 0) {
+        await nextTurn();
+      }
       if (fault !== undefined) {
         throw wrong(`/rules/${at}/expr`, fault);
       }

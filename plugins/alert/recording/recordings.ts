@@ -17,9 +17,11 @@ import { type NewRecording, RecordingStore, type RecordingTables } from './recor
 
 /**
  * Fired when recording rules are stored, so that the other generation of the plugin learns of it
- * too.
+ * too. Without groups, as earlier versions fire it, any may have changed.
  */
-const RecordingsChanged = defineEvent<Record<never, never>>('alert.recordings.changed');
+const RecordingsChanged = defineEvent<{ readonly groups?: readonly string[] }>(
+  'alert.recordings.changed',
+);
 
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
@@ -51,18 +53,26 @@ export class Recordings {
   readonly #store: RecordingStore;
   readonly #clock: Clock;
   readonly #recorder: Recorder;
-  readonly #changed: () => void;
+  readonly #changed: (groups: readonly string[]) => void;
 
   constructor(ctx: PluginContext, recorder: Recorder) {
     this.#store = new RecordingStore(ctx.db<RecordingTables>());
     this.#clock = ctx.clock;
     this.#recorder = recorder;
-    this.#changed = () => ctx.events.emit(RecordingsChanged, {});
-    ctx.events.on(RecordingsChanged, () => this.load());
+    this.#changed = (groups) => ctx.events.emit(RecordingsChanged, { groups });
+    ctx.events.on(RecordingsChanged, ({ groups }) =>
+      groups === undefined ? this.load() : this.#loadGroups(groups),
+    );
   }
 
   async load(): Promise<void> {
     this.#recorder.load(await this.#store.all());
+  }
+
+  async #loadGroups(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      this.#recorder.loadGroup(name, await this.#store.group(name));
+    }
   }
 
   async list(page: PageRequest): Promise<Page<Item>> {
@@ -72,11 +82,6 @@ export class Recordings {
 
   groups(): Promise<ReadonlySet<string>> {
     return this.#store.groups();
-  }
-
-  /** Group by group, each in its order. */
-  all(): Promise<readonly Recording[]> {
-    return this.#store.all();
   }
 
   group(name: string): Promise<readonly Recording[]> {
@@ -90,8 +95,8 @@ export class Recordings {
       throw errors.too_many_recordings({ max: maxRecordings });
     }
     await this.#store.replace(recordings, actorOf(call.principal).name, this.#clock.now());
-    await this.load();
-    this.#changed();
+    await this.#loadGroups(groups);
+    this.#changed(groups);
   }
 
   async remove(call: Change, id: number): Promise<void> {
@@ -101,8 +106,8 @@ export class Recordings {
     }
     call.note({ resourceType: 'recording_rule', resourceId: id, before });
     await this.#store.remove(id);
-    await this.load();
-    this.#changed();
+    await this.#loadGroups([before.group]);
+    this.#changed([before.group]);
   }
 
   #shown({ created_at: made, labels, ...recording }: Recording): Item {
