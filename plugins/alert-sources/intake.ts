@@ -61,7 +61,7 @@ export class Intake {
       // Both systems come back after a 503, and after nothing else.
       const why =
         waitMs > 0
-          ? `more than ${pushesPerMinute} pushes a minute`
+          ? `more than ${pushesPerMinute} pushes per minute`
           : 'alerting is not running; enable the plugin alert';
       throw errors.not_taken(
         { why },

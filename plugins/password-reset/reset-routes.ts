@@ -12,7 +12,7 @@ export const resetRoutes = (resets: Resets): readonly RouteDeclaration[] => [
     access: 'public',
     summary: 'Request a password reset link by e-mail',
     description:
-      'The response is the same whether or not the account exists. At most three requests per hour and address.',
+      'The response is the same whether or not the account exists. At most three requests per address per hour.',
     body: Type.Object({ email: Type.String({ minLength: 3, maxLength: 320 }) }),
     response: Type.Object({ message: Type.String() }),
     status: 202,

@@ -4,7 +4,7 @@ export const errors = defineErrors('edge', {
   no_conflict: ['conflict', 'Edge {id} has no conflict.'],
   own_machine_online: [
     'conflict',
-    'Edge {id} is online with its own machine; stop the agent there first, or rotate the secret to lock the other one out.',
+    'Edge {id} is already online from another machine; stop the agent there first, or rotate the secret to lock that machine out.',
   ],
   secret_not_taken: [
     'conflict',

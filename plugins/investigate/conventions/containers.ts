@@ -60,7 +60,7 @@ export const containers: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) (rate($metric{$on}[5m]))',
   },
   disk: {
-    title: 'bytes read and written a second',
+    title: 'bytes read and written per second',
     metrics: /^(?:container_fs_(?:reads|writes)_bytes_total)$/,
     of: 'container',
     kind: 'disk',

@@ -72,7 +72,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     name: 'node_pressure_cpu_waiting',
   },
   swap: {
-    title: 'pages swapped in a second',
+    title: 'pages swapped in per second',
     metrics: /^(?:node_vmstat_pswpin|node_vmstat_pgmajfault)$/,
     of: 'host',
     kind: 'memory',
@@ -152,7 +152,7 @@ export const hosts: Readonly<Record<string, ShippedConvention>> = {
     query: 'max by ($by) ($metric{$on})',
   },
   net_errors: {
-    title: 'network errors a second',
+    title: 'network errors per second',
     metrics: /^(?:node_network_(?:receive|transmit)_(?:errs|drop)_total)$/,
     of: 'host',
     kind: 'network',

@@ -3,7 +3,7 @@ import type { ShippedConvention } from './shipped-convention.ts';
 /** Conventions of services, and of what they call. */
 export const services: Readonly<Record<string, ShippedConvention>> = {
   requests: {
-    title: 'requests a second',
+    title: 'requests per second',
     metrics:
       /^(?:(?:\w+_)?(?:http_server_|http_|server_|api_|grpc_|rpc_)?requests?(?:_received|_handled|_processed)?_total)$/,
     of: 'service',
@@ -23,7 +23,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
       '(sum by ($by) ($failing) or 0 * sum by ($by) (rate($metric{$on}[5m]))) / (sum by ($by) (rate($metric{$on}[5m])) > 0)',
   },
   grpc: {
-    title: 'calls a second',
+    title: 'calls per second',
     metrics: /^(?:grpc_server_handled_total)$/,
     of: 'service',
     kind: 'rate',
@@ -41,7 +41,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
       '(sum by ($by) ($failing) or 0 * sum by ($by) (rate($metric{$on}[5m]))) / (sum by ($by) (rate($metric{$on}[5m])) > 0)',
   },
   durations_counted: {
-    title: 'requests a second',
+    title: 'requests per second',
     metrics:
       /^(?:\w*(?:request|requests|call|calls|rpc|handler|handling|server)\w*_(?:seconds|duration|latency|milliseconds|ms|handling_seconds)_count)$/,
     of: 'service',
@@ -121,7 +121,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     query: 'max by ($by) ($metric{$on})',
   },
   span_calls: {
-    title: 'calls a second',
+    title: 'calls per second',
     metrics: /^(?:(?:traces_span_?metrics_)?calls(?:_total)?)$/,
     of: 'service',
     kind: 'rate',
@@ -155,7 +155,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     query: 'histogram_quantile(0.95, sum by ($by, le) (rate($metric{$on}[5m]))) / 1000',
   },
   istio: {
-    title: 'requests a second',
+    title: 'requests per second',
     metrics: /^(?:istio_requests_total)$/,
     of: 'service',
     kind: 'rate',
@@ -181,7 +181,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     query: 'histogram_quantile(0.95, sum by ($by, le) (rate($metric{$on}[5m]))) / 1000',
   },
   nginx_ingress: {
-    title: 'requests a second',
+    title: 'requests per second',
     metrics: /^(?:nginx_ingress_controller_requests)$/,
     of: 'service',
     kind: 'rate',
@@ -199,7 +199,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
       '(sum by ($by) ($failing) or 0 * sum by ($by) (rate($metric{$on}[5m]))) / (sum by ($by) (rate($metric{$on}[5m])) > 0)',
   },
   envoy: {
-    title: 'requests a second',
+    title: 'requests per second',
     metrics: /^(?:envoy_cluster_upstream_rq(?:_total|_completed)?)$/,
     of: 'service',
     kind: 'rate',
@@ -217,7 +217,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
       '(sum by ($by) ($failing) or 0 * sum by ($by) (rate($metric{$on}[5m]))) / (sum by ($by) (rate($metric{$on}[5m])) > 0)',
   },
   traefik: {
-    title: 'requests a second',
+    title: 'requests per second',
     metrics: /^(?:traefik_service_requests_total)$/,
     of: 'service',
     kind: 'rate',
@@ -226,7 +226,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     worse: 'either',
   },
   haproxy: {
-    title: 'responses a second',
+    title: 'responses per second',
     metrics: /^(?:haproxy_(?:backend|server)_http_responses_total)$/,
     of: 'service',
     kind: 'rate',
@@ -244,7 +244,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
       '(sum by ($by) ($failing) or 0 * sum by ($by) (rate($metric{$on}[5m]))) / (sum by ($by) (rate($metric{$on}[5m])) > 0)',
   },
   error_counter: {
-    title: 'failures a second',
+    title: 'failures per second',
     metrics: /^(?:\w*(?:errors?|exceptions?|failures?|failed)(?:_count)?_total)$/,
     of: 'service',
     kind: 'errors',
@@ -253,7 +253,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     except: /^(?:node_|go_|container_)/,
   },
   messages: {
-    title: 'messages a second',
+    title: 'messages per second',
     metrics:
       /^(?:\w*(?:messages?|events?|jobs?|tasks?|orders?|payments?|transactions?)_(?:processed|consumed|published|handled|received|sent|completed)_total|messaging_(?:client_|process_|receive_|publish_)\w+_(?:messages|count)(?:_total)?)$/,
     of: 'service',
@@ -292,7 +292,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     client: true,
   },
   client_requests: {
-    title: 'outgoing calls a second',
+    title: 'outgoing calls per second',
     metrics:
       /^(?:(?:http_client|rpc_client|grpc_client|\w*outbound|\w*upstream|\w*client)_(?:requests|calls|handled|request_duration_seconds_count|duration_seconds_count|operation_duration_seconds_count)(?:_total)?)$/,
     of: 'service',
@@ -314,7 +314,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     client: true,
   },
   service_graph: {
-    title: 'calls a second',
+    title: 'calls per second',
     metrics: /^(?:traces_service_graph_request_total)$/,
     of: 'service',
     kind: 'rate',

@@ -55,7 +55,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) (increase($metric{$on}[10m]))',
   },
   pg_transactions: {
-    title: 'transactions a second',
+    title: 'transactions per second',
     metrics: /^(?:pg_stat_database_xact_commit(?:_total)?)$/,
     of: 'store',
     kind: 'rate',
@@ -64,7 +64,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     worse: 'either',
   },
   pg_rollbacks: {
-    title: 'transactions rolled back a second',
+    title: 'transactions rolled back per second',
     metrics: /^(?:pg_stat_database_xact_rollback(?:_total)?)$/,
     of: 'store',
     kind: 'errors',
@@ -106,7 +106,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     query: 'max by ($by) ($metric{$on} / mysql_global_variables_max_connections{$on})',
   },
   mysql_slow: {
-    title: 'slow queries a second',
+    title: 'slow queries per second',
     metrics: /^(?:mysql_global_status_slow_queries)$/,
     of: 'store',
     kind: 'errors',
@@ -115,7 +115,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     weight: 0.7,
   },
   mysql_waits: {
-    title: 'row lock waits a second',
+    title: 'row lock waits per second',
     metrics: /^(?:mysql_global_status_innodb_row_lock_waits)$/,
     of: 'store',
     kind: 'queue',
@@ -123,7 +123,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) (rate($metric{$on}[5m]))',
   },
   mysql_queries: {
-    title: 'queries a second',
+    title: 'queries per second',
     metrics: /^(?:mysql_global_status_(?:queries|questions))$/,
     of: 'store',
     kind: 'rate',
@@ -158,7 +158,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) ($metric{$on})',
   },
   redis_evicted: {
-    title: 'keys evicted a second',
+    title: 'keys evicted per second',
     metrics: /^(?:redis_evicted_keys_total)$/,
     of: 'store',
     kind: 'events',
@@ -166,7 +166,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) (rate($metric{$on}[5m]))',
   },
   redis_rejected: {
-    title: 'connections refused a second',
+    title: 'connections refused per second',
     metrics: /^(?:redis_rejected_connections_total)$/,
     of: 'store',
     kind: 'errors',
@@ -184,7 +184,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
       'sum by ($by) (rate($metric{$on}[5m])) / (sum by ($by) (rate($metric{$on}[5m])) + sum by ($by) (rate(redis_keyspace_hits_total{$on}[5m])) > 0)',
   },
   redis_commands: {
-    title: 'commands a second',
+    title: 'commands per second',
     metrics: /^(?:redis_commands_processed_total)$/,
     of: 'store',
     kind: 'rate',
@@ -203,7 +203,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
       'sum by ($by) (rate($metric{$on}[5m])) / (sum by ($by) (rate(redis_commands_processed_total{$on}[5m])) > 0)',
   },
   nginx_requests: {
-    title: 'requests a second',
+    title: 'requests per second',
     metrics: /^(?:nginx_http_requests_total)$/,
     of: 'store',
     kind: 'rate',
@@ -264,7 +264,7 @@ export const stores: Readonly<Record<string, ShippedConvention>> = {
     query: 'sum by ($by) ($metric{$on})',
   },
   kafka_offsets: {
-    title: 'messages a second',
+    title: 'messages per second',
     metrics:
       /^(?:kafka_topic_partition_current_offset|kafka_server_brokertopicmetrics_messagesin_total)$/,
     of: 'store',

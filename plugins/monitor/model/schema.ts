@@ -168,7 +168,7 @@ export const DashboardFile = Type.Object(
         {
           maxItems: 50,
           description:
-            'How to collect metrics whose names begin with this prefix, or equal it if it does not end with _; shown while they are missing',
+            'How to collect metrics whose names start with this prefix (or match it exactly, if it does not end in _); shown while those metrics are missing',
         },
       ),
     ),

@@ -261,7 +261,7 @@ export class DamageTracker {
         this.#looks.delete(row.id);
         this.#log.info(
           { event: 'store.block_sound', file: row.file },
-          'block is intact again; answers include its data',
+          'block is intact again; query results include its data',
         );
         sound.push(row);
       }
