@@ -9,8 +9,8 @@ const views = {
   packages: 'packages',
   kernel: 'the kernel log',
   cron: 'cron jobs',
-  logins: 'who is logged in',
-  git: 'the history of repositories',
+  logins: 'logins',
+  git: 'repository history',
   databases: 'databases',
   kubernetes: 'Kubernetes',
 } as const;

@@ -2,7 +2,7 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('edge-skills', {
   file_system_silent: ['unavailable', 'The file system that contains {asked} is not responding.'],
-  file_changed: ['unavailable', '{asked} changed while it was read; try again.'],
+  file_changed: ['unavailable', '{asked} changed while it was being read; try again.'],
   not_regular: ['invalid_argument', '{asked} is a {kindOf}; only regular files can be read.'],
   hard_links: [
     'forbidden',
@@ -15,7 +15,7 @@ export const errors = defineErrors('edge-skills', {
   ],
   view_not_allowed: [
     'forbidden',
-    'The policy of this machine does not allow looking at {what}: its owner can add "{view}" to "skills.views", or set "skills.profile" to observe, in policy.yaml.',
+    'This machine\'s policy does not allow viewing {what}; the machine\'s owner can add "{view}" to "skills.views", or set "skills.profile" to observe, in policy.yaml.',
   ],
   no_program: ['upstream_error', 'This machine has no {name}, which {skill} needs.'],
   program_slow: ['upstream_error', '{name} did not answer within {seconds} seconds.'],

@@ -122,7 +122,7 @@ echo 'reboot   system boot  6.1.0            Sun Nov 29 12:25:47 2026   still ru
   policy.skills = { ...policy.skills, views: ['packages'] };
   await assert.rejects(
     run('units_list', {}),
-    /does not allow looking at systemd units: its owner can add "units"/,
+    /does not allow viewing systemd units; the machine.s owner can add "units"/,
   );
   await assert.rejects(run('logins', {}), /"skills\.profile" to observe/);
 });
@@ -287,7 +287,7 @@ test('containers are listed by their restarts, and tell no values of variables',
   const away = await run('containers_list', {});
   assert.match(
     away.error!.message,
-    /No container engine answers on this machine: \/nowhere\/docker\.sock \(ENOENT\)/,
+    /No container engine is responding on this machine: \/nowhere\/docker\.sock \(ENOENT\)/,
   );
 });
 

@@ -42,7 +42,7 @@ const containersList = (engine: ContainerEngine, views: AllowedViews): EdgeSkill
   key: 'containers_list',
   name: 'Containers',
   description:
-    'Containers of Docker or Podman, running or not: state, how often each was restarted, exit code, whether it ran out of memory, health. Those that restarted most come first.',
+    'Docker or Podman containers, running or not: state, how often each was restarted, exit code, whether it ran out of memory, and health. Those with the most restarts come first.',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -70,7 +70,7 @@ const containerGet = (engine: ContainerEngine, views: AllowedViews): EdgeSkill =
   key: 'container_get',
   name: 'One container',
   description:
-    'State, limits, command, mounts, ports and last health checks of one container. Of its variables the names are shown, not the values.',
+    'State, limits, command, mounts, ports and last health checks of one container. Its environment variables are listed by name, without their values.',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -100,7 +100,7 @@ const containerLogs = (engine: ContainerEngine, views: AllowedViews, clock: Cloc
         type: 'integer',
         minimum: 1,
         maximum: 31536000,
-        description: 'Only lines of the last so many seconds.',
+        description: 'How far back to read, in seconds.',
       },
     },
   },
@@ -133,11 +133,11 @@ const containerStats = (engine: ContainerEngine, views: AllowedViews): EdgeSkill
   key: 'container_stats',
   name: 'Use of containers',
   description:
-    'CPU, memory against its limit, network and processes of the running containers, those that use most memory first.',
+    'CPU, memory against its limit, network and processes of the running containers, those that use the most memory first.',
   schema: {
     type: 'object',
     additionalProperties: false,
-    properties: { container: { ...container, description: 'Default: all that run.' } },
+    properties: { container: { ...container, description: 'Default: all running containers.' } },
   },
   async run({ container: name }: { container?: string }, { signal }: SkillCall) {
     views.requireView('containers');

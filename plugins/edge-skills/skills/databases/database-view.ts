@@ -102,7 +102,7 @@ export const databaseView = (
   key: 'database_view',
   name: 'State of a database',
   description:
-    'What a PostgreSQL, MySQL or Redis database is doing: activity (sessions and their queries), locks (who waits for whom), replication (lag, slots), slow (statements that run long), size, tables. Reads only; no data of tables or keys is shown.',
+    'What a PostgreSQL, MySQL or Redis database is doing: activity (sessions and their queries), locks (who is waiting for whom), replication (lag, slots), slow (long-running statements), size, tables. Read-only; no data from tables or keys is shown.',
   class: 'safe',
   tier: 'specialty',
   schema: {

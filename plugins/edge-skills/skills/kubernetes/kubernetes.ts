@@ -44,7 +44,7 @@ const get = (parts: KubernetesParts): EdgeSkill => ({
   key: 'kubernetes_get',
   name: 'Kubernetes objects',
   description:
-    'Objects of one kind in the cluster with their state: pods with restarts and why they wait, deployments with missing replicas, nodes with conditions. Those in trouble come first.',
+    'Objects of one kind in the cluster with their state: pods with restarts and why they are waiting, deployments with missing replicas, nodes with conditions. Those in trouble come first.',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -89,7 +89,7 @@ const describe = (parts: KubernetesParts): EdgeSkill => ({
   ...common,
   key: 'kubernetes_describe',
   name: 'One Kubernetes object',
-  description: 'Everything that kubectl describe tells of one object, with its last events.',
+  description: 'Everything that kubectl describe shows about one object, including its latest events.',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -114,14 +114,14 @@ const events = (parts: KubernetesParts): EdgeSkill => ({
   ...common,
   key: 'kubernetes_events',
   name: 'Kubernetes events',
-  description: 'Events of the cluster, newest first: what was killed, not scheduled, not pulled.',
+  description: 'Cluster events, newest first: what was killed, and what could not be scheduled or pulled.',
   schema: {
     type: 'object',
     additionalProperties: false,
     properties: {
       namespace,
       warnings_only: { type: 'boolean', default: true },
-      object: { ...objectName, description: 'Only events about the object of this name.' },
+      object: { ...objectName, description: 'Only events about the object with this name.' },
     },
   },
   async run(
@@ -155,7 +155,7 @@ const logs = (parts: KubernetesParts): EdgeSkill => ({
   ...common,
   key: 'kubernetes_logs',
   name: 'Log of a pod',
-  description: 'The last lines of a pod, also of its container before the last restart.',
+  description: 'The last log lines of a pod, or of its container before the last restart.',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -167,7 +167,7 @@ const logs = (parts: KubernetesParts): EdgeSkill => ({
       previous: {
         type: 'boolean',
         default: false,
-        description: 'Of the container that ended last: why it crashed.',
+        description: 'Read the log of the previous container, which shows why it crashed.',
       },
       lines: { type: 'integer', minimum: 1, maximum: 2000, default: 100 },
     },
@@ -210,7 +210,7 @@ const top = (parts: KubernetesParts): EdgeSkill => ({
   ...common,
   key: 'kubernetes_top',
   name: 'Use of the cluster',
-  description: 'CPU and memory of nodes or pods, as the metrics server of the cluster has them.',
+  description: 'CPU and memory usage of nodes or pods, as reported by the cluster's metrics server.',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -274,5 +274,5 @@ async function objects(
   } catch (error) {
     throw errors.kubectl_answer({ cause: messageOf(error) }, { cause: error });
   }
-  throw errors.kubectl_answer({ cause: cut ? 'it is too long' : 'it is no list' });
+  throw errors.kubectl_answer({ cause: cut ? 'it is too long' : 'it is not a list' });
 }

@@ -31,7 +31,7 @@ export const kernelLog = (
   key: 'kernel_log',
   name: 'Kernel log',
   description:
-    'Messages of the kernel since the machine booted, oldest first: disk and file system errors, network, hardware. Processes that were ended for lack of memory (OOM) are listed apart, with how many there were.',
+    'Kernel messages since the machine booted, oldest first: disk and file system errors, network, hardware. Processes that were killed for lack of memory (OOM) are listed separately, with their number.',
   class: 'safe',
   tier: 'core',
   schema: {

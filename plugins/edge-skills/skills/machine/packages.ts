@@ -48,7 +48,7 @@ export const packagesList = (parts: PackageParts): EdgeSkill => ({
   key: 'packages_list',
   name: 'Installed packages',
   description:
-    'Installed packages with their versions (dpkg or rpm); filter by a part of the name.',
+    'Installed packages with their versions (dpkg or rpm); optionally filtered by part of the name.',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -97,7 +97,7 @@ export const packagesPending = (parts: PackageParts): EdgeSkill => ({
   key: 'packages_pending',
   name: 'Pending updates',
   description:
-    'Packages with a newer version in the lists that the machine fetched last, security updates first, and whether a restart is due. Nothing is fetched or installed.',
+    'Packages that have a newer version in the lists that the machine last fetched, security updates first, and whether a restart is due. Nothing is fetched or installed.',
   maxMs: 60_000,
   schema: { type: 'object', additionalProperties: false, properties: {} },
   async run(_params: object, call: SkillCall) {
@@ -124,7 +124,7 @@ export const packagesHistory = (parts: PackageParts): EdgeSkill => ({
   key: 'packages_history',
   name: 'History of packages',
   description:
-    'What was installed, upgraded and removed last, and when (the log of dpkg, or the install times of rpm), newest first.',
+    'What was last installed, upgraded or removed, and when (from the dpkg log or the rpm install times), newest first.',
   schema: {
     type: 'object',
     additionalProperties: false,

@@ -71,7 +71,7 @@ export const unitsList = (programs: MachinePrograms, views: AllowedViews): EdgeS
   key: 'units_list',
   name: 'Systemd units',
   description:
-    'Systemd units with their state, failed ones first; timers also say when they ran last and run next.',
+    'Systemd units with their state, failed ones first; timers also show when they last ran and when they will run next.',
   class: 'safe',
   tier: 'core',
   schema: {
@@ -139,7 +139,7 @@ export const unitGet = (
   key: 'unit_get',
   name: 'One systemd unit',
   description:
-    'State of one systemd unit: why it ended (exit code or signal), how often it was restarted, since when, what it needs, and its last journal lines.',
+    'State of one systemd unit: why it ended (exit code or signal), how often it has been restarted, since when, what it needs, and its last journal lines.',
   class: 'safe',
   tier: 'core',
   schema: {

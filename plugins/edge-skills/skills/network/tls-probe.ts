@@ -21,7 +21,7 @@ export const tlsProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
   key: 'tls_probe',
   name: 'TLS certificate',
   description:
-    'The certificate chain that a host presents: names, issuer, when it expires and in how many days, and whether this machine trusts it. Only a TLS handshake is made, so this machine itself may be asked too.',
+    'The certificate chain that a host presents: names, issuer, when it expires and in how many days, and whether this machine trusts it. Only a TLS handshake is made, so this machine itself may be probed too.',
   class: 'safe',
   tier: 'core',
   schema: {
