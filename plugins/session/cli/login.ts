@@ -45,7 +45,7 @@ export const command: Command = {
     const url = checkedUrl(await addressOf(call, saved, shell), call);
     const questions = openQuestions();
     const email = await emailOf(call, saved, questions);
-    const password = await questions.askHidden(`Password of ${printable(email)}`);
+    const password = await questions.askHidden(`Password for ${printable(email)}`);
     const signedIn = await shell.connect({ url }).post<SignedIn>('/api/v1/auth/login', {
       email,
       password,

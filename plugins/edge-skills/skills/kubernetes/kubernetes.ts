@@ -89,7 +89,8 @@ const describe = (parts: KubernetesParts): EdgeSkill => ({
   ...common,
   key: 'kubernetes_describe',
   name: 'One Kubernetes object',
-  description: 'Everything that kubectl describe shows about one object, including its latest events.',
+  description:
+    'Everything that kubectl describe shows about one object, including its latest events.',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -114,7 +115,8 @@ const events = (parts: KubernetesParts): EdgeSkill => ({
   ...common,
   key: 'kubernetes_events',
   name: 'Kubernetes events',
-  description: 'Cluster events, newest first: what was killed, and what could not be scheduled or pulled.',
+  description:
+    'Cluster events, newest first: what was killed, and what could not be scheduled or pulled.',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -210,7 +212,8 @@ const top = (parts: KubernetesParts): EdgeSkill => ({
   ...common,
   key: 'kubernetes_top',
   name: 'Use of the cluster',
-  description: 'CPU and memory usage of nodes or pods, as reported by the cluster's metrics server.',
+  description:
+    "CPU and memory usage of nodes or pods, as reported by the cluster's metrics server.",
   schema: {
     type: 'object',
     additionalProperties: false,
