@@ -3,6 +3,7 @@ import type { Bound, HostInfo } from 'svc/contracts/device';
 import { DeviceStore } from './device-store.ts';
 import { edgeStore } from './edge-store.ts';
 import { machineStore } from './machine-store.ts';
+import { reportedHostStore } from './reported-host-store.ts';
 import type { DeviceDb, DeviceRow, EdgeRow } from './tables.ts';
 
 /** An introduction whose fields have been looked at. */
@@ -75,7 +76,11 @@ export async function decide(
   const keeper = key === undefined ? undefined : await machines.byKey(key);
   const device = given ?? (home === null ? (keeper ?? bearer) : await devices.find(home));
   if (!device) {
-    return { kind: 'create' };
+    const { hostname } = newcomer.host;
+    // A device that only stores report has no machine yet, so none loses it.
+    const reported =
+      hostname === undefined ? undefined : await reportedHostStore(db).unwatched(hostname);
+    return reported ? { kind: 'bind', device: reported, taken: true } : { kind: 'create' };
   }
   const beside = (await watchers(device.id)).find(({ edge_id: id }) => online.has(id));
   if (beside) {

@@ -15,6 +15,12 @@ export interface DeviceFilter {
   readonly scope?: DeviceScope | undefined;
 }
 
+/** Who is online: edges that are connected, and devices that a store reports. */
+export interface OnlineIds {
+  readonly edges: ReadonlySet<number>;
+  readonly devices: ReadonlySet<number>;
+}
+
 type Where = (eb: ExpressionBuilder<DeviceTables, 'device_devices'>) => Expression<SqlBool>;
 
 /** The only statements about devices, their tags and their roles. */
@@ -25,11 +31,7 @@ export class DeviceStore {
     this.#db = db;
   }
 
-  list(
-    filter: DeviceFilter,
-    online: ReadonlySet<number>,
-    page: PageRequest,
-  ): Promise<Page<DeviceRow>> {
+  list(filter: DeviceFilter, online: OnlineIds, page: PageRequest): Promise<Page<DeviceRow>> {
     return pageOf(
       this.#db.selectFrom('device_devices').selectAll().where(fits(filter, online)),
       'id',
@@ -42,7 +44,7 @@ export class DeviceStore {
       await this.#db
         .selectFrom('device_devices')
         .select('id')
-        .where(fits(filter, new Set()))
+        .where(fits(filter, { edges: new Set(), devices: new Set() }))
         .execute()
     ).map(({ id }) => id);
   }
@@ -98,9 +100,27 @@ export class DeviceStore {
     return rows.map(({ id }) => id);
   }
 
+  /** Returns devices that may be meant by these names, in lower case, or addresses. */
+  called(names: readonly string[], addresses: readonly string[]): Promise<DeviceRow[]> {
+    const short = sql<string>`substr(lower(hostname) || '.', 1, instr(lower(hostname) || '.', '.') - 1)`;
+    return this.#db
+      .selectFrom('device_devices')
+      .selectAll()
+      .where((eb) =>
+        eb.or([
+          eb(sql<string>`lower(hostname)`, 'in', texts(names)),
+          eb(short, 'in', texts(names)),
+          eb(sql<string>`lower(display_name)`, 'in', texts(names)),
+          eb('ip_address', 'in', texts(addresses)),
+        ]),
+      )
+      .orderBy('id')
+      .execute();
+  }
+
   insert(
     machine: {
-      machine_uuid: string;
+      machine_uuid: string | null;
       machine_key: string | null;
       fingerprint: string | null;
     } & HostInfo,
@@ -154,20 +174,26 @@ export class DeviceStore {
 export const among = (values: Iterable<number>) =>
   sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;
 
+const texts = (values: readonly string[]) =>
+  sql<string>`(select value from json_each(${JSON.stringify(values)}))`;
+
 const fits =
-  ({ q, tags, roles, online, scope }: DeviceFilter, up: ReadonlySet<number>): Where =>
+  ({ q, tags, roles, online, scope }: DeviceFilter, up: OnlineIds): Where =>
   (eb) => {
-    const isUp = eb(
-      'id',
-      'in',
-      eb
-        .selectFrom('device_edges')
-        .select('device_id')
-        .where('device_id', 'is not', null)
-        .where('rival_device_id', 'is', null)
-        .where('edge_id', 'in', among(up))
-        .$castTo<{ device_id: number }>(),
-    );
+    const isUp = eb.or([
+      eb('id', 'in', among(up.devices)),
+      eb(
+        'id',
+        'in',
+        eb
+          .selectFrom('device_edges')
+          .select('device_id')
+          .where('device_id', 'is not', null)
+          .where('rival_device_id', 'is', null)
+          .where('edge_id', 'in', among(up.edges))
+          .$castTo<{ device_id: number }>(),
+      ),
+    ]);
     return eb.and([
       ...(q === undefined
         ? []

@@ -18,6 +18,8 @@ import { edgeStore } from './edge-store.ts';
 import { errors } from './errors.ts';
 import type { DeviceEvents } from './events.ts';
 import { machineStore } from './machine-store.ts';
+import { reportedHostStore } from './reported-host-store.ts';
+import type { Reports } from './reports.ts';
 import type { DevicePatch } from './schema.ts';
 import { type ShownDevice, shownDevice, type ShownEdge, shownEdge } from './shown.ts';
 import type { DeviceDb, DeviceRow, DeviceTables } from './tables.ts';
@@ -32,6 +34,7 @@ export interface DevicesParts {
   readonly tables: Tables<DeviceTables>;
   readonly scopes: ScopeSource;
   readonly fleet: EdgePresence;
+  readonly reports: Pick<Reports, 'online'>;
   /** Details from other plugins. */
   readonly details: Pick<OpenPoint<DeviceDetailSource>, 'gatherAsync'>;
   readonly clock: Clock;
@@ -43,14 +46,16 @@ export class Devices {
   readonly #tables: Tables<DeviceTables>;
   readonly #scopes: ScopeSource;
   readonly #fleet: EdgePresence;
+  readonly #reports: DevicesParts['reports'];
   readonly #details: DevicesParts['details'];
   readonly #clock: Clock;
   readonly #events: DeviceEvents;
 
-  constructor({ tables, scopes, fleet, details, clock, events }: DevicesParts) {
+  constructor({ tables, scopes, fleet, reports, details, clock, events }: DevicesParts) {
     this.#tables = tables;
     this.#scopes = scopes;
     this.#fleet = fleet;
+    this.#reports = reports;
     this.#details = details;
     this.#clock = clock;
     this.#events = events;
@@ -65,7 +70,7 @@ export class Devices {
     const scope = await this.#scopeOf(asker);
     const { items, ...rest } = await new DeviceStore(read).list(
       { ...filter, scope },
-      this.#fleet.present(),
+      { edges: this.#fleet.present(), devices: this.#reports.online() },
       page,
     );
     return { ...rest, items: await this.#shown(items, read) };
@@ -114,6 +119,9 @@ export class Devices {
       const live = edges.find(({ edge_id }) => up.has(edge_id));
       if (live !== undefined) {
         throw errors.watched({ edge: live.edge_id, id });
+      }
+      if (this.#reports.online().has(id)) {
+        throw errors.reported({ id, source: before.reported_by.join(', ') });
       }
       await new DeviceStore(tx).remove(id);
       await edgeStore(tx).removeIdle();
@@ -221,17 +229,24 @@ export class Devices {
 
   async #shown(rows: readonly DeviceRow[], db: DeviceDb): Promise<ShownDevice[]> {
     const ids = rows.map(({ id }) => id);
-    const present = this.#fleet.present();
+    const [present, reported] = [this.#fleet.present(), this.#reports.online()];
     const [edges, details] = [await edgeStore(db).watchingAny(ids), await this.#detailsOf(ids)];
+    const reports = await reportedHostStore(db).ofDevices(ids);
     return rows.map((row) => {
       const own = edges
         .filter(({ device_id }) => device_id === row.id)
         .map(({ edge_id }) => edge_id);
       const seen = own.map((edge) => this.#fleet.get(edge)?.last_seen_at ?? 0);
-      const lastSeenAt = Math.max(row.last_seen_at, ...seen);
+      const told = reports.filter(({ device_id }) => device_id === row.id);
+      const lastSeenAt = Math.max(
+        row.last_seen_at,
+        ...seen,
+        ...told.map(({ last_seen_at: at }) => at),
+      );
       return shownDevice(row, {
-        online: own.some((edge) => present.has(edge)),
+        online: own.some((edge) => present.has(edge)) || reported.has(row.id),
         lastSeenAt,
+        reportedBy: [...new Set(told.map(({ source }) => source))],
         details: details.get(row.id) ?? {},
       });
     });

@@ -29,7 +29,7 @@ interface Settled {
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const maxDevices = 50_000;
+export const maxDevices = 50_000;
 
 export class Directory implements DeviceDirectory {
   readonly #tables: Tables<DeviceTables>;

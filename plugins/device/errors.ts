@@ -9,6 +9,10 @@ export const errors = defineErrors('device', {
     'conflict',
     'Edge {edge} is online and watches device {id}; stop its agent or delete the edge, then delete the device.',
   ],
+  reported: [
+    'conflict',
+    'The connected store {source} reports device {id} as online and would add it again; stop scraping the host, or disconnect the store, then delete the device.',
+  ],
   too_many: [
     'conflict',
     'The limit of {max} devices has been reached; delete some that you no longer need.',

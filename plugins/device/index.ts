@@ -5,6 +5,7 @@ import {
   DeviceDirectory,
   DeviceNames,
   DeviceRemoved,
+  DeviceReports,
 } from 'svc/contracts/device';
 import { EdgeFleet } from 'svc/contracts/edge';
 import { Mentions } from 'svc/contracts/mention';
@@ -18,6 +19,7 @@ import { errors } from './errors.ts';
 import { DeviceEvents } from './events.ts';
 import { deviceMention } from './mention.ts';
 import { Names } from './names.ts';
+import { Reports } from './reports.ts';
 import { Scopes } from './scopes.ts';
 import { deviceSkills } from './skills.ts';
 import type { DeviceTables } from './tables.ts';
@@ -45,6 +47,8 @@ export default definePlugin({
       () => new Directory({ tables, online: () => fleet.online(), clock, events, log }),
     );
     ctx.services.provide(DeviceScopes, () => scopes);
+    const reports = new Reports({ tables, clock, events });
+    ctx.services.provide(DeviceReports, () => reports);
     const names = new Names(tables, log);
     ctx.services.provide(DeviceNames, () => names);
     let isDue = false;
@@ -73,6 +77,7 @@ export default definePlugin({
       tables,
       scopes,
       fleet,
+      reports,
       details: ctx.extend.open(DeviceDetailSources),
       clock,
       events,

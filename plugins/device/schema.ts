@@ -76,8 +76,14 @@ export const DeviceItem = Type.Object({
   disk_total_bytes: orNull(Type.Integer()),
   tags: Type.Record(Type.String(), Type.String()),
   roles: Type.Array(Type.String()),
-  online: Type.Boolean({ description: 'Whether an edge that watches the device is connected' }),
+  online: Type.Boolean({
+    description:
+      'Whether an edge that watches the device is connected, or a connected store scrapes it',
+  }),
   last_seen_at: Timestamp,
+  reported_by: Type.Array(Type.String(), {
+    description: 'Connected stores that have series of the device',
+  }),
   node_id: orNull(Type.Integer({ description: "The device's host node in the topology" })),
   created_at: Timestamp,
   updated_at: Timestamp,

@@ -13,6 +13,7 @@ export type ShownEdge = Static<typeof DeviceEdge>;
 export interface Surroundings {
   readonly online: boolean;
   readonly lastSeenAt: number;
+  readonly reportedBy: readonly string[];
   readonly details: DeviceDetails;
 }
 
@@ -24,7 +25,7 @@ export const rolesOf = ({ roles }: DeviceRow): string[] => JSON.parse(roles) as 
 
 export function shownDevice(
   row: DeviceRow,
-  { online, lastSeenAt, details }: Surroundings,
+  { online, lastSeenAt, reportedBy, details }: Surroundings,
 ): ShownDevice {
   const {
     id,
@@ -54,6 +55,7 @@ export function shownDevice(
     roles: rolesOf(row),
     online,
     last_seen_at: timestamp(lastSeenAt),
+    reported_by: [...reportedBy],
     node_id: details.node_id ?? null,
     created_at: timestamp(row.created_at),
     updated_at: timestamp(row.updated_at),

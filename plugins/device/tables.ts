@@ -35,8 +35,15 @@ export interface DeviceTables {
     rival_since: number | null;
     reason: string | null;
   };
+  device_reported_hosts: {
+    source: string;
+    host: string;
+    device_id: number;
+    last_seen_at: number;
+  };
 }
 
 export type DeviceDb = Kysely<DeviceTables>;
 export type DeviceRow = Selectable<DeviceTables['device_devices']>;
 export type EdgeRow = Selectable<DeviceTables['device_edges']>;
+export type ReportedHostRow = Selectable<DeviceTables['device_reported_hosts']>;

@@ -72,6 +72,46 @@ export interface DeviceDirectory {
 
 export const DeviceDirectory = defineService<DeviceDirectory>('device.directory');
 
+/** Host that a connected store has series of. */
+export interface ReportedHost {
+  /** Name under which the store knows it; the device is named so until a person renames it. */
+  readonly name: string;
+  /** Addresses by which a device that an agent watches may be known as well. */
+  readonly addresses: readonly string[];
+  readonly online: boolean;
+  /** Unchecked report, as an agent's is. */
+  readonly info: unknown;
+}
+
+/** Device that a reported host is. */
+export interface ReportedDevice {
+  readonly device_id: number;
+  readonly display_name: string;
+  /** Whether an agent watches the device: its own figures count then. */
+  readonly has_agent: boolean;
+}
+
+/** Devices that are known from the series of a store and not from an agent. They are never deleted here. */
+export interface DeviceReports {
+  /**
+   * Returns the device of each host by its name; a host that no device is gets a new one. Hosts
+   * that a later report of the source leaves out are offline from then on.
+   */
+  report(
+    source: string,
+    hosts: readonly ReportedHost[],
+  ): Promise<ReadonlyMap<string, ReportedDevice>>;
+  /** The same without writing anything; hosts that would get a new device are absent. */
+  match(
+    source: string,
+    hosts: readonly ReportedHost[],
+  ): Promise<ReadonlyMap<string, ReportedDevice>>;
+  /** The source is no longer connected: its devices stay, offline unless somebody else reports them. */
+  withdraw(source: string): Promise<void>;
+}
+
+export const DeviceReports = defineService<DeviceReports>('device.reports');
+
 /** Current names of all devices, in memory: for texts that are rendered while nothing can be awaited. */
 export interface DeviceNames {
   /** Name of the device with this id, as the label `device_id` has it; absent if there is none. */

@@ -40,6 +40,7 @@ test('an edge that connects for the first time gets a device, and keeps it whate
     hostname: 'host-1',
     ...told,
     tags: {},
+    reported_by: [],
     roles: [],
     online: true,
   });
