@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+
+import { type Call, type Command, clientOptions, openClient, usageFailure } from 'svc/cli';
+
+import { type PreviewAnswer, previewText } from './preview-text.ts';
+
+interface Connected {
+  readonly name: string;
+  readonly hosts: number;
+  readonly series: number;
+  readonly state: string;
+  readonly detail: string;
+}
+
+const types = ['prometheus', 'victoriametrics'] as const;
+
+export const command: Command = {
+  operands: ['<type>', '<url>'],
+  options: {
+    name: { value: 'name', about: 'name of the store; default: the first part of its host name' },
+    preview: { about: 'show which hosts it has, and connect nothing' },
+    user: { value: 'user', about: 'user for HTTP Basic authentication' },
+    'password-file': { value: 'file', about: 'file with the password of that user' },
+    'token-file': { value: 'file', about: 'file with a bearer token' },
+    tenant: { value: 'id', about: 'sent as X-Scope-OrgID' },
+    'host-label': { value: 'label', about: 'label that names a host, before the usual ones' },
+    'host-regex': { value: 'regex', about: 'what of that label is used; default: (.*)' },
+    'host-template': { value: 'text', about: 'name of the host from the groups; default: $1' },
+    ...clientOptions,
+  },
+  about:
+    'Tests the server (type prometheus or victoriametrics), shows its hosts, and connects it. svc only reads from it; its own store stays in use for its agents.',
+  example: 'svc store connect prometheus https://prometheus.example.org',
+
+  async run(call, shell) {
+    const type = call.operand(0);
+    if (!types.some((known) => known === type)) {
+      throw usageFailure(`there is no store type ${type}; use ${types.join(' or ')}`);
+    }
+    const url = call.operand(1);
+    const client = await openClient(call, shell);
+    const draft = { url, ...credentials(call), ...hostRules(call) };
+    const preview = await client.post<PreviewAnswer>(
+      '/api/v1/connected-stores/preview',
+      draft,
+      90_000,
+    );
+    if (call.has('preview') || !preview.test.ok) {
+      return {
+        data: preview,
+        text: () => previewText(preview),
+        ...(!preview.test.ok && { code: 1 }),
+      };
+    }
+    const connected = await client.post<Connected>(
+      '/api/v1/connected-stores',
+      { name: call.value('name') ?? nameOf(url), ...draft },
+      90_000,
+    );
+    return {
+      data: { preview, store: connected },
+      text: () => `${previewText(preview)}\n${outcome(connected)}`,
+      ...(connected.state === 'failing' && { code: 1 }),
+    };
+  },
+};
+
+const outcome = ({ name, state, detail, hosts, series }: Connected): string =>
+  state === 'failing'
+    ? `Connected as ${name}, but reading failed: ${detail}`
+    : `Connected as ${name}: ${hosts} hosts are devices now, ${series} series copied every 30 s`;
+
+function credentials(call: Call): Readonly<Record<string, string>> {
+  const given = {
+    user: call.value('user'),
+    password: contentOf(call.value('password-file')),
+    token: contentOf(call.value('token-file')),
+    tenant: call.value('tenant'),
+  };
+  return Object.fromEntries(
+    Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+const contentOf = (file: string | undefined): string | undefined =>
+  file === undefined ? undefined : readFileSync(file, 'utf8').trim();
+
+function hostRules(call: Call): object {
+  const [label, regex, template] = ['label', 'regex', 'template'].map((part) =>
+    call.value(`host-${part}`),
+  );
+  if (label === undefined) {
+    if (regex !== undefined || template !== undefined) {
+      throw usageFailure('--host-regex and --host-template need --host-label');
+    }
+    return {};
+  }
+  return {
+    host_rules: [
+      {
+        label,
+        ...(regex !== undefined && { regex }),
+        ...(template !== undefined && { template }),
+      },
+    ],
+  };
+}
+
+/** `prometheus` of `https://prometheus.example.org`. */
+function nameOf(url: string): string {
+  const host = URL.canParse(url) ? new URL(url).hostname.toLowerCase() : '';
+  const name = /^[a-z][a-z0-9_-]{0,39}(?=\.|$)/.exec(host)?.[0];
+  return name === undefined || name === 'localhost' ? 'prometheus' : name;
+}

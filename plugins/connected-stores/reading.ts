@@ -1,0 +1,174 @@
+import type { DeviceReports, ReportedDevice, ReportedHost } from 'svc/contracts/device';
+import type { MetricsIngest, SampleRow } from 'svc/contracts/metricsdb';
+
+import { readFigures } from './figures/read-figures.ts';
+import {
+  findHosts,
+  type FoundHost,
+  type FoundHosts,
+  hostSeries,
+  hostSeriesBefore,
+} from './hosts/find-hosts.ts';
+import type { NamingRule } from './hosts/host-rules.ts';
+import type { Asking, Labels, PrometheusServer, Sample } from './prometheus.ts';
+
+/** What one read of a store needs. */
+export interface ReadingParts {
+  readonly name: string;
+  readonly server: PrometheusServer;
+  readonly rules: readonly NamingRule[];
+  readonly copied: readonly string[];
+  readonly reports: DeviceReports;
+  readonly ingest: MetricsIngest;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  /** Figures of a device are copied from one store alone; false: another one has it. */
+  readonly takes: (deviceId: number) => boolean;
+}
+
+export interface Read {
+  readonly hosts: number;
+  readonly series: number;
+  /** Series beyond the limit, which are not copied. */
+  readonly leftOut: number;
+}
+
+const queryMs = 10_000;
+/** Series of one store that are copied; further ones are left out. */
+const maxSeries = 60_000;
+const rowsAtOnce = 5_000;
+
+/** Series by which hosts are known, remembered from read to read: a host that is down has none now. */
+export class HostMemory {
+  readonly #seen = new Map<string, Sample>();
+  #isFresh = true;
+
+  /** The series of hosts that are there now, and of those that were and whose targets are still scraped. */
+  async look(
+    server: PrometheusServer,
+    asking: Asking,
+  ): Promise<{ readonly series: readonly Sample[]; readonly ups: readonly Sample[] }> {
+    const [ups, before, series] = await Promise.all([
+      server.now('up', asking),
+      this.#isFresh ? server.now(hostSeriesBefore, asking) : [],
+      server.now(hostSeries, asking),
+    ]);
+    this.#isFresh = false;
+    const scraped = new Set(ups.map(({ labels: { instance = '' } }) => instance));
+    for (const sample of [...before, ...series]) {
+      const key = keyOf(sample.labels);
+      this.#seen.delete(key);
+      this.#seen.set(key, sample);
+    }
+    const there = new Set(series.map(({ labels }) => keyOf(labels)));
+    for (const [key, { labels }] of this.#seen) {
+      if (!there.has(key) && !scraped.has(labels['instance'] ?? '')) {
+        this.#seen.delete(key);
+      }
+    }
+    return { series: [...this.#seen.values()], ups };
+  }
+}
+
+const keyOf = ({ __name__: name = '', instance = '', job = '', ...labels }: Labels): string =>
+  instance === '' ? JSON.stringify(labels) : JSON.stringify([name, instance, job]);
+
+/** Finds the hosts of a store, reports them as devices, and copies their figures. */
+export async function readStore(parts: ReadingParts, memory: HostMemory): Promise<Read> {
+  const { name, server, rules, copied, reports, signal, takes } = parts;
+  const asking = { timeoutMs: queryMs, signal };
+  const { series, ups } = await memory.look(server, asking);
+  const found = findHosts(series, ups, rules);
+  const devices = await reports.report(name, found.hosts.map(reportOf));
+  const wanted = found.hosts.filter((host) => isCopied(devices.get(host.name)));
+  const writer = new RowWriter(parts, found, (host) => {
+    const device = devices.get(host);
+    return isCopied(device) ? device : undefined;
+  });
+  writer.online(wanted.map(({ name: host, online }) => ({ device: devices.get(host)!, online })));
+  const instances = wanted.filter(({ online }) => online).flatMap(({ instances: own }) => own);
+  const take = (samples: readonly Sample[]): Promise<void> => writer.write(samples);
+  await readFigures({ server, instances, copied, take, ...asking });
+  await writer.flush();
+  return { hosts: found.hosts.length, series: writer.written, leftOut: writer.leftOut };
+
+  function isCopied(device: ReportedDevice | undefined): device is ReportedDevice {
+    return device !== undefined && !device.has_agent && takes(device.device_id);
+  }
+}
+
+export const reportOf = ({ name, addresses, online, info }: FoundHost): ReportedHost => ({
+  name,
+  addresses,
+  online,
+  info,
+});
+
+/** Writes copied series with the devices that they are of. */
+class RowWriter {
+  readonly #parts: ReadingParts;
+  readonly #found: FoundHosts;
+  readonly #deviceOf: (host: string) => ReportedDevice | undefined;
+  #rows: SampleRow[] = [];
+  written = 0;
+  leftOut = 0;
+
+  constructor(
+    parts: ReadingParts,
+    found: FoundHosts,
+    deviceOf: (host: string) => ReportedDevice | undefined,
+  ) {
+    this.#parts = parts;
+    this.#found = found;
+    this.#deviceOf = deviceOf;
+  }
+
+  /** Writes 1 or 0 for each host, so that rules see one that is down. */
+  online(hosts: readonly { readonly device: ReportedDevice; readonly online: boolean }[]): void {
+    const { now, name } = this.#parts;
+    const time = now();
+    const rows = hosts.map(({ device, online }) => ({
+      labels: { __name__: 'svc_host_online', device_id: String(device.device_id), store: name },
+      time,
+      value: online ? 1 : 0,
+    }));
+    this.#rows.push(...rows);
+  }
+
+  async write(samples: readonly Sample[]): Promise<void> {
+    const time = this.#parts.now();
+    const rows = samples.flatMap((sample) => this.#rowOf(sample, time));
+    const room = Math.max(0, maxSeries - this.written);
+    this.leftOut += Math.max(0, rows.length - room);
+    const kept = rows.slice(0, room);
+    this.written += kept.length;
+    kept.forEach((row) => this.#rows.push(row));
+    if (this.#rows.length >= rowsAtOnce) {
+      await this.flush();
+    }
+  }
+
+  async flush(): Promise<void> {
+    const rows = this.#rows;
+    this.#rows = [];
+    if (rows.length > 0) {
+      await this.#parts.ingest.write(rows);
+    }
+  }
+
+  /** None for what svc wrote there itself, and for a host whose figures come from elsewhere. */
+  #rowOf({ labels, value }: Sample, time: number): readonly SampleRow[] {
+    const { device_id: known = '', edge_id: _, ...own } = labels;
+    if (known !== '' || (own['__name__'] ?? '') === '') {
+      return [];
+    }
+    const host = this.#found.hostOf(own);
+    if (host === undefined) {
+      return [{ labels: own, time, value }];
+    }
+    const device = this.#deviceOf(host);
+    return device === undefined
+      ? []
+      : [{ labels: { ...own, device_id: String(device.device_id) }, time, value }];
+  }
+}

@@ -1,0 +1,125 @@
+import { ConnectionAnswer, TrialBody } from 'svc/connection';
+import { type Static, Type } from 'typebox';
+
+const Timestamp = Type.String({ format: 'date-time' });
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+
+const Name = Type.String({
+  pattern: '^[a-z][a-z0-9_-]{0,39}$',
+  examples: ['prod'],
+  description: 'Cannot be changed.',
+});
+
+export const HostRule = Type.Object(
+  {
+    label: Type.String({ minLength: 1, maxLength: 200, examples: ['nodename'] }),
+    regex: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1_000,
+        examples: ['(.+?)(?::\\d+)?'],
+        description: 'Must match the whole value of the label. Default: (.*)',
+      }),
+    ),
+    template: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        examples: ['$1'],
+        description: 'Name of the host, with the groups of the regex. Default: $1',
+      }),
+    ),
+  },
+  {
+    description:
+      'Names a host by a label of its series. nodename is the one of node_uname_info, wherever the series is from.',
+  },
+);
+export type HostRule = Static<typeof HostRule>;
+
+const Url = Type.String({
+  pattern: '^https?://[^\\s?#@]+$',
+  maxLength: 500,
+  examples: ['https://prometheus.example.org'],
+  description: 'Base URL of the server: the part before /api/v1.',
+});
+
+const { url: _url, ...credentials } = TrialBody.properties;
+
+const reading = {
+  host_rules: Type.Optional(
+    Type.Array(HostRule, {
+      maxItems: 20,
+      description:
+        'Rules that name hosts; the first that fits counts. They come before the shipped ones: host.name, host_name, nodename, instance without its port, instance.',
+    }),
+  ),
+  copied: Type.Optional(
+    Type.Array(
+      Type.String({ minLength: 1, maxLength: 1_000, examples: ['{__name__=~"mysql_.+"}'] }),
+      {
+        maxItems: 50,
+        description:
+          'Selectors of further series to copy, for rules and dashboards of svc; those of a known host get its device_id.',
+      },
+    ),
+  ),
+};
+
+export const ByName = Type.Object({ name: Type.String({ maxLength: 40 }) });
+export const StoreDraft = Type.Object({ name: Name, url: Url, ...credentials, ...reading });
+export type StoreDraft = Static<typeof StoreDraft>;
+export const StoreTrial = Type.Object({ url: Url, ...credentials, ...reading });
+export type StoreTrial = Static<typeof StoreTrial>;
+export const StoreChange = Type.Object({ url: Type.Optional(Url), ...credentials, ...reading });
+export type StoreChange = Static<typeof StoreChange>;
+
+export const StoreShown = Type.Object({
+  name: Type.String(),
+  url: Type.String(),
+  has_credentials: Type.Boolean(),
+  host_rules: Type.Array(HostRule),
+  copied: Type.Array(Type.String()),
+  state: Type.Enum(['ok', 'failing', 'waiting'], { description: 'waiting: not read yet' }),
+  detail: Type.String(),
+  failing_since: orNull(Timestamp),
+  read_at: orNull(Timestamp),
+  hosts: Type.Integer({ description: 'Hosts found when it was last read' }),
+  series: Type.Integer({ description: 'Series copied when it was last read' }),
+  read_ms: Type.Number({ description: 'Time that the last read took' }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type StoreShown = Static<typeof StoreShown>;
+
+export const Preview = Type.Object({
+  test: ConnectionAnswer,
+  hosts: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      by: Type.String({ description: 'Label that names it' }),
+      instances: Type.Array(Type.String()),
+      online: Type.Boolean(),
+      device_id: orNull(
+        Type.Integer({ description: 'Device that it already is; null: a new one is created' }),
+      ),
+      device_name: orNull(Type.String()),
+      has_agent: Type.Boolean({
+        description: 'An agent watches the device; its figures are used, not those of this store',
+      }),
+      series: orNull(Type.Integer()),
+    }),
+  ),
+  host_count: Type.Integer(),
+  rules: Type.Array(Type.Object({ label: Type.String(), hosts: Type.Integer() }), {
+    description: 'Number of hosts that each label names',
+  }),
+  series: orNull(Type.Integer({ description: 'null if the server did not count them in time' })),
+  series_without_host: orNull(Type.Integer()),
+  without_host: Type.Array(
+    Type.Object({ job: Type.String(), instance: Type.String(), series: Type.Integer() }),
+    { description: 'The largest targets whose series name no host' },
+  ),
+});
+export type Preview = Static<typeof Preview>;

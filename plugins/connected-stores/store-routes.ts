@@ -1,0 +1,122 @@
+import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { ConnectedStores } from './connected-stores.ts';
+import {
+  ByName,
+  HostRule,
+  Preview,
+  StoreChange,
+  StoreDraft,
+  StoreShown,
+  StoreTrial,
+} from './schema.ts';
+
+const path = '/api/v1/connected-stores';
+const action = 'store:connect';
+/** A large server takes long to count its series. */
+const previewMs = 90_000;
+
+export const storeRoutes = (stores: ConnectedStores): readonly RouteDeclaration[] => [
+  listRoute({
+    path,
+    access: 'any',
+    summary: 'List connected stores, newest first',
+    items: StoreShown,
+    handle: ({ page }) => stores.list(page),
+  }),
+  route({
+    method: 'POST',
+    path,
+    access: action,
+    reads: 'none',
+    summary: 'Connect a Prometheus or VictoriaMetrics server whose hosts become devices',
+    description:
+      'Only reads from the server. The hosts that its series name become devices, and their figures are copied to the metrics store with a device_id, so that rules, pages and investigations find them.',
+    body: StoreDraft,
+    response: StoreShown,
+    timeoutMs: previewMs,
+    errors: ['conflict', 'upstream_error'],
+    handle: (call) => stores.connect(call, call.body),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/preview`,
+    access: action,
+    reads: 'none',
+    summary: 'Preview the hosts of a server without connecting it',
+    description:
+      'If the server fails, the response has test.ok: false rather than an error status. Sends no stored credentials.',
+    body: StoreTrial,
+    response: Preview,
+    status: 200,
+    timeoutMs: previewMs,
+    audited: false,
+    errors: ['upstream_error'],
+    handle: (call) => stores.try(call.body, call),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{name}`,
+    access: 'any',
+    summary: 'Get a connected store',
+    params: ByName,
+    response: StoreShown,
+    errors: ['not_found'],
+    handle: ({ params }) => stores.get(params.name),
+  }),
+  route({
+    method: 'PATCH',
+    path: `${path}/{name}`,
+    ifMatch: true,
+    access: action,
+    brief: ['name'],
+    summary: 'Change a connected store; its name stays',
+    description:
+      'Omitted fields stay unchanged. Credentials are replaced as a whole, and dropped with a new url.',
+    params: ByName,
+    body: StoreChange,
+    response: StoreShown,
+    timeoutMs: previewMs,
+    errors: ['not_found', 'conflict', 'upstream_error'],
+    handle: (call) => stores.change(call, call.params.name, call.body),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/{name}/preview`,
+    access: action,
+    summary: 'Preview the hosts of a connected store, with its host rules or others',
+    params: ByName,
+    body: Type.Object({ host_rules: Type.Optional(Type.Array(HostRule, { maxItems: 20 })) }),
+    response: Preview,
+    status: 200,
+    timeoutMs: previewMs,
+    audited: false,
+    errors: ['not_found', 'upstream_error'],
+    handle: (call) => stores.previewOf(call.params.name, call.body.host_rules, call),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/{name}/read`,
+    access: action,
+    brief: ['name'],
+    summary: 'Read a connected store now',
+    params: ByName,
+    response: StoreShown,
+    status: 200,
+    timeoutMs: previewMs,
+    action: 'connected_store:read',
+    errors: ['not_found'],
+    handle: ({ params }) => stores.readNow(params.name),
+  }),
+  route({
+    method: 'DELETE',
+    path: `${path}/{name}`,
+    ifMatch: true,
+    access: action,
+    summary: 'Disconnect a store; its devices stay',
+    params: ByName,
+    errors: ['not_found', 'conflict'],
+    handle: (call) => stores.disconnect(call, call.params.name),
+  }),
+];
