@@ -100,9 +100,11 @@ async function awayDevices(
   return devices.length === 0
     ? new Set()
     : new Set(
-        (await labelsOf(ask(metricsLeg, 'max by (device_id) (svc_edge_online) == 0'))).map(
-          (row) => row['device_id']!,
-        ),
+        (
+          await labelsOf(
+            ask(metricsLeg, 'max by (device_id) (svc_edge_online or svc_host_online) == 0'),
+          )
+        ).map((row) => row['device_id']!),
       );
 }
 

@@ -108,6 +108,7 @@ const complaining =
 /** Metrics that hold a word of another kind. */
 const exact: Readonly<Record<string, SliKind>> = {
   svc_edge_online: 'other',
+  svc_host_online: 'other',
   node_cpu_usage_percent: 'cpu',
   node_procs_blocked: 'disk',
   log_match: 'other',
