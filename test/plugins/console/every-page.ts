@@ -51,6 +51,7 @@ export const everyPage: readonly OnePage[] = [
   { name: 'users', address: '/ui/users', sign: 'Users and roles' },
   { name: 'roles', address: '/ui/users/roles', sign: 'Grants' },
   { name: 'who-may', address: '/ui/users/may?action=webshell', sign: 'Decision' },
+  { name: 'stores', address: '/ui/stores', sign: 'Connected stores' },
   { name: 'settings', address: '/ui/settings', sign: 'Settings' },
   { name: 'jobs', address: '/ui/jobs', sign: 'Jobs' },
   { name: 'audit', address: '/ui/audit', sign: 'Audit' },

@@ -186,6 +186,14 @@ export const pages = (): readonly PageEntry[] => [
     load: () => import('./users/page.tsx'),
   },
   {
+    id: 'stores',
+    title: text.stores,
+    icon: 'link',
+    section: text.run,
+    room: 'connected-stores',
+    load: () => import('./stores/page.tsx'),
+  },
+  {
     id: 'settings',
     title: text.settings,
     icon: 'settings',

@@ -52,6 +52,7 @@ export const pages = words('pages', {
   packs: 'Packs',
   users: 'Users',
   shell: 'Shells',
+  stores: 'Connected stores',
   settings: 'Settings',
   jobs: 'Jobs',
   audit: 'Audit log',
