@@ -34,6 +34,7 @@ import { configured } from './drivers/remote-client.ts';
 import { RemoteDriver, type RemoteParts } from './drivers/remote.ts';
 import { LaunchedFile, type Launched, MetricsSettings, watchedKeys } from './drivers/settings.ts';
 import { type Supply, Switchboard } from './drivers/switchboard.ts';
+import { writeTest } from './drivers/write-test.ts';
 import { Dropping } from './drop/dropping.ts';
 import { dropRoutes } from './drop-routes.ts';
 import { authProbe, metricsdbRoutes } from './metricsdb-routes.ts';
@@ -64,6 +65,7 @@ export default definePlugin({
       clock,
       build: ctx.services.use(BuildInfo),
       fetch: ctx.fetch,
+      log: ctx.log,
       own: settings,
     };
     const programs = ctx.services.maybe(Programs);
@@ -242,7 +244,7 @@ const queriesOf = (driver: () => Driver, thread: ThreadHandle, clock: Clock): Me
 const connectionTest = (
   driver: () => Driver,
   settings: MetricsSettings,
-  { fetch, clock }: RemoteParts,
+  { fetch, clock, thread }: RemoteParts,
 ) =>
   productTestRoute({
     path: '/api/v1/integrations/metricsdb/test',
@@ -256,6 +258,7 @@ const connectionTest = (
       const { tls, ...rest } = settings.remote();
       return driver().name === 'remote' ? { ...rest, ...tls } : undefined;
     },
+    writes: writeTest({ fetch, thread, clock }),
     own: () => statusOf(driver(), clock),
   });
 

@@ -19,6 +19,7 @@ export const connectionCodes = [
   'unauthorized',
   'not_that_product',
   'too_old',
+  'read_only',
   'failing',
   'not_configured',
 ] as const;

@@ -130,6 +130,11 @@ export interface ProductTest
   readonly setting: string;
   /** Returns the configured target; undefined if this process is the store. */
   readonly set: () => Trial | undefined;
+  /** Tries more than reading, once the product answers: returns what to add to the outcome. */
+  readonly writes?: (
+    address: ConnectionAddress,
+    signal: AbortSignal,
+  ) => Promise<Partial<Pick<ConnectionOutcome, 'ok' | 'code'>> & { readonly detail: string }>;
   /** Examines the store of this process. */
   readonly own?: () => Promise<{
     readonly driver: string;
@@ -146,12 +151,19 @@ export const productTestRoute = ({
   setting,
   set,
   own,
+  writes,
   fetch,
   clock,
   ...declared
 }: ProductTest): RouteDeclaration => {
-  const tried: TestRoute['tried'] = (address, signal) =>
-    testConnection({ fetch, clock }, product, address, signal);
+  const tried: TestRoute['tried'] = async (address, signal) => {
+    const outcome = await testConnection({ fetch, clock }, product, address, signal);
+    if (!outcome.ok || writes === undefined) {
+      return outcome;
+    }
+    const { detail, ...more } = await writes(address, signal);
+    return { ...outcome, ...more, detail: `${outcome.detail}; ${detail}` };
+  };
   return testRoute({
     ...declared,
     tried,

@@ -25,6 +25,10 @@ export const errors = defineErrors('metricsdb', {
     'unavailable',
     '{origin} rejected the samples: it answered with status {status}.',
   ],
+  push_refused: [
+    'unavailable',
+    '{origin} takes no samples at the moment: it answered with status {status}; {remedy}.',
+  ],
   driver_is_set: [
     'conflict',
     'metricsdb.driver is set to {set}, which takes precedence: change or reset that setting.',

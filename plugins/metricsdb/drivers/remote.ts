@@ -13,6 +13,7 @@ import {
   type Clock,
   type HealthReport,
   isSvcError,
+  type Logger,
   type MaybePromise,
   messageOf,
   type OutboundReply,
@@ -25,15 +26,17 @@ import type { Asked, Forwarded, Packed, PackInput, ServiceQuestion } from '../th
 import type { Driver, DriverState, PageRequest, StatusPage } from './driver.ts';
 import { patienceMs } from './embedded.ts';
 import { errors } from './errors.ts';
-import { type RemoteAddress, RemoteClient } from './remote-client.ts';
+import { type RemoteAddress, RemoteClient, type RemoteReply } from './remote-client.ts';
 import type { MetricsSettings } from './settings.ts';
 import { ownPage } from './status-pages.ts';
+import { remedyOf, remoteWrite } from './write-test.ts';
 
 export interface RemoteParts {
   readonly thread: ThreadHandle;
   readonly clock: Clock;
   readonly fetch: (url: string, request: OutboundRequest) => Promise<OutboundReply>;
   readonly build: Build;
+  readonly log: Logger;
   /** Settings of this plugin that are in force. */
   readonly own: MetricsSettings;
 }
@@ -51,11 +54,11 @@ const writeMs = 30_000;
 const aliveMs = 15 * 60_000;
 /** Max parallel queries of one batch: the Prometheus API has no batches. */
 const batchWidth = 4;
-const remoteWrite = {
-  'content-type': 'application/x-protobuf',
-  'content-encoding': 'snappy',
-  'x-prometheus-remote-write-version': '0.1.0',
-};
+/** Refusals of the samples themselves, which sending them again would not change; all others are about the server. */
+const faultOfSamples =
+  /out of order|out of bounds|too old|too far in the (?:past|future)|duplicate sample|duplicate label|label (?:name|value)|invalid (?:label|metric|utf)|too many labels|exemplar|histogram|err-mimir-/i;
+/** Time after which a sender tries again what the server does not take. */
+const refusedSeconds = 30;
 
 /**
  * Driver for a server with the Prometheus API; the forwarded request is built anew from what the
@@ -69,13 +72,17 @@ export class RemoteDriver implements Driver {
   readonly #build: Build;
   readonly #url: string;
   readonly #startedAt: number;
+  readonly #log: Logger;
+  /** Why the server takes no samples; undefined: it took the last ones. */
+  #refusal: string | undefined;
 
-  constructor({ thread, clock, fetch, build, own }: RemoteParts, address: RemoteAddress) {
+  constructor({ thread, clock, fetch, build, own, log }: RemoteParts, address: RemoteAddress) {
     this.name = address.name;
     this.#client = new RemoteClient(fetch, address);
     this.#thread = thread;
     this.#own = own;
     this.#build = build;
+    this.#log = log;
     this.#url = address.settings.url;
     this.#startedAt = clock.now();
   }
@@ -176,6 +183,9 @@ export class RemoteDriver implements Driver {
   }
 
   health(): MaybePromise<HealthReport> {
+    if (this.#refusal !== undefined) {
+      return { ok: false, detail: `${this.name}: ${this.#refusal}` };
+    }
     const trouble = this.#client.lastTrouble;
     return { ok: true, detail: trouble === undefined ? this.name : `${this.name}: ${trouble}` };
   }
@@ -248,6 +258,9 @@ export class RemoteDriver implements Driver {
       });
       if (reply.status >= 400 && reply.status < 500 && reply.status !== 429) {
         const reason = Buffer.from(reply.body).toString('utf8').trim().slice(0, 300);
+        if (reply.status !== 413 && !faultOfSamples.test(reason)) {
+          throw this.#refused(reply, reason);
+        }
         causes.push(`${reply.origin} refused samples: ${reason || `status ${reply.status}`}`);
         refused += samples[at]!;
       } else if (reply.status >= 300) {
@@ -255,6 +268,8 @@ export class RemoteDriver implements Driver {
           { origin: reply.origin, status: reply.status },
           { retryAfterSeconds: retryAfter(reply) },
         );
+      } else {
+        this.#refusal = undefined;
       }
     }
     return {
@@ -262,6 +277,20 @@ export class RemoteDriver implements Driver {
       rejected: rejected + refused,
       reasons: causes,
     };
+  }
+
+  /** Notes for the operator that the server takes nothing: senders are not to blame, and try again. */
+  #refused({ origin, status }: RemoteReply, reason: string): Error {
+    const remedy = remedyOf(status, reason);
+    const refusal = `${origin} takes no samples (status ${status}${reason === '' ? '' : `: ${reason}`}): ${remedy}`;
+    if (this.#refusal === undefined) {
+      this.#log.warn(
+        { event: 'metricsdb.push_refused', origin, status, cause: reason, remedy },
+        'the metrics store refuses all samples; senders keep them and try again',
+      );
+    }
+    this.#refusal = refusal;
+    return errors.push_refused({ origin, status, remedy }, { retryAfterSeconds: refusedSeconds });
   }
 
   /** Returns the version that the server reports, if any. */
