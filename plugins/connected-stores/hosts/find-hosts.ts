@@ -144,7 +144,9 @@ function foundHost(name: string, by: string, targets: readonly Target[]): FoundH
 }
 
 const addressOf = (machines: readonly string[]): Readonly<Record<string, string>> => {
-  const address = machines.find((text) => /^\d+(?:\.\d+){3}$/.test(text) && !/^127\./.test(text));
+  const address = machines.find(
+    (text) => /^\d+(?:\.\d+){3}$/.test(text) && !text.startsWith('127.'),
+  );
   return address === undefined ? {} : { ip_address: address };
 };
 

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { peer } from '../../peers.ts';
+import { startPrometheus } from '../connected-stores/fleet.ts';
+import { metricsHouse, rows } from './house.ts';
+
+test("Debian's Prometheus as it comes: the test says that it takes no samples and what to do, and no sender is blamed", async (t) => {
+  const program = peer(t, 'prometheus');
+  if (program === undefined) {
+    return;
+  }
+  const empty = { targets: [], say: () => undefined, stop: () => Promise.resolve() };
+  const { url } = await startPrometheus(t, program, empty);
+  const { house, call, ingest } = await metricsHouse(t, {
+    environment: { SVC_METRICSDB_URL: url },
+  });
+  const told = async (address: string | undefined) =>
+    (
+      await call(
+        '/api/v1/integrations/metricsdb/test',
+        address === undefined ? {} : { url: address },
+      )
+    ).body;
+  for (const address of [undefined, url]) {
+    const { ok, code, detail } = await told(address);
+    assert.deepEqual([ok, code], [false, 'read_only']);
+    assert.match(
+      detail,
+      /reading works, but writing is refused .*--web\.enable-remote-write-receiver$/,
+    );
+  }
+  await assert.rejects(ingest.write(rows({ __name__: 'up', job: 'a' }, [1], Date.now())), {
+    code: 'unavailable',
+    message: /takes no samples at the moment.*--web\.enable-remote-write-receiver/,
+  });
+  const ready = await (await house.fetch('/readyz')).text();
+  assert.match(ready, /takes no samples.*--web\.enable-remote-write-receiver/);
+
+  const taking = await startPrometheus(t, program, empty, ['--web.enable-remote-write-receiver']);
+  const { ok, detail } = await told(taking.url);
+  assert.deepEqual(
+    [ok, /answers; a sample was written and read$/.test(detail)],
+    [true, true],
+    detail,
+  );
+});
