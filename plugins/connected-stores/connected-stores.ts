@@ -13,17 +13,11 @@ import {
 } from 'svc/sdk';
 
 import { errors } from './errors.ts';
+import type { HostRule } from './hosts/host-rule.ts';
 import { namingRules } from './hosts/host-rules.ts';
 import { preview, type PreviewParts } from './preview.ts';
 import type { Readable, Reader } from './reader.ts';
-import type {
-  HostRule,
-  Preview,
-  StoreChange,
-  StoreDraft,
-  StoreShown,
-  StoreTrial,
-} from './schema.ts';
+import type { Preview, StoreChange, StoreDraft, StoreShown, StoreTrial } from './schema.ts';
 import { type ServerRow, serverStore, type ServerTables } from './server-store.ts';
 
 export interface ConnectedStoresParts extends PreviewParts {
@@ -259,7 +253,7 @@ export class ConnectedStores {
   }
 }
 
-/** What a person has set, without how reading goes. */
+/** Fields that a person has set, without how reading goes. */
 const settledOf = ({ name, url, host_rules, copied, has_credentials }: StoreShown) => ({
   name,
   url,

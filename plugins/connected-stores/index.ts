@@ -6,6 +6,8 @@ import { definePlugin, messageOf } from 'svc/sdk';
 
 import { ConnectedStores } from './connected-stores.ts';
 import { errors } from './errors.ts';
+import { errors as hostErrors } from './hosts/errors.ts';
+import { errors as prometheusErrors } from './prometheus/errors.ts';
 import { Reader } from './reader.ts';
 import type { ServerTables } from './server-store.ts';
 import { storeRoutes } from './store-routes.ts';
@@ -13,7 +15,7 @@ import { storeRoutes } from './store-routes.ts';
 const everyMs = 30_000;
 
 export default definePlugin({
-  errors: [errors, connectionErrors, ...queryErrors],
+  errors: [errors, hostErrors, prometheusErrors, connectionErrors, ...queryErrors],
   activate(ctx) {
     const { clock, log, scope, secrets, services } = ctx;
     const reports = services.maybe(DeviceReports);

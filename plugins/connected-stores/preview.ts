@@ -4,7 +4,7 @@ import type { Clock, Handle, PluginContext } from 'svc/sdk';
 
 import { findHosts, type FoundHosts } from './hosts/find-hosts.ts';
 import type { NamingRule } from './hosts/host-rules.ts';
-import { PrometheusServer, type Sample } from './prometheus.ts';
+import { PrometheusServer, type Sample } from './prometheus/server.ts';
 import { HostMemory, reportOf } from './reading.ts';
 import type { Preview } from './schema.ts';
 

@@ -5,7 +5,7 @@ import { type Clock, type Handle, type Logger, messageOf, type PluginContext } f
 
 import { errors } from './errors.ts';
 import type { NamingRule } from './hosts/host-rules.ts';
-import { PrometheusServer } from './prometheus.ts';
+import { PrometheusServer } from './prometheus/server.ts';
 import { HostMemory, type Read, readStore } from './reading.ts';
 
 /** Store as it is read. */
@@ -26,7 +26,7 @@ export interface ReaderParts {
   readonly ingest: Handle<MetricsIngest>;
 }
 
-/** How the reads of a store went. */
+/** State of the reads of one store. */
 export interface ReadState {
   readonly version: number;
   readonly memory: HostMemory;

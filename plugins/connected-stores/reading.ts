@@ -10,9 +10,9 @@ import {
   hostSeriesBefore,
 } from './hosts/find-hosts.ts';
 import type { NamingRule } from './hosts/host-rules.ts';
-import type { Asking, Labels, PrometheusServer, Sample } from './prometheus.ts';
+import type { Asking, Labels, PrometheusServer, Sample } from './prometheus/server.ts';
 
-/** What one read of a store needs. */
+/** Dependencies of one read of a store. */
 export interface ReadingParts {
   readonly name: string;
   readonly server: PrometheusServer;
@@ -156,7 +156,7 @@ class RowWriter {
     }
   }
 
-  /** None for what svc wrote there itself, and for a host whose figures come from elsewhere. */
+  /** Rows of a series: none for what svc wrote there itself, and for a host whose figures come from elsewhere. */
   #rowOf({ labels, value }: Sample, time: number): readonly SampleRow[] {
     const { device_id: known = '', edge_id: _, ...own } = labels;
     if (known !== '' || (own['__name__'] ?? '') === '') {

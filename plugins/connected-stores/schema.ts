@@ -1,6 +1,8 @@
 import { ConnectionAnswer, TrialBody } from 'svc/connection';
 import { type Static, Type } from 'typebox';
 
+import { HostRule } from './hosts/host-rule.ts';
+
 const Timestamp = Type.String({ format: 'date-time' });
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
@@ -10,33 +12,6 @@ const Name = Type.String({
   examples: ['prod'],
   description: 'Cannot be changed.',
 });
-
-export const HostRule = Type.Object(
-  {
-    label: Type.String({ minLength: 1, maxLength: 200, examples: ['nodename'] }),
-    regex: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1_000,
-        examples: ['(.+?)(?::\\d+)?'],
-        description: 'Must match the whole value of the label. Default: (.*)',
-      }),
-    ),
-    template: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 200,
-        examples: ['$1'],
-        description: 'Name of the host, with the groups of the regex. Default: $1',
-      }),
-    ),
-  },
-  {
-    description:
-      'Names a host by a label of its series. nodename is the one of node_uname_info, wherever the series is from.',
-  },
-);
-export type HostRule = Static<typeof HostRule>;
 
 const Url = Type.String({
   pattern: '^https?://[^\\s?#@]+$',

@@ -2,15 +2,8 @@ import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import type { ConnectedStores } from './connected-stores.ts';
-import {
-  ByName,
-  HostRule,
-  Preview,
-  StoreChange,
-  StoreDraft,
-  StoreShown,
-  StoreTrial,
-} from './schema.ts';
+import { ByName, Preview, StoreChange, StoreDraft, StoreShown, StoreTrial } from './schema.ts';
+import { HostRule } from './hosts/host-rule.ts';
 
 const path = '/api/v1/connected-stores';
 const action = 'store:connect';
@@ -18,6 +11,11 @@ const action = 'store:connect';
 const previewMs = 90_000;
 
 export const storeRoutes = (stores: ConnectedStores): readonly RouteDeclaration[] => [
+  ...connectionRoutes(stores),
+  ...previewRoutes(stores),
+];
+
+const connectionRoutes = (stores: ConnectedStores): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'any',
@@ -38,22 +36,6 @@ export const storeRoutes = (stores: ConnectedStores): readonly RouteDeclaration[
     timeoutMs: previewMs,
     errors: ['conflict', 'upstream_error'],
     handle: (call) => stores.connect(call, call.body),
-  }),
-  route({
-    method: 'POST',
-    path: `${path}/preview`,
-    access: action,
-    reads: 'none',
-    summary: 'Preview the hosts of a server without connecting it',
-    description:
-      'If the server fails, the response has test.ok: false rather than an error status. Sends no stored credentials.',
-    body: StoreTrial,
-    response: Preview,
-    status: 200,
-    timeoutMs: previewMs,
-    audited: false,
-    errors: ['upstream_error'],
-    handle: (call) => stores.try(call.body, call),
   }),
   route({
     method: 'GET',
@@ -82,6 +64,36 @@ export const storeRoutes = (stores: ConnectedStores): readonly RouteDeclaration[
     handle: (call) => stores.change(call, call.params.name, call.body),
   }),
   route({
+    method: 'DELETE',
+    path: `${path}/{name}`,
+    ifMatch: true,
+    access: action,
+    summary: 'Disconnect a store; its devices stay',
+    params: ByName,
+    errors: ['not_found', 'conflict'],
+    handle: (call) => stores.disconnect(call, call.params.name),
+  }),
+];
+
+/** Routes that ask the server, and change nothing there or here but what was read. */
+const previewRoutes = (stores: ConnectedStores): readonly RouteDeclaration[] => [
+  route({
+    method: 'POST',
+    path: `${path}/preview`,
+    access: action,
+    reads: 'none',
+    summary: 'Preview the hosts of a server without connecting it',
+    description:
+      'If the server fails, the response has test.ok: false rather than an error status. Sends no stored credentials.',
+    body: StoreTrial,
+    response: Preview,
+    status: 200,
+    timeoutMs: previewMs,
+    audited: false,
+    errors: ['upstream_error'],
+    handle: (call) => stores.try(call.body, call),
+  }),
+  route({
     method: 'POST',
     path: `${path}/{name}/preview`,
     access: action,
@@ -108,15 +120,5 @@ export const storeRoutes = (stores: ConnectedStores): readonly RouteDeclaration[
     action: 'connected_store:read',
     errors: ['not_found'],
     handle: ({ params }) => stores.readNow(params.name),
-  }),
-  route({
-    method: 'DELETE',
-    path: `${path}/{name}`,
-    ifMatch: true,
-    access: action,
-    summary: 'Disconnect a store; its devices stay',
-    params: ByName,
-    errors: ['not_found', 'conflict'],
-    handle: (call) => stores.disconnect(call, call.params.name),
   }),
 ];

@@ -15,7 +15,7 @@ export interface DeviceFilter {
   readonly scope?: DeviceScope | undefined;
 }
 
-/** Who is online: edges that are connected, and devices that a store reports. */
+/** Edges that are connected, and devices that a store reports as online. */
 export interface OnlineIds {
   readonly edges: ReadonlySet<number>;
   readonly devices: ReadonlySet<number>;

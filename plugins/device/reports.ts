@@ -18,7 +18,7 @@ export interface ReportsParts {
   readonly events: DeviceEvents;
 }
 
-/** What a source said last. */
+/** The last report of a source. */
 interface Heard {
   readonly at: number;
   readonly online: ReadonlySet<number>;
@@ -236,7 +236,7 @@ async function reportedDevices(
   );
 }
 
-/** Whether a device without a machine of its own is described otherwise; an agent describes its device itself. */
+/** Returns whether a report changes its device; one with an agent is described by the agent alone. */
 function isNews({ name, info }: ReportedHost, row: DeviceRow | undefined): boolean {
   if (row === undefined) {
     return true;

@@ -1,6 +1,6 @@
 import { isSvcError } from 'svc/sdk';
 
-import type { Asking, PrometheusServer, Sample } from '../prometheus.ts';
+import type { Asking, PrometheusServer, Sample } from '../prometheus/server.ts';
 import {
   copiedGroups,
   equivalents,
@@ -63,7 +63,7 @@ async function inParts(
   }
 }
 
-/** One that a server cannot calculate, such as for series that it has twice, takes no other with it. */
+/** Reads the equivalents; a figure that a server cannot calculate, such as for series that it has twice, takes no other with it. */
 async function calculated({ server, take, ...asking }: FigureQuestion): Promise<void> {
   const all = await server.now(everyEquivalent, asking).catch((error: unknown) => {
     if (isRefusal(error)) {

@@ -1,4 +1,4 @@
-import type { Labels, Sample } from '../prometheus.ts';
+import type { Labels, Sample } from '../prometheus/server.ts';
 import { nameBy, type NamingRule } from './host-rules.ts';
 
 /** Host that a server has series of. */
@@ -9,7 +9,7 @@ export interface FoundHost {
   readonly instances: readonly string[];
   readonly online: boolean;
   readonly addresses: readonly string[];
-  /** What its series say of its system. */
+  /** Facts of its system that its series tell. */
   readonly info: Readonly<Record<string, string>>;
 }
 

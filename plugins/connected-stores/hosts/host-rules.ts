@@ -1,9 +1,9 @@
 import { compileRegex, type Pattern } from 'svc/query';
 import { messageOf } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
-import type { Labels } from '../prometheus.ts';
-import type { HostRule } from '../schema.ts';
+import { errors } from './errors.ts';
+import type { Labels } from '../prometheus/server.ts';
+import type { HostRule } from './host-rule.ts';
 
 /** Rule that names a host by one label. */
 export interface NamingRule {

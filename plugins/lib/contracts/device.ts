@@ -87,7 +87,7 @@ export interface ReportedHost {
 export interface ReportedDevice {
   readonly device_id: number;
   readonly display_name: string;
-  /** Whether an agent watches the device: its own figures count then. */
+  /** True if an agent watches the device: its own figures count then. */
   readonly has_agent: boolean;
 }
 

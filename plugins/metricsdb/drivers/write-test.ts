@@ -69,7 +69,7 @@ export const writeTest =
     return { detail: 'a sample was written; the server does not show it yet' };
   };
 
-/** What lets a server take samples that refuses them. */
+/** Returns the remedy for a server that refuses samples. */
 export function remedyOf(status: number, reason: string): string {
   if (/remote write receiver/i.test(reason)) {
     return 'start Prometheus with --web.enable-remote-write-receiver';
