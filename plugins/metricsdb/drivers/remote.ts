@@ -285,7 +285,7 @@ export class RemoteDriver implements Driver {
     const refusal = `${origin} takes no samples (status ${status}${reason === '' ? '' : `: ${reason}`}): ${remedy}`;
     if (this.#refusal === undefined) {
       this.#log.warn(
-        { event: 'metricsdb.push_refused', origin, status, cause: reason, remedy },
+        { event: 'metricsdb.samples_not_taken', origin, status, cause: reason, remedy },
         'the metrics store refuses all samples; senders keep them and try again',
       );
     }
