@@ -391,6 +391,7 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
     },
   ],
   scrape_down: [{ name: 'up', labels: { job: 'node' }, bad: always(0), good: always(1) }],
+  connected_store_down: [{ name: 'svc_connected_store_up', bad: always(0), good: always(1) }],
   notify_channel_failing: [
     {
       name: 'svc_notify_channel_failing',
@@ -424,11 +425,13 @@ async function builtIn(t: TestContext) {
       ? { signal: who }
       : rule === 'notify_channel_failing'
         ? { channel_id: who }
-        : rule === 'store_damaged'
-          ? { instance: who }
-          : rule === 'series_limit_near'
-            ? { sender: who }
-            : { device_id: who, ...(rule === 'scrape_down' && { instance: who }) };
+        : rule === 'connected_store_down'
+          ? { store: who }
+          : rule === 'store_damaged'
+            ? { instance: who }
+            : rule === 'series_limit_near'
+              ? { sender: who }
+              : { device_id: who, ...(rule === 'scrape_down' && { instance: who }) };
   const written: SampleRow[] = Object.entries(worlds).flatMap(([rule, world]) =>
     world.flatMap(({ name, labels, bad, good }) => [
       ...rows(name, { ...labels, ...whoOf(rule, 'bad') }, samples(bad)),
