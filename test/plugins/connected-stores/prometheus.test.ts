@@ -61,8 +61,8 @@ test(
     // Three exporters of one machine share its node name, so it names none of them.
     const clones = await house.json(`${path}/preview`, post({ url }));
     assert.deepEqual(
-      clones.hosts.map(({ name, by }: { name: string; by: string }) => [name, by]).toSorted(),
-      fleet.targets.map(({ port }) => [`127.0.0.1:${port}`, 'instance']).toSorted(),
+      clones.hosts.map(({ name, by }: { name: string; by: string }) => `${name} ${by}`).toSorted(),
+      fleet.targets.map(({ port }) => `127.0.0.1:${port} instance`).toSorted(),
     );
     const rules = [{ label: 'host' }];
     const preview = await house.json(`${path}/preview`, post({ url, host_rules: rules }));

@@ -44,7 +44,7 @@ test(
     );
     assert.doesNotMatch(JSON.stringify(connected), /very-secret|reader/);
     const { items } = await house.json('/api/v1/devices');
-    const ids = new Map(
+    const ids = new Map<string, string>(
       items.map(({ id, display_name: name }: { id: number; display_name: string }) => [
         name,
         String(id),
