@@ -2,6 +2,36 @@ import type { ShippedConvention } from './shipped-convention.ts';
 
 /** Conventions of databases, caches, queues and servers. */
 export const stores: Readonly<Record<string, ShippedConvention>> = {
+  dns_failing: {
+    title: 'share of names that are not resolved',
+    metrics: /^(?:coredns_dns_responses?_(?:total|rcode_count_total)|unbound_answer_rcodes_total)$/,
+    of: 'store',
+    kind: 'error_ratio',
+    unit: 'ratio',
+    query:
+      '(sum by ($by) (rate($metric{$on,rcode=~"SERVFAIL|REFUSED|FORMERR|NOTIMP"}[5m])) or 0 * sum by ($by) (rate($metric{$on}[5m]))) / (sum by ($by) (rate($metric{$on}[5m])) > 0)',
+    name: 'names that are not resolved',
+    everyone: true,
+  },
+  dns_answers: {
+    title: 'answers a second',
+    metrics: /^(?:coredns_dns_responses?_(?:total|rcode_count_total)|unbound_answer_rcodes_total)$/,
+    of: 'store',
+    kind: 'rate',
+    unit: 'per_second',
+    query: 'sum by ($by) (rate($metric{$on}[5m]))',
+    worse: 'either',
+    everyone: true,
+  },
+  dns_duration: {
+    title: '95th percentile of the time for an answer',
+    metrics: /^(?:coredns_dns_request_duration_seconds_bucket)$/,
+    of: 'store',
+    kind: 'latency',
+    unit: 'seconds',
+    query: 'histogram_quantile(0.95, sum by ($by, le) (rate($metric{$on}[5m])))',
+    everyone: true,
+  },
   pg_active: {
     title: 'connections',
     metrics: /^(?:pg_stat_activity_count)$/,

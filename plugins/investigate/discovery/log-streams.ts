@@ -1,13 +1,25 @@
-import type { Period } from 'svc/rca';
+import type { Node, Period } from 'svc/rca';
 
 import names from '../conventions/labels.json' with { type: 'json' };
 import type { Entities } from './entities.ts';
 import type { Gatherer } from '../fetch/gatherer.ts';
+import type { Graph } from '../fetch/scope.ts';
 import { deviceNode, serviceNode } from '../fetch/symptom.ts';
 
 /** Labels of streams by which they are those of a thing, in the order in which they are trusted. */
 const labels = [...new Set(['device_id', 'service_name', ...names.service, ...names.host])];
 const mostValues = 20;
+/** Name that streams get which say nothing of their service. */
+const unnamed = 'unknown_service';
+
+/** Streams of one thing: the label that names it, with the values that do. */
+export interface Streams {
+  readonly label: string;
+  readonly values: readonly string[];
+}
+
+/** Names that streams have, by label. */
+export type StreamNames = Readonly<Record<string, readonly string[]>>;
 
 /** Returns the selector of the lines of a thing by its own name, for where streams cannot be listed. */
 export function usualSelector(id: string): string | undefined {
@@ -19,23 +31,40 @@ export function usualSelector(id: string): string | undefined {
       : undefined;
 }
 
-/** Returns the selector of the lines of each thing: streams name it in one label or another, and in some form. */
-export async function streamsOf(
+/** Asks which names streams have; undefined where the store does not say. */
+export async function streamNames(
   gatherer: Gatherer,
-  entities: Entities,
   window: Period,
-): Promise<ReadonlyMap<string, string> | undefined> {
+): Promise<StreamNames | undefined> {
   const found = await gatherer.ask({
     kind: 'log',
     source: 'streams',
     query: labels.join(', '),
     window,
   });
-  if (found === undefined) {
+  return found?.value as StreamNames | undefined;
+}
+
+/** Adds the services that write lines: of some nothing else is known. */
+export function addWriters(graph: Graph, entities: Entities, named: StreamNames = {}): void {
+  for (const value of named['service_name'] ?? []) {
+    if (value !== unnamed && entities.resolve({ service_name: value }, 'any') === undefined) {
+      const node: Node = { id: serviceNode(value), kind: 'service', name: value };
+      graph.addMeasured(node);
+      entities.know(node);
+    }
+  }
+}
+
+/** Returns the streams of each thing: they name it in one label or another, and in some form. */
+export function streamsOf(
+  named: StreamNames | undefined,
+  entities: Entities,
+): ReadonlyMap<string, Streams> | undefined {
+  if (named === undefined) {
     return undefined;
   }
-  const named = found.value as Readonly<Record<string, readonly string[]>>;
-  const values = new Map<string, { readonly label: string; readonly values: string[] }>();
+  const streams = new Map<string, { readonly label: string; readonly values: string[] }>();
   for (const label of labels) {
     for (const value of named[label] ?? []) {
       const id =
@@ -43,18 +72,19 @@ export async function streamsOf(
           ? deviceNode(value)
           : (entities.resolve({ [label]: value }, 'any')?.id ??
             (label === 'service_name' ? serviceNode(value) : undefined));
-      const known = id === undefined ? undefined : values.get(id);
+      const known = id === undefined ? undefined : streams.get(id);
       if (id !== undefined && known === undefined) {
-        values.set(id, { label, values: [value] });
+        streams.set(id, { label, values: [value] });
       } else if (known?.label === label && known.values.length < mostValues) {
         known.values.push(value);
       }
     }
   }
-  return new Map([...values].map(([id, { label, values: own }]) => [id, selectorOf(label, own)]));
+  return streams;
 }
 
-const selectorOf = (label: string, values: readonly string[]): string =>
+/** Returns the selector of some streams. */
+export const selectorOf = ({ label, values }: Streams): string =>
   values.length === 1
     ? `{${label}=${JSON.stringify(values[0])}}`
     : `{${label}=~${JSON.stringify(values.map((value) => value.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'))}}`;

@@ -1,5 +1,5 @@
 import type { LabelRecord } from 'svc/contracts/metricsdb';
-import type { Node } from 'svc/rca';
+import type { Edge, Node } from 'svc/rca';
 
 import names from '../conventions/labels.json' with { type: 'json' };
 import type { Binding } from './bindings.ts';
@@ -10,6 +10,7 @@ import type { Graph } from '../fetch/scope.ts';
 const weights = { runs_on: 0.9, calls: 0.9, unsure: 0.6 } as const;
 /** Hosts of one service; more are no placement, but somebody who measures them all. */
 const mostPlaces = 40;
+const mostServers = 4;
 
 /**
  * Adds what is measured to the graph: things that labels name, where they run, and whom they call.
@@ -60,6 +61,41 @@ export function addMeasured(
     .filter(({ convention }) => convention.client === true)
     .forEach(({ rows: own }) => own.forEach((row) => addCall(graph, entities, row, evidence)));
   return entities;
+}
+
+const notDepending = new Set(['host', 'device', 'database', 'queue', 'remote']);
+
+/** Returns what each of these services depends on without any call that shows it, as on what resolves names. */
+export function neededByAll(
+  near: readonly Node[],
+  entities: Entities,
+  bindings: readonly Binding[],
+  evidence = '',
+): { readonly nodes: readonly Node[]; readonly edges: readonly Edge[] } {
+  const servers = new Map<string, Node>();
+  for (const { convention, rows } of bindings.filter((one) => one.convention.everyone === true)) {
+    for (const row of rows) {
+      const found = entities.resolve(row, convention.of);
+      if (found !== undefined && servers.size < mostServers) {
+        servers.set(found.id, nodeOf(found));
+      }
+    }
+  }
+  const known = new Set(near.map(({ id }) => id));
+  const depending = near.filter(({ id, kind }) => !notDepending.has(kind) && !servers.has(id));
+  return {
+    nodes: [...servers.values()].filter(({ id }) => !known.has(id)),
+    edges: depending.flatMap(({ id: from }) =>
+      [...servers.keys()].map((to) => ({
+        from,
+        to,
+        relation: 'depends_on',
+        origin: 'metric' as const,
+        evidence,
+        weight: weights.unsure,
+      })),
+    ),
+  };
 }
 
 const nodeOf = ({ id, kind, name }: Entity): Node => ({ id, kind, name });

@@ -18,12 +18,21 @@ import { checksOf, unheard } from '../checks/run-checks.ts';
 import { bindingsOf } from '../discovery/bindings.ts';
 import { changesNear, templatesOf } from '../fetch/changes.ts';
 import { type Discovered, discoveredSignals } from '../discovery/discovered-signals.ts';
-import { addMeasured } from '../discovery/measured-graph.ts';
+import { addMeasured, neededByAll } from '../discovery/measured-graph.ts';
 import { askWithPast } from '../fetch/earlier.ts';
 import type { Entities } from '../discovery/entities.ts';
 import type { Found, Gatherer } from '../fetch/gatherer.ts';
 import { mostNodes } from '../fetch/graph-sources.ts';
-import { streamsOf, usualSelector } from '../discovery/log-streams.ts';
+import { logSignals, withZeros } from '../discovery/log-signals.ts';
+import {
+  addWriters,
+  selectorOf,
+  streamNames,
+  type Streams,
+  streamsOf,
+  usualSelector,
+} from '../discovery/log-streams.ts';
+import { callsIn, withPeers } from '../discovery/named-peers.ts';
 import { inventoryOf } from '../fetch/inventory.ts';
 import { located } from '../discovery/locate.ts';
 import { measuredChanges } from '../discovery/measured-changes.ts';
@@ -70,39 +79,50 @@ export async function takeSnapshot(about: Subject, parts: Snapshotter): Promise<
   const { fired_at: firedAt } = about;
   const window = fetchWindow(firedAt, now);
   const settled = { from: window.from, to: Math.min(firedAt + hourMs, now - settleMs) };
-  const [{ graph, spans }, inventory] = await Promise.all([
+  const recent = { from: firedAt - 3 * hourMs, to: settled.to };
+  const [{ graph, spans }, inventory, writers] = await Promise.all([
     graphOf(about, gatherer, settled),
     inventoryOf(gatherer, firedAt),
+    streamNames(gatherer, recent),
   ]);
   const { bindings, unknown } = bindingsOf(inventory, parts.conventions);
   const entities = addMeasured(graph, inventory, bindings);
+  addWriters(graph, entities, writers);
+  const streams = streamsOf(writers, entities);
   const place = located(about, entities, bindings);
   const subject: Subject = { ...about, node: place.node };
   const told = [...about.devices.map(deviceNode), ...about.services.map(serviceNode)];
-  const { nodes, edges } = graph.near([...new Set([...told, ...place.start])], mostNodes);
+  const near = graph.near([...new Set([...told, ...place.start])], mostNodes);
+  const all = neededByAll(near.nodes, entities, bindings, inventory.evidence);
+  const [nodes, edges] = [
+    [...near.nodes, ...all.nodes],
+    [...near.edges, ...all.edges],
+  ];
   const discovered: Discovered = { bindings, unknown, entities, nodes, window };
   const devices = idsOf(nodes, 'device:');
   const services = idsOf(nodes, 'service:');
   const scope: Scope = { fired_at: firedAt, window, nodes, device_ids: devices, services };
 
-  const [measured, own, found, logs, changes, measuredOnes, contributed, names] = await Promise.all(
-    [
+  const [counted, own, found, written, lines, changes, measuredOnes, contributed, names] =
+    await Promise.all([
       measuredOf(subject, gatherer, { devices, window, entities }),
       signalsOf(gatherer, { devices, services, window }),
       discoveredSignals(gatherer, discovered),
-      logsOf(gatherer, nodes, { from: firedAt - 3 * hourMs, to: settled.to }, entities),
+      logSignals(gatherer, nodes, streams, { from: recent.from, to: window.to }),
+      logsOf(gatherer, nodes, recent, streams),
       changesNear(gatherer, { devices, services, firedAt, until: settled.to }),
       measuredChanges(gatherer, discovered),
       contributedOf(gatherer, parts.fetchers, scope),
       parts.namesOf(devices),
-    ],
-  );
-  const signals = [...own, ...found];
+    ]);
+  const logs = withPeers(lines, nodes, entities);
+  const measured = subject.measure?.store === 'logs' ? withZeros(counted, written) : counted;
+  const signals = [...own, ...found, ...written];
   const asked = { devices, firedAt, signals, window: { from: firedAt - hourMs, to: window.to } };
   const checks = await checksOf(gatherer, parts.checks, asked);
   const more = merged(contributed);
   const standIn = standInOf(subject, signals);
-  const all = {
+  const whole = {
     nodes: [...nodes, ...more.nodes],
     series: [...(standIn ? [] : measured), ...signals, ...more.series],
   };
@@ -111,9 +131,9 @@ export async function takeSnapshot(about: Subject, parts: Snapshotter): Promise<
     taken_at: Math.round(now),
     symptom: symptomOf(subject, standIn ? [standIn] : measured, standIn?.metric),
     window,
-    nodes: all.nodes.map((node) => named(node, names)),
-    edges: [...edges, ...more.edges],
-    series: all.series,
+    nodes: whole.nodes.map((node) => named(node, names)),
+    edges: [...edges, ...callsIn(logs, edges), ...more.edges],
+    series: whole.series,
     logs: [...logs, ...more.logs],
     spans: [...spans, ...more.spans],
     changes: [...changes, ...measuredOnes, ...more.changes],
@@ -206,12 +226,12 @@ async function logsOf(
   gatherer: Gatherer,
   nodes: readonly Node[],
   window: Period,
-  entities: Entities,
+  streams: ReadonlyMap<string, Streams> | undefined,
 ): Promise<readonly LogTemplate[]> {
-  const streams = await streamsOf(gatherer, entities, window);
   const asked = nodes
     .flatMap(({ id }) => {
-      const query = streams === undefined ? usualSelector(id) : streams.get(id);
+      const own = streams?.get(id);
+      const query = streams === undefined ? usualSelector(id) : own && selectorOf(own);
       return query === undefined ? [] : [{ id, query }];
     })
     .slice(0, mostLogNodes);

@@ -148,6 +148,8 @@ export interface Convention {
   readonly name?: string;
   /** Whether its labels name whom the thing calls. */
   readonly client?: boolean;
+  /** Whether everything around depends on it, as on what resolves names. */
+  readonly everyone?: boolean;
   /** Weight from 0 to 1; default 1. */
   readonly weight?: number;
 }
@@ -198,6 +200,7 @@ const convention = {
     query: { type: 'string', minLength: 1, maxLength: 4_000 },
     name: { type: 'string', minLength: 1, maxLength: 120 },
     client: { type: 'boolean' },
+    everyone: { type: 'boolean' },
     weight: { type: 'number', minimum: 0, maximum: 1 },
   },
 };

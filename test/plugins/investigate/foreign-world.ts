@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { LogIngest } from 'svc/contracts/logs';
 import { MetricsIngest, type SampleRow } from 'svc/contracts/metricsdb';
 import { startTestHost, type TestHost } from 'svc/testing';
 
@@ -19,9 +20,16 @@ export interface Measured {
   readonly counter?: boolean;
 }
 
-/** World that svc has made nothing of: series, topology and a rule come in as people send them. */
+/** Lines that a service writes in a minute. */
+export interface Written {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly lines: (at: number) => readonly string[];
+}
+
+/** World that svc has made nothing of: series, lines, topology and a rule come in as people send them. */
 export interface ForeignWorld {
   readonly series: readonly Measured[];
+  readonly written?: readonly Written[];
   readonly nodes?: readonly (readonly [name: string, type: string])[];
   /** Names of the dependent and of what it depends on. */
   readonly relations?: readonly (readonly [src: string, dst: string, type: string])[];
@@ -34,11 +42,18 @@ export interface ForeignWorld {
 /** Lets a world happen and returns the report on the incident of its rule. */
 export async function reportOn(
   t: Pick<TestContext, 'after'>,
-  { series, nodes = [], relations = [], rule, before, after }: ForeignWorld,
+  { series, written = [], nodes = [], relations = [], rule, before, after }: ForeignWorld,
 ): Promise<Report & { readonly markdown: string }> {
   const clock = new HandClock();
   const house = await startTestHost(t, {
-    plugins: ['metricsdb', 'alert', 'topology', 'changes', 'investigate'],
+    plugins: [
+      'metricsdb',
+      ...(written.length > 0 ? ['logs'] : []),
+      'alert',
+      'topology',
+      'changes',
+      'investigate',
+    ],
     clock,
   });
   const ids = new Map<string, number>();
@@ -60,10 +75,19 @@ export async function reportOn(
       return { labels, time, value: counter ? totals[index] : value };
     });
   const store = house.service(MetricsIngest);
+  const write = async (at: number, time: number): Promise<void> => {
+    const lines = written.flatMap(({ labels, lines: said }) =>
+      said(at).map((line, index) => ({ labels, line, at: { ms: time + index, ns: 0 } })),
+    );
+    if (lines.length > 0) {
+      await house.service(LogIngest).write(lines);
+    }
+  };
   const from = clock.now() - before * minute;
   const past: SampleRow[] = [];
   for (let at = 0; at < before; at += 1) {
     past.push(...rowsAt(at, from + at * minute));
+    await write(at, from + at * minute);
   }
   await store.write(past);
   const incidents = `/api/v1/alerts/incidents?rule=${String(rule['rule_key'])}`;
@@ -83,6 +107,7 @@ export async function reportOn(
       );
     }
     await store.write(rowsAt(before + at, clock.now() + minute));
+    await write(before + at, clock.now() + minute / 2);
     clock.advance(minute);
     await house.service(AlertEvaluator).tick();
     const incident = at < after - 1 ? undefined : await firstOf(house, incidents);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { type ForeignWorld, type Measured, reportOn } from './foreign-world.ts';
+import { type ForeignWorld, type Measured, reportOn, type Written } from './foreign-world.ts';
 
 const before = 60;
 const services = ['gateway', 'orders', 'catalog', 'payments', 'users', 'mail'];
@@ -133,4 +133,46 @@ test('where it is not known who calls whom, what has trouble of its own comes be
   );
   assert.equal(report.hypotheses[0]?.node.name, 'orders-db', report.markdown);
   assert.notEqual(report.verdict, 'no_anomaly');
+});
+
+/** Lines as services write them: each minute a few of its work, and so many of its trouble while it is broken. */
+const writes = (name: string, trouble: readonly string[] = []): Written => ({
+  labels: { app: name },
+  lines: (at) => [
+    `level=info msg="request ${at * 7} completed in ${at % 40} ms"`,
+    `level=info msg="request ${at * 11} completed in ${at % 30} ms"`,
+    ...(at < before ? [] : trouble),
+  ],
+});
+
+const five = (line: string): readonly string[] => Array.from({ length: 5 }, () => line);
+
+test('of a world that only writes lines, an incident of a rule on lines leads along the names in them to whom nobody reaches', async (t) => {
+  const report = await reportOn(t, {
+    series: [],
+    written: [
+      writes('gateway', five('level=error msg="upstream orders returned 500"')),
+      writes('orders', five('level=error msg="dial tcp ledger:8080: connect: connection refused"')),
+      { ...writes('ledger'), lines: (at) => (at < before ? writes('ledger').lines(at) : []) },
+      writes('mail'),
+      writes('users'),
+    ],
+    rule: {
+      rule_key: 'gateway_lines',
+      kind: 'log_volume',
+      scope_type: 'global',
+      conditions: [{ expr: 'sum(count_over_time({app="gateway"} |~ "(?i)error" [5m])) > 10' }],
+    },
+    before,
+    after: 6,
+  });
+  assert.equal(report.hypotheses[0]?.node.name, 'ledger', report.markdown);
+  assert.ok(['root_cause', 'suspected'].includes(report.verdict!), report.markdown);
+  assert.deepEqual(
+    report.propagation.map(({ from, to }) => [from, to]),
+    [
+      ['service:ledger', 'service:orders'],
+      ['service:orders', 'service:gateway'],
+    ],
+  );
 });

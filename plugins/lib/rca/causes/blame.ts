@@ -37,7 +37,36 @@ export function blameOf(scene: Scene): Blame {
   const shared = new Set<string>();
   lend(scene, relevance, down, shared);
   suspectUnlinked(scene, relevance, down);
+  accuse(scene, relevance);
   return { relevance, down, shared };
+}
+
+const accused = 0.85;
+/** Weight of an accusation of a node whose own answers are measured, and calm. */
+const denied = 0.8;
+const leastAccusing = 0.2;
+
+/** Suspects those whom the lines of others name: who is gone, or not to be reached, writes none itself. */
+function accuse({ facts }: Scene, relevance: Map<string, number>): void {
+  const before = new Map(relevance);
+  for (const [id, node] of facts) {
+    const strength = worstOf(node, answers) >= anomalous ? before.get(id)! : 0;
+    for (const { log, score } of node.templates) {
+      if (score < leastAccusing) {
+        break;
+      }
+      for (const peer of log.peers ?? []) {
+        const other = facts.get(peer);
+        if (other !== undefined) {
+          const isCalm = other.deviations.some(
+            ({ series, peak }) => answers.includes(series.kind) && peak < gates.relaxed,
+          );
+          const value = accused * strength * (isCalm ? denied : 1);
+          relevance.set(peer, Math.max(relevance.get(peer)!, value));
+        }
+      }
+    }
+  }
 }
 
 const worstOf = ({ signals }: NodeSignals, kinds: readonly SliKind[]): number =>
@@ -84,6 +113,9 @@ function downNodes({ graph, facts }: Scene): ReadonlySet<string> {
   return down;
 }
 
+/** Share of all that is hit by itself that must be on a host for it to be what they have in common. */
+const leastInCommon = 0.5;
+
 /** Judges a node without own signals by the state of its dependents. */
 function lend(
   scene: Scene,
@@ -94,6 +126,9 @@ function lend(
   const { graph, facts } = scene;
   const badness = (id: string): number =>
     down.has(id) ? lentByDown : worstOf(facts.get(id)!, answers);
+  const hitAnywhere = [...facts].filter(
+    ([id, { node }]) => node.kind !== 'host' && (down.has(id) || isHitItself(id, '', scene, down)),
+  ).length;
   for (const [id, node] of facts) {
     const needing = graph.neededBy(id).filter((other) => facts.get(other)!.measured);
     const standing = needing.filter((other) => standsOn(graph, other, id));
@@ -107,7 +142,12 @@ function lend(
         Math.max(relevance.get(id)!, 0.95 * trust * spread * Math.max(...hit.map(badness))),
       );
     }
-    if (struck.length >= 2 && struck.length >= 0.6 * standing.length) {
+    // Where as much is hit elsewhere, it is not this host that they have in common.
+    if (
+      struck.length >= 2 &&
+      struck.length >= 0.6 * standing.length &&
+      struck.length >= leastInCommon * hitAnywhere
+    ) {
       shared.add(id);
       relevance.set(id, Math.max(relevance.get(id)!, 0.85 * Math.min(...struck.map(badness))));
     }
@@ -216,6 +256,9 @@ export function explained(node: NodeSignals, scene: Scene, { relevance, down }: 
     if (down.has(id)) {
       return 1;
     }
+    if (value >= anomalous) {
+      most = Math.max(most, mostBlamed * blamedShare(node, id));
+    }
     if (value >= anomalous && worstOf(other, answers) >= anomalous) {
       const sure = graph.edge(node.node.id, id)?.weight ?? 1;
       passed += sure * passedOn(node, other) * Math.min(1, value / 0.6);
@@ -226,6 +269,18 @@ export function explained(node: NodeSignals, scene: Scene, { relevance, down }: 
   const inside = insideShare(node);
   const fromBelow = inside === undefined ? clamp(passed) : 0.4 * clamp(passed) + 0.6 * (1 - inside);
   return clamp(Math.max(most, fromBelow, consumed(node, scene)));
+}
+
+const mostBlamed = 0.9;
+
+/** Returns the share of a node's new lines of trouble that name another node as the one it called. */
+function blamedShare({ templates }: NodeSignals, id: string): number {
+  const telling = templates.filter(({ score }) => score >= leastAccusing);
+  const total = telling.reduce((sum, { count }) => sum + count, 0);
+  const naming = telling
+    .filter(({ log }) => log.peers?.includes(id) === true)
+    .reduce((sum, { count }) => sum + count, 0);
+  return total === 0 ? 0 : naming / total;
 }
 
 /**

@@ -1,8 +1,10 @@
 import { blindChecks, knownChecks } from '../signals/checks.ts';
 import type { Deviation } from '../signals/deviation.ts';
 import type { Category, Hypothesis, Indicator } from '../signals/findings.ts';
+import { valuesIn } from '../signals/grid.ts';
 import { answerKinds, type NodeSignals } from '../signals/node-signals.ts';
 import type { ChangeKind, SliKind, Unit } from '../signals/snapshot.ts';
+import { present } from '../signals/statistics.ts';
 import { anomalous, consumes, type Scene, usable } from './blame.ts';
 import { relatedChanges } from './changes.ts';
 import type { Candidate } from './ranking.ts';
@@ -108,12 +110,11 @@ function indicatorOf({ facts, relevance }: Candidate, scene: Scene): Indicator |
     };
   }
   const rate = facts.deviations.find(({ series }) => series.kind === 'rate') ?? facts.deviations[0];
-  if (rate && (facts.silent_since ?? facts.idle_since) !== undefined) {
-    return {
-      ...metricIndicator(rate),
-      worst: 0,
-      onset_at: facts.silent_since ?? facts.idle_since!,
-    };
+  const ended = facts.silent_since ?? facts.idle_since;
+  if (rate && ended !== undefined) {
+    const { worst: _, ...indicator } = metricIndicator(rate);
+    const last = present(valuesIn(rate.series, { from: ended, to: scene.windows.look.to })).at(-1);
+    return { ...indicator, ...(last !== undefined && { worst: last }), onset_at: ended };
   }
   const template = facts.templates[0];
   return template && relevance > 0
@@ -261,9 +262,12 @@ function indicatorText(
     [...signals.map(({ deviation }) => deviation), ...deviations].find(
       ({ series }) => series.id === id,
     )?.series.unit ?? 'other';
+  if (worst === undefined) {
+    return `${name} stopped coming`;
+  }
   return usual === undefined
-    ? `${name} is at ${shortNumber(worst!, unit)}, and was not measured before`
-    : `${name} went from ${shortNumber(usual, unit)} to ${shortNumber(worst!, unit)}`;
+    ? `${name} is at ${shortNumber(worst, unit)}, and was not measured before`
+    : `${name} went from ${shortNumber(usual, unit)} to ${shortNumber(worst, unit)}`;
 }
 
 function textOf({ facts, down, shared, leaf }: Candidate, indicator: Indicator | null): string {

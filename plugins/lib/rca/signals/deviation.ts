@@ -51,11 +51,17 @@ export function floorOf(
   if (kind === 'network') {
     return Math.max(relative, leastOfNetwork[unit] ?? 0);
   }
+  if (kind === 'errors' && unit === 'count') {
+    return fewOf(middle);
+  }
   if (unit === 'percent') {
     return Math.max(relative, 1);
   }
   return unit === 'ratio' ? Math.max(relative, 0.01) : relative;
 }
+
+/** What is counted varies by the root of its size even where it never has. */
+const fewOf = (count: number): number => 0.5 + 0.5 * Math.sqrt(Math.abs(count));
 
 export function scaleOf(usual: Usual, series: Pick<Series, 'kind' | 'unit'>): number {
   const spread = usual.mad > 0 ? madToDeviation * usual.mad : usual.deviation;

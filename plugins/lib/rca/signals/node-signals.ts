@@ -271,7 +271,7 @@ function silenceOf(
   const ends = lively.map((one) => stoppedAt(one, look));
   const silent =
     ends.length > 0 && ends.every((end) => end !== undefined) ? Math.min(...ends) : undefined;
-  const rate = lively.find(({ kind }) => kind === 'rate');
+  const rate = lively.find(({ kind }) => kind === 'rate') ?? lively.find(isOfLife);
   const idle = rate && idleSince(rate, baseline, look);
   return {
     ...(silent === undefined ? {} : { silent_since: silent }),
@@ -284,6 +284,10 @@ function silenceOf(
           : likeness.with(lively[0]!, 0),
   };
 }
+
+/** Returns whether a series counts what comes of a node as long as it lives, such as the lines that it writes. */
+const isOfLife = ({ kind, unit, worse }: Series): boolean =>
+  kind === 'other' && unit === 'count' && worse === 'down';
 
 const silentSteps = 2;
 

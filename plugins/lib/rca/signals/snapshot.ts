@@ -154,6 +154,8 @@ export interface LogTemplate {
   readonly counts: readonly number[];
   /** Sample lines, redacted, at most three. Shown, never judged. */
   readonly samples: readonly string[];
+  /** Nodes that its lines name as those they called. */
+  readonly peers?: readonly string[];
 }
 
 /** Spans of one operation of a service, in buckets. All lists have the same length. */

@@ -1,7 +1,9 @@
 import { anomalous, type Blame, type Scene } from '../causes/blame.ts';
 import { onsetOf } from '../causes/hypotheses.ts';
 import type { Candidate } from '../causes/ranking.ts';
+import { type Deviation, gates } from '../signals/deviation.ts';
 import type { RuledOut } from '../signals/findings.ts';
+import type { NodeSignals } from '../signals/node-signals.ts';
 
 const maxRuledOut = 12;
 
@@ -81,15 +83,33 @@ function wellOf(
     )
     .map((id) => {
       const { node, deviations } = facts.get(id)!;
-      return {
-        node: id,
-        node_name: node.name,
-        reason: 'normal',
-        text: `All measurements of ${node.name} are within their usual range.`,
-        evidence: [...new Set(deviations.map(({ series }) => series.evidence))].slice(0, 3),
-      };
+      const moved = movedMost(facts.get(id)!);
+      return moved === undefined
+        ? {
+            node: id,
+            node_name: node.name,
+            reason: 'normal',
+            text: `All measurements of ${node.name} are within their usual range.`,
+            evidence: [...new Set(deviations.map(({ series }) => series.evidence))].slice(0, 3),
+          }
+        : {
+            node: id,
+            node_name: node.name,
+            reason: 'unrelated',
+            text: `${moved.series.metric} of ${node.name} changed, but does not follow the symptom or is no harm.`,
+            evidence: [moved.series.evidence],
+          };
     });
 }
+
+/** Returns the series of a node that is furthest from what is usual; undefined where all are usual. */
+const movedMost = ({ deviations }: NodeSignals): Deviation | undefined =>
+  deviations
+    .filter(({ peak }) => peak >= gates.strict)
+    .reduce<Deviation | undefined>(
+      (most, one) => (most === undefined || one.peak > most.peak ? one : most),
+      undefined,
+    );
 
 /** Changes of the last hour on nodes where nothing moved. Ten starts of units on one host are one thing that was ruled out. */
 function innocentChanges(
@@ -107,11 +127,18 @@ function innocentChanges(
       (relevance.get(node) ?? 0) < anomalous,
   );
   const oneOfKind = new Map(recent.map((change) => [`${change.node} ${change.kind}`, change]));
-  return [...oneOfKind.values()].map(({ node, kind, evidence }) => ({
-    node: node!,
-    node_name: facts.get(node!)!.node.name,
-    reason: 'innocent_change',
-    text: `The ${kind} on ${facts.get(node!)!.node.name} had no measurable effect there.`,
-    evidence: [evidence],
-  }));
+  return [...oneOfKind.values()].map(({ node, kind, evidence }) => {
+    const { name } = facts.get(node!)!.node;
+    const moved = movedMost(facts.get(node!)!);
+    return {
+      node: node!,
+      node_name: name,
+      reason: 'innocent_change',
+      text:
+        moved === undefined
+          ? `The ${kind} on ${name} had no measurable effect there.`
+          : `After the ${kind} on ${name}, ${moved.series.metric} changed there, but does not follow the symptom or is no harm.`,
+      evidence: [evidence, ...(moved === undefined ? [] : [moved.series.evidence])],
+    };
+  });
 }
