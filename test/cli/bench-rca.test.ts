@@ -11,6 +11,8 @@ import { petshopCases } from '../../plugins/investigate/cli/bench/petshop.ts';
 import { rcaevalCases } from '../../plugins/investigate/cli/bench/rcaeval.ts';
 import { simulated } from '../../plugins/investigate/cli/bench/simulator/simulate.ts';
 import { shown, type Table, tableOf } from '../../plugins/investigate/cli/bench/table.ts';
+import { shownWorlds, type WorldTable } from '../../plugins/investigate/cli/bench/worlds/score.ts';
+import { rounds } from '../drill/rounds.ts';
 import { svc } from './launcher.ts';
 
 /** A folder with these files, gone after the test. */
@@ -192,4 +194,18 @@ test('the command prints the table, or all of it as JSON, and says what a format
   const refused = await svc(['bench', 'rca', '--format', 'petshop']);
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /--format petshop needs the folder of the data set/);
+});
+
+test('worlds are sent to an svc of their own, and the report on their rule is judged', async () => {
+  const count = rounds(1, 6);
+  const told = await svc(['bench', 'rca', '--worlds', String(count), '--kind', 'logs', '--json']);
+  assert.equal(told.code, 0, told.stderr);
+  const table = JSON.parse(told.stdout) as WorldTable;
+  assert.deepEqual([table.worlds, table.not_fired], [count, []]);
+  const [first] = table.outcomes;
+  assert.deepEqual([first!.seed, first!.sees, first!.fault], [1, 'logs', 'full disk']);
+  assert.equal(first!.rank, 0, `${first!.summary} In truth: ${first!.truth.join()}`);
+  assert.match(shownWorlds(table).join('\n'), /^WORLDS[^]+logs +\d+ [^]+full disk/m);
+  const refused = await svc(['bench', 'rca', '--worlds', '1', '--kind', 'smells']);
+  assert.match(refused.stderr, /--kind must be one of metrics, spans, logs, traces, mixed/);
 });

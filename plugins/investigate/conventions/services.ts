@@ -1,5 +1,8 @@
 import type { ShippedConvention } from './shipped-convention.ts';
 
+/** Matcher of spans that answer somebody; those of calls are what others answer. */
+const served = 'span_kind!~"SPAN_KIND_(?:CLIENT|PRODUCER|INTERNAL)|client|producer|internal"';
+
 /** Conventions of services, and of what they call. */
 export const services: Readonly<Record<string, ShippedConvention>> = {
   requests: {
@@ -80,7 +83,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     kind: 'latency',
     unit: 'seconds',
     query: 'histogram_quantile(0.95, sum by ($by, le) (rate($metric{$on}[5m]))) / 1000',
-    except: /(?:client|gc_|pool|outbound|upstream|db_)/,
+    except: /(?:client|gc_|pool|outbound|upstream|db_|^(?:traces_span_?metrics_)?duration_)/,
   },
   duration_mean: {
     title: 'mean duration',
@@ -101,7 +104,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     unit: 'seconds',
     query:
       'sum by ($by) (rate($1_sum{$on}[5m])) / (sum by ($by) (rate($1_count{$on}[5m])) > 0) / 1000',
-    except: /(?:client|gc_|pool|outbound|upstream|db_)/,
+    except: /(?:client|gc_|pool|outbound|upstream|db_|^(?:traces_span_?metrics_)?duration_)/,
   },
   duration_summary: {
     title: 'duration quantile',
@@ -126,7 +129,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     of: 'service',
     kind: 'rate',
     unit: 'per_second',
-    query: 'sum by ($by) (rate($metric{$on}[5m]))',
+    query: `sum by ($by) (rate($metric{$on,${served}}[5m]))`,
     worse: 'either',
   },
   span_failing: {
@@ -135,8 +138,9 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     of: 'service',
     kind: 'error_ratio',
     unit: 'ratio',
-    query:
-      '(sum by ($by) ($failing) or 0 * sum by ($by) (rate($metric{$on}[5m]))) / (sum by ($by) (rate($metric{$on}[5m])) > 0)',
+    query: `(sum by ($by) (rate($metric{$on,${served},status_code=~"STATUS_CODE_ERROR|[Ee]rror|ERROR"}[5m])) or 0 * sum by ($by) (rate($metric{$on,${served}}[5m]))) / (sum by ($by) (rate($metric{$on,${served}}[5m])) > 0)`,
+    // Made of its own labels, not of those by which requests fail.
+    name: 'span calls failing',
   },
   span_duration: {
     title: '95th percentile duration',
@@ -144,7 +148,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     of: 'service',
     kind: 'latency',
     unit: 'seconds',
-    query: 'histogram_quantile(0.95, sum by ($by, le) (rate($metric{$on}[5m])))',
+    query: `histogram_quantile(0.95, sum by ($by, le) (rate($metric{$on,${served}}[5m])))`,
   },
   span_duration_ms: {
     title: '95th percentile duration',
@@ -152,7 +156,7 @@ export const services: Readonly<Record<string, ShippedConvention>> = {
     of: 'service',
     kind: 'latency',
     unit: 'seconds',
-    query: 'histogram_quantile(0.95, sum by ($by, le) (rate($metric{$on}[5m]))) / 1000',
+    query: `histogram_quantile(0.95, sum by ($by, le) (rate($metric{$on,${served}}[5m]))) / 1000`,
   },
   istio: {
     title: 'requests per second',

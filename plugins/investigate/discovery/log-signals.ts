@@ -19,7 +19,8 @@ export async function logSignals(
   window: Period,
 ): Promise<readonly Series[]> {
   const byLabel = new Map<string, Map<string, string>>();
-  for (const { id } of nodes) {
+  // Lines that come from a host are those of what runs on it.
+  for (const { id } of nodes.filter(({ kind }) => kind !== 'host')) {
     const own = streams?.get(id);
     own?.values.forEach((value) =>
       byLabel.set(own.label, (byLabel.get(own.label) ?? new Map()).set(value, id)),

@@ -80,7 +80,9 @@ export function streamsOf(
       }
     }
   }
-  return streams;
+  // Where services have streams of their own, those of a host are the same lines again.
+  const ofServices = [...streams.values()].some(({ label }) => label === 'service_name');
+  return new Map([...streams].filter(([id]) => !ofServices || !/^(?:node|host):/.test(id)));
 }
 
 /** Returns the selector of some streams. */

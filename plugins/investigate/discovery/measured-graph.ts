@@ -57,6 +57,7 @@ export function addMeasured(
   knowAll('store');
   knowAll('container');
   place(graph, entities, bindings, evidence);
+  addConsumers(graph, entities, bindings, evidence);
   bindings
     .filter(({ convention }) => convention.client === true)
     .forEach(({ rows: own }) => own.forEach((row) => addCall(graph, entities, row, evidence)));
@@ -132,6 +133,36 @@ function place(
           weight: weights.runs_on,
         }),
       );
+    }
+  }
+}
+
+const groupLabels = ['consumergroup', 'consumer_group', 'group'];
+
+/** Adds who empties a queue: what waits there waits for them, though they depend on it as well. */
+function addConsumers(
+  graph: Graph,
+  entities: Entities,
+  bindings: readonly Binding[],
+  evidence: string,
+): void {
+  for (const { rows } of bindings.filter(({ convention }) => convention.kind === 'queue')) {
+    for (const row of rows) {
+      const label = groupLabels.find((one) => row[one] !== undefined);
+      const consumer = label === undefined ? undefined : entities.called(row[label]!);
+      const others = Object.entries(row).filter(([name]) => name !== label);
+      const queue =
+        consumer && entities.resolve(Object.fromEntries(others), 'store', { known: true });
+      if (consumer !== undefined && queue !== undefined && queue.id !== consumer.id) {
+        graph.addEdge({
+          from: queue.id,
+          to: consumer.id,
+          relation: 'drained_by',
+          origin: 'metric',
+          evidence,
+          weight: weights.runs_on,
+        });
+      }
     }
   }
 }

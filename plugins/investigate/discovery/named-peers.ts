@@ -7,7 +7,7 @@ const mostPeers = 4;
 
 /** Places of a line where a name is that of somebody called: before a port, in an address, after such a word. */
 const called =
-  /(?:\b[a-z][a-z0-9+.-]*:\/\/([\w.-]+)|\b([A-Za-z][\w.-]*):\d{2,5}\b|\b(?:to|from|upstream|host|peer|service|calling|call|backend|endpoint|target|server|dependency)[\s=:"']+([A-Za-z][\w.-]*\w))/g;
+  /(?:\b[a-z][a-z0-9+.-]*:\/\/([\w.-]+)|\b([A-Za-z][\w.-]*):\d{2,5}\b|\b(?:(?:call|calls|calling|request|requests|connect|connection|connecting)\s+)?(?:to|from|by|of|upstream|host|peer|service|calling|backend|endpoint|target|server|dependency)[\s=:"']+([A-Za-z][\w.-]*\w))/g;
 /** Lines on a name that nobody could resolve: not who has the name is in trouble. */
 const unresolved =
   /\b(?:getaddrinfo|lookup|nxdomain|servfail|unknown ?host\w*|name resolution|resolve (?:host|name)|could not resolve)\b|UnknownHostException/i;
@@ -16,6 +16,12 @@ const resolver =
   /(?:^|[-_:/])(?:core|kube|node-local-)?-?dns(?:masq)?$|coredns|unbound|named$|powerdns|pdns|systemd-resolved/i;
 const worth = new Set<LogTemplate['severity']>(['fatal', 'error', 'warn']);
 
+const leastUnresolved = 2;
+
+const textsOf = ({ template, samples }: LogTemplate): readonly string[] => [template, ...samples];
+const isUnresolved = (log: LogTemplate): boolean =>
+  worth.has(log.severity) && textsOf(log).some((text) => unresolved.test(text));
+
 /** Adds to lines that complain whom they name: somebody who is called and is known by that name. */
 export function withPeers(
   logs: readonly LogTemplate[],
@@ -23,13 +29,18 @@ export function withPeers(
   entities: Entities,
 ): readonly LogTemplate[] {
   const known = new Set(nodes.map(({ id }) => id));
-  const resolvers = nodes.filter(({ id, name }) => resolver.test(name) || resolver.test(id));
+  // One that cannot resolve a name has a wrong one; several have nobody to ask.
+  const complaining = new Set(logs.filter(isUnresolved).map(({ node }) => node));
+  const resolvers =
+    complaining.size < leastUnresolved
+      ? []
+      : nodes.filter(({ id, name }) => resolver.test(name) || resolver.test(id));
   return logs.map((log) => {
     if (!worth.has(log.severity)) {
       return log;
     }
-    const texts = [log.template, ...log.samples];
-    const named = texts.some((text) => unresolved.test(text))
+    const texts = textsOf(log);
+    const named = isUnresolved(log)
       ? resolvers.map(({ id }) => id)
       : texts.flatMap((text) =>
           [...text.matchAll(called)].flatMap(

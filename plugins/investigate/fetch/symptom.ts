@@ -103,7 +103,7 @@ const byRuleKind: Readonly<Record<string, SliKind>> = {
 
 /** Words in the query of a rule on lines that count what goes wrong. */
 const complaining =
-  /error|exception|fail|fatal|panic|critical|timed? ?out|refused|denied|5xx|\b50\d\b/i;
+  /error|exception|fail|fatal|panic|critical|timed? ?out|refused|denied|slow|warn|5xx|\b50\d\b/i;
 
 /** Metrics that hold a word of another kind. */
 const exact: Readonly<Record<string, SliKind>> = {

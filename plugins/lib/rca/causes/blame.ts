@@ -19,6 +19,14 @@ export interface Blame {
   readonly down: ReadonlySet<string>;
   /** Hosts judged by their many dependents that are hit together. */
   readonly shared: ReadonlySet<string>;
+  /** Whose lines name a node as one that they called, and which. */
+  readonly accusers: ReadonlyMap<string, Accuser>;
+}
+
+export interface Accuser {
+  readonly name: string;
+  readonly evidence: string;
+  readonly count: number;
 }
 
 /** Relevance from which on a node counts as anomalous. */
@@ -37,8 +45,8 @@ export function blameOf(scene: Scene): Blame {
   const shared = new Set<string>();
   lend(scene, relevance, down, shared);
   suspectUnlinked(scene, relevance, down);
-  accuse(scene, relevance);
-  return { relevance, down, shared };
+  const accusers = accuse(scene, relevance);
+  return { relevance, down, shared, accusers };
 }
 
 const accused = 0.85;
@@ -47,11 +55,12 @@ const denied = 0.8;
 const leastAccusing = 0.2;
 
 /** Suspects those whom the lines of others name: who is gone, or not to be reached, writes none itself. */
-function accuse({ facts }: Scene, relevance: Map<string, number>): void {
+function accuse({ facts }: Scene, relevance: Map<string, number>): ReadonlyMap<string, Accuser> {
   const before = new Map(relevance);
+  const accusers = new Map<string, Accuser>();
   for (const [id, node] of facts) {
     const strength = worstOf(node, answers) >= anomalous ? before.get(id)! : 0;
-    for (const { log, score } of node.templates) {
+    for (const { log, score, count } of node.templates) {
       if (score < leastAccusing) {
         break;
       }
@@ -63,10 +72,14 @@ function accuse({ facts }: Scene, relevance: Map<string, number>): void {
           );
           const value = accused * strength * (isCalm ? denied : 1);
           relevance.set(peer, Math.max(relevance.get(peer)!, value));
+          if (value >= anomalous && count > (accusers.get(peer)?.count ?? 0)) {
+            accusers.set(peer, { name: node.node.name, evidence: log.evidence, count });
+          }
         }
       }
     }
   }
+  return accusers;
 }
 
 const worstOf = ({ signals }: NodeSignals, kinds: readonly SliKind[]): number =>
@@ -255,6 +268,10 @@ export function explained(node: NodeSignals, scene: Scene, { relevance, down }: 
     const value = relevance.get(id)!;
     if (down.has(id)) {
       return 1;
+    }
+    // What waits for a node says nothing against what it waits in.
+    if (graph.edge(id, node.node.id)?.relation === 'drained_by') {
+      continue;
     }
     if (value >= anomalous) {
       most = Math.max(most, mostBlamed * blamedShare(node, id));

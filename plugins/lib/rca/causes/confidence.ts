@@ -1,10 +1,10 @@
 import type { Confidence, Step } from '../signals/findings.ts';
-import { clamp } from '../signals/node-signals.ts';
+import { answerKinds, clamp } from '../signals/node-signals.ts';
 import type { EvidenceKind, Missing, Snapshot } from '../signals/snapshot.ts';
-import type { Scene } from './blame.ts';
+import { anomalous, type Scene } from './blame.ts';
 import { type Calibration, calibrated } from './calibration.ts';
 import { pathShare } from './path.ts';
-import { type Candidate, scoreOf, weights } from './ranking.ts';
+import { type Candidate, hasProof, scoreOf, weights } from './ranking.ts';
 
 const share = { base: 0.15, margin: 0.35, coverage: 0.2, path: 0.2, kinds: 0.1 } as const;
 const enoughKinds = 3;
@@ -42,9 +42,24 @@ export function confidenceOf(
   const margin = clamp((own - rival) / own);
   const doubted = rival >= own && unseen(scene.snapshot).length > 0;
   return finished(
-    { margin, coverage, path: doubted ? 0 : pathShare(steps), kinds: doubted ? 0 : kindsOf(best) },
+    {
+      margin,
+      coverage,
+      path: doubted ? 0 : pathOf(best, steps),
+      kinds: doubted ? 0 : kindsOf(best),
+    },
     calibration,
   );
+}
+
+const unproven = 0.4;
+
+/** Returns how far the path is checked; a symptom that is its own cause has none, and must prove it otherwise. */
+function pathOf(best: Candidate, steps: readonly Step[]): number {
+  const { bonus } = best;
+  return steps.length > 0 || hasProof(best) || bonus.logs >= 0.5 || bonus.traces >= 0.5
+    ? pathShare(steps)
+    : unproven;
 }
 
 /** Returns the confidence that nothing is wrong: as high as the coverage of what was examined. */
@@ -152,10 +167,10 @@ function darkAround(id: string, { snapshot, graph }: Scene): boolean {
 
 const deciding: readonly EvidenceKind[] = ['metric', 'check', 'trace', 'topology'];
 
-function kindsOf({ facts, bonus }: Candidate): number {
+function kindsOf({ facts, bonus, accuser }: Candidate): number {
   const kinds = [
     facts.signals.length > 0 || facts.silent_since !== undefined || facts.idle_since !== undefined,
-    bonus.logs >= 0.2,
+    bonus.logs >= 0.2 || accuser !== undefined,
     bonus.traces >= 0.2,
     bonus.changes >= 0.2,
     bonus.checks > 0.5,

@@ -208,7 +208,7 @@ function categoryOf(
 
 /** Returns each kind of evidence for it, once, with its strongest piece. */
 function supportOf(
-  { facts, bonus }: Candidate,
+  { facts, bonus, accuser }: Candidate,
   indicator: Indicator | null,
   { snapshot, graph, windows }: Scene,
 ): Hypothesis['support'] {
@@ -224,8 +224,14 @@ function supportOf(
   if (template && bonus.logs >= 0.2) {
     const text = template.novel
       ? `a new log line occurred ${template.count} times`
-      : `a log line occurred ${template.count} times instead of ${Math.round(template.expected)}`;
+      : template.gone
+        ? `a regular log line, expected ${Math.round(template.expected)} times, stopped`
+        : `a log line occurred ${template.count} times instead of ${Math.round(template.expected)}`;
     support.push({ kind: 'log', evidence: template.log.evidence, text });
+  }
+  if (accuser !== undefined) {
+    const text = `${accuser.count} log lines of ${accuser.name} name it as the target of a failed call`;
+    support.push({ kind: 'log', evidence: accuser.evidence, text });
   }
   if (facts.own && bonus.traces >= 0.2) {
     const { origin, slower, evidence } = facts.own;
@@ -270,7 +276,10 @@ function indicatorText(
     : `${name} went from ${shortNumber(usual, unit)} to ${shortNumber(worst, unit)}`;
 }
 
-function textOf({ facts, down, shared, leaf }: Candidate, indicator: Indicator | null): string {
+function textOf(
+  { facts, down, shared, leaf, accuser }: Candidate,
+  indicator: Indicator | null,
+): string {
   const { name } = facts.node;
   if (down) {
     return `${name} is down: ${facts.silent_since === undefined ? 'it receives no requests' : 'it returns no responses'}, and its dependents fail`;
@@ -280,6 +289,9 @@ function textOf({ facts, down, shared, leaf }: Candidate, indicator: Indicator |
   }
   if (indicator?.kind === 'check') {
     return `${name}: ${knownChecks[indicator.name]?.says ?? indicator.name}`;
+  }
+  if (accuser !== undefined) {
+    return `${name}: log lines of ${accuser.name} name it as the target of failed calls`;
   }
   return shared
     ? `${name}: everything that runs on it is affected`

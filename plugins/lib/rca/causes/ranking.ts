@@ -1,5 +1,6 @@
 import { answerKinds, type NodeSignals } from '../signals/node-signals.ts';
 import {
+  type Accuser,
   anomalous,
   type Blame,
   blameOf,
@@ -22,6 +23,7 @@ export interface Candidate {
   readonly reach: boolean;
   readonly down: boolean;
   readonly shared: boolean;
+  readonly accuser?: Accuser;
   readonly bonus: Bonus;
   /** Path from the node to the symptom, if it reaches it through anomalous nodes. */
   readonly way: readonly string[];
@@ -103,6 +105,7 @@ function candidateOf(
     reach,
     down: blame.down.has(id),
     shared,
+    ...(blame.accusers.has(id) && { accuser: blame.accusers.get(id)! }),
     bonus,
     way: reached.get(id) ?? [],
   };
@@ -205,3 +208,15 @@ function underneath(found: readonly Candidate[], { graph, facts }: Scene): Candi
   }
   return [...best.values()];
 }
+
+const leastProof = 0.5;
+
+/** Something beyond its answers, which may be those of others: a resource, a check, a change, an end. */
+export const hasProof = ({ facts, bonus, down }: Candidate): boolean =>
+  down ||
+  bonus.checks > leastProof ||
+  bonus.changes >= leastProof ||
+  facts.signals.some(
+    ({ relevance, deviation: { series } }) =>
+      relevance >= leastProof && !answerKinds.includes(series.kind),
+  );

@@ -1,10 +1,8 @@
-import { answerKinds } from '../signals/node-signals.ts';
 import type { Scene } from './blame.ts';
 import { onsetOf } from './hypotheses.ts';
-import type { Candidate } from './ranking.ts';
+import { type Candidate, hasProof } from './ranking.ts';
 
 const leastOwn = 0.6;
-const leastProof = 0.5;
 const lateMs = 5 * 60_000;
 const considered = 6;
 
@@ -31,16 +29,6 @@ export function secondCause(candidates: readonly Candidate[], scene: Scene): Can
     );
   });
 }
-
-/** Something beyond its answers, which may be those of others: a resource, a check, a change, an end. */
-const hasProof = ({ facts, bonus, down }: Candidate): boolean =>
-  down ||
-  bonus.checks > leastProof ||
-  bonus.changes >= leastProof ||
-  facts.signals.some(
-    ({ relevance, deviation: { series } }) =>
-      relevance >= leastProof && !answerKinds.includes(series.kind),
-  );
 
 function dependenciesOf(id: string, { graph }: Scene): ReadonlySet<string> {
   const found = new Set([id]);

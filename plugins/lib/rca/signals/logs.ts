@@ -8,6 +8,8 @@ export interface RankedTemplate {
   /** Score from 0 to 1. */
   readonly score: number;
   readonly novel: boolean;
+  /** True if it always came before, and no longer does. */
+  readonly gone: boolean;
   /** Lines in the incident, and how many there would have been. */
   readonly count: number;
   readonly expected: number;
@@ -43,14 +45,15 @@ export function rankedTemplates(
 ): RankedTemplate[] {
   const found = logs.flatMap((log) => ranked(log, baseline, incident) ?? []);
   const spread = new Map<string, number>();
+  const isSpread = ({ novel, gone }: RankedTemplate): boolean => novel || gone;
   found
-    .filter(({ novel }) => novel)
+    .filter(isSpread)
     .forEach(({ log }) => spread.set(log.template, (spread.get(log.template) ?? 0) + 1));
-  // What begins everywhere at once says less about each place.
+  // What begins or ends everywhere at once says less about each place.
   return found
     .map((entry) => ({
       ...entry,
-      score: entry.score / Math.sqrt(entry.novel ? spread.get(entry.log.template)! : 1),
+      score: entry.score / Math.sqrt(isSpread(entry) ? spread.get(entry.log.template)! : 1),
     }))
     .sort((a, b) => b.score - a.score || b.count - a.count);
 }
@@ -62,12 +65,44 @@ export const linesDuring = (log: LogTemplate, incident: Period): readonly number
     to: incident.to,
   }) as readonly number[];
 
+const leastSteady = 0.9;
+const leastBuckets = 4;
+const leastExpected = 6;
+/** What stops coming says less than what begins: work may have ended. */
+const goneScore = 0.3;
+
+/** Returns a template that came all the time, and not once in the whole buckets of the incident. */
+function vanished(
+  log: LogTemplate,
+  before: readonly number[],
+  incident: Period,
+): RankedTemplate | undefined {
+  const whole = { from: incident.from, to: incident.to - log.bucket_ms };
+  const during = within(log.counts, log.from, log.bucket_ms, whole) as readonly number[];
+  const steady = before.filter((count) => count > 0).length / Math.max(1, before.length);
+  const expected = before.length === 0 ? 0 : mean(before) * during.length;
+  return before.length >= leastBuckets &&
+    steady >= leastSteady &&
+    expected >= leastExpected &&
+    during.every((count) => count === 0)
+    ? {
+        log,
+        score: goneScore,
+        novel: false,
+        gone: true,
+        count: 0,
+        expected,
+        first_at: incident.from,
+      }
+    : undefined;
+}
+
 function ranked(log: LogTemplate, baseline: Period, incident: Period): RankedTemplate | undefined {
   const before = within(log.counts, log.from, log.bucket_ms, baseline) as readonly number[];
   const during = linesDuring(log, incident);
   const count = during.reduce((sum, value) => sum + value, 0);
   if (count < fewest || during.length === 0) {
-    return undefined;
+    return vanished(log, before, incident);
   }
   const usual = before.length === 0 ? 0 : mean(before);
   const expected = usual * during.length;
@@ -84,7 +119,15 @@ function ranked(log: LogTemplate, baseline: Period, incident: Period): RankedTem
   const score = rate * weightOf(log);
   return score === 0
     ? undefined
-    : { log, score, novel, count, expected, first_at: firstAt(log, during, 2 * usual, incident) };
+    : {
+        log,
+        score,
+        novel,
+        gone: false,
+        count,
+        expected,
+        first_at: firstAt(log, during, 2 * usual, incident),
+      };
 }
 
 /**

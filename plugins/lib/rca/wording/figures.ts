@@ -56,7 +56,8 @@ export function claimsOf(
     );
   const [best] = hypotheses;
   const template = best && facts.get(best.node)?.templates[0];
-  if (best && template) {
+  // Of lines that stopped, the last ones may be in the same bucket as the onset.
+  if (best && template && !template.gone) {
     const { log, count } = template;
     add(`One log pattern of ${best.node_name} occurred ${count} times during the incident.`, {
       evidence_id: log.evidence,

@@ -53,11 +53,11 @@ const changeMoment = ({ at, node, kind, title, evidence }: RelatedChange): Momen
 });
 
 const logMoment = ({ id, facts: { templates } }: Candidate): readonly Moment[] =>
-  templates.slice(0, 1).map(({ log, first_at: at, count }) => ({
+  templates.slice(0, 1).map(({ log, first_at: at, count, gone }) => ({
     at,
     node: id,
     kind: 'log',
-    text: `${count} lines like: ${log.template}`,
+    text: gone ? `no more lines like: ${log.template}` : `${count} lines like: ${log.template}`,
     evidence: [log.evidence],
   }));
 

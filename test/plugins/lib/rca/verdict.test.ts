@@ -88,3 +88,38 @@ test('of what is hardly measured nothing is named, and nothing is sure', () => {
   assert.ok(confidence.value < 0.45, String(confidence.value));
   assert.equal(confidence.parts.coverage.toFixed(2), (2 / 12).toFixed(2));
 });
+
+/** A symptom that depends on two services; each of those named fails on a resource of its own. */
+function forked(broken: readonly string[]): Snapshot {
+  const snapshot = snapshotOf('error_ratio', 3, 3);
+  const shape = (low: number, high: number) => (at: number) =>
+    (at >= 105 ? high : low) + (at % 3) / 1_000;
+  const share = (node: string, high: number): Series => ({
+    ...series(node, 'error_ratio', shape(0.01, high)),
+    unit: 'ratio',
+  });
+  const used = (node: string, high: number): Series => ({
+    ...series(node, 'saturation', shape(0.3, high)),
+    metric: 'pool_used_ratio',
+    unit: 'ratio',
+  });
+  return {
+    ...snapshot,
+    series: [
+      share('service:0', 0.4),
+      ...['service:1', 'service:2'].flatMap((node) => [
+        share(node, broken.includes(node) ? 0.4 : 0.01),
+        used(node, broken.includes(node) ? 0.99 : 0.3),
+      ]),
+    ],
+  };
+}
+
+test('of two independent causes the second is named as such; of one there is no other', () => {
+  const both = investigate(forked(['service:1', 'service:2'])).summary;
+  assert.match(
+    both,
+    /^(?:Cause|Suspected): ([12]): .+ Perhaps another cause, independent of it: (?!\1)[12]: /,
+  );
+  assert.doesNotMatch(investigate(forked(['service:1'])).summary, /another cause/);
+});
