@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import type { LogTemplate } from 'svc/rca';
+
 import { shippedConventions } from '../../../plugins/investigate/conventions/known-conventions.ts';
 import { bindingsOf } from '../../../plugins/investigate/discovery/bindings.ts';
 import { askingsOf, queryOf } from '../../../plugins/investigate/discovery/discovered-signals.ts';
-import { addMeasured } from '../../../plugins/investigate/discovery/measured-graph.ts';
+import { addMeasured, neededByAll } from '../../../plugins/investigate/discovery/measured-graph.ts';
+import { callsIn, withPeers } from '../../../plugins/investigate/discovery/named-peers.ts';
 import { startsOf, versionsOf } from '../../../plugins/investigate/discovery/measured-changes.ts';
 import { Graph } from '../../../plugins/investigate/fetch/scope.ts';
 
@@ -141,5 +144,85 @@ test('a start time that moves is a restart, and a version in place of another a 
   assert.deepEqual(
     versions.map(({ kind, at, title }) => [kind, at, title]),
     [['deploy', from + 2 * minute, 'version 1.5 in place of 1.4']],
+  );
+});
+
+test('everything depends on what resolves names, and a queue on who empties it', () => {
+  const dns = row('coredns_dns_responses_total', { instance: 'dns-1:9153', job: 'coredns' });
+  const lag = row('kafka_consumergroup_lag', {
+    consumergroup: 'billing',
+    topic: 'invoices',
+    instance: 'kafka:9308',
+  });
+  const all = [...rows, dns, lag];
+  const graph = new Graph();
+  graph.addNode({ id: 'service:invoices', kind: 'queue', name: 'invoices' });
+  const { bindings } = bindingsOf({ rows: all, evidence: 'E1' }, shippedConventions());
+  const entities = addMeasured(graph, { rows: all, evidence: 'E1' }, bindings);
+  const near = graph.near(['service:invoices', 'service:cart'], 60);
+  assert.ok(
+    near.edges.some(
+      ({ from, to, relation }) =>
+        relation === 'drained_by' && from === 'service:invoices' && to === 'service:billing',
+    ),
+  );
+  const { nodes, edges } = neededByAll(near.nodes, entities, bindings);
+  assert.deepEqual(
+    nodes.map(({ name }) => name),
+    ['dns-1'],
+  );
+  const depending = edges.map(({ from }) => from);
+  assert.ok(depending.includes('service:cart') && !depending.some((id) => id.startsWith('host:')));
+});
+
+const line = (node: string, template: string, severity: LogTemplate['severity']): LogTemplate => ({
+  id: `${node} ${template}`,
+  evidence: 'E2',
+  node,
+  template,
+  severity,
+  from: 0,
+  bucket_ms: 60_000,
+  counts: [3],
+  samples: [],
+});
+
+test('lines of trouble name those who were called: by an address, a word before them, and never by a mere word', () => {
+  const { graph, entities } = discovered();
+  const { nodes, edges } = graph.near(
+    graph.nodes.map(({ id }) => id),
+    60,
+  );
+  const peersOf = (...logs: readonly LogTemplate[]): readonly (readonly string[] | undefined)[] =>
+    withPeers(logs, nodes, entities).map(({ peers }) => peers);
+  assert.deepEqual(
+    peersOf(
+      line('service:cart', 'dial tcp orders:8080: connect: connection refused', 'error'),
+      line('service:cart', 'slow call to orders: took <_> ms', 'warn'),
+      line('service:cart', 'GET https://billing/v1 failed', 'error'),
+      line('service:cart', 'request to orders took <_> ms', 'info'),
+      line('service:cart', 'cannot count mail', 'error'),
+      line('service:orders', 'upstream orders returned 500', 'error'),
+      // A wrong name of one is its own fault.
+      line('service:cart', 'dial tcp: lookup orders on 10.0.0.2:53: no such host', 'error'),
+    ),
+    [
+      ['service:orders'],
+      ['service:orders'],
+      ['service:billing'],
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ],
+  );
+  const logs = withPeers(
+    [line('service:mail', 'upstream billing returned 502', 'error')],
+    nodes,
+    entities,
+  );
+  assert.deepEqual(
+    callsIn(logs, edges).map(({ from, to, origin }) => [from, to, origin]),
+    [['service:mail', 'service:billing', 'log']],
   );
 });
