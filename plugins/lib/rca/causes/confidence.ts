@@ -41,15 +41,25 @@ export function confidenceOf(
   );
   const margin = clamp((own - rival) / own);
   const doubted = rival >= own && unseen(scene.snapshot).length > 0;
-  return finished(
-    {
-      margin,
-      coverage,
-      path: doubted ? 0 : pathOf(best, steps),
-      kinds: doubted ? 0 : kindsOf(best),
-    },
-    calibration,
+  const path = doubted ? 0 : pathOf(best, steps) * breadthOf(best, scene);
+  return finished({ margin, coverage, path, kinds: doubted ? 0 : kindsOf(best) }, calibration);
+}
+
+const fewHit = 3;
+
+/** Returns the share of what answers badly that the best candidate can account for: itself and what depends on it. */
+function breadthOf(best: Candidate, { facts, graph }: Scene): number {
+  const reached = new Set([best.id]);
+  for (const one of reached) {
+    graph.neededBy(one).forEach((other) => reached.add(other));
+  }
+  const hit = [...facts].filter(([, { signals }]) =>
+    signals.some(
+      ({ relevance, deviation: { series } }) =>
+        relevance >= 2 * anomalous && answerKinds.includes(series.kind),
+    ),
   );
+  return hit.length < fewHit ? 1 : hit.filter(([id]) => reached.has(id)).length / hit.length;
 }
 
 const unproven = 0.4;

@@ -182,7 +182,7 @@ function ofTimeline({ findings: { timeline }, snapshot }: About): readonly strin
 
 const ofGaps = ({ findings: { not_seen: gaps }, snapshot }: About): readonly string[] =>
   gaps.flatMap(({ node, text }) =>
-    /^Nothing is measured of /.test(text) &&
+    text.startsWith('Nothing is measured of ') &&
     snapshot.series.some((one) => one.node === node && present(one.values).length > 0)
       ? [`"${text}" although it is measured`]
       : [],
