@@ -15,14 +15,14 @@ type Kind = Convention['of'];
 
 /** Jobs that measure others, whose name is not that of a thing. */
 const measuring =
-  /exporter|cadvisor|kubelet|kube-?state|blackbox|probe|prometheus|telegraf|collector|agent|^(?:node|nodes|integrations\/.*|static|apps?|services|default|monitoring)$/i;
+  /exporter|cadvisor|kubelet|kube-?state|^kubernetes-|blackbox|probe|prometheus|telegraf|collector|agent|^(?:node|nodes|integrations\/.*|static|apps?|services|default|monitoring)$/i;
 /** Labels that name a thing by themselves; all others only recognize one that is known. */
 const lastStrong = 'job';
 const address = /^\d{1,3}(?:\.\d{1,3}){3}$|^\[?[0-9a-f:]*::?[0-9a-f:]+\]?$/i;
 const strong = new Set(names.service.slice(0, names.service.indexOf(lastStrong)));
-/** One job measures many stores: the address tells them apart. */
-const storeOrder = [...strong, 'instance', 'job'];
 const podLabels = new Set(['pod', 'pod_name', 'k8s_pod_name']);
+/** One job measures many stores: the address tells them apart, or the pod. */
+const storeOrder = [...strong, 'instance', ...podLabels, 'job'];
 
 /** Names of things, whatever label or form they come in: with a port, a domain, a namespace, the hash of a pod. */
 export class Entities {
@@ -209,9 +209,11 @@ const bareOf = (value: string): string =>
     .replace(/[/?#].*$/, '')
     .replace(/(?<=[^:]):\d{1,5}$/, '');
 
-/** Returns the workload of a pod: its name without the hashes or the ordinal at its end. */
+/** Returns the workload of a pod: its name without the hashes, which have digits or no vowels, or the ordinal at its end. */
 const workloadOf = (pod: string): string =>
-  pod.replace(/-[a-f0-9]{6,10}-[a-z0-9]{5}$/, '').replace(/-(?:\d{1,4}|[a-z0-9]{5})$/, '');
+  pod
+    .replace(/-(?:(?=[a-z]*\d)[a-z0-9]{6,10}|[b-df-hj-np-tv-xz]{6,10})-[a-z0-9]{5}$/, '')
+    .replace(/-(?:\d{1,4}|[a-z0-9]{5})$/, '');
 
 /** Forms of a name that may be that of a known thing, most literal first. */
 function formsOf(value: string): readonly string[] {

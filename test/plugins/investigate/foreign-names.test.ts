@@ -148,7 +148,11 @@ test('a start time that moves is a restart, and a version in place of another a 
 });
 
 test('everything depends on what resolves names, and a queue on who empties it', () => {
-  const dns = row('coredns_dns_responses_total', { instance: 'dns-1:9153', job: 'coredns' });
+  const dns = row('coredns_dns_responses_total', {
+    instance: '10.1.2.3:9153',
+    pod: 'dns-1-c8frz9gsw-7r9hs',
+    job: 'kubernetes-pods',
+  });
   const lag = row('kafka_consumergroup_lag', {
     consumergroup: 'billing',
     topic: 'invoices',
