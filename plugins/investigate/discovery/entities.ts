@@ -33,7 +33,7 @@ export class Entities {
 
   know(node: Node): void {
     const names_ = this.#of(node);
-    for (const form of this.#formsOf(node.name)) {
+    for (const form of literalFormsOf(node.name)) {
       if (!names_.has(form)) {
         names_.set(form, node);
       }
@@ -210,18 +210,29 @@ const bareOf = (value: string): string =>
     .replace(/(?<=[^:]):\d{1,5}$/, '');
 
 /** Returns the workload of a pod: its name without the hashes, which have digits or no vowels, or the ordinal at its end. */
-const workloadOf = (pod: string): string =>
-  pod
-    .replace(/-(?:(?=[a-z]*\d)[a-z0-9]{6,10}|[b-df-hj-np-tv-xz]{6,10})-[a-z0-9]{5}$/, '')
-    .replace(/-(?:\d{1,4}|[a-z0-9]{5})$/, '');
+const workloadOf = (pod: string): string => {
+  const deployed = pod.replace(
+    /-(?:(?=[a-z]*\d)[a-z0-9]{6,10}|[b-df-hj-np-tv-xz]{6,10})-[a-z0-9]{5}$/,
+    '',
+  );
+  return deployed === pod ? pod.replace(/-(?:\d{1,4}|[a-z0-9]{5})$/, '') : deployed;
+};
 
 /** Forms of a name that may be that of a known thing, most literal first. */
 function formsOf(value: string): readonly string[] {
+  const bare = bareOf(value);
+  const first = firstOf(bare);
+  return [
+    ...new Set([...literalFormsOf(value), workloadOf(first), first.replace(/-\d{1,4}$/, '')]),
+  ].filter((form) => form !== '');
+}
+
+/** Forms by which a thing is known: `worker-1` is no `worker`, or `worker-2` would be it as well. */
+function literalFormsOf(value: string): readonly string[] {
   const whole = value.toLowerCase();
   const last = whole.includes('://') ? '' : whole.slice(whole.lastIndexOf('/') + 1);
   const bare = bareOf(value);
-  const first = address.test(bare) ? '' : (bare.split('.', 1)[0] ?? '');
-  return [
-    ...new Set([whole, last, bare, first, workloadOf(first), first.replace(/-\d{1,4}$/, '')]),
-  ].filter((form) => form !== '');
+  return [...new Set([whole, last, bare, firstOf(bare)])].filter((form) => form !== '');
 }
+
+const firstOf = (bare: string): string => (address.test(bare) ? '' : (bare.split('.', 1)[0] ?? ''));

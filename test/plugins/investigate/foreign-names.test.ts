@@ -147,6 +147,20 @@ test('a start time that moves is a restart, and a version in place of another a 
   );
 });
 
+test('hosts that differ in a number are different hosts', () => {
+  const hosts = ['worker-01', 'worker-02', 'worker-10'].map((name) =>
+    row('node_load1', { node: name, instance: `10.0.0.${name.slice(-2)}:9100` }),
+  );
+  const graph = new Graph();
+  const { bindings } = bindingsOf({ rows: hosts, evidence: 'E1' }, shippedConventions());
+  addMeasured(graph, { rows: hosts, evidence: 'E1' }, bindings);
+  assert.deepEqual(graph.nodes.map(({ id }) => id).toSorted(), [
+    'host:worker-01',
+    'host:worker-02',
+    'host:worker-10',
+  ]);
+});
+
 test('everything depends on what resolves names, and a queue on who empties it', () => {
   const dns = row('coredns_dns_responses_total', {
     instance: '10.1.2.3:9153',
