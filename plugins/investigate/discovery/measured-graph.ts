@@ -90,7 +90,7 @@ export function neededByAll(
       [...servers.keys()].map((to) => ({
         from,
         to,
-        relation: 'depends_on',
+        relation: 'resolved_by',
         origin: 'metric' as const,
         evidence,
         weight: weights.unsure,

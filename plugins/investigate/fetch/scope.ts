@@ -63,7 +63,9 @@ export class Graph {
     const ofNoDevice = !start.some((id) => id.startsWith('device:'));
     const lonely = [...this.#edges.values()].every(
       ({ from, to, relation }) =>
-        relation === 'runs_on' || !(start.includes(from) || start.includes(to)),
+        relation === 'runs_on' ||
+        relation === 'drained_by' ||
+        !(start.includes(from) || start.includes(to)),
     );
     [...this.#nodes.keys()]
       .filter(

@@ -1,5 +1,8 @@
 import type { Edge, Node } from '../signals/snapshot.ts';
 
+/** Relations that say nothing of who calls whom. */
+const noCalls = new Set(['runs_on', 'resolved_by', 'drained_by']);
+
 /** Graph of failure propagation. Edges lead from a dependent to its dependency. */
 export class Graph {
   readonly #needs = new Map<string, Map<string, Edge>>();
@@ -18,7 +21,7 @@ export class Graph {
         this.#neededBy.get(edge.to)!.set(edge.from, edge);
       }
     });
-    this.callsUnknown = edges.every(({ relation }) => relation === 'runs_on');
+    this.callsUnknown = edges.every(({ relation }) => noCalls.has(relation));
   }
 
   get empty(): boolean {
