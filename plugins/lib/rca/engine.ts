@@ -65,9 +65,11 @@ export function investigate(
     best && blames
       ? folded(relatedChanges(snapshot.changes, best.node, windows.onset, scene.graph))
       : [];
+  // A calm symptom beside something that moves with it is not the same as quiet everywhere.
+  const quiet = 1 - Math.min(1, candidates[0]?.relevance ?? 0);
   const confidence =
     judgement.because === 'calm' || judgement.because === 'load'
-      ? calmConfidence(scene, 1, calibration)
+      ? calmConfidence(scene, judgement.because === 'calm' ? quiet : 1, calibration)
       : found;
   return {
     engine_version: engineVersion,

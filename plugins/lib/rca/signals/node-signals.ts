@@ -148,6 +148,8 @@ const secondHand = 0.85;
 /** Matches metrics of waiting, which hurts long before it takes all of the time. */
 const waiting = /steal|stall|iowait|pressure/;
 
+const muchWaiting = 0.2;
+
 /**
  * Returns the max harm of a series of this kind. Load and traffic explain, but break nothing by
  * themselves.
@@ -177,6 +179,10 @@ function harm({ series: { kind, unit, worse, metric }, worst, usual }: Deviation
     return used === undefined
       ? Math.min(0.7, Math.max(0, worst / Math.max(usual.median, 1e-9) - 1))
       : clamp((used - 0.6) / 0.3);
+  }
+  if (kind === 'network' && unit === 'seconds') {
+    // Time between a call and its answer that neither side spends hurts by how much of it is new.
+    return clamp((worst - usual.median) / muchWaiting);
   }
   if (kind === 'network') {
     return unit === 'ratio' ? clamp(worst / 0.02) : unit === 'percent' ? clamp(worst / 2) : 0.5;
