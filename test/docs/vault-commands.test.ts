@@ -32,7 +32,7 @@ test('every svc command in a playbook, a persona or a guide exists, with the opt
         assert.ok(section !== undefined, `${path}: no command svc ${words}`);
         for (const [option] of words!.matchAll(/(?<=\s)--[a-z][a-z-]*/g)) {
           assert.ok(
-            section.includes(option) || ['--help', '--data', '--json'].includes(option!),
+            section.includes(option) || ['--help', '--data', '--json'].includes(option),
             `${path}: svc ${name} has no ${option}`,
           );
         }

@@ -154,7 +154,7 @@ async function answersOn(
 /** Seconds by which a query looks back with `offset`. */
 function offsetIn(query: string): number {
   const [, count, unit] = /offset (\d+)([hdw])/.exec(query) ?? [];
-  return count === undefined ? 0 : Number(count) * { h: 3_600, d: day, w: 7 * day }[unit as 'h']!;
+  return count === undefined ? 0 : Number(count) * { h: 3_600, d: day, w: 7 * day }[unit as 'h'];
 }
 
 /** Labels that a metric of one host has for these matchers to select it: one set per alternative. */
