@@ -48,13 +48,13 @@ function isFarOff(series: Series, { baseline, incident }: Windows): boolean {
 function ofVerdict({ findings, symptom, windows }: About): readonly string[] {
   const { verdict, summary, root_cause: cause, confidence, claims } = findings;
   const found: string[] = [];
-  const isCalm = /is within what is usual/.test(summary);
+  const isCalm = /is within its usual range/.test(summary);
   if (isCalm && symptom !== undefined && isFarOff(symptom, windows)) {
     found.push(`"${summary}" of a symptom that is far off`);
   }
   if (
     isCalm &&
-    claims.some(({ text }) => text.startsWith(`${symptom?.metric} of`) && / left /.test(text))
+    claims.some(({ text }) => text.startsWith(`${symptom?.metric} on`) && / left /.test(text))
   ) {
     found.push(`"${summary}" beside a claim that it left what is usual`);
   }
@@ -70,7 +70,7 @@ function ofVerdict({ findings, symptom, windows }: About): readonly string[] {
   if (level !== undefined && level !== word) {
     found.push(`"Confidence ${level}" beside ${value}`);
   }
-  const [, name, times] = /^More work than usual: (.+) has ([\d.]+) times/.exec(summary) ?? [];
+  const [, name, times] = /^Higher load than usual: (.+) has ([\d.]+) times/.exec(summary) ?? [];
   if (times !== undefined && Number(times) < 1.2) {
     found.push(`"${summary}": ${name} has no more work`);
   }
@@ -132,7 +132,7 @@ function ofHypotheses({ findings: { hypotheses }, snapshot, windows }: About): r
       }
     }
     for (const { kind, evidence, text: words } of support) {
-      const [, count] = /never there before came (\d+) times/.exec(words) ?? [];
+      const [, count] = /a new log line occurred (\d+) times/.exec(words) ?? [];
       const logs = snapshot.logs.filter((one) => one.evidence === evidence && one.node === node);
       const total = (counts: readonly number[]): number =>
         counts.reduce((sum, one) => sum + one, 0);
@@ -157,7 +157,7 @@ function ofRuledOut({
     const off = own.find((one) => isFarOff(one, windows));
     const isQuiet = reason === 'normal' || reason === 'innocent_change';
     return [
-      ...(isQuiet && off !== undefined && !/ not in step | not with /.test(text)
+      ...(isQuiet && off !== undefined && !/ does not follow the symptom /.test(text)
         ? [
             `"${text}" beside ${off.metric}: ${present(valuesIn(off, windows.incident)).slice(0, 3).join(', ')}`,
           ]
@@ -182,7 +182,7 @@ function ofTimeline({ findings: { timeline }, snapshot }: About): readonly strin
 
 const ofGaps = ({ findings: { not_seen: gaps }, snapshot }: About): readonly string[] =>
   gaps.flatMap(({ node, text }) =>
-    text.startsWith('Nothing is measured of ') &&
+    text.startsWith('There are no measurements for ') &&
     snapshot.series.some((one) => one.node === node && present(one.values).length > 0)
       ? [`"${text}" although it is measured`]
       : [],
