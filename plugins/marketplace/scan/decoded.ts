@@ -184,7 +184,18 @@ const named: ReadonlyMap<string, string> = new Map(
     excl: '!',
     lcub: '{',
     rcub: '}',
+    lbrace: '{',
+    rbrace: '}',
+    lbrack: '[',
+    rbrack: ']',
     dollar: '$',
+    percnt: '%',
+    num: '#',
+    bsol: '\\',
+    lowbar: '_',
+    grave: '`',
+    vert: '|',
+    hyphen: '-',
     commat: '@',
     Tab: ' ',
     NewLine: ' ',
@@ -207,21 +218,4 @@ export function withoutEntities(line: string): string | undefined {
     },
   );
   return plain === line ? undefined : plain;
-}
-
-/** Yields links and pictures of markdown whose address stands elsewhere in the text, as if it stood in them. */
-export function* inlinedReferences(text: string): Generator<Reading> {
-  const pictures = new Set(
-    [...text.matchAll(/!\[([^\]\n]{0,200})\](?:\[([^\]\n]{0,200})\])?(?!\()/g)].map(
-      ([, shown = '', label = '']) => (label === '' ? shown : label).toLowerCase(),
-    ),
-  );
-  for (const [index, line] of text.split('\n').entries()) {
-    const [, label, address] =
-      /^[ >]{0,9}\[([^\]]{1,200})\]:\s{0,9}<?([^\s>]{1,1000})/.exec(line) ?? [];
-    if (label !== undefined) {
-      const mark = pictures.has(label.toLowerCase()) ? '!' : '';
-      yield { text: `${mark}[${label}](${address})`, line: index + 1, how: '' };
-    }
-  }
 }

@@ -1,5 +1,5 @@
 /** Version of the rules, raised with every change: installed packs are then rescanned. */
-export const rulesVersion = 5;
+export const rulesVersion = 6;
 
 export type Severity = 'info' | 'review' | 'block';
 
@@ -67,22 +67,10 @@ export const lineRules: readonly LineRule[] = [
     message: 'names a place where anybody may put down what was carried off',
   },
   {
-    rule: 'picture-carries-data',
-    severity: 'block',
-    form: /(?:!\[[^\]]{0,200}\]\(\s{0,4}<?|<(?:img|image|iframe|frame|embed|object|video|audio|source|track|input|link|script)\b[^>]{0,200}\b(?:src|srcset|data|href|poster)\s{0,4}=\s{0,4}["']?)https?:\/\/[^)"'\s]{0,500}?(?:\{|\$|%7B|<[a-z]|=[A-Z][A-Z_]{3,}\b)/i,
-    message: 'shows a picture whose address is filled with data, which its host gets',
-  },
-  {
     rule: 'embedded-page',
     severity: 'review',
     form: /<(?:iframe|frame|embed|object|script|link|base|meta)\b[^>]{0,200}\b(?:src|srcdoc|data|href|content)\s{0,4}=\s{0,4}["']?(?:\d{1,4};\s{0,4}url=)?(?:https?:)?\/\//i,
     message: 'embeds content of another host in its text',
-  },
-  {
-    rule: 'link-carries-data',
-    severity: 'review',
-    form: /\[[^\]]{0,200}\]\(\s{0,4}<?https?:\/\/[^)\s?#]{1,300}\?[^)\s]{0,500}?(?:\{|\$|%7B|<[a-z])/i,
-    message: 'has a link whose address is filled with data',
   },
   {
     rule: 'link-carries-data',
@@ -151,6 +139,20 @@ export const lineRules: readonly LineRule[] = [
     message: 'has a long text that cannot be read by people',
   },
 ];
+
+/** Address of another host that is to be filled with data, by whether it is loaded without a click. */
+export const filledAddress = {
+  loaded: {
+    rule: 'picture-carries-data',
+    severity: 'block',
+    message: 'shows a picture whose address is filled with data, which its host gets',
+  },
+  followed: {
+    rule: 'link-carries-data',
+    severity: 'review',
+    message: 'has a link whose address is filled with data',
+  },
+} as const;
 
 /** Two halves of one deed, which guides may share: each is ordinary alone. */
 export const collectsSecrets =

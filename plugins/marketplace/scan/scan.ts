@@ -2,7 +2,6 @@ import type { PackFiles } from '../archive/entry-list.ts';
 import {
   decodedStrings,
   foldedParagraphs,
-  inlinedReferences,
   normalised,
   type Reading,
   unpackedBase64,
@@ -10,8 +9,10 @@ import {
   withoutEntities,
 } from './decoded.ts';
 import { addressFindings } from './addresses.ts';
+import { carriesData, embeds } from './embeds.ts';
 import {
   collectsSecrets,
+  filledAddress,
   type Finding,
   lineRules,
   sendsAway,
@@ -146,6 +147,7 @@ function inText(file: string, text: string, hosts: Set<string>): Finding[] {
       }
     }
   }
+  told.embedded(text, 0);
   for (const reading of foldedParagraphs(text)) {
     told.byRules(normalised(reading.text) ?? reading.text, reading.line, reading.how, true);
   }
@@ -153,7 +155,6 @@ function inText(file: string, text: string, hosts: Set<string>): Finding[] {
     ...decodedStrings(file, text),
     ...unpackedBase64(text),
     ...unpackedGroups(text),
-    ...inlinedReferences(text),
   ]) {
     told.reading(reading);
   }
@@ -192,8 +193,23 @@ class Told {
     }
   }
 
+  /** Scans the addresses that a text embeds or links to, as it is written and as it looks. */
+  embedded(text: string, number: number, how = ''): void {
+    const shown = withoutEntities(text) ?? text;
+    for (const form of new Set([text, shown, normalised(shown) ?? shown])) {
+      for (const { isLoaded, address, at } of embeds(form)) {
+        const { rule, severity, message } = filledAddress[isLoaded ? 'loaded' : 'followed'];
+        if (!this.#found.has(`${rule} ${message}`) && carriesData(address)) {
+          const line = number === 0 ? form.slice(0, at).split('\n').length : number;
+          this.add(rule, severity, line, `${message}${how}`);
+        }
+      }
+    }
+  }
+
   /** Scans a decoded form of the content. */
   reading({ text, line: number, how }: Reading): void {
+    this.embedded(text, number, how);
     for (const { line } of linesOf(text)) {
       this.byRules(normalised(line) ?? line, number, how);
       hidden(line, (severity, message) => this.add('hidden-text', severity, number, message));
