@@ -13,6 +13,7 @@ import {
 
 import { Checkpoints } from './checkpoints.ts';
 import { errors } from './errors.ts';
+import { Head } from './head.ts';
 import { Keys } from './keys.ts';
 import { Memory } from './memory.ts';
 import { pausesOf } from './pace.ts';
@@ -42,7 +43,8 @@ export default definePlugin({
     const { clock, ids, log, secrets, scope, dataDir } = ctx;
     const store = new Store(ctx.db<AuditTables>());
     const keys = await Keys.open({ store, secrets, ids, clock, log });
-    const memory = new Memory(store);
+    const head = new Head(dataDir, keys, clock);
+    const memory = new Memory(store, await head.read());
     const checkpoints = new Checkpoints({ store, keys, memory, clock, dataDir });
     const pause = pausesOf(scope);
     const { shipment, wake } = shipmentOf(ctx, store);
@@ -56,11 +58,12 @@ export default definePlugin({
       released: () => shipment.released(),
     });
 
+    const noteHead = async (): Promise<void> => head.write(await memory.look());
     const keepUp = afterRows(scope, () => {
       ctx.events.emit(AuditGrown, {});
       wake();
-      return checkpoints
-        .keepUp()
+      return Promise.all([checkpoints.keepUp(), noteHead()])
+        .then(() => undefined)
         .catch((error: unknown) =>
           log.warn(
             { event: 'audit.end_not_read', cause: messageOf(error) },
@@ -87,6 +90,16 @@ export default definePlugin({
       return broken === undefined ? { ok: true } : { ok: false, detail: broken.reason };
     };
     ctx.health.check('the database refuses changes to the trail', guarded);
+    ctx.health.check('the trail reaches its last known row', async () => {
+      const missing = await memory.missing();
+      return missing === undefined
+        ? { ok: true }
+        : {
+            ok: true,
+            degraded: true,
+            detail: `the audit log ends before row ${missing.seq}, which was written, or has another row in its place: it was truncated, or an older backup was restored. Compare it with a backup or a sink`,
+          };
+    });
     ctx.health.check('the sink gets the trail', () => shipment.health());
     scope.task('ship the trail to its sink', (signal) => shipment.run(signal));
     const { ok, detail } = await guarded();
@@ -98,8 +111,8 @@ export default definePlugin({
     }
 
     const signEnd = (): Promise<void> =>
-      checkpoints
-        .sign()
+      Promise.all([checkpoints.sign(), noteHead()])
+        .then(() => undefined)
         .catch((error: unknown) =>
           log.warn(
             { event: 'audit.checkpoint_failed', cause: messageOf(error) },

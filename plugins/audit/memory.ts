@@ -3,14 +3,26 @@ import { genesis, type Link } from './rows/chain.ts';
 import type { Store } from './rows/store.ts';
 
 /**
- * Record of how far this process has seen the trail on disk, which a later truncation cannot undo.
+ * Record of how far svc has seen the trail on disk, which a later truncation cannot undo.
  */
 export class Memory {
   readonly #store: Store;
-  #seen = genesis;
+  #seen: Link;
 
-  constructor(store: Store) {
+  /** `seen` is the row that an earlier process has noted last. */
+  constructor(store: Store, seen: Link = genesis) {
     this.#store = store;
+    this.#seen = seen;
+  }
+
+  /** Returns the row up to which the trail was seen if it is no longer there. */
+  async missing(): Promise<Link | undefined> {
+    const seen = await this.look();
+    const { there } = await this.#store.around(seen.seq);
+    const isThere =
+      seen.seq === 0 ||
+      (there === undefined ? await this.#isArchived(seen.seq) : there.hash === seen.hash);
+    return isThere ? undefined : seen;
   }
 
   /**

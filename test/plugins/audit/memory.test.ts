@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -81,6 +81,28 @@ test('a trail that was emptied while the house stood still is told on by its che
   const found = await verify(await auditHouse(t, { dataDir }));
   assert.deepEqual([found.ok, found.rows, found.first_bad_seq], [false, 0, 1]);
   assert.match(found.reason!, /a checkpoint of .* knows row 3/);
+});
+
+test('rows that are cut off after kill -9 are found by the head that was signed with them, and stay found', async (t) => {
+  const living = folder(t);
+  const house = await auditHouse(t, { dataDir: living });
+  await write(house);
+  const headOf = (dataDir: string): string => join(dataDir, 'plugins', 'audit', 'audit-head.json');
+  await looked();
+  assert.match(readFileSync(headOf(living), 'utf8'), /"seq":12,/);
+  // A killed process leaves what a copy has: nothing is signed at its end.
+  const dataDir = folder(t, living);
+  withoutTriggers(dataDir, (database) => database.exec('delete from audit_log where seq > 9'));
+  for (let start = 1; start <= 2; start++) {
+    const next = await auditHouse(t, { dataDir });
+    const ready = await next.fetch('/readyz');
+    assert.match(await ready.text(), /ends before row 12/);
+    await write(next, 5);
+    const { ok, reason } = await verify(next);
+    assert.equal(ok, false);
+    assert.match(reason!, /it is not the row that|are missing/);
+    await next.stop();
+  }
 });
 
 test('an old trail without anything signed stays told on: a wiped one gets no new beginning', async (t) => {
