@@ -171,7 +171,7 @@ const decidingRoutes = (decisions: Decisions, detailOf: DetailOf): readonly Rout
     path: `${path}/{id}/approve`,
     summary: 'Sign a change',
     description:
-      'A mutating change needs one signature, from the requester or a holder of approval:sign. A dangerous one needs signatures from two different people, each with approval:sign.',
+      'A mutating change needs one signature, from the requester or a holder of approval:sign. A dangerous one needs signatures from two different people, each with approval:sign. If approval.requester_signs is off, the requester may sign neither.',
     body: Approve,
     async handle({ params, body: { args_sha256, comment = '' }, principal, ip, note }) {
       const row = await decisions.approve(params.id, { principal, ip, args_sha256, comment });

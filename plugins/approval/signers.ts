@@ -44,17 +44,20 @@ export class Signers {
   objection(person: Person, row: RequestRow): string | undefined {
     const asked = isRequester(person.id, row);
     const holds = person.grants.some((grant) => covers(grant, 'approval:sign'));
-    if (row.signatures === 1) {
+    const isDangerous = row.signatures > 1;
+    if (asked && !this.#parts.settings.get<boolean>('approval.requester_signs')) {
+      return isDangerous
+        ? 'the requester of a dangerous change cannot sign it here; two others must'
+        : 'the requester of a change cannot sign it here; someone else with approval:sign must';
+    }
+    if (!isDangerous) {
       return holds || asked
         ? undefined
         : `signing this needs approval:sign, which the role ${person.role} does not hold, or must be done by its requester`;
     }
-    if (!holds) {
-      return `signing a dangerous change needs approval:sign, which the role ${person.role} does not hold`;
-    }
-    return asked && !this.#parts.settings.get<boolean>('approval.requester_signs')
-      ? 'the requester of a dangerous change cannot sign it here; two others must'
-      : undefined;
+    return holds
+      ? undefined
+      : `signing a dangerous change needs approval:sign, which the role ${person.role} does not hold`;
   }
 }
 

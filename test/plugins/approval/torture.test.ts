@@ -36,6 +36,13 @@ test('two people sign what is dangerous, and every wrong pair is refused', async
     assert.equal((await sign('anna', one)).status, 403);
     assert.equal((await sign('bob', one)).body.status, 'partially_signed');
     assert.equal((await sign('carl', one)).body.status, 'approved');
+    const mutating = await asked({ signatures: 1, class: 'mutating', tool: 'sample_mutating' });
+    const refused = await sign('anna', mutating);
+    assert.deepEqual(
+      [refused.status, /someone else with approval:sign/.test(refused.body.message)],
+      [403, true],
+    );
+    assert.equal((await sign('bob', mutating)).body.status, 'approved');
     await kit.house.json('/api/v1/system-settings/approval/requester_signs', { method: 'DELETE' });
   });
 
