@@ -1,7 +1,7 @@
 import corePlugin from '../../config/core-plugin.json' with { type: 'json' };
 import type { PluginHost } from '../host/index.ts';
 import type { Readiness } from '../http/index.ts';
-import { type HealthSummary, redactText } from '../observe/index.ts';
+import type { HealthSummary } from '../observe/index.ts';
 import { Draft, Generation, OwnedScope, type ScopeRunner } from '../registry/index.ts';
 import {
   type PluginManifest,
@@ -75,7 +75,7 @@ interface ReadinessParts {
 }
 
 /**
- * Reports whether svc is ready. A plugin that is down is named with its cause and degrades it; only
+ * Reports whether svc is ready. A plugin that is down is named with its state and degrades it; only
  * one that declares itself critical makes it unready.
  */
 export async function readiness({
@@ -93,9 +93,8 @@ export async function readiness({
   const unwell = checks
     .filter((check) => !check.ok || check.degraded)
     .map(({ label, detail }) => `${label}${detail === undefined ? '' : `: ${detail}`}`);
-  const outOfService = down.map(
-    ({ id, state, cause }) => `${id} (${state}${cause === undefined ? '' : `: ${cause}`})`,
-  );
+  // Strangers may ask: a cause may name paths and quote files, and is for those who read plugins.
+  const outOfService = down.map(({ id, state }) => `${id} (${state})`);
   return [
     { part: 'storage', ...storage.health() },
     { part: 'disk', ...storage.disk() },
@@ -104,7 +103,7 @@ export async function readiness({
       ok: !down.some(({ critical }) => critical),
       ...(down.length > 0 && {
         degraded: true,
-        detail: redactText(`out of service: ${outOfService.join('; ')}`),
+        detail: `out of service: ${outOfService.join('; ')}`,
       }),
     },
     {

@@ -50,7 +50,7 @@ test('readiness tells of storage, disk and plugins, and fails for what makes the
   const moody = await ask();
   assert.equal(moody.status, 503);
   assert.deepEqual(moody.body.details, [
-    { path: '/plugins', message: 'out of service: broken (failed: no)' },
+    { path: '/plugins', message: 'out of service: broken (failed)' },
     { path: '/process', message: 'mood: sulking' },
   ]);
 
@@ -60,7 +60,7 @@ test('readiness tells of storage, disk and plugins, and fails for what makes the
   assert.deepEqual(ready.body.parts, [
     { part: 'storage', ok: true, state: 'ready' },
     { part: 'disk', ok: true, state: 'ready' },
-    { part: 'plugins', ok: true, state: 'degraded', detail: 'out of service: broken (failed: no)' },
+    { part: 'plugins', ok: true, state: 'degraded', detail: 'out of service: broken (failed)' },
     { part: 'process', ok: true, state: 'ready' },
   ]);
 
@@ -70,5 +70,5 @@ test('readiness tells of storage, disk and plugins, and fails for what makes the
   }
   const dead = await ask();
   assert.equal(dead.status, 503);
-  assert.match(dead.body.details![0]!.message, /heart \(quarantined: repeated errors/);
+  assert.match(dead.body.details![0]!.message, /heart \(quarantined\)/);
 });
