@@ -176,7 +176,9 @@ const readRoutes = (store: DocStore): readonly RouteDeclaration[] => [
       const folders = foldersAbove(await store.paths(principal));
       return pageOfList(
         folders.filter(
-          ({ path }) => query.path_prefix === undefined || path.startsWith(`${query.path_prefix}/`),
+          ({ path }) =>
+            query.path_prefix === undefined ||
+            path.startsWith(`${query.path_prefix.replace(/\/+$/, '')}/`),
         ),
         ({ path }) => path,
         page,

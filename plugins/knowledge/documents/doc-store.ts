@@ -35,8 +35,9 @@ const seenBy = (reader: Reader): Where => {
 };
 
 const fits =
-  ({ path, path_prefix: folder, tag, source }: DocFilter): Where =>
+  ({ path, path_prefix: prefix, tag, source }: DocFilter): Where =>
   (eb) => {
+    const folder = prefix?.replace(/\/+$/, '');
     const [from, before] = within(folder ?? '');
     return eb.and([
       ...(path === undefined ? [] : [eb('path', '=', path)]),

@@ -147,6 +147,7 @@ describe('documents', () => {
       2,
       'a move that cannot be done moves nothing',
     );
+    assert.equal((await ask('GET', '/docs?path_prefix=runbooks/')).body.total, 2);
     const { body: tree } = await ask('GET', '/paths');
     assert.deepEqual(
       tree.items.map(({ path, parent, documents, total }: Json) => [
