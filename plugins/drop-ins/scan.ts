@@ -45,13 +45,20 @@ export async function scan(root: DropInRoot): Promise<Scan> {
       root.kind === 'skill' ? join(root.path, entry.name, 'SKILL.md') : join(root.path, entry.name),
     )
     .sort();
-  const found = await Promise.all(files.slice(0, maxFiles).map((file) => stamped(root, file)));
+  const listed = files.slice(0, maxFiles);
+  const found = await Promise.all(listed.map((file) => stamped(root, file)));
+  // A name in another encoding is listed with this sign, and cannot be opened under it.
+  const unnamed = listed.find(
+    (file, index) => found[index] === undefined && file.includes('\uFFFD'),
+  );
   return {
     found: found.filter((file) => file !== undefined),
     problem:
-      files.length > maxFiles
-        ? `${root.path}: contains ${files.length} files; only the first ${maxFiles} by name are read, remove some`
-        : undefined,
+      unnamed !== undefined
+        ? `${root.path}: the name of ${unnamed} is not UTF-8, so the file cannot be read; rename it`
+        : files.length > maxFiles
+          ? `${root.path}: contains ${files.length} files; only the first ${maxFiles} by name are read, remove some`
+          : undefined,
   };
 }
 

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { describe, test, type TestContext } from 'node:test';
 
 import type { CarriedFile } from 'svc/contracts/drop-ins';
@@ -532,6 +540,20 @@ describe('what is refused', () => {
       assert.equal(entry(file)?.state, 'ok');
     },
   );
+
+  test('a file whose name is not UTF-8 is listed as unreadable', async (t) => {
+    const { folder, serving, dropIns, entry } = dropInsOf(t);
+    folder.write('agents/good.md', persona('good'));
+    const name = Buffer.concat([
+      Buffer.from(folder.at('agents/bad')),
+      Buffer.from([0xff, 0xfe]),
+      Buffer.from('.md'),
+    ]);
+    writeFileSync(name, persona('bad'));
+    await dropIns.load();
+    assert.deepEqual([...serving.personas.keys()], ['good']);
+    assert.match(entry(folder.at('agents'))?.error ?? '', /bad.*\.md is not UTF-8, so the file/);
+  });
 
   test('more than 2,000 files in one root: the first ones serve and the listing says so', async (t) => {
     const { folder, serving, dropIns, entry } = dropInsOf(t);
