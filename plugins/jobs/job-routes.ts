@@ -46,6 +46,8 @@ export const jobRoutes = (board: Board): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'job:read',
+    // Jobs are named after what they work on, and their errors name hosts.
+    quotes: ['alert', 'device', 'knowledge', 'notify'],
     summary: 'List jobs of all plugins, newest first',
     description: 'Finished jobs are listed only if their plugin keeps them; most do not.',
     query: JobQuery,

@@ -79,6 +79,8 @@ export const channelRoutes = (
     path: `${path}/{id}/test`,
     access: 'channel:test',
     reads: 'none',
+    // The result names the host that was called.
+    quotes: ['notify'],
     summary: 'Send a test notification the way real ones are sent, and report the result',
     description: 'Makes one attempt, even if the channel is disabled.',
     params: ChannelId,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { Authenticator, type Principal, type RouteDeclaration } from 'svc/sdk';
@@ -90,6 +91,17 @@ test('what an API token of each single action can read is what the declarations 
   const ids = await plantCanaries(people);
   const routes = routesOf(people);
   const scopes = await scopesOf(people);
+  const guide = readFileSync(new URL('../../docs/roles.md', import.meta.url), 'utf8');
+  const guarded = routes.filter(
+    ({ declared: { method, access } }) => method === 'GET' && /^[\w-]+:/.test(String(access)),
+  );
+  assert.deepEqual(
+    [...new Set(guarded.map(({ declared }) => String(declared.access)))]
+      .filter((action) => !guide.includes(`\`${action}\``))
+      .toSorted(),
+    [],
+    'roles.md names each action that lets a token read a list without read:<area>',
+  );
   const planted = [...new Set(scopes.flatMap(({ action }) => areasOf(action, routes)))];
   const book = await examples(people);
 
