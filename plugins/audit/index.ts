@@ -90,16 +90,7 @@ export default definePlugin({
       return broken === undefined ? { ok: true } : { ok: false, detail: broken.reason };
     };
     ctx.health.check('the database refuses changes to the trail', guarded);
-    ctx.health.check('the trail reaches its last known row', async () => {
-      const missing = await memory.missing();
-      return missing === undefined
-        ? { ok: true }
-        : {
-            ok: true,
-            degraded: true,
-            detail: `the audit log ends before row ${missing.seq}, which was written, or has another row in its place: it was truncated, or an older backup was restored. Compare it with a backup or a sink`,
-          };
-    });
+    ctx.health.check('the trail reaches its last known row', () => wholeness(memory));
     ctx.health.check('the sink gets the trail', () => shipment.health());
     scope.task('ship the trail to its sink', (signal) => shipment.run(signal));
     const { ok, detail } = await guarded();
@@ -126,6 +117,18 @@ export default definePlugin({
     scope.interval('archive entries older than audit.retention_days', hour, archiveOld);
   },
 });
+
+/** Reports whether rows are missing that svc has seen; verification says which. */
+async function wholeness(memory: Memory): Promise<HealthReport> {
+  const missing = await memory.missing();
+  return missing === undefined
+    ? { ok: true }
+    : {
+        ok: true,
+        degraded: true,
+        detail: `the audit log ends before row ${missing.seq}, which was written, or has another row in its place: it was truncated, or an older backup was restored. Compare it with a backup or a sink`,
+      };
+}
 
 /** Lets `work` run once, soon, however many rows ask for it. */
 function afterRows(scope: Scope, work: () => Promise<void>): () => void {

@@ -159,7 +159,7 @@ function contradiction(
     return `it is not the row that was signed on ${timestamp(checkpoint.at)}`;
   }
   return row.seq === seen.seq && row.hash !== seen.hash
-    ? 'it is not the row that this process has seen in its place'
+    ? 'it is not the row that svc has seen in its place'
     : undefined;
 }
 
@@ -195,7 +195,7 @@ function missingTail(
   if (seen.seq > last.seq) {
     return {
       seq: last.seq + 1,
-      reason: `this row and all later ones are missing: this process has seen row ${seen.seq}. The log was truncated`,
+      reason: `this row and all later ones are missing: svc has seen row ${seen.seq}. The log was truncated`,
     };
   }
   return anchors.at(-1)?.to_seq === last.seq

@@ -92,13 +92,11 @@ test('what an API token of each single action can read is what the declarations 
   const routes = routesOf(people);
   const scopes = await scopesOf(people);
   const guide = readFileSync(new URL('../../docs/roles.md', import.meta.url), 'utf8');
-  const guarded = routes.filter(
-    ({ declared: { method, access } }) => method === 'GET' && /^[\w-]+:/.test(String(access)),
+  const guarded = routes.flatMap(({ declared: { method, access } }) =>
+    method === 'GET' && typeof access === 'string' && /^[\w-]+:/.test(access) ? [access] : [],
   );
   assert.deepEqual(
-    [...new Set(guarded.map(({ declared }) => String(declared.access)))]
-      .filter((action) => !guide.includes(`\`${action}\``))
-      .toSorted(),
+    [...new Set(guarded)].filter((action) => !guide.includes(`\`${action}\``)),
     [],
     'roles.md names each action that lets a token read a list without read:<area>',
   );
