@@ -25,6 +25,7 @@ import { errors } from './errors.ts';
 import { errors as identitiesErrors } from './identities/errors.ts';
 import { errors as reposErrors } from './repos/errors.ts';
 import { openRepositories } from './repos/open-repositories.ts';
+import { runbookRoute } from './runbook/runbook-route.ts';
 import { SearchService } from './search/search-service.ts';
 import { errors as searchErrors } from './search/errors.ts';
 import { Feed } from './search/feed.ts';
@@ -79,6 +80,7 @@ export default definePlugin({
       ...docRoutes(library, tables),
       ...searchRoutes(searchService, feed, embedding),
       ...vaultRoutes(vault),
+      runbookRoute(searchService),
       uploadRoute(library, parser),
     ]);
     knowledgeSkills(searchService).forEach((skill) => ctx.skills.add(skill));

@@ -19,7 +19,7 @@ const origin: Origin = {
   keepVersions: 10,
 };
 /** Max files of one transaction, so that none blocks others. */
-const atOnce = 25;
+const atOnce = 10;
 
 /** The playbooks of the product among the documents: always those of this version, but for what people made their own. */
 export class Vault {

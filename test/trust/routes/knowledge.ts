@@ -14,6 +14,7 @@ export const area: Area = {
     POST    /api/v1/knowledge/paths/move                    knowledge:update  narrowed
     GET     /api/v1/knowledge/search                        any  narrowed
     GET     /api/v1/knowledge/document                      any  narrowed
+    GET     /api/v1/knowledge/runbook                       any  narrowed
     GET     /api/v1/knowledge/index                         any  refused
     POST    /api/v1/knowledge/index/rebuild                 knowledge:update  refused
     POST    /api/v1/knowledge/vault/sync                    knowledge:sync  refused
