@@ -202,6 +202,49 @@ test(
   },
 );
 
+test(
+  'an incident shows its playbook for its device, runs a reading beside its text and requests a change',
+  { timeout: 120_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    const view = await signedIn();
+    const { page } = view;
+    await page.route('**/api/v1/alerts/incidents/1', async (route) => {
+      const response = await route.fetch();
+      const incident = (await response.json()) as object;
+      const runbook_url = 'playbook://alerting/absent-data.md';
+      await route.fulfill({
+        response,
+        json: { ...incident, runbook_url, device_id: '12', device_name: 'app-12' },
+      });
+    });
+    let requested: unknown;
+    await page.route('**/api/v1/skills/service_restart/execute', async (route) => {
+      requested = route.request().postDataJSON();
+      await route.fulfill({ status: 202, json: { status: 'approval', approval_id: 'of-a-test' } });
+    });
+    await page.goto(`${house.url}/ui/incidents/1`);
+    await page.getByRole('heading', { name: 'Runbook: A metric has stopped arriving' }).waitFor();
+    const reading = page.locator('.runbook > li', { hasText: 'count({device_id="12"})' }).first();
+    await reading.getByRole('button', { name: 'Run reading' }).click();
+    await reading.locator('figure.chart').waitFor();
+    const step = page.locator('.runbook > li', { has: page.getByText('Request change') });
+    assert.match(await step.innerText(), /Risk[^]*Takes[^]*Undo/);
+    await step.getByRole('button', { name: 'Request change' }).click();
+    await step.getByRole('link', { name: 'Waiting for signatures' }).waitFor();
+    assert.deepEqual(requested, {
+      params: { service: 'prometheus-node-exporter' },
+      device_id: 12,
+    });
+    assert.deepEqual(await page.evaluate(tooWide), []);
+    assert.deepEqual(view.complaints, []);
+    await view.context.close();
+    return undefined;
+  },
+);
+
 test('the keyboard alone leads everywhere', { timeout: 120_000 }, async (t) => {
   if (!browser) {
     return t.skip('chromium is not installed');

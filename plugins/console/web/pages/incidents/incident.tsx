@@ -19,6 +19,7 @@ import { Changes } from '../overview/changes.tsx';
 import { NoteDialog, SilenceDialog } from './dialogs.tsx';
 import { titleOf } from '../incident-cell.tsx';
 import { Report } from './report.tsx';
+import { Runbook } from './runbook.tsx';
 import { Timeline } from './timeline.tsx';
 import { Notifications } from './notifications.tsx';
 
@@ -72,6 +73,7 @@ function Shown({ incident }: { readonly incident: Incident }) {
           <div>
             <Report incident={incident.id} />
             <Measured incident={incident} />
+            <Runbook incident={incident} />
             <Timeline incident={incident.id} />
             <Instances incident={incident} />
           </div>

@@ -54,6 +54,27 @@ export const incident = words('incident', {
   seen: 'Last seen',
 });
 
+export const runbook = words('runbook', {
+  title: 'Runbook: {title}',
+  whole: 'Open playbook',
+  run: 'Run reading',
+  hide: 'Hide result',
+  lastHour: 'Last hour',
+  nothing: 'No lines in the last hour',
+  traces: 'Search traces',
+  noDevice: 'This incident has no device: replace 7 in the query and run it in the explorer.',
+  call: 'Whom to call',
+  steps: 'Steps',
+  verify: 'Verify',
+  risk: 'Risk',
+  takes: 'Takes',
+  undo: 'Undo',
+  service: 'Service to restart',
+  request: 'Request change',
+  waits: 'Waiting for signatures',
+  done: 'Service restarted',
+});
+
 export const incidents = words('incidents', {
   title: 'Incidents',
   search: 'Search incidents',
