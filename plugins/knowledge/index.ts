@@ -25,7 +25,7 @@ import { errors } from './errors.ts';
 import { errors as identitiesErrors } from './identities/errors.ts';
 import { errors as reposErrors } from './repos/errors.ts';
 import { openRepositories } from './repos/open-repositories.ts';
-import { runbookRoute } from './runbook/runbook-route.ts';
+import { runbookRoute } from './runbook-route.ts';
 import { SearchService } from './search/search-service.ts';
 import { errors as searchErrors } from './search/errors.ts';
 import { Feed } from './search/feed.ts';

@@ -85,13 +85,12 @@ function itemsOf(text: string, mark: RegExp): readonly string[] {
   return text
     .split(/^(?=(?:- |\d+\. ))/m)
     .filter((item) => mark.test(item))
-    .map((item) => {
-      const [width] = mark.exec(item)!;
-      return item
-        .slice(width.length)
-        .replaceAll(new RegExp(`^ {1,${width.length}}`, 'gm'), '')
-        .trim();
-    });
+    .map((item) =>
+      (item.startsWith('- ')
+        ? item.slice(2).replaceAll(/^ {1,2}/gm, '')
+        : item.slice(item.indexOf(' ') + 1).replaceAll(/^ {1,3}/gm, '')
+      ).trim(),
+    );
 }
 
 function readingsIn(text: string, deviceId: number | null): readonly Reading[] {

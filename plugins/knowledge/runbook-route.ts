@@ -2,8 +2,8 @@ import type { KnowledgeRead } from 'svc/contracts/knowledge';
 import { route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import { errors } from '../errors.ts';
-import { runbookOf } from './runbook.ts';
+import { errors } from './errors.ts';
+import { runbookOf } from './runbook/runbook.ts';
 
 const Asked = Type.Object({
   doc: Type.String({
