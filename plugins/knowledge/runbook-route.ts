@@ -66,6 +66,6 @@ export const runbookRoute = (documents: KnowledgeRead): RouteDeclaration =>
         throw errors.no_document({ doc: JSON.stringify(doc) });
       }
       const { document_id: id, path, title, version, content } = found;
-      return { id: Number(id), path, title, version, ...runbookOf(content, deviceId) } as never;
+      return { id: Number(id), path, title, version, ...runbookOf(content, deviceId) };
     },
   });

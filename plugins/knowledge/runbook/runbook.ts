@@ -2,11 +2,11 @@
 export interface Runbook {
   /** What the readings need, such as an exporter; '' if nothing but the agent. */
   readonly needs: string;
-  readonly readings: readonly Reading[];
+  readonly readings: Reading[];
   /** Whom to call and when. */
-  readonly call: readonly string[];
-  readonly steps: readonly Step[];
-  readonly checks: readonly Reading[];
+  readonly call: string[];
+  readonly steps: Step[];
+  readonly checks: Reading[];
 }
 
 /** A query whose answer is read beside its text. */
@@ -21,7 +21,7 @@ export interface Reading {
 /** One step of the fix, as markdown. */
 export interface Step {
   readonly text: string;
-  readonly commands: readonly string[];
+  readonly commands: string[];
   readonly cost: Cost | null;
   /** Skill that makes the change on the device; null if only a person can. */
   readonly change: Change | null;
@@ -39,6 +39,9 @@ export interface Change {
   readonly service: string;
 }
 
+/** Anybody may write a document; what is longer than this is no playbook, and is read up to here. */
+const [maxText, maxItem, maxItems] = [128 * 1_024, 8 * 1_024, 100];
+
 const languages = ['promql', 'logql', 'traceql'] as const;
 type Language = (typeof languages)[number];
 
@@ -51,7 +54,7 @@ const restart = /(?:^|&& )(?:sudo )?systemctl restart ([\w@.:-]+)\s*$/m;
 
 /** Reads a document that has the headings of a playbook; of any other, what it has of them. */
 export function runbookOf(content: string, deviceId: number | null): Runbook {
-  const sections = sectionsOf(content);
+  const sections = sectionsOf(content.slice(0, maxText));
   const reading = sections.get('First three readings') ?? '';
   const [needs = ''] = reading.split(/^(?=1\. )/m);
   return {
@@ -81,10 +84,12 @@ function sectionsOf(content: string): ReadonlyMap<string, string> {
 }
 
 /** Returns the items of a list without their marks and margins. */
-function itemsOf(text: string, mark: RegExp): readonly string[] {
+function itemsOf(text: string, mark: RegExp): string[] {
   return text
     .split(/^(?=(?:- |\d+\. ))/m)
     .filter((item) => mark.test(item))
+    .slice(0, maxItems)
+    .map((item) => item.slice(0, maxItem))
     .map((item) =>
       (item.startsWith('- ')
         ? item.slice(2).replaceAll(/^ {1,2}/gm, '')
@@ -93,7 +98,7 @@ function itemsOf(text: string, mark: RegExp): readonly string[] {
     );
 }
 
-function readingsIn(text: string, deviceId: number | null): readonly Reading[] {
+function readingsIn(text: string, deviceId: number | null): Reading[] {
   const said = flat(text.replaceAll(/^```[^]*?^```$/gm, '').replaceAll(replaceNote, ''));
   return fencesIn(text).flatMap(({ language, code }) => {
     const known = languages.find((one) => one === language);
