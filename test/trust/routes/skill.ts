@@ -5,6 +5,7 @@ export const area: Area = {
     GET     /api/v1/skills                any  narrowed
     GET     /api/v1/skills/{key}          any  narrowed
     POST    /api/v1/skills/{key}/execute  skill:execute  narrowed
+    GET     /api/v1/skills/evidence/{id}  any  narrowed
   `,
   houseWide: ['skills'],
 };
