@@ -79,7 +79,7 @@ export class Sources {
       const row = await store.update(id, {
         signing_secret: this.#sealed(id, draft.signing_secret, null),
       });
-      call.note({ resourceType: 'alert source', resourceId: id, after: shownOf(row) });
+      call.note({ resourceType: 'alert source', resourceId: id, after: notedOf(row) });
       return { ...shownOf(row), url: this.#urlOf(token) };
     });
   }
@@ -89,15 +89,21 @@ export class Sources {
     return tables.write(async (tx) => {
       const store = sourceStore(tx);
       const row = (await store.find(id)) ?? missing(id);
-      const before = shownOf(row);
-      call.requireMatch(before);
+      call.requireMatch(shownOf(row));
       const signing_secret = this.#sealed(id, draft.signing_secret, row.signing_secret);
       const updated_at = Math.max(row.updated_at + 1, Math.floor(clock.now()));
-      const after = shownOf(
-        await store.update(id, { ...fieldsOf(draft, row), signing_secret, updated_at }),
-      );
-      call.note({ resourceType: 'alert source', resourceId: id, before, after });
-      return after;
+      const updated = await store.update(id, {
+        ...fieldsOf(draft, row),
+        signing_secret,
+        updated_at,
+      });
+      call.note({
+        resourceType: 'alert source',
+        resourceId: id,
+        before: notedOf(row),
+        after: notedOf(updated),
+      });
+      return shownOf(updated);
     });
   }
 
@@ -115,8 +121,8 @@ export class Sources {
       call.note({
         resourceType: 'alert source',
         resourceId: id,
-        before: shownOf(row),
-        after: shownOf(updated),
+        before: notedOf(row),
+        after: notedOf(updated),
       });
       return { ...shownOf(updated), url: this.#urlOf(token) };
     });
@@ -128,7 +134,7 @@ export class Sources {
       const row = (await sourceStore(tx).find(id)) ?? missing(id);
       call.requireMatch(shownOf(row));
       await sourceStore(tx).remove(id);
-      call.note({ resourceType: 'alert source', resourceId: id, before: shownOf(row) });
+      call.note({ resourceType: 'alert source', resourceId: id, before: notedOf(row) });
     });
     // A kill before this is made up for at the next start.
     if (alerts.available) {
@@ -220,6 +226,12 @@ const fieldsOf = (
     unheard_after === undefined ? (row?.unheard_ms ?? 86_400_000) : parseDuration(unheard_after),
   enabled: (enabled ?? row?.enabled !== 0) ? 1 : 0,
 });
+
+/** Returns a source for the audit log, which masks whatever is named key: its key is a plain name. */
+const notedOf = (row: SourceRow): Record<string, unknown> => {
+  const { key, ...rest } = shownOf(row);
+  return { name: key, ...rest };
+};
 
 const shownOf = (row: SourceRow): Shown => ({
   id: row.id,

@@ -53,13 +53,35 @@ export const listening =
 async function ready(subject: string, { url }: RunningSvc) {
   const { status, text } = await answerOf(`${url}/readyz`);
   if (status === 200) {
-    return ok(subject, `answers at ${url}`);
+    const degraded = partsOf(text).filter(({ state }) => state === 'degraded');
+    return degraded.length === 0
+      ? ok(subject, `answers at ${url}`)
+      : warn(
+          subject,
+          `answers at ${url}, but not all of it works: ${degraded
+            .map(({ part, detail = '' }) => `${part}: ${detail}`)
+            .join('; ')
+            .slice(0, 600)}`,
+          '"svc plugin list" and the log of svc show the causes',
+        );
   }
   return warn(
     subject,
     `${url}/readyz answers ${status}: ${text.slice(0, 300)}`,
     'look for the plugins that it names in the log of svc; until then a load balancer sends no traffic here',
   );
+}
+
+interface ReadyPart {
+  readonly part: string;
+  readonly state: string;
+  readonly detail?: string;
+}
+
+/** Returns the parts that a readiness answer lists. */
+function partsOf(text: string): readonly ReadyPart[] {
+  const { parts = [] } = JSON.parse(text) as { readonly parts?: readonly ReadyPart[] };
+  return parts;
 }
 
 /** Tries to bind an address, and releases it. */
