@@ -63,6 +63,7 @@ test(
       description: 'Makes changes.',
       when_to_use: 'When a change is to be made.',
       permission_mode: 'mutating-with-confirm',
+      tools: ['silence_create'],
     };
     await ask('/agents/custom', persona);
     const { id: session } = await ask<{ id: string }>('/chat/sessions', {});
