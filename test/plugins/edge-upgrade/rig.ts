@@ -8,6 +8,7 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import type { UpgradeOrder } from 'svc/edge-protocol';
+import { isSvcError } from 'svc/sdk';
 import { startManager } from '../edge-uplink/far-side.ts';
 import { Launched, until } from './launched.ts';
 
@@ -108,10 +109,17 @@ export async function rig(t: Pick<TestContext, 'after'>, options: RigOptions = {
       };
     },
 
+    /** Orders once more where the agent has just reconnected, to announce what it serves by now. */
     async order(order: UpgradeOrder): Promise<unknown> {
-      return await (
-        await manager.session()
-      ).call('upgrade', order, { timeoutMs: 15_000, idempotencyKey: order.job_id });
+      const options = { timeoutMs: 15_000, idempotencyKey: order.job_id };
+      try {
+        return await (await manager.session()).call('upgrade', order, options);
+      } catch (error) {
+        if (!isSvcError(error) || error.code !== 'unavailable') {
+          throw error;
+        }
+        return await (await manager.session()).call('upgrade', order, options);
+      }
     },
 
     async ended(job: string): Promise<{ state: string; error: string | undefined }> {
