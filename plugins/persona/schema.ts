@@ -50,6 +50,7 @@ export const PersonaChange = Type.Partial(
 export const PersonaItem = Type.Object({
   ...header,
   source: Type.Union([Type.Literal('builtin'), Type.Literal('disk'), Type.Literal('user')]),
+  pack: Type.Optional(Type.String({ description: 'ID of the pack that it comes with' })),
   unknown_fields: Anything,
   version: Type.Integer({ description: 'Increases with every change' }),
   unmet: Type.Array(Type.String(), {

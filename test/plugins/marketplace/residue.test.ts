@@ -35,7 +35,7 @@ const password = 'a long enough passphrase';
  * Records of what people did, which are no trace of a pack: the trail, the feed made from it, what
  * they signed, the cost of their models.
  */
-const records = /^[+-] row (?:audit|changes|approval|model)_/;
+const records = /^[+-] (?:row (?:audit|changes|approval|model)_|file plugins\/audit\/)/;
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + 60_000; !(await holds()); await sleep(50)) {

@@ -14,8 +14,11 @@ const filesIn = (folder: string): readonly string[] =>
     entry.isFile() ? [join(entry.parentPath, entry.name)] : [],
   );
 
-/** Pushed to the store for each edge that there is, instead of being counted: test/plugins/edge/alerting.test.ts has edges. */
-const pushed: readonly string[] = ['svc_edge_online'];
+/**
+ * Written to the store for each edge and connected store that there is, instead of being counted:
+ * test/plugins/edge/alerting.test.ts and test/plugins/connected-stores have some.
+ */
+const pushed: readonly string[] = ['svc_edge_online', 'svc_host_online', 'svc_connected_store_up'];
 
 /** Names of our own metrics, by the file that counts on them. */
 function named(): ReadonlyMap<string, readonly string[]> {
