@@ -1,5 +1,9 @@
 /** The known name a user most likely meant, when one is close enough to say so. */
-export function nearest(name: string, known: Iterable<string>): string | undefined {
+export function nearest(
+  name: string,
+  known: Iterable<string>,
+  most = Math.max(2, Math.floor(name.length / 3)),
+): string | undefined {
   let best: { candidate: string; distance: number } | undefined;
   for (const candidate of known) {
     const distance = editDistance(name, candidate);
@@ -7,9 +11,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
       best = { candidate, distance };
     }
   }
-  return best && best.distance <= Math.max(2, Math.floor(name.length / 3))
-    ? best.candidate
-    : undefined;
+  return best && best.distance <= most ? best.candidate : undefined;
 }
 
 function editDistance(a: string, b: string): number {

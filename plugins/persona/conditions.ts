@@ -64,9 +64,12 @@ export class Conditions {
     }
     const known = [...this.#tools.get().aliases()].flatMap(([alias, { key }]) => [alias, key]);
     const names = new Set(known);
-    return [...new Set([...tools, ...denied])]
-      .filter((name) => !names.has(name))
-      .map((name) => ({ name, meant: nearest(name, known) }));
+    return (
+      [...new Set([...tools, ...denied])]
+        .filter((name) => !names.has(name))
+        // A tool of an edge that is away is no misspelling of another one.
+        .map((name) => ({ name, meant: nearest(name, known, 2) }))
+    );
   }
 
   #hasProgram(name: string): boolean {

@@ -82,8 +82,8 @@ export const faults: readonly Fault[] = [
   },
   {
     file: 'plugins/approval/signers.ts',
-    find: 'if (row.signatures === 1) {',
-    put: 'if (row.signatures >= 1) {',
+    find: 'const isDangerous = row.signatures > 1;',
+    put: 'const isDangerous = row.signatures > 2;',
     tests: ['plugins/approval/'],
   },
   {

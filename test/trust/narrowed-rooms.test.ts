@@ -272,12 +272,9 @@ async function everyRoute(all: Stand): Promise<void> {
         { ...nobodys, body: { path: 'x.md' } },
       );
       await absent(own, `DELETE ${docs}/{id}`, at, nobodys);
-      await absent(
-        own,
-        'GET /api/v1/knowledge/document',
-        { query: `?doc=${doc}` },
-        { query: '?doc=999999' },
-      );
+      for (const route of ['GET /api/v1/knowledge/document', 'GET /api/v1/knowledge/runbook']) {
+        await absent(own, route, { query: `?doc=${doc}` }, { query: '?doc=999999' });
+      }
     }
     await absent(
       own,
