@@ -339,7 +339,7 @@ test('approvals end with their time, and races have one winner', async (t) => {
   });
 });
 
-test('channels are told once of what waits, in the words in which it will run; what hides a secret waits for nobody', async (t) => {
+test('channels get one message for each waiting change, with its exact call; a call that hides a secret is refused', async (t) => {
   const said = new Map<
     string,
     {

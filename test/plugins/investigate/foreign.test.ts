@@ -147,7 +147,7 @@ const writes = (name: string, trouble: readonly string[] = []): Written => ({
 
 const five = (line: string): readonly string[] => Array.from({ length: 5 }, () => line);
 
-test('of a world that only writes lines, an incident of a rule on lines leads along the names in them to whom nobody reaches', async (t) => {
+test('with logs alone, an incident of a log rule leads along the names in its lines to the service that cannot be reached', async (t) => {
   const report = await reportOn(t, {
     series: [],
     written: [

@@ -149,7 +149,11 @@ test('skills are listed, found, run and kept', async (t) => {
         [{ host: 'db\u200bprod' }, 'host'],
       ] as const) {
         const { answer } = await house.service(SkillRunner).plan({ ...call, params });
-        assert.equal(answer.verdict, 'refused', 'nobody signs what is hidden from them');
+        assert.equal(
+          answer.verdict,
+          'refused',
+          'a call with a part that signers cannot see is refused',
+        );
         assert.match(
           answer.verdict === 'refused' ? answer.message : '',
           new RegExp(`argument ${place} of sample_dangerous contains a secret or invisible`),
