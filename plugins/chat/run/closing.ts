@@ -105,10 +105,10 @@ export function finalText({ turns }: RunState): string {
 function whyItEnds({ turns, routed }: RunState, maxTokens: number): string {
   const last = turns.at(-1);
   if (last?.finish !== 'length') {
-    return `The agent did not finish within its ${routed?.max_turns ?? turns.length} turns; ask it to continue, or raise max_turns of the persona or agent.max_turns.`;
+    return `The agent did not finish within its ${routed?.max_turns ?? turns.length} turns; ask it to continue, or raise max_turns in the persona or the setting agent.max_turns.`;
   }
   return last.text.trim() === ''
-    ? 'The model used all its room for thinking and wrote no answer. Set a lower x-effort in the persona, or raise agent.max_reply_tokens.'
+    ? 'The model used all its tokens for thinking and wrote no answer. Set a lower x-effort in the persona, or raise agent.max_reply_tokens.'
     : `This answer was cut off at ${maxTokens} tokens; agent.max_reply_tokens allows more.`;
 }
 

@@ -75,8 +75,8 @@ function afterAnswer(state: RunState, kernel: Kernel, spent: boolean): Step {
           about: 'continue',
           text:
             text.trim() === ''
-              ? 'You thought until there was no room left for an answer. Think briefly, and answer now.'
-              : 'Your answer was cut off. Go on exactly where it ended; repeat nothing.',
+              ? 'You thought until no tokens were left for an answer. Think briefly, and answer now.'
+              : 'Your answer was cut off. Continue exactly where it ended, and repeat nothing.',
         }
       : { do: 'end', finish: 'length' };
   }
@@ -85,13 +85,13 @@ function afterAnswer(state: RunState, kernel: Kernel, spent: boolean): Step {
       ? {
           do: 'note',
           about: 'empty',
-          text: 'You answered nothing. Say what you have found so far, or call another tool than before.',
+          text: 'Your answer was empty. Say what you have found so far, or call a different tool.',
         }
       : { do: 'end', finish: 'error' };
   }
   const missing = kernel.verifies ? missingCitations(state) : [];
   if (missing.length > 0 && noted('citations') === 0 && !spent) {
-    const text = `There is no evidence ${missing.join(', ')} in this run. Write your answer again; cite only evidence that a tool has returned, and leave out claims that have none.`;
+    const text = `There is no evidence ${missing.join(', ')} in this run. Rewrite your answer: cite only evidence that a tool has returned, and leave out claims without evidence.`;
     return { do: 'note', about: 'citations', text };
   }
   return { do: 'end', finish: 'stop' };

@@ -26,12 +26,12 @@ const rules: Readonly<Record<Dialect, string>> = {
   promql:
     'PromQL of Prometheus 3. Hosts carry the label device_id. Counters end in _total and need rate() or increase().',
   logql:
-    'LogQL of Loki. Every selector needs a matcher that is not empty; labels are job, host, filename, device_id; the level of a line is detected_level.',
+    'LogQL of Loki. Every selector needs a non-empty matcher; labels are job, host, filename, device_id; the level of a line is detected_level.',
   traceql:
     'TraceQL of Tempo. A service is resource.service.name; status is ok, error or unset; durations are written as 500ms.',
 };
 const system =
-  'You write one query. Answer with the query in a fenced block, then one sentence that says what it shows. Nothing else.';
+  'You write one query. Answer with the query in a fenced block, then one sentence that says what it shows, and nothing else.';
 const answerTokens = 1_500;
 const longestContext = 8_000;
 
@@ -166,10 +166,10 @@ export class Translator {
 function questionOf({ dialect, prompt, context }: TranslateAsk, names: readonly string[]): string {
   return [
     rules[dialect],
-    ...(names.length > 0 ? [`Metrics that there are: ${names.join(', ')}`] : []),
+    ...(names.length > 0 ? [`Available metrics: ${names.join(', ')}`] : []),
     ...(context === undefined
       ? []
-      : [`What the asker sees, as data: ${JSON.stringify(context).slice(0, longestContext)}`]),
-    `Asked for: ${prompt}`,
+      : [`What the user sees, as data: ${JSON.stringify(context).slice(0, longestContext)}`]),
+    `Request: ${prompt}`,
   ].join('\n\n');
 }

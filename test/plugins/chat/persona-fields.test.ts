@@ -213,7 +213,7 @@ test('metadata that does not hold keeps a persona from answering, whoever names 
   );
   const answering = async (content: string): Promise<string> => {
     await kit.send(content, await kit.newSession());
-    return /You are (\w+), answered by/.exec(systemOf(kit.fake.requests.at(-1)!.body)[0]!)![1]!;
+    return /You are (\w+), running on/.exec(systemOf(kit.fake.requests.at(-1)!.body)[0]!)![1]!;
   };
   assert.equal(await answering('Where are mushrooms and berries?'), 'coordinator');
   assert.equal(await answering('Where are mountains and valleys?'), 'equipped');

@@ -252,7 +252,7 @@ test('an answer that is cut off says so, and one that was all thoughts is asked 
   await kit.send('How full is it?', kit.session, 'thinker');
   assert.match(
     await contentOf(kit.session),
-    /^The model used all its room for thinking .* x-effort /,
+    /^The model used all its tokens for thinking .* x-effort /,
   );
   const [first, second, ...others] = kit.fake.requests.map(({ body }) => body);
   assert.deepEqual(
