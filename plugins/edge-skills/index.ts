@@ -7,6 +7,7 @@ import { Programs } from 'svc/contracts/programs';
 import { type After, MachineFiles, ProcessWatch, SlowCalls } from 'svc/probe';
 import { definePlugin } from 'svc/sdk';
 
+import { checkProbe } from './checks/check-probe.ts';
 import { errors } from './errors.ts';
 import { AllowedPaths } from './reach/allowed-paths.ts';
 import { AllowedViews } from './reach/allowed-views.ts';
@@ -106,6 +107,7 @@ export default definePlugin({
       skills: () => skills.list().map(({ value }) => value),
     });
     const methods = [
+      checkProbe(rules, programs, clock),
       { name: 'skill_list', mutating: false, run: async () => runner.list() },
       {
         name: 'skill_execute',

@@ -27,6 +27,7 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   output: [],
   cli: [],
   zip: [],
+  check: [],
   'foreign-yaml': [],
   seeded: [],
   connection: [],

@@ -17,6 +17,11 @@ export type Resolve = (
   name: string,
 ) => Promise<readonly { readonly address: string; readonly family: number }[]>;
 
+export interface TargetOptions {
+  readonly near?: boolean;
+  readonly ip?: 'any' | '4' | '6';
+}
+
 interface Rule {
   /** Undefined: any. */
   readonly network: BlockList | undefined;
@@ -80,18 +85,19 @@ export class ProbeRules {
 
   /**
    * Returns the first address of the host that is allowed; an undefined port needs a rule for all
-   * ports. `near`: this machine needs no rule of its own.
+   * ports. `near`: this machine needs no rule of its own. `ip`: version of the address.
    */
   async target(
     host: string,
     port: number | undefined,
-    { near: mayBeNear = false }: { readonly near?: boolean } = {},
+    { near: mayBeNear = false, ip = 'any' }: TargetOptions = {},
   ): Promise<Address> {
     this.requireAny();
     const plain = host.replaceAll(/^\[|\]$/g, '').toLowerCase();
     const named = isIP(plain) === 0;
     const found = named ? await this.#lookup(plain) : [{ address: plain, family: isIP(plain) }];
     const allowed = found
+      .filter(({ family }) => ip === 'any' || family === Number(ip))
       .slice(0, maxAddresses)
       .find(({ address, family }) =>
         this.#allows(named ? plain : undefined, address, family, port, mayBeNear),

@@ -50,4 +50,5 @@ export const errors = defineErrors('edge-skills', {
   ],
   no_systemctl: ['upstream_error', 'The command systemctl is not installed on this machine.'],
   restart_failed: ['upstream_error', 'The restart of {unit} {why}'],
+  check_form: ['invalid_argument', 'The check cannot run here: {field} {message}.'],
 });

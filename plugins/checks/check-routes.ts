@@ -1,0 +1,116 @@
+import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { Checks } from './check/checks.ts';
+import {
+  ByName,
+  type CheckChange,
+  CheckChange as CheckChangeSchema,
+  CheckDraft,
+  CheckShown,
+  CheckTrial,
+  Tried,
+  Uptime,
+} from './check/check-schema.ts';
+
+const path = '/api/v1/checks';
+const action = 'check:edit';
+/** A round lasts as long as its retries and their timeouts. */
+const roundMs = 120_000;
+
+export const checkRoutes = (checks: Checks): readonly RouteDeclaration[] => [
+  listRoute({
+    path,
+    access: 'any',
+    summary: 'List checks by name, with the last reading of each place',
+    items: CheckShown,
+    handle: async ({ page }) => checks.list(page),
+  }),
+  route({
+    method: 'POST',
+    path,
+    access: action,
+    summary: 'Create a check, which runs at once and then at its interval',
+    description:
+      'svc connects only to addresses that outbound.allow_private permits; an agent only to those that the policy of its machine permits.',
+    body: CheckDraft,
+    response: CheckShown,
+    errors: ['conflict'],
+    handle: (call) => checks.create(call, call.body),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/try`,
+    access: action,
+    reads: 'none',
+    summary: 'Probe a target once from each place without storing anything',
+    body: CheckTrial,
+    response: Tried,
+    status: 200,
+    timeoutMs: roundMs,
+    audited: false,
+    handle: (call) => checks.try(call.body, call.signal),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{name}`,
+    access: 'any',
+    summary: 'Get a check, with the last reading of each place',
+    params: ByName,
+    response: CheckShown,
+    errors: ['not_found'],
+    handle: async ({ params }) => checks.get(params.name),
+  }),
+  route({
+    method: 'PATCH',
+    path: `${path}/{name}`,
+    ifMatch: true,
+    access: action,
+    brief: ['name'],
+    summary: 'Change a check; its name and kind stay',
+    description:
+      'Omitted fields stay unchanged, including the sealed ones; null restores the default of a field.',
+    params: ByName,
+    body: CheckChangeSchema,
+    response: CheckShown,
+    errors: ['not_found', 'conflict'],
+    handle: (call) => checks.change(call, call.params.name, call.body as CheckChange),
+  }),
+  route({
+    method: 'DELETE',
+    path: `${path}/{name}`,
+    ifMatch: true,
+    access: action,
+    summary: 'Delete a check and its history',
+    params: ByName,
+    errors: ['not_found', 'conflict'],
+    handle: (call) => checks.remove(call, call.params.name),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/{name}/run`,
+    access: action,
+    brief: ['name'],
+    summary: 'Run a check now',
+    params: ByName,
+    response: CheckShown,
+    status: 200,
+    timeoutMs: roundMs,
+    action: 'check:run',
+    errors: ['not_found'],
+    handle: ({ params }) => checks.run(params.name),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{name}/uptime`,
+    access: 'any',
+    summary: 'Get how long a check was up, by hour or by day, and when that changed',
+    params: ByName,
+    query: Type.Object({
+      days: Type.Integer({ minimum: 1, maximum: 365, default: 1, description: 'Number of days' }),
+    }),
+    response: Uptime,
+    errors: ['not_found'],
+    handle: ({ params, query }) => checks.uptime(params.name, query.days),
+  }),
+];

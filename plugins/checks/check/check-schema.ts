@@ -1,0 +1,235 @@
+import { checkKinds, recordTypes } from 'svc/check';
+import { type Static, Type } from 'typebox';
+
+const Timestamp = Type.String({ format: 'date-time' });
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+
+export const ByName = Type.Object({ name: Type.String({ maxLength: 80 }) });
+
+const Name = Type.String({
+  pattern: '^[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,78}[A-Za-z0-9])?$',
+  examples: ['shop'],
+  description: 'Label check of its series. Cannot be changed.',
+});
+
+const Kind = Type.Enum([...checkKinds], {
+  description:
+    'http: an HTTP request; tcp: a TCP connection; tls: a TLS handshake and its certificate; dns: a DNS lookup; ping: an ICMP echo request.',
+});
+
+const Target = Type.String({
+  minLength: 1,
+  maxLength: 2_000,
+  examples: ['https://shop.example.org/health'],
+  description: 'http: a URL; tcp: host:port; tls: host or host:port; dns and ping: a host name.',
+});
+
+/** Settings of a check that have a default; all are optional when it is written. */
+const settings = {
+  interval_s: Type.Integer({
+    minimum: 10,
+    maximum: 86_400,
+    default: 60,
+    description: 'Seconds between two rounds',
+  }),
+  timeout_s: Type.Integer({
+    minimum: 1,
+    maximum: 60,
+    default: 10,
+    description: 'Time limit of one probe',
+  }),
+  retries: Type.Integer({
+    minimum: 0,
+    maximum: 5,
+    default: 1,
+    description:
+      'Number of times that a place repeats a failed probe, a second apart, before the failure counts',
+  }),
+  places: Type.Array(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      examples: ['svc', 'agent:web-1', 'tag:site=berlin'],
+    }),
+    {
+      minItems: 1,
+      maxItems: 20,
+      default: ['svc'],
+      description:
+        'Where probes run: svc itself, agent:NAME, or all agents on devices with tag:KEY=VALUE or role:ROLE.',
+    },
+  ),
+  down_at: Type.Integer({
+    minimum: 0,
+    maximum: 20,
+    default: 0,
+    description:
+      'Number of places that must fail for the check to be down; 0: 1 if it has one place, otherwise 2',
+  }),
+  ip: Type.Enum(['any', '4', '6'], { default: 'any', description: 'IP version' }),
+  conditions: Type.Array(
+    Type.String({ minLength: 3, maxLength: 300, examples: ['[STATUS] == 200'] }),
+    {
+      maxItems: 20,
+      default: [],
+      description:
+        'Conditions that must all hold, such as [STATUS] == 200, [RESPONSE_TIME] < 300, [BODY].status == ok, [CERTIFICATE_EXPIRATION] > 48h, len([BODY].items) > 0. Empty: http: a status below 400; tcp, tls, ping: a connection, with a valid certificate; dns: an answer.',
+    },
+  ),
+} as const;
+
+/** Settings that some kinds have, and that are absent where they are not set. */
+const perKind = {
+  method: Type.String({ pattern: '^[A-Z]{3,10}$', description: 'HTTP method; default: GET' }),
+  max_redirects: Type.Integer({
+    minimum: 0,
+    maximum: 10,
+    description: 'Number of redirects that are followed; default: 5',
+  }),
+  insecure: Type.Boolean({ description: 'Accept any certificate.' }),
+  ca: Type.String({
+    maxLength: 100_000,
+    description:
+      'Certificates of the trusted certification authorities, as PEM; default: those of the machine.',
+  }),
+  server_name: Type.String({
+    pattern: '^[A-Za-z0-9_.-]{1,253}$',
+    description: 'Server name (SNI) for TLS; default: the host.',
+  }),
+  record_type: Type.Enum([...recordTypes], { description: 'Type of the DNS record; default: A' }),
+  server: Type.String({
+    maxLength: 260,
+    description: 'Name server, as host or host:port; default: those of the machine.',
+  }),
+} as const;
+
+/** Settings that are sealed, and never shown again. */
+const sealed = {
+  headers: Type.Record(
+    Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$" }),
+    Type.String({ maxLength: 4_000, pattern: '^[^\\r\\n\\u0000]*$' }),
+    { maxProperties: 30, description: 'HTTP headers. Values are encrypted and never shown.' },
+  ),
+  body: Type.String({ maxLength: 100_000, description: 'Body of the HTTP request. Encrypted.' }),
+  send: Type.String({
+    maxLength: 4_000,
+    description: 'Text to send over a TCP connection. Encrypted.',
+  }),
+} as const;
+
+const optional = <T extends Readonly<Record<string, Parameters<typeof Type.Optional>[0]>>>(
+  fields: T,
+) => Type.Partial(Type.Object(fields)).properties;
+
+export const CheckDraft = Type.Object({
+  name: Name,
+  kind: Kind,
+  target: Target,
+  ...optional(settings),
+  ...optional(perKind),
+  ...optional(sealed),
+  paused: Type.Optional(Type.Boolean({ default: false })),
+});
+export type CheckDraft = Static<typeof CheckDraft>;
+
+export const CheckTrial = Type.Object({
+  kind: Kind,
+  target: Target,
+  ...optional(settings),
+  ...optional(perKind),
+  ...optional(sealed),
+});
+export type CheckTrial = Static<typeof CheckTrial>;
+
+export const CheckChange = Type.Object({
+  target: Type.Optional(Target),
+  ...optional(settings),
+  ...Object.fromEntries(
+    Object.entries({ ...perKind, ...sealed }).map(([field, schema]) => [
+      field,
+      Type.Optional(orNull(schema)),
+    ]),
+  ),
+  paused: Type.Optional(Type.Boolean()),
+});
+export type CheckChange = Partial<Omit<CheckDraft, 'name' | 'kind'>>;
+
+const Phases = Type.Record(Type.String(), Type.Number(), { description: 'Milliseconds by phase' });
+
+const Certificate = Type.Object({
+  expires_at: Timestamp,
+  subject: orNull(Type.String()),
+  issuer: orNull(Type.String()),
+  names: orNull(Type.String()),
+  problem: orNull(Type.String({ description: 'Why the place does not trust it' })),
+});
+
+export const PlaceReading = Type.Object({
+  place: Type.String(),
+  state: Type.Enum(['up', 'failing', 'offline'], {
+    description: 'offline: the place could not probe, so it says nothing about the target',
+  }),
+  at: orNull(Timestamp),
+  cause: orNull(Type.String()),
+  took_ms: orNull(Type.Number()),
+  phases: Phases,
+  address: orNull(Type.String()),
+  status: orNull(Type.Integer()),
+  certificate: orNull(Certificate),
+  findings: Type.Array(
+    Type.Object({ condition: Type.String(), holds: Type.Boolean(), found: Type.String() }),
+  ),
+});
+export type PlaceReading = Static<typeof PlaceReading>;
+
+export const CheckShown = Type.Object({
+  name: Type.String(),
+  kind: Kind,
+  target: Type.String(),
+  ...settings,
+  ...optional(perKind),
+  header_names: Type.Array(Type.String()),
+  has_body: Type.Boolean(),
+  paused: Type.Boolean(),
+  state: Type.Enum(['up', 'down', 'stale', 'waiting', 'paused'], {
+    description: 'stale: too few places could probe to decide; waiting: not probed yet',
+  }),
+  since: Timestamp,
+  cause: orNull(Type.String()),
+  readings: Type.Array(PlaceReading, { description: 'The last reading of each place' }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type CheckShown = Static<typeof CheckShown>;
+
+export const UptimeSpan = Type.Object({
+  begins_at: Timestamp,
+  up_ms: Type.Integer(),
+  down_ms: Type.Integer(),
+  stale_ms: Type.Integer({ description: 'Too few places could probe' }),
+  away_ms: Type.Integer({ description: 'svc was not running, or the check was paused' }),
+});
+export const Uptime = Type.Object({
+  ratio: orNull(
+    Type.Number({ description: 'Share of up in the time that was measured; null: none was' }),
+  ),
+  measured_ms: Type.Integer(),
+  spans: Type.Array(UptimeSpan, { description: 'Hours of UTC for up to 7 days, otherwise days' }),
+  changes: Type.Array(
+    Type.Object({
+      at: Timestamp,
+      state: Type.String(),
+      cause: orNull(Type.String()),
+      places: Type.Array(Type.String(), { description: 'Places that failed' }),
+    }),
+    { description: 'Newest first, at most 100' },
+  ),
+});
+export type Uptime = Static<typeof Uptime>;
+
+export const Tried = Type.Object({
+  success: Type.Boolean(),
+  readings: Type.Array(PlaceReading),
+});
+export type Tried = Static<typeof Tried>;

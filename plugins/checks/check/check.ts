@@ -1,0 +1,95 @@
+import type { Order } from 'svc/check';
+
+/** Everything that a person has set for a check and that is no secret. */
+export interface Definition {
+  readonly kind: Order['kind'];
+  readonly target: string;
+  readonly interval_s: number;
+  readonly timeout_s: number;
+  readonly retries: number;
+  readonly places: readonly string[];
+  readonly down_at: number;
+  readonly ip: Order['ip'];
+  readonly conditions: readonly string[];
+  readonly method?: string;
+  readonly max_redirects?: number;
+  readonly insecure?: boolean;
+  readonly ca?: string;
+  readonly server_name?: string;
+  readonly record_type?: NonNullable<Order['record_type']>;
+  readonly server?: string;
+}
+
+export interface CheckSecrets {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly send?: string;
+}
+
+/** Verdict over all places. */
+export type CheckState = 'up' | 'down' | 'stale' | 'waiting';
+
+/** A check as it is kept in memory while it runs. */
+export interface Check {
+  readonly id: number;
+  readonly name: string;
+  readonly definition: Definition;
+  readonly secrets: CheckSecrets;
+  readonly paused: boolean;
+  readonly state: CheckState;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  readonly cause: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+const secretFields = ['headers', 'body', 'send'] as const;
+const usual = {
+  interval_s: 60,
+  timeout_s: 10,
+  retries: 1,
+  places: ['svc'],
+  down_at: 0,
+  ip: 'any',
+  conditions: [],
+} as const;
+const usualRedirects = 5;
+
+/** Splits what a person wrote into what is shown and what is sealed. */
+export function partsOf(draft: object): {
+  readonly definition: Definition;
+  readonly secrets: CheckSecrets;
+} {
+  const { headers, body, send, name: _, paused: __, ...rest } = withoutNulls(draft);
+  const secrets = withoutNulls({ headers, body, send }) as CheckSecrets;
+  return { definition: { ...usual, ...(rest as Pick<Definition, 'kind' | 'target'>) }, secrets };
+}
+
+export const hasSecrets = (secrets: CheckSecrets): boolean =>
+  secretFields.some((field) => secrets[field] !== undefined);
+
+/** Returns the order of one probe. */
+export function orderOf(
+  {
+    interval_s: _,
+    timeout_s: timeout,
+    retries: __,
+    places: ___,
+    down_at: ____,
+    ...rest
+  }: Definition,
+  secrets: CheckSecrets,
+): Order {
+  return {
+    ...rest,
+    ...secrets,
+    timeout_ms: timeout * 1_000,
+    ...(rest.kind === 'http' && { max_redirects: rest.max_redirects ?? usualRedirects }),
+  };
+}
+
+const withoutNulls = (fields: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
+  );

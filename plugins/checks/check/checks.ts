@@ -1,0 +1,271 @@
+import { orderFault } from 'svc/check';
+import {
+  type Call,
+  type Clock,
+  isSvcError,
+  type Page,
+  pageOfList,
+  type PageRequest,
+  type Secrets,
+  type Tables,
+  timestamp,
+} from 'svc/sdk';
+
+import { errors } from '../errors.ts';
+import type { Places } from '../rounds/places.ts';
+import { runRound, type RoundParts } from '../rounds/round.ts';
+import { neededOf, verdictOf } from '../rounds/verdict.ts';
+import type { Watch } from '../rounds/watch.ts';
+import { uptimeOf } from '../uptime/uptime.ts';
+import {
+  type Check,
+  type CheckSecrets,
+  type Definition,
+  hasSecrets,
+  orderOf,
+  partsOf,
+} from './check.ts';
+import type {
+  CheckChange,
+  CheckDraft,
+  CheckShown,
+  CheckTrial,
+  Tried,
+  Uptime,
+} from './check-schema.ts';
+import { type CheckRow, checkStore, type CheckTables } from './check-store.ts';
+import { readingOf, shownOf } from './shown.ts';
+
+export interface ChecksParts extends RoundParts {
+  readonly tables: Tables<CheckTables>;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly watch: Watch;
+  readonly places: Places;
+}
+
+type Actor = Pick<Call, 'note' | 'requireMatch' | 'signal'>;
+
+const maxChecks = 5_000;
+const maxShownChanges = 100;
+
+/** Checks as people write and see them. */
+export class Checks {
+  readonly #parts: ChecksParts;
+
+  constructor(parts: ChecksParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes all stored checks in. */
+  async load(): Promise<void> {
+    for (const row of await checkStore(this.#parts.tables.read).all()) {
+      this.#parts.watch.put(this.#checkOf(row));
+    }
+  }
+
+  list(page: PageRequest): Page<CheckShown> {
+    const { items, ...rest } = pageOfList(this.#parts.watch.list(), ({ name }) => name, page);
+    return { ...rest, items: items.map((check) => this.#shown(check)) };
+  }
+
+  get(name: string): CheckShown {
+    return this.#shown(this.#check(name));
+  }
+
+  async create(call: Actor, draft: CheckDraft): Promise<CheckShown> {
+    const { name, paused = false } = draft;
+    const parts = this.#partsOf(draft);
+    const { tables, clock, secrets, watch } = this.#parts;
+    const check = await tables.write(async (tx) => {
+      const store = checkStore(tx);
+      const all = await store.all();
+      if (all.some((row) => row.name === name)) {
+        throw errors.taken({ name }, { details: [{ path: '/name', message: 'is taken' }] });
+      }
+      if (all.length >= maxChecks) {
+        throw errors.too_many({ max: maxChecks });
+      }
+      const now = Math.floor(clock.now());
+      const made = await store.insert({
+        name,
+        definition: JSON.stringify(parts.definition),
+        secrets: null,
+        paused: paused ? 1 : 0,
+        state_since: now,
+        cause: null,
+        created_at: now,
+        updated_at: now,
+      });
+      const row = hasSecrets(parts.secrets)
+        ? await store.update(made.id, {
+            secrets: secrets.seal(placeOf(made.id), JSON.stringify(parts.secrets)),
+          })
+        : made;
+      call.note({ resourceType: 'check', resourceId: name, after: settledOf(row) });
+      return this.#checkOf(row);
+    });
+    watch.put(check);
+    // The first answer is what its author waits for.
+    void (!paused && void watch.run(check));
+    return this.#shown(check);
+  }
+
+  /** Changes what is named; null takes a setting back to its default. */
+  async change(call: Actor, name: string, change: CheckChange): Promise<CheckShown> {
+    const { tables, clock, secrets, watch } = this.#parts;
+    const check = await tables.write(async (tx) => {
+      const store = checkStore(tx);
+      const row = (await store.find(name)) ?? missing(name);
+      const before = this.#checkOf(row);
+      call.requireMatch(this.#shown(watch.get(name) ?? before));
+      const { paused = before.paused, ...fields } = change;
+      const parts = this.#partsOf({ ...before.definition, ...before.secrets, ...fields });
+      const after = await store.update(before.id, {
+        definition: JSON.stringify(parts.definition),
+        secrets: hasSecrets(parts.secrets)
+          ? secrets.seal(placeOf(before.id), JSON.stringify(parts.secrets))
+          : null,
+        paused: paused ? 1 : 0,
+        updated_at: Math.max(row.updated_at + 1, Math.floor(clock.now())),
+      });
+      call.note({
+        resourceType: 'check',
+        resourceId: name,
+        before: settledOf(row),
+        after: settledOf(after),
+      });
+      return this.#checkOf(after);
+    });
+    watch.put(check);
+    void (!check.paused && void watch.run(check));
+    return this.#shown(check);
+  }
+
+  async remove(call: Actor, name: string): Promise<void> {
+    const { tables, watch } = this.#parts;
+    const check = this.#check(name);
+    await tables.write(async (tx) => {
+      const row = (await checkStore(tx).find(name)) ?? missing(name);
+      call.requireMatch(this.#shown(check));
+      await checkStore(tx).remove(row.id);
+      call.note({ resourceType: 'check', resourceId: name, before: settledOf(row) });
+    });
+    await watch.remove(check);
+  }
+
+  /** Runs one round now, and returns what it found. */
+  async run(name: string): Promise<CheckShown> {
+    const check = this.#check(name);
+    await this.#parts.watch.run(check);
+    return this.get(name);
+  }
+
+  /** Probes once without storing anything. */
+  async try(trial: CheckTrial, signal: AbortSignal): Promise<Tried> {
+    const { places } = this.#parts;
+    const { definition, secrets } = this.#partsOf(trial);
+    const votes = await runRound(
+      this.#parts,
+      await places.sitesOf(definition.places),
+      { order: orderOf(definition, secrets), retries: 0 },
+      signal,
+    );
+    return {
+      success: verdictOf(definition, votes).state === 'up',
+      readings: votes.map(readingOf),
+    };
+  }
+
+  /** How long a check was up in the last so many days. */
+  async uptime(name: string, days: number): Promise<Uptime> {
+    const check = this.#check(name);
+    const { tables, clock, watch } = this.#parts;
+    await watch.flushUptime();
+    const now = clock.now();
+    const { from, ...uptime } = await uptimeOf(tables.read, check, days, now);
+    const changes = await checkStore(tables.read).changesOf(check.id, from, maxShownChanges);
+    return {
+      ...uptime,
+      changes: changes.map(({ at, state, cause, places }) => ({
+        at: timestamp(at),
+        state,
+        cause,
+        places: JSON.parse(places) as string[],
+      })),
+    };
+  }
+
+  #partsOf(draft: object) {
+    const parts = partsOf(draft);
+    const { definition, secrets } = parts;
+    const fault = orderFault(orderOf(definition, secrets)) ?? placeFault(definition);
+    if (fault !== undefined) {
+      const { field, message } = fault;
+      throw errors.not_valid(fault, { details: [{ path: `/${field}`, message }] });
+    }
+    return parts;
+  }
+
+  #check(name: string): Check {
+    return this.#parts.watch.get(name) ?? missing(name);
+  }
+
+  #checkOf(row: CheckRow): Check {
+    return {
+      id: row.id,
+      name: row.name,
+      definition: JSON.parse(row.definition) as Definition,
+      secrets: this.#opened(row),
+      paused: row.paused === 1,
+      state: row.state as Check['state'],
+      since: row.state_since,
+      cause: row.cause,
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+    };
+  }
+
+  #opened({ id, name, secrets }: CheckRow): CheckSecrets {
+    if (secrets === null) {
+      return {};
+    }
+    try {
+      return JSON.parse(this.#parts.secrets.open(placeOf(id), secrets)) as CheckSecrets;
+    } catch (error) {
+      throw isSvcError(error) ? errors.sealed({ name }, { cause: error }) : error;
+    }
+  }
+
+  #shown(check: Check): CheckShown {
+    return shownOf(check, this.#parts.watch.votesOf(check));
+  }
+}
+
+/** Settings, without how the check is: what an auditor compares. */
+const settledOf = ({ definition, paused, secrets }: CheckRow): object => ({
+  ...(JSON.parse(definition) as Definition),
+  paused: paused === 1,
+  has_secrets: secrets !== null,
+});
+
+const placeOf = (id: number) => ({ table: 'checks_checks', row: String(id), column: 'secrets' });
+
+function placeFault({ places, down_at: downAt }: Definition) {
+  const wrong = places.findIndex((place) => !/^(?:svc|agent:.+|tag:[^=]+=.+|role:.+)$/.test(place));
+  if (wrong !== -1) {
+    return {
+      field: `places/${wrong}`,
+      message: 'must be svc, agent:NAME, tag:KEY=VALUE or role:ROLE',
+    };
+  }
+  // A tag or a role may stand for any number of agents.
+  const isCounted = places.every((place) => place === 'svc' || place.startsWith('agent:'));
+  return isCounted && neededOf({ down_at: downAt }, places.length) > places.length
+    ? { field: 'down_at', message: `is more than the number of places, ${places.length}` }
+    : undefined;
+}
+
+const missing = (name: string): never => {
+  throw errors.unknown({ name });
+};

@@ -1,0 +1,54 @@
+import { timestamp } from 'svc/sdk';
+
+import type { Vote } from '../rounds/verdict.ts';
+import type { Check } from './check.ts';
+import type { CheckShown, PlaceReading } from './check-schema.ts';
+
+export const shownOf = (
+  { name, definition, secrets, paused, state, since, cause, createdAt, updatedAt }: Check,
+  votes: readonly Vote[],
+): CheckShown => ({
+  ...definition,
+  name,
+  places: [...definition.places],
+  conditions: [...definition.conditions],
+  header_names: Object.keys(secrets.headers ?? {}),
+  has_body: secrets.body !== undefined || secrets.send !== undefined,
+  paused,
+  state: paused ? 'paused' : state,
+  since: timestamp(since),
+  cause: paused ? null : cause,
+  readings: votes.map(readingOf),
+  created_at: timestamp(createdAt),
+  updated_at: timestamp(updatedAt),
+});
+
+export function readingOf({ place, at, reading, offline }: Vote): PlaceReading {
+  const { facts, success, cause, findings } = reading ?? {};
+  const { certificate } = facts ?? {};
+  return {
+    place,
+    state: success === undefined ? 'offline' : success ? 'up' : 'failing',
+    at: timestamp(at),
+    cause: offline ?? cause ?? null,
+    took_ms: facts === undefined ? null : rounded(facts.took_ms),
+    phases: Object.fromEntries(
+      Object.entries(facts?.phases ?? {}).map(([phase, ms]) => [phase, rounded(ms)]),
+    ),
+    address: facts?.address ?? null,
+    status: facts?.status ?? null,
+    certificate:
+      certificate === undefined
+        ? null
+        : {
+            expires_at: timestamp(certificate.expires_at),
+            subject: certificate.subject,
+            issuer: certificate.issuer,
+            names: certificate.names,
+            problem: certificate.problem,
+          },
+    findings: [...(findings ?? [])],
+  };
+}
+
+const rounded = (ms: number): number => Math.round(ms * 100) / 100;

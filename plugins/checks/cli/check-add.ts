@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+
+import { type Call, type Command, clientOptions, openClient, usageFailure } from 'svc/cli';
+
+import { type ReadingAnswer, readingsText } from './reading-text.ts';
+
+const roundMs = 120_000;
+
+export const command: Command = {
+  operands: ['<target>'],
+  options: {
+    name: { value: 'name', about: 'name of the check; default: the host' },
+    kind: {
+      value: 'kind',
+      about:
+        'http, tcp, tls, dns or ping; default: http for a URL, tcp for host:port, otherwise ping',
+    },
+    every: { value: 'seconds', about: 'interval between two rounds; default: 60' },
+    timeout: { value: 'seconds', about: 'time limit of one probe; default: 10' },
+    from: {
+      value: 'place',
+      about:
+        'svc, agent:NAME, tag:KEY=VALUE or role:ROLE; several separated by commas; default: svc',
+    },
+    expect: {
+      value: 'condition',
+      about:
+        "conditions that must all hold, separated by semicolons, such as '[STATUS] == 200; [RESPONSE_TIME] < 300'",
+    },
+    'header-file': {
+      value: 'file',
+      about: 'file with HTTP headers, one "Name: value" per line; they are encrypted',
+    },
+    'down-at': {
+      value: 'number',
+      about: 'number of places that must fail; default: 1 of 1, otherwise 2',
+    },
+    try: { about: 'probe once and create nothing' },
+    ...clientOptions,
+  },
+  about:
+    'Probes the target once from each place, shows what they found, and watches it from then on. svc reaches private addresses only if outbound.allow_private permits them.',
+  example: 'svc check add https://shop.example.org/health --from svc,agent:web-1',
+
+  async run(call, shell) {
+    const target = call.operand(0);
+    const kind = call.value('kind') ?? kindOf(target);
+    const client = await openClient(call, shell);
+    const draft = {
+      kind,
+      target,
+      ...numbers(call),
+      ...listed('places', call.value('from'), ','),
+      ...listed('conditions', call.value('expect'), ';'),
+      ...headers(call.value('header-file')),
+    };
+    const tried = await client.post<{
+      readonly success: boolean;
+      readonly readings: readonly ReadingAnswer[];
+    }>('/api/v1/checks/try', draft, roundMs);
+    const found = readingsText(tried.readings);
+    if (call.has('try')) {
+      return { data: tried, text: () => found, ...(!tried.success && { code: 1 }) };
+    }
+    const name = call.value('name') ?? nameOf(target);
+    const check = await client.post<object>('/api/v1/checks', { name, ...draft });
+    return {
+      data: { tried, check },
+      text: () =>
+        `${found}\n${tried.success ? `Watching as ${name}` : `Watching as ${name}; it is failing now`}`,
+    };
+  },
+};
+
+const kindOf = (target: string): string =>
+  /^https?:\/\//.test(target) ? 'http' : /^(?:\[.+\]|[^:]+):\d+$/.test(target) ? 'tcp' : 'ping';
+
+/** `shop.example.org` of `https://shop.example.org/health`. */
+const nameOf = (target: string): string =>
+  (URL.canParse(target) && target.includes('//') ? new URL(target).hostname : target)
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '')
+    .slice(0, 80);
+
+function numbers(call: Call): Readonly<Record<string, number>> {
+  const given = {
+    interval_s: call.value('every'),
+    timeout_s: call.value('timeout'),
+    down_at: call.value('down-at'),
+  };
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([field, text]) => {
+      if (text === undefined) {
+        return [];
+      }
+      if (!/^\d{1,6}$/.test(text)) {
+        throw usageFailure(`${text} is not a number`);
+      }
+      return [[field, Number(text)]];
+    }),
+  );
+}
+
+const listed = (field: string, text: string | undefined, mark: string): object =>
+  text === undefined
+    ? {}
+    : {
+        [field]: text
+          .split(mark)
+          .map((part) => part.trim())
+          .filter((part) => part !== ''),
+      };
+
+function headers(file: string | undefined): object {
+  if (file === undefined) {
+    return {};
+  }
+  const lines = readFileSync(file, 'utf8')
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '');
+  return {
+    headers: Object.fromEntries(
+      lines.map((line) => {
+        const [, name, value] = /^([^:\s]+):\s*(.*?)\s*$/.exec(line) ?? [];
+        if (name === undefined) {
+          throw usageFailure(`${file} has a line that is not "Name: value"`);
+        }
+        return [name, value];
+      }),
+    ),
+  };
+}

@@ -1,0 +1,47 @@
+import { printable, table } from 'svc/cli';
+
+export interface ReadingAnswer {
+  readonly place: string;
+  readonly state: 'up' | 'failing' | 'offline';
+  readonly cause: string | null;
+  readonly took_ms: number | null;
+  readonly phases: Readonly<Record<string, number>>;
+  readonly address: string | null;
+  readonly status: number | null;
+  readonly certificate: { readonly expires_at: string; readonly problem: string | null } | null;
+  readonly findings: readonly {
+    readonly condition: string;
+    readonly holds: boolean;
+    readonly found: string;
+  }[];
+}
+
+/** Prints what each place found. */
+export function readingsText(readings: readonly ReadingAnswer[]): string {
+  const rows = readings.map(({ place, state, took_ms: took, address, status, ...rest }) => [
+    printable(place),
+    state,
+    took === null ? '–' : `${Math.round(took)} ms`,
+    printable(address ?? '–'),
+    status === null ? '–' : String(status),
+    rest.certificate === null ? '–' : rest.certificate.expires_at.slice(0, 10),
+    printable(rest.cause ?? ''),
+  ]);
+  const details = readings.flatMap(({ place, phases, findings }) => [
+    ...(Object.keys(phases).length > 0
+      ? [
+          `${printable(place)}: ${Object.entries(phases)
+            .map(([phase, ms]) => `${phase} ${ms} ms`)
+            .join(', ')}`,
+        ]
+      : []),
+    ...findings.map(
+      ({ condition, holds, found }) =>
+        `  ${holds ? 'holds' : 'does not hold'}: ${printable(condition)}${found === '' ? '' : ` (${printable(found)})`}`,
+    ),
+  ]);
+  return [
+    table([['PLACE', 'STATE', 'TIME', 'ADDRESS', 'STATUS', 'CERTIFICATE UNTIL', 'CAUSE'], ...rows]),
+    ...details,
+  ].join('\n');
+}

@@ -1,0 +1,21 @@
+import { defineErrors } from 'svc/sdk';
+
+export const errors = defineErrors('checks', {
+  unknown: ['not_found', 'There is no check {name}.'],
+  taken: ['conflict', 'A check with the name {name} already exists.'],
+  too_many: [
+    'conflict',
+    'The limit of {max} checks has been reached; delete one that you no longer need.',
+  ],
+  not_valid: ['invalid_argument', '{field} {message}.'],
+  sealed: [
+    'unavailable',
+    'The headers and bodies of the check {name} cannot be decrypted; enter them again.',
+  ],
+  no_address: ['unavailable', '{host} has no IPv{ip} address.'],
+  no_agents: ['unavailable', 'Agents are not available at the moment.'],
+  place_refuses: [
+    'unavailable',
+    "the policy of the agent's machine does not allow this probe: {cause}",
+  ],
+});

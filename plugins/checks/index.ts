@@ -1,0 +1,66 @@
+import { DeviceDirectory } from 'svc/contracts/device';
+import { EdgeFleet } from 'svc/contracts/edge';
+import { MetricsIngest } from 'svc/contracts/metricsdb';
+import { Programs } from 'svc/contracts/programs';
+import { definePlugin, Outgoing } from 'svc/sdk';
+
+import { checkRoutes } from './check-routes.ts';
+import type { CheckTables } from './check/check-store.ts';
+import { Checks } from './check/checks.ts';
+import { errors } from './errors.ts';
+import { Places } from './rounds/places.ts';
+import { Watch } from './rounds/watch.ts';
+
+const [tickMs, rowsMs, uptimeMs] = [250, 1_000, 60_000];
+
+export default definePlugin({
+  errors,
+  async activate(ctx) {
+    const { clock, log, scope, services, secrets } = ctx;
+    const outgoing = services.use(Outgoing);
+    const ingest = services.maybe(MetricsIngest);
+    const tables = ctx.db<CheckTables>();
+    const places = new Places({
+      fleet: services.maybe(EdgeFleet),
+      devices: services.maybe(DeviceDirectory),
+      programs: services.maybe(Programs),
+      owner: ctx,
+      addressOf: (host) => outgoing.addressOf(host),
+      clock,
+    });
+    const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+      new Promise((resolve, reject) => {
+        const stop = (): void => reject(signal.reason as Error);
+        signal.addEventListener('abort', stop, { once: true });
+        scope.timeout('pause of a check', ms, () => {
+          signal.removeEventListener('abort', stop);
+          resolve();
+        });
+        void (signal.aborted && stop());
+      });
+    const watch = new Watch({
+      tables,
+      clock,
+      log,
+      places,
+      pause,
+      signal: scope.signal,
+      write: async (rows) => void (ingest.available && (await ingest.get().write(rows))),
+      end: async (name) =>
+        void (
+          ingest.available &&
+          (await ingest.get().end([{ name: 'check', op: '=', value: name }], clock.now()))
+        ),
+    });
+    const checks = new Checks({ tables, secrets, clock, watch, places, pause });
+    await checks.load();
+    ctx.http.routes(checkRoutes(checks));
+    return watch;
+  },
+  start({ scope }, watch) {
+    scope.defer('uptime of checks', () => watch.flushUptime());
+    scope.interval('due checks', tickMs, () => watch.tick());
+    scope.interval('samples of checks', rowsMs, () => watch.flushRows());
+    scope.interval('uptime of checks', uptimeMs, () => watch.flushUptime());
+  },
+});

@@ -1,0 +1,99 @@
+import type { Reading } from 'svc/check';
+import type { SampleRow } from 'svc/contracts/metricsdb';
+
+import type { Check } from '../check/check.ts';
+import type { Verdict, Vote } from './verdict.ts';
+
+/**
+ * Returns the samples of one round, under the names that blackbox_exporter uses, and the verdict
+ * over all places.
+ */
+export function rowsOf(
+  check: Pick<Check, 'name' | 'definition'>,
+  votes: readonly Vote[],
+  verdict: Verdict,
+  now: number,
+): readonly SampleRow[] {
+  const { name, definition } = check;
+  const state = {
+    labels: { __name__: 'svc_check_up', check: name, kind: definition.kind },
+    time: now,
+    value: verdict.state === 'up' ? 1 : 0,
+  };
+  return [
+    // Stale is neither: a series without samples makes no rule fire.
+    ...(verdict.state === 'stale' ? [] : [state]),
+    ...votes.flatMap(({ place, at, reading }) =>
+      reading === undefined
+        ? []
+        : samplesOf(reading, definition.kind).map(({ metric, labels, value }) => ({
+            labels: {
+              __name__: metric,
+              job: 'checks',
+              instance: definition.target,
+              check: name,
+              place,
+              ...labels,
+            },
+            time: at,
+            value,
+          })),
+    ),
+  ];
+}
+
+interface Sample {
+  readonly metric: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+function samplesOf({ success, facts }: Reading, kind: string): readonly Sample[] {
+  const { certificate, phases } = facts;
+  const seconds = (ms: number): number => ms / 1_000;
+  const samples: (Sample | undefined)[] = [
+    { metric: 'probe_success', value: success ? 1 : 0 },
+    { metric: 'probe_duration_seconds', value: seconds(facts.took_ms) },
+    some('probe_dns_lookup_time_seconds', phases.resolve, seconds),
+    facts.address === undefined
+      ? undefined
+      : { metric: 'probe_ip_protocol', value: facts.address.includes(':') ? 6 : 4 },
+    some('probe_http_status_code', facts.status),
+    some('probe_http_version', facts.http_version && Number(facts.http_version)),
+    some('probe_http_content_length', facts.body_bytes),
+    some('probe_http_redirects', facts.redirects),
+    kind === 'http'
+      ? { metric: 'probe_http_ssl', value: certificate === undefined ? 0 : 1 }
+      : undefined,
+    some('probe_ssl_earliest_cert_expiry', certificate?.expires_at, seconds),
+    some('probe_dns_answer_rrs', facts.answers?.length),
+  ];
+  const phased = phasesOf[kind];
+  return [
+    ...samples.filter((sample) => sample !== undefined),
+    ...(phased === undefined
+      ? []
+      : Object.entries(phases).map(([phase, ms]) => ({
+          metric: phased,
+          labels: { phase },
+          value: seconds(ms),
+        }))),
+  ];
+}
+
+const phasesOf: Readonly<Record<string, string>> = {
+  http: 'probe_http_duration_seconds',
+  dns: 'probe_dns_duration_seconds',
+  ping: 'probe_icmp_duration_seconds',
+  tcp: 'probe_tcp_duration_seconds',
+  tls: 'probe_tcp_duration_seconds',
+};
+
+const some = (
+  metric: string,
+  value: number | '' | undefined,
+  convert: (value: number) => number = (same) => same,
+): Sample | undefined =>
+  typeof value === 'number' && Number.isFinite(value)
+    ? { metric, value: convert(value) }
+    : undefined;

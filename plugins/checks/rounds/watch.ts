@@ -1,0 +1,231 @@
+import { type Clock, type Logger, messageOf, type Tables } from 'svc/sdk';
+
+import { type Check, orderOf } from '../check/check.ts';
+import { checkStore, type CheckTables } from '../check/check-store.ts';
+import { UptimeAccount } from '../uptime/uptime-account.ts';
+import { uptimeStore } from '../uptime/uptime-store.ts';
+import type { SampleRow } from 'svc/contracts/metricsdb';
+import { runRound, type RoundParts } from './round.ts';
+import { rowsOf } from './series.ts';
+import { Timetable } from './timetable.ts';
+import { type Verdict, verdictOf, type Vote } from './verdict.ts';
+
+export interface WatchParts extends RoundParts {
+  readonly tables: Tables<CheckTables>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Takes samples; may refuse them. */
+  readonly write: (rows: readonly SampleRow[]) => Promise<void>;
+  /** Ends the series of a check. */
+  readonly end: (name: string) => Promise<void>;
+  /** Ends with the plugin. */
+  readonly signal: AbortSignal;
+}
+
+const maxRunning = 256;
+const maxWaitingRows = 50_000;
+const hourMs = 3_600_000;
+const keptMs = { hour: 8 * 24 * hourMs, day: 400 * 24 * hourMs } as const;
+
+/** Runs all checks at their times, and keeps what they found. */
+export class Watch {
+  readonly #parts: WatchParts;
+  readonly #timetable = new Timetable();
+  readonly #account = new UptimeAccount();
+  readonly #checks = new Map<number, Check>();
+  readonly #votes = new Map<number, readonly Vote[]>();
+  /** When the time of a check was last accounted for, by both clocks. */
+  readonly #counted = new Map<number, number>();
+  readonly #running = new Map<number, Promise<void>>();
+  #rows: SampleRow[] = [];
+  #lost = 0;
+  #latest = 0;
+
+  constructor(parts: WatchParts) {
+    this.#parts = parts;
+  }
+
+  get(name: string): Check | undefined {
+    return [...this.#checks.values()].find((check) => check.name === name);
+  }
+
+  list(): readonly Check[] {
+    return [...this.#checks.values()];
+  }
+
+  /** The last vote of each place. */
+  votesOf({ id }: Pick<Check, 'id'>): readonly Vote[] {
+    return this.#votes.get(id) ?? [];
+  }
+
+  /** Longest delay of a round since the last call, in milliseconds. */
+  takeLatest(): number {
+    const latest = this.#latest;
+    this.#latest = 0;
+    return latest;
+  }
+
+  /** Takes a check in as it is now. */
+  put(check: Check): void {
+    this.#count(check.id);
+    this.#checks.set(check.id, check);
+    const now = this.#parts.clock.monotonic();
+    if (check.paused) {
+      this.#timetable.remove(check.id);
+      this.#counted.delete(check.id);
+    } else {
+      this.#timetable.put(check.id, check.definition.interval_s * 1_000, now);
+    }
+  }
+
+  async remove(check: Check): Promise<void> {
+    this.#timetable.remove(check.id);
+    this.#checks.delete(check.id);
+    this.#votes.delete(check.id);
+    this.#counted.delete(check.id);
+    await this.#running.get(check.id);
+    await this.#parts.end(check.name);
+  }
+
+  /** Starts the rounds that are due. */
+  tick(): void {
+    const now = this.#parts.clock.monotonic();
+    for (const { id, lateMs } of this.#timetable.due(now)) {
+      this.#latest = Math.max(this.#latest, lateMs);
+      const check = this.#checks.get(id);
+      // The one before is bounded by its timeouts, and its result is newer than this one would be.
+      if (check !== undefined && !this.#running.has(id) && this.#running.size < maxRunning) {
+        void this.#start(check);
+      }
+    }
+  }
+
+  /** Runs one round now; a call while one is under way waits for that. */
+  async run(check: Check): Promise<void> {
+    await (this.#running.get(check.id) ?? this.#start(check));
+  }
+
+  /** Hands the samples over that have come together. */
+  async flushRows(): Promise<void> {
+    const rows = this.#rows;
+    this.#rows = [];
+    if (rows.length === 0) {
+      return;
+    }
+    try {
+      await this.#parts.write(rows);
+      if (this.#lost > 0) {
+        this.#parts.log.warn(
+          { event: 'checks.samples_lost', samples: this.#lost },
+          'the metrics store takes samples of checks again; some were lost',
+        );
+        this.#lost = 0;
+      }
+    } catch (error) {
+      this.#keep(rows);
+      this.#parts.log.debug({ cause: messageOf(error) }, 'writing samples of checks failed');
+    }
+  }
+
+  /** Writes down how long checks have been in which state. */
+  async flushUptime(): Promise<void> {
+    for (const id of this.#checks.keys()) {
+      this.#count(id);
+    }
+    const rows = this.#account.take();
+    const now = this.#parts.clock.now();
+    try {
+      await this.#parts.tables.write(async (tx) => {
+        const store = uptimeStore(tx);
+        await store.add(rows);
+        await store.forget('hour', now - keptMs.hour);
+        await store.forget('day', now - keptMs.day);
+      });
+    } catch (error) {
+      this.#account.give(rows);
+      throw error;
+    }
+  }
+
+  #start(check: Check): Promise<void> {
+    const running = this.#round(check)
+      .catch((error: unknown) => {
+        if (!this.#parts.signal.aborted) {
+          this.#parts.log.warn(
+            { event: 'checks.round_failed', check: check.name, cause: messageOf(error) },
+            'a round of a check failed; it is repeated after its interval',
+          );
+        }
+      })
+      .finally(() => this.#running.delete(check.id));
+    this.#running.set(check.id, running);
+    return running;
+  }
+
+  async #round(check: Check): Promise<void> {
+    const { places, signal, clock } = this.#parts;
+    const { definition, secrets } = check;
+    const sites = await places.sitesOf(definition.places);
+    const votes = await runRound(
+      this.#parts,
+      sites,
+      { order: orderOf(definition, secrets), retries: definition.retries },
+      signal,
+    );
+    const now = this.#checks.get(check.id);
+    // Changed or deleted meanwhile: what was found is about another check.
+    if (now === undefined || now.updatedAt !== check.updatedAt || now.paused) {
+      return;
+    }
+    const verdict = verdictOf(definition, votes);
+    this.#votes.set(check.id, votes);
+    this.#count(check.id);
+    this.#keep(rowsOf(check, votes, verdict, clock.now()));
+    if (verdict.state === now.state) {
+      this.#checks.set(check.id, { ...now, cause: verdict.cause });
+      return;
+    }
+    await this.#change(now, verdict);
+  }
+
+  /** Writes a change down before it is shown. */
+  async #change(check: Check, { state, cause, failing }: Verdict): Promise<void> {
+    const at = Math.floor(this.#parts.clock.now());
+    await this.#parts.tables.write(async (tx) => {
+      const store = checkStore(tx);
+      await store.update(check.id, { state, state_since: at, cause });
+      await store.addChange({
+        check_id: check.id,
+        at,
+        state,
+        cause,
+        places: JSON.stringify(failing),
+      });
+    });
+    const now = this.#checks.get(check.id);
+    if (now?.updatedAt === check.updatedAt) {
+      this.#checks.set(check.id, { ...now, state, since: at, cause });
+    }
+  }
+
+  /** Counts the time since the last call for the state that the check had. */
+  #count(id: number): void {
+    const check = this.#checks.get(id);
+    const now = this.#parts.clock.now();
+    const from = this.#counted.get(id);
+    if (check === undefined || check.paused) {
+      return;
+    }
+    this.#counted.set(id, now);
+    if (from !== undefined) {
+      this.#account.add(id, check.state, from, now);
+    }
+  }
+
+  /** Keeps samples to be written, as many as there is room for. */
+  #keep(rows: readonly SampleRow[]): void {
+    const room = maxWaitingRows - this.#rows.length;
+    this.#lost += Math.max(0, rows.length - room);
+    this.#rows.push(...rows.slice(0, Math.max(0, room)));
+  }
+}

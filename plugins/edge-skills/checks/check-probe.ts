@@ -1,0 +1,67 @@
+import { checkKinds, type Order, orderFault, probe } from 'svc/check';
+import type { EdgeMethod } from 'svc/contracts/edge-uplink';
+import type { Clock } from 'svc/sdk';
+
+import type { MachinePrograms } from '../reach/machine-programs.ts';
+import type { ProbeRules } from '../reach/probe-rules.ts';
+import { errors } from '../skills/errors.ts';
+
+const maxTimeoutMs = 60_000;
+const maxPingOutput = 4_096;
+
+/**
+ * Method by which the manager probes a target from this machine, within the policy of its owner, as
+ * the probes of skills are.
+ */
+export const checkProbe = (
+  rules: ProbeRules,
+  programs: MachinePrograms,
+  clock: Clock,
+): EdgeMethod => ({
+  name: 'check_probe',
+  mutating: false,
+  async run(params: unknown, { signal }) {
+    const order = orderOf(params);
+    rules.requireAny();
+    const ping = order.kind === 'ping' ? programs.find('ping') : undefined;
+    return await probe(
+      order,
+      {
+        reach: (host, port, ip) => rules.target(host, port, { ip }),
+        monotonic: () => clock.monotonic(),
+        now: () => clock.now(),
+        ping:
+          ping === undefined
+            ? undefined
+            : async (args, stop) => {
+                const { output, errors: printed } = await programs.run(ping, args, {
+                  timeoutMs: order.timeout_ms,
+                  maxBytes: maxPingOutput,
+                  signal: stop,
+                });
+                return Buffer.from(output).toString('utf8') || printed;
+              },
+      },
+      signal,
+    );
+  },
+});
+
+/** A manager of another version may send what this agent does not know. */
+function orderOf(params: unknown): Order {
+  const { conditions, ...rest } = Object(params) as Partial<Order>;
+  const order = {
+    ...rest,
+    ip: rest.ip ?? 'any',
+    timeout_ms: Math.min(Number(rest.timeout_ms) || maxTimeoutMs, maxTimeoutMs),
+    conditions: Array.isArray(conditions) ? conditions.map(String) : [],
+  };
+  const fault = isOrder(order) ? orderFault(order) : { field: 'kind', message: 'is not known' };
+  if (fault !== undefined) {
+    throw errors.check_form(fault);
+  }
+  return order as Order;
+}
+
+const isOrder = (order: { readonly kind?: unknown; readonly target?: unknown }): order is Order =>
+  typeof order.target === 'string' && checkKinds.some((kind) => kind === order.kind);

@@ -1,0 +1,107 @@
+/** Protocols that a check speaks. */
+export const checkKinds = ['http', 'tcp', 'tls', 'dns', 'ping'] as const;
+export type CheckKind = (typeof checkKinds)[number];
+
+export const recordTypes = ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'SOA', 'SRV', 'TXT'] as const;
+
+/** What is requested once, from one place. Fields that its kind does not know are absent. */
+export interface Order {
+  readonly kind: CheckKind;
+  /** URL of an HTTP check; `host:port` of a TCP or TLS check; host or name of the others. */
+  readonly target: string;
+  readonly timeout_ms: number;
+  /** Version of IP; any: whichever address comes first. */
+  readonly ip: 'any' | '4' | '6';
+  /** Conditions that all have to hold, such as `[STATUS] == 200`; none: those of the kind. */
+  readonly conditions: readonly string[];
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Redirects that are followed. */
+  readonly max_redirects?: number;
+  /** Takes any certificate. */
+  readonly insecure?: boolean;
+  /** PEM of the certification authorities that are trusted; absent: those of the machine. */
+  readonly ca?: string;
+  /** Name of the server in TLS; absent: the host. */
+  readonly server_name?: string;
+  readonly record_type?: (typeof recordTypes)[number];
+  /** Name server as `host` or `host:port`; absent: those of the machine. */
+  readonly server?: string;
+  /** Sent once a TCP connection is open. */
+  readonly send?: string;
+}
+
+/** Where the time of one probe went, in milliseconds; HTTP adds them up over redirects. */
+export type Phases = Readonly<Partial<Record<Phase, number>>>;
+export type Phase = 'resolve' | 'connect' | 'tls' | 'processing' | 'transfer' | 'request' | 'rtt';
+
+/** Certificate of a server, read whether or not it is valid. */
+export interface CertificateFacts {
+  /** When the first certificate of the chain expires; milliseconds since the epoch. */
+  readonly expires_at: number;
+  readonly subject: string | null;
+  readonly issuer: string | null;
+  readonly names: string | null;
+  readonly serial: string | null;
+  readonly protocol: string | null;
+  /** Why this machine does not trust it; null: it does. */
+  readonly problem: string | null;
+}
+
+/** What a probe has found out. Absent fields were not reached, or are of other kinds. */
+export interface Facts {
+  readonly connected: boolean;
+  /** Why there is no answer; null: there is one. */
+  readonly error: string | null;
+  readonly took_ms: number;
+  readonly phases: Phases;
+  readonly address?: string;
+  readonly status?: number;
+  readonly http_version?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly redirects?: number;
+  /** Address after redirects. */
+  readonly final_url?: string;
+  /** The beginning of what was received. */
+  readonly body?: string;
+  readonly body_bytes?: number;
+  readonly certificate?: CertificateFacts;
+  /** Response code of DNS, such as NXDOMAIN. */
+  readonly rcode?: string;
+  readonly answers?: readonly string[];
+}
+
+/** One condition, and what was found. */
+export interface Finding {
+  readonly condition: string;
+  readonly holds: boolean;
+  /** The value found, as text. */
+  readonly found: string;
+}
+
+/** Result of one probe. */
+export interface Reading {
+  readonly success: boolean;
+  /** Why it did not succeed; null: it did. */
+  readonly cause: string | null;
+  readonly facts: Omit<Facts, 'body' | 'headers'>;
+  readonly findings: readonly Finding[];
+}
+
+export interface Address {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+/** What a probe needs of the place that it runs in. */
+export interface Place {
+  /** Returns the address of a host that this place may talk to; throws where it may not. An undefined port means all of them. */
+  readonly reach: (host: string, port: number | undefined, ip: Order['ip']) => Promise<Address>;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Runs the system's `ping` with these arguments, and returns what it prints; absent: there is none. */
+  readonly ping?: ((args: readonly string[], signal: AbortSignal) => Promise<string>) | undefined;
+}

@@ -1,0 +1,17 @@
+export {
+  type Address,
+  type CertificateFacts,
+  type CheckKind,
+  checkKinds,
+  type Facts,
+  type Finding,
+  type Order,
+  type Phases,
+  type Place,
+  type Reading,
+  recordTypes,
+} from './check.ts';
+export { parseCondition, placeholders } from './conditions/condition.ts';
+export { usualConditions } from './conditions/judge.ts';
+export { orderFault } from './order-fault.ts';
+export { probe } from './probes/probe.ts';

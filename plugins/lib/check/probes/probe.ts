@@ -1,0 +1,78 @@
+import { isSvcError } from 'svc/sdk';
+
+import type { CheckKind, Facts, Order, Place, Reading } from '../check.ts';
+import { judge } from '../conditions/judge.ts';
+import { probeDns } from './dns.ts';
+import { failureOf } from './failure.ts';
+import { probeHttp, UntrustedError } from './http.ts';
+import { probePing } from './ping.ts';
+import { Stopwatch } from './stopwatch.ts';
+import { probeTcp } from './tcp.ts';
+import { probeTls } from './tls.ts';
+
+type Probe = (
+  order: Order,
+  place: Place,
+  watch: Stopwatch,
+  signal: AbortSignal,
+) => Promise<Partial<Facts>>;
+
+const probes: Readonly<Record<CheckKind, Probe>> = {
+  http: probeHttp,
+  tcp: probeTcp,
+  tls: probeTls,
+  dns: probeDns,
+  ping: probePing,
+};
+
+/**
+ * Probes a target once. That it does not answer is a reading; it throws when `signal` ends it, and
+ * when the place may not talk to the target, which says nothing about the target.
+ */
+export async function probe(order: Order, place: Place, signal: AbortSignal): Promise<Reading> {
+  const timeout = AbortSignal.timeout(order.timeout_ms);
+  const watch = new Stopwatch(place);
+  const facts = await probes[order.kind](
+    order,
+    { ...place, reach: refusing(place) },
+    watch,
+    AbortSignal.any([signal, timeout]),
+  )
+    .then((found): Facts => ({
+      connected: true,
+      error: null,
+      took_ms: watch.tookMs,
+      phases: watch.phases,
+      ...found,
+    }))
+    .catch((error: unknown): Facts => {
+      signal.throwIfAborted();
+      if (error instanceof RefusedError) {
+        throw error.cause;
+      }
+      return {
+        connected: false,
+        error: failureOf(error, timeout, order.timeout_ms),
+        took_ms: watch.tookMs,
+        phases: watch.phases,
+        ...(error instanceof UntrustedError && { certificate: error.certificate }),
+      };
+    });
+  return judge(order, facts, place.now());
+}
+
+/** Failure of a place, not of the target. */
+class RefusedError extends Error {}
+
+/** Tells a refusal by the place from a name that cannot be resolved. */
+const refusing =
+  ({ reach }: Place): Place['reach'] =>
+  async (...asked) => {
+    try {
+      return await reach(...asked);
+    } catch (error) {
+      const isRefusal =
+        isSvcError(error) && (error.code === 'forbidden' || error.code === 'invalid_argument');
+      throw isRefusal ? new RefusedError(error.message, { cause: error }) : error;
+    }
+  };
