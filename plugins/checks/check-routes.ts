@@ -24,7 +24,7 @@ export const checkRoutes = (checks: Checks): readonly RouteDeclaration[] => [
     access: 'any',
     summary: 'List checks by name, with the last reading of each place',
     items: CheckShown,
-    handle: async ({ page }) => checks.list(page),
+    handle: ({ page }) => checks.list(page),
   }),
   route({
     method: 'POST',
@@ -59,7 +59,7 @@ export const checkRoutes = (checks: Checks): readonly RouteDeclaration[] => [
     params: ByName,
     response: CheckShown,
     errors: ['not_found'],
-    handle: async ({ params }) => checks.get(params.name),
+    handle: ({ params }) => checks.get(params.name),
   }),
   route({
     method: 'PATCH',

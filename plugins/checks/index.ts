@@ -11,7 +11,7 @@ import { errors } from './errors.ts';
 import { Places } from './rounds/places.ts';
 import { Watch } from './rounds/watch.ts';
 
-const [tickMs, rowsMs, uptimeMs] = [250, 1_000, 60_000];
+const [tickMs, rowsMs, verdictsMs, uptimeMs] = [250, 1_000, 30_000, 60_000];
 
 export default definePlugin({
   errors,
@@ -60,6 +60,7 @@ export default definePlugin({
   start({ scope }, watch) {
     scope.defer('uptime of checks', () => watch.flushUptime());
     scope.interval('due checks', tickMs, () => watch.tick());
+    scope.interval('verdicts of checks', verdictsMs, () => watch.repeatVerdicts());
     scope.interval('samples of checks', rowsMs, () => watch.flushRows());
     scope.interval('uptime of checks', uptimeMs, () => watch.flushUptime());
   },

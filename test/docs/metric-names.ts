@@ -70,7 +70,7 @@ function declaredNames(): string[] {
     .filter((path) => path.endsWith('.ts'))
     .flatMap((path) => {
       const text = readFileSync(join(projectRoot, path), 'utf8');
-      const whole = [...text.matchAll(/'((?:node|svc|traces)_[a-z0-9_]+)'/g)].map(
+      const whole = [...text.matchAll(/'((?:node|svc|traces|probe)_[a-z0-9_]+)'/g)].map(
         ([, name]) => name!,
       );
       const prefix = path.startsWith('plugins/')

@@ -110,7 +110,7 @@ test('no paragraph stands in two playbooks', () => {
 
 test('each rule that comes with svc links to a playbook, which has short steps for messages as well', () => {
   const steps = JSON.parse(read('plugins/alert/rules/runbooks.json')) as Record<string, string[]>;
-  const rules = ['hosts', 'network', 'pipelines', 'system'].flatMap(
+  const rules = ['checks', 'hosts', 'network', 'pipelines', 'system'].flatMap(
     (name) =>
       JSON.parse(read(`plugins/alert/rules/${name}.json`)) as {
         rule_key: string;

@@ -9,6 +9,7 @@ import {
 
 import { RuleStore } from '../rule/rule-store.ts';
 import type { RuleBody, RuleTables } from '../rule/rule-tables.ts';
+import checks from '../rules/checks.json' with { type: 'json' };
 import hosts from '../rules/hosts.json' with { type: 'json' };
 import network from '../rules/network.json' with { type: 'json' };
 import pipelines from '../rules/pipelines.json' with { type: 'json' };
@@ -21,6 +22,7 @@ export const builtInRules: readonly Draft[] = [
   ...system,
   ...network,
   ...pipelines,
+  ...checks,
 ] as readonly unknown[] as readonly Draft[];
 
 export interface BuiltInRulesParts {

@@ -10,12 +10,12 @@ export const ByName = Type.Object({ name: Type.String({ maxLength: 80 }) });
 const Name = Type.String({
   pattern: '^[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,78}[A-Za-z0-9])?$',
   examples: ['shop'],
-  description: 'Label check of its series. Cannot be changed.',
+  description: 'Label check of its series; default: the host. Cannot be changed.',
 });
 
 const Kind = Type.Enum([...checkKinds], {
   description:
-    'http: an HTTP request; tcp: a TCP connection; tls: a TLS handshake and its certificate; dns: a DNS lookup; ping: an ICMP echo request.',
+    'http: an HTTP request; tcp: a TCP connection; tls: a TLS handshake and its certificate; dns: a DNS lookup; ping: an ICMP echo request. Default: http for a URL, tcp for host:port, otherwise ping.',
 });
 
 const Target = Type.String({
@@ -123,8 +123,8 @@ const optional = <T extends Readonly<Record<string, Parameters<typeof Type.Optio
 ) => Type.Partial(Type.Object(fields)).properties;
 
 export const CheckDraft = Type.Object({
-  name: Name,
-  kind: Kind,
+  name: Type.Optional(Name),
+  kind: Type.Optional(Kind),
   target: Target,
   ...optional(settings),
   ...optional(perKind),
@@ -134,7 +134,7 @@ export const CheckDraft = Type.Object({
 export type CheckDraft = Static<typeof CheckDraft>;
 
 export const CheckTrial = Type.Object({
-  kind: Kind,
+  kind: Type.Optional(Kind),
   target: Target,
   ...optional(settings),
   ...optional(perKind),
@@ -198,6 +198,10 @@ export const CheckShown = Type.Object({
   since: Timestamp,
   cause: orNull(Type.String()),
   readings: Type.Array(PlaceReading, { description: 'The last reading of each place' }),
+  hours: Type.Array(orNull(Type.Number()), {
+    description:
+      'Share of up in each of the last 24 hours, oldest first; null: nothing was measured in that hour',
+  }),
   created_at: Timestamp,
   updated_at: Timestamp,
 });

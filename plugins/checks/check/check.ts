@@ -56,12 +56,33 @@ const usual = {
 } as const;
 const usualRedirects = 5;
 
+/** Kind of a check that names none. */
+export const kindOf = (target: string): Order['kind'] =>
+  /^https?:\/\//.test(target) ? 'http' : /^(?:\[.+\]|[^:]+):\d+$/.test(target) ? 'tcp' : 'ping';
+
+/** Name of a check that names none: `shop.example.org` of `https://shop.example.org/health`. */
+export const nameOf = (target: string): string =>
+  (URL.canParse(target) && target.includes('//') ? new URL(target).hostname : target)
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '')
+    .slice(0, 80);
+
 /** Splits what a person wrote into what is shown and what is sealed. */
-export function partsOf(draft: object): {
+export function partsOf(draft: { readonly target: string }): {
   readonly definition: Definition;
   readonly secrets: CheckSecrets;
 } {
-  const { headers, body, send, name: _, paused: __, ...rest } = withoutNulls(draft);
+  const {
+    headers,
+    body,
+    send,
+    name: _,
+    paused: __,
+    ...rest
+  } = withoutNulls({
+    kind: kindOf(draft.target),
+    ...draft,
+  });
   const secrets = withoutNulls({ headers, body, send }) as CheckSecrets;
   return { definition: { ...usual, ...(rest as Pick<Definition, 'kind' | 'target'>) }, secrets };
 }

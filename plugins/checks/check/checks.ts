@@ -16,12 +16,13 @@ import type { Places } from '../rounds/places.ts';
 import { runRound, type RoundParts } from '../rounds/round.ts';
 import { neededOf, verdictOf } from '../rounds/verdict.ts';
 import type { Watch } from '../rounds/watch.ts';
-import { uptimeOf } from '../uptime/uptime.ts';
+import { hoursOf, uptimeOf } from '../uptime/uptime.ts';
 import {
   type Check,
   type CheckSecrets,
   type Definition,
   hasSecrets,
+  nameOf,
   orderOf,
   partsOf,
 } from './check.ts';
@@ -64,17 +65,20 @@ export class Checks {
     }
   }
 
-  list(page: PageRequest): Page<CheckShown> {
+  async list(page: PageRequest): Promise<Page<CheckShown>> {
     const { items, ...rest } = pageOfList(this.#parts.watch.list(), ({ name }) => name, page);
-    return { ...rest, items: items.map((check) => this.#shown(check)) };
+    return { ...rest, items: await this.#shownAll(items) };
   }
 
-  get(name: string): CheckShown {
-    return this.#shown(this.#check(name));
+  async get(name: string): Promise<CheckShown> {
+    return (await this.#shownAll([this.#check(name)]))[0]!;
   }
 
   async create(call: Actor, draft: CheckDraft): Promise<CheckShown> {
-    const { name, paused = false } = draft;
+    const { name = nameOf(draft.target), paused = false } = draft;
+    if (name === '') {
+      throw errors.not_valid({ field: 'name', message: 'must be given for this target' });
+    }
     const parts = this.#partsOf(draft);
     const { tables, clock, secrets, watch } = this.#parts;
     const check = await tables.write(async (tx) => {
@@ -196,7 +200,7 @@ export class Checks {
     };
   }
 
-  #partsOf(draft: object) {
+  #partsOf(draft: { readonly target: string }) {
     const parts = partsOf(draft);
     const { definition, secrets } = parts;
     const fault = orderFault(orderOf(definition, secrets)) ?? placeFault(definition);
@@ -237,8 +241,18 @@ export class Checks {
     }
   }
 
-  #shown(check: Check): CheckShown {
-    return shownOf(check, this.#parts.watch.votesOf(check));
+  async #shownAll(checks: readonly Check[]): Promise<CheckShown[]> {
+    const { tables, clock } = this.#parts;
+    const hours = await hoursOf(
+      tables.read,
+      checks.map(({ id }) => id),
+      clock.now(),
+    );
+    return checks.map((check) => this.#shown(check, hours.get(check.id)));
+  }
+
+  #shown(check: Check, hours?: readonly (number | null)[]): CheckShown {
+    return shownOf(check, this.#parts.watch.votesOf(check), hours);
   }
 }
 

@@ -7,6 +7,7 @@ import type { CheckShown, PlaceReading } from './check-schema.ts';
 export const shownOf = (
   { name, definition, secrets, paused, state, since, cause, createdAt, updatedAt }: Check,
   votes: readonly Vote[],
+  hours: readonly (number | null)[] = [],
 ): CheckShown => ({
   ...definition,
   name,
@@ -19,6 +20,7 @@ export const shownOf = (
   since: timestamp(since),
   cause: paused ? null : cause,
   readings: votes.map(readingOf),
+  hours: [...hours],
   created_at: timestamp(createdAt),
   updated_at: timestamp(updatedAt),
 });

@@ -44,11 +44,10 @@ export const command: Command = {
 
   async run(call, shell) {
     const target = call.operand(0);
-    const kind = call.value('kind') ?? kindOf(target);
     const client = await openClient(call, shell);
     const draft = {
-      kind,
       target,
+      ...(call.value('kind') !== undefined && { kind: call.value('kind') }),
       ...numbers(call),
       ...listed('places', call.value('from'), ','),
       ...listed('conditions', call.value('expect'), ';'),
@@ -62,25 +61,18 @@ export const command: Command = {
     if (call.has('try')) {
       return { data: tried, text: () => found, ...(!tried.success && { code: 1 }) };
     }
-    const name = call.value('name') ?? nameOf(target);
-    const check = await client.post<object>('/api/v1/checks', { name, ...draft });
+    const name = call.value('name');
+    const check = await client.post<{ readonly name: string }>('/api/v1/checks', {
+      ...draft,
+      ...(name !== undefined && { name }),
+    });
     return {
       data: { tried, check },
       text: () =>
-        `${found}\n${tried.success ? `Watching as ${name}` : `Watching as ${name}; it is failing now`}`,
+        `${found}\n${tried.success ? `Watching as ${check.name}` : `Watching as ${check.name}; it is failing now`}`,
     };
   },
 };
-
-const kindOf = (target: string): string =>
-  /^https?:\/\//.test(target) ? 'http' : /^(?:\[.+\]|[^:]+):\d+$/.test(target) ? 'tcp' : 'ping';
-
-/** `shop.example.org` of `https://shop.example.org/health`. */
-const nameOf = (target: string): string =>
-  (URL.canParse(target) && target.includes('//') ? new URL(target).hostname : target)
-    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
-    .replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '')
-    .slice(0, 80);
 
 function numbers(call: Call): Readonly<Record<string, number>> {
   const given = {

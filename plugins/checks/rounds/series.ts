@@ -2,43 +2,49 @@ import type { Reading } from 'svc/check';
 import type { SampleRow } from 'svc/contracts/metricsdb';
 
 import type { Check } from '../check/check.ts';
-import type { Verdict, Vote } from './verdict.ts';
+import type { Vote } from './verdict.ts';
 
-/**
- * Returns the samples of one round, under the names that blackbox_exporter uses, and the verdict
- * over all places.
- */
-export function rowsOf(
-  check: Pick<Check, 'name' | 'definition'>,
+/** Returns the samples of one round, under the names that blackbox_exporter uses. */
+export const readingRows = (
+  { name, definition }: Pick<Check, 'name' | 'definition'>,
   votes: readonly Vote[],
-  verdict: Verdict,
-  now: number,
+): readonly SampleRow[] =>
+  votes.flatMap(({ place, at, reading }) =>
+    reading === undefined
+      ? []
+      : samplesOf(reading, definition.kind).map(({ metric, labels, value }) => ({
+          labels: {
+            __name__: metric,
+            job: 'checks',
+            instance: definition.target,
+            check: name,
+            place,
+            ...labels,
+          },
+          time: at,
+          value,
+        })),
+  );
+
+/** Returns the verdict over all places; a check that was not probed yet has none. */
+export function verdictRows(
+  { name, definition, state }: Pick<Check, 'name' | 'definition' | 'state'>,
+  time: number,
 ): readonly SampleRow[] {
-  const { name, definition } = check;
-  const state = {
-    labels: { __name__: 'svc_check_up', check: name, kind: definition.kind },
-    time: now,
-    value: verdict.state === 'up' ? 1 : 0,
-  };
+  if (state === 'waiting') {
+    return [];
+  }
+  const labels = { check: name, kind: definition.kind };
+  const isStale = state === 'stale';
   return [
-    // Stale is neither: a series without samples makes no rule fire.
-    ...(verdict.state === 'stale' ? [] : [state]),
-    ...votes.flatMap(({ place, at, reading }) =>
-      reading === undefined
-        ? []
-        : samplesOf(reading, definition.kind).map(({ metric, labels, value }) => ({
-            labels: {
-              __name__: metric,
-              job: 'checks',
-              instance: definition.target,
-              check: name,
-              place,
-              ...labels,
-            },
-            time: at,
-            value,
-          })),
-    ),
+    // Stale is neither up nor down: the series ends until it is one of them.
+    {
+      labels: { __name__: 'svc_check_up', ...labels },
+      time,
+      value: state === 'up' ? 1 : 0,
+      ...(isStale && { stale: true }),
+    },
+    { labels: { __name__: 'svc_check_stale', ...labels }, time, value: isStale ? 1 : 0 },
   ];
 }
 

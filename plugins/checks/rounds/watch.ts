@@ -6,7 +6,7 @@ import { UptimeAccount } from '../uptime/uptime-account.ts';
 import { uptimeStore } from '../uptime/uptime-store.ts';
 import type { SampleRow } from 'svc/contracts/metricsdb';
 import { runRound, type RoundParts } from './round.ts';
-import { rowsOf } from './series.ts';
+import { readingRows, verdictRows } from './series.ts';
 import { Timetable } from './timetable.ts';
 import { type Verdict, verdictOf, type Vote } from './verdict.ts';
 
@@ -34,7 +34,7 @@ export class Watch {
   readonly #account = new UptimeAccount();
   readonly #checks = new Map<number, Check>();
   readonly #votes = new Map<number, readonly Vote[]>();
-  /** When the time of a check was last accounted for, by both clocks. */
+  /** When the time of a check was last accounted for, by the clock that never jumps. */
   readonly #counted = new Map<number, number>();
   readonly #running = new Map<number, Promise<void>>();
   #rows: SampleRow[] = [];
@@ -103,6 +103,14 @@ export class Watch {
   /** Runs one round now; a call while one is under way waits for that. */
   async run(check: Check): Promise<void> {
     await (this.#running.get(check.id) ?? this.#start(check));
+  }
+
+  /** Repeats all verdicts, so that a check with a long interval has a current one as well. */
+  repeatVerdicts(): void {
+    const now = this.#parts.clock.now();
+    for (const check of this.#checks.values()) {
+      this.#keep(check.paused ? [] : verdictRows(check, now));
+    }
   }
 
   /** Hands the samples over that have come together. */
@@ -180,12 +188,13 @@ export class Watch {
     const verdict = verdictOf(definition, votes);
     this.#votes.set(check.id, votes);
     this.#count(check.id);
-    this.#keep(rowsOf(check, votes, verdict, clock.now()));
+    this.#keep(readingRows(check, votes));
     if (verdict.state === now.state) {
       this.#checks.set(check.id, { ...now, cause: verdict.cause });
       return;
     }
     await this.#change(now, verdict);
+    this.#keep(verdictRows({ ...now, state: verdict.state }, clock.now()));
   }
 
   /** Writes a change down before it is shown. */
@@ -210,15 +219,17 @@ export class Watch {
 
   /** Counts the time since the last call for the state that the check had. */
   #count(id: number): void {
+    const { clock } = this.#parts;
     const check = this.#checks.get(id);
-    const now = this.#parts.clock.now();
+    const [now, monotonic] = [clock.now(), clock.monotonic()];
     const from = this.#counted.get(id);
     if (check === undefined || check.paused) {
       return;
     }
-    this.#counted.set(id, now);
+    this.#counted.set(id, monotonic);
     if (from !== undefined) {
-      this.#account.add(id, check.state, from, now);
+      // As long as it took, whatever the clock on the wall was set to meanwhile.
+      this.#account.add(id, check.state, now - (monotonic - from), now);
     }
   }
 

@@ -17,6 +17,15 @@ export const uptimeStore = (db: Tables<CheckTables>['read']) => ({
       .orderBy('begins_at')
       .execute(),
 
+  hoursOf: (checkIds: readonly number[], after: number): Promise<UptimeRow[]> =>
+    db
+      .selectFrom('checks_uptime')
+      .selectAll()
+      .where('check_id', 'in', checkIds)
+      .where('span', '=', 'hour')
+      .where('begins_at', '>=', after)
+      .execute(),
+
   /** Adds to what is known; spans of checks that are gone are left out. */
   add: async (rows: readonly UptimeRow[]): Promise<void> => {
     const known = new Set(

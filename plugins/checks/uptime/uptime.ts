@@ -45,3 +45,23 @@ export async function uptimeOf(
     spans,
   };
 }
+
+/** Reads which share of each of the last 24 hours these checks were up. */
+export async function hoursOf(
+  db: Tables<CheckTables>['read'],
+  ids: readonly number[],
+  now: number,
+): Promise<ReadonlyMap<number, readonly (number | null)[]>> {
+  const from = Math.floor(now / hourMs) * hourMs - 23 * hourMs;
+  const hours = new Map(
+    ids.map((id) => [id, Array.from<number | null>({ length: 24 }).fill(null)]),
+  );
+  const rows = ids.length === 0 ? [] : await uptimeStore(db).hoursOf(ids, from);
+  for (const { check_id: id, begins_at: begins, up_ms: up, down_ms: down } of rows) {
+    const hour = (begins - from) / hourMs;
+    if (up + down > 0 && hour < 24) {
+      hours.get(id)![hour] = up / (up + down);
+    }
+  }
+  return hours;
+}

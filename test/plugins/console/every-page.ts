@@ -19,6 +19,8 @@ export const everyPage: readonly OnePage[] = [
   { name: 'device-processes', address: '/ui/devices/1/processes', sign: 'Processes' },
   { name: 'device-logs', address: '/ui/devices/1/logs', sign: 'Logs' },
   { name: 'device-agents', address: '/ui/devices/1/agents', sign: 'Agents' },
+  { name: 'checks', address: '/ui/checks', sign: 'Checks' },
+  { name: 'check', address: '/ui/checks/front', sign: 'By place' },
   { name: 'dashboards', address: '/ui/dashboards', sign: 'Dashboards' },
   { name: 'dashboard', address: '/ui/dashboards/overview', sign: 'Time range' },
   { name: 'own-dashboard', address: '/ui/dashboards/mine', sign: 'Processor' },

@@ -15,10 +15,17 @@ const filesIn = (folder: string): readonly string[] =>
   );
 
 /**
- * Written to the store for each edge and connected store that there is, instead of being counted:
- * test/plugins/edge/alerting.test.ts and test/plugins/connected-stores have some.
+ * Written to the store for each edge, connected store and check that there is, instead of being
+ * counted: test/plugins/edge/alerting.test.ts, test/plugins/connected-stores and test/plugins/checks
+ * have some.
  */
-const pushed: readonly string[] = ['svc_edge_online', 'svc_host_online', 'svc_connected_store_up'];
+const pushed: readonly string[] = [
+  'svc_edge_online',
+  'svc_host_online',
+  'svc_connected_store_up',
+  'svc_check_up',
+  'svc_check_stale',
+];
 
 /** Names of our own metrics, by the file that counts on them. */
 function named(): ReadonlyMap<string, readonly string[]> {

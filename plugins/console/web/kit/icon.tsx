@@ -3,6 +3,7 @@ const shapes = {
   overview: 'M2.5 9.5 8 3l5.5 6.5M4 8v5h8V8',
   incidents: 'M8 2.5 14 13H2L8 2.5ZM8 6.5v3M8 11.2v.3',
   devices: 'M2.5 3h11v4h-11zM2.5 9h11v4h-11zM5 5h.01M5 11h.01',
+  checks: 'M2 8h3l1.5-4 3 8L11 8h3',
   explore: 'M2.5 12.5 6 8l2.5 2.5 5-7M2.5 2.5v11h11',
   logs: 'M3 4h10M3 8h7M3 12h9',
   traces: 'M2.5 4h6M5 8h6M8 12h5.5',

@@ -52,6 +52,14 @@ export const pages = (): readonly PageEntry[] => [
     load: () => import('./devices/page.tsx'),
   },
   {
+    id: 'checks',
+    title: text.checks,
+    icon: 'checks',
+    section: text.watch,
+    room: 'checks',
+    load: () => import('./checks/page.tsx'),
+  },
+  {
     id: 'dashboards',
     title: text.dashboards,
     icon: 'dashboards',

@@ -36,6 +36,7 @@ export const pages = words('pages', {
   overview: 'Overview',
   incidents: 'Incidents',
   devices: 'Devices',
+  checks: 'Checks',
   dashboards: 'Dashboards',
   explore: 'Explore',
   logs: 'Logs',

@@ -1,0 +1,37 @@
+/** A check as the API shows it. */
+export interface Check {
+  readonly name: string;
+  readonly kind: string;
+  readonly target: string;
+  readonly interval_s: number;
+  readonly places: readonly string[];
+  readonly conditions: readonly string[];
+  readonly paused: boolean;
+  readonly state: 'up' | 'down' | 'stale' | 'waiting' | 'paused';
+  readonly since: string;
+  readonly cause: string | null;
+  readonly readings: readonly Reading[];
+  readonly hours: readonly (number | null)[];
+}
+
+/** What one place found. */
+export interface Reading {
+  readonly place: string;
+  readonly state: 'up' | 'failing' | 'offline';
+  readonly cause: string | null;
+  readonly took_ms: number | null;
+  readonly phases: Readonly<Record<string, number>>;
+  readonly address: string | null;
+  readonly status: number | null;
+  readonly certificate: { readonly expires_at: string; readonly problem: string | null } | null;
+}
+
+export interface Uptime {
+  readonly ratio: number | null;
+  readonly changes: readonly {
+    readonly at: string;
+    readonly state: string;
+    readonly cause: string | null;
+    readonly places: readonly string[];
+  }[];
+}

@@ -1,0 +1,183 @@
+import { useState } from 'preact/hooks';
+
+import { api } from '../../client/api.ts';
+import { useMay } from '../../client/additions.ts';
+import { useList } from '../../client/data.ts';
+import { address, usePlace } from '../../browser/location.ts';
+import { moment } from '../../text/format.ts';
+import { checks as text } from '../../text/english/watch/checks.ts';
+import { say } from '../../text/words.ts';
+import { attempt, Dialog, tell } from '../../kit/dialog.tsx';
+import { Form, TextField } from '../../kit/form.tsx';
+import { Button, Empty, Head } from '../../kit/parts.tsx';
+import { Status, type Tone } from '../../kit/status.tsx';
+import { type Column, Table } from '../../kit/table.tsx';
+import type { Check, Reading } from './check.ts';
+import { CheckDetail } from './detail.tsx';
+import { Hours } from './hours.tsx';
+import { Places } from './places.tsx';
+
+const tones: Readonly<Record<Check['state'], Tone>> = {
+  up: 'ok',
+  down: 'critical',
+  stale: 'warning',
+  waiting: 'info',
+  paused: 'muted',
+};
+
+/** Addresses that are watched, or one of them. */
+export default function Checks() {
+  const { parts } = usePlace();
+  return parts[1] === undefined ? <CheckList /> : <CheckDetail name={parts[1]} />;
+}
+
+function CheckList() {
+  const may = useMay()('check:edit');
+  const [isNew, setNew] = useState(false);
+  const checks = useList<Check>('/checks', { every: 10_000 });
+  const add = may && (
+    <Button icon="plus" onClick={() => setNew(true)}>
+      {text.add}
+    </Button>
+  );
+  return (
+    <>
+      <Head title={text.title} note={text.note}>
+        {add}
+      </Head>
+      <Table
+        label={text.title}
+        rows={checks.items}
+        asked={checks}
+        columns={columns}
+        keyOf={({ name }) => name}
+        hrefOf={({ name }) => address(['checks', name])}
+        empty={<Empty title={text.empty}>{text.emptyNote}</Empty>}
+        {...(checks.more !== undefined && { more: checks.more })}
+      />
+      {isNew && <NewCheck onClose={() => setNew(false)} onDone={checks.reload} />}
+    </>
+  );
+}
+
+const columns: readonly Column<Check>[] = [
+  {
+    head: text.name,
+    cell: ({ name, target, state, cause }) => (
+      <Status tone={tones[state]}>
+        <span class="cut" title={cause ?? undefined}>
+          {name} <span class={state === 'down' ? 'critical' : 'soft'}>{cause ?? target}</span>
+        </span>
+      </Status>
+    ),
+  },
+  { head: text.state, width: '80px', cell: ({ state }) => text[state] },
+  { head: text.lastDay, width: '210px', rank: 1, cell: ({ hours }) => <Hours hours={hours} /> },
+  {
+    head: text.time,
+    width: '110px',
+    numeric: true,
+    rank: 1,
+    cell: ({ readings }) => slowest(readings),
+  },
+  {
+    head: text.certificate,
+    width: '130px',
+    rank: 2,
+    cell: ({ readings }) => firstExpiry(readings),
+  },
+];
+
+const slowest = (readings: readonly Reading[]): string => {
+  const times = readings.flatMap(({ took_ms: took }) => (took === null ? [] : [took]));
+  return times.length === 0
+    ? '–'
+    : say(text.milliseconds, { number: Math.round(Math.max(...times)) });
+};
+
+const firstExpiry = (readings: readonly Reading[]): string => {
+  const times = readings.flatMap(({ certificate }) =>
+    certificate === null ? [] : [Date.parse(certificate.expires_at)],
+  );
+  return times.length === 0 ? '–' : moment(Math.min(...times), Date.now());
+};
+
+interface NewCheckProps {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** Needs an address and nothing else. */
+function NewCheck({ onClose, onDone }: NewCheckProps) {
+  const [target, setTarget] = useState('');
+  const [name, setName] = useState('');
+  const [places, setPlaces] = useState('');
+  const [conditions, setConditions] = useState('');
+  const [interval, setInterval] = useState('');
+  const [hasMore, setMore] = useState(false);
+  const [readings, setReadings] = useState<readonly Reading[]>();
+  const draft = {
+    target: target.trim(),
+    ...(places.trim() !== '' && { places: split(places, ',') }),
+    ...(conditions.trim() !== '' && { conditions: split(conditions, '\n') }),
+    ...(interval !== '' && { interval_s: Number(interval) }),
+  };
+  const look = async (): Promise<void> =>
+    setReadings(
+      (await api.post<{ readonly readings: readonly Reading[] }>('/checks/try', draft)).readings,
+    );
+  const create = async (): Promise<void> => {
+    await api.post('/checks', { ...draft, ...(name !== '' && { name }) });
+    tell(text.added);
+    onDone();
+    onClose();
+  };
+  return (
+    <Dialog title={text.add} onClose={onClose}>
+      <Form submit={text.add} onSubmit={create} onCancel={onClose}>
+        <TextField
+          label={text.target}
+          value={target}
+          onInput={setTarget}
+          hint={text.targetHint}
+          mono
+          required
+          autoFocus
+        />
+        {hasMore ? (
+          <>
+            <TextField label={text.name} value={name} onInput={setName} hint={text.nameHint} />
+            <TextField
+              label={text.places}
+              value={places}
+              onInput={setPlaces}
+              hint={text.placesHint}
+              mono
+            />
+            <TextField
+              label={text.conditions}
+              value={conditions}
+              onInput={setConditions}
+              hint={text.conditionsHint}
+              rows={3}
+              mono
+            />
+            <TextField label={text.interval} value={interval} onInput={setInterval} type="number" />
+          </>
+        ) : (
+          <Button kind="quiet" onClick={() => setMore(true)}>
+            {text.more}
+          </Button>
+        )}
+        <Button onClick={() => void attempt(look)}>{text.try}</Button>
+        {readings && <Places readings={readings} />}
+      </Form>
+    </Dialog>
+  );
+}
+
+const split = (value: string, mark: string): readonly string[] =>
+  value
+    .split(mark)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');

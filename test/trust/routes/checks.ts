@@ -1,0 +1,15 @@
+import type { Area } from '../area.ts';
+
+export const area: Area = {
+  routes: `
+    GET     /api/v1/checks                any  refused
+    POST    /api/v1/checks                check:edit  refused
+    POST    /api/v1/checks/try            check:edit  refused
+    GET     /api/v1/checks/{name}         any  refused
+    PATCH   /api/v1/checks/{name}         check:edit  refused
+    DELETE  /api/v1/checks/{name}         check:edit  refused
+    POST    /api/v1/checks/{name}/run     check:edit  refused
+    GET     /api/v1/checks/{name}/uptime  any  refused
+  `,
+  houseWide: ['checks'],
+};
