@@ -1,7 +1,7 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import type { Checks } from './check/checks.ts';
+import type { Checks } from './checks.ts';
 import {
   ByName,
   type CheckChange,
@@ -19,6 +19,11 @@ const action = 'check:edit';
 const roundMs = 120_000;
 
 export const checkRoutes = (checks: Checks): readonly RouteDeclaration[] => [
+  ...definitionRoutes(checks),
+  ...probeRoutes(checks),
+];
+
+const definitionRoutes = (checks: Checks): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'any',
@@ -37,19 +42,6 @@ export const checkRoutes = (checks: Checks): readonly RouteDeclaration[] => [
     response: CheckShown,
     errors: ['conflict'],
     handle: (call) => checks.create(call, call.body),
-  }),
-  route({
-    method: 'POST',
-    path: `${path}/try`,
-    access: action,
-    reads: 'none',
-    summary: 'Probe a target once from each place without storing anything',
-    body: CheckTrial,
-    response: Tried,
-    status: 200,
-    timeoutMs: roundMs,
-    audited: false,
-    handle: (call) => checks.try(call.body, call.signal),
   }),
   route({
     method: 'GET',
@@ -85,6 +77,23 @@ export const checkRoutes = (checks: Checks): readonly RouteDeclaration[] => [
     params: ByName,
     errors: ['not_found', 'conflict'],
     handle: (call) => checks.remove(call, call.params.name),
+  }),
+];
+
+/** Routes that probe, or read what probes have found. */
+const probeRoutes = (checks: Checks): readonly RouteDeclaration[] => [
+  route({
+    method: 'POST',
+    path: `${path}/try`,
+    access: action,
+    reads: 'none',
+    summary: 'Probe a target once from each place without storing anything',
+    body: CheckTrial,
+    response: Tried,
+    status: 200,
+    timeoutMs: roundMs,
+    audited: false,
+    handle: (call) => checks.try(call.body, call.signal),
   }),
   route({
     method: 'POST',

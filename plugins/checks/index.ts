@@ -6,8 +6,8 @@ import { definePlugin, Outgoing } from 'svc/sdk';
 
 import { checkRoutes } from './check-routes.ts';
 import type { CheckTables } from './check/check-store.ts';
-import { Checks } from './check/checks.ts';
-import { errors } from './errors.ts';
+import { Checks } from './checks.ts';
+import { errors } from './check/errors.ts';
 import { Places } from './rounds/places.ts';
 import { Watch } from './rounds/watch.ts';
 

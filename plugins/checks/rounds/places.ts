@@ -5,9 +5,9 @@ import { type Order, probe, type Reading } from 'svc/check';
 import type { DeviceDirectory } from 'svc/contracts/device';
 import type { EdgeFleet } from 'svc/contracts/edge';
 import type { ForeignPrograms, ProgramOwner } from 'svc/contracts/programs';
-import { type Clock, type Handle, isSvcError, messageOf } from 'svc/sdk';
+import { type Clock, type Handle, messageOf } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
+import { errors } from '../check/errors.ts';
 import type { Vote } from './verdict.ts';
 
 export interface PlacesParts {
@@ -159,16 +159,10 @@ export class Places {
     if (!fleet.available) {
       throw errors.no_agents();
     }
-    try {
-      return await fleet.get().call<Reading>(edgeId, 'check_probe', order, {
-        timeoutMs: order.timeout_ms + graceMs,
-        signal,
-      });
-    } catch (error) {
-      throw isSvcError(error) && error.code === 'forbidden'
-        ? errors.place_refuses({ cause: error.message }, { cause: error })
-        : error;
-    }
+    return await fleet.get().call<Reading>(edgeId, 'check_probe', order, {
+      timeoutMs: order.timeout_ms + graceMs,
+      signal,
+    });
   }
 }
 

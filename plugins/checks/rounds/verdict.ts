@@ -2,7 +2,7 @@ import type { Reading } from 'svc/check';
 
 import type { CheckState, Definition } from '../check/check.ts';
 
-/** What one place has to say after its retries. */
+/** Result of one place after its retries. */
 export interface Vote {
   readonly place: string;
   /** Milliseconds since the epoch. */

@@ -10,8 +10,8 @@ export {
   type Place,
   type Reading,
   recordTypes,
-} from './check.ts';
+} from './model/check.ts';
 export { parseCondition, placeholders } from './conditions/condition.ts';
 export { usualConditions } from './conditions/judge.ts';
 export { orderFault } from './order-fault.ts';
-export { probe } from './probes/probe.ts';
+export { probe } from './probe.ts';

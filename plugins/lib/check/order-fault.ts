@@ -1,6 +1,8 @@
-import type { Order } from './check.ts';
+import type { Order } from './model/check.ts';
 import { parseCondition } from './conditions/condition.ts';
 import { hostPort, isName } from './probes/host-port.ts';
+
+const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
 /** Fields that only some kinds know. */
 const fieldsOf: Readonly<Record<string, readonly Order['kind'][]>> = {
@@ -30,6 +32,12 @@ export function orderFault(
   const message = targetFault(kind, target);
   if (message !== undefined) {
     return { field: 'target', message };
+  }
+  const header = Object.entries(order.headers ?? {}).find(
+    ([name, value]) => !headerName.test(name) || /[\r\n\0]/.test(value),
+  );
+  if (header !== undefined) {
+    return { field: `headers/${header[0]}`, message: 'is not a valid HTTP header' };
   }
   if (server !== undefined && hostPort(server, 53) === undefined) {
     return { field: 'server', message: 'must be host or host:port' };

@@ -1,7 +1,7 @@
 import { parseForeignJson } from 'svc/sdk';
 
-import type { Facts, Finding, Order, Reading } from '../check.ts';
-import { plain } from '../probes/failure.ts';
+import type { Facts, Finding, Order, Reading } from '../model/check.ts';
+import { plain } from '../model/plain-text.ts';
 import { type Comparison, type Condition, type Operand, parseCondition } from './condition.ts';
 
 const longestFound = 120;

@@ -1,7 +1,7 @@
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 
-import type { CertificateFacts } from '../check.ts';
-import { plain } from './failure.ts';
+import type { CertificateFacts } from '../model/check.ts';
+import { plain } from '../model/plain-text.ts';
 
 const maxChain = 8;
 const longest = 1_000;

@@ -1,7 +1,7 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectSecure, type TLSSocket } from 'node:tls';
 
-import type { Address, Order } from '../check.ts';
+import type { Address, Order } from '../model/check.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 /** Opens a connection to an address that was checked; `signal` closes it, also later. */

@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 
-import type { Facts, Order, Place } from '../check.ts';
+import type { Facts, Order, Place } from '../model/check.ts';
 import { hostPort } from './host-port.ts';
 import type { Stopwatch } from './stopwatch.ts';
 

@@ -1,5 +1,7 @@
 import { isSvcError, messageOf } from 'svc/sdk';
 
+import { plain } from '../model/plain-text.ts';
+
 const longest = 300;
 
 /** Words for the codes of the system that people meet most. */
@@ -29,7 +31,3 @@ export function failureOf(error: unknown, timeout: AbortSignal, timeoutMs: numbe
       : plain(messageOf(error));
   return plain(text).slice(0, longest) || 'unknown error';
 }
-
-/** Returns a text from a server on one line, without characters that a terminal would obey. */
-export const plain = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();

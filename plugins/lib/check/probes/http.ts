@@ -2,10 +2,10 @@ import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
-import type { CertificateFacts, Facts, Order, Place } from '../check.ts';
+import type { CertificateFacts, Facts, Order, Place } from '../model/check.ts';
 import { certificateOf } from './certificate.ts';
 import { dial, secure } from './dial.ts';
-import { plain } from './failure.ts';
+import { plain } from '../model/plain-text.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 const maxBody = 1024 * 1024;

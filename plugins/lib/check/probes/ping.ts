@@ -1,5 +1,6 @@
-import type { Facts, Order, Place } from '../check.ts';
-import { failureOf, plain } from './failure.ts';
+import type { Facts, Order, Place } from '../model/check.ts';
+import { plain } from '../model/plain-text.ts';
+import { failureOf } from './failure.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 /** Sends one ICMP echo request with the system's own program, which has the right to. */

@@ -1,4 +1,4 @@
-import type { Phase, Phases, Place } from '../check.ts';
+import type { Phase, Phases, Place } from '../model/check.ts';
 
 /** Time of one probe, split into phases. */
 export class Stopwatch {

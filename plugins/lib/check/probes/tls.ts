@@ -1,4 +1,4 @@
-import type { Facts, Order, Place } from '../check.ts';
+import type { Facts, Order, Place } from '../model/check.ts';
 import { certificateOf } from './certificate.ts';
 import { dial, secure } from './dial.ts';
 import { hostPort } from './host-port.ts';

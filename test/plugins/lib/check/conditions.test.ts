@@ -107,6 +107,8 @@ test('what is not a condition or an order is refused with its field', () => {
     [{ kind: 'tcp', target: 'x:70000' }, 'target'],
     [{ kind: 'ping', target: '-c 5' }, 'target'],
     [{ kind: 'ping', target: 'x', method: 'GET' }, 'method'],
+    [{ headers: { 'x-a': 'b\r\nx-c: d' } }, 'headers/x-a'],
+    [{ headers: { 'x a': 'b' } }, 'headers/x a'],
     [{ conditions: ['[STATUS] == 200', 'x'] }, 'conditions/1'],
     [{ kind: 'dns', target: 'x', server: 'http://x' }, 'server'],
   ] as const;

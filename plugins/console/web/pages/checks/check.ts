@@ -14,7 +14,7 @@ export interface Check {
   readonly hours: readonly (number | null)[];
 }
 
-/** What one place found. */
+/** Result of one place. */
 export interface Reading {
   readonly place: string;
   readonly state: 'up' | 'failing' | 'offline';

@@ -20,45 +20,26 @@ const spans = [1, 7, 30, 365] as const;
 /** One check: how it is from each place, how long it was up, and when that changed. */
 export function CheckDetail({ name }: { readonly name: string }) {
   const path = `/checks/${encodeURIComponent(name)}`;
-  const may = useMay()('check:edit');
-  const [isLeaving, setLeaving] = useState(false);
   const { value: check, error, reload } = useData<Check>(path, { every: 10_000 });
-  const { value: month } = useData<Uptime>(`${path}/uptime`, { query: { days: 30 } });
   if (check === undefined) {
     return <Awaited error={error} lines={8} />;
   }
-  const change = (work: () => Promise<unknown>): void => void attempt(work).then(reload);
-  const { cause, readings, hours, kind, target, interval_s: every, conditions, paused } = check;
   return (
     <>
-      <Head title={name} note={cause ?? target}>
-        {may && (
-          <>
-            <Button icon="play" onClick={() => change(() => api.post(`${path}/run`, {}))}>
-              {text.runNow}
-            </Button>
-            <Button onClick={() => change(() => api.patch(path, { paused: !paused }))}>
-              {paused ? text.resume : text.pause}
-            </Button>
-            <Button icon="trash" onClick={() => setLeaving(true)}>
-              {text.remove}
-            </Button>
-          </>
-        )}
-      </Head>
+      <Actions check={check} path={path} reload={reload} />
       <Fields
         of={[
           [text.state, text[check.state]],
           [text.since, <Time at={check.since} />],
-          [text.kind, kind],
-          [text.target, target],
-          [text.every, say(text.seconds, { number: every })],
-          [text.conditions, conditions.join('; ')],
-          [text.lastDay, <Hours hours={hours} />],
+          [text.kind, check.kind],
+          [text.target, check.target],
+          [text.every, say(text.seconds, { number: check.interval_s })],
+          [text.conditions, check.conditions.join('; ')],
+          [text.lastDay, <Hours hours={check.hours} />],
         ]}
       />
       <Section title={text.byPlace}>
-        <Places readings={readings} />
+        <Places readings={check.readings} />
       </Section>
       <Section title={text.uptime}>
         <Fields
@@ -79,37 +60,74 @@ export function CheckDetail({ name }: { readonly name: string }) {
         window={{ last: daySeconds }}
         unit="seconds"
       />
-      <Section title={text.history}>
-        {month?.changes.length === 0 && <Empty title={text.noHistory} />}
-        <ul class="list">
-          {month?.changes.map(({ at, state, cause: why, places }) => (
-            <li key={at}>
-              <Time at={at} as="clock" /> {text[state as Check['state']]}{' '}
-              <span class="soft">
-                {places.length > 0 && `${say(text.failedFrom, { places: places.join(', ') })} `}
-                {why}
-              </span>
-            </li>
-          ))}
-        </ul>
-      </Section>
+      <History path={path} />
+    </>
+  );
+}
+
+interface ActionsProps {
+  readonly check: Check;
+  readonly path: string;
+  readonly reload: () => void;
+}
+
+/** Head of the page, with what can be done with the check. */
+function Actions({ check, path, reload }: ActionsProps) {
+  const may = useMay()('check:edit');
+  const [isLeaving, setLeaving] = useState(false);
+  const { name, paused, cause, target } = check;
+  const change = (work: () => Promise<unknown>): void => void attempt(work).then(reload);
+  const remove = (): void =>
+    void attempt(() => api.delete(path), text.removed).then(
+      (done) => done && goTo(address(['checks'])),
+    );
+  return (
+    <>
+      <Head title={name} note={cause ?? target}>
+        {may && (
+          <>
+            <Button icon="play" onClick={() => change(() => api.post(`${path}/run`, {}))}>
+              {text.runNow}
+            </Button>
+            <Button onClick={() => change(() => api.patch(path, { paused: !paused }))}>
+              {paused ? text.resume : text.pause}
+            </Button>
+            <Button icon="trash" onClick={() => setLeaving(true)}>
+              {text.remove}
+            </Button>
+          </>
+        )}
+      </Head>
       {isLeaving && (
         <Dialog title={text.remove} onClose={() => setLeaving(false)}>
           <p>{say(text.removeNote, { name })}</p>
           <div class="buttons">
-            <Button
-              onClick={() =>
-                void attempt(() => api.delete(path), text.removed).then(
-                  (done) => done && goTo(address(['checks'])),
-                )
-              }
-            >
-              {text.remove}
-            </Button>
+            <Button onClick={remove}>{text.remove}</Button>
           </div>
         </Dialog>
       )}
     </>
+  );
+}
+
+/** Changes of the verdict in the last 30 days, newest first. */
+function History({ path }: { readonly path: string }) {
+  const { value } = useData<Uptime>(`${path}/uptime`, { query: { days: 30 } });
+  return (
+    <Section title={text.history}>
+      {value?.changes.length === 0 && <Empty title={text.noHistory} />}
+      <ul class="list">
+        {value?.changes.map(({ at, state, cause, places }) => (
+          <li key={at}>
+            <Time at={at} as="clock" /> {text[state as Check['state']]}{' '}
+            <span class="soft">
+              {places.length > 0 && `${say(text.failedFrom, { places: places.join(', ') })} `}
+              {cause}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
   );
 }
 

@@ -3,7 +3,7 @@ import { say } from '../../text/words.ts';
 
 const [width, height] = [160, 12];
 
-/** Where the time of a probe went: one bar after the other. */
+/** Bars for the phases of a probe, one after the other. */
 export function Phases({ phases }: { readonly phases: Readonly<Record<string, number>> }) {
   const all = Object.entries(phases);
   const total = all.reduce((sum, [, ms]) => sum + ms, 0);

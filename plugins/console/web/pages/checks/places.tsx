@@ -12,7 +12,7 @@ const tones: Readonly<Record<Reading['state'], Tone>> = {
   offline: 'warning',
 };
 
-/** What each place found, side by side. */
+/** Results of all places, side by side. */
 export const Places = ({ readings }: { readonly readings: readonly Reading[] }) => (
   <Table
     label={text.byPlace}

@@ -4,7 +4,7 @@ export type CheckKind = (typeof checkKinds)[number];
 
 export const recordTypes = ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'SOA', 'SRV', 'TXT'] as const;
 
-/** What is requested once, from one place. Fields that its kind does not know are absent. */
+/** Request for one probe from one place. Fields that its kind does not know are absent. */
 export interface Order {
   readonly kind: CheckKind;
   /** URL of an HTTP check; `host:port` of a TCP or TLS check; host or name of the others. */
@@ -32,7 +32,7 @@ export interface Order {
   readonly send?: string;
 }
 
-/** Where the time of one probe went, in milliseconds; HTTP adds them up over redirects. */
+/** Time by phase of one probe, in milliseconds; HTTP adds them up over redirects. */
 export type Phases = Readonly<Partial<Record<Phase, number>>>;
 export type Phase = 'resolve' | 'connect' | 'tls' | 'processing' | 'transfer' | 'request' | 'rtt';
 
@@ -49,7 +49,7 @@ export interface CertificateFacts {
   readonly problem: string | null;
 }
 
-/** What a probe has found out. Absent fields were not reached, or are of other kinds. */
+/** Findings of a probe. Absent fields were not reached, or are of other kinds. */
 export interface Facts {
   readonly connected: boolean;
   /** Why there is no answer; null: there is one. */
@@ -72,7 +72,7 @@ export interface Facts {
   readonly answers?: readonly string[];
 }
 
-/** One condition, and what was found. */
+/** Condition with what was found. */
 export interface Finding {
   readonly condition: string;
   readonly holds: boolean;
@@ -94,7 +94,7 @@ export interface Address {
   readonly family: 4 | 6;
 }
 
-/** What a probe needs of the place that it runs in. */
+/** Means that a place lends a probe. */
 export interface Place {
   /** Returns the address of a host that this place may talk to; throws where it may not. An undefined port means all of them. */
   readonly reach: (host: string, port: number | undefined, ip: Order['ip']) => Promise<Address>;

@@ -11,12 +11,12 @@ import {
   timestamp,
 } from 'svc/sdk';
 
-import { errors } from '../errors.ts';
-import type { Places } from '../rounds/places.ts';
-import { runRound, type RoundParts } from '../rounds/round.ts';
-import { neededOf, verdictOf } from '../rounds/verdict.ts';
-import type { Watch } from '../rounds/watch.ts';
-import { hoursOf, uptimeOf } from '../uptime/uptime.ts';
+import { errors } from './check/errors.ts';
+import type { Places } from './rounds/places.ts';
+import { runRound, type RoundParts } from './rounds/round.ts';
+import { neededOf, verdictOf } from './rounds/verdict.ts';
+import type { Watch } from './rounds/watch.ts';
+import { hoursOf, uptimeOf } from './uptime/uptime.ts';
 import {
   type Check,
   type CheckSecrets,
@@ -25,7 +25,7 @@ import {
   nameOf,
   orderOf,
   partsOf,
-} from './check.ts';
+} from './check/check.ts';
 import type {
   CheckChange,
   CheckDraft,
@@ -33,8 +33,8 @@ import type {
   CheckTrial,
   Tried,
   Uptime,
-} from './check-schema.ts';
-import { type CheckRow, checkStore, type CheckTables } from './check-store.ts';
+} from './check/check-schema.ts';
+import { type CheckRow, checkStore, type CheckTables } from './check/check-store.ts';
 import { readingOf, shownOf } from './shown.ts';
 
 export interface ChecksParts extends RoundParts {
@@ -256,7 +256,7 @@ export class Checks {
   }
 }
 
-/** Settings, without how the check is: what an auditor compares. */
+/** Returns what a person has set, which is what an auditor compares. */
 const settledOf = ({ definition, paused, secrets }: CheckRow): object => ({
   ...(JSON.parse(definition) as Definition),
   paused: paused === 1,

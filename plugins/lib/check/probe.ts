@@ -1,14 +1,14 @@
 import { isSvcError } from 'svc/sdk';
 
-import type { CheckKind, Facts, Order, Place, Reading } from '../check.ts';
-import { judge } from '../conditions/judge.ts';
-import { probeDns } from './dns.ts';
-import { failureOf } from './failure.ts';
-import { probeHttp, UntrustedError } from './http.ts';
-import { probePing } from './ping.ts';
-import { Stopwatch } from './stopwatch.ts';
-import { probeTcp } from './tcp.ts';
-import { probeTls } from './tls.ts';
+import type { CheckKind, Facts, Order, Place, Reading } from './model/check.ts';
+import { judge } from './conditions/judge.ts';
+import { probeDns } from './probes/dns.ts';
+import { failureOf } from './probes/failure.ts';
+import { probeHttp, UntrustedError } from './probes/http.ts';
+import { probePing } from './probes/ping.ts';
+import { Stopwatch } from './probes/stopwatch.ts';
+import { probeTcp } from './probes/tcp.ts';
+import { probeTls } from './probes/tls.ts';
 
 type Probe = (
   order: Order,

@@ -14,8 +14,4 @@ export const errors = defineErrors('checks', {
   ],
   no_address: ['unavailable', '{host} has no IPv{ip} address.'],
   no_agents: ['unavailable', 'Agents are not available at the moment.'],
-  place_refuses: [
-    'unavailable',
-    "the policy of the agent's machine does not allow this probe: {cause}",
-  ],
 });

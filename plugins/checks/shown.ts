@@ -1,8 +1,8 @@
 import { timestamp } from 'svc/sdk';
 
-import type { Vote } from '../rounds/verdict.ts';
-import type { Check } from './check.ts';
-import type { CheckShown, PlaceReading } from './check-schema.ts';
+import type { Vote } from './rounds/verdict.ts';
+import type { Check } from './check/check.ts';
+import type { CheckShown, PlaceReading } from './check/check-schema.ts';
 
 export const shownOf = (
   { name, definition, secrets, paused, state, since, cause, createdAt, updatedAt }: Check,
