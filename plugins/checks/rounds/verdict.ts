@@ -35,7 +35,7 @@ export function verdictOf(
   votes: readonly Vote[],
 ): Verdict {
   const answered = votes.filter((vote) => vote.reading !== undefined);
-  const failing = answered.filter(({ reading }) => reading!.success === false);
+  const failing = answered.filter(({ reading }) => !reading!.success);
   const needed = neededOf(definition, votes.length);
   const places = failing.map(({ place }) => place);
   if (failing.length >= needed) {

@@ -7,7 +7,7 @@ import { UptimeAccount } from '../../../plugins/checks/uptime/uptime-account.ts'
 
 /** Votes of places a, b, c …: + succeeds, - fails, . could not probe. */
 const votes = (text: string): readonly Vote[] =>
-  [...text].map((vote, index) => ({
+  text.split('').map((vote, index) => ({
     place: 'abcdef'[index]!,
     at: 0,
     ...(vote === '.'

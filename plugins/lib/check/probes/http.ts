@@ -108,7 +108,7 @@ function requireTrust(
   { insecure = false }: Order,
   certificate: CertificateFacts | undefined,
 ): void {
-  if (!insecure && certificate?.problem != null) {
+  if (!insecure && certificate !== undefined && certificate.problem !== null) {
     throw new UntrustedError(certificate);
   }
 }
