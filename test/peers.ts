@@ -20,6 +20,7 @@ export const peers = {
   prlimit: 'util-linux',
   prometheus: 'prometheus',
   'prometheus-alertmanager': 'prometheus-alertmanager',
+  'prometheus-blackbox-exporter': 'prometheus-blackbox-exporter',
   'prometheus-node-exporter': 'prometheus-node-exporter',
   'prometheus-process-exporter': 'prometheus-process-exporter',
   promtool: 'prometheus',

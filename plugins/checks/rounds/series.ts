@@ -66,7 +66,10 @@ function samplesOf({ success, facts }: Reading, kind: string): readonly Sample[]
       : { metric: 'probe_ip_protocol', value: facts.address.includes(':') ? 6 : 4 },
     some('probe_http_status_code', facts.status),
     some('probe_http_version', facts.http_version && Number(facts.http_version)),
-    some('probe_http_content_length', facts.body_bytes),
+    some('probe_http_uncompressed_body_length', facts.body_bytes),
+    kind === 'http' && facts.status !== undefined
+      ? { metric: 'probe_http_content_length', value: facts.content_length ?? -1 }
+      : undefined,
     some('probe_http_redirects', facts.redirects),
     kind === 'http'
       ? { metric: 'probe_http_ssl', value: certificate === undefined ? 0 : 1 }

@@ -60,12 +60,15 @@ export interface Facts {
   readonly status?: number;
   readonly http_version?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Redirects that were received, whether or not they were followed. */
   readonly redirects?: number;
   /** Address after redirects. */
   readonly final_url?: string;
   /** The beginning of what was received. */
   readonly body?: string;
   readonly body_bytes?: number;
+  /** Length that the server declares; absent: it declares none. */
+  readonly content_length?: number;
   readonly certificate?: CertificateFacts;
   /** Response code of DNS, such as NXDOMAIN. */
   readonly rcode?: string;

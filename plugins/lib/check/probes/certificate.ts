@@ -32,7 +32,10 @@ function chainOf(leaf: DetailedPeerCertificate): readonly DetailedPeerCertificat
     chain.push(next);
     next = next.issuerCertificate as DetailedPeerCertificate | undefined;
   }
-  return chain;
+  // The root comes from this machine's own store, and is trusted whatever its dates are.
+  return chain.length > 1 && chain.at(-1)!.issuerCertificate === chain.at(-1)
+    ? chain.slice(0, -1)
+    : chain;
 }
 
 const text = (value: unknown): string | null =>

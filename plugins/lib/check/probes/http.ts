@@ -38,15 +38,15 @@ export async function probeHttp(
   };
   for (let redirects = 0; ; redirects++) {
     const facts = await exchange(hop, order, place, watch, signal);
-    const next = facts.location === undefined ? undefined : redirected(hop, facts);
-    if (next === undefined || most === 0) {
-      const { location: _, ...rest } = facts;
-      return { ...rest, redirects, final_url: hop.url.href };
+    const { location, ...rest } = facts;
+    if (location === undefined || most === 0) {
+      const seen = location === undefined ? redirects : redirects + 1;
+      return { ...rest, redirects: seen, final_url: hop.url.href };
     }
     if (redirects >= most) {
       throw new Error(`more than ${most} redirects`);
     }
-    hop = next;
+    hop = redirected(hop, location, facts.status);
   }
 }
 
@@ -95,6 +95,7 @@ async function exchange(
       headers: headersOf(incoming),
       body: text,
       body_bytes: bytes,
+      ...lengthOf(incoming),
       ...(certificate !== undefined && { certificate }),
       ...(status >= 300 && status < 400 && location !== undefined && { location }),
     };
@@ -162,11 +163,15 @@ async function bodyOf(
   return { text: Buffer.concat(parts).subarray(0, maxBody).toString('utf8'), bytes };
 }
 
-function redirected({ url, method, headers, body }: Hop, { location, status }: Answer): Hop {
-  if (!URL.canParse(location!, url.href)) {
+function redirected(
+  { url, method, headers, body }: Hop,
+  location: string,
+  status: number | undefined,
+): Hop {
+  if (!URL.canParse(location, url.href)) {
     throw new Error('the redirect leads to no valid address');
   }
-  const next = new URL(location!, url);
+  const next = new URL(location, url);
   if (next.protocol !== 'http:' && next.protocol !== 'https:') {
     throw new Error(`the redirect leads to ${plain(next.protocol)}, which is not HTTP`);
   }
@@ -185,6 +190,11 @@ function redirected({ url, method, headers, body }: Hop, { location, status }: A
     body: becomesGet ? undefined : body,
   };
 }
+
+const lengthOf = ({ headers, statusCode }: IncomingMessage): Partial<Facts> => {
+  const declared = headers['content-length'] ?? (statusCode === 204 ? '0' : '');
+  return /^\d{1,15}$/.test(declared) ? { content_length: Number(declared) } : {};
+};
 
 const headerOf = (headers: Readonly<Record<string, string>>, wanted: string): string | undefined =>
   Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1];

@@ -1,0 +1,341 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttp, type RequestListener } from 'node:http';
+import { createServer as createHttps } from 'node:https';
+import { type AddressInfo, createServer as createTcp, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { type Order, probe, type Reading } from 'svc/check';
+
+import { readingRows } from '../../../plugins/checks/rounds/series.ts';
+import { systemClock } from '../../../core/boot/time.ts';
+import { peer } from '../../peers.ts';
+import { authority, type Certificate } from './certificates.ts';
+
+/** A target, as both are asked about it. */
+interface Target {
+  readonly name: string;
+  readonly module: string;
+  readonly order: Pick<Order, 'kind' | 'target'> & Partial<Order>;
+}
+
+type Figures = ReadonlyMap<string, number>;
+
+async function listening(t: TestContext, server: Server, host = '127.0.0.1'): Promise<number> {
+  server.listen(0, host);
+  await once(server, 'listening');
+  t.after(() => {
+    server.close();
+    (server as Partial<{ closeAllConnections(): void }>).closeAllConnections?.();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const site: RequestListener = (request, response) => {
+  const [, status] = /^\/status\/(\d+)/.exec(request.url ?? '') ?? [];
+  if (status !== undefined) {
+    response.writeHead(Number(status)).end(status === '204' ? undefined : 'a body');
+    return;
+  }
+  switch (request.url) {
+    case '/':
+      response.end('hello');
+      return;
+    case '/redirect':
+      response.writeHead(302, { location: '/' }).end();
+      return;
+    case '/twice':
+      response.writeHead(301, { location: '/redirect' }).end();
+      return;
+    case '/loop':
+      response.writeHead(302, { location: '/loop' }).end();
+      return;
+    case '/nowhere':
+      response.writeHead(302, { location: 'gopher://example/' }).end();
+      return;
+    case '/thinks':
+      setTimeout(() => response.end('late'), 400);
+      return;
+    case '/drips':
+      response.write('first ');
+      setTimeout(() => response.end('last'), 400);
+      return;
+    case '/chunked':
+      response.write('one ');
+      response.end('two');
+      return;
+    case '/large':
+      response.end('x'.repeat(300_000));
+      return;
+    case '/half':
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('only this', () => response.destroy());
+      return;
+    case '/reset':
+      request.socket.resetAndDestroy();
+      return;
+    case '/silent':
+      return;
+    case '/agent':
+      response.end(request.headers['x-probe'] === 'yes' ? 'known' : 'unknown');
+      return;
+    default:
+      response.writeHead(404).end();
+  }
+};
+
+const modules = (ca: string): string => `modules:
+  http: {prober: http, timeout: 2s, http: {tls_config: {ca_file: ${ca}}, preferred_ip_protocol: ip4}}
+  http6: {prober: http, timeout: 2s, http: {preferred_ip_protocol: ip6, ip_protocol_fallback: false}}
+  stay: {prober: http, timeout: 2s, http: {follow_redirects: false, valid_status_codes: [302]}}
+  hello: {prober: http, timeout: 2s, http: {fail_if_body_not_matches_regexp: [hello]}}
+  known: {prober: http, timeout: 2s, http: {headers: {X-Probe: "yes"}, fail_if_body_not_matches_regexp: [^known$]}}
+  any: {prober: http, timeout: 2s, http: {tls_config: {insecure_skip_verify: true}}}
+  tcp: {prober: tcp, timeout: 2s}
+  tls: {prober: tcp, timeout: 2s, tcp: {tls: true, tls_config: {ca_file: ${ca}, server_name: localhost}}}
+`;
+
+async function startBlackbox(t: TestContext, program: string, ca: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-blackbox-'));
+  const file = join(folder, 'modules.yml');
+  writeFileSync(file, modules(ca));
+  const free = createTcp();
+  const port = await listening(t, free);
+  free.close();
+  const child: ChildProcess = spawn(
+    program,
+    [`--config.file=${file}`, `--web.listen-address=127.0.0.1:${port}`],
+    { stdio: 'ignore' },
+  );
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    rmSync(folder, { recursive: true });
+  });
+  const url = `http://127.0.0.1:${port}`;
+  for (let left = 200; ; left--) {
+    const ready = await fetch(`${url}/-/healthy`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (ready) {
+      return url;
+    }
+    assert.ok(left > 0 && child.exitCode === null, 'the exporter does not start');
+    await pause(50);
+  }
+}
+
+async function theirs(url: string, { module, order }: Target): Promise<Figures> {
+  const query = new URLSearchParams({ module, target: order.target });
+  const text = await (await fetch(`${url}/probe?${query}`)).text();
+  return new Map(
+    [...text.matchAll(/^(probe_\w+(?:\{[^}]*\})?) (\S+)$/gm)].map(([, name, value]) => [
+      name!,
+      Number(value),
+    ]),
+  );
+}
+
+async function ours({ order }: Target): Promise<{ figures: Figures; reading: Reading }> {
+  const whole: Order = {
+    timeout_ms: 2_000,
+    ip: 'any',
+    conditions: order.kind === 'http' ? ['[STATUS] >= 200', '[STATUS] < 300'] : [],
+    ...(order.kind === 'http' && { max_redirects: 10 }),
+    ...order,
+  };
+  const reading = await probe(
+    whole,
+    {
+      reach: async (host) => ({
+        address: host === 'localhost' ? '127.0.0.1' : host,
+        family: host.includes(':') ? 6 : 4,
+      }),
+      monotonic: () => systemClock.monotonic(),
+      now: () => systemClock.now(),
+    },
+    new AbortController().signal,
+  );
+  const definition = { ...whole, interval_s: 60, timeout_s: 2, retries: 0, places: [], down_at: 0 };
+  const rows = readingRows({ name: 'x', definition }, [{ place: 'svc', at: 0, reading }]);
+  return {
+    reading,
+    figures: new Map(
+      rows.map(({ labels: { __name__: name, phase }, value }) => [
+        phase === undefined ? name! : `${name}{phase="${phase}"}`,
+        value,
+      ]),
+    ),
+  };
+}
+
+/** Figures that are the same wherever both have one. */
+const equal = [
+  'probe_http_status_code',
+  'probe_http_redirects',
+  'probe_http_ssl',
+  'probe_http_version',
+  'probe_http_content_length',
+  'probe_http_uncompressed_body_length',
+  'probe_ip_protocol',
+  'probe_ssl_earliest_cert_expiry',
+];
+/** Times from which on a part of them can be compared. */
+const comparable = 0.3;
+
+test(
+  'verdicts, figures and phases are those of blackbox_exporter',
+  { timeout: 120_000 },
+  async (t) => {
+    const program = peer(t, 'prometheus-blackbox-exporter');
+    if (program === undefined) {
+      return;
+    }
+    const ca = authority(t);
+    const http = await listening(t, createHttp(site));
+    const six = await listening(t, createHttp(site), '::1');
+    const secure = (certificate: Certificate): Promise<number> =>
+      listening(t, createHttps({ ...certificate, minVersion: 'TLSv1.2' }, site));
+    const [good, expired, wrong, short, self] = await Promise.all([
+      secure(ca.issue('localhost', 90)),
+      secure(ca.issue('localhost', -1)),
+      secure(ca.issue('other.example', 90)),
+      secure(ca.issue('localhost', 2)),
+      secure(ca.selfSigned('localhost')),
+    ]);
+    const mute = await listening(t, createTcp());
+    const closed = await listening(
+      t,
+      createTcp().on('connection', (socket) => socket.destroy()),
+    );
+    const gone = createTcp();
+    const nobody = await listening(t, gone);
+    gone.close();
+
+    const page = (path: string, module = 'http', more: Partial<Order> = {}): Target => ({
+      name: `${module} ${path}`,
+      module,
+      order: { kind: 'http', target: `http://127.0.0.1:${http}${path}`, ...more },
+    });
+    const tls = (
+      name: string,
+      port: number,
+      module: string,
+      more: Partial<Order> = {},
+    ): Target => ({
+      name: `${module} ${name}`,
+      module,
+      order:
+        module === 'tls'
+          ? { kind: 'tls', target: `127.0.0.1:${port}`, server_name: 'localhost', ca: ca.pem }
+          : { kind: 'http', target: `https://localhost:${port}/`, ca: ca.pem, ...more },
+    });
+    const tcp = (name: string, port: number): Target => ({
+      name: `tcp ${name}`,
+      module: 'tcp',
+      order: { kind: 'tcp', target: `127.0.0.1:${port}` },
+    });
+    const targets: readonly Target[] = [
+      ...[
+        '/',
+        '/redirect',
+        '/twice',
+        '/loop',
+        '/nowhere',
+        '/thinks',
+        '/drips',
+        '/chunked',
+        '/large',
+      ],
+      ...['/half', '/reset', '/silent', '/status/204', '/status/201', '/status/304', '/status/404'],
+      ...['/status/500', '/status/503'],
+    ].map((path) => page(path));
+    const all = [
+      ...targets,
+      page('/redirect', 'stay', { max_redirects: 0, conditions: ['[STATUS] == 302'] }),
+      page('/', 'hello', { conditions: ['[STATUS] == 200', '[BODY] == pat(*hello*)'] }),
+      page('/large', 'hello', { conditions: ['[STATUS] == 200', '[BODY] == pat(*hello*)'] }),
+      page('/agent', 'known', {
+        headers: { 'X-Probe': 'yes' },
+        conditions: ['[STATUS] == 200', '[BODY] == known'],
+      }),
+      page('/agent', 'http', {}),
+      { name: 'http6', module: 'http6', order: { kind: 'http', target: `http://[::1]:${six}/` } },
+      {
+        name: 'http nobody',
+        module: 'http',
+        order: { kind: 'http', target: `http://127.0.0.1:${nobody}/` },
+      },
+      {
+        name: 'http not http',
+        module: 'http',
+        order: { kind: 'http', target: `http://127.0.0.1:${closed}/` },
+      },
+      {
+        name: 'https on a port without',
+        module: 'http',
+        order: { kind: 'http', target: `https://127.0.0.1:${http}/` },
+      },
+      ...[
+        ['good', good],
+        ['expired', expired],
+        ['wrong name', wrong],
+        ['short', short],
+        ['self-signed', self],
+      ].flatMap(([name, port]) => [
+        tls(String(name), Number(port), 'http'),
+        tls(String(name), Number(port), 'tls'),
+        tls(String(name), Number(port), 'any', { insecure: true }),
+      ]),
+      tls('no TLS', http, 'tls'),
+      tcp('open', mute),
+      tcp('closed at once', closed),
+      tcp('nobody', nobody),
+    ] as readonly Target[];
+    assert.ok(all.length >= 40, String(all.length));
+
+    const url = await startBlackbox(t, program, ca.file);
+    const differences: string[] = [];
+    let compared = 0;
+    for (const target of all) {
+      const [their, { figures: our, reading }] = [await theirs(url, target), await ours(target)];
+      const at = (what: string, a: unknown, b: unknown): void =>
+        void differences.push(
+          `${target.name} ${what}: ${String(a)} there, ${String(b)} here (${reading.cause})`,
+        );
+      if (their.get('probe_success') !== our.get('probe_success')) {
+        at('probe_success', their.get('probe_success'), our.get('probe_success'));
+        continue;
+      }
+      if (reading.success) {
+        for (const name of equal.filter((one) => their.has(one))) {
+          compared += 1;
+          if (their.get(name) !== our.get(name)) {
+            at(name, their.get(name), our.get(name));
+          }
+        }
+      }
+      for (const phase of ['connect', 'tls', 'processing', 'transfer']) {
+        const name = `probe_http_duration_seconds{phase="${phase}"}`;
+        const [a, b] = [their.get(name) ?? 0, our.get(name) ?? 0];
+        if (reading.success && Math.max(a, b) > comparable) {
+          compared += 1;
+          void (Math.abs(a - b) > 0.05 * a && at(name, a, b));
+        }
+      }
+      if (target.order.kind === 'tls' || target.module === 'any') {
+        assert.ok(
+          (reading.facts.certificate?.expires_at ?? 0) > 0 || target.name.includes('no TLS'),
+        );
+      }
+    }
+    assert.deepEqual(differences, []);
+    assert.ok(compared > 100, String(compared));
+  },
+);
