@@ -16,15 +16,6 @@ export const errors = defineErrors('edge-uplink', {
     'unavailable',
     'The new secret could not be verified, so the old one stays in use: {cause}',
   ],
-  policy_mapping: ['invalid_argument', '{name} must be a mapping.'],
-  policy_key: ['invalid_argument', '{name} has no field "{unknown}"; known fields: {known}.'],
-  policy_list: [
-    'invalid_argument',
-    '{name} must be a list of at most {maxEntries} strings that match {source}.',
-  ],
-  policy_profile: ['invalid_argument', 'skills.profile must be one of {profiles}.'],
-  policy_path: ['invalid_argument', '{name} must be an absolute path.'],
-  policy_flag: ['invalid_argument', '{name} must be true or false.'],
   pin_mismatch: [
     'unavailable',
     'The key of {host} does not match the one that is pinned in edge.json.',

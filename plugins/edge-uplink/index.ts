@@ -29,7 +29,9 @@ import { HostReport } from './host-report.ts';
 import { Link } from './link.ts';
 import { openMachine } from './machine.ts';
 import { ownMethods } from './own-methods.ts';
-import { PolicyFile } from './policy.ts';
+import { errors as policyErrors } from './policy/errors.ts';
+import { PolicyFile } from './policy/policy-file.ts';
+import { PolicyReport } from './policy/policy-report.ts';
 import { Shipment } from './shipment.ts';
 import { Supervisor } from './supervisor.ts';
 import { tcpStream } from './tcp-stream.ts';
@@ -44,7 +46,7 @@ const introduceMs = 15_000;
 type Parts = Awaited<ReturnType<typeof open>>;
 
 export default definePlugin({
-  errors: [errors, bufferErrors, ...tunnelErrors],
+  errors: [errors, bufferErrors, policyErrors, ...tunnelErrors],
   async activate(ctx) {
     const parts = await open(ctx);
     provide(ctx, parts);
@@ -90,6 +92,7 @@ async function open(ctx: PluginContext) {
     onTaken: () => shipment.release(),
     log,
   });
+  const policyReport = new PolicyReport(policy, () => link.session);
   const clocks = new ClockCheck({ session: () => link.session, clock, log });
   const reportBuffer = (): void => void link.session?.emit('buffer', shipment.status);
   const sweeper = openSweeper(clock, (error) =>
@@ -113,6 +116,8 @@ async function open(ctx: PluginContext) {
       host.forget();
       later('report this machine', () => host.send());
       reportBuffer();
+      policyReport.forget();
+      policyReport.refresh();
       supervisor.reportAll();
       shipment.nudge();
     },
@@ -120,6 +125,7 @@ async function open(ctx: PluginContext) {
   shipment.use(link);
   return {
     policy,
+    policyReport,
     credentials,
     desired,
     shipment,
@@ -150,13 +156,9 @@ async function openJournal({
   return journal;
 }
 
-function provide(
-  ctx: PluginContext,
-  { policy, credentials, desired, shipment, supervisor, host, askPlugins, link, later }: Parts,
-): void {
-  ownMethods({ desired, supervisor, credentials, link, later, askPlugins }).forEach((method) =>
-    ctx.extend.contribute(EdgeMethods, method.name, method),
-  );
+function provide(ctx: PluginContext, parts: Parts): void {
+  const { policy, credentials, shipment, supervisor, host, link } = parts;
+  ownMethods(parts).forEach((method) => ctx.extend.contribute(EdgeMethods, method.name, method));
   ctx.extend.contribute(EdgeStreams, 'tcp', tcpStream(policy));
   ctx.services.provide(LocalPolicy, () => policy);
   ctx.services.provide(Specs, () => ({ of: (pluginId: string) => supervisor.specOf(pluginId) }));
@@ -184,23 +186,26 @@ function provide(
     ok: host.problem === undefined,
     ...(host.problem !== undefined && { detail: host.problem }),
   }));
+  ctx.health.check('policy', () => ({
+    ok: policy.problem === undefined,
+    ...(policy.problem !== undefined && { detail: policy.problem }),
+  }));
   ctx.health.check('buffer', () => shipment.health());
 }
 
-function schedule(
-  { scope }: PluginContext,
-  { shipment, supervisor, host, clocks, sweeper, askPlugins, link, later, reportBuffer }: Parts,
-): void {
+function schedule({ scope }: PluginContext, parts: Parts): void {
+  const { shipment, supervisor, policyReport, host, clocks, sweeper, link, later } = parts;
   scope.interval('timers of the tunnel', sweepMs, () => sweeper.tick());
   later('switch plugins', () => supervisor.reconcile());
   later('tunnel', () => link.run(scope.signal));
   shipment.start();
-  scope.interval('ask plugins what they cannot do', answersMs, askPlugins);
+  scope.interval('ask plugins what they cannot do', answersMs, parts.askPlugins);
   scope.interval('look after plugins', lookMs, () => {
     supervisor.look();
+    policyReport.refresh();
     link.refresh();
   });
-  scope.interval('report the buffer', bufferMs, reportBuffer);
+  scope.interval('report the buffer', bufferMs, parts.reportBuffer);
   scope.interval('report the host', hostMs, () => host.refresh());
   scope.interval('compare the clocks', clockMs, () => clocks.look());
   // Until the manager knows the device, pushes would be stored without one; a blocked tunnel must

@@ -6,12 +6,14 @@ import type { CredentialStore } from './credentials.ts';
 import type { DesiredState } from './desired-state.ts';
 import { errors } from './errors.ts';
 import { type Link, newSecret } from './link.ts';
+import type { PolicyReport } from './policy/policy-report.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /** Methods that the uplink itself answers. */
 export const ownMethods = (parts: {
   readonly desired: DesiredState;
   readonly supervisor: Supervisor;
+  readonly policyReport: PolicyReport;
   readonly credentials: CredentialStore;
   readonly link: Link;
   /** Asks plugins what they cannot do. */
@@ -26,6 +28,11 @@ export const ownMethods = (parts: {
       await parts.askPlugins();
       return parts.supervisor.status();
     },
+  },
+  {
+    name: 'host_policy',
+    mutating: false,
+    run: async () => parts.policyReport.whole(),
   },
   {
     name: 'config_apply',

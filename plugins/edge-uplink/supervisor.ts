@@ -17,7 +17,7 @@ export interface SupervisorParts {
   readonly plugins: PluginDirectory;
   readonly known: EdgePlugins;
   readonly desired: DesiredState;
-  readonly policy: LocalPolicy;
+  readonly policy: LocalPolicy & { readonly problem: string | undefined };
   readonly clock: Clock;
   readonly log: Logger;
   readonly later: (label: string, work: () => Promise<void>) => void;
@@ -33,6 +33,12 @@ const maxMs = 300_000;
 const steadyMs = 60_000;
 const reportMs = 60_000;
 
+interface Refusal {
+  readonly reason: string;
+  /** True if the owner of the machine decided so: the plugin is stopped then, and did not crash. */
+  readonly intended: boolean;
+}
+
 interface Standing {
   restarts: number;
   /** Consecutive ones; decides how long the next wait is. */
@@ -47,7 +53,7 @@ interface Standing {
   /** Tasks that it cannot do while it runs, as it reports them. */
   trouble: string | undefined;
   /** Why it is off, though the manager wants it on. */
-  refusal: string | undefined;
+  refusal: Refusal | undefined;
   switching: boolean;
 }
 
@@ -194,16 +200,20 @@ export class Supervisor {
     }
   }
 
-  #refusal(plugin: EdgePlugin, wish: Wish): string | undefined {
+  #refusal(plugin: EdgePlugin, wish: Wish): Refusal | undefined {
     const { allowed } = this.#parts.policy.current().plugins;
     if (!allowed.includes('*') && !allowed.includes(plugin.name)) {
-      return 'this machine\'s policy does not allow it; the machine\'s owner can add it to "plugins.allowed" in policy.yaml';
+      const reason =
+        this.#parts.policy.problem === undefined
+          ? 'this machine\'s policy does not allow it; the machine\'s owner can add it to "plugins.allowed" in policy.yaml'
+          : 'policy.yaml of this machine is invalid; the plugin starts once it is corrected';
+      return { reason, intended: true };
     }
     try {
       plugin.filled(wish.spec);
       return undefined;
     } catch (error) {
-      return messageOf(error);
+      return { reason: messageOf(error), intended: false };
     }
   }
 
@@ -253,8 +263,8 @@ export class Supervisor {
     const refused = wish.enabled ? standing.refusal : undefined;
     const trouble = state === 'active' ? standing.trouble : undefined;
     return {
-      state: refused === undefined ? (states[state] ?? 'starting') : 'crashed',
-      last_error: (refused ?? trouble ?? standing.lastError)?.slice(0, 2_000) ?? null,
+      state: refused === undefined ? (states[state] ?? 'starting') : stateOf(refused),
+      last_error: (refused?.reason ?? trouble ?? standing.lastError)?.slice(0, 2_000) ?? null,
       restart_count: standing.restarts,
       started_at: state === 'active' ? timestamp(standing.upSince ?? since) : null,
       updated_at: timestamp(now),
@@ -284,3 +294,6 @@ export class Supervisor {
     return standing;
   }
 }
+
+const stateOf = ({ intended }: Refusal): PluginHealth['state'] =>
+  intended ? 'stopped' : 'crashed';

@@ -1,4 +1,4 @@
-import { Processes } from 'svc/edge-protocol';
+import { HostPolicy, Processes } from 'svc/edge-protocol';
 import { covers, listRoute, type Principal, route, type RouteDeclaration } from 'svc/sdk';
 
 import { readsArguments } from './arguments.ts';
@@ -137,5 +137,18 @@ export const liveRoutes = (live: LiveAnswers): readonly RouteDeclaration[] => [
     response: Snapshot,
     errors: ['not_found', 'unavailable', 'upstream_error'],
     handle: ({ params, signal, principal }) => live.snapshot(principal, params.id, signal),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{id}/policy`,
+    access: 'any',
+    devices: 'narrowed',
+    summary: 'Get what the owner of the machine allows; 503 while the edge is offline',
+    params: EdgeId,
+    response: HostPolicy,
+    errors: ['not_found', 'unavailable', 'upstream_error'],
+    description:
+      'The policy in force: that of policy.yaml in the data folder of the agent, or the defaults. Passwords of databases are left out.',
+    handle: ({ params, signal, principal }) => live.policy(principal, params.id, signal),
   }),
 ];

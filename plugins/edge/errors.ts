@@ -19,6 +19,7 @@ export const errors = defineErrors('edge', {
     'upstream_error',
     'Edge {edgeId} did not return a host snapshot; upgrade its agent.',
   ],
+  policy_answer: ['upstream_error', 'Edge {edgeId} did not return a policy; upgrade its agent.'],
   skill_list_answer: [
     'upstream_error',
     'Edge {edgeId} did not return a list of skills; upgrade its agent.',

@@ -10,8 +10,8 @@ const fewestClocks = 3;
 const maxNamed = 5;
 
 /**
- * Examination of whether edges flap, share one identity, or have clocks that differ from the
- * manager's.
+ * Examination of whether edges flap, share one identity, have an invalid policy, or clocks that
+ * differ from the manager's.
  */
 export const edgeExamination = (
   edgeTable: Pick<EdgeTable, 'all' | 'byId'>,
@@ -20,6 +20,9 @@ export const edgeExamination = (
   look() {
     const all = [...edgeTable.all()];
     const flapping = comings.flapping().flatMap((id) => edgeTable.byId(id) ?? []);
+    const misruled = all.filter(
+      ({ tunnel, policyProblem }) => tunnel !== undefined && policyProblem !== undefined,
+    );
     const disputed = all.filter(({ conflict }) => conflict !== undefined);
     const wrong = [
       {
@@ -31,6 +34,11 @@ export const edgeExamination = (
         them: disputed,
         detail: 'have keys that several machines use',
         fix: 'choose the right machine with "svc edge list" and POST /api/v1/edges/ID/resolve',
+      },
+      {
+        them: misruled,
+        detail: 'have an invalid policy.yaml, so they collect less than they should',
+        fix: 'correct the line that "svc edge show ID" names, on the machine itself',
       },
     ].filter(({ them }) => them.length > 0);
     if (wrong.length > 0) {

@@ -10,7 +10,7 @@ import { tunnelErrors } from 'svc/tunnel';
 
 import { openBase } from './base.ts';
 import { errors as connectionErrors } from './connection/errors.ts';
-import { BufferReports, ClockReports } from './connection/event-intake.ts';
+import { BufferReports, ClockReports, PolicyReports } from './connection/event-intake.ts';
 import { edgeRoutes, identityRoutes, liveRoutes } from './edge-routes.ts';
 import { enrolmentRoutes } from './enrolment/enrolment-routes.ts';
 import { Enrolments } from './enrolment/enrolments.ts';
@@ -72,6 +72,7 @@ export default definePlugin({
       plugin_health: plugins.health,
       host_info: connection.introductions,
       upgrade_state: upgrades,
+      policy: new PolicyReports(),
       buffer: new BufferReports(),
       clock: new ClockReports(base.clock),
     };

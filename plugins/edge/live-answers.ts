@@ -1,5 +1,5 @@
 import type { EdgeFleet } from 'svc/contracts/edge';
-import { HostSnapshot, Processes } from 'svc/edge-protocol';
+import { HostPolicy, HostSnapshot, Processes } from 'svc/edge-protocol';
 import { canonicalMetrics } from 'svc/contracts/edge';
 import { type ScopeSource, scopeOf } from 'svc/query';
 import type { Handle, Principal, Tables } from 'svc/sdk';
@@ -25,6 +25,7 @@ export class LiveAnswers {
   readonly #fleet: EdgeFleet;
   readonly #parts: LiveParts;
   readonly #isProcesses = shapeCheck<Processes>(Processes, { removeAdditional: 'all' });
+  readonly #isPolicy = shapeCheck<HostPolicy>(HostPolicy, { removeAdditional: 'all' });
   readonly #isSnapshot = shapeCheck<HostSnapshot>(HostSnapshot, { removeAdditional: 'all' });
 
   constructor(parts: LiveParts) {
@@ -59,6 +60,20 @@ export class LiveAnswers {
   async #assertSeen(asker: Principal, edgeId: number): Promise<void> {
     const { tables, scopes } = this.#parts;
     await foundFor(await scopeOf(scopes, asker), edgeId, tables.read);
+  }
+
+  async policy(asker: Principal, edgeId: number, signal: AbortSignal): Promise<HostPolicy> {
+    await this.#assertSeen(asker, edgeId);
+    const answer: unknown = await this.#fleet.call(
+      edgeId,
+      'host_policy',
+      {},
+      { timeoutMs: askMs, signal },
+    );
+    if (!this.#isPolicy(answer)) {
+      throw errors.policy_answer({ edgeId });
+    }
+    return answer;
   }
 
   async snapshot(

@@ -202,7 +202,7 @@ test('counts and sums are made of what one sees, and ids of others are ids that 
     };
     assert.equal(await told(bravo.device), await told(999_999), `${method} ${path}`);
   }
-  for (const more of ['', '/plugins', '/upgrades', '/processes', '/metrics']) {
+  for (const more of ['', '/plugins', '/upgrades', '/processes', '/metrics', '/policy']) {
     const edgeOf = async (id: number): Promise<string> => {
       const { status, body } = await acme.ask('GET', `/api/v1/edges/${id}${more}`);
       return `${status} ${body.message}`.replaceAll(String(id), '#');

@@ -1,4 +1,4 @@
-import { BufferEvent, ClockEvent } from 'svc/edge-protocol';
+import { BufferEvent, ClockEvent, oneLine, PolicyEvent } from 'svc/edge-protocol';
 import { type Clock, isSvcError, type MaybePromise } from 'svc/sdk';
 import type { TunnelListener, TunnelMethod, TunnelSession } from 'svc/tunnel';
 
@@ -90,5 +90,16 @@ export class ClockReports implements Receiver {
       tunnel.clockSkewMs = report.skew_ms;
     }
     return { now: this.#clock.now() };
+  }
+}
+
+/** Reports of edges on whether the policy of their host is valid; invalid reports are dropped. */
+export class PolicyReports implements Receiver {
+  readonly #fits = shapeCheck<PolicyEvent>(PolicyEvent);
+
+  receive(record: EdgeRecord, report: unknown): void {
+    if (this.#fits(report)) {
+      record.policyProblem = report.problem === null ? undefined : oneLine(report.problem, 2_000);
+    }
   }
 }

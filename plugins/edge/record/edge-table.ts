@@ -195,6 +195,7 @@ const fresh = (row: EdgeRow): EdgeRecord => ({
   wishes: undefined,
   health: undefined,
   buffer: undefined,
+  policyProblem: undefined,
   hostDigest: undefined,
   tunnel: undefined,
 });

@@ -118,15 +118,21 @@ function shownEdge(
 
 /** Returns what the agent cannot do, and what is wrong with its machine. */
 function noticeOf(
-  { health, tunnel }: EdgeRecord,
+  { health, tunnel, wishes, policyProblem }: EdgeRecord,
   neighbours: readonly EdgeRecord[],
 ): string | null {
   const troubles = tunnel
     ? [...(health ?? [])].flatMap(([name, { state, last_error: error }]) =>
-        state === 'running' && error !== null ? [`${name}: ${error}`] : [],
+        error === null || wishes?.get(name)?.enabled === false
+          ? []
+          : [`${name}: ${state === 'crashed' ? 'crashed: ' : ''}${error}`],
       )
     : [];
-  const said = [...(neighbours.length > 0 ? [neighboursNotice(neighbours)] : []), ...troubles];
+  const said = [
+    ...(neighbours.length > 0 ? [neighboursNotice(neighbours)] : []),
+    ...(tunnel && policyProblem !== undefined ? [policyProblem] : []),
+    ...troubles,
+  ];
   return said.length === 0 ? null : said.join('; ');
 }
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { AgentVersion, Sha256Hex, text } from './fields.ts';
+import { AgentVersion, orNull, Sha256Hex, text } from './fields.ts';
 
 /** `POST /internal/edge/enrol`: 201, or 401 when the token is spent, over, revoked or none. */
 export const EnrolRequest = Type.Object({
@@ -112,3 +112,32 @@ export const UpgradeStateEvent = Type.Object({
   error: Type.Optional(Type.String({ maxLength: 2_000 })),
 });
 export type UpgradeStateEvent = Static<typeof UpgradeStateEvent>;
+
+/** Event `policy`, at each connection and change: what is wrong with `policy.yaml` of the host, or null. */
+export const PolicyEvent = Type.Object({ problem: orNull(text(2_000)) });
+export type PolicyEvent = Static<typeof PolicyEvent>;
+
+const entries = Type.Array(text(1_000), { maxItems: 1_000 });
+
+/** Answer of the method `host_policy`, which has no params: what the owner of the host allows, without passwords. */
+export const HostPolicy = Type.Object({
+  file: text(4_096),
+  source: Type.Enum(['file', 'defaults']),
+  problem: orNull(text(2_000)),
+  tcp: entries,
+  webshell: Type.Boolean(),
+  skills: Type.Object({
+    enabled: Type.Boolean(),
+    paths: entries,
+    measure: entries,
+    views: entries,
+    containers: entries,
+    databases: entries,
+    kubeconfig: orNull(text(1_000)),
+    services: entries,
+    probes: entries,
+  }),
+  plugins: Type.Object({ allowed: entries }),
+  logs: Type.Object({ paths: entries }),
+});
+export type HostPolicy = Static<typeof HostPolicy>;

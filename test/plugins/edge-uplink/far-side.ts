@@ -60,7 +60,7 @@ export async function startManager(t: TestContext) {
     (event: string) => (payload: Record<string, unknown> | Record<string, unknown>[]) =>
       [payload].flat().forEach((one) => told.push({ event, payload: one }));
   const events = new Map(
-    ['plugin_health', 'host_info', 'buffer', 'upgrade_state', 'lamp'].map((event) => [
+    ['plugin_health', 'host_info', 'policy', 'buffer', 'upgrade_state', 'lamp'].map((event) => [
       event,
       listener(event),
     ]),

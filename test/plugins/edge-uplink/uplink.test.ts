@@ -8,6 +8,7 @@ import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { Shipping, Uplink } from 'svc/contracts/edge-uplink';
+import type { HostPolicy } from 'svc/edge-protocol';
 import { startTestEdge } from 'svc/testing';
 import { makeCredentials } from 'svc/tunnel';
 
@@ -348,10 +349,50 @@ test('what has to arrive is told until the manager has answered, and what the ow
   await until('it is told again', () => manager.events('lamp').length > 0);
   assert.deepEqual(manager.events('lamp')[0], { lit: true });
 
+  const health = async () => {
+    const current = await manager.session();
+    const [lamp] = await current.call<{ health: { state: string; last_error: string | null } }[]>(
+      'plugin_status',
+      {},
+      { timeoutMs: 5_000 },
+    );
+    return lamp!.health;
+  };
   writeFileSync(join(dataDir, 'policy.yaml'), 'plugins: { allowed: [] }\n');
   await until('the lamp is off', () => edge.host.explain('edge-lamp').state === 'disabled');
+  const { state, last_error: reason } = await health();
+  assert.equal(state, 'stopped', 'the owner decided so: nothing crashed');
+  assert.match(reason!, /owner can add it to "plugins\.allowed"/);
+
+  writeFileSync(
+    join(dataDir, 'policy.yaml'),
+    'skills:\n  databases: ["orders=postgres://svc:s3cret@db/orders?password=s3cret"]\n' +
+      'webshell: maybe\nplugin: { allowed: [lamp] }\n',
+  );
+  const policy = () => manager.events('policy').at(-1)?.['problem'];
+  await until('the manager hears what is wrong', () => policy() !== null);
+  assert.equal(
+    policy(),
+    `${join(dataDir, 'policy.yaml')} is invalid: line 4: the file has no key "plugin"; known keys: tcp, webshell, skills, plugins, logs; until it is corrected, "tcp", "logs" allow nothing and only plugins that measure the machine run; line 3: webshell must be true or false; until it is corrected, "webshell" allows nothing`,
+  );
+  assert.match((await health()).last_error!, /is invalid; the plugin starts once it is corrected/);
+  const { skills, ...rest } = await (
+    await manager.session()
+  ).call<HostPolicy>('host_policy', {}, { timeoutMs: 5_000 });
+  assert.deepEqual(rest, {
+    file: join(dataDir, 'policy.yaml'),
+    source: 'file',
+    problem: policy(),
+    tcp: [],
+    webshell: false,
+    plugins: { allowed: [] },
+    logs: { paths: [] },
+  });
+  assert.deepEqual(skills.databases, ['orders=postgres://svc:…@db/orders?…']);
+  assert.ok(skills.enabled && skills.views.includes('*'));
   rmSync(join(dataDir, 'policy.yaml'));
   await until('the lamp is on again', () => edge.host.explain('edge-lamp').state === 'active');
+  await until('the manager hears that all is well', () => policy() === null);
 });
 
 test('a data folder that was copied to another machine gives that one an identity of its own', async (t) => {

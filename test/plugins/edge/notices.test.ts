@@ -2,20 +2,27 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import type { TunnelMethod } from 'svc/tunnel';
+
 import { edgeHouse, machine, until } from './house.ts';
 
 const sample = fileURLToPath(new URL('../../fixtures/edge-sample', import.meta.url));
 
 test('agents on one machine, and what an agent cannot do, are told with the edge', async (t) => {
   const { ask, create, edge, simulate, house } = await edgeHouse(t, {
-    plugins: ['edge', 'device', 'topology', sample],
+    plugins: ['edge', 'device', 'topology', 'doctor', sample],
   });
   const join = async (
     n: number,
-    { boot = 'boot-1', hostname = 'box', fingerprint = 'f1' } = {},
+    {
+      boot = 'boot-1',
+      hostname = 'box',
+      fingerprint = 'f1',
+      methods = {} as Readonly<Record<string, TunnelMethod>>,
+    } = {},
   ) => {
     const keys = await create(`agent-${n}`);
-    const { session } = await simulate(keys, { machine: machine(n), boot });
+    const { session } = await simulate(keys, { machine: machine(n), boot, methods });
     await session.call(
       'tell',
       { event: 'host_info', payload: { hostname, fingerprint } },
@@ -55,6 +62,51 @@ test('agents on one machine, and what an agent cannot do, are told with the edge
     updated_at: new Date().toISOString(),
     samples: 0,
   };
+  const policy = {
+    file: '/var/lib/svc-edge/policy.yaml',
+    source: 'file',
+    problem: null,
+    tcp: [],
+    webshell: true,
+    skills: {
+      enabled: true,
+      paths: [],
+      measure: [],
+      views: [],
+      containers: [],
+      databases: [],
+      kubeconfig: null,
+      services: [],
+      probes: [],
+    },
+    plugins: { allowed: ['*'] },
+    logs: { paths: ['/var/log/**'] },
+  };
+  const seventh = await join(7, {
+    boot: 'boot-7',
+    hostname: 'other',
+    fingerprint: 'f7',
+    methods: { host_policy: { handle: () => ({ ...policy, more: 1 }) } },
+  });
+  assert.deepEqual((await ask('GET', `/edges/${seventh.id}/policy`)).body, policy);
+  assert.equal((await ask('GET', `/edges/${first.id}/policy`)).status, 503);
+  seventh.session.emit('policy', { problem: 'policy.yaml is invalid: line 3' });
+  const stopped = { state: 'stopped', last_error: 'the owner does not allow it' };
+  seventh.session.emit('plugin_health', { name: 'sample', health: { ...health, ...stopped } });
+  await until('it is told', async () =>
+    (await edge(seventh.id)).notice?.endsWith('line 3; sample: the owner does not allow it'),
+  );
+  const { items } = (await ask('GET', '/doctor')).body;
+  const { verdict, detail, fix } = items.find(
+    ({ subject }: { subject: string }) => subject === 'edges',
+  );
+  assert.equal(verdict, 'warn');
+  assert.match(detail, /agent-7 have an invalid policy\.yaml/);
+  assert.match(fix, /"svc edge show ID"/);
+  seventh.session.emit('policy', { problem: null });
+  await ask('PUT', `/edges/${seventh.id}/plugins/sample`, { enabled: false });
+  await until('all is well', async () => (await edge(seventh.id)).notice === null);
+
   first.session.emit('plugin_health', { name: 'sample', health });
   await until('it is told', async () => (await edge(first.id)).notice !== null);
   assert.equal((await edge(first.id)).notice, 'sample: /var/log/syslog cannot be read');

@@ -10,6 +10,7 @@ export const area: Area = {
     POST    /api/v1/edges/{id}/resolve             edge:resolve  narrowed
     GET     /api/v1/edges/{id}/processes           any  narrowed
     GET     /api/v1/edges/{id}/metrics             any  narrowed
+    GET     /api/v1/edges/{id}/policy              any  narrowed
     GET     /api/v1/edges/{id}/plugins             any  narrowed
     PUT     /api/v1/edges/{id}/plugins/{name}      edge:plugin  narrowed
     GET     /api/v1/integrations/plugin-counts     any  narrowed
