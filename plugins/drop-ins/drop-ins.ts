@@ -27,6 +27,8 @@ export interface DropInOptions {
 }
 
 const maxHints = 1_000;
+/** Max lines about ignored files in one pass. */
+const maxIgnored = 20;
 
 /** Keeps what serves equal to the files that plugins carry and to those that lie in the folders. */
 export class DropIns {
@@ -41,6 +43,7 @@ export class DropIns {
   #published: DropInEntries = { personas: [], skills: [] };
   #claims: NameClaims = new Map();
   #logged: readonly DropInStatus[] = [];
+  #ignored: ReadonlySet<string> = new Set();
   #hints = new Set<string>();
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
@@ -116,6 +119,7 @@ export class DropIns {
       this.#publish();
     } finally {
       this.#logChanges();
+      this.#logIgnored();
     }
   }
 
@@ -137,6 +141,18 @@ export class DropIns {
       }
     }
     this.#claims = claims;
+  }
+
+  /** Names what was passed over, once: whoever drops in `scout.txt` waits for a persona that never comes. */
+  #logIgnored(): void {
+    const ignored = this.#folders.flatMap((folder) => folder.ignored);
+    for (const file of ignored.filter((one) => !this.#ignored.has(one)).slice(0, maxIgnored)) {
+      this.#log.warn(
+        { event: 'dropins.file_ignored', file },
+        'file ignored: a persona is agents/NAME.md, a skill is skills/NAME/SKILL.md',
+      );
+    }
+    this.#ignored = new Set(ignored);
   }
 
   /** One line in the log for each file that came, went, broke or was repaired. */

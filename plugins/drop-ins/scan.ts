@@ -21,6 +21,8 @@ export interface Scan {
   /** Files sorted by name; undefined if the folder cannot be read at the moment. */
   readonly found: readonly FoundFile[] | undefined;
   readonly problem: string | undefined;
+  /** Names of entries that are no persona or skill, though they lie where those are expected. */
+  readonly ignored: readonly string[];
 }
 
 const maxFiles = 2_000;
@@ -32,21 +34,23 @@ export async function scan(root: DropInRoot): Promise<Scan> {
     entries = await readdir(root.path, { withFileTypes: true });
   } catch (error) {
     return isMissing(error)
-      ? { found: [], problem: undefined }
-      : { found: undefined, problem: `${root.path}: cannot be read (${messageOf(error)})` };
+      ? { found: [], problem: undefined, ignored: [] }
+      : {
+          found: undefined,
+          problem: `${root.path}: cannot be read (${messageOf(error)})`,
+          ignored: [],
+        };
   }
-  const files = entries
-    .filter(
-      (entry) =>
-        !entry.name.startsWith('.') &&
-        (root.kind === 'skill' ? isFolder(entry) : isMarkdown(entry)),
-    )
+  const visible = entries.filter(({ name }) => !name.startsWith('.'));
+  const expected = visible.filter(root.kind === 'skill' ? isFolder : isMarkdown);
+  const files = expected
     .map((entry) =>
       root.kind === 'skill' ? join(root.path, entry.name, 'SKILL.md') : join(root.path, entry.name),
     )
     .sort();
   const listed = files.slice(0, maxFiles);
   const found = await Promise.all(listed.map((file) => stamped(root, file)));
+  const missing = new Set(listed.filter((_, index) => found[index] === undefined));
   // A name in another encoding is listed with this sign, and cannot be opened under it.
   const unnamed = listed.find(
     (file, index) => found[index] === undefined && file.includes('\uFFFD'),
@@ -59,8 +63,19 @@ export async function scan(root: DropInRoot): Promise<Scan> {
         : files.length > maxFiles
           ? `${root.path}: contains ${files.length} files; only the first ${maxFiles} by name are read, remove some`
           : undefined,
+    ignored: [
+      ...visible.filter((entry) => !expected.includes(entry) && !isUsual(root, entry)),
+      ...(root.kind === 'skill'
+        ? expected.filter(({ name }) => missing.has(join(root.path, name, 'SKILL.md')))
+        : []),
+    ].map((entry) => `${entry.name}${entry.isDirectory() ? '/' : ''}`),
   };
 }
+
+/** Entries that nobody takes for a persona or a skill. */
+const isUsual = ({ kind }: DropInRoot, { name }: Dirent): boolean =>
+  /[~#]$|\.(?:tmp|new|swp|partial)$|^node_modules$/.test(name) ||
+  (kind === 'skill' && /^(?:readme|license)(?:\..+)?$/i.test(name));
 
 const isMarkdown = (entry: Dirent): boolean => entry.name.endsWith('.md') && !entry.isDirectory();
 

@@ -1,4 +1,4 @@
-import { basename, dirname, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 
 import { readPlainFile } from 'svc/markdown-file';
 
@@ -11,6 +11,8 @@ const maxBytes = 64 * 1024;
 export class WatchedFolder {
   readonly #root: DropInRoot;
   #files: ReadonlyMap<string, DropIn> = new Map();
+  /** Entries that were found and are neither persona nor skill. */
+  #ignored: ReadonlySet<string> = new Set();
   #problem: { readonly error: string; readonly since: number } | undefined;
 
   constructor(root: DropInRoot) {
@@ -29,7 +31,8 @@ export class WatchedFolder {
 
   /** Reads what has changed, and `paths` in any case. */
   async visit(paths: ReadonlySet<string>, now: () => number): Promise<void> {
-    const { found, problem } = await scan(this.#root);
+    const { found, problem, ignored } = await scan(this.#root);
+    this.#ignored = new Set(ignored);
     if (this.#problem?.error !== problem) {
       this.#problem = problem === undefined ? undefined : { error: problem, since: now() };
     }
@@ -50,6 +53,11 @@ export class WatchedFolder {
       }
       this.#files = files;
     }
+  }
+
+  /** Paths in this folder that are passed over. */
+  get ignored(): readonly string[] {
+    return [...this.#ignored].map((name) => join(this.#root.path, name));
   }
 
   list(): readonly DropInStatus[] {

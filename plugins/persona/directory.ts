@@ -21,6 +21,7 @@ import { isRouted } from './by-name.ts';
 import type { Conditions } from './conditions.ts';
 import { errors } from './errors.ts';
 import { initialPrompt } from './initial-prompt.ts';
+import { LookAlikes } from './look-alikes.ts';
 import type { OwnPersonas } from './own-personas.ts';
 import type { NamedThings } from './routing/named.ts';
 import { Router } from './routing/router.ts';
@@ -56,6 +57,7 @@ export class Directory implements PersonaDirectory {
     | undefined;
   #all: ReadonlyMap<string, KnownPersona> = new Map();
   #list: readonly KnownPersona[] = [];
+  #lookAlikes = new LookAlikes([]);
   #router = new Router([]);
 
   constructor(ports: DirectoryPorts) {
@@ -78,6 +80,12 @@ export class Directory implements PersonaDirectory {
    */
   published(name: string): Persona['source'] | undefined {
     return this.#ports.published().find(({ value }) => value.name === name)?.value.source;
+  }
+
+  /** Returns the persona that a new one of this name would be mistaken for. */
+  mistakenFor(name: string): string | undefined {
+    this.#look();
+    return this.#lookAlikes.mistakenFor(name);
   }
 
   async route(question: string, principal: Principal): Promise<Route> {
@@ -173,12 +181,20 @@ export class Directory implements PersonaDirectory {
         .flatMap((rank) => all.filter(({ source }) => source === rank))
         .map((persona) => [persona.name, persona]),
     );
+    this.#lookAlikes = new LookAlikes(all);
     return [...byName.values()].map((found) => {
       const { persona, unmet } = this.#held(found);
+      const other = this.#lookAlikes.mistakenFor(persona.name);
       return Object.freeze({
         ...persona,
         version: versions.of(persona),
-        unmet: [...unmet, ...conditions.unmet(persona)],
+        unmet: [
+          ...unmet,
+          ...(other === undefined
+            ? []
+            : [`its name could be mistaken for that of the persona ${other}; rename it`]),
+          ...conditions.unmet(persona),
+        ],
       });
     });
   }

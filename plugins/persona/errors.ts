@@ -23,6 +23,10 @@ export const errors = defineErrors('persona', {
     'forbidden',
     'The persona "{name}" {of} and is used by everyone: replacing it needs {replaces}; choose another name, or ask an administrator.',
   ],
+  look_alike: [
+    'conflict',
+    'The name "{name}" could be mistaken for that of the persona "{other}"; choose another name.',
+  ],
   of_plugin: [
     'conflict',
     'The persona "{name}" comes with a plugin and cannot be deleted; to replace it, create one with the same name.',

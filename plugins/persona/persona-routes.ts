@@ -59,7 +59,7 @@ export function personaRoutes({
   const item = (persona: KnownPersona) =>
     shownPersona(persona, {
       own: persona.source === 'user' ? own.all.get(persona.name) : undefined,
-      trouble: persona.source === 'disk' ? troubleOf(files, persona.name) : undefined,
+      troubles: troublesOf(files, persona),
       strange: conditions.strangeTools(persona),
     });
   const detail = (name: string) => {
@@ -167,6 +167,7 @@ function customRoutes(
       errors: ['conflict'],
       async handle({ body, principal, note }) {
         requireOwnName(directory, body.name, principal);
+        requireOwnLook(directory, body.name);
         const { persona } = await own.create(body);
         note({ resourceType: 'persona', resourceId: persona.name, after: persona });
         return detail(persona.name);
@@ -219,15 +220,26 @@ const filesOf = (files: Handle<DropInFiles>) =>
         .filter(({ kind }) => kind === 'persona')
     : [];
 
-/** Why the file of a persona that serves cannot be read as it stands now. */
-const troubleOf = (files: Handle<DropInFiles>, name: string): string | undefined =>
-  filesOf(files).find((one) => one.name === name && one.state === 'stale')?.error;
+/** What is wrong with files of the name of a persona that serves: its own as it stands now, and others that it keeps out. */
+const troublesOf = (
+  files: Handle<DropInFiles>,
+  { name, source }: Pick<KnownPersona, 'name' | 'source'>,
+): readonly string[] =>
+  filesOf(files)
+    .filter((one) => one.name === name)
+    .flatMap(({ state, file, error = `${file}: it cannot be read` }) =>
+      state === 'broken'
+        ? [`a file is not used: ${error}`]
+        : state === 'stale' && source === 'disk'
+          ? [`its file cannot be read, and the last good version is used: ${error}`]
+          : [],
+    );
 
 /** Files that have never been a persona, under the names of the files: who wrote one looks for it here. */
 const unreadable = (files: Handle<DropInFiles>, directory: Directory): readonly KnownPersona[] =>
   filesOf(files).flatMap(({ name, file, state, error = 'it cannot be read' }) =>
     state === 'broken' && directory.find(name) === undefined
-      ? [{ ...noPersona, name, unmet: [`${file}: ${error}`] }]
+      ? [{ ...noPersona, name, unmet: [error.startsWith(file) ? error : `${file}: ${error}`] }]
       : [],
   );
 
@@ -245,6 +257,13 @@ function requireOwnName(directory: Directory, name: string, { grants }: Principa
   if (taken !== undefined && !grants.some((grant) => covers(grant, replaces))) {
     const of = taken === 'builtin' ? 'comes with a plugin' : 'comes from a file';
     throw errors.name_taken({ name, of, replaces });
+  }
+}
+
+function requireOwnLook(directory: Directory, name: string): void {
+  const other = directory.mistakenFor(name);
+  if (other !== undefined) {
+    throw errors.look_alike({ name, other });
   }
 }
 

@@ -111,13 +111,14 @@ export const noPersona: KnownPersona = {
 export interface PersonaFindings {
   /** When it is the one of a user that serves under the name. */
   readonly own: OwnPersona | undefined;
-  readonly trouble: string | undefined;
+  /** Problems of files of its name. */
+  readonly troubles: readonly string[];
   readonly strange: readonly StrangeTool[];
 }
 
 export function shownPersona(
   { unknown, body: _, metadata, tools, disallowed_tools, unmet, ...persona }: KnownPersona,
-  { own, trouble, strange }: PersonaFindings,
+  { own, troubles, strange }: PersonaFindings,
 ): Static<typeof PersonaItem> {
   return {
     ...persona,
@@ -129,12 +130,7 @@ export function shownPersona(
     unknown_tools: strange.map(({ name, meant }) =>
       meant === undefined ? name : `${name} (perhaps ${meant} is meant)`,
     ),
-    problem: [
-      ...unmet,
-      ...(trouble === undefined
-        ? []
-        : [`its file cannot be read, and the last good version is used: ${trouble}`]),
-    ].join('; '),
+    problem: [...unmet, ...troubles].join('; '),
     created_at: own ? timestamp(own.created_at) : null,
     updated_at: own ? timestamp(own.updated_at) : null,
   };

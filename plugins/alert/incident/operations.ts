@@ -138,13 +138,24 @@ export class Operations {
         resourceType: 'incident',
         resourceId: id,
         before: { status: incident.status },
-        after: { status: changed.status },
+        after: { status: changed.status, ...saidIn(step) },
       });
       return changed;
     });
     return shownNow(this.#parts, seen === undefined ? after : await store.get(id, seen), seen);
   }
 }
+
+/** What whoever acts has decided or given as the reason: whoever reads the trail sees no timeline. */
+const saidIn = ({ events }: Step): Readonly<Record<string, unknown>> =>
+  events.reduce(
+    (said, { type, message, data }) => ({
+      ...said,
+      ...data,
+      ...(type === 'note' && { note: message }),
+    }),
+    {},
+  );
 
 function untilOf({ hours, until, duration }: Static<typeof SilenceFor>, now: number): number {
   if ([hours, until, duration].filter((given) => given !== undefined).length !== 1) {

@@ -4,23 +4,9 @@ import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import { type Call, type Command, clientOptions, openClient } from 'svc/cli';
+import { type Command, clientOptions, openClient } from 'svc/cli';
 
-const filters = {
-  actor: {
-    value: 'who',
-    about: 'filter by actor: an e-mail address, a user id, or kind:id such as token:7',
-  },
-  action: {
-    value: 'name',
-    about: 'filter by action, such as edge:create or edge:*',
-  },
-  'resource-type': { value: 'type', about: 'filter by target type, such as edge' },
-  'resource-id': { value: 'id', about: 'filter by target id' },
-  status: { value: 'status', about: 'filter by outcome: success, failure or denied' },
-  from: { value: 'time', about: 'only entries from this time on, such as 2026-11-20T18:00:00Z' },
-  to: { value: 'time', about: 'only entries before this time' },
-};
+import { filters, queryOf } from './filters.ts';
 
 export const command: Command = {
   operands: [],
@@ -42,7 +28,12 @@ export const command: Command = {
 
   async run(call, shell) {
     const client = await openClient(call, shell);
-    const path = `/api/v1/admin/audit-logs/export?${queryOf(call).toString()}`;
+    const query = queryOf(call);
+    const format = call.value('format');
+    if (format !== undefined) {
+      query.set('format', format);
+    }
+    const path = `/api/v1/admin/audit-logs/export?${query.toString()}`;
     const out = call.value('out');
     if (out === undefined) {
       await pipeline(await client.download(path), process.stdout, { end: false });
@@ -55,17 +46,6 @@ export const command: Command = {
     return { data: { file }, text: () => file };
   },
 };
-
-function queryOf(call: Call): URLSearchParams {
-  const query = new URLSearchParams();
-  for (const name of ['format', ...Object.keys(filters)]) {
-    const value = call.value(name);
-    if (value !== undefined) {
-      query.set(name.replaceAll('-', '_'), value);
-    }
-  }
-  return query;
-}
 
 /** The file gets its name when it is whole: half a trail must not pass for all of it. */
 async function save(body: Readable, file: string): Promise<void> {

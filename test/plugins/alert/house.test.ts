@@ -24,7 +24,11 @@ interface Alerting {
 }
 
 /** Starts a host with the real metrics store, in which time stands still until moved. */
-async function alerting(t: TestContext, clock = new HandClock()): Promise<Alerting> {
+async function alerting(
+  t: TestContext,
+  clock = new HandClock(),
+  more: readonly string[] = [],
+): Promise<Alerting> {
   const notices: Notice[] = [];
   const dispatcher = {
     // Rules that come with the product fire, too.
@@ -35,7 +39,7 @@ async function alerting(t: TestContext, clock = new HandClock()): Promise<Alerti
     refusing: async () => [],
   };
   const house = await startTestHost(t, {
-    plugins: ['metricsdb', 'alert'],
+    plugins: ['metricsdb', 'alert', ...more],
     clock,
     services: { 'notify.dispatcher': dispatcher },
   });
@@ -177,7 +181,7 @@ test('an evaluator that cannot store what it finds is named by /readyz and runti
 });
 
 test('incidents are listed by status, severity, scope, rule and words, page by page, and silenced one by one or by label', async (t) => {
-  const { house, pass, notices, clock } = await alerting(t);
+  const { house, pass, notices, clock } = await alerting(t, new HandClock(), ['audit']);
   await house.json('/api/v1/alert-rules', hotRule('test_warm'));
   await house.json(
     '/api/v1/alert-rules',
@@ -220,7 +224,7 @@ test('incidents are listed by status, severity, scope, rule and words, page by p
     [silenced.status, silenced.silenced_until],
     ['silenced', new Date(clock.now() + 30 * minute).toISOString()],
   );
-  const longer = await house.json(`${path}/silence`, post({ hours: 2 }));
+  const longer = await house.json(`${path}/silence`, post({ hours: 2, reason: 'new disk' }));
   assert.deepEqual(
     [longer.status, longer.silenced_until],
     ['silenced', new Date(clock.now() + 120 * minute).toISOString()],
@@ -230,6 +234,21 @@ test('incidents are listed by status, severity, scope, rule and words, page by p
     (await house.fetch(`${path}/silence`, post({ hours: 1 }))).status,
     409,
     'not shortened',
+  );
+  const { items: trail } = await house.json(
+    '/api/v1/admin/audit-logs?action=incident:silence&status=success',
+  );
+  assert.deepEqual(
+    trail.map(({ changes }: { changes: { after: unknown } }) => changes.after),
+    [
+      {
+        status: 'silenced',
+        until: longer.silenced_until,
+        extended_from: silenced.silenced_until,
+        reason: 'new disk',
+      },
+      { status: 'silenced', until: silenced.silenced_until },
+    ],
   );
   assert.equal((await house.json(`${path}/silence`, { method: 'DELETE' })).status, 'open');
   assert.equal((await house.fetch(`${path}/silence`, post({ hours: 721 }))).status, 400);

@@ -55,6 +55,37 @@ test('svc audit verify and export speak to the running house', async (t) => {
     (await list(house, '?actor=3')).items,
   );
 
+  const listed = await svc(
+    'audit',
+    'list',
+    '--actor',
+    'vera@example.org',
+    '--since',
+    '1h',
+    ...data,
+  );
+  assert.match(
+    listed.out,
+    /^ID +AT +WHO +ACTION +TARGET +OUTCOME +DETAILS\n2 +\S+Z +vera@example\.org +ledger:write +\S+ +denied +.*\n$/,
+  );
+  const asJson = await svc('audit', 'list', '--action', 'ledger:*', '-n', '1', '--json', ...data);
+  assert.deepEqual(
+    (JSON.parse(asJson.out) as Logged[]).map(({ id }) => id),
+    [2],
+  );
+  const both = await svc(
+    'audit',
+    'list',
+    '--since',
+    '1h',
+    '--from',
+    '2026-01-01T00:00:00Z',
+    ...data,
+  );
+  assert.deepEqual([both.code, both.err.includes('use either --since or --from')], [2, true]);
+  const none = await svc('audit', 'list', '--resource-type', 'nothing', ...data);
+  assert.equal(none.out, 'No matching entries\n');
+
   const csv = await svc('audit', 'export', '--format', 'csv', '--status', 'denied', ...data);
   assert.match(csv.out, /^id,occurred_at,actor_type,.*\r\n2,.*vera@example\.org.*\r\n$/s);
   const wrong = await svc(

@@ -313,6 +313,28 @@ describe('what lies in the folders', () => {
     assert.deepEqual([serving.personas.size, serving.skills.size, dropIns.list()], [0, 0, []]);
   });
 
+  test('is named in the log once where it is passed over', async (t) => {
+    const { folder, log, dropIns } = dropInsOf(t);
+    folder.write('agents/a.md', persona('a'));
+    folder.write('agents/scout.txt', persona('scout'));
+    folder.write('agents/.scout.md.swp', 'x');
+    folder.write('agents/scout.md~', 'x');
+    folder.write('agents/deeper/c.md', persona('c'));
+    folder.write('skills/read-logs.md', skill('read-logs'));
+    folder.write('skills/empty/notes.md', 'not a skill');
+    folder.write('skills/README.md', 'what is here');
+    await dropIns.load();
+    await dropIns.load();
+    const ignored =
+      'warn: file ignored: a persona is agents/NAME.md, a skill is skills/NAME/SKILL.md';
+    assert.deepEqual(log.lines, ['info: persona "a" loaded', ...Array(4).fill(ignored)]);
+    unlinkSync(folder.at('agents/scout.txt'));
+    await dropIns.load();
+    folder.write('agents/scout.txt', 'again');
+    await dropIns.load();
+    assert.equal(log.lines.filter((line) => line === ignored).length, 5);
+  });
+
   test('is told in the log once, as it comes, breaks and goes', async (t) => {
     const { folder, log, dropIns } = dropInsOf(t);
     const file = folder.write('agents/a.md', persona('a'));

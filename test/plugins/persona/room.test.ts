@@ -267,6 +267,28 @@ test('a persona that serves everyone is replaced by a holder of persona:replace;
   assert.equal(directory.find('ranger')!.source, 'disk');
 });
 
+test('a name that is mistaken for another is refused of users, and in a file gets no question', async (t) => {
+  const { folder, directory, send } = await stand(t, { watch: true });
+  writeFileSync(join(folder, 'ranger-1.md'), file('ranger-1'));
+  writeFileSync(join(folder, 'copy.md'), file('Ranger_I'));
+  writeFileSync(join(folder, 'twin.md'), file('ranger-1', '', 'Me, too.\n'));
+  await until(() => (directory.find('Ranger_I')?.unmet.length ?? 0) > 0);
+  assert.deepEqual(directory.find('ranger-1')!.unmet, []);
+  const why = /could be mistaken for that of the persona ranger-1/;
+  assert.match(directory.find('Ranger_I')!.unmet.join(), why);
+  for (const name of ['RANGER-1', 'ranger.l', 'rangeR-i']) {
+    const { status, body } = await send('POST', custom, { ...scout, name });
+    assert.equal(status, 409, name);
+    assert.match(body.message, /could be mistaken for that of the persona "ranger-1"/);
+  }
+  assert.equal((await send('POST', custom, { ...scout, name: 'ranger-2' })).status, 201);
+  const twin = (await send('GET', '/api/v1/agents/ranger-1')).body['problem'];
+  assert.equal(
+    twin,
+    `a file is not used: ${join(folder, 'twin.md')}: the name "ranger-1" is already used by ${join(folder, 'ranger-1.md')}; rename one of them`,
+  );
+});
+
 test('own personas and versions are there after a restart', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-personas-data-'));
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
