@@ -282,9 +282,10 @@ test('a name that is mistaken for another is refused of users, and in a file get
     assert.match(body.message, /could be mistaken for that of the persona "ranger-1"/);
   }
   assert.equal((await send('POST', custom, { ...scout, name: 'ranger-2' })).status, 201);
-  const twin = (await send('GET', '/api/v1/agents/ranger-1')).body['problem'];
+  const problem = async () => (await send('GET', '/api/v1/agents/ranger-1')).body['problem'];
+  await until(async () => (await problem()) !== '');
   assert.equal(
-    twin,
+    await problem(),
     `a file is not used: ${join(folder, 'twin.md')}: the name "ranger-1" is already used by ${join(folder, 'ranger-1.md')}; rename one of them`,
   );
 });
