@@ -41,7 +41,9 @@ export async function preview(
     return { ...nothing, test: { ...test } };
   }
   const server = new PrometheusServer(fetch, address);
-  const { series, ups } = await new HostMemory().look(server, { timeoutMs: queryMs, signal });
+  const { series, ups } = await new HostMemory().look(server, { timeoutMs: queryMs, signal }, () =>
+    clock.now(),
+  );
   const found = findHosts(series, ups, rules);
   const devices: ReadonlyMap<string, ReportedDevice> = reports.available
     ? await reports.get().match(name, found.hosts.map(reportOf))

@@ -8,6 +8,8 @@ import {
   type FoundHosts,
   hostSeries,
   hostSeriesBefore,
+  targetAges,
+  targetAgesBefore,
 } from './hosts/find-hosts.ts';
 import type { NamingRule } from './hosts/host-rules.ts';
 import type { Asking, Labels, PrometheusServer, Sample } from './prometheus/server.ts';
@@ -41,19 +43,34 @@ const rowsAtOnce = 5_000;
 /** Series by which hosts are known, remembered from read to read: a host that is down has none now. */
 export class HostMemory {
   readonly #seen = new Map<string, Sample>();
+  /** Times of the newest samples of instances. */
+  readonly #times = new Map<string, number>();
   #isFresh = true;
 
   /** The series of hosts that are there now, and of those that were and whose targets are still scraped. */
   async look(
     server: PrometheusServer,
     asking: Asking,
-  ): Promise<{ readonly series: readonly Sample[]; readonly ups: readonly Sample[] }> {
-    const [ups, before, series] = await Promise.all([
+    now: () => number,
+  ): Promise<{
+    readonly series: readonly Sample[];
+    readonly ups: readonly Sample[];
+    readonly seen: ReadonlyMap<string, number>;
+  }> {
+    const [ups, before, series, ofUp, ofHosts, agesBefore] = await Promise.all([
       server.now('up', asking),
       this.#isFresh ? server.now(hostSeriesBefore, asking) : [],
       server.now(hostSeries, asking),
+      ...targetAges.map((query) => server.now(query, asking)),
+      this.#isFresh ? server.now(targetAgesBefore, asking) : [],
     ]);
     this.#isFresh = false;
+    const down = new Set(
+      ups.flatMap(({ labels, value }) => (value === 0 ? instanceOf(labels) : [])),
+    );
+    // A scrape that failed is a sample of `up` as well.
+    const answered = ofUp!.filter(({ labels }) => !down.has(instanceOf(labels)));
+    this.#time([...agesBefore!, ...ofHosts!, ...answered], now());
     const scraped = new Set(ups.map(({ labels: { instance = '' } }) => instance));
     for (const sample of [...before, ...series]) {
       const key = keyOf(sample.labels);
@@ -66,9 +83,28 @@ export class HostMemory {
         this.#seen.delete(key);
       }
     }
-    return { series: [...this.#seen.values()], ups };
+    const instances = new Set([...this.#seen.values()].map(({ labels }) => instanceOf(labels)));
+    for (const instance of this.#times.keys()) {
+      if (!instances.has(instance)) {
+        this.#times.delete(instance);
+      }
+    }
+    return { series: [...this.#seen.values()], ups, seen: this.#times };
+  }
+
+  /** Keeps times by the own clock: that of the server may be another one. */
+  #time(ages: readonly Sample[], now: number): void {
+    for (const { labels, value: seconds } of ages) {
+      const instance = instanceOf(labels);
+      if (instance !== '' && Number.isFinite(seconds)) {
+        const at = Math.round(now - Math.max(0, seconds) * 1_000);
+        this.#times.set(instance, Math.max(at, this.#times.get(instance) ?? 0));
+      }
+    }
   }
 }
+
+const instanceOf = ({ instance = '' }: Labels): string => instance;
 
 const keyOf = ({ __name__: name = '', instance = '', job = '', ...labels }: Labels): string =>
   instance === '' ? JSON.stringify(labels) : JSON.stringify([name, instance, job]);
@@ -77,16 +113,20 @@ const keyOf = ({ __name__: name = '', instance = '', job = '', ...labels }: Labe
 export async function readStore(parts: ReadingParts, memory: HostMemory): Promise<Read> {
   const { name, server, rules, copied, reports, signal, takes } = parts;
   const asking = { timeoutMs: queryMs, signal };
-  const { series, ups } = await memory.look(server, asking);
-  const found = findHosts(series, ups, rules);
+  const { series, ups, seen } = await memory.look(server, asking, parts.now);
+  const found = findHosts(series, ups, rules, seen);
   const devices = await reports.report(name, found.hosts.map(reportOf));
   const wanted = found.hosts.filter((host) => isCopied(devices.get(host.name)));
+  const online = new Set(found.hosts.flatMap((host) => (host.online ? host.name : [])));
   const writer = new RowWriter(parts, found, (host) => {
     const device = devices.get(host);
-    return isCopied(device) ? device : undefined;
+    // A rate of the last minutes goes on for minutes after its host is down, and is wrong by then.
+    return online.has(host) && isCopied(device) ? device : undefined;
   });
-  writer.online(wanted.map(({ name: host, online }) => ({ device: devices.get(host)!, online })));
-  const instances = wanted.filter(({ online }) => online).flatMap(({ instances: own }) => own);
+  writer.online(
+    wanted.map(({ name: host, online: isUp }) => ({ device: devices.get(host)!, online: isUp })),
+  );
+  const instances = wanted.filter((host) => host.online).flatMap(({ instances: own }) => own);
   const take = (samples: readonly Sample[]): Promise<void> => writer.write(samples);
   await readFigures({ server, instances, copied, take, ...asking });
   await writer.flush();
@@ -97,10 +137,11 @@ export async function readStore(parts: ReadingParts, memory: HostMemory): Promis
   }
 }
 
-export const reportOf = ({ name, addresses, online, info }: FoundHost): ReportedHost => ({
+export const reportOf = ({ name, addresses, online, seenAt, info }: FoundHost): ReportedHost => ({
   name,
   addresses,
   online,
+  seen_at: seenAt,
   info,
 });
 

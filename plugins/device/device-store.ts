@@ -125,10 +125,11 @@ export class DeviceStore {
       fingerprint: string | null;
     } & HostInfo,
     now: number,
+    seenAt = now,
   ): Promise<DeviceRow> {
     return this.#db
       .insertInto('device_devices')
-      .values({ ...machine, last_seen_at: now, created_at: now, updated_at: now })
+      .values({ ...machine, last_seen_at: seenAt, created_at: now, updated_at: now })
       .returningAll()
       .executeTakeFirstOrThrow();
   }

@@ -34,7 +34,7 @@ export interface DevicesParts {
   readonly tables: Tables<DeviceTables>;
   readonly scopes: ScopeSource;
   readonly fleet: EdgePresence;
-  readonly reports: Pick<Reports, 'online'>;
+  readonly reports: Pick<Reports, 'online' | 'seenAt'>;
   /** Details from other plugins. */
   readonly details: Pick<OpenPoint<DeviceDetailSource>, 'gatherAsync'>;
   readonly clock: Clock;
@@ -242,6 +242,7 @@ export class Devices {
         row.last_seen_at,
         ...seen,
         ...told.map(({ last_seen_at: at }) => at),
+        this.#reports.seenAt(row.id) ?? 0,
       );
       return shownDevice(row, {
         online: own.some((edge) => present.has(edge)) || reported.has(row.id),

@@ -22,6 +22,8 @@ export interface ReportsParts {
 interface Heard {
   readonly at: number;
   readonly online: ReadonlySet<number>;
+  /** Times of the newest samples of its devices. */
+  readonly seen: ReadonlyMap<number, number>;
 }
 
 /** Time after which a source that says nothing says nothing of its hosts either. */
@@ -54,6 +56,12 @@ export class Reports implements DeviceReports {
         .filter(({ at }) => at >= since)
         .flatMap(({ online }) => [...online]),
     );
+  }
+
+  /** Time of the newest sample that any source has told of a device since the start. */
+  seenAt(deviceId: number): number | undefined {
+    const times = [...this.#heard.values()].flatMap(({ seen }) => seen.get(deviceId) ?? []);
+    return times.length === 0 ? undefined : Math.max(...times);
   }
 
   async match(
@@ -113,19 +121,29 @@ export class Reports implements DeviceReports {
         changed.add(id);
       }
     }
-    this.#heard.set(source, { at: this.#clock.now(), online });
+    const now = this.#clock.now();
+    const seen = new Map(
+      hosts.flatMap((host): [number, number][] => {
+        const at = seenAt(host, now);
+        return at === undefined ? [] : [[devices.get(host.name)!.id, at]];
+      }),
+    );
+    this.#heard.set(source, { at: now, online, seen });
   }
 
   async #storeTimes(source: string, hosts: readonly ReportedHost[]): Promise<void> {
     const now = this.#clock.now();
-    const online = new Set(hosts.filter(({ online: is }) => is).map(({ name }) => name));
-    const due = (await reportedHostStore(this.#tables.read).ofSource(source)).filter(
-      ({ host, last_seen_at: at }) => online.has(host) && now - at >= storedMs,
-    );
+    const seen = new Map(hosts.map((host) => [host.name, seenAt(host, now)]));
+    const due = (await reportedHostStore(this.#tables.read).ofSource(source)).flatMap((row) => {
+      const at = seen.get(row.host);
+      return at !== undefined && at - row.last_seen_at >= storedMs
+        ? [{ ...row, last_seen_at: at }]
+        : [];
+    });
     if (due.length > 0) {
       await this.#tables.write(async (tx) => {
         for (const row of due) {
-          await reportedHostStore(tx).put({ ...row, last_seen_at: now });
+          await reportedHostStore(tx).put(row);
         }
       });
     }
@@ -160,6 +178,7 @@ async function settle(
       row = await devices.insert(
         { ...info, machine_uuid: null, machine_key: null, fingerprint: null },
         now,
+        seenAt(host, now) ?? now,
       );
       created.add(row.id);
     } else if (isNews(host, row)) {
@@ -172,13 +191,17 @@ async function settle(
         source,
         host: host.name,
         device_id: row.id,
-        last_seen_at: now,
+        last_seen_at: seenAt(host, now) ?? now,
       });
       changed.add(row.id);
     }
   }
   return rows;
 }
+
+/** A source that tells no time has a host that is online in front of it. */
+const seenAt = ({ seen_at: at, online }: ReportedHost, now: number): number | undefined =>
+  at ?? (online ? now : undefined);
 
 const storedHosts = async (db: DeviceDb, source: string): Promise<ReadonlySet<string>> =>
   new Set((await reportedHostStore(db).ofSource(source)).map(({ host }) => host));

@@ -1,8 +1,9 @@
 import { type AnswerFrame, type AnswerRows, answerRowsInTurns } from '../instance/answer-rows.ts';
 import type { Instance, Row } from '../instance/instance.ts';
-import { type Heard, heardOf, metricsLeg } from '../instance/sources.ts';
+import { awayAmong, type Heard, heardOf, metricsLeg } from '../instance/sources.ts';
 import type { Asked } from '../queries/back-end.ts';
 import type { Leg, Plan } from '../rule/rule.ts';
+import { ofOneHost } from '../kinds/metric-raw.ts';
 import type { TemplateQuery } from '../template/functions.ts';
 import type { RenderAnnotations } from '../template/rendering.ts';
 import { askForAnnotations } from './annotation-queries.ts';
@@ -43,7 +44,11 @@ export async function lookAgain(
   const { legs } = frame.plan;
   const firing = [...(instances?.values() ?? [])].filter(({ phase }) => phase === 'firing');
   const unknown = new Set<string>();
-  const present = await Promise.all(found.map((known, at) => withoutPast(known, legs[at]!, parts)));
+  const present = await Promise.all(
+    found.map(async (known, at) =>
+      withoutAway(await withoutPast(known, legs[at]!, parts), legs[at]!, parts),
+    ),
+  );
   const rows = await Promise.all(
     present.map(async (known, at) => {
       const { crossed } = legs[at]!;
@@ -77,9 +82,7 @@ async function withoutPast(
   leg: Leg,
   { frame, instances, askAhead }: Pick<SecondLookParts, 'frame' | 'instances' | 'askAhead'>,
 ): Promise<AnswerRows['rows']> {
-  const begins = [...known.values()].filter(
-    ({ key }) => !['firing', 'held'].includes(instances?.get(key)?.phase ?? ''),
-  );
+  const begins = beginning(known, instances);
   if (askAhead === undefined || begins.length === 0) {
     return known;
   }
@@ -102,6 +105,38 @@ async function withoutPast(
   );
   return past.size === 0 ? known : new Map([...known].filter(([key]) => !past.has(key)));
 }
+
+/**
+ * Drops answers about hosts that are away, for what a host measures of itself: its last samples stay in a
+ * window for minutes, and say nothing of it now. Instances that already fire are not ended by this.
+ */
+async function withoutAway(
+  known: AnswerRows['rows'],
+  leg: Leg,
+  { instances, ask }: Pick<SecondLookParts, 'instances' | 'ask'>,
+): Promise<AnswerRows['rows']> {
+  const devices = ofOneHost(leg.query)
+    ? beginning(known, instances).flatMap(({ deviceId }) => deviceId ?? [])
+    : [];
+  const away = await awayAmong(devices, ask);
+  const past = new Set(
+    away.size === 0
+      ? []
+      : beginning(known, instances).flatMap(({ key, deviceId }) =>
+          deviceId !== null && away.has(deviceId) ? [key] : [],
+        ),
+  );
+  return past.size === 0 ? known : new Map([...known].filter(([key]) => !past.has(key)));
+}
+
+/** Rows of instances that do not fire yet. */
+const beginning = (
+  known: AnswerRows['rows'],
+  instances: SecondLookParts['instances'],
+): readonly Row[] =>
+  [...known.values()].filter(
+    ({ key }) => !['firing', 'held'].includes(instances?.get(key)?.phase ?? ''),
+  );
 
 /**
  * Returns the measures that the next evaluation will need immediately: those of a rule that had

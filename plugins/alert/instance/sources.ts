@@ -50,7 +50,10 @@ export async function heardOf(
     return new Map(missing.map(({ key }) => [key, 'heard']));
   }
   const sources = new Map(missing.map((instance) => [instance.key, sourceOf(instance, frame)]));
-  const away = await awayDevices([...sources.values()], parts);
+  const away = await awayAmong(
+    [...sources.values()].flatMap(({ device_id: device }) => device ?? []),
+    parts.ask,
+  );
   const distinct = new Map(
     [...sources.values()]
       .filter((source) => isMetric && !isAway(source) && nameOf(source) !== '')
@@ -90,13 +93,11 @@ const nameOf = (source: LabelRecord): string =>
     .flatMap((name) => (source[name] === undefined ? [] : [`${name}=${source[name]}`]))
     .join('\n');
 
-async function awayDevices(
-  sources: readonly LabelRecord[],
-  { ask }: SourceParts,
+/** Returns the devices that are known to be offline; none if none of these has to be looked up. */
+export async function awayAmong(
+  devices: readonly string[],
+  ask: SourceParts['ask'],
 ): Promise<ReadonlySet<string>> {
-  const devices = [
-    ...new Set(sources.flatMap(({ device_id: device }) => (device === undefined ? [] : [device]))),
-  ];
   return devices.length === 0
     ? new Set()
     : new Set(

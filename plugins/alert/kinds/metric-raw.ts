@@ -36,6 +36,13 @@ export function expressionLeg(
   };
 }
 
+/** Expression over one figure that a host measures of itself, as `compileThreshold` makes it. */
+const figureOfHost = new RegExp(
+  `^(?:(?:avg|max|min)(?:_over_time| by \\([^)]*\\) )\\()?(?:${canonicalMetrics.join('|')})\\b`,
+);
+
+export const ofOneHost = (query: string): boolean => figureOfHost.test(query);
+
 const operators = ['>', '>=', '<', '<=', '=='] as const;
 const aggregators = ['avg', 'max', 'min'] as const;
 

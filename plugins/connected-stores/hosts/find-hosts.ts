@@ -8,6 +8,8 @@ export interface FoundHost {
   readonly by: string;
   readonly instances: readonly string[];
   readonly online: boolean;
+  /** Time of its newest sample; undefined if its exporters do not tell. */
+  readonly seenAt: number | undefined;
   readonly addresses: readonly string[];
   /** Facts of its system that its series tell. */
   readonly info: Readonly<Record<string, string>>;
@@ -32,11 +34,24 @@ export const hostSeries =
 /** Hosts that were there within a day, at the first look: one that is down has no series now. */
 export const hostSeriesBefore = 'last_over_time(node_uname_info[1d])';
 
-/** Returns the hosts of these series; `ups` are those of `up`, by which a target is down. */
+/** Seconds since the newest sample of each target, of one that is down as well. */
+export const targetAges = [
+  'time() - timestamp(up)',
+  'time() - timestamp(node_uname_info)',
+] as const;
+
+/** The same of targets that were there within a day, at the first look. */
+export const targetAgesBefore = 'time() - max_over_time(timestamp(node_uname_info)[1d:5m])';
+
+/**
+ * Returns the hosts of these series; `ups` are those of `up`, by which a target is down, and `seen`
+ * the times of the newest samples by instance.
+ */
 export function findHosts(
   series: readonly Sample[],
   ups: readonly Sample[],
   rules: readonly NamingRule[],
+  seen: ReadonlyMap<string, number> = new Map(),
 ): FoundHosts {
   const targets = targetsOf(series, ups, rules);
   const names = namesOf(targets, rules);
@@ -58,7 +73,7 @@ export function findHosts(
     }
   }
   return {
-    hosts: [...hosts].map(([name, { by, targets: own }]) => foundHost(name, by, own)),
+    hosts: [...hosts].map(([name, { by, targets: own }]) => foundHost(name, by, own, seen)),
     hostOf({ instance, ...labels }) {
       const known =
         instance === undefined
@@ -122,17 +137,25 @@ function namesOf(
   return named;
 }
 
-function foundHost(name: string, by: string, targets: readonly Target[]): FoundHost {
+function foundHost(
+  name: string,
+  by: string,
+  targets: readonly Target[],
+  seen: ReadonlyMap<string, number>,
+): FoundHost {
   const labels: Labels = Object.assign({}, ...targets.map(({ labels: own }) => own));
   const { sysname, release, machine, domainname } = labels;
   const isLinux = release !== undefined;
   const machines = targets.flatMap(({ labels: { instance } }) =>
     instance === undefined ? [] : [machineOf(instance)],
   );
+  const instances = targets.flatMap(({ labels: { instance } }) => instance ?? []);
+  const times = instances.flatMap((instance) => seen.get(instance) ?? []);
   return {
     name,
     by,
-    instances: targets.flatMap(({ labels: { instance } }) => instance ?? []),
+    instances,
+    seenAt: times.length === 0 ? undefined : Math.max(...times),
     online: targets.some(({ online }) => online),
     addresses: machines.filter((text) => /^[\d.]+$|:/.test(text)),
     info: {

@@ -79,6 +79,8 @@ export interface ReportedHost {
   /** Addresses by which a device that an agent watches may be known as well. */
   readonly addresses: readonly string[];
   readonly online: boolean;
+  /** Time of its newest sample, by the clock of this process; absent: now if it is online, else not known. */
+  readonly seen_at?: number | undefined;
   /** Unchecked report, as an agent's is. */
   readonly info: unknown;
 }

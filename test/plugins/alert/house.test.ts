@@ -128,6 +128,48 @@ test('a rule over the real metrics store fires, is acknowledged, clears and fire
   );
 });
 
+test('what a host measured of itself before it went away raises nothing afterwards', async (t) => {
+  const { house, pass } = await alerting(t);
+  await house.json('/api/v1/alert-rules', {
+    ...post({
+      rule_key: 'test_cpu',
+      name: 'CPU is hot',
+      kind: 'metric_threshold',
+      source_type: 'svc_builtin',
+      scope_type: 'host',
+      join_mode: 'all',
+      severity: 'warning',
+      conditions: [
+        {
+          metric: 'node_cpu_usage_percent',
+          operator: '>',
+          threshold: 90,
+          window: '5m',
+          aggregator: 'avg',
+          for: '2m',
+        },
+      ],
+    }),
+  });
+  const of = (device: string, value: number, online: number) => [
+    ...(online === 1
+      ? [{ labels: { __name__: 'node_cpu_usage_percent', device_id: device }, value }]
+      : []),
+    { labels: { __name__: 'svc_host_online', device_id: device, store: 'prod' }, value: online },
+  ];
+  await pass(minute, () => [...of('7', 95, 1), ...of('8', 95, 1)]);
+  await pass(3 * minute, () => [...of('7', 95, 0), ...of('8', 95, 1)]);
+  const fired = async (): Promise<string[]> =>
+    (await house.json('/api/v1/alerts/incidents?rule=test_cpu')).items.map(
+      ({ dedupe_key: key }: { dedupe_key: string }) => key,
+    );
+  assert.deepEqual(await fired(), ['test_cpu:host:8']);
+  // What fires when its host goes away goes on: whether it is over is not known.
+  await pass(2 * minute, () => [...of('7', 95, 1), ...of('8', 95, 0)]);
+  const { items } = await house.json('/api/v1/alerts/incidents?rule=test_cpu&status=active');
+  assert.equal(items.length, 1);
+});
+
 const hotRule = (key: string, more: object = {}): RequestInit =>
   post({
     rule_key: key,

@@ -153,11 +153,30 @@ test(
     assert.match(report.markdown, /web-2/);
 
     // A host whose exporter is gone is down; it stays a device.
+    const { last_seen_at: seen } = await house.json(`/api/v1/devices/${idOf('db-1')}`);
+    assert.ok(
+      Math.abs(Date.parse(seen) - clock.now()) <= 5 * second,
+      `${seen}: the exporter is scraped each second`,
+    );
+    await fleet.stop('web-1');
     await fleet.stop('db-1');
-    await scraped(url, 'up == 0', 1);
+    await scraped(url, 'up == 0', 2);
     await pass(2 * minute);
-    const offline = (await incidents()).get('device_offline')!;
-    assert.equal(offline.summary, 'db-1 is offline');
+    const { items: offline } = await house.json(
+      '/api/v1/alerts/incidents?status=active&rule=device_offline',
+    );
+    assert.deepEqual(offline.map(({ summary }: { summary: string }) => summary).toSorted(), [
+      'db-1 is offline',
+      'web-1 is offline',
+    ]);
+    const since = Date.parse((await house.json(`/api/v1/devices/${idOf('db-1')}`)).last_seen_at);
+    assert.ok(clock.now() - since >= 110 * second, 'it was last seen before it was stopped');
+    // The server still has a rate of the last minutes; it says nothing of the host now.
+    await scraped(url, 'count(rate(node_cpu_seconds_total{mode="idle",cpu="0"}[5m]))', 1);
+    const { data } = await house.json(
+      `/prometheus/api/v1/query?time=${clock.now() / 1_000}&query=${encodeURIComponent('count_over_time(node_cpu_usage_percent[110s])')}`,
+    );
+    assert.deepEqual(data.result, []);
     assert.deepEqual(
       (await house.json('/api/v1/devices')).items
         .map(({ display_name: name, online }: { display_name: string; online: boolean }) => [
@@ -167,7 +186,7 @@ test(
         .toSorted(),
       [
         ['db-1', false],
-        ['web-1', true],
+        ['web-1', false],
         ['web-2', true],
       ],
     );

@@ -56,6 +56,19 @@ test('a host that a store reports is the device that an agent watches, or a new 
     ['asleep'],
   );
 
+  // Last seen is the time of the newest sample, of one that is down as well.
+  const now = Date.now();
+  const seen = async (name: string): Promise<number> =>
+    Date.parse((await ask('GET', `/devices/${idOf(name)}`)).body.last_seen_at);
+  await reports.report('prod', [
+    host('fresh', { seen_at: now + 5_000 }),
+    host('asleep', { online: false, seen_at: now - 3_600_000 }),
+    host('gone', { online: false, seen_at: now - 7_200_000 }),
+  ]);
+  assert.equal(await seen('fresh'), now + 5_000);
+  const gone = (await ask('GET', '/devices?q=gone')).body.items[0];
+  assert.equal(Date.parse(gone.last_seen_at), now - 7_200_000, 'it was down when it was found');
+
   // Neither a second report nor a second store makes another device of it.
   const again = await reports.report('prod', hosts);
   const other = await reports.report('lab', [host('Fresh', { info: {} })]);
