@@ -66,7 +66,9 @@ export const askingRoutes = (
       model: Type.String(),
       context: Type.Integer({ description: 'Context window that svc assumes, in tokens' }),
       ok: Type.Boolean({ description: 'Whether agents can work with the model' }),
+      verdict: Type.String({ description: 'Whether agents can work with the model, in words' }),
       summary: Type.String(),
+      report: Type.Array(Type.String(), { description: 'Each finding as a line' }),
       findings: Type.Array(
         Type.Object({ check: Check, ok: Type.Boolean(), detail: Type.String() }),
       ),
@@ -76,7 +78,8 @@ export const askingRoutes = (
     action: 'llm:doctor',
     async handle({ body, signal }) {
       const { findings, ...rest } = await doctor.examine(body.model ?? '', signal);
-      return { ...rest, findings: [...findings] };
+      const report = findings.map(({ ok, detail }) => `${ok ? 'ok    ' : 'not ok'}  ${detail}`);
+      return { ...rest, report, findings: [...findings] };
     },
   }),
 ];

@@ -12,6 +12,7 @@ export interface Examined {
   readonly model: string;
   readonly context: number;
   readonly ok: boolean;
+  readonly verdict: string;
   readonly summary: string;
   readonly findings: readonly Finding[];
 }
@@ -77,6 +78,7 @@ export class ModelDoctor implements Examination {
         model: asked,
         context: 0,
         ok: false,
+        verdict: 'There is no model to test, so agents do not answer',
         summary: usable.message,
         findings: [{ check: 'answers', ok: false, detail: usable.message }],
       };
@@ -95,6 +97,7 @@ export class ModelDoctor implements Examination {
       model,
       context,
       ok: isUseful,
+      verdict: verdictOn(model, isUseful, findings),
       summary: findings.map(({ detail }) => detail).join('; '),
       findings,
     };
@@ -253,4 +256,13 @@ export class ModelDoctor implements Examination {
       throw error;
     }
   }
+}
+
+function verdictOn(model: string, isUseful: boolean, findings: readonly Finding[]): string {
+  if (!findings[0]!.ok) {
+    return `${model} did not answer`;
+  }
+  return isUseful
+    ? `Agents can work with ${model}`
+    : `Agents cannot work with ${model} as it is; choose another model with llm.default_model`;
 }

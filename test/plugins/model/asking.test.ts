@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 
 import { startTestHost } from 'svc/testing';
 
 import { patternFor } from '../../../plugins/model/translate/patterns.ts';
-import { modelStand } from './stand.ts';
+import { modelStand, type Stand } from './stand.ts';
 
 const translate = '/api/v1/aiops/query-translate';
 const post = (body: object) => ({ method: 'POST', body: JSON.stringify(body) });
@@ -109,4 +110,25 @@ test('the doctor says what a model can do and what not', async (t) => {
     .filter((finding: { ok: boolean }) => !finding.ok)
     .map(({ check }: { check: string }) => check);
   assert.deepEqual([ok, failing], [false, ['counts', 'tools', 'parallel', 'window']]);
+
+  const shown = ({ house }: Stand): Promise<{ code: number; out: string }> =>
+    new Promise((resolve) =>
+      execFile(
+        process.execPath,
+        ['bin/svc', 'llm', 'doctor', '--url', house.url, '--token', house.token],
+        (error, out) => resolve({ code: error === null ? 0 : Number(error.code), out }),
+      ),
+    );
+  const scripted = await shown(poor);
+  assert.equal(scripted.code, 1);
+  assert.match(
+    scripted.out,
+    /^Agents cannot work with compatible\/demo as it is; choose another model with llm\.default_model\nok +answers\n.*\nnot ok +does not call tools/s,
+  );
+  const none = await shown(await modelStand(t, {}, { SVC_LLM_COMPATIBLE_BASE_URL: '' }));
+  assert.equal(none.code, 1);
+  assert.match(
+    none.out,
+    /^There is no model to test, so agents do not answer\nnot ok +The model "comp.*not configured/,
+  );
 });
