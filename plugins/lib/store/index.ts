@@ -19,6 +19,7 @@ export * from './blocks/codec.ts';
 export * from './bytes/crc32.ts';
 export { problemsOf } from './blocks/block-problems.ts';
 export * from './catalogue/damage-tracker.ts';
+export { segmentCopyIn } from './catalogue/segment-copy.ts';
 export * from './catalogue/store-care.ts';
 export * from './disk.ts';
 export { breakSeal, sealFile } from './catalogue/seal.ts';

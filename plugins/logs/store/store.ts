@@ -16,6 +16,7 @@ import {
   openWal,
   type RetentionLimits,
   sectionCache,
+  segmentCopyIn,
   type StoreReport,
   type Wal,
   type WalFiles,
@@ -112,6 +113,7 @@ export async function openLogStore(options: LogStoreOptions): Promise<LogStore> 
       log,
       now: options.now,
       segmentBytes: options.cuts?.segmentBytes ?? usualCuts.segmentBytes,
+      copy: segmentCopyIn(catalogue.db),
       ...(options.walFiles && { files: options.walFiles }),
     });
     steps.end('wal');

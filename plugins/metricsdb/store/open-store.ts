@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { type Catalogue, openCatalogue, OpeningSteps, openWal } from 'svc/store';
+import { type Catalogue, openCatalogue, OpeningSteps, openWal, segmentCopyIn } from 'svc/store';
 
 import { blockContent } from './blocks/block-content.ts';
 import { catalogueSchema, floorOf, getState, setState } from './blocks/catalogue-schema.ts';
@@ -32,6 +32,7 @@ export async function openMetricsStore(options: MetricsStoreOptions): Promise<Me
       log,
       now: options.now,
       after: getState(catalogue.db, 'floor') ?? 0,
+      copy: segmentCopyIn(catalogue.db),
       ...options.wal,
     });
     const floor = floorOf(catalogue.db, wal);

@@ -13,6 +13,7 @@ import {
   OpeningSteps,
   RetentionClock,
   type StoreReport,
+  segmentCopyIn,
   type Wal,
 } from 'svc/store';
 
@@ -65,6 +66,7 @@ export async function openTracesStore(options: TracesStoreOptions): Promise<Trac
     now: options.now,
     // Blocks tell their position: a number must not come again.
     after: positionIn(catalogue),
+    copy: segmentCopyIn(catalogue.db),
     ...(files !== undefined && { files }),
   });
   steps.end('wal');

@@ -104,6 +104,7 @@ test('a segment of the log that goes missing is told of, live and after a stop, 
     const path = segmentOf(dataDir, plugin);
     if (plugin === 'logs') {
       rmSync(path);
+      rmSync(join(dataDir, 'plugins', plugin, 'wal.segments'));
     } else {
       truncateSync(path, statSync(path).size - 12);
     }

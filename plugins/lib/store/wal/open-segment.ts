@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import { type Logger, messageOf, type MessageCode } from 'svc/sdk';
 import { crc32 } from '../bytes/crc32.ts';
+import type { ListCopy } from './segment-list.ts';
 import { sizeOf, type WalFile, type WalFiles } from './wal-files.ts';
 import {
   type Framed,
@@ -16,6 +17,8 @@ export interface SegmentPlace {
   readonly folder: string;
   readonly log: Logger;
   readonly files: WalFiles;
+  /** Where the list of segments is kept once more. */
+  readonly copy?: ListCopy | undefined;
   /** Milliseconds since 1970. */
   readonly now?: (() => number) | undefined;
 }

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
+import { messageOf } from 'svc/sdk';
+
 import { summed, unsummed } from '../bytes/summed.ts';
 import { setAside } from '../bytes/set-aside.ts';
 import type { SegmentPlace } from './open-segment.ts';
@@ -20,6 +22,12 @@ interface Written {
   readonly segments: readonly ListedSegment[];
 }
 
+/** Second place of the list, which nobody deletes together with the first. */
+export interface ListCopy {
+  read(): Uint8Array | undefined;
+  write(list: Uint8Array): void;
+}
+
 const listPath = (folder: string): string => `${folder}.segments`;
 
 /**
@@ -29,8 +37,7 @@ const listPath = (folder: string): string => `${folder}.segments`;
  * before its file is removed. A kill between any two steps therefore leaves nothing to be missed.
  */
 export class SegmentList {
-  readonly #path: string;
-  readonly #files: SegmentPlace['files'];
+  readonly #place: SegmentPlace;
   readonly #segments: Map<number, ListedSegment>;
   #last: number;
   /** A write that begins later, and so has all changes up to then. */
@@ -38,11 +45,10 @@ export class SegmentList {
   #running: Promise<void> = Promise.resolve();
 
   /** Opens the list; `damaged` is what became of one that could not be read. */
-  static async open({
-    folder,
-    files,
-    log,
-  }: SegmentPlace): Promise<{ readonly list: SegmentList; readonly damaged?: string }> {
+  static async open(
+    place: SegmentPlace,
+  ): Promise<{ readonly list: SegmentList; readonly damaged?: string }> {
+    const { folder, log } = place;
     const path = listPath(folder);
     const text = await readFile(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') {
@@ -50,25 +56,38 @@ export class SegmentList {
       }
       return undefined;
     });
-    const none = { last: 0, segments: [] };
-    if (text === undefined) {
-      return { list: new SegmentList(path, files, none) };
-    }
-    const bytes = unsummed(text);
+    const bytes = text && unsummed(text);
     if (bytes !== undefined) {
-      return { list: new SegmentList(path, files, JSON.parse(bytes.toString()) as Written) };
+      return { list: new SegmentList(place, JSON.parse(bytes.toString()) as Written) };
+    }
+    const copy = copied(place);
+    const list = new SegmentList(place, copy ?? { last: 0, segments: [] });
+    if (text === undefined) {
+      if (copy !== undefined) {
+        log.error(
+          { event: 'wal.list_missing', folder },
+          'list of WAL segments was missing; restored it from its copy in the catalogue',
+        );
+      }
+      return { list };
     }
     const kept = setAside(path);
+    if (copy !== undefined) {
+      log.error(
+        { event: 'wal.list_restored', folder, kept },
+        'list of WAL segments is damaged; set it aside and restored it from its copy in the catalogue',
+      );
+      return { list };
+    }
     log.error(
       { event: 'wal.list_damaged', folder, kept },
       'list of WAL segments is damaged; set it aside; a segment that is already missing goes unnoticed',
     );
-    return { list: new SegmentList(path, files, none), damaged: kept };
+    return { list, damaged: kept };
   }
 
-  private constructor(path: string, files: SegmentPlace['files'], { last, segments }: Written) {
-    this.#path = path;
-    this.#files = files;
+  private constructor(place: SegmentPlace, { last, segments }: Written) {
+    this.#place = place;
     this.#last = last;
     this.#segments = new Map(segments.map((segment) => [segment.number, segment]));
   }
@@ -106,7 +125,37 @@ export class SegmentList {
     this.#waiting = undefined;
     const segments = [...this.#segments.values()].sort((a, b) => a.number - b.number);
     const written: Written = { last: this.#last, segments };
-    this.#running = this.#files.replace(this.#path, summed(Buffer.from(JSON.stringify(written))));
+    const { files, folder } = this.#place;
+    const bytes = summed(Buffer.from(JSON.stringify(written)));
+    this.#running = files.replace(listPath(folder), bytes).then(() => this.#writeCopy(bytes));
     await this.#running;
+  }
+
+  /** The file counts; a copy that cannot be written is only older. */
+  #writeCopy(bytes: Uint8Array): void {
+    const { copy, folder, log } = this.#place;
+    try {
+      copy?.write(bytes);
+    } catch (error) {
+      log.warn(
+        { event: 'wal.list_copy_failed', folder, cause: messageOf(error) },
+        'copying the list of WAL segments to the catalogue failed; retrying at its next change',
+      );
+    }
+  }
+}
+
+/** The list as its copy has it; undefined without one that can be read. */
+function copied({ copy, folder, log }: SegmentPlace): Written | undefined {
+  try {
+    const text = copy?.read();
+    const bytes = text && unsummed(Buffer.from(text));
+    return bytes && (JSON.parse(bytes.toString()) as Written);
+  } catch (error) {
+    log.warn(
+      { event: 'wal.list_copy_unreadable', folder, cause: messageOf(error) },
+      'reading the copy of the list of WAL segments failed',
+    );
+    return undefined;
   }
 }

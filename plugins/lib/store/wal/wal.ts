@@ -1,5 +1,6 @@
 import { type Logger, messageOf, SvcError } from 'svc/sdk';
 import type { SegmentPlace } from './open-segment.ts';
+import type { ListCopy } from './segment-list.ts';
 import { Segments, type WalReplay } from './segments.ts';
 import { nodeFiles, placeOf, sizeOf, type WalFiles } from './wal-files.ts';
 import type { WalDamage } from './wal-replay.ts';
@@ -21,6 +22,8 @@ export interface WalOptions {
   /** A number of an earlier segment: later ones get greater ones even if none is left. */
   readonly after?: number;
   readonly files?: WalFiles;
+  /** Where the list of segments is kept once more: a segment that is deleted together with its list is then missed, too. */
+  readonly copy?: ListCopy;
 }
 
 interface Append {
@@ -51,8 +54,9 @@ export async function openWal({
   maxBytes = 4096 * mebibyte,
   after = 0,
   files = nodeFiles,
+  copy,
 }: WalOptions): Promise<Wal> {
-  const place = { folder, log, files, now };
+  const place = { folder, log, files, now, copy };
   return new Wal(place, await Segments.open(place, after), { segmentBytes, maxBytes });
 }
 

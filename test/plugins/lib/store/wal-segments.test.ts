@@ -205,6 +205,42 @@ describe('the list of segments', () => {
     }
   });
 
+  test('misses a segment that is deleted together with the list, by the copy of the list', async (t) => {
+    const folder = join(folderOf(t), 'wal');
+    let kept: Uint8Array | undefined;
+    const copy = { read: () => kept, write: (list: Uint8Array) => void (kept = list) };
+    const open = async (): Promise<Opened> => {
+      const wal = await openWal({ folder, log: listener(), copy });
+      const texts: string[] = [];
+      await wal.replay((record) => void texts.push(record.toString()));
+      return { wal, texts, damage: wal.damage.map(({ segment, what }) => `${segment} is ${what}`) };
+    };
+    const { wal } = await open();
+    for (const text of all) {
+      await wal.append(bytesOf(text));
+      await (text.endsWith('2') && wal.cut());
+    }
+    await wal.close();
+    const missing = ['0000000002.wal is missing: it held 2 records, 44 bytes'];
+    rmSync(join(folder, '0000000002.wal'));
+    for (const harm of [
+      () => rmSync(`${folder}.segments`),
+      () => truncateSync(`${folder}.segments`, 40),
+    ]) {
+      harm();
+      const { wal: again, texts, damage } = await open();
+      assert.deepEqual([texts, damage], [without('b'), missing]);
+      await again.close();
+      assert.deepEqual((await found(folder)).damage, missing, 'the list is back');
+    }
+    // A copy that cannot be read or written costs nothing.
+    const broken = (): never => assert.fail('no such table');
+    const blind = await openWal({ folder, log: listener(), copy: { read: broken, write: broken } });
+    await blind.replay(() => undefined);
+    await blind.append(bytesOf('d1'));
+    await blind.close();
+  });
+
   test('sees while the log is open what goes missing, and that nothing is once it is dropped', async (t) => {
     const folder = join(folderOf(t), 'wal');
     await filled(folder);
