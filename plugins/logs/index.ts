@@ -101,7 +101,7 @@ async function examined(
   if (name === 'remote' || !ok) {
     return examinedAnswer({ ok, detail }, 'logs.remote_url');
   }
-  const { blockBytes, activeStreams, damage, trouble } =
+  const { blockBytes, activeStreams, largestSender, damage, trouble } =
     await thread.call<LogStoreStatus>('status');
   const { retention, limits } = threadSettings(settings);
   return examinedStore({
@@ -118,7 +118,10 @@ async function examined(
       {
         used: activeStreams,
         most: limits.activeStreams,
-        what: 'streams',
+        what:
+          largestSender === undefined
+            ? 'streams'
+            : `streams (${largestSender.active} of ${largestSender.sender})`,
         setting: 'logs.max_streams',
         beyond: 'lines of new streams are refused',
       },

@@ -48,8 +48,8 @@ export async function openLogs(setup: ThreadSetup): Promise<ThreadService> {
 
   return {
     methods: {
-      push: ({ format, body, encoding, stamp }: PushInput) =>
-        store.push(format, body, { encoding, stamp }),
+      push: ({ format, body, encoding, stamp, sender }: PushInput) =>
+        store.push(format, body, { encoding, stamp, sender }),
       write: (rows: Parameters<LogIngest['write']>[0]) => store.write(rows),
 
       async endpoint(

@@ -10,6 +10,7 @@ export const threadKeys = [
   'logs.retention_age',
   'logs.retention_bytes',
   'logs.max_streams',
+  'logs.sender_share',
   'logs.max_label_names',
   'logs.max_line_bytes',
   'logs.reject_older_than',
@@ -21,6 +22,7 @@ export const threadKeys = [
 export const threadSettings = (settings: Settings): ThreadSettings => ({
   limits: {
     activeStreams: settings.get<number>('logs.max_streams'),
+    senderShare: settings.get<number>('logs.sender_share'),
     labelNames: settings.get<number>('logs.max_label_names'),
     lineBytes: settings.get<number>('logs.max_line_bytes'),
     olderMs: parseDuration(settings.get<string>('logs.reject_older_than')),

@@ -87,9 +87,11 @@ export class EmbeddedLogs implements LogDriver {
   }
 
   push(
-    ...[format, body, { encoding, stamp, signal, given = false }]: Parameters<LogDriver['push']>
+    ...[format, body, { encoding, stamp, sender, signal, given = false }]: Parameters<
+      LogDriver['push']
+    >
   ): Promise<PushAnswer> {
-    const input: PushInput = { format, body, encoding, stamp };
+    const input: PushInput = { format, body, encoding, stamp, sender };
     return this.#thread.call('push', input, {
       timeoutMs: patienceMs,
       transfer: given ? memoryOf(body) : [],

@@ -29,6 +29,7 @@ import { Cutter } from './blocks/cutter.ts';
 import { Directory } from './blocks/directory.ts';
 import { errors } from './errors.ts';
 import { type CutLimits, type LogLimits, usualCuts, usualLimits } from './head/limits.ts';
+import type { StreamHolding } from './head/stream-owners.ts';
 import { type Stream, StreamTable } from './head/stream-table.ts';
 import { admit, type Admitted } from './intake/admit.ts';
 import { decodePush, type PushFormat } from './intake/decode-push.ts';
@@ -57,6 +58,8 @@ export interface LogStoreOptions {
 export interface PushOptions {
   readonly encoding?: string | undefined;
   readonly stamp?: Stamp | undefined;
+  /** Who sends it, for the share of the streams that one sender may have. */
+  readonly sender?: string | undefined;
 }
 
 type Rows = Parameters<LogIngest['write']>[0];
@@ -64,6 +67,8 @@ type Rows = Parameters<LogIngest['write']>[0];
 export interface LogStoreStatus {
   readonly streams: number;
   readonly activeStreams: number;
+  /** The sender that has most of them, if any is known. */
+  readonly largestSender: StreamHolding | undefined;
   readonly heldBytes: number;
   readonly walBytes: number;
   readonly blocks: number;
@@ -213,7 +218,10 @@ class Store implements LogStore {
 
   async push(format: PushFormat, body: Uint8Array, options: PushOptions): Promise<PushAnswer> {
     this.#assertRoom();
-    return await this.#keep(this.readPush(format, body, options));
+    return await this.#keep(
+      this.readPush(format, body, options),
+      this.#streams.owners.number(options.sender ?? ''),
+    );
   }
 
   async write(rows: Rows): Promise<PushAnswer> {
@@ -221,8 +229,10 @@ class Store implements LogStore {
     return await this.#keep(this.readRows(rows));
   }
 
-  readPush(format: PushFormat, body: Uint8Array, { encoding, stamp }: PushOptions): Admitted {
-    return this.#admit(decodePush(format, body, encoding, this.#limits.inflatedBytes), stamp);
+  readPush(format: PushFormat, body: Uint8Array, options: PushOptions): Admitted {
+    const { encoding, stamp, sender = '' } = options;
+    const pushed = decodePush(format, body, encoding, this.#limits.inflatedBytes);
+    return this.#admit(pushed, stamp, this.#streams.owners.number(sender));
   }
 
   readRows(rows: Rows): Admitted {
@@ -240,11 +250,11 @@ class Store implements LogStore {
     return this.#admit(batch, undefined);
   }
 
-  #admit(pushed: Batch, stamp: Stamp | undefined): Admitted {
+  #admit(pushed: Batch, stamp: Stamp | undefined, owner?: number): Admitted {
     if (pushed.parts.length === 0) {
       throw errors.no_stream();
     }
-    const admission = new StreamAdmission(this.#streams, this.#limits);
+    const admission = new StreamAdmission(this.#streams, this.#limits, owner);
     const refusal = (labels: Labels): string | undefined => admission.refusal(labels);
     const admitted = admit(pushed, {
       limits: this.#limits,
@@ -259,9 +269,9 @@ class Store implements LogStore {
     return admitted;
   }
 
-  async #keep({ batch, rejected, reasons }: Admitted): Promise<PushAnswer> {
+  async #keep({ batch, rejected, reasons }: Admitted, owner?: number): Promise<PushAnswer> {
     if (batch.count > 0) {
-      await this.#intake.keep(batch);
+      await this.#intake.keep(batch, owner);
       batch.release();
       await this.#upkeep.relieve();
     }
@@ -316,6 +326,7 @@ class Store implements LogStore {
     return {
       streams: this.#streams.size,
       activeStreams: this.#streams.active.size,
+      largestSender: this.#streams.owners.largest(),
       heldBytes: this.#upkeep.heldBytes,
       walBytes: this.#wal.bytes,
       blocks: blocks.length,

@@ -30,6 +30,7 @@ export interface PushInput {
   readonly body: Uint8Array;
   readonly encoding: string | undefined;
   readonly stamp: Stamp | undefined;
+  readonly sender?: string | undefined;
 }
 
 export interface RowsInput {

@@ -86,6 +86,43 @@ describe('limits of a push', () => {
     assert.equal((await push(store, { app: 'a' }, [[2, 'y']])).accepted, 1);
   });
 
+  test('of streams of one sender: what others leave is shared, and what is idle counts no more', async (t) => {
+    const { store } = await openStore(t, { limits: { activeStreams: 500, senderShare: 80 } });
+    const many = (name: string, count: number, first = 0): Buffer =>
+      Buffer.from(
+        JSON.stringify({
+          streams: Array.from({ length: count }, (_, i) =>
+            stream({ app: name, n: String(first + i) }, [[1, 'x']]),
+          ),
+        }),
+      );
+    const greedy = await store.push('loki-json', many('greedy', 600), { sender: 'token 7 of Kim' });
+    assert.equal(greedy.accepted, 400);
+    assert.match(
+      greedy.reasons[0]!,
+      /: this sender \(token 7 of Kim\) has 400 active streams, its share of 500, use fewer labels/,
+    );
+    assert.deepEqual(store.status().largestSender, { sender: 'token 7 of Kim', active: 400 });
+    // Nearly all of it is gone by now, and still some is left for whoever comes.
+    const modest = await store.push('loki-json', many('modest', 60), { sender: 'agent 3' });
+    assert.equal(modest.accepted, 60);
+    await assert.rejects(
+      store.push('loki-json', many('greedy', 1, 700), { sender: 'token 7 of Kim' }),
+      { code: 'rate_limited', message: /its share of 500/ },
+    );
+    assert.equal(
+      (await push(store, { app: 'svc' }, [[1, 'x']])).accepted,
+      1,
+      'no sender, no share',
+    );
+    await store.flush();
+    assert.equal(store.status().largestSender, undefined);
+    const again = await store.push('loki-json', many('greedy', 1, 700), {
+      sender: 'token 7 of Kim',
+    });
+    assert.equal(again.accepted, 1);
+  });
+
   test('an empty label set is a stream of its own, and lines of any age are taken', async (t) => {
     const { store } = await openStore(t);
     await push(store, {}, [

@@ -11,6 +11,8 @@ export interface LogLimits {
   readonly activeStreams: number;
   /** Max streams of any age: all of them are held in memory. */
   readonly knownStreams: number;
+  /** Max share of one sender in both, in percent of what the others leave; 100: unlimited. */
+  readonly senderShare: number;
   readonly futureMs: number;
   /** Lines older than this are refused; 0 takes lines of any age. */
   readonly olderMs: number;
@@ -28,6 +30,7 @@ export const usualLimits: LogLimits = {
   metadataBytes: 64 * 1024,
   activeStreams: 5_000,
   knownStreams: 100_000,
+  senderShare: 80,
   futureMs: 10 * 60_000,
   olderMs: 0,
   inflatedBytes: 64 * 1024 * 1024,

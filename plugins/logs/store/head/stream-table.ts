@@ -3,6 +3,7 @@ import { type Compressed } from 'svc/store';
 
 import { HeadMemory } from './head-memory.ts';
 import { Head } from './head.ts';
+import { nobody, StreamOwners } from './stream-owners.ts';
 
 /** A chunk that is complete and waits for the next block. */
 export interface SealedChunk {
@@ -26,6 +27,8 @@ export interface Stream {
   readonly labels: Labels;
   head: Head | undefined;
   sealed: SealedChunk[];
+  /** Number of its sender. */
+  owner: number;
   /** The last record whose lines are in blocks. */
   cutRecord: number;
   /** True if the catalogue has it. */
@@ -41,6 +44,7 @@ export class StreamTable {
   readonly #byLabels = new WeakMap<Labels, Stream>();
   /** Streams with a head. */
   readonly active = new Set<Stream>();
+  readonly owners = new StreamOwners();
   /** Streams that got lines since the last look. */
   readonly grown = new Set<Stream>();
   /** Size of the heads of all streams. */
@@ -75,14 +79,17 @@ export class StreamTable {
       labels,
       head: undefined,
       sealed: [],
+      owner: nobody,
       cutRecord,
       stored: true,
       gone: false,
     });
+    this.owners.count(nobody, { known: 1 });
     this.#next = Math.max(this.#next, id + 1);
   }
 
-  of(labels: Labels): Stream {
+  /** The stream of these labels. One that is new, or whose sender is unknown, is that of `owner`. */
+  of(labels: Labels, owner: number = nobody): Stream {
     let stream = this.find(labels);
     if (stream === undefined) {
       stream = {
@@ -90,11 +97,15 @@ export class StreamTable {
         labels,
         head: undefined,
         sealed: [],
+        owner,
         cutRecord: 0,
         stored: false,
         gone: false,
       };
       this.#byKey.set(labelsKey(labels), stream);
+      this.owners.count(owner, { known: 1 });
+    } else if (stream.owner === nobody && owner !== nobody) {
+      this.#give(stream, owner);
     }
     return stream;
   }
@@ -103,11 +114,15 @@ export class StreamTable {
     if (stream.head === undefined) {
       stream.head = new Head(this.#memory);
       this.active.add(stream);
+      this.owners.count(stream.owner, { active: 1 });
     }
     return stream.head;
   }
 
   behead(stream: Stream): void {
+    if (stream.head !== undefined) {
+      this.owners.count(stream.owner, { active: -1 });
+    }
     this.headBytes -= stream.head?.bytes ?? 0;
     stream.head?.release();
     stream.head = undefined;
@@ -116,7 +131,16 @@ export class StreamTable {
 
   forget(stream: Stream): void {
     stream.gone = true;
-    this.#byKey.delete(labelsKey(stream.labels));
+    if (this.#byKey.delete(labelsKey(stream.labels))) {
+      this.owners.count(stream.owner, { known: -1 });
+    }
+  }
+
+  #give(stream: Stream, owner: number): void {
+    const isActive = stream.head !== undefined;
+    this.owners.count(stream.owner, { known: -1, ...(isActive && { active: -1 }) });
+    stream.owner = owner;
+    this.owners.count(owner, { known: 1, ...(isActive && { active: 1 }) });
   }
 
   *matching(matchers: readonly Matcher[]): Generator<Stream> {

@@ -1,5 +1,6 @@
 import type { Wal } from 'svc/store';
 
+import { nobody } from '../head/stream-owners.ts';
 import type { StreamTable } from '../head/stream-table.ts';
 import type { Batch } from '../lines/batch.ts';
 import { decodeRecord, encodeRecord } from '../lines/record.ts';
@@ -43,7 +44,7 @@ export class Intake {
   }
 
   /** Resolves when the batch is on disk and visible. */
-  async keep(batch: Batch): Promise<void> {
+  async keep(batch: Batch, owner = nobody): Promise<void> {
     const { wal } = this.#parts;
     const number = ++this.#number;
     const before = this.#last;
@@ -55,7 +56,7 @@ export class Intake {
       const segment = await wal.append(...encodeRecord({ number, batch }));
       // A later record must not be cut before an earlier one is here: after a crash the earlier one would count as cut, too.
       await before;
-      this.#apply(batch, number, segment);
+      this.#apply(batch, number, segment, owner);
       this.#parts.kept(batch);
     } finally {
       this.pendingBytes -= batch.used;
@@ -68,7 +69,7 @@ export class Intake {
   replay(record: Buffer, segment: number): void {
     const { number, batch } = decodeRecord(record);
     this.startAfter(number);
-    this.#apply(batch, number, segment);
+    this.#apply(batch, number, segment, nobody);
   }
 
   startAfter(number: number): void {
@@ -83,14 +84,14 @@ export class Intake {
     }
   }
 
-  #apply(batch: Batch, number: number, segment: number): void {
+  #apply(batch: Batch, number: number, segment: number, owner: number): void {
     const { streams, now } = this.#parts;
     if (!this.#firstRecords.has(segment)) {
       this.#firstRecords.set(segment, number);
     }
     const time = now();
     for (const part of batch.parts) {
-      const stream = streams.of(part.labels);
+      const stream = streams.of(part.labels, owner);
       if (number <= stream.cutRecord || part.from === part.to) {
         continue;
       }

@@ -1,20 +1,29 @@
 import { type Labels, labelsKey } from 'svc/query';
 
 import type { LogLimits } from '../head/limits.ts';
+import { nobody } from '../head/stream-owners.ts';
 import type { StreamTable } from '../head/stream-table.ts';
 import { labelsText } from './label-text.ts';
+
+/** Streams below which the share of a sender counts only if little is free. */
+const smallSender = 100;
+/** Share of a limit that is little. */
+const little = 0.1;
 
 /** Counts the streams that one push would begin. */
 export class StreamAdmission {
   readonly #streams: StreamTable;
   readonly #limits: LogLimits;
+  readonly #owner: number;
   readonly #idle = new Set<string>();
   readonly #unknown = new Set<string>();
   refused = false;
 
-  constructor(streams: StreamTable, limits: LogLimits) {
+  /** `owner`: the number of the sender; that of nobody has no share. */
+  constructor(streams: StreamTable, limits: LogLimits, owner: number = nobody) {
     this.#streams = streams;
     this.#limits = limits;
+    this.#owner = owner;
   }
 
   /** Why lines of this stream are not taken. */
@@ -25,22 +34,50 @@ export class StreamAdmission {
     }
     const key = labelsKey(labels);
     const reason =
-      this.#streams.active.size + this.#idle.size >= this.#limits.activeStreams &&
-      !this.#idle.has(key)
-        ? `of ${this.#limits.activeStreams} active streams`
-        : stream === undefined &&
-            this.#streams.size + this.#unknown.size >= this.#limits.knownStreams &&
-            !this.#unknown.has(key)
-          ? `of ${this.#limits.knownStreams} streams`
-          : undefined;
+      (this.#idle.has(key) ? undefined : this.#overActive()) ??
+      (stream !== undefined || this.#unknown.has(key) ? undefined : this.#overKnown());
     if (reason !== undefined) {
       this.refused = true;
-      return `maximum active stream limit exceeded when trying to create stream ${labelsText(labels).slice(0, 500)}: the limit ${reason} is reached, use fewer labels or fewer values`;
+      return `maximum active stream limit exceeded when trying to create stream ${labelsText(labels).slice(0, 500)}: ${reason}, use fewer labels or fewer values`;
     }
     this.#idle.add(key);
     if (stream === undefined) {
       this.#unknown.add(key);
     }
     return undefined;
+  }
+
+  #overActive(): string | undefined {
+    const { active, owners } = this.#streams;
+    const { activeStreams: max } = this.#limits;
+    const more = this.#idle.size;
+    return active.size + more >= max
+      ? `the limit of ${max} active streams is reached`
+      : this.#overShare(owners.activeOf(this.#owner) + more, max, active.size + more, 'active ');
+  }
+
+  #overKnown(): string | undefined {
+    const { size, owners } = this.#streams;
+    const { knownStreams: max } = this.#limits;
+    const more = this.#unknown.size;
+    return size + more >= max
+      ? `the limit of ${max} streams is reached`
+      : this.#overShare(owners.knownOf(this.#owner) + more, max, size + more, '');
+  }
+
+  /**
+   * A share is one of what the sender has and what is free, together: however many senders take all
+   * they can get, some is left for the next one.
+   */
+  #overShare(own: number, max: number, taken: number, kind: string): string | undefined {
+    const { senderShare: share } = this.#limits;
+    const free = max - taken;
+    const least = free < max * little ? 0 : smallSender;
+    return this.#owner !== nobody &&
+      share < 100 &&
+      own >= least &&
+      own >= (free * share) / (100 - share)
+      ? `this sender (${this.#streams.owners.sender(this.#owner)}) has ${own} ${kind}streams, its share of ${max}`
+      : undefined;
   }
 }

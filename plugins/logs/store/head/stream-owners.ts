@@ -1,0 +1,63 @@
+/** Owner of streams whose sender is unknown, such as those that a replay brings back. */
+export const nobody = 0;
+
+/** Max senders that are told apart; later ones share the account of nobody. */
+const maxSenders = 100_000;
+
+/** Sender with its number of streams. */
+export interface StreamHolding {
+  readonly sender: string;
+  readonly active: number;
+}
+
+/**
+ * Senders of streams. A stream belongs to whoever sent it first, or sends it first after a restart;
+ * a second sender of it does not take it over.
+ */
+export class StreamOwners {
+  readonly #senders: string[] = [''];
+  readonly #numbers = new Map<string, number>([['', nobody]]);
+  /** Streams in memory of each owner that have lines which are in no block, and all of its streams. */
+  readonly #active: number[] = [0];
+  readonly #known: number[] = [0];
+
+  /** Number of a sender, by which streams belong to it. */
+  number(sender: string): number {
+    const known = this.#numbers.get(sender);
+    if (known !== undefined || this.#senders.length >= maxSenders) {
+      return known ?? nobody;
+    }
+    const number = this.#senders.push(sender) - 1;
+    this.#numbers.set(sender, number);
+    this.#active.push(0);
+    this.#known.push(0);
+    return number;
+  }
+
+  sender(owner: number): string {
+    return this.#senders[owner]!;
+  }
+
+  activeOf(owner: number): number {
+    return this.#active[owner]!;
+  }
+
+  knownOf(owner: number): number {
+    return this.#known[owner]!;
+  }
+
+  count(owner: number, change: { readonly active?: 1 | -1; readonly known?: 1 | -1 }): void {
+    this.#active[owner]! += change.active ?? 0;
+    this.#known[owner]! += change.known ?? 0;
+  }
+
+  /** The sender with most active streams; undefined if none is known. */
+  largest(): StreamHolding | undefined {
+    const [first] = this.#senders
+      .map((sender, owner) => ({ sender, active: this.#active[owner]! }))
+      .slice(1)
+      .filter(({ active }) => active > 0)
+      .sort((a, b) => b.active - a.active);
+    return first;
+  }
+}
