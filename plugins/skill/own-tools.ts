@@ -1,5 +1,6 @@
 import type { GateContract } from 'svc/contracts/gate';
 import type { Guide, SkillRegistry, Tool, ToolCall } from 'svc/contracts/skill';
+import { mayRead } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { errors } from './errors.ts';
@@ -105,6 +106,7 @@ export class OwnTools {
       'The full text of a guide: how a kind of task is done here, and with which tools.',
       GuideRead,
       'untrusted',
+      ['skill'],
     ),
   ];
 
@@ -162,7 +164,7 @@ export class OwnTools {
     });
     const missing = [...wanted].filter((key) => !found.some((one) => one.key === key));
     const guides =
-      select === undefined
+      select === undefined && mayRead(principal, 'skill')
         ? ranked(query!, skills.guides()).map(({ key, description }) => ({
             key,
             description: description.slice(0, 200),

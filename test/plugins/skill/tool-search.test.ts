@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import { SkillRunner, Skills } from 'svc/contracts/skill';
 
+import { OwnTools } from '../../../plugins/skill/own-tools.ts';
 import { until } from '../edge/house.ts';
 import { changingServer } from '../mcp/changing-server.ts';
 import { foreignTools } from './foreign-tools.ts';
@@ -128,4 +129,45 @@ test('among several hundred tools the right one is found first, and what is look
     ],
   );
   assert.deepEqual(missing, ['mcp:desk:nothing']);
+});
+
+test('guides are texts of the area skill: a token that may not read it finds and reads none', async (t) => {
+  const kit = await skillHouse(t, { plugins: ['gate', 'skill'] });
+  const guide = {
+    key: 'fill',
+    name: 'fill',
+    description: 'What fills a disk.',
+    tools: [],
+    body: 'df',
+  };
+  const registry = { guides: () => [guide], tools: () => [], aliases: () => new Map() };
+  const own = new OwnTools({
+    registry: () => ({ ...registry, shownTo: async () => registry }),
+  } as unknown as ConstructorParameters<typeof OwnTools>[0]);
+  const token = (...grants: readonly string[]) => ({
+    ...kit.principal('bob'),
+    kind: 'token' as const,
+    grants,
+  });
+  const found = async (...grants: readonly string[]): Promise<unknown> => {
+    const params = { query: 'what fills the disk' };
+    const call = {
+      principal: token(...grants),
+      key: 'tool_search',
+      params,
+      origin: 'api' as const,
+    };
+    return ((await own.run(call, params)) as { guides?: unknown }).guides;
+  };
+  assert.deepEqual(await found('read:skill'), [{ key: 'fill', description: 'What fills a disk.' }]);
+  assert.equal(await found('read:mcp', 'skill:execute'), undefined);
+  await assert.rejects(
+    kit.house.service(SkillRunner).run({
+      principal: token('read:mcp', 'skill:execute'),
+      key: 'guide_read',
+      params: { key: 'fill' },
+      origin: 'api',
+    }),
+    /lacks read:skill/,
+  );
 });
