@@ -90,10 +90,8 @@ export async function readiness({
     );
   const { ok, checks } = await health.ask();
   const degraded = checks.some((check) => check.degraded);
-  const unwell = checks
-    .filter((check) => !check.ok || check.degraded)
-    .map(({ label, detail }) => `${label}${detail === undefined ? '' : `: ${detail}`}`);
   // Strangers may ask: a cause may name paths and quote files, and is for those who read plugins.
+  const unwell = checks.filter((check) => !check.ok || check.degraded).map(({ label }) => label);
   const outOfService = down.map(({ id, state }) => `${id} (${state})`);
   return [
     { part: 'storage', ...storage.health() },

@@ -51,7 +51,7 @@ test('readiness tells of storage, disk and plugins, and fails for what makes the
   assert.equal(moody.status, 503);
   assert.deepEqual(moody.body.details, [
     { path: '/plugins', message: 'out of service: broken (failed)' },
-    { path: '/process', message: 'mood: sulking' },
+    { path: '/process', message: 'mood' },
   ]);
 
   await house.host.disable('moody');

@@ -62,7 +62,7 @@ async function ready(subject: string, { url }: RunningSvc) {
             .map(({ part, detail = '' }) => `${part}: ${detail}`)
             .join('; ')
             .slice(0, 600)}`,
-          '"svc plugin list" and the log of svc show the causes',
+          '"svc plugin list" and "svc plugin health" show the causes',
         );
   }
   return warn(

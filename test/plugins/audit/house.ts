@@ -67,7 +67,7 @@ export function auditHouse(
 ): Promise<TestHost> {
   const authenticate = ({ value }: { value: string }): Principal | undefined => people[value];
   return startTestHost(t, {
-    plugins: ['audit', ledger],
+    plugins: ['audit', 'host', ledger],
     ...options,
     services: { [Authenticator.id]: { authenticate }, ...options.services },
   });

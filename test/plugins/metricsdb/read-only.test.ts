@@ -14,6 +14,7 @@ test("Debian's Prometheus as it comes: the test says that it takes no samples an
   const { url } = await startPrometheus(t, program, empty);
   const { house, call, ingest } = await metricsHouse(t, {
     environment: { SVC_METRICSDB_URL: url },
+    plugins: ['host'],
   });
   const told = async (address: string | undefined) =>
     (
@@ -34,8 +35,8 @@ test("Debian's Prometheus as it comes: the test says that it takes no samples an
     code: 'unavailable',
     message: /takes no samples at the moment.*--web\.enable-remote-write-receiver/,
   });
-  const ready = await (await house.fetch('/readyz')).text();
-  assert.match(ready, /takes no samples.*--web\.enable-remote-write-receiver/);
+  const health = await (await house.fetch('/api/v1/health')).text();
+  assert.match(health, /takes no samples.*--web\.enable-remote-write-receiver/);
 
   const taking = await startPrometheus(t, program, empty, ['--web.enable-remote-write-receiver']);
   const { ok, detail } = await told(taking.url);

@@ -12,7 +12,7 @@ import { fill } from './fill.ts';
 const stores = { metrics: 'metricsdb', logs: 'logs', traces: 'traces' } as const;
 
 const start = (t: TestContext, dataDir: string): Promise<TestHost> =>
-  startTestHost(t, { plugins: ['metricsdb', 'logs', 'traces', 'ingest', 'stores'], dataDir });
+  startTestHost(t, { plugins: ['metricsdb', 'logs', 'traces', 'ingest', 'stores', 'host'], dataDir });
 
 interface Report {
   readonly damage: readonly string[];
@@ -78,7 +78,9 @@ test('a segment of the log that goes missing is told of, live and after a stop, 
   );
   const ready = await (await live.fetch('/readyz')).text();
   assert.match(ready, /degraded/);
-  assert.equal(ready.match(/0000000001\.wal: missing/g)?.length, 3, ready);
+  assert.doesNotMatch(ready, /\.wal/, 'strangers may ask');
+  const health = await (await live.fetch('/api/v1/health')).text();
+  assert.equal(health.match(/0000000001\.wal: missing/g)?.length, 3, health);
   assert.deepEqual(await held(live, now), whole, 'memory has it all');
   const mended = await care(live, 'mend');
   assert.deepEqual(

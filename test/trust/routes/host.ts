@@ -2,6 +2,7 @@ import type { Area } from '../area.ts';
 
 export const area: Area = {
   routes: `
+    GET   /api/v1/health                admin
     GET   /api/v1/plugins               any  none
     GET   /api/v1/plugins/{id}          any  none
     POST  /api/v1/plugins/{id}/reload   admin
