@@ -42,7 +42,8 @@ export class DropIns {
   readonly #apart = new AsyncResource('svc.drop-ins');
   #published: DropInEntries = { personas: [], skills: [] };
   #claims: NameClaims = new Map();
-  #logged: readonly DropInStatus[] = [];
+  /** What the log has been told of; undefined before the first pass. */
+  #logged: readonly DropInStatus[] | undefined;
   #ignored: ReadonlySet<string> = new Set();
   #hints = new Set<string>();
   #running: Promise<void> | undefined;
@@ -155,10 +156,19 @@ export class DropIns {
     this.#ignored = new Set(ignored);
   }
 
-  /** One line in the log for each file that came, went, broke or was repaired. */
+  /** One line in the log for each file that came, went, broke or was repaired; at first one for all that came. */
   #logChanges(): void {
-    const earlier = new Map(this.#logged.map((entry) => [entry.file, entry]));
+    const earlier = new Map(this.#logged?.map((entry) => [entry.file, entry]));
+    const isFirst = this.#logged === undefined;
     this.#logged = this.list();
+    if (isFirst) {
+      const loaded = this.#logged.filter(({ loaded_at: at }) => at !== undefined);
+      const personas = loaded.filter(({ kind }) => kind === 'persona').length;
+      this.#log.info(
+        { personas, skills: loaded.length - personas },
+        'personas and skills loaded from files',
+      );
+    }
     for (const { kind, name, file, error, loaded_at } of this.#logged) {
       const last = earlier.get(file);
       earlier.delete(file);
@@ -168,7 +178,7 @@ export class DropIns {
         error === undefined &&
         (last?.error !== undefined || loaded_at !== last?.loaded_at)
       ) {
-        this.#log.info({ file }, `${kind} "${name}" loaded`);
+        this.#log[isFirst ? 'debug' : 'info']({ file }, `${kind} "${name}" loaded`);
       }
     }
     for (const { kind, name, file } of earlier.values()) {
