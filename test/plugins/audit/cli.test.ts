@@ -66,7 +66,7 @@ test('svc audit verify and export speak to the running house', async (t) => {
   );
   assert.match(
     listed.out,
-    /^ID +AT +WHO +ACTION +TARGET +OUTCOME +DETAILS\n2 +\S+Z +vera@example\.org +ledger:write +\S+ +denied +.*\n$/,
+    /^ID +AT +WHO +ACTION +TARGET +OUTCOME +DETAILS\n2 +\S+Z +vera@example\.org +ledger:entries +ledger +denied +.*\n$/,
   );
   const asJson = await svc('audit', 'list', '--action', 'ledger:*', '-n', '1', '--json', ...data);
   assert.deepEqual(
