@@ -58,7 +58,7 @@ export class Reports implements DeviceReports {
     );
   }
 
-  /** Time of the newest sample that any source has told of a device since the start. */
+  /** Returns the time of the newest sample of a device that any source has reported since the start. */
   seenAt(deviceId: number): number | undefined {
     const times = [...this.#heard.values()].flatMap(({ seen }) => seen.get(deviceId) ?? []);
     return times.length === 0 ? undefined : Math.max(...times);
@@ -199,7 +199,7 @@ async function settle(
   return rows;
 }
 
-/** A source that tells no time has a host that is online in front of it. */
+/** Returns when a host was last seen. A source that reports no time sees its online hosts now. */
 const seenAt = ({ seen_at: at, online }: ReportedHost, now: number): number | undefined =>
   at ?? (online ? now : undefined);
 

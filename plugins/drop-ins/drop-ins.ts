@@ -42,7 +42,7 @@ export class DropIns {
   readonly #apart = new AsyncResource('svc.drop-ins');
   #published: DropInEntries = { personas: [], skills: [] };
   #claims: NameClaims = new Map();
-  /** What the log has been told of; undefined before the first pass. */
+  /** Files as last logged; undefined before the first pass. */
   #logged: readonly DropInStatus[] | undefined;
   #ignored: ReadonlySet<string> = new Set();
   #hints = new Set<string>();
@@ -144,7 +144,7 @@ export class DropIns {
     this.#claims = claims;
   }
 
-  /** Names what was passed over, once: whoever drops in `scout.txt` waits for a persona that never comes. */
+  /** Logs each ignored file once: whoever drops in `scout.txt` waits for a persona that never appears. */
   #logIgnored(): void {
     const ignored = this.#folders.flatMap((folder) => folder.ignored);
     for (const file of ignored.filter((one) => !this.#ignored.has(one)).slice(0, maxIgnored)) {
@@ -156,7 +156,7 @@ export class DropIns {
     this.#ignored = new Set(ignored);
   }
 
-  /** One line in the log for each file that came, went, broke or was repaired; at first one for all that came. */
+  /** One line in the log for each file that came, went, broke or was repaired; the first pass has one line for all files. */
   #logChanges(): void {
     const earlier = new Map(this.#logged?.map((entry) => [entry.file, entry]));
     const isFirst = this.#logged === undefined;

@@ -21,7 +21,7 @@ export interface Scan {
   /** Files sorted by name; undefined if the folder cannot be read at the moment. */
   readonly found: readonly FoundFile[] | undefined;
   readonly problem: string | undefined;
-  /** Names of entries that are no persona or skill, though they lie where those are expected. */
+  /** Names of entries that are neither a persona nor a skill, though they are where those are expected. */
   readonly ignored: readonly string[];
 }
 
@@ -72,7 +72,7 @@ export async function scan(root: DropInRoot): Promise<Scan> {
   };
 }
 
-/** Entries that nobody takes for a persona or a skill. */
+/** Returns whether nobody would take an entry for a persona or a skill. */
 const isUsual = ({ kind }: DropInRoot, { name }: Dirent): boolean =>
   /[~#]$|\.(?:tmp|new|swp|partial)$|^node_modules$/.test(name) ||
   (kind === 'skill' && /^(?:readme|license)(?:\..+)?$/i.test(name));

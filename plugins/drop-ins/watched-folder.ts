@@ -55,7 +55,7 @@ export class WatchedFolder {
     }
   }
 
-  /** Paths in this folder that are passed over. */
+  /** Paths in this folder that are ignored. */
   get ignored(): readonly string[] {
     return [...this.#ignored].map((name) => join(this.#root.path, name));
   }

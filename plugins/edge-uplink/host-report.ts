@@ -39,9 +39,10 @@ export class HostReport {
     return this.#problem;
   }
 
-  /** A new connection: everything is to be reported once more. */
-  forget(): void {
+  /** Reports everything over a new connection. */
+  async sendAgain(): Promise<void> {
     this.#taken = undefined;
+    await this.send();
   }
 
   async refresh(): Promise<void> {

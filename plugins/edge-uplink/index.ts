@@ -62,7 +62,6 @@ async function open(ctx: PluginContext) {
   setMaxListeners(64, scope.signal);
   const dataDir = resolve(ctx.dataDir, '../..');
   const plugins = ctx.services.use(Plugins);
-  const build = ctx.services.use(BuildInfo);
   const policy = new PolicyFile(dataDir, log);
   const credentials = new CredentialStore(dataDir, ctx.settings.get<string>('uplink.proxy'));
   const machine = openMachine(dataDir, ids, log);
@@ -110,14 +109,12 @@ async function open(ctx: PluginContext) {
     ids,
     clock,
     log,
-    version: build.version,
+    version: ctx.services.use(BuildInfo).version,
     handlers: new Handlers(ctx.extend.open(EdgeMethods), ctx.extend.open(EdgeStreams), policy),
     onUp() {
-      host.forget();
-      later('report this machine', () => host.send());
+      later('report this machine', () => host.sendAgain());
       reportBuffer();
-      policyReport.forget();
-      policyReport.refresh();
+      policyReport.sendAgain();
       supervisor.reportAll();
       shipment.nudge();
     },

@@ -220,7 +220,7 @@ const filesOf = (files: Handle<DropInFiles>) =>
         .filter(({ kind }) => kind === 'persona')
     : [];
 
-/** What is wrong with files of the name of a persona that serves: its own as it stands now, and others that it keeps out. */
+/** Returns the problems of files with the name of an active persona: of its own file, and of others that it keeps out. */
 const troublesOf = (
   files: Handle<DropInFiles>,
   { name, source }: Pick<KnownPersona, 'name' | 'source'>,

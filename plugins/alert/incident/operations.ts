@@ -146,7 +146,7 @@ export class Operations {
   }
 }
 
-/** What whoever acts has decided or given as the reason: whoever reads the trail sees no timeline. */
+/** Returns the decision and the reason that a step records, since the audit log does not show timelines. */
 const saidIn = ({ events }: Step): Readonly<Record<string, unknown>> =>
   events.reduce(
     (said, { type, message, data }) => ({

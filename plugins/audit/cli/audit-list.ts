@@ -89,7 +89,7 @@ const whoOf = ({ actor: { email, name, type, id } }: Entry): string =>
 const targetOf = ({ resource_type: type, resource_id: id }: Entry): string =>
   id === null ? type : `${type} ${id}`;
 
-/** The values after the change, or why there was none. */
+/** Returns the values after the change, or why there was none. */
 const detailOf = ({ error, changes }: Entry): string => {
   const after = changes?.after;
   if (error !== null) {

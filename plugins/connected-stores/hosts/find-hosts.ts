@@ -40,7 +40,7 @@ export const targetAges = [
   'time() - timestamp(node_uname_info)',
 ] as const;
 
-/** The same of targets that were there within a day, at the first look. */
+/** Ages of targets that were there within a day, at the first look. */
 export const targetAgesBefore = 'time() - max_over_time(timestamp(node_uname_info)[1d:5m])';
 
 /**

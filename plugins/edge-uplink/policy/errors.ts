@@ -2,7 +2,7 @@ import { defineErrors } from 'svc/sdk';
 
 export const errors = defineErrors('edge-uplink', {
   policy_syntax: ['invalid_argument', 'line {line}: {cause}.'],
-  policy_alias: ['invalid_argument', 'aliases ("*name") cannot be used in this file.'],
+  policy_alias: ['invalid_argument', 'Aliases ("*name") cannot be used in this file.'],
   policy_mapping: ['invalid_argument', 'line {line}: {name} must be a mapping of keys to values.'],
   policy_key: [
     'invalid_argument',

@@ -39,13 +39,13 @@ export class PolicyFile implements LocalPolicy {
     return this.#policy;
   }
 
-  /** What is wrong with the file, where, and what holds until it is corrected. */
+  /** Problems of the file with their lines, and what applies until they are corrected. */
   get problem(): string | undefined {
     this.current();
     return this.#problem;
   }
 
-  /** False while there is no file, so that the defaults hold. */
+  /** False while there is no file, so that the defaults apply. */
   get exists(): boolean {
     this.current();
     return this.#stamp !== '';

@@ -7,7 +7,7 @@ import type { PolicyFile } from './policy-file.ts';
 const maxProblem = 2_000;
 const maxEntry = 1_000;
 
-/** What the manager learns of the policy: at each connection and change whether it is valid, and all of it on request. */
+/** Report of the policy to the manager: whether it is valid at each connection and change, all of it on request. */
 export class PolicyReport {
   readonly #file: PolicyFile;
   readonly #session: () => TunnelSession | undefined;
@@ -18,9 +18,10 @@ export class PolicyReport {
     this.#session = session;
   }
 
-  /** Makes the next `refresh` report in any case, as a new connection needs. */
-  forget(): void {
+  /** Reports whether the policy is valid over a new connection. */
+  sendAgain(): void {
     this.#told = undefined;
+    this.refresh();
   }
 
   refresh(): void {
@@ -62,6 +63,6 @@ export class PolicyReport {
 const cut = (entries: readonly string[]): string[] =>
   entries.map((entry) => entry.slice(0, maxEntry));
 
-/** A password stands before the host, or in the options behind `?`. */
+/** Masks passwords, which stand before the host or in the options after `?`. */
 const withoutPassword = (database: string): string =>
   database.replace(/(:\/\/[^:/?#]*:).*@/s, '$1…@').replace(/\?.*$/s, '?…');

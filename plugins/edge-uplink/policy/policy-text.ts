@@ -12,7 +12,7 @@ export interface Entry {
   at(key: string): Entry;
 }
 
-/** Parses the text of the file; throws an error with the line where it is no YAML. */
+/** Parses the text of the file; throws an error with the line if it is not valid YAML. */
 export function parsePolicy(text: string): Entry {
   const lines = new LineCounter();
   const document = parseDocument(text, { schema: 'core', lineCounter: lines, prettyErrors: false });

@@ -5,7 +5,7 @@ import { errors } from './errors.ts';
 import { type Entry, parsePolicy } from './policy-text.ts';
 import { closedPolicy, defaultPolicy, profiles } from './profiles.ts';
 
-/** Policy of a file. A section that is invalid allows nothing, and the others hold as they are written. */
+/** Policy that a file states. A section that is invalid allows nothing; the others apply as they are written. */
 export interface PolicyReading {
   readonly policy: Policy;
   /** Invalid parts, each with its line, key and remedy. */
@@ -137,7 +137,7 @@ function profileOf(given: Entry): Policy['skills'] {
   return profiles[profile]!;
 }
 
-/** What the strings of a list are, for the check and in words. */
+/** Form of the strings in a list, as a pattern and in words. */
 interface Form {
   readonly kind: string;
   readonly pattern: RegExp;

@@ -60,7 +60,7 @@ export interface EdgeRecord {
   health: Map<string, PluginHealth> | undefined;
   /** Amount of its data that waits on its disk, or was lost there. */
   buffer: BufferEvent | undefined;
-  /** What is wrong with the policy of its host. */
+  /** Problem with the policy of its host. */
   policyProblem: string | undefined;
   /** Digest of the host info that is stored. */
   hostDigest: string | undefined;

@@ -58,7 +58,7 @@ export interface LogStoreOptions {
 export interface PushOptions {
   readonly encoding?: string | undefined;
   readonly stamp?: Stamp | undefined;
-  /** Who sends it, for the share of the streams that one sender may have. */
+  /** Name of the sender, whose share of the streams is limited. */
   readonly sender?: string | undefined;
 }
 
@@ -67,7 +67,7 @@ type Rows = Parameters<LogIngest['write']>[0];
 export interface LogStoreStatus {
   readonly streams: number;
   readonly activeStreams: number;
-  /** The sender that has most of them, if any is known. */
+  /** Sender with most of them, if any is known. */
   readonly largestSender: StreamHolding | undefined;
   readonly heldBytes: number;
   readonly walBytes: number;

@@ -88,7 +88,7 @@ test('an invalid section allows nothing and is named with its line; the others h
     ],
     [
       'tcp: &x []\nlogs: { paths: *x }',
-      /aliases/,
+      /Aliases/,
       ['tcp', 'webshell', 'skills', 'plugins', 'logs'],
     ],
   ] as const) {

@@ -12,7 +12,10 @@ import { fill } from './fill.ts';
 const stores = { metrics: 'metricsdb', logs: 'logs', traces: 'traces' } as const;
 
 const start = (t: TestContext, dataDir: string): Promise<TestHost> =>
-  startTestHost(t, { plugins: ['metricsdb', 'logs', 'traces', 'ingest', 'stores', 'host'], dataDir });
+  startTestHost(t, {
+    plugins: ['metricsdb', 'logs', 'traces', 'ingest', 'stores', 'host'],
+    dataDir,
+  });
 
 interface Report {
   readonly damage: readonly string[];

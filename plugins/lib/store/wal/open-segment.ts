@@ -17,7 +17,7 @@ export interface SegmentPlace {
   readonly folder: string;
   readonly log: Logger;
   readonly files: WalFiles;
-  /** Where the list of segments is kept once more. */
+  /** Copy of the list of segments. */
   readonly copy?: ListCopy | undefined;
   /** Milliseconds since 1970. */
   readonly now?: (() => number) | undefined;

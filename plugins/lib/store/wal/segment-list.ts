@@ -22,7 +22,7 @@ interface Written {
   readonly segments: readonly ListedSegment[];
 }
 
-/** Second place of the list, which nobody deletes together with the first. */
+/** Second place of the list, which is not deleted together with the first. */
 export interface ListCopy {
   read(): Uint8Array | undefined;
   write(list: Uint8Array): void;
@@ -131,7 +131,7 @@ export class SegmentList {
     await this.#running;
   }
 
-  /** The file counts; a copy that cannot be written is only older. */
+  /** Writes the copy. The file counts: a copy that cannot be written is only older. */
   #writeCopy(bytes: Uint8Array): void {
     const { copy, folder, log } = this.#place;
     try {
@@ -145,7 +145,7 @@ export class SegmentList {
   }
 }
 
-/** The list as its copy has it; undefined without one that can be read. */
+/** Returns the list from its copy; undefined if there is none that can be read. */
 function copied({ copy, folder, log }: SegmentPlace): Written | undefined {
   try {
     const text = copy?.read();

@@ -22,7 +22,7 @@ export interface WalOptions {
   /** A number of an earlier segment: later ones get greater ones even if none is left. */
   readonly after?: number;
   readonly files?: WalFiles;
-  /** Where the list of segments is kept once more: a segment that is deleted together with its list is then missed, too. */
+  /** Copy of the list of segments, by which a segment that is deleted together with the list is missed as well. */
   readonly copy?: ListCopy;
 }
 

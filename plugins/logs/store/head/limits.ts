@@ -11,7 +11,7 @@ export interface LogLimits {
   readonly activeStreams: number;
   /** Max streams of any age: all of them are held in memory. */
   readonly knownStreams: number;
-  /** Max share of one sender in both, in percent of what the others leave; 100: unlimited. */
+  /** Max share of one sender in either, in percent of what the others leave; 100: unlimited. */
   readonly senderShare: number;
   readonly futureMs: number;
   /** Lines older than this are refused; 0 takes lines of any age. */

@@ -17,11 +17,11 @@ export interface StreamHolding {
 export class StreamOwners {
   readonly #senders: string[] = [''];
   readonly #numbers = new Map<string, number>([['', nobody]]);
-  /** Streams in memory of each owner that have lines which are in no block, and all of its streams. */
+  /** Active streams of each owner, and all of its streams. */
   readonly #active: number[] = [0];
   readonly #known: number[] = [0];
 
-  /** Number of a sender, by which streams belong to it. */
+  /** Returns the number of a sender, by which streams belong to it. */
   number(sender: string): number {
     const known = this.#numbers.get(sender);
     if (known !== undefined || this.#senders.length >= maxSenders) {
@@ -51,7 +51,7 @@ export class StreamOwners {
     this.#known[owner]! += change.known ?? 0;
   }
 
-  /** The sender with most active streams; undefined if none is known. */
+  /** Returns the sender with most active streams; undefined if none is known. */
   largest(): StreamHolding | undefined {
     const [first] = this.#senders
       .map((sender, owner) => ({ sender, active: this.#active[owner]! }))

@@ -88,7 +88,7 @@ export class StreamTable {
     this.#next = Math.max(this.#next, id + 1);
   }
 
-  /** The stream of these labels. One that is new, or whose sender is unknown, is that of `owner`. */
+  /** Returns the stream of these labels. One that is new, or whose sender is unknown, belongs to `owner`. */
   of(labels: Labels, owner: number = nobody): Stream {
     let stream = this.find(labels);
     if (stream === undefined) {

@@ -19,7 +19,7 @@ export class StreamAdmission {
   readonly #unknown = new Set<string>();
   refused = false;
 
-  /** `owner`: the number of the sender; that of nobody has no share. */
+  /** `owner`: the number of the sender; that of nobody has no limit of its own. */
   constructor(streams: StreamTable, limits: LogLimits, owner: number = nobody) {
     this.#streams = streams;
     this.#limits = limits;
