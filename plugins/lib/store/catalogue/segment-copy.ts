@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 
-import type { ListCopy } from '../wal/segment-list.ts';
+import type { ListCopy } from '../wal/wal-files.ts';
 
 /**
  * Returns the copy of a log's list of segments that the catalogue holds: whoever deletes the list

@@ -2,8 +2,7 @@ import { join } from 'node:path';
 
 import { type Logger, messageOf, type MessageCode } from 'svc/sdk';
 import { crc32 } from '../bytes/crc32.ts';
-import type { ListCopy } from './segment-list.ts';
-import { sizeOf, type WalFile, type WalFiles } from './wal-files.ts';
+import { type ListCopy, sizeOf, type WalFile, type WalFiles } from './wal-files.ts';
 import {
   type Framed,
   headerBytes,

@@ -22,12 +22,6 @@ interface Written {
   readonly segments: readonly ListedSegment[];
 }
 
-/** Second place of the list, which is not deleted together with the first. */
-export interface ListCopy {
-  read(): Uint8Array | undefined;
-  write(list: Uint8Array): void;
-}
-
 const listPath = (folder: string): string => `${folder}.segments`;
 
 /**

@@ -22,6 +22,12 @@ export interface WalFile {
   close(): Promise<void>;
 }
 
+/** Second place of the list of segments, which is not deleted together with the first. */
+export interface ListCopy {
+  read(): Uint8Array | undefined;
+  write(list: Uint8Array): void;
+}
+
 export const nodeFiles: WalFiles = {
   async create(path) {
     const handle = await open(path, 'wx', 0o600);

@@ -1,8 +1,7 @@
 import { type Logger, messageOf, SvcError } from 'svc/sdk';
 import type { SegmentPlace } from './open-segment.ts';
-import type { ListCopy } from './segment-list.ts';
 import { Segments, type WalReplay } from './segments.ts';
-import { nodeFiles, placeOf, sizeOf, type WalFiles } from './wal-files.ts';
+import { type ListCopy, nodeFiles, placeOf, sizeOf, type WalFiles } from './wal-files.ts';
 import type { WalDamage } from './wal-replay.ts';
 import { framed, largestRecord } from './wal-segment.ts';
 
