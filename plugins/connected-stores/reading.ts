@@ -69,7 +69,7 @@ export class HostMemory {
       ups.flatMap(({ labels, value }) => (value === 0 ? instanceOf(labels) : [])),
     );
     // A scrape that failed is a sample of `up` as well.
-    const answered = ofUp!.filter(({ labels }) => !down.has(instanceOf(labels)));
+    const answered = ofUp.filter(({ labels }) => !down.has(instanceOf(labels)));
     this.#time([...agesBefore!, ...ofHosts!, ...answered], now());
     const scraped = new Set(ups.map(({ labels: { instance = '' } }) => instance));
     for (const sample of [...before, ...series]) {

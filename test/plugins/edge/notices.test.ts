@@ -18,11 +18,20 @@ test('agents on one machine, and what an agent cannot do, are told with the edge
       boot = 'boot-1',
       hostname = 'box',
       fingerprint = 'f1',
-      methods = {} as Readonly<Record<string, TunnelMethod>>,
+      methods,
+    }: {
+      boot?: string;
+      hostname?: string;
+      fingerprint?: string;
+      methods?: Readonly<Record<string, TunnelMethod>>;
     } = {},
   ) => {
     const keys = await create(`agent-${n}`);
-    const { session } = await simulate(keys, { machine: machine(n), boot, methods });
+    const { session } = await simulate(keys, {
+      machine: machine(n),
+      boot,
+      ...(methods && { methods }),
+    });
     await session.call(
       'tell',
       { event: 'host_info', payload: { hostname, fingerprint } },
