@@ -45,10 +45,11 @@ const lookedThrough = 50;
 /** Apps of Slack: the secret is the bot's token, the key the signing secret, the verify token the one of the app's sockets. */
 export function slack(ports: CallPorts): ImPlatform {
   const calls = new Calls(ports);
-  const api = async (app: ImApp, method: string, json: object) =>
+  const api: Api = async (app, method, args) =>
     await calls.call({
-      url: `${endpointOf(app)}/${method}`,
-      json,
+      ...(reading.has(method)
+        ? { method: 'GET', url: `${endpointOf(app)}/${method}?${queryOf(args)}` }
+        : { url: `${endpointOf(app)}/${method}`, json: args }),
       headers: { authorization: `Bearer ${app.app_secret}` },
       judge: objection,
     });
@@ -84,6 +85,12 @@ export function slack(ports: CallPorts): ImPlatform {
       return sentOf(await api(app, 'chat.postMessage', body), target);
     },
     edit: (app, at, message) => edited(api, app, at, message),
+    async nameOf(app, sender) {
+      const answer = await api(app, 'users.info', { user: sender });
+      const user = answer.result === 'ok' ? objectOf(answer.body['user']) : {};
+      const profile = objectOf(user['profile']);
+      return textOf(profile['display_name']) || textOf(user['real_name']) || textOf(user['name']);
+    },
     personTarget: (sender) => ({ channel: sender }),
     conversationTarget: (conversation) => ({ channel: conversation }),
     listen: (app, own, listening) =>
@@ -98,7 +105,15 @@ export function slack(ports: CallPorts): ImPlatform {
   };
 }
 
-type Api = (app: ImApp, method: string, json: object) => ReturnType<Calls['call']>;
+type Api = (app: ImApp, method: string, args: object) => ReturnType<Calls['call']>;
+
+/** Methods that take no JSON: they would see no arguments in it. */
+const reading = new Set(['users.info', 'conversations.history', 'conversations.replies']);
+
+const queryOf = (args: object): string =>
+  new URLSearchParams(
+    Object.entries(args).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
 
 const endpointOf = ({ endpoint }: ImApp): string => endpoint || usualEndpoint;
 
@@ -161,9 +176,12 @@ function eventsOf(app: ImApp, payload: Json, kind: string): readonly ImEvent[] {
   return found === undefined || found.sender === '' || found.conversation === '' ? [] : [found];
 }
 
-/** Messages of people to the bot: mentions of it, and direct ones. Edits, other bots and itself are passed over. */
+/**
+ * Messages of people to the bot: mentions of it, and direct ones, as they are written and as they are edited. Other bots and
+ * itself are passed over.
+ */
 function written(payload: Json): ImEvent | undefined {
-  const event = objectOf(payload['event']);
+  const event = currentVersion(objectOf(payload['event']));
   const [type, channel, ts, root, subtype] = ['type', 'channel', 'ts', 'thread_ts', 'subtype'].map(
     (name) => textOf(event[name]),
   ) as [string, string, string, string, string];
@@ -192,7 +210,19 @@ function written(payload: Json): ImEvent | undefined {
     text: plainText(textOf(event['text'], 40_000)),
     has_media: Array.isArray(event['files']),
     reply: { channel, ...(thread !== '' && { thread_ts: thread }) },
+    message: `${channel}:${ts}`,
+    ...(event['edited'] !== undefined && { edited: true }),
   };
+}
+
+/** Returns the message as it is now; links that Slack has looked up change it without an edit. */
+function currentVersion(event: Json): Json {
+  const [now, before] = [objectOf(event['message']), objectOf(event['previous_message'])];
+  return event['subtype'] === 'message_changed' &&
+    now['edited'] !== undefined &&
+    now['text'] !== before['text']
+    ? { ...now, type: 'message', channel: event['channel'], channel_type: event['channel_type'] }
+    : event;
 }
 
 function slashed(form: Json): ImEvent {

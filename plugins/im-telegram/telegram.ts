@@ -38,7 +38,7 @@ const usualEndpoint = 'https://api.telegram.org';
 const maxText = 3_600;
 const pollSeconds = 25;
 const maxUpdates = 100;
-const taken = ['message', 'callback_query'];
+const taken = ['message', 'edited_message', 'callback_query'];
 
 /** Bots of Telegram: the secret is the bot's token, the verify token the one that the webhook was set with. */
 export function telegram(ports: CallPorts): ImPlatform {
@@ -140,7 +140,7 @@ const eventsOf = (bot: string, updates: readonly Json[]): readonly ImEvent[] =>
     const id = textOf(update['update_id']);
     const found =
       update['callback_query'] === undefined
-        ? written(bot, id, objectOf(update['message']))
+        ? written(bot, id, objectOf(update['message'] ?? update['edited_message']))
         : pressed(id, objectOf(update['callback_query']));
     return found === undefined || id === '' || found.sender === '' || found.conversation === ''
       ? []
@@ -176,6 +176,8 @@ function written(bot: string, key: string, message: Json): ImEvent | undefined {
         sender_name: nameOf(from),
         text: spoken(text),
         has_media,
+        message: `${textOf(objectOf(message['chat'])['id'])}:${textOf(message['message_id'])}`,
+        ...(message['edit_date'] !== undefined && { edited: true }),
       };
 }
 

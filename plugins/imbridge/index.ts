@@ -67,7 +67,7 @@ export default definePlugin({
     });
     const people = new People({ tables, directory, clock, ids });
     const messenger = new Messenger({ apps, ports, clock });
-    const talk = openTalk(ctx, { tables, queue, apps, people, messenger });
+    const talk = openTalk(ctx, { tables, queue, apps, people, messenger, ports });
     dealWithMessages(ctx, {
       jobs,
       tables,

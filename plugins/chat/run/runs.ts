@@ -3,6 +3,7 @@ import type { SvcError } from 'svc/sdk';
 import { type Principal, type Scope } from 'svc/sdk';
 
 import { replay, type RunState, type Within } from '../journal/journal.ts';
+import { enclosedText } from '../prompt/enclosures.ts';
 import { type Sessions, ownerOf } from '../session/sessions.ts';
 import { activeKey } from '../session/store.ts';
 import { finalText } from './closing.ts';
@@ -71,6 +72,7 @@ export class Runs implements ChatRuns {
     principal,
     session_id: sessionId,
     content,
+    enclosures = [],
     agent,
     context = {},
     origin,
@@ -85,7 +87,8 @@ export class Runs implements ChatRuns {
     }
     const now = this.#ports.clock.now();
     const id = given ?? this.#ports.ids.uuid();
-    await this.#options.sessions.addAsk(session, content, id, async () => {
+    const enclosed = enclosedText(enclosures);
+    await this.#options.sessions.addAsk(session, { content, enclosed }, id, async () => {
       await this.#ports.runs.insert(
         {
           id,
@@ -97,7 +100,7 @@ export class Runs implements ChatRuns {
           ...unworked,
           created_at: now,
         },
-        { kind: 'asked', content, agent, context },
+        { kind: 'asked', content, agent, context, ...(enclosed !== '' && { enclosed }) },
       );
       await this.#ports.sessions.update(session.id, {
         last_message_at: now,

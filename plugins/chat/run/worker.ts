@@ -197,7 +197,7 @@ const mayAsk = ({ tools, disallowed_tools: denied }: KnownPersona): boolean =>
  */
 async function routeRun(ports: RunPorts, run: OpenRun): Promise<void> {
   const { row, session, principal, events, signal } = run.work;
-  const { content, agent, context, within } = run.state.asked;
+  const { content, agent, context, enclosed, within } = run.state.asked;
   const wanted = agent ?? session.agent ?? undefined;
   const {
     persona,
@@ -236,13 +236,17 @@ async function routeRun(ports: RunPorts, run: OpenRun): Promise<void> {
         agent: persona.name,
         version: persona.version,
         why,
-        prompt: opening === '' ? told : `${opening}\n\n${told}`,
+        prompt: [opening, told, enclosed ?? ''].filter((part) => part !== '').join('\n\n'),
         kernel: ports.settings.kernel(),
         max_turns: Math.min(
           persona.max_turns > 0 ? persona.max_turns : ports.settings.maxTurns(),
           within === undefined ? maxTurns : turnsWithin,
         ),
-        tainted: found || digest.tainted === true || within?.tainted === true,
+        tainted:
+          found ||
+          enclosed !== undefined ||
+          digest.tainted === true ||
+          within?.tainted === true,
         evidence: [...digest.evidence.map(({ id }) => id), ...(within?.evidence ?? [])],
       },
     ],

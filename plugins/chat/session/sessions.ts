@@ -116,10 +116,10 @@ export class Sessions {
     return this.#store.messages(id, page, order);
   }
 
-  /** The person's message and whatever `along` writes, in one commit. */
+  /** The person's message with what goes with it, and whatever `along` writes, in one commit. */
   addAsk(
     session: SessionRow,
-    content: string,
+    { content, enclosed }: { readonly content: string; readonly enclosed: string },
     run: string,
     along: () => Promise<void>,
   ): Promise<void> {
@@ -132,7 +132,7 @@ export class Sessions {
         session_id: session.id,
         run_id: run,
         role: 'user',
-        content,
+        content: enclosed === '' ? content : `${content}\n\n${enclosed}`,
         created_at: this.#clock.now(),
         agent: null,
         model: null,

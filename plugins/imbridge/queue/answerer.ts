@@ -3,7 +3,7 @@ import { isSvcError, type Tables } from 'svc/sdk';
 
 import type { ApprovalTalk, ApprovalTelling } from '../talk/approvals.ts';
 import type { Apps } from '../apps/apps.ts';
-import type { Commands, Reply, Said } from '../talk/commands.ts';
+import { type Commands, isCommand, type Reply, type Said } from '../talk/commands.ts';
 import type { Conversations } from '../talk/conversations.ts';
 import type { IncidentTalk, IncidentTelling } from '../talk/incidents.ts';
 import { MessageStore } from '../store/message-store.ts';
@@ -31,6 +31,7 @@ export interface Ended {
 }
 
 const minuteMs = 60_000;
+const tooMany = 'the conversation exceeds its message limit';
 const betweenRoomsMs = 1_000;
 
 /**
@@ -65,18 +66,29 @@ export class Answerer {
       };
     }
     const event = JSON.parse(row.payload) as ImEvent;
+    const store = new MessageStore(tables.read);
+    const isBegun = row.session_id !== null || row.sent !== null || row.answer !== null;
+    if (!isBegun && (await store.isSuperseded(row))) {
+      return { state: 'ignored', why: 'its sender has edited it since' };
+    }
+    const earlier = event.edited === true ? await store.answeredVersion(row) : undefined;
+    if (earlier?.digest === row.digest) {
+      return { state: 'ignored', why: 'the edit does not change its text' };
+    }
     const sender = await people.senderOf(app, event.sender);
     const listed = isListed(JSON.parse(app.allow_from) as readonly string[], event);
     if (platform.allow_list && !listed) {
       return { state: 'ignored', why: 'the sender is not in allow_from' };
     }
     // A group that others flood is still that of the person on call: people are counted separately.
-    const brought =
-      row.kind === 'message'
-        ? await new MessageStore(tables.read).before(row, minuteMs, sender.linked ? 'own' : 'all')
-        : 0;
-    if (brought >= this.#parts.perMinute()) {
-      return { state: 'ignored', why: 'the conversation exceeds its message limit' };
+    const whose = sender.linked ? 'own' : 'all';
+    const perMinute = this.#parts.perMinute();
+    if (row.kind === 'message' && (await store.before(row, minuteMs, whose)) >= perMinute) {
+      if ((await store.before(row, minuteMs, whose, tooMany)) === 0) {
+        const text = filled(wordsOf(app.locale).tooMany, { count: perMinute });
+        await this.#parts.messenger.answer(app, message, event.reply, { text });
+      }
+      return { state: 'ignored', why: tooMany };
     }
     const said: Said = {
       app,
@@ -84,6 +96,7 @@ export class Answerer {
       event,
       sender,
       allowed: sender.linked || listed,
+      isRevision: earlier !== undefined,
       incident: await incidents.incidentOf(app, event),
     };
     return await this.#answer(said, signal);
@@ -138,6 +151,9 @@ export class Answerer {
     if (event.kind === 'action') {
       return await this.#parts.commands.press(said);
     }
+    if (said.isRevision && isCommand(event.text)) {
+      return { text: words.editedCommand };
+    }
     const command = await this.#parts.commands.run(said);
     if (command !== undefined) {
       return command;
@@ -147,7 +163,7 @@ export class Answerer {
     }
     return event.text.trim() === ''
       ? { text: event.has_media ? words.onlyText : words.help }
-      : { ask: event.text };
+      : { ask: said.isRevision ? filled(words.edited, { text: event.text }) : event.text };
   }
 }
 

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import type { ImApp, ImEvent, ImReceived } from 'svc/contracts/imbridge';
 import {
   byteRoute,
@@ -101,6 +103,10 @@ export class Intake {
         conversation: event.conversation,
         lane,
         sender: event.sender,
+        ...(event.message !== undefined && {
+          message: event.message.slice(0, 200),
+          digest: createHash('sha256').update(event.text).digest('base64url').slice(0, 22),
+        }),
         payload: JSON.stringify(event),
         run_id: ids.uuid(),
         created_at: now,

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { ImTarget } from 'svc/contracts/imbridge';
 
 import type { ImTables, MessageRow, MessageState } from './tables.ts';
@@ -15,7 +15,7 @@ export type NewMessage = Pick<
   | 'run_id'
   | 'created_at'
 > &
-  Partial<Pick<MessageRow, 'sender'>> & { readonly delayMs?: number };
+  Partial<Pick<MessageRow, 'sender' | 'message' | 'digest'>> & { readonly delayMs?: number };
 
 /** State that a message keeps between attempts. */
 export type Memory = Partial<Pick<MessageRow, 'sent' | 'answer' | 'session_id'>>;
@@ -44,6 +44,8 @@ export class MessageStore {
   async add(messages: readonly NewMessage[]): Promise<ReadonlySet<string>> {
     const rows = messages.map(({ delayMs = 0, ...message }): MessageRow => ({
       sender: '',
+      message: '',
+      digest: '',
       ...message,
       state: 'queued',
       session_id: null,
@@ -113,11 +115,12 @@ export class MessageStore {
       .execute();
   }
 
-  /** Brought by its conversation within a time, before this one; or of that, by its sender alone. */
+  /** Brought by its conversation within a time, before this one; or of that, by its sender alone; or what ended with a reason. */
   async before(
     { app_id: app, conversation, sender, created_at: at, id }: MessageRow,
     withinMs: number,
     whose: 'all' | 'own',
+    why?: string,
   ): Promise<number> {
     const brought = this.#db
       .selectFrom('imbridge_jobs')
@@ -126,11 +129,44 @@ export class MessageStore {
       .where('conversation', '=', conversation)
       .where('created_at', '>', at - withinMs)
       .where('id', '<', id)
-      .where('kind', '=', 'message');
-    const { count } = await (
-      whose === 'own' ? brought.where('sender', '=', sender) : brought
-    ).executeTakeFirstOrThrow();
+      .where('kind', '=', 'message')
+      .$if(whose === 'own', (query) => query.where('sender', '=', sender))
+      .$if(why !== undefined, (query) => query.where('error', '=', why!));
+    const { count } = await brought.executeTakeFirstOrThrow();
     return count;
+  }
+
+  /** Returns whether its sender has changed the words of a message since, which are then answered instead. */
+  async isSuperseded({ app_id: app, message, digest, id }: MessageRow): Promise<boolean> {
+    const newer = await this.#db
+      .selectFrom('imbridge_jobs')
+      .select('id')
+      .where('app_id', '=', app)
+      .where('message', '=', message)
+      .where('message', '<>', '')
+      .where('id', '>', id)
+      .where('digest', '<>', digest)
+      .where(sql<boolean>`payload ->> 'edited'`)
+      .executeTakeFirst();
+    return newer !== undefined;
+  }
+
+  /** Returns the last version of an edited message that was answered. */
+  async answeredVersion({
+    app_id: app,
+    message,
+    id,
+  }: MessageRow): Promise<Pick<MessageRow, 'digest'> | undefined> {
+    return await this.#db
+      .selectFrom('imbridge_jobs')
+      .select('digest')
+      .where('app_id', '=', app)
+      .where('message', '=', message)
+      .where('message', '<>', '')
+      .where('id', '<', id)
+      .where('state', 'in', ['waiting', 'done', 'failed'])
+      .orderBy('id', 'desc')
+      .executeTakeFirst();
   }
 
   /** Keys are kept as long as any platform repeats. */

@@ -47,6 +47,20 @@ export interface ImTables {
     error: string | null;
     created_at: number;
     ended_at: number | null;
+    /** Id of the message on its platform, which edits name; empty if it has none. */
+    message: string;
+    /** Digest of its text. */
+    digest: string;
+  };
+  imbridge_said: {
+    id: string;
+    app_id: string;
+    thread: string;
+    owner: string;
+    name: string;
+    question: string;
+    answer: string;
+    created_at: number;
   };
   imbridge_work: { id: string };
   imbridge_threads: {
@@ -75,6 +89,10 @@ export interface ImTables {
     thread: string;
     /** Last event of the incident that was reported. */
     told: number;
+    /** What it says besides the state of the incident, as JSON; empty for one of an earlier version. */
+    body: string;
+    /** State of the incident that it shows. */
+    shown: string;
     created_at: number;
   };
 }

@@ -38,12 +38,17 @@ export interface Said {
   readonly incident: number | undefined;
   /** True if the app lets this sender ask and see at all. */
   readonly allowed: boolean;
+  /** True if an earlier version of the message was answered. */
+  readonly isRevision: boolean;
 }
 
 /** `ask`: not for us, but for an agent, in these words. */
 export type Reply =
   | { readonly text: string; readonly buttons?: readonly ImButton[] }
   | { readonly ask: string; readonly incident?: number };
+
+/** Returns whether a text is a command, known or not. */
+export const isCommand = (text: string): boolean => /^\/[a-z]/i.test(text.trim());
 
 const maxShown = 15;
 const longestComment = 500;
@@ -62,7 +67,7 @@ export class Commands {
   async run(said: Said): Promise<Reply | undefined> {
     const words = wordsOf(said.app.locale);
     const [name = '', ...rest] = said.event.text.trim().split(/\s+/);
-    if (!/^\/[a-z]/i.test(name)) {
+    if (!isCommand(name)) {
       return undefined;
     }
     return await this.#told(

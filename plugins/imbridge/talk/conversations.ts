@@ -1,5 +1,5 @@
 import type { ChatRuns, RunEnd } from 'svc/contracts/chat';
-import { type Clock, type Handle, isSvcError, type Principal, type Tables } from 'svc/sdk';
+import { type Clock, type Handle, isSvcError, type Tables } from 'svc/sdk';
 
 import type { ApprovalTalk } from './approvals.ts';
 import type { Apps } from '../apps/apps.ts';
@@ -7,6 +7,7 @@ import type { Said } from './commands.ts';
 import { MessageStore } from '../store/message-store.ts';
 import { type Messenger, SendDeferred, type Saying } from '../messages/messenger.ts';
 import type { ImTables } from '../store/tables.ts';
+import { ownerOf, type ThreadLog } from './thread-log.ts';
 import { filled, wordsOf } from './words.ts';
 
 /** The text with its citations as links to what they cite; as it is while svc knows no address of its own. */
@@ -25,6 +26,7 @@ export interface ConversationParts {
   readonly apps: Apps;
   readonly messenger: Messenger;
   readonly approvals: ApprovalTalk;
+  readonly threads: ThreadLog;
   readonly clock: Clock;
 }
 
@@ -33,7 +35,6 @@ export interface Question {
   readonly incident: number | undefined;
 }
 
-const ownerOf = ({ kind, id }: Principal): string => `${kind}:${id}`;
 /**
  * Time for which a plugin may be missing: plugins start one after the other, and are absent for a
  * moment when reloaded.
@@ -45,7 +46,7 @@ const betweenWorkersMs = 500;
 /** Each edit waits longer than the one before, so that long answers do not use up what a platform allows. */
 const slower = 1.3;
 
-/** Questions to agents: one session for a thread and a person, one run for a message, one answer for a run. */
+/** Questions to agents: one session for a thread and a person, with what others have said there, one run for a message, one answer for a run. */
 export class Conversations {
   readonly #parts: ConversationParts;
   #awaySince: number | undefined;
@@ -85,11 +86,17 @@ export class Conversations {
         ? filled(words.noAnswer, { why: problem ?? end.finish_reason })
         : withLinks(end.text, this.#parts.publicUrl());
     await messenger.answer(app, message, event.reply, { text });
+    await this.#parts.threads.note(said, question.text, end.text);
     return 'done';
   }
 
   /** Starts a new session in this thread for this person. */
-  async renew({ app, message, event, sender }: Said): Promise<void> {
+  async renew(said: Said): Promise<void> {
+    await this.#leaveSession(said);
+    await this.#parts.threads.note(said, '', '');
+  }
+
+  async #leaveSession({ app, message, event, sender }: Said): Promise<void> {
     await message.write((tx) =>
       tx
         .deleteFrom('imbridge_threads')
@@ -106,11 +113,13 @@ export class Conversations {
     await this.#parts.tables.write((tx) =>
       tx.deleteFrom('imbridge_threads').where('updated_at', '<', before).execute(),
     );
+    await this.#parts.threads.forget();
   }
 
   /** The run is on disk afterwards, once however often this is called; why not, where it cannot be. */
   async #start(said: Said, question: Question, isRepeat = false): Promise<string | undefined> {
     const { app, message, sender } = said;
+    const before = await this.#parts.threads.before(said);
     const session = message.row.session_id ?? (await this.#session(said, question));
     const content =
       question.incident === undefined
@@ -127,6 +136,7 @@ export class Conversations {
         session_id: session,
         run_id: message.row.run_id,
         content,
+        enclosures: before === undefined ? [] : [before],
         agent,
         context,
         origin: 'im',
@@ -141,7 +151,7 @@ export class Conversations {
       }
       // It was deleted meanwhile; another one takes its place.
       message.inSession(null);
-      await this.renew(said);
+      await this.#leaveSession(said);
       return await this.#start(said, question, true);
     }
   }

@@ -9,12 +9,22 @@ import type {
 import { fitted, markdown } from 'svc/im';
 import type { Clock, Handle, Ids, Tables } from 'svc/sdk';
 
-import type { Actions, Labelled } from './actions.ts';
+import type { Actions } from './actions.ts';
 import type { Apps } from '../apps/apps.ts';
 import { errors } from './errors.ts';
+import {
+  actsFor,
+  type IncidentState,
+  keyOf,
+  type NoticeBody,
+  presentLines,
+  stateOf,
+} from './incident-state.ts';
 import type { MessageQueue } from '../store/message-queue.ts';
+import { NoticeStore } from '../store/notice-store.ts';
 import type { LeasedMessage } from '../messages/leased-message.ts';
 import { type Messenger, SendDeferred, type Saying } from '../messages/messenger.ts';
+import type { Posted } from '../store/message-store.ts';
 import type { AppRow, ImTables, NoticeRow } from '../store/tables.ts';
 import { wordsOf } from './words.ts';
 
@@ -48,7 +58,6 @@ const life: ReadonlySet<string> = new Set([
 const form = /^im:([0-9a-f-]{36})\/(\S{1,200})$/;
 /** Delay after which an action in the thread itself has been reported there. */
 const waitMs = 1_500;
-const silenceFor = '2h';
 const longestLine = 600;
 const maxCaughtUp = 200;
 /** Time for which a thread follows its incident. */
@@ -88,58 +97,35 @@ export class IncidentTalk {
     if (above.length === 0) {
       return undefined;
     }
-    const row = await this.#parts.tables.read
-      .selectFrom('imbridge_notices')
-      .select('incident_id')
-      .where('app_id', '=', app.id)
-      .where('conversation', '=', conversation)
-      .where('message', 'in', [...above])
-      .executeTakeFirst();
-    return row?.incident_id;
+    return await this.#stored.incidentOf(app.id, conversation, above);
   }
 
   async toldHere(app: AppRow, event: ImEvent, incident: number): Promise<void> {
     if ((await this.incidentOf(app, event)) === incident) {
-      await this.#mark(
-        app.id,
-        event.conversation,
-        incident,
-        (await this.#news(incident, 0)).at(-1)?.id ?? 0,
-      );
+      const last = (await this.#news(incident, 0)).at(-1)?.id ?? 0;
+      const key = { app_id: app.id, conversation: event.conversation, incident_id: incident };
+      await this.#parts.tables.write((tx) => new NoticeStore(tx).tell(key, last));
     }
   }
 
   /** Catches up after a start: reports what happened to incidents meanwhile. */
   async catchUp(): Promise<void> {
-    const rows = await this.#parts.tables.read
-      .selectFrom('imbridge_notices')
-      .select('incident_id')
-      .distinct()
-      .orderBy('incident_id', 'desc')
-      .limit(maxCaughtUp)
-      .execute();
-    for (const { incident_id: id } of rows) {
+    for (const id of await this.#stored.latest(maxCaughtUp)) {
       await this.changed({ id, status: 'open', device_id: null, events: ['note'] });
     }
   }
 
   async forget(): Promise<void> {
     const before = this.#parts.clock.now() - keptMs;
-    await this.#parts.tables.write((tx) =>
-      tx.deleteFrom('imbridge_notices').where('created_at', '<', before).execute(),
-    );
+    await this.#parts.tables.write((tx) => new NoticeStore(tx).forget(before));
   }
 
   async changed({ id, events }: IncidentChangedEvent): Promise<void> {
-    const { tables, queue, clock, ids } = this.#parts;
+    const { queue, clock, ids } = this.#parts;
     if (!events.some((type) => life.has(type))) {
       return;
     }
-    const rows = await tables.read
-      .selectFrom('imbridge_notices')
-      .selectAll()
-      .where('incident_id', '=', id)
-      .execute();
+    const rows = await this.#stored.ofIncident(id);
     const now = Math.floor(clock.now());
     await queue.add(
       rows.map((row) => {
@@ -165,22 +151,64 @@ export class IncidentTalk {
     );
   }
 
-  /** Sends what was not reported in this thread yet, in one message. */
+  /** Sends what was not reported in this thread yet, in one message, and shows the present state in the notice. */
   async tell(
     app: AppRow,
     message: LeasedMessage,
     { incident, conversation }: IncidentTelling,
   ): Promise<'done' | 'ignored'> {
-    const notice = await this.#notice(app.id, conversation, incident);
-    const news = notice === undefined ? [] : await this.#news(incident, notice.told);
-    if (notice === undefined || news.length === 0) {
+    const key = { app_id: app.id, conversation, incident_id: incident };
+    const notice = await this.#stored.find(key);
+    if (notice === undefined) {
       return 'ignored';
     }
-    await this.#parts.messenger.answer(app, message, JSON.parse(notice.thread) as ImTarget, {
-      text: news.map(lineOf).join('\n'),
-    });
-    await this.#mark(app.id, conversation, incident, news.at(-1)!.id, message.write);
-    return 'done';
+    const news = await this.#news(incident, notice.told);
+    if (news.length > 0) {
+      await this.#parts.messenger.answer(app, message, JSON.parse(notice.thread) as ImTarget, {
+        text: news.map(lineOf).join('\n'),
+      });
+      await message.write((tx) => new NoticeStore(tx).tell(key, news.at(-1)!.id));
+    }
+    return (await this.#present(app, notice)) || news.length > 0 ? 'done' : 'ignored';
+  }
+
+  /** Rewrites a notice whose incident has changed; returns whether it had. */
+  async #present(app: AppRow, notice: NoticeRow): Promise<boolean> {
+    const { incidents, apps, tables } = this.#parts;
+    const platform = apps.platform(app.provider);
+    const state = incidents.available
+      ? await stateOf(incidents.get(), notice.incident_id)
+      : undefined;
+    if (
+      platform?.edit === undefined ||
+      state === undefined ||
+      notice.body === '' ||
+      notice.posted === '' ||
+      notice.shown === keyOf(state)
+    ) {
+      return false;
+    }
+    const body = JSON.parse(notice.body) as NoticeBody;
+    const lines = presentLines(body, state, wordsOf(app.locale));
+    const saying: Saying = {
+      text: textOf({ ...body, lines }, platform),
+      buttons: await this.#buttons(app, notice.incident_id, state.status, body.link),
+    };
+    await this.#rewrite(app, notice, saying, `${notice.incident_id}.${keyOf(state)}`);
+    await tables.write((tx) => new NoticeStore(tx).show(notice, { shown: keyOf(state) }));
+    return true;
+  }
+
+  /** A notice that was deleted, or is too old to be edited, stays as it is: its thread has the news. */
+  async #rewrite(app: AppRow, notice: NoticeRow, saying: Saying, key: string): Promise<void> {
+    const at = JSON.parse(notice.posted) as ImTarget;
+    try {
+      await this.#parts.messenger.rewrite(app, notice.conversation, at, saying, key);
+    } catch (error) {
+      if (!(error instanceof SendDeferred) || error.again) {
+        throw error;
+      }
+    }
   }
 
   async #deliver(message: ChannelMessage, { endpoint }: ChannelAddress): Promise<Verdict> {
@@ -196,7 +224,9 @@ export class IncidentTalk {
     }
     const { incident, kind } = message;
     try {
-      const earlier = incident && (await this.#notice(row.id, conversation, incident.id));
+      const earlier =
+        incident &&
+        (await this.#stored.find({ app_id: row.id, conversation, incident_id: incident.id }));
       if (
         incident !== undefined &&
         earlier !== undefined &&
@@ -207,7 +237,10 @@ export class IncidentTalk {
       }
       const saying: Saying = {
         text: textOf(message, platform),
-        buttons: await this.#buttons(row, message),
+        buttons:
+          incident === undefined || kind === 'resolved'
+            ? linkButton(message, wordsOf(row.locale).open)
+            : await this.#buttons(row, incident.id, 'open', message.link),
       };
       const posted = await this.#parts.messenger.tell(
         row,
@@ -217,11 +250,7 @@ export class IncidentTalk {
         message.delivery_id,
       );
       if (incident !== undefined && kind !== 'resolved') {
-        await this.#remember(row.id, conversation, incident.id, {
-          message: posted.id,
-          thread: JSON.stringify(posted.thread),
-          at: posted.at,
-        });
+        await this.#remember(row.id, conversation, message, posted);
       }
       return { result: 'sent' };
     } catch (error) {
@@ -248,7 +277,7 @@ export class IncidentTalk {
     message: ChannelMessage,
     text: string,
   ): Promise<void> {
-    const { messenger } = this.#parts;
+    const { messenger, tables, incidents } = this.#parts;
     const last = (await this.#news(notice.incident_id, 0)).at(-1)?.id ?? 0;
     await messenger.tell(
       app,
@@ -257,39 +286,33 @@ export class IncidentTalk {
       { text },
       message.delivery_id,
     );
-    await this.#mark(app.id, notice.conversation, notice.incident_id, last);
+    await tables.write((tx) => new NoticeStore(tx).tell(notice, last));
     if (message.kind === 'resolved' && notice.posted !== '') {
       const saying: Saying = { text, buttons: linkButton(message, wordsOf(app.locale).open) };
       // The thread has it already, so that a platform that refuses loses nothing.
-      await messenger
-        .rewrite(
-          app,
-          notice.conversation,
-          JSON.parse(notice.posted) as ImTarget,
-          saying,
-          `${message.delivery_id}.over`,
-        )
-        .catch(() => false);
+      await this.#rewrite(app, notice, saying, `${message.delivery_id}.over`).catch(() => undefined);
+      const state = incidents.available
+        ? await stateOf(incidents.get(), notice.incident_id)
+        : undefined;
+      await tables.write((tx) =>
+        new NoticeStore(tx).show(notice, {
+          body: JSON.stringify(bodyOf(message)),
+          ...(state?.status === 'resolved' && { shown: keyOf(state) }),
+        }),
+      );
     }
   }
 
-  async #buttons(app: AppRow, message: ChannelMessage): Promise<readonly ImButton[]> {
-    const { incident, kind } = message;
+  async #buttons(
+    app: AppRow,
+    incident: number,
+    status: IncidentState['status'],
+    link: string,
+  ): Promise<readonly ImButton[]> {
     const words = wordsOf(app.locale);
-    if (incident === undefined || kind === 'resolved') {
-      return linkButton(message, words.open);
-    }
-    const acts: readonly Labelled[] = [
-      { label: words.ack, style: 'primary', act: { kind: 'ack', incident: incident.id } },
-      {
-        label: words.silence,
-        act: { kind: 'silence', incident: incident.id, duration: silenceFor },
-      },
-      { label: words.investigate, act: { kind: 'investigate', incident: incident.id } },
-    ];
     return [
-      ...(await this.#parts.actions.buttons(app.id, acts)),
-      ...linkButton(message, words.open),
+      ...(await this.#parts.actions.buttons(app.id, actsFor(incident, status, words))),
+      ...linkButton({ link }, words.open),
     ];
   }
 
@@ -302,67 +325,48 @@ export class IncidentTalk {
       : [];
   }
 
-  #notice(appId: string, conversation: string, incident: number): Promise<NoticeRow | undefined> {
-    return this.#parts.tables.read
-      .selectFrom('imbridge_notices')
-      .selectAll()
-      .where('app_id', '=', appId)
-      .where('conversation', '=', conversation)
-      .where('incident_id', '=', incident)
-      .executeTakeFirst();
-  }
-
   async #remember(
     appId: string,
     conversation: string,
-    incident: number,
-    { message, thread, at }: { message: string; thread: string; at: ImTarget },
+    message: ChannelMessage,
+    posted: Posted,
   ): Promise<void> {
+    const { incidents, tables, clock } = this.#parts;
+    const incident = message.incident!.id;
     const told = (await this.#news(incident, 0)).at(-1)?.id ?? 0;
-    const row = {
-      message,
-      thread,
-      posted: JSON.stringify(at),
+    const row: NoticeRow = {
+      app_id: appId,
+      conversation,
+      incident_id: incident,
+      message: posted.id,
+      thread: JSON.stringify(posted.thread),
+      posted: JSON.stringify(posted.at),
       told,
-      created_at: Math.floor(this.#parts.clock.now()),
+      body: JSON.stringify(bodyOf(message)),
+      shown: '',
+      created_at: Math.floor(clock.now()),
     };
-    await this.#parts.tables.write((tx) =>
-      tx
-        .insertInto('imbridge_notices')
-        .values({ app_id: appId, conversation, incident_id: incident, ...row })
-        .onConflict((on) => on.columns(['app_id', 'conversation', 'incident_id']).doUpdateSet(row))
-        .execute(),
-    );
+    const state = incidents.available ? await stateOf(incidents.get(), incident) : undefined;
+    // Acknowledged while it was on its way, it is shown so with the next event.
+    const shown = state?.status === 'open' ? keyOf(state) : '';
+    await tables.write((tx) => new NoticeStore(tx).put({ ...row, shown }));
   }
 
-  async #mark(
-    appId: string,
-    conversation: string,
-    incident: number,
-    told: number,
-    write: LeasedMessage['write'] = (work) => this.#parts.tables.write(work),
-  ): Promise<void> {
-    await write((tx) =>
-      tx
-        .updateTable('imbridge_notices')
-        .set({ told })
-        .where('app_id', '=', appId)
-        .where('conversation', '=', conversation)
-        .where('incident_id', '=', incident)
-        .where('told', '<', told)
-        .execute(),
-    );
+  get #stored(): NoticeStore {
+    return new NoticeStore(this.#parts.tables.read);
   }
 }
 
-const linkButton = ({ link }: ChannelMessage, label: string): readonly ImButton[] =>
+const bodyOf = ({ title, lines, link }: ChannelMessage): NoticeBody => ({ title, lines, link });
+
+const linkButton = ({ link }: Pick<ChannelMessage, 'link'>, label: string): readonly ImButton[] =>
   link === '' ? [] : [{ label, url: link }];
 
 /** Share of a platform's max size for text; buttons need the rest. */
 const maxText = 0.75;
 
 /** Returns the text of a notice; nothing in it comes from a model, so no markdown is intended. */
-const textOf = ({ title, lines, link }: ChannelMessage, { max_size: max }: ImPlatform): string =>
+const textOf = ({ title, lines, link }: NoticeBody, { max_size: max }: ImPlatform): string =>
   fitted([title, ...lines], { most: Math.floor(max * maxText), link, escape: markdown });
 
 const lineOf = ({ type, message, actor }: IncidentEventView): string =>

@@ -1,6 +1,7 @@
 import { IncidentActions, Incidents } from 'svc/contracts/alert';
 import { ApprovalDecisions, Approvals } from 'svc/contracts/approval';
 import { ChatRuns } from 'svc/contracts/chat';
+import type { ImPorts } from 'svc/contracts/imbridge';
 import { DeviceScopes, seenBy } from 'svc/query';
 import { AuditTrail, BuildInfo, Catalogue, type PluginContext, type Tables } from 'svc/sdk';
 
@@ -15,6 +16,8 @@ import { Commands } from './commands.ts';
 import { Conversations } from './conversations.ts';
 import { IncidentTalk } from './incidents.ts';
 import { Rights } from './rights.ts';
+import { SenderNames } from './sender-names.ts';
+import { ThreadLog } from './thread-log.ts';
 
 export interface TalkParts {
   readonly tables: Tables<ImTables>;
@@ -22,6 +25,7 @@ export interface TalkParts {
   readonly apps: Apps;
   readonly people: People;
   readonly messenger: Messenger;
+  readonly ports: ImPorts;
 }
 
 /** Parts that talk in conversations. */
@@ -55,6 +59,7 @@ export function openTalk({ clock, ids, services }: PluginContext, parts: TalkPar
   const conversations = new Conversations({
     ...parts,
     approvals,
+    threads: new ThreadLog({ tables, clock, names: new SenderNames({ ...parts, clock }) }),
     clock,
     chat: services.maybe(ChatRuns),
     publicUrl: () => build.publicUrl,

@@ -2,10 +2,18 @@ import { defineEvent, defineService, type Principal } from 'svc/sdk';
 
 import type { CallOrigin } from './gate.ts';
 
+/** Text that goes with a message and that its sender need not have written: a file, a conversation. */
+export interface Enclosure {
+  readonly title: string;
+  readonly text: string;
+}
+
 export interface RunAsk {
   readonly principal: Principal;
   readonly session_id: string;
   readonly content: string;
+  /** Read by the agent as data. They have no say in which agent answers, and mentions in them are none. */
+  readonly enclosures?: readonly Enclosure[] | undefined;
   /** Persona by name; absent: the coordinator chooses. */
   readonly agent?: string | undefined;
   /** Spawn context, filled into the persona's `initial_prompt`. */

@@ -54,6 +54,10 @@ export interface ImEvent {
   /** True if it carried pictures, files or sound, which are not fetched. */
   readonly has_media: boolean;
   readonly reply: ImTarget;
+  /** Id of the message within the app, for platforms that tell of edits. */
+  readonly message?: string;
+  /** True if it is a new version of that message. */
+  readonly edited?: boolean;
 }
 
 /**
@@ -164,6 +168,8 @@ export interface ImPlatform {
   send(app: ImApp, target: ImTarget, message: ImMessage, ports: ImPorts): Promise<ImSent>;
   /** Replaces the content of a message; idempotent. */
   edit?(app: ImApp, at: ImTarget, message: ImMessage, ports: ImPorts): Promise<ImSent>;
+  /** Returns the name of a sender, for platforms whose events have ids alone. */
+  nameOf?(app: ImApp, sender: string, ports: ImPorts): Promise<string | undefined>;
   /**
    * Returns the target for messages to one person, or to a conversation that an administrator
    * named.

@@ -147,9 +147,17 @@ export const startSlack = (secret: string): Promise<FakePlatform> =>
       body: { ok: false, error: 'ratelimited' },
     },
     expired: { body: { ok: false, error: 'token_expired' } },
-    handle({ path, headers, body }, on) {
+    handle({ path, query, headers, body }, on) {
       if (headers.authorization !== `Bearer ${secret}`) {
         return { body: { ok: false, error: 'invalid_auth' } };
+      }
+      // Methods that read take a query or a form and see nothing in JSON: docs.slack.dev/reference/methods
+      // names the content types of each (read in November 2026).
+      if (path === '/users.info') {
+        const id = query.get('user') ?? '';
+        return /^[UW]\w+$/.test(id)
+          ? { body: { ok: true, user: { id, profile: { display_name: `name of ${id}` } } } }
+          : { body: { ok: false, error: 'user_not_found' } };
       }
       // chat.update refuses from about 4,000 bytes on, whatever the page of chat.postMessage says of
       // 40,000 (github.com/seratch/ChatGPT-in-Slack/issues/102, read in November 2026).
@@ -198,8 +206,12 @@ export const startSlack = (secret: string): Promise<FakePlatform> =>
         return { body: { ok: true, channel: body.channel, ts: body.ts, text: body.text } };
       }
       if (path === '/conversations.replies' || path === '/conversations.history') {
+        const channel = query.get('channel');
+        if (channel === null) {
+          return { body: { ok: false, error: 'invalid_arguments' } };
+        }
         const messages = on.standing
-          .filter(({ to }) => to === body.channel)
+          .filter(({ to }) => to === channel)
           .map(({ id, text, raw }) => ({ ts: id, text, metadata: raw['metadata'] }));
         return { body: { ok: true, messages } };
       }

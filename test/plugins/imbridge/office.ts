@@ -68,6 +68,10 @@ export interface Act {
   readonly direct?: boolean;
   /** A message of ours that it answers. */
   readonly above?: string;
+  /** The message, by its id on the platform, of which this is a new version. */
+  readonly edits?: string;
+  /** Its id on the platform, for one that is edited later. */
+  readonly id?: string;
   /** `text` is the token of a button. */
   readonly pressed?: boolean;
 }
@@ -202,7 +206,7 @@ export function wecomSealed(encodingKey: string, text: string, receiver: string)
 }
 
 function slackBody(
-  { key, from, to, text, direct = true, above, pressed }: Full,
+  { key, from, to, text, direct = true, above, pressed, id, edits }: Full,
   { app_id }: AppSecrets,
 ): string {
   if (pressed === true) {
@@ -217,15 +221,23 @@ function slackBody(
     };
     return `payload=${encodeURIComponent(JSON.stringify(payload))}`;
   }
-  const event = {
-    type: direct ? 'message' : 'app_mention',
+  const written = {
     user: from,
-    channel: to,
-    ts: `9.${key}`,
+    ts: edits ?? id ?? `9.${key}`,
     text: direct ? text : `<@UBOT> ${text}`,
-    ...(direct && { channel_type: 'im' }),
     ...(above !== undefined && { thread_ts: above }),
   };
+  const place = { channel: to, ...(direct && { channel_type: 'im' }) };
+  const event =
+    edits === undefined
+      ? { type: direct ? 'message' : 'app_mention', ...written, ...place }
+      : {
+          type: 'message',
+          subtype: 'message_changed',
+          ...place,
+          message: { type: 'message', ...written, edited: { user: from, ts: key } },
+          previous_message: { type: 'message', ...written, text: 'before' },
+        };
   return JSON.stringify({
     type: 'event_callback',
     team_id: 'T1',
@@ -237,13 +249,14 @@ function slackBody(
 }
 
 function telegramBody(
-  { key, from, to, text, direct = true, above, pressed }: Full,
+  { key, from, to, text, direct = true, above, pressed, id, edits }: Full,
   { app_id: bot }: AppSecrets,
 ): string {
   const chat = { id: to, type: direct ? 'private' : 'supergroup' };
   const person = { id: from, is_bot: false, username: from };
   const message = {
-    message_id: 500,
+    message_id: Number(edits ?? id ?? 500),
+    ...(edits !== undefined && { edit_date: 1 }),
     chat,
     from: person,
     // In a group the bot is named, unless one of its messages is answered.
@@ -256,7 +269,9 @@ function telegramBody(
   const update =
     pressed === true
       ? { callback_query: { id: 'q1', from: person, data: text, message } }
-      : { message };
+      : edits === undefined
+        ? { message }
+        : { edited_message: message };
   return JSON.stringify({ update_id: key, ...update });
 }
 
