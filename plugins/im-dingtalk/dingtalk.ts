@@ -2,6 +2,7 @@ import type {
   ImApp,
   ImCallback,
   ImEvent,
+  ImFile,
   ImMessage,
   ImPlatform,
   ImReceived,
@@ -85,6 +86,19 @@ export function dingtalk(ports: CallPorts): ImPlatform {
       const { card, ...thread } = at;
       return answer.result === 'ok' ? { result: 'sent', at, id: card!, thread } : notSent(answer);
     },
+    async fetchFile(app, { ref, media_type: type }, maxBytes) {
+      const found = await asApp(calls, app, 'POST', '/v1.0/robot/messageFiles/download', {
+        downloadCode: ref['code'],
+        robotCode: app.app_id,
+      });
+      return found.result === 'ok'
+        ? await calls.download({
+            url: textOf(found.body['downloadUrl'], 4_000),
+            maxBytes,
+            mayBePage: type === '',
+          })
+        : { result: found.result, reason: found.reason };
+    },
     personTarget: (sender) => ({ person: sender }),
     conversationTarget: (conversation) => ({ conversation }),
     listen: (app, own, listening) =>
@@ -146,10 +160,23 @@ function eventsOf(payload: Json): readonly ImEvent[] {
       replies_to: [],
       text: textOf(objectOf(payload['text'])['content'], 40_000).trim(),
       has_media: kind !== 'text',
+      files: filesOf(kind, objectOf(payload['content'])),
       reply: direct ? { person: sender } : { conversation },
     },
   ];
 }
+
+/** Returns the file of a message, which the robot gets in direct messages only; what else is no text is named by its kind. */
+const filesOf = (kind: string, content: Json): readonly ImFile[] =>
+  kind === 'text'
+    ? []
+    : [
+        {
+          name: textOf(content['fileName']) || kind,
+          media_type: kind === 'file' ? '' : `${kind}/*`,
+          ref: { code: textOf(content['downloadCode'], 4_000) },
+        },
+      ];
 
 const placeOf = ({ person, conversation }: ImTarget): object =>
   person === undefined

@@ -1,4 +1,4 @@
-import type { ImEvent } from 'svc/contracts/imbridge';
+import type { ImEvent, ImFile } from 'svc/contracts/imbridge';
 import { jsonObject, objectOf, textOf } from 'svc/im';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -52,8 +52,21 @@ function written(key: string, event: Json): ImEvent | undefined {
     reply: { message_id: root || id },
     text: unmentioned(kind === 'text' ? textOf(content['text'], 40_000) : postText(content), names),
     has_media: kind !== 'text' && kind !== 'post',
+    files: filesOf(id, kind, content),
   };
 }
+
+/** Returns the file of a message; what else is no text is named by its kind. */
+const filesOf = (message: string, kind: string, content: Json): readonly ImFile[] =>
+  kind === 'text' || kind === 'post'
+    ? []
+    : [
+        {
+          name: textOf(content['file_name']) || kind,
+          media_type: kind === 'file' ? '' : `${kind}/*`,
+          ref: { message_id: message, file_key: textOf(content['file_key']) },
+        },
+      ];
 
 /** The first version of events, which older apps still get. */
 function writtenOnce(key: string, event: Json): ImEvent | undefined {

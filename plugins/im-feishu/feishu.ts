@@ -74,6 +74,16 @@ export function feishu(ports: CallPorts): ImPlatform {
       );
       return answer.result === 'ok' ? standing(at['message_id']!) : notSent(answer);
     },
+    async fetchFile(app, { ref, media_type: type }, maxBytes) {
+      const { message_id: message = '', file_key: file = '' } = ref;
+      const base = app.endpoint || usualEndpoint;
+      return await calls.downloadAs(tokenSource(calls, base, app), (token) => ({
+        url: `${base}/open-apis/im/v1/messages/${encodeURIComponent(message)}/resources/${encodeURIComponent(file)}?type=file`,
+        headers: { authorization: `Bearer ${token}` },
+        maxBytes,
+        mayBePage: type === '',
+      }));
+    },
     personTarget: (sender) => ({ open_id: sender }),
     conversationTarget: (conversation) => ({ chat_id: conversation }),
     listen: (app, own, listening) =>
@@ -148,21 +158,20 @@ function asApp(
   json: object,
 ): Promise<CallAnswer> {
   const base = app.endpoint || usualEndpoint;
-  return calls.callAs(
-    {
-      key: `${base}|${app.app_id}|${sha256Hex(app.app_secret)}`,
-      fetchToken: () => tenantToken(calls, base, app),
-      isExpired: (code) => expired.has(code),
-    },
-    (token) => ({
-      url: `${base}${path}`,
-      method,
-      json,
-      headers: { authorization: `Bearer ${token}` },
-      judge: objection,
-    }),
-  );
+  return calls.callAs(tokenSource(calls, base, app), (token) => ({
+    url: `${base}${path}`,
+    method,
+    json,
+    headers: { authorization: `Bearer ${token}` },
+    judge: objection,
+  }));
 }
+
+const tokenSource = (calls: Calls, base: string, app: ImApp) => ({
+  key: `${base}|${app.app_id}|${sha256Hex(app.app_secret)}`,
+  fetchToken: () => tenantToken(calls, base, app),
+  isExpired: (code: string) => expired.has(code),
+});
 
 async function tenantToken(
   calls: Calls,

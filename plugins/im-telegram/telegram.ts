@@ -1,7 +1,9 @@
 import type {
   ImApp,
   ImCallback,
+  ImDocument,
   ImEvent,
+  ImFile,
   ImListening,
   ImMessage,
   ImPlatform,
@@ -14,6 +16,7 @@ import {
   type CallPorts,
   Calls,
   jsonObject,
+  multipart,
   notSent,
   objectOf,
   sameSecret,
@@ -86,6 +89,22 @@ export function telegram(ports: CallPorts): ImPlatform {
       const isSame = answer.result === 'failed' && /message is not modified/i.test(answer.reason);
       return answer.result === 'ok' || isSame ? standing(at) : notSent(answer);
     },
+    max_messages: 4,
+    async fetchFile(app, { ref, media_type: type }, maxBytes) {
+      const found = await api(app, 'getFile', { file_id: ref['file_id'] });
+      if (found.result !== 'ok') {
+        return { result: found.result, reason: found.reason };
+      }
+      const path = textOf(objectOf(found.body['result'])['file_path'], 1_000);
+      return /^[\w./-]{1,500}$/.test(path) && !path.includes('..')
+        ? await calls.download({
+            url: `${app.endpoint || usualEndpoint}/file/bot${app.app_secret}/${path}`,
+            maxBytes,
+            mayBePage: type === 'text/html',
+          })
+        : { result: 'failed', reason: 'Telegram names no file' };
+    },
+    sendFile: (app, target, document) => sentFile(calls, app, target, document),
     personTarget: (sender) => ({ chat_id: sender }),
     conversationTarget: (conversation) => ({ chat_id: conversation }),
     listen: (app, _ports, listening) => poll(api, app, listening),
@@ -156,16 +175,7 @@ function written(bot: string, key: string, message: Json): ImEvent | undefined {
   if (objectOf(message['chat'])['type'] !== 'private' && !isForBot(bot, text, message)) {
     return undefined;
   }
-  const has_media = [
-    'photo',
-    'document',
-    'audio',
-    'voice',
-    'video',
-    'video_note',
-    'animation',
-    'sticker',
-  ].some((kind) => message[kind] !== undefined);
+  const has_media = mediaKinds.some((kind) => message[kind] !== undefined);
   return text === '' && !has_media
     ? undefined
     : {
@@ -176,6 +186,7 @@ function written(bot: string, key: string, message: Json): ImEvent | undefined {
         sender_name: nameOf(from),
         text: spoken(text),
         has_media,
+        files: filesOf(message),
         message: `${textOf(objectOf(message['chat'])['id'])}:${textOf(message['message_id'])}`,
         ...(message['edit_date'] !== undefined && { edited: true }),
       };
@@ -228,6 +239,36 @@ function placeOf(
     },
   };
 }
+
+const mediaKinds = [
+  'photo',
+  'document',
+  'audio',
+  'voice',
+  'video',
+  'video_note',
+  'animation',
+  'sticker',
+];
+
+/** Returns what a message carries; pictures and the like are named by their kind, and a picture comes in several sizes. */
+const filesOf = (message: Json): readonly ImFile[] =>
+  // An animation is told as a document as well.
+  (message['animation'] === undefined ? mediaKinds : ['animation']).flatMap((kind) => {
+    const found = message[kind];
+    const file = objectOf(Array.isArray(found) ? found.at(-1) : found);
+    const { file_size: size } = file;
+    return found === undefined
+      ? []
+      : [
+          {
+            name: textOf(file['file_name']) || kind.replace('_', ' '),
+            media_type: textOf(file['mime_type']) || (kind === 'document' ? '' : `${kind}/*`),
+            ...(typeof size === 'number' && { size }),
+            ref: { file_id: textOf(file['file_id']) },
+          },
+        ];
+  });
 
 const nameOf = (from: Json): string =>
   textOf(from['username']) || textOf(from['first_name']) || textOf(from['id']);
@@ -307,6 +348,38 @@ async function sent(
   const moved = /migrated to (-?\d+)/.exec(answer.reason)?.[1];
   return moved !== undefined && !isRepeat
     ? await sent(api, app, { ...target, chat_id: moved }, message, true)
+    : notSent(answer);
+}
+
+async function sentFile(
+  calls: Calls,
+  app: ImApp,
+  { chat_id: chat, message_thread_id: topic, reply_to: above }: ImTarget,
+  { name, text }: ImDocument,
+): Promise<ImSent> {
+  const answer = await calls.call({
+    url: `${app.endpoint || usualEndpoint}/bot${app.app_secret}/sendDocument`,
+    content: multipart(
+      {
+        chat_id: chat!,
+        ...(topic !== undefined && { message_thread_id: topic }),
+        ...(above !== undefined && {
+          reply_parameters: JSON.stringify({
+            message_id: Number(above),
+            allow_sending_without_reply: true,
+          }),
+        }),
+      },
+      { field: 'document', name, type: 'text/markdown', bytes: Buffer.from(text) },
+    ),
+    judge: objection,
+  });
+  return answer.result === 'ok'
+    ? standing({
+        chat_id: chat!,
+        message_id: textOf(objectOf(answer.body['result'])['message_id']),
+        ...(topic !== undefined && { message_thread_id: topic }),
+      })
     : notSent(answer);
 }
 

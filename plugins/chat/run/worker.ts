@@ -243,10 +243,7 @@ async function routeRun(ports: RunPorts, run: OpenRun): Promise<void> {
           within === undefined ? maxTurns : turnsWithin,
         ),
         tainted:
-          found ||
-          enclosed !== undefined ||
-          digest.tainted === true ||
-          within?.tainted === true,
+          found || enclosed !== undefined || digest.tainted === true || within?.tainted === true,
         evidence: [...digest.evidence.map(({ id }) => id), ...(within?.evidence ?? [])],
       },
     ],

@@ -15,6 +15,7 @@ import type { Apps } from '../apps/apps.ts';
 import type { Posted } from '../store/message-store.ts';
 import type { AppRow } from '../store/tables.ts';
 import type { LeasedMessage } from './leased-message.ts';
+import { filled, wordsOf } from './words.ts';
 
 export interface MessengerParts {
   readonly apps: Apps;
@@ -71,9 +72,60 @@ export class Messenger {
     ) {
       await this.#post(app, message, target, { text: '…' });
     }
-    const [first, ...further] = this.#partsOf(app, saying);
+    const parts = this.#partsOf(app, saying);
+    const name = this.#isForFile(platform, parts, saying)
+      ? await this.#file(app, message, target, saying)
+      : undefined;
+    const [first, ...further] = name === undefined ? parts : [this.#excerpt(app, saying, name)];
     const posted = await this.#post(app, message, target, first!);
     return await this.#continue(app, message, target, { posted, further });
+  }
+
+  #isForFile(platform: ImPlatform | undefined, parts: readonly Saying[], saying: Saying): boolean {
+    return (
+      platform?.sendFile !== undefined &&
+      saying.buttons === undefined &&
+      parts.length > (platform.max_messages ?? maxParts - 1)
+    );
+  }
+
+  /**
+   * Sends a text as a file, once, and returns its name; undefined if the platform does not take it,
+   * so that the text goes into messages.
+   */
+  async #file(
+    app: AppRow,
+    message: LeasedMessage,
+    target: ImTarget,
+    { text }: Saying,
+  ): Promise<string | undefined> {
+    const { id, conversation } = message.row;
+    const name = `answer-${id.slice(-8)}.md`;
+    if (message.row.sent === null) {
+      await this.#post(app, message, target, { text: '…' });
+    }
+    const posted = JSON.parse(message.row.sent!) as Posted;
+    if (posted.filed === true) {
+      return name;
+    }
+    const way = { pace: `${app.id}|${conversation}`, key: `${id}.file`, again: message.isDoubtful };
+    const sent = await this.#say(app, way, { text: name }, (opened, platform, said, ports) =>
+      platform.sendFile!(opened, target, { ...said, name, text: harmless(text) }, ports),
+    );
+    if (sent.result === 'failed') {
+      return undefined;
+    }
+    postedOf(sent);
+    await message.keep({ sent: JSON.stringify({ ...posted, filed: true }) });
+    return name;
+  }
+
+  /** The beginning of a text that was sent as a file. */
+  #excerpt({ provider, locale }: AppRow, { text }: Saying, name: string): Saying {
+    const fits = fitting(this.#parts.apps.platform(provider)!);
+    const note = filled(wordsOf(locale).inFile, { name });
+    const [part] = inParts(harmless(text), (each) => fits(`${each}\n\n${note}`), maxParts);
+    return { text: `${part}\n\n${note}` };
   }
 
   /** Sends the parts of a long answer that are not there yet. */
@@ -139,7 +191,11 @@ export class Messenger {
     if (result.result === 'retry' && result.unclear) {
       message.doubt();
     }
-    const posted: Posted = { ...postedOf(result), parts: sent?.parts ?? 1 };
+    const posted: Posted = {
+      ...postedOf(result),
+      parts: sent?.parts ?? 1,
+      ...(sent?.filed === true && { filed: true }),
+    };
     await message.keep({ sent: JSON.stringify(posted) });
     return posted;
   }

@@ -3,6 +3,7 @@ import { isSvcError, type Tables } from 'svc/sdk';
 
 import type { ApprovalTalk, ApprovalTelling } from '../talk/approvals.ts';
 import type { Apps } from '../apps/apps.ts';
+import type { Attachments } from '../talk/attachments.ts';
 import { type Commands, isCommand, type Reply, type Said } from '../talk/commands.ts';
 import type { Conversations } from '../talk/conversations.ts';
 import type { IncidentTalk, IncidentTelling } from '../talk/incidents.ts';
@@ -10,14 +11,15 @@ import { MessageStore } from '../store/message-store.ts';
 import type { LeasedMessage } from '../messages/leased-message.ts';
 import { type Messenger, SendDeferred } from '../messages/messenger.ts';
 import type { People } from '../apps/people.ts';
-import type { ImTables, MessageState } from '../store/tables.ts';
-import { filled, wordsOf } from '../talk/words.ts';
+import type { HeldEvent, ImTables, MessageState } from '../store/tables.ts';
+import { filled, wordsOf } from '../messages/words.ts';
 
 export interface AnswererParts {
   readonly apps: Apps;
   readonly tables: Pick<Tables<ImTables>, 'read'>;
   readonly people: People;
   readonly commands: Commands;
+  readonly attachments: Attachments;
   readonly conversations: Conversations;
   readonly incidents: IncidentTalk;
   readonly approvals: ApprovalTalk;
@@ -65,7 +67,7 @@ export class Answerer {
             : await approvals.tell(app, message, telling),
       };
     }
-    const event = JSON.parse(row.payload) as ImEvent;
+    const event = JSON.parse(row.payload) as HeldEvent;
     const store = new MessageStore(tables.read);
     const isBegun = row.session_id !== null || row.sent !== null || row.answer !== null;
     if (!isBegun && (await store.isSuperseded(row))) {
@@ -125,7 +127,10 @@ export class Answerer {
     }
   }
 
-  async #answer(said: Said, signal: AbortSignal): Promise<Ended> {
+  async #answer(given: Said, signal: AbortSignal): Promise<Ended> {
+    const isQuestion =
+      given.event.kind === 'message' && given.allowed && !isCommand(given.event.text);
+    const said = isQuestion ? await this.#parts.attachments.read(given) : given;
     const { app, message, event } = said;
     const { answer } = message.row;
     const reply = answer === null ? await this.#reply(said) : { text: answer };
@@ -156,14 +161,21 @@ export class Answerer {
     }
     const command = await this.#parts.commands.run(said);
     if (command !== undefined) {
-      return command;
+      const { files = [] } = event;
+      return files.length > 0 && 'text' in command
+        ? { ...command, text: `${command.text}\n\n${this.#parts.attachments.refusal(said)}` }
+        : command;
     }
     if (!allowed) {
       return { text: words.unlinked };
     }
-    return event.text.trim() === ''
-      ? { text: event.has_media ? words.onlyText : words.help }
-      : { ask: said.isRevision ? filled(words.edited, { text: event.text }) : event.text };
+    if (event.text.trim() !== '') {
+      return { ask: said.isRevision ? filled(words.edited, { text: event.text }) : event.text };
+    }
+    const { enclosures = [], unread = words.onlyText } = event;
+    return enclosures.length > 0
+      ? { ask: words.aboutFiles }
+      : { text: event.has_media ? unread : words.help };
   }
 }
 

@@ -18,7 +18,7 @@ export type NewMessage = Pick<
   Partial<Pick<MessageRow, 'sender' | 'message' | 'digest'>> & { readonly delayMs?: number };
 
 /** State that a message keeps between attempts. */
-export type Memory = Partial<Pick<MessageRow, 'sent' | 'answer' | 'session_id'>>;
+export type Memory = Partial<Pick<MessageRow, 'sent' | 'answer' | 'session_id' | 'payload'>>;
 
 /** A message of ours, as the platform knows it. */
 export interface Posted {
@@ -27,6 +27,8 @@ export interface Posted {
   readonly thread: ImTarget;
   /** Number of messages of a long answer that were sent; absent for one. */
   readonly parts?: number;
+  /** True once the whole answer was sent as a file. */
+  readonly filed?: boolean;
 }
 
 /** Max rows of one statement, which takes 32,766 values. */

@@ -1,4 +1,6 @@
 import type { Selectable } from 'kysely';
+import type { Enclosure } from 'svc/contracts/chat';
+import type { ImEvent } from 'svc/contracts/imbridge';
 
 export interface ImTables {
   imbridge_apps: {
@@ -95,6 +97,12 @@ export interface ImTables {
     shown: string;
     created_at: number;
   };
+}
+
+/** Event as its row holds it: once its files were read, with what they say, and that some could not be. */
+export interface HeldEvent extends ImEvent {
+  readonly enclosures?: readonly Enclosure[];
+  readonly unread?: string;
 }
 
 /** waiting: for people to decide; ignored: not for us, or not allowed; failed: the platform did not take the answer. */

@@ -9,7 +9,7 @@ import type { LeasedMessage } from '../messages/leased-message.ts';
 import type { Messenger, Saying } from '../messages/messenger.ts';
 import type { People } from '../apps/people.ts';
 import type { AppRow, ImTables } from '../store/tables.ts';
-import { filled, wordsOf } from './words.ts';
+import { filled, wordsOf } from '../messages/words.ts';
 
 export interface ApprovalTalkParts {
   readonly apps: Apps;

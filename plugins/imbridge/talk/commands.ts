@@ -10,8 +10,8 @@ import { errors } from './errors.ts';
 import type { Sender, People } from '../apps/people.ts';
 import type { Deed, Rights } from './rights.ts';
 import type { LeasedMessage } from '../messages/leased-message.ts';
-import type { AppRow } from '../store/tables.ts';
-import { filled, type Words, wordsOf } from './words.ts';
+import type { AppRow, HeldEvent } from '../store/tables.ts';
+import { filled, type Words, wordsOf } from '../messages/words.ts';
 
 export interface CommandParts {
   readonly people: People;
@@ -32,7 +32,7 @@ export interface CommandParts {
 export interface Said {
   readonly app: AppRow;
   readonly message: LeasedMessage;
-  readonly event: ImEvent;
+  readonly event: HeldEvent;
   readonly sender: Sender;
   /** The incident in whose thread it was said. */
   readonly incident: number | undefined;

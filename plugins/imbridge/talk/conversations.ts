@@ -8,7 +8,7 @@ import { MessageStore } from '../store/message-store.ts';
 import { type Messenger, SendDeferred, type Saying } from '../messages/messenger.ts';
 import type { ImTables } from '../store/tables.ts';
 import { ownerOf, type ThreadLog } from './thread-log.ts';
-import { filled, wordsOf } from './words.ts';
+import { filled, wordsOf } from '../messages/words.ts';
 
 /** The text with its citations as links to what they cite; as it is while svc knows no address of its own. */
 const withLinks = (text: string, url: string): string =>
@@ -85,7 +85,9 @@ export class Conversations {
       end.text.trim() === ''
         ? filled(words.noAnswer, { why: problem ?? end.finish_reason })
         : withLinks(end.text, this.#parts.publicUrl());
-    await messenger.answer(app, message, event.reply, { text });
+    await messenger.answer(app, message, event.reply, {
+      text: event.unread === undefined ? text : `${text}\n\n${event.unread}`,
+    });
     await this.#parts.threads.note(said, question.text, end.text);
     return 'done';
   }
@@ -118,7 +120,7 @@ export class Conversations {
 
   /** The run is on disk afterwards, once however often this is called; why not, where it cannot be. */
   async #start(said: Said, question: Question, isRepeat = false): Promise<string | undefined> {
-    const { app, message, sender } = said;
+    const { app, message, event, sender } = said;
     const before = await this.#parts.threads.before(said);
     const session = message.row.session_id ?? (await this.#session(said, question));
     const content =
@@ -136,7 +138,7 @@ export class Conversations {
         session_id: session,
         run_id: message.row.run_id,
         content,
-        enclosures: before === undefined ? [] : [before],
+        enclosures: [...(event.enclosures ?? []), ...(before === undefined ? [] : [before])],
         agent,
         context,
         origin: 'im',

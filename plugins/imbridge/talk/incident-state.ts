@@ -2,7 +2,7 @@ import type { IncidentEventView, Incidents, IncidentStatus } from 'svc/contracts
 import type { ChannelMessage } from 'svc/contracts/notify';
 
 import type { Labelled } from './actions.ts';
-import { filled, type Words } from './words.ts';
+import { filled, type Words } from '../messages/words.ts';
 
 /** Where an incident stands, and the event that brought it there. */
 export interface IncidentState {
@@ -37,7 +37,9 @@ export async function stateOf(
   const events = await incidents.events(incident, undefined);
   return {
     status: view.status,
-    event: events.findLast(({ type, status_after: after }) => turns.has(type) && after === view.status),
+    event: events.findLast(
+      ({ type, status_after: after }) => turns.has(type) && after === view.status,
+    ),
     resolvedAt: view.resolved_at,
   };
 }

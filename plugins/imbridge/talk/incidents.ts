@@ -26,7 +26,7 @@ import type { LeasedMessage } from '../messages/leased-message.ts';
 import { type Messenger, SendDeferred, type Saying } from '../messages/messenger.ts';
 import type { Posted } from '../store/message-store.ts';
 import type { AppRow, ImTables, NoticeRow } from '../store/tables.ts';
-import { wordsOf } from './words.ts';
+import { wordsOf } from '../messages/words.ts';
 
 export interface IncidentTalkParts {
   readonly tables: Tables<ImTables>;
@@ -290,7 +290,9 @@ export class IncidentTalk {
     if (message.kind === 'resolved' && notice.posted !== '') {
       const saying: Saying = { text, buttons: linkButton(message, wordsOf(app.locale).open) };
       // The thread has it already, so that a platform that refuses loses nothing.
-      await this.#rewrite(app, notice, saying, `${message.delivery_id}.over`).catch(() => undefined);
+      await this.#rewrite(app, notice, saying, `${message.delivery_id}.over`).catch(
+        () => undefined,
+      );
       const state = incidents.available
         ? await stateOf(incidents.get(), notice.incident_id)
         : undefined;

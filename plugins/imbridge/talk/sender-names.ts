@@ -29,7 +29,9 @@ export class SenderNames {
       return oneLine(sender.principal.name ?? sender.principal.id);
     }
     const name =
-      event.sender_name === event.sender ? await this.#lookUp(app, event.sender) : event.sender_name;
+      event.sender_name === event.sender
+        ? await this.#lookUp(app, event.sender)
+        : event.sender_name;
     return `${oneLine(name)} (no linked account)`;
   }
 

@@ -11,6 +11,7 @@ import type { Messenger } from '../messages/messenger.ts';
 import type { MessageQueue } from '../store/message-queue.ts';
 import type { ImTables } from '../store/tables.ts';
 import { Actions } from './actions.ts';
+import { Attachments } from './attachments.ts';
 import { ApprovalTalk } from './approvals.ts';
 import { Commands } from './commands.ts';
 import { Conversations } from './conversations.ts';
@@ -35,6 +36,7 @@ export interface Talk {
   readonly approvals: ApprovalTalk;
   readonly conversations: Conversations;
   readonly commands: Commands;
+  readonly attachments: Attachments;
 }
 
 /** Wires the parts that talk in conversations to their services. */
@@ -83,5 +85,6 @@ export function openTalk({ clock, ids, services }: PluginContext, parts: TalkPar
     renew: (said) => conversations.renew(said),
     toldHere: (app, event, incident) => incidents.toldHere(app, event, incident),
   });
-  return { actions, incidents, approvals, conversations, commands };
+  const attachments = new Attachments({ ...parts, clock });
+  return { actions, incidents, approvals, conversations, commands, attachments };
 }

@@ -34,6 +34,30 @@ export interface ImCallback {
   readonly now: number;
 }
 
+/** File that a message carried. */
+export interface ImFile {
+  readonly name: string;
+  /** Bytes, where the platform says. */
+  readonly size?: number;
+  /** Media type; empty where the platform does not say. */
+  readonly media_type: string;
+  /** What its platform needs to fetch it. */
+  readonly ref: ImTarget;
+}
+
+export type ImFetched =
+  | { readonly result: 'file'; readonly bytes: Uint8Array }
+  | { readonly result: 'retry'; readonly reason: string }
+  | { readonly result: 'failed'; readonly reason: string };
+
+/** File of ours, such as an answer that is too long for messages. */
+export interface ImDocument {
+  readonly name: string;
+  readonly text: string;
+  readonly key: string;
+  readonly again: boolean;
+}
+
 /** One thing that a person did on a platform. */
 export interface ImEvent {
   /** Key under which the platform re-sends it. */
@@ -51,8 +75,10 @@ export interface ImEvent {
   readonly replies_to: readonly string[];
   /** Text without the mention of the bot. */
   readonly text: string;
-  /** True if it carried pictures, files or sound, which are not fetched. */
+  /** True if it carried pictures, files or sound. */
   readonly has_media: boolean;
+  /** Those of them that have a name; text among them is read. */
+  readonly files?: readonly ImFile[];
   readonly reply: ImTarget;
   /** Id of the message within the app, for platforms that tell of edits. */
   readonly message?: string;
@@ -168,6 +194,14 @@ export interface ImPlatform {
   send(app: ImApp, target: ImTarget, message: ImMessage, ports: ImPorts): Promise<ImSent>;
   /** Replaces the content of a message; idempotent. */
   edit?(app: ImApp, at: ImTarget, message: ImMessage, ports: ImPorts): Promise<ImSent>;
+  /** Fetches a file that a person sent, of at most so many bytes. */
+  fetchFile?(app: ImApp, file: ImFile, maxBytes: number, ports: ImPorts): Promise<ImFetched>;
+  /**
+   * Sends a file. Where it cannot for good, such as for want of a permission, the answer is sent as messages.
+   */
+  sendFile?(app: ImApp, target: ImTarget, document: ImDocument, ports: ImPorts): Promise<ImSent>;
+  /** Messages that an answer may take before it is sent as a file, on a platform that takes files. */
+  readonly max_messages?: number;
   /** Returns the name of a sender, for platforms whose events have ids alone. */
   nameOf?(app: ImApp, sender: string, ports: ImPorts): Promise<string | undefined>;
   /**

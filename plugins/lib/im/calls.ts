@@ -8,6 +8,11 @@ import {
 
 import { jsonObject } from './text.ts';
 
+/** A file, or why there is none. */
+type ImFetched =
+  | { readonly result: 'file'; readonly bytes: Uint8Array }
+  | { readonly result: 'retry' | 'failed'; readonly reason: string };
+
 export interface CallPorts {
   readonly fetch: (url: string, request?: OutboundRequest) => Promise<OutboundReply>;
   readonly clock: Pick<Clock, 'now'>;
@@ -34,6 +39,8 @@ export type CallAnswer =
 export interface CallRequest extends Pick<OutboundRequest, 'method' | 'headers' | 'signal'> {
   readonly url: string;
   readonly json?: object;
+  /** Body that is no JSON. */
+  readonly content?: { readonly type: string; readonly bytes: Uint8Array };
   readonly timeoutMs?: number;
   /** Undefined: it is what was asked for. Else the code and words of the platform, and whether another try may fare better. */
   readonly judge: (
@@ -50,6 +57,7 @@ export interface CallRequest extends Pick<OutboundRequest, 'method' | 'headers' 
 }
 
 const maxReplyBytes = 1024 * 1024;
+const downloadMs = 30_000;
 const longestReason = 200;
 const longestWaitMs = 3_600_000;
 const neverArrived = new Set([
@@ -90,6 +98,7 @@ export class Calls {
   async call({
     url,
     json,
+    content,
     judge,
     timeoutMs = 10_000,
     method = 'POST',
@@ -98,7 +107,7 @@ export class Calls {
   }: CallRequest): Promise<CallAnswer> {
     let reply: OutboundReply;
     try {
-      const body = json === undefined ? {} : { body: JSON.stringify(json) };
+      const body = json === undefined ? { body: content?.bytes } : { body: JSON.stringify(json) };
       reply = await this.#ports.fetch(url, {
         method,
         timeoutMs,
@@ -107,6 +116,7 @@ export class Calls {
         ...(signal !== undefined && { signal }),
         headers: {
           ...(json !== undefined && { 'content-type': 'application/json; charset=utf-8' }),
+          ...(content !== undefined && { 'content-type': content.type }),
           ...headers,
         },
       });
@@ -141,6 +151,37 @@ export class Calls {
     };
   }
 
+  /** Fetches a file of at most so many bytes; never throws. Anything that is no file of a platform, such as its page to sign in at, is refused. */
+  async download({
+    url,
+    headers = {},
+    maxBytes,
+    mayBePage,
+  }: {
+    readonly url: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly maxBytes: number;
+    readonly mayBePage: boolean;
+  }): Promise<ImFetched> {
+    let reply: OutboundReply;
+    try {
+      reply = await this.#ports.fetch(url, { headers, maxBytes, timeoutMs: downloadMs });
+    } catch (error) {
+      const isTooLarge = isSvcError(error) && error.reason === 'outbound.reply_too_large';
+      const { result, reason } = refusalOf(error);
+      return { result: isTooLarge ? 'failed' : result, reason };
+    }
+    const type = reply.headers['content-type'] ?? '';
+    if (reply.status === 200 && (mayBePage || !type.startsWith('text/html'))) {
+      return { result: 'file', bytes: reply.body };
+    }
+    const mayPass = reply.status === 429 || reply.status >= 500;
+    return {
+      result: mayPass ? 'retry' : 'failed',
+      reason: `the platform answered ${reply.status}${type === '' ? '' : ` (${type.slice(0, 60)})`}`,
+    };
+  }
+
   /** An access token, fetched once however many ask, and again a minute before it ends. */
   async #token(
     key: string,
@@ -164,6 +205,17 @@ export class Calls {
     };
     this.#tokens.set(key, fresh);
     return await fresh.token;
+  }
+
+  /** Fetches a file under an access token. */
+  async downloadAs(
+    { key, fetchToken }: Pick<TokenSource, 'key' | 'fetchToken'>,
+    requestOf: (token: string) => Parameters<Calls['download']>[0],
+  ): Promise<ImFetched> {
+    const token = await this.#token(key, fetchToken);
+    return 'result' in token
+      ? { result: token.result, reason: token.reason }
+      : await this.download(requestOf(token.token));
   }
 
   /** Calls under an access token, and once more under a new one if that token has expired. */

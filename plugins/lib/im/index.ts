@@ -7,6 +7,7 @@ export {
   type FetchedToken,
   notSent,
 } from './calls.ts';
+export { multipart, type MultipartFile } from './multipart.ts';
 export { inParts } from './parts.ts';
 export { type Fitting, fitted, markdown, unmarked } from './plain.ts';
 export { isFresh, opened, ProofsSeen, sameSecret, sha1Hex, sha256Hex, signed } from './proof.ts';

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -18,9 +19,16 @@ export interface FakePlatform {
   readonly standing: Standing[];
   /** Requests, as `POST /path`. */
   readonly asked: string[];
+  /** Files that people have sent, by name. */
+  readonly files: Map<string, SentFile>;
   /** Faults of the next requests: each occurs once. */
   readonly mischief: Mischief[];
   close(): Promise<void>;
+}
+
+export interface SentFile {
+  readonly type: string;
+  readonly bytes: Uint8Array;
 }
 
 export type Mischief =
@@ -35,7 +43,7 @@ export type Mischief =
 interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body: Json;
+  readonly body: Json | Buffer;
 }
 
 interface Rules {
@@ -47,6 +55,8 @@ interface Rules {
       readonly query: URLSearchParams;
       readonly headers: IncomingMessage['headers'];
       readonly body: Json;
+      /** Body of a request that is no JSON. */
+      readonly raw: Buffer;
     },
     on: Fake,
   ): Reply | Promise<Reply>;
@@ -57,6 +67,7 @@ class Fake implements FakePlatform {
   readonly standing: Standing[] = [];
   readonly asked: string[] = [];
   readonly mischief: Mischief[] = [];
+  readonly files = new Map<string, SentFile>();
   readonly server: Server;
   #count = 0;
 
@@ -68,7 +79,8 @@ class Fake implements FakePlatform {
         void (async () => {
           const url = new URL(req.url!, 'http://platform');
           this.asked.push(`${req.method} ${url.pathname}`);
-          const text = Buffer.concat(chunks).toString('utf8');
+          const raw = Buffer.concat(chunks);
+          const isJson = /json/.test(req.headers['content-type'] ?? '');
           const isToken = /token|gettoken|open$|endpoint$/i.test(url.pathname);
           const trick = isToken ? undefined : this.mischief.shift();
           if (trick === 'reset') {
@@ -97,7 +109,8 @@ class Fake implements FakePlatform {
               path: url.pathname,
               query: url.searchParams,
               headers: req.headers,
-              body: text === '' ? {} : JSON.parse(text),
+              body: isJson && raw.length > 0 ? JSON.parse(raw.toString('utf8')) : {},
+              raw,
             },
             this,
           ));
@@ -106,7 +119,7 @@ class Fake implements FakePlatform {
             return;
           }
           res.writeHead(status, { 'content-type': 'application/json', ...headers });
-          res.end(typeof body === 'string' ? body : JSON.stringify(body));
+          res.end(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body));
         })();
       });
     });
@@ -116,6 +129,14 @@ class Fake implements FakePlatform {
     const message: Standing = { id, to, text, edits: 0, raw };
     this.standing.push(message);
     return message;
+  }
+
+  /** A file that a person has sent, as the platform hands it out. */
+  fileReply(path: string): Reply {
+    const file = this.files.get(decodeURIComponent(path.split('/').at(-1)!));
+    return file === undefined
+      ? { status: 404, body: { error: 'no file' } }
+      : { headers: { 'content-type': file.type }, body: Buffer.from(file.bytes) };
   }
 
   find(id: string): Standing | undefined {
@@ -135,19 +156,42 @@ async function start(rules: Rules): Promise<FakePlatform> {
   return fake;
 }
 
+/** Name, fields and content of a form with one file, read as strictly as servers do. */
+function formOf(headers: IncomingMessage['headers'], raw: Buffer) {
+  const boundary = /^multipart\/form-data; boundary=(\S+)$/.exec(
+    headers['content-type'] ?? '',
+  )?.[1];
+  const parts = raw.toString('utf8').split(`--${boundary}`);
+  assert.ok(boundary !== undefined && parts[0] === '' && parts.at(-1) === '--\r\n', 'a form');
+  const fields: Record<string, string> = {};
+  let name: string | undefined;
+  for (const part of parts.slice(1, -1)) {
+    const [, head, content] = /^\r\n([^]*?)\r\n\r\n([^]*)\r\n$/.exec(part)!;
+    const field = / name="([^"]+)"/.exec(head!)![1]!;
+    name ??= / filename="([^"]+)"/.exec(head!)?.[1];
+    fields[field] = content!;
+  }
+  return { fields, name };
+}
+
 const onlyKeys = (body: Json, ...known: string[]): boolean =>
   Object.keys(body).every((key) => known.includes(key));
 
 /** 200 for everything, `ok: false` with a word for what it refuses, 429 with a header. */
-export const startSlack = (secret: string): Promise<FakePlatform> =>
-  start({
+export const startSlack = (secret: string): Promise<FakePlatform> => {
+  const uploads = new Map<string, string>();
+  return start({
     limited: {
       status: 429,
       headers: { 'retry-after': '1' },
       body: { ok: false, error: 'ratelimited' },
     },
     expired: { body: { ok: false, error: 'token_expired' } },
-    handle({ path, query, headers, body }, on) {
+    handle({ path, query, headers, body, raw }, on) {
+      if (path === '/upload') {
+        uploads.set(query.get('id')!, raw.toString('utf8'));
+        return { headers: { 'content-type': 'text/plain' }, body: `OK - ${raw.length}` };
+      }
       if (headers.authorization !== `Bearer ${secret}`) {
         return { body: { ok: false, error: 'invalid_auth' } };
       }
@@ -170,6 +214,30 @@ export const startSlack = (secret: string): Promise<FakePlatform> =>
       const sections = (body.blocks ?? []).filter(({ type }: Json) => type === 'section');
       if (sections.some(({ text }: Json) => text.text.length > 3_000)) {
         return { body: { ok: false, error: 'invalid_blocks' } };
+      }
+      if (path.startsWith('/files-pri/')) {
+        return on.fileReply(path);
+      }
+      // docs.slack.dev/reference/methods/files.getUploadURLExternal and .completeUploadExternal, read in
+      // November 2026: a length that is not that of the upload, a second completion, a thread of several channels.
+      if (path === '/files.getUploadURLExternal') {
+        const [filename, length] = [query.get('filename'), Number(query.get('length'))];
+        if (filename === null || !(length > 0)) {
+          return { body: { ok: false, error: 'invalid_arguments' } };
+        }
+        const id = `F${uploads.size + 1}`;
+        uploads.set(id, '');
+        return { body: { ok: true, upload_url: `${on.url}/upload?id=${id}`, file_id: id } };
+      }
+      if (path === '/files.completeUploadExternal') {
+        const [file] = body.files;
+        const text = uploads.get(file?.id);
+        if (!text || !/^[CDG]/.test(body.channel_id ?? '')) {
+          return { body: { ok: false, error: text ? 'invalid_channel' : 'file_not_found' } };
+        }
+        uploads.delete(file.id);
+        on.post(body.channel_id, text, { ...body, file: file.title });
+        return { body: { ok: true, files: body.files } };
       }
       if (path === '/chat.postMessage') {
         if (
@@ -203,6 +271,7 @@ export const startSlack = (secret: string): Promise<FakePlatform> =>
         }
         found.text = body.text;
         found.edits += 1;
+        Object.assign(found.raw, { blocks: body.blocks });
         return { body: { ok: true, channel: body.channel, ts: body.ts, text: body.text } };
       }
       if (path === '/conversations.replies' || path === '/conversations.history') {
@@ -218,6 +287,7 @@ export const startSlack = (secret: string): Promise<FakePlatform> =>
       return { body: { ok: false, error: 'unknown_method' } };
     },
   });
+};
 
 /** Knows no keys: what is sent twice stands there twice. 429 says in its body how long. */
 export const startTelegram = (secret: string): Promise<FakePlatform> =>
@@ -231,13 +301,27 @@ export const startTelegram = (secret: string): Promise<FakePlatform> =>
         parameters: { retry_after: 1 },
       },
     },
-    handle({ path, body }, on) {
+    handle({ path, headers, body, raw }, on) {
+      if (path.startsWith(`/file/bot${secret}/`)) {
+        return on.fileReply(path);
+      }
       const refuse = (error_code: number, description: string) => ({
         status: error_code,
         body: { ok: false, error_code, description },
       });
       if (!path.startsWith(`/bot${secret}/`)) {
         return refuse(401, 'Unauthorized');
+      }
+      // core.telegram.org/bots/api#getfile and #sending-files, read in November 2026.
+      if (path.endsWith('/getFile')) {
+        return on.files.has(body.file_id)
+          ? { body: { ok: true, result: { file_path: `documents/${body.file_id}` } } }
+          : refuse(400, 'Bad Request: invalid file_id');
+      }
+      if (path.endsWith('/sendDocument')) {
+        const { fields, name } = formOf(headers, raw);
+        const { id } = on.post(fields['chat_id']!, fields['document']!, { file: name });
+        return { body: { ok: true, result: { message_id: Number(id.slice(1)) + 10_000 } } };
       }
       if (path.endsWith('/answerCallbackQuery')) {
         return { body: { ok: true, result: true } };
@@ -318,6 +402,14 @@ export const startFeishu = (appId: string, secret: string): Promise<FakePlatform
       if (headers.authorization !== 'Bearer t-1') {
         return { status: 400, body: { code: 99991663, msg: 'Invalid access token' } };
       }
+      // open.larksuite.com/document/server-docs/im-v1/message/get-2, read in November 2026.
+      const [, resource] =
+        /^\/open-apis\/im\/v1\/messages\/om_\w+\/resources\/([^/]+)$/.exec(path) ?? [];
+      if (resource !== undefined) {
+        return query.get('type') === 'file'
+          ? on.fileReply(path)
+          : { status: 400, body: { code: 234001, msg: 'Invalid request param.' } };
+      }
       const [, id, verb] =
         /^\/open-apis\/im\/v1\/messages(?:\/([^/]+)(?:\/(\w+))?)?$/.exec(path) ?? [];
       if (id !== undefined && verb === undefined) {
@@ -361,8 +453,17 @@ export const startDingtalk = (appKey: string, secret: string): Promise<FakePlatf
           ? { body: { accessToken: 'd-1', expireIn: 7_200 } }
           : { status: 400, body: { code: 'invalidClientIdOrSecret', message: 'no' } };
       }
+      if (path.startsWith('/oss/')) {
+        return on.fileReply(path);
+      }
       if (headers['x-acs-dingtalk-access-token'] !== 'd-1') {
         return { status: 401, body: { code: 'InvalidAuthentication', message: 'token invalid' } };
+      }
+      // help.dingtalk.io/open/development/download-the-file-content-of-the-robot-receiving-message, read in November 2026.
+      if (path === '/v1.0/robot/messageFiles/download') {
+        return body.robotCode === appKey && on.files.has(body.downloadCode)
+          ? { body: { downloadUrl: `${on.url}/oss/${encodeURIComponent(body.downloadCode)}` } }
+          : { status: 400, body: { code: 'invalidParameter', message: 'downloadCode' } };
       }
       if (path === '/v1.0/im/v1.0/robot/interactiveCards/send') {
         const to = body.openConversationId ?? JSON.parse(body.singleChatReceiver).userId;
@@ -383,11 +484,12 @@ export const startDingtalk = (appKey: string, secret: string): Promise<FakePlatf
 };
 
 /** 200 with an errcode; texts of 2,048 bytes; a repeat is known only where it is asked for. */
-export const startWecom = (corp: string, secret: string): Promise<FakePlatform> =>
-  start({
+export const startWecom = (corp: string, secret: string): Promise<FakePlatform> => {
+  const media: { readonly name: string; readonly text: string }[] = [];
+  return start({
     limited: { body: { errcode: 45009, errmsg: 'api freq out of limit' } },
     expired: { body: { errcode: 42001, errmsg: 'access_token expired' } },
-    handle({ path, query, body }, on) {
+    handle({ path, query, headers, body, raw }, on) {
       if (path === '/cgi-bin/gettoken') {
         const isGood = query.get('corpid') === corp && query.get('corpsecret') === secret;
         return {
@@ -398,6 +500,22 @@ export const startWecom = (corp: string, secret: string): Promise<FakePlatform> 
       }
       if (query.get('access_token') !== 'w-1') {
         return { body: { errcode: 40014, errmsg: 'invalid access_token' } };
+      }
+      // developer.work.weixin.qq.com/document/path/90253 (uploads, more than 5 bytes) and /90236 (messages),
+      // read in November 2026.
+      if (path === '/cgi-bin/media/upload') {
+        const { fields, name } = formOf(headers, raw);
+        if (query.get('type') !== 'file' || fields['media']!.length <= 5) {
+          return { body: { errcode: 40006, errmsg: 'invalid meida size' } };
+        }
+        media.push({ name: name!, text: fields['media']! });
+        return { body: { errcode: 0, errmsg: '', type: 'file', media_id: `media${media.length}` } };
+      }
+      const file = /^media(\d+)$/.exec(body.file?.media_id ?? '')?.[1];
+      if (path === '/cgi-bin/message/send' && body.msgtype === 'file' && file !== undefined) {
+        const { name, text: content } = media[Number(file) - 1]!;
+        const { id } = on.post(body.touser ?? body.toparty, content, { ...body, file: name });
+        return { body: { errcode: 0, errmsg: 'ok', msgid: id } };
       }
       const text = body.text?.content;
       if (
@@ -416,3 +534,4 @@ export const startWecom = (corp: string, secret: string): Promise<FakePlatform> 
       return { body: { errcode: 0, errmsg: 'ok', msgid: id } };
     },
   });
+};

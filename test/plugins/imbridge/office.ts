@@ -7,6 +7,7 @@ import { directory, persona } from '../chat/stand-ins.ts';
 import { type Name, type SkillHouse, skillHouse, type Somebody, tools } from '../skill/house.ts';
 import {
   type FakePlatform,
+  type SentFile,
   startDingtalk,
   startFeishu,
   startSlack,
@@ -72,6 +73,8 @@ export interface Act {
   readonly edits?: string;
   /** Its id on the platform, for one that is edited later. */
   readonly id?: string;
+  /** Files that go with it; `url` is filled in with where a platform keeps them. */
+  readonly files?: readonly (SentFile & { readonly name: string; readonly url?: string })[];
   /** `text` is the token of a button. */
   readonly pressed?: boolean;
 }
@@ -206,7 +209,7 @@ export function wecomSealed(encodingKey: string, text: string, receiver: string)
 }
 
 function slackBody(
-  { key, from, to, text, direct = true, above, pressed, id, edits }: Full,
+  { key, from, to, text, direct = true, above, pressed, id, edits, files = [] }: Full,
   { app_id }: AppSecrets,
 ): string {
   if (pressed === true) {
@@ -226,6 +229,15 @@ function slackBody(
     ts: edits ?? id ?? `9.${key}`,
     text: direct ? text : `<@UBOT> ${text}`,
     ...(above !== undefined && { thread_ts: above }),
+    ...(files.length > 0 && {
+      files: files.map(({ name, type, bytes, url }) => ({
+        id: 'F1',
+        name,
+        mimetype: type,
+        size: bytes.length,
+        url_private_download: url,
+      })),
+    }),
   };
   const place = { channel: to, ...(direct && { channel_type: 'im' }) };
   const event =
@@ -249,7 +261,7 @@ function slackBody(
 }
 
 function telegramBody(
-  { key, from, to, text, direct = true, above, pressed, id, edits }: Full,
+  { key, from, to, text, direct = true, above, pressed, id, edits, files = [] }: Full,
   { app_id: bot }: AppSecrets,
 ): string {
   const chat = { id: to, type: direct ? 'private' : 'supergroup' };
@@ -260,7 +272,17 @@ function telegramBody(
     chat,
     from: person,
     // In a group the bot is named, unless one of its messages is answered.
-    text: direct || above !== undefined || text.startsWith('/') ? text : `@svc_bot ${text}`,
+    [files.length > 0 ? 'caption' : 'text']:
+      direct || above !== undefined || text.startsWith('/') ? text : `@svc_bot ${text}`,
+    // Telegram has one file a message.
+    ...(files[0] !== undefined && {
+      document: {
+        file_id: files[0].name,
+        file_name: files[0].name,
+        mime_type: files[0].type,
+        file_size: files[0].bytes.length,
+      },
+    }),
     ...(above !== undefined &&
       (pressed === true
         ? { message_id: Number(above) }
@@ -276,7 +298,7 @@ function telegramBody(
 }
 
 function feishuBody(
-  { key, from, to, text, direct = true, above, pressed }: Full,
+  { key, from, to, text, direct = true, above, pressed, files: [file] = [] }: Full,
   { app_id, verify_token: token }: AppSecrets,
 ): string {
   const header = {
@@ -299,9 +321,13 @@ function feishuBody(
             message_id: `om_${key}`,
             chat_id: to,
             chat_type: direct ? 'p2p' : 'group',
-            message_type: 'text',
+            message_type: file === undefined ? 'text' : 'file',
             ...(above !== undefined && { root_id: above, parent_id: above }),
-            content: JSON.stringify({ text: direct ? text : `@_user_1 ${text}` }),
+            content: JSON.stringify(
+              file === undefined
+                ? { text: direct ? text : `@_user_1 ${text}` }
+                : { file_key: file.name, file_name: file.name },
+            ),
             ...(!direct && {
               mentions: [{ key: '@_user_1', id: { open_id: 'ou_bot' }, name: 'svc' }],
             }),
@@ -311,7 +337,7 @@ function feishuBody(
 }
 
 const dingtalkBody = (
-  { key, from, to, text, direct = true, pressed }: Full,
+  { key, from, to, text, direct = true, pressed, files: [file] = [] }: Full,
   { app_id }: AppSecrets,
 ): string =>
   JSON.stringify({
@@ -321,8 +347,9 @@ const dingtalkBody = (
     senderStaffId: from,
     senderNick: from,
     robotCode: app_id,
-    msgtype: 'text',
-    text: { content: pressed === true ? `/do ${text}` : ` ${text}` },
+    ...(file === undefined
+      ? { msgtype: 'text', text: { content: pressed === true ? `/do ${text}` : ` ${text}` } }
+      : { msgtype: 'file', content: { downloadCode: file.name, fileName: file.name } }),
   });
 
 const wecomBody = (
@@ -490,7 +517,13 @@ export async function imOffice(
       }
       return { provider, id: body.id, fake, secrets };
     },
-    async say(app: ImApp, act: Act) {
+    async say(app: ImApp, { files = [], ...said }: Act) {
+      files.forEach((file) => app.fake.files.set(file.name, file));
+      const kept = files.map((file) => ({
+        ...file,
+        url: `${app.fake.url}/files-pri/${encodeURIComponent(file.name)}`,
+      }));
+      const act = { ...said, files: kept };
       const { status, text } = await office.call(
         app,
         callback(app.provider, app.secrets, act, now()),

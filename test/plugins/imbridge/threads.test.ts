@@ -39,7 +39,10 @@ test('in a thread the agent knows what others have asked there, by name, and wha
   assert.doesNotMatch(second.prompt, /Elsewhere/);
 
   const third = await asked(office, app, { ...thread, text: 'Undo it?', from: 'U1' });
-  assert.match(third.prompt, /name of U5 \(no linked account\): And who did it\?\nyou: All is well/);
+  assert.match(
+    third.prompt,
+    /name of U5 \(no linked account\): And who did it\?\nyou: All is well/,
+  );
   assert.doesNotMatch(third.prompt, /vera: What failed last/, 'what they said is in their session');
 
   await office.say(app, { ...thread, text: '/new', from: 'U1' });

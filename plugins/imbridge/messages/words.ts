@@ -23,6 +23,10 @@ const english = {
   noAnswer: 'No answer: {why}',
   expired: 'This button is no longer valid.',
   onlyText: 'Only text is supported here; pictures, files and audio are ignored.',
+  unread:
+    'Not read: {names}. A message may bring {count} text files in UTF-8, together {size} KB at most.',
+  aboutFiles: 'What does this show, and what of it is a problem?',
+  inFile: '… the whole answer is in the file {name}.',
   waiting: 'Waiting for {count} signature(s):',
   approve: 'Approve',
   deny: 'Deny',
@@ -41,9 +45,11 @@ const english = {
   denied: '{name} has denied {what}.',
   byText: 'or send /approve {approve} or /deny {deny}',
   signElsewhere: 'This is only the beginning: review and sign the whole change in the console.',
-  tooMany: 'Only {count} messages a minute are answered; this one is not, nor are those that follow. Ask again in a minute.',
+  tooMany:
+    'Only {count} messages a minute are answered; this one is not, nor are those that follow. Ask again in a minute.',
   edited: '(I have edited an earlier message; this is what it says now.) {text}',
-  editedCommand: 'A message that was answered is not run as a command when it is edited; send the command as a new message.',
+  editedCommand:
+    'A message that was answered is not run as a command when it is edited; send the command as a new message.',
   asked: 'Investigate incident {id}: what is the cause, what shows it, and what should be done?',
   anonymous: 'Incidents are shown only to linked accounts and to senders that the app allows.',
 };
@@ -74,6 +80,9 @@ const chinese: Words = {
   noAnswer: '没有答复：{why}',
   expired: '此按钮已失效。',
   onlyText: '这里只读取文字；不会获取图片、文件和语音。',
+  unread: '未读取：{names}。每条消息最多可附 {count} 个 UTF-8 文本文件，合计不超过 {size} KB。',
+  aboutFiles: '这些内容说明了什么？其中有什么问题？',
+  inFile: '……完整答复见文件 {name}。',
   waiting: '等待 {count} 人签署：',
   approve: '批准',
   deny: '拒绝',

@@ -1,0 +1,50 @@
+import type { ImApp } from 'svc/contracts/imbridge';
+import { type CallAnswer, type Calls, textOf } from 'svc/im';
+
+/** Calls a method of Slack's Web API as the bot of an app. */
+export type Api = (app: ImApp, method: string, args: object) => Promise<CallAnswer>;
+
+const usualEndpoint = 'https://slack.com/api';
+/** Methods that take no JSON: they would see no arguments in it. */
+const reading = new Set([
+  'users.info',
+  'conversations.history',
+  'conversations.replies',
+  'files.getUploadURLExternal',
+]);
+const passing = new Set([
+  'ratelimited',
+  'service_unavailable',
+  'internal_error',
+  'fatal_error',
+  'request_timeout',
+  'team_added_to_org',
+]);
+
+export const endpointOf = ({ endpoint }: ImApp): string => endpoint || usualEndpoint;
+
+export const openApi =
+  (calls: Calls): Api =>
+  async (app, method, args) =>
+    await calls.call({
+      ...(reading.has(method)
+        ? { method: 'GET', url: `${endpointOf(app)}/${method}?${queryOf(args)}` }
+        : { url: `${endpointOf(app)}/${method}`, json: args }),
+      headers: { authorization: `Bearer ${app.app_secret}` },
+      judge: objection,
+    });
+
+const queryOf = (args: object): string =>
+  new URLSearchParams(
+    Object.entries(args).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
+
+function objection(body: Readonly<Record<string, unknown>>, status: number) {
+  if (status === 200 && body['ok'] === true) {
+    return undefined;
+  }
+  const code = textOf(body['error']);
+  return code === ''
+    ? { code: String(status), words: '' }
+    : { code, words: '', again: passing.has(code) || status >= 500 || status === 429 };
+}

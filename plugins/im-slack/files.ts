@@ -1,0 +1,98 @@
+import type {
+  ImApp,
+  ImDocument,
+  ImFetched,
+  ImFile,
+  ImSent,
+  ImTarget,
+} from 'svc/contracts/imbridge';
+import { type Calls, notSent, objectOf, textOf } from 'svc/im';
+
+import type { Api } from './api.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Hosts that get the token of the bot with a request for a file. */
+const fileHosts = new Set(['files.slack.com', 'files.slack-gov.com']);
+const maxFiles = 10;
+
+/** Returns the files of a message. Those of another workspace have no address, and are refused when they are fetched. */
+export const filesOf = (event: Json): readonly ImFile[] =>
+  (Array.isArray(event['files']) ? event['files'] : [])
+    .slice(0, maxFiles)
+    .map(objectOf)
+    .map((file) => ({
+      name: textOf(file['name']) || textOf(file['id']),
+      media_type: textOf(file['mimetype']),
+      ...(typeof file['size'] === 'number' && { size: file['size'] }),
+      ref: {
+        url: textOf(file['url_private_download'], 2_000) || textOf(file['url_private'], 2_000),
+      },
+    }));
+
+/** Returns whether an address is one at which Slack keeps files: the token goes nowhere else. */
+const isFileAddress = ({ endpoint }: ImApp, url: string): boolean =>
+  URL.canParse(url) &&
+  ((new URL(url).protocol === 'https:' && fileHosts.has(new URL(url).hostname)) ||
+    (endpoint !== '' && new URL(url).origin === new URL(endpoint).origin));
+
+export async function fetchFile(
+  calls: Calls,
+  app: ImApp,
+  { ref, media_type: type }: ImFile,
+  maxBytes: number,
+): Promise<ImFetched> {
+  const url = ref['url'] ?? '';
+  return isFileAddress(app, url)
+    ? await calls.download({
+        url,
+        headers: { authorization: `Bearer ${app.app_secret}` },
+        maxBytes,
+        // Without the scope files:read, Slack answers with its page to sign in at.
+        mayBePage: type === 'text/html',
+      })
+    : { result: 'failed', reason: 'the file has no address of Slack' };
+}
+
+/** Uploads a file and shares it in the thread. */
+export async function sendFile(
+  { calls, api }: { readonly calls: Calls; readonly api: Api },
+  app: ImApp,
+  target: ImTarget,
+  { name, text }: ImDocument,
+): Promise<ImSent> {
+  const { channel, thread_ts: root } = target;
+  if (channel === undefined || !/^[CDG]/.test(channel)) {
+    return { result: 'failed', reason: 'a file needs a conversation' };
+  }
+  const bytes = Buffer.from(text);
+  const slot = await api(app, 'files.getUploadURLExternal', {
+    filename: name,
+    length: bytes.length,
+  });
+  if (slot.result !== 'ok') {
+    return notSent(slot);
+  }
+  const [url, id] = [textOf(slot.body['upload_url'], 2_000), textOf(slot.body['file_id'])];
+  if (!isFileAddress(app, url)) {
+    return { result: 'failed', reason: 'the upload has no address of Slack' };
+  }
+  const uploaded = await calls.call({
+    url,
+    content: { type: 'application/octet-stream', bytes },
+    // What it answers is no JSON.
+    judge: (_body, status) =>
+      status === 200 ? undefined : { code: String(status), words: '', again: status >= 500 },
+  });
+  if (uploaded.result !== 'ok') {
+    return notSent(uploaded);
+  }
+  const shared = await api(app, 'files.completeUploadExternal', {
+    files: [{ id, title: name }],
+    channel_id: channel,
+    ...(root !== undefined && { thread_ts: root }),
+  });
+  return shared.result === 'ok'
+    ? { result: 'sent', at: target, id, thread: target }
+    : notSent(shared);
+}
