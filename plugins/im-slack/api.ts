@@ -34,6 +34,16 @@ export const openApi =
       judge: objection,
     });
 
+/** Returns whether an address is one of Slack: what we know goes nowhere else. */
+export const isAddressOf = (
+  { endpoint }: ImApp,
+  hosts: ReadonlySet<string>,
+  url: string,
+): boolean =>
+  URL.canParse(url) &&
+  ((new URL(url).protocol === 'https:' && hosts.has(new URL(url).hostname)) ||
+    (endpoint !== '' && new URL(url).origin === new URL(endpoint).origin));
+
 const queryOf = (args: object): string =>
   new URLSearchParams(
     Object.entries(args).map(([name, value]): [string, string] => [name, String(value)]),

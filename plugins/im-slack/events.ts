@@ -2,9 +2,11 @@ import type { ImApp, ImCallback, ImEvent, ImReceived } from 'svc/contracts/imbri
 import { formFields, isFresh, jsonObject, objectOf, sameSecret, signed, textOf } from 'svc/im';
 
 import { filesOf } from './files.ts';
+import { submittedOf } from './views.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
+const maxLinks = 5;
 const refused: ImReceived = { outcome: 'refused' };
 
 /** Receives a callback, which Slack signs with the time and the bytes of its body. */
@@ -58,11 +60,11 @@ export function eventsOf(app: ImApp, payload: Json, kind: string): readonly ImEv
   }
   const found =
     kind === 'interactive'
-      ? pressed(payload)
+      ? (pressed(payload) ?? submitted(payload))
       : kind === 'slash_commands'
         ? slashed(payload)
         : kind === 'events_api'
-          ? written(payload)
+          ? (written(payload) ?? opened(payload) ?? linked(payload))
           : undefined;
   return found === undefined || found.sender === '' || found.conversation === '' ? [] : [found];
 }
@@ -118,13 +120,17 @@ function currentVersion(event: Json): Json {
 }
 
 function slashed(form: Json): ImEvent {
-  const [command, text, channel, sender] = ['command', 'text', 'channel_id', 'user_id'].map(
-    (name) => textOf(form[name], 4_000),
-  ) as [string, string, string, string];
+  const [command, text, channel, sender, url] = [
+    'command',
+    'text',
+    'channel_id',
+    'user_id',
+    'response_url',
+  ].map((name) => textOf(form[name], 4_000)) as [string, string, string, string, string];
   const said = /^\/svc\b/.test(command)
     ? text.startsWith('/')
       ? text
-      : /^(?:help|incidents|ack|silence|new|link|unlink|approve|deny)\b/.test(text)
+      : /^(?:help|incidents|ack|silence|note|new|link|unlink|approve|deny)\b/.test(text)
         ? `/${text}`
         : text
     : `${command} ${text}`;
@@ -136,11 +142,12 @@ function slashed(form: Json): ImEvent {
     sender_name: textOf(form['user_name']) || sender,
     conversation: channel,
     direct,
-    thread: `${channel}:`,
+    hidden: true,
+    thread: `${channel}:@${sender}`,
     replies_to: [],
     text: said,
     has_media: false,
-    reply: { channel },
+    reply: { channel, user: sender, ...(url !== '' && { response_url: url }) },
   };
 }
 
@@ -151,11 +158,14 @@ function pressed(payload: Json): ImEvent | undefined {
     objectOf(payload['message']),
     objectOf(payload['container']),
   ];
-  const channel = textOf(objectOf(payload['channel'])['id']) || textOf(container['channel_id']);
+  const atHome = container['type'] === 'view';
+  const channel = atHome
+    ? textOf(user['id'])
+    : textOf(objectOf(payload['channel'])['id']) || textOf(container['channel_id']);
   const ts = textOf(message['ts']) || textOf(container['message_ts']);
   const root = textOf(message['thread_ts']) || ts;
   const token = textOf(action?.['value']);
-  if (payload['type'] !== 'block_actions' || token === '' || root === '') {
+  if (payload['type'] !== 'block_actions' || token === '' || (root === '' && !atHome)) {
     return undefined;
   }
   return {
@@ -164,13 +174,93 @@ function pressed(payload: Json): ImEvent | undefined {
     sender: textOf(user['id']),
     sender_name: textOf(user['username']) || textOf(user['id']),
     conversation: channel,
-    direct: channel.startsWith('D'),
+    direct: atHome || channel.startsWith('D'),
     thread: `${channel}:${root}`,
-    replies_to: [...new Set([root, ts])],
+    replies_to: atHome ? [] : [...new Set([root, ts])],
     text: token,
     has_media: false,
-    reply: { channel, thread_ts: root },
+    reply: { channel, ...(!atHome && { thread_ts: root }) },
+    form: { trigger: textOf(payload['trigger_id']) },
+    ...(atHome && { at_home: true }),
   };
+}
+
+/** Returns a form that was sent; where it belongs is in it as it was opened, and nobody but Slack can have changed that. */
+function submitted(payload: Json): ImEvent | undefined {
+  const [user, view] = [objectOf(payload['user']), objectOf(payload['view'])];
+  const { token, reply, fields } = submittedOf(view);
+  const { channel = '', thread_ts: root = '' } = reply;
+  if (payload['type'] !== 'view_submission' || token === '' || channel === '') {
+    return undefined;
+  }
+  return {
+    kind: 'action',
+    key: `${textOf(view['id'])}:${textOf(view['hash'])}`,
+    sender: textOf(user['id']),
+    sender_name: textOf(user['username']) || textOf(user['name']) || textOf(user['id']),
+    conversation: channel,
+    direct: /^[DUW]/.test(channel),
+    thread: `${channel}:${root}`,
+    replies_to: root === '' ? [] : [root],
+    text: token,
+    has_media: false,
+    reply,
+    fields,
+  };
+}
+
+/** Somebody opens the home page of the app; its tab of messages is none. */
+function opened(payload: Json): ImEvent | undefined {
+  const event = objectOf(payload['event']);
+  const sender = textOf(event['user']);
+  return payload['type'] === 'event_callback' &&
+    event['type'] === 'app_home_opened' &&
+    event['tab'] === 'home'
+    ? {
+        kind: 'home',
+        key: `${textOf(payload['team_id'])}:${textOf(payload['event_id'])}`,
+        sender,
+        sender_name: sender,
+        conversation: sender,
+        direct: true,
+        thread: `home:${sender}`,
+        replies_to: [],
+        text: '',
+        has_media: false,
+        reply: { channel: sender },
+      }
+    : undefined;
+}
+
+/** Addresses of svc in a message, which the manifest names the host of. */
+function linked(payload: Json): ImEvent | undefined {
+  const event = objectOf(payload['event']);
+  const [sender, channel, ts, unfurl, source] = [
+    'user',
+    'channel',
+    'message_ts',
+    'unfurl_id',
+    'source',
+  ].map((name) => textOf(event[name])) as [string, string, string, string, string];
+  const links = (Array.isArray(event['links']) ? event['links'] : [])
+    .slice(0, maxLinks)
+    .map((link) => textOf(objectOf(link)['url'], 2_000));
+  const key = `${textOf(payload['team_id'])}:${textOf(payload['event_id'])}`;
+  return payload['type'] === 'event_callback' && event['type'] === 'link_shared' && links.length > 0
+    ? {
+        kind: 'links',
+        key,
+        sender,
+        sender_name: sender,
+        conversation: channel,
+        direct: false,
+        thread: `links:${key}`,
+        replies_to: [],
+        text: links.join('\n'),
+        has_media: false,
+        reply: unfurl === '' || source === '' ? { channel, ts } : { unfurl_id: unfurl, source },
+      }
+    : undefined;
 }
 
 /** Removes a leading mention of the bot; `!ack` becomes `/ack`, which Slack reserves. */
@@ -182,4 +272,3 @@ const plainText = (text: string): string =>
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&')
     .replace(/^!(?=[a-z])/, '/');
-

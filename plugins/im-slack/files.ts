@@ -8,7 +8,7 @@ import type {
 } from 'svc/contracts/imbridge';
 import { type Calls, notSent, objectOf, textOf } from 'svc/im';
 
-import type { Api } from './api.ts';
+import { type Api, isAddressOf } from './api.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -30,12 +30,6 @@ export const filesOf = (event: Json): readonly ImFile[] =>
       },
     }));
 
-/** Returns whether an address is one at which Slack keeps files: the token goes nowhere else. */
-const isFileAddress = ({ endpoint }: ImApp, url: string): boolean =>
-  URL.canParse(url) &&
-  ((new URL(url).protocol === 'https:' && fileHosts.has(new URL(url).hostname)) ||
-    (endpoint !== '' && new URL(url).origin === new URL(endpoint).origin));
-
 export async function fetchFile(
   calls: Calls,
   app: ImApp,
@@ -43,7 +37,7 @@ export async function fetchFile(
   maxBytes: number,
 ): Promise<ImFetched> {
   const url = ref['url'] ?? '';
-  return isFileAddress(app, url)
+  return isAddressOf(app, fileHosts, url)
     ? await calls.download({
         url,
         headers: { authorization: `Bearer ${app.app_secret}` },
@@ -62,7 +56,7 @@ export async function sendFile(
   { name, text }: ImDocument,
 ): Promise<ImSent> {
   const { channel, thread_ts: root } = target;
-  if (channel === undefined || !/^[CDG]/.test(channel)) {
+  if (channel === undefined || !/^[CDG]/.test(channel) || target['response_url'] !== undefined) {
     return { result: 'failed', reason: 'a file needs a conversation' };
   }
   const bytes = Buffer.from(text);
@@ -74,7 +68,7 @@ export async function sendFile(
     return notSent(slot);
   }
   const [url, id] = [textOf(slot.body['upload_url'], 2_000), textOf(slot.body['file_id'])];
-  if (!isFileAddress(app, url)) {
+  if (!isAddressOf(app, fileHosts, url)) {
     return { result: 'failed', reason: 'the upload has no address of Slack' };
   }
   const uploaded = await calls.call({

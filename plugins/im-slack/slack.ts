@@ -7,7 +7,10 @@ import { errors } from './errors.ts';
 import { eventsOf, receive } from './events.ts';
 import { fetchFile, sendFile } from './files.ts';
 import { bodyOf, mrkdwn } from './message-body.ts';
+import { preview } from './previews.ts';
+import { respond } from './responses.ts';
 import { socketMode } from './socket-mode.ts';
+import { openForm, showPage } from './views.ts';
 
 /** Max messages searched for one that may have been sent before a crash. */
 const lookedThrough = 50;
@@ -36,6 +39,9 @@ export function slack(ports: CallPorts): ImPlatform {
     },
     receive,
     async send(app, target, message) {
+      if (target['response_url'] !== undefined) {
+        return await respond({ calls, api }, app, target, message);
+      }
       const earlier = message.again ? await sentBefore(api, app, target, message.key) : undefined;
       if (earlier !== undefined) {
         return await edited(api, app, earlier, message);
@@ -47,10 +53,16 @@ export function slack(ports: CallPorts): ImPlatform {
       };
       return sentOf(await api(app, 'chat.postMessage', body), target);
     },
-    edit: (app, at, message) => edited(api, app, at, message),
+    edit: (app, at, message) =>
+      at['response_url'] === undefined
+        ? edited(api, app, at, message)
+        : respond({ calls, api }, app, at, message),
     max_messages: 4,
     fetchFile: (app, file, maxBytes) => fetchFile(calls, app, file, maxBytes),
     sendFile: (app, target, document) => sendFile({ calls, api }, app, target, document),
+    openForm: (app, at, form) => openForm(api, app, at, form),
+    showPage: (app, sender, page) => showPage(api, app, sender, page),
+    preview: (app, at, previews) => preview(api, app, at, previews),
     async nameOf(app, sender) {
       const answer = await api(app, 'users.info', { user: sender });
       const user = answer.result === 'ok' ? objectOf(answer.body['user']) : {};

@@ -169,7 +169,7 @@ async function scene(t: TestContext): Promise<Scene> {
   };
   const buttons = () => ({ acme: buttonsOf('acme'), bravo: buttonsOf('bravo') });
   await settled(
-    () => Object.values(buttons()).every(({ length }) => length === 3),
+    () => Object.values(buttons()).every(({ length }) => length === 5),
     () => fake.standing.map(({ to, text }) => `${to} ${text.slice(0, 80)}`),
   );
   return {
@@ -234,7 +234,7 @@ async function pressed(on: Scene): Promise<void> {
     for (const button of buttons[other.name]) {
       assert.match(await answerTo(sender[own.name], button, true), /[Tt]here is no incident/);
     }
-    const [, silence, investigate] = buttons[own.name];
+    const [, silence, , , investigate] = buttons[own.name];
     assert.match(await answerTo(sender[own.name], investigate!, true), /All is well|no answer/i);
     // Acknowledged ones are not silenced; that is said of one's own alone.
     assert.match(await answerTo(sender[own.name], silence!, true), /silenced/);

@@ -1,9 +1,13 @@
 import type {
   ImApp,
   ImButton,
+  ImEvent,
+  ImForm,
   ImMessage,
+  ImPage,
   ImPlatform,
   ImPorts,
+  ImPreview,
   ImSent,
   ImTarget,
 } from 'svc/contracts/imbridge';
@@ -209,6 +213,7 @@ export class Messenger {
     if (
       platform?.edit === undefined ||
       row.sent === null ||
+      (JSON.parse(row.sent) as Posted).fixed === true ||
       this.#waitMs(platform, app.provider, pace) > 0
     ) {
       return false;
@@ -261,6 +266,43 @@ export class Messenger {
       ),
     );
     return true;
+  }
+
+  /** Opens a form in answer to a press; returns false where it is too late for that. */
+  async openForm(app: AppRow, { form: at }: ImEvent, form: ImForm): Promise<boolean> {
+    const sent = await this.#call(app, (opened, platform, ports) =>
+      at === undefined ? undefined : platform.openForm?.(opened, at, form, ports),
+    );
+    return sent?.result === 'sent';
+  }
+
+  /** Shows a person the page of the app; the next time they open it, it is shown anew. */
+  async showPage(app: AppRow, sender: string, page: ImPage): Promise<void> {
+    const sections = page.sections.map(({ text, buttons }) => ({ text: harmless(text), buttons }));
+    const sent = await this.#call(app, (opened, platform, ports) =>
+      platform.showPage?.(opened, sender, { ...page, sections }, ports),
+    );
+    if (sent !== undefined) {
+      postedOf(sent);
+    }
+  }
+
+  /** Shows what addresses in a message lead to; returns whether the platform took it. */
+  async preview(app: AppRow, { reply }: ImEvent, previews: readonly ImPreview[]): Promise<boolean> {
+    const shown = previews.map(({ url, text }) => ({ url, text: harmless(text) }));
+    const sent = await this.#call(app, (opened, platform, ports) =>
+      platform.preview?.(opened, reply, shown, ports),
+    );
+    return sent?.result === 'sent';
+  }
+
+  async #call(
+    app: AppRow,
+    call: (app: ImApp, platform: ImPlatform, ports: ImPorts) => Promise<ImSent> | undefined,
+  ): Promise<ImSent | undefined> {
+    const { apps, ports } = this.#parts;
+    const platform = apps.platform(app.provider);
+    return platform === undefined ? undefined : await call(apps.open(app), platform, ports);
   }
 
   async #say(
@@ -317,8 +359,8 @@ const harmless = (text: string): string =>
 
 function postedOf(sent: ImSent): Posted {
   if (sent.result === 'sent') {
-    const { at, id, thread } = sent;
-    return { at, id, thread };
+    const { at, id, thread, fixed = false } = sent;
+    return { at, id, thread, ...(fixed && { fixed }) };
   }
   throw new SendDeferred(
     sent.reason,

@@ -6,11 +6,13 @@ import type { Apps } from '../apps/apps.ts';
 import type { Attachments } from '../talk/attachments.ts';
 import { type Commands, isCommand, type Reply, type Said } from '../talk/commands.ts';
 import type { Conversations } from '../talk/conversations.ts';
+import type { Home } from '../talk/home.ts';
 import type { IncidentTalk, IncidentTelling } from '../talk/incidents.ts';
 import { MessageStore } from '../store/message-store.ts';
 import type { LeasedMessage } from '../messages/leased-message.ts';
 import { type Messenger, SendDeferred } from '../messages/messenger.ts';
 import type { People } from '../apps/people.ts';
+import type { Previews } from '../talk/previews.ts';
 import type { HeldEvent, ImTables, MessageState } from '../store/tables.ts';
 import { filled, wordsOf } from '../messages/words.ts';
 
@@ -20,6 +22,8 @@ export interface AnswererParts {
   readonly people: People;
   readonly commands: Commands;
   readonly attachments: Attachments;
+  readonly home: Home;
+  readonly previews: Previews;
   readonly conversations: Conversations;
   readonly incidents: IncidentTalk;
   readonly approvals: ApprovalTalk;
@@ -101,7 +105,15 @@ export class Answerer {
       isRevision: earlier !== undefined,
       incident: await incidents.incidentOf(app, event),
     };
-    return await this.#answer(said, signal);
+    switch (event.kind) {
+      case 'home':
+        await this.#parts.home.show(said);
+        return { state: 'done' };
+      case 'links':
+        return { state: (await this.#parts.previews.show(said)) ? 'done' : 'ignored' };
+      default:
+        return await this.#answer(said, signal);
+    }
   }
 
   /**
@@ -114,7 +126,10 @@ export class Answerer {
     if (row.kind === 'tell') {
       return;
     }
-    const { reply } = JSON.parse(row.payload) as ImEvent;
+    const { reply, kind } = JSON.parse(row.payload) as ImEvent;
+    if (kind === 'home' || kind === 'links') {
+      return;
+    }
     try {
       // Without its app there is no chat to write to.
       const app = await apps.row(row.app_id);
@@ -134,6 +149,13 @@ export class Answerer {
     const { app, message, event } = said;
     const { answer } = message.row;
     const reply = answer === null ? await this.#reply(said) : { text: answer };
+    if ('form' in reply) {
+      if (!(await this.#parts.messenger.openForm(app, event, reply.form))) {
+        const { formLate: text } = wordsOf(app.locale);
+        await this.#parts.messenger.answer(app, message, event.reply, { text });
+      }
+      return { state: 'done' };
+    }
     if ('ask' in reply) {
       return {
         state: await this.#parts.conversations.answer(
@@ -147,6 +169,9 @@ export class Answerer {
       await message.keep({ answer: reply.text });
     }
     await this.#parts.messenger.answer(app, message, event.reply, reply);
+    if (event.at_home === true) {
+      await this.#parts.home.show(said);
+    }
     return { state: 'done' };
   }
 

@@ -16,6 +16,7 @@ import type { MessageQueue } from '../store/message-queue.ts';
 import { MessageStore, type NewMessage } from '../store/message-store.ts';
 import { ByProvider, CallbackQuery } from '../apps/schema.ts';
 import type { AppRow, ImTables } from '../store/tables.ts';
+import { asksForForm } from '../talk/actions.ts';
 import { errors } from './errors.ts';
 
 export interface IntakeParts {
@@ -94,12 +95,15 @@ export class Intake {
     await this.#requireRoom(events.length);
     const now = Math.floor(clock.now());
     const rows = events.map((event): NewMessage => {
-      const lane = `${app.id}|${event.thread}`;
+      const kind = event.kind === 'message' ? 'message' : 'action';
+      const lane = asksForForm(event.text)
+        ? `${app.id}|form:${event.key}`
+        : `${app.id}|${event.thread}`;
       return {
         id: ids.uuid(),
         app_id: app.id,
         event_key: `${event.kind}:${event.key}`.slice(0, 300),
-        kind: event.kind,
+        kind,
         conversation: event.conversation,
         lane,
         sender: event.sender,

@@ -27,6 +27,8 @@ export interface Posted {
   readonly thread: ImTarget;
   /** Number of messages of a long answer that were sent; absent for one. */
   readonly parts?: number;
+  /** True if it cannot be changed, only followed by more. */
+  readonly fixed?: boolean;
   /** True once the whole answer was sent as a file. */
   readonly filed?: boolean;
 }

@@ -1,6 +1,7 @@
 import type { ImButton } from 'svc/contracts/imbridge';
 import type { Clock, Ids, Tables } from 'svc/sdk';
 
+import type { FormKind } from './forms.ts';
 import type { ImTables } from '../store/tables.ts';
 
 /** Action of a button. An approval is bound to what was shown with it. */
@@ -14,6 +15,10 @@ export type Act =
       readonly until?: string;
     }
   | { readonly kind: 'investigate'; readonly incident: number }
+  /** A note, whose text comes with it. */
+  | { readonly kind: 'note'; readonly incident: number }
+  /** A form to fill in, for platforms that have them. */
+  | { readonly kind: 'form'; readonly form: FormKind; readonly incident: number }
   | {
       readonly kind: 'approve' | 'deny';
       readonly approval: string;
@@ -26,6 +31,10 @@ export interface Labelled {
   readonly act: Act;
   readonly style?: ImButton['style'];
 }
+
+/** A form opens within seconds or not at all, so what asks for one is told from what may wait its turn. */
+const formMark = 'form-';
+export const asksForForm = (token: string): boolean => token.startsWith(formMark);
 
 const livesMs = 7 * 86_400_000;
 
@@ -48,7 +57,11 @@ export class Actions {
     const expiresAt = Math.floor(this.#clock.now()) + livesMs;
     const buttons = acts.map(({ label, style, act }) => ({
       act,
-      button: { label, token: this.#ids.token(12), ...(style !== undefined && { style }) },
+      button: {
+        label,
+        token: `${act.kind === 'form' ? formMark : ''}${this.#ids.token(12)}`,
+        ...(style !== undefined && { style }),
+      },
     }));
     await this.#tables.write(async (tx) => {
       for (const { act, button } of buttons) {

@@ -19,10 +19,12 @@ export interface Command {
 
 const incidents = '/api/v1/alerts/incidents';
 
-/** Requests that each kind of button is equivalent to. */
-export const requests: Readonly<Record<Act['kind'], Request>> = {
+/** Requests that buttons are equivalent to; a form is what it asks for. */
+export const requests: Readonly<Record<Exclude<Act['kind'], 'form'> | 'look', Request>> = {
   ack: { method: 'POST', path: `${incidents}/{id}/ack` },
   silence: { method: 'POST', path: `${incidents}/{id}/silence` },
+  note: { method: 'POST', path: `${incidents}/{id}/notes` },
+  look: { method: 'GET', path: `${incidents}/{id}` },
   investigate: { method: 'POST', path: '/api/v1/chat/sessions/{id}/messages' },
   approve: { method: 'POST', path: '/api/v1/approvals/{id}/approve' },
   deny: { method: 'POST', path: '/api/v1/approvals/{id}/deny' },
@@ -42,6 +44,7 @@ export const commands: readonly Command[] = [
   },
   { name: 'ack', usage: '/ack ID', of: 'linked', request: requests.ack },
   { name: 'silence', usage: '/silence 2h ID', of: 'linked', request: requests.silence },
+  { name: 'note', usage: '/note ID TEXT', of: 'linked', request: requests.note },
   { name: 'approve', usage: '/approve TOKEN', of: 'linked', request: requests.approve },
   { name: 'deny', usage: '/deny TOKEN', of: 'linked', request: requests.deny },
   { name: 'do', usage: '/do TOKEN', of: 'linked' },

@@ -1,12 +1,13 @@
 import type { IncidentActions, Incidents, IncidentView } from 'svc/contracts/alert';
 import type { ApprovalDecisions } from 'svc/contracts/approval';
-import type { ImButton, ImEvent } from 'svc/contracts/imbridge';
+import type { ImButton, ImEvent, ImForm } from 'svc/contracts/imbridge';
 import { parseDuration, type SeenBy } from 'svc/query';
 import { type Clock, type Handle, isSvcError, timestamp } from 'svc/sdk';
 
 import type { Act, Actions } from './actions.ts';
 import { type Command, commands, requests } from './command-list.ts';
 import { errors } from './errors.ts';
+import { formFor } from './forms.ts';
 import type { Sender, People } from '../apps/people.ts';
 import type { Deed, Rights } from './rights.ts';
 import type { LeasedMessage } from '../messages/leased-message.ts';
@@ -45,11 +46,15 @@ export interface Said {
 /** `ask`: not for us, but for an agent, in these words. */
 export type Reply =
   | { readonly text: string; readonly buttons?: readonly ImButton[] }
-  | { readonly ask: string; readonly incident?: number };
+  | { readonly ask: string; readonly incident?: number }
+  /** For its sender to fill in. */
+  | { readonly form: ImForm };
 
 /** Returns whether a text is a command, known or not. */
 export const isCommand = (text: string): boolean => /^\/[a-z]/i.test(text.trim());
 
+const silenceLength = /^(?:\d{1,6}[smhdw])+$/;
+const longestNote = 4_000;
 const maxShown = 15;
 const longestComment = 500;
 /** Duration as on the button. */
@@ -121,10 +126,18 @@ export class Commands {
         }));
       case 'silence':
         return await this.#onIncident(rest[1], said, command, words, (incident) =>
-          /^(?:\d{1,6}[smhdw])+$/.test(rest[0] ?? '')
+          silenceLength.test(rest[0] ?? '')
             ? { kind: 'silence', incident, duration: rest[0]! }
             : undefined,
         );
+      case 'note': {
+        const [, id, text = ''] =
+          /^\S+\s+(?:#?(\d{1,15})\s+)?([^]*)$/.exec(said.event.text.trim()) ?? [];
+        const incident = id === undefined ? said.incident : Number(id);
+        return incident === undefined || text === ''
+          ? { text: filled(words.usage, { usage: command.usage }) }
+          : await this.#act({ kind: 'note', incident }, said, words, text);
+      }
       case 'do':
       case 'approve':
       case 'deny': {
@@ -192,7 +205,7 @@ export class Commands {
     const found = await this.#parts.incidents
       .get()
       .list({ status: ['open', 'acknowledged', 'silenced'], limit: 200 }, seen);
-    const lines = found.slice(0, maxShown).map(lineOf);
+    const lines = found.slice(0, maxShown).map(incidentLine);
     const more = found.length - lines.length;
     return lines.length === 0
       ? words.noIncidents
@@ -238,6 +251,9 @@ export class Commands {
     if (!this.#parts.deeds.available) {
       return { text: words.noAlerts };
     }
+    if (act.kind === 'form') {
+      return await this.#form(act, said, words);
+    }
     const change = { principal: sender.principal, note: () => undefined };
     const deed = (details: object): Deed => ({
       ...requests[act.kind],
@@ -254,15 +270,30 @@ export class Commands {
       await this.#parts.toldHere(app, event, act.incident);
       return { text: filled(words.acked, { id: act.incident, name }) };
     }
+    if (act.kind === 'note') {
+      const text = (event.fields?.['note'] ?? comment).trim().slice(0, longestNote);
+      if (!(await this.#isNoted(act.incident, text, said))) {
+        await this.#parts.rights.carryOut(sender.principal, app.provider, deed({}), () =>
+          this.#parts.deeds.get().note(act.incident, text, change),
+        );
+      }
+      await this.#parts.toldHere(app, event, act.incident);
+      return { text: filled(words.noted, { id: act.incident, name, text }) };
+    }
+    const { duration = act.duration, reason } = event.fields ?? {};
+    if (!silenceLength.test(duration)) {
+      return { text: filled(words.usage, { usage: '/silence 2h ID' }) };
+    }
     // Relative to when it was said: repeated after a crash, it changes nothing.
-    const until = act.until ?? timestamp(said.message.row.created_at + parseDuration(act.duration));
-    await this.#parts.rights.carryOut(sender.principal, app.provider, deed({ until }), () =>
-      this.#parts.deeds.get().silence(act.incident, { until }, change),
+    const until = act.until ?? timestamp(said.message.row.created_at + parseDuration(duration));
+    const asked = reason === undefined ? { until } : { until, reason };
+    await this.#parts.rights.carryOut(sender.principal, app.provider, deed(asked), () =>
+      this.#parts.deeds.get().silence(act.incident, asked, change),
     );
     await this.#parts.toldHere(app, event, act.incident);
     const text =
       act.until === undefined
-        ? filled(words.silenced, { id: act.incident, time: act.duration, name })
+        ? filled(words.silenced, { id: act.incident, time: duration, name })
         : filled(words.extended, { id: act.incident, until, name });
     const further: Act = {
       ...act,
@@ -273,6 +304,40 @@ export class Commands {
       text,
       buttons: await this.#parts.actions.buttons(app.id, [{ label: words.extend, act: further }]),
     };
+  }
+
+  /** Returns whether a try before this one has written the note: unlike other acts, a note repeated is two. */
+  async #isNoted(incident: number, text: string, { message, sender }: Said): Promise<boolean> {
+    const { incidents } = this.#parts;
+    return (
+      message.isDoubtful &&
+      incidents.available &&
+      (await incidents.get().events(incident, undefined)).some(
+        ({ type, message: noted, actor, created_at: at }) =>
+          type === 'note' &&
+          noted === text &&
+          actor.id === sender.principal.id &&
+          Date.parse(at) >= message.row.created_at,
+      )
+    );
+  }
+
+  /** A form to fill in, for a person who may do what it is for. */
+  async #form(
+    { form, incident }: Extract<Act, { kind: 'form' }>,
+    { app, event, sender }: Said,
+    words: Words,
+  ): Promise<Reply> {
+    this.#parts.rights.demand(sender.principal, requests[form]);
+    await this.#assertSeen(incident, sender);
+    const act: Act =
+      form === 'note'
+        ? { kind: 'note', incident }
+        : { kind: 'silence', incident, duration: extendFor };
+    const [{ token } = { token: '' }] = await this.#parts.actions.buttons(app.id, [
+      { label: form, act },
+    ]);
+    return { form: formFor(form, { incident, token, reply: event.reply, words }) };
   }
 
   async #assertSeen(id: number, { principal }: Sender): Promise<void> {
@@ -324,5 +389,12 @@ export class Commands {
 
 const marks: Readonly<Record<string, string>> = { open: '🔥', acknowledged: '👁', silenced: '🔇' };
 
-const lineOf = ({ id, status, severity, rule_name: rule, summary }: IncidentView): string =>
+/** Returns one line about an incident. */
+export const incidentLine = ({
+  id,
+  status,
+  severity,
+  rule_name: rule,
+  summary,
+}: IncidentView): string =>
   `${marks[status] ?? ''} #${id} ${severity}: ${(summary === '' ? rule : summary).slice(0, 200)} (${status})`;

@@ -2,6 +2,7 @@ import type { IncidentEventView, Incidents, IncidentStatus } from 'svc/contracts
 import type { ChannelMessage } from 'svc/contracts/notify';
 
 import type { Labelled } from './actions.ts';
+import type { FormKind } from './forms.ts';
 import { filled, type Words } from '../messages/words.ts';
 
 /** Where an incident stands, and the event that brought it there. */
@@ -88,21 +89,26 @@ export function actsFor(
   incident: number,
   status: IncidentStatus,
   words: Words,
+  hasForms: boolean,
 ): readonly Labelled[] {
   const investigate: Labelled = {
     label: words.investigate,
     act: { kind: 'investigate', incident },
   };
+  const form = (kind: FormKind, label: string): readonly Labelled[] =>
+    hasForms ? [{ label, act: { kind: 'form', form: kind, incident } }] : [];
   switch (status) {
     case 'open':
       return [
         { label: words.ack, style: 'primary', act: { kind: 'ack', incident } },
         { label: words.silence, act: { kind: 'silence', incident, duration: silenceFor } },
+        ...form('silence', words.silenceForm),
+        ...form('note', words.noteForm),
         investigate,
       ];
     case 'acknowledged':
     case 'silenced':
-      return [investigate];
+      return [...form('note', words.noteForm), investigate];
     case 'resolved':
       return [];
   }

@@ -313,9 +313,16 @@ export class IncidentTalk {
   ): Promise<readonly ImButton[]> {
     const words = wordsOf(app.locale);
     return [
-      ...(await this.#parts.actions.buttons(app.id, actsFor(incident, status, words))),
+      ...(await this.#parts.actions.buttons(
+        app.id,
+        actsFor(incident, status, words, this.#hasForms(app)),
+      )),
       ...linkButton({ link }, words.open),
     ];
+  }
+
+  #hasForms({ provider }: AppRow): boolean {
+    return this.#parts.apps.platform(provider)?.openForm !== undefined;
   }
 
   async #news(incident: number, after: number): Promise<readonly IncidentEventView[]> {

@@ -15,7 +15,9 @@ import { Attachments } from './attachments.ts';
 import { ApprovalTalk } from './approvals.ts';
 import { Commands } from './commands.ts';
 import { Conversations } from './conversations.ts';
+import { Home } from './home.ts';
 import { IncidentTalk } from './incidents.ts';
+import { Previews } from './previews.ts';
 import { Rights } from './rights.ts';
 import { SenderNames } from './sender-names.ts';
 import { ThreadLog } from './thread-log.ts';
@@ -37,6 +39,8 @@ export interface Talk {
   readonly conversations: Conversations;
   readonly commands: Commands;
   readonly attachments: Attachments;
+  readonly home: Home;
+  readonly previews: Previews;
 }
 
 /** Wires the parts that talk in conversations to their services. */
@@ -86,5 +90,22 @@ export function openTalk({ clock, ids, services }: PluginContext, parts: TalkPar
     toldHere: (app, event, incident) => incidents.toldHere(app, event, incident),
   });
   const attachments = new Attachments({ ...parts, clock });
-  return { actions, incidents, approvals, conversations, commands, attachments };
+  const looks = {
+    ...parts,
+    actions,
+    rights,
+    incidents: services.maybe(Incidents),
+    seenBy: seenBy(services.maybe(DeviceScopes)),
+    publicUrl: () => build.publicUrl,
+  };
+  return {
+    actions,
+    incidents,
+    approvals,
+    conversations,
+    commands,
+    attachments,
+    home: new Home(looks),
+    previews: new Previews(looks),
+  };
 }

@@ -13,6 +13,8 @@ export interface ThreadLogParts {
 
 export const ownerOf = ({ kind, id }: Principal): string => `${kind}:${id}`;
 
+const isPrivate = ({ direct, hidden }: Said['event']): boolean => direct || hidden === true;
+
 const keptMs = 7 * 86_400_000;
 const maxExchanges = 20;
 const longestQuestion = 1_000;
@@ -32,7 +34,7 @@ export class ThreadLog {
   /** Returns what others have said in the thread since its sender last asked there. */
   async before(said: Said): Promise<Enclosure | undefined> {
     const { app, message, event, sender } = said;
-    if (event.direct) {
+    if (isPrivate(event)) {
       return undefined;
     }
     const rows = await this.#parts.tables.read
@@ -65,7 +67,7 @@ export class ThreadLog {
   /** Notes an exchange; without a question, that its sender knows all that was said before. */
   async note(said: Said, question: string, answer: string): Promise<void> {
     const { app, message, event, sender } = said;
-    if (event.direct) {
+    if (isPrivate(event)) {
       return;
     }
     const row = {

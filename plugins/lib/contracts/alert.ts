@@ -121,6 +121,7 @@ export interface IncidentActions {
     asked: { readonly until: string; readonly reason?: string },
     change: IncidentChange,
   ): Promise<{ readonly status: string }>;
+  note(id: number, text: string, change: IncidentChange): Promise<{ readonly status: string }>;
 }
 
 /** A system that raises alerts itself and tells them here. */

@@ -62,13 +62,18 @@ export interface ImDocument {
 export interface ImEvent {
   /** Key under which the platform re-sends it. */
   readonly key: string;
-  /** `action`: a button was pressed, and `text` is its token. */
-  readonly kind: 'message' | 'action';
+  /**
+   * `action`: a button was pressed or a form submitted, and `text` is its token. `home`: the page of the app was opened.
+   * `links`: somebody shows others addresses of svc, which `text` has line by line.
+   */
+  readonly kind: 'message' | 'action' | 'home' | 'links';
   readonly sender: string;
   readonly sender_name: string;
   readonly conversation: string;
   /** Between the person and the bot alone. */
   readonly direct: boolean;
+  /** True if nobody but its sender sees it and what is answered, although it was said among others. */
+  readonly hidden?: boolean;
   /** Thread on the platform: messages of one thread belong to one session. */
   readonly thread: string;
   /** Messages above it in its thread that may be ours, by the ids under which they were sent. */
@@ -80,6 +85,12 @@ export interface ImEvent {
   /** Those of them that have a name; text among them is read. */
   readonly files?: readonly ImFile[];
   readonly reply: ImTarget;
+  /** What a form was filled in with, by the names of its fields. */
+  readonly fields?: Readonly<Record<string, string>>;
+  /** By which the platform opens a form in answer to it, within seconds. */
+  readonly form?: ImTarget;
+  /** True if the button is on the page of the app, which is to show what has come of it. */
+  readonly at_home?: boolean;
   /** Id of the message within the app, for platforms that tell of edits. */
   readonly message?: string;
   /** True if it is a new version of that message. */
@@ -127,6 +138,8 @@ export type ImSent =
       readonly at: ImTarget;
       readonly id: string;
       readonly thread: ImTarget;
+      /** True if it cannot be changed any more: an edit of it is one more message. */
+      readonly fixed?: boolean;
     }
   | {
       readonly result: 'retry';
@@ -135,6 +148,41 @@ export type ImSent =
       readonly unclear: boolean;
     }
   | { readonly result: 'failed'; readonly reason: string };
+
+export interface ImField {
+  readonly name: string;
+  readonly label: string;
+  /** To choose from, the first by default; absent: text. */
+  readonly choices?: readonly { readonly label: string; readonly value: string }[];
+  readonly lines?: 'one' | 'many';
+  readonly optional?: boolean;
+}
+
+/** Form that a person fills in. */
+export interface ImForm {
+  readonly title: string;
+  readonly submit: string;
+  /** Comes back as the text of an action, with the fields. */
+  readonly token: string;
+  readonly fields: readonly ImField[];
+  /** Where the answer to it goes. */
+  readonly reply: ImTarget;
+}
+
+/** Page of the app for one person. */
+export interface ImPage {
+  readonly title: string;
+  readonly sections: readonly {
+    readonly text: string;
+    readonly buttons: readonly ImButton[];
+  }[];
+}
+
+/** What is shown of an address of svc below a message that has it. */
+export interface ImPreview {
+  readonly url: string;
+  readonly text: string;
+}
 
 export interface ImSocket {
   send(data: string | Uint8Array): void;
@@ -202,6 +250,14 @@ export interface ImPlatform {
   sendFile?(app: ImApp, target: ImTarget, document: ImDocument, ports: ImPorts): Promise<ImSent>;
   /** Messages that an answer may take before it is sent as a file, on a platform that takes files. */
   readonly max_messages?: number;
+  openForm?(app: ImApp, at: ImTarget, form: ImForm, ports: ImPorts): Promise<ImSent>;
+  showPage?(app: ImApp, sender: string, page: ImPage, ports: ImPorts): Promise<ImSent>;
+  preview?(
+    app: ImApp,
+    at: ImTarget,
+    previews: readonly ImPreview[],
+    ports: ImPorts,
+  ): Promise<ImSent>;
   /** Returns the name of a sender, for platforms whose events have ids alone. */
   nameOf?(app: ImApp, sender: string, ports: ImPorts): Promise<string | undefined>;
   /**

@@ -19,6 +19,10 @@ export interface FakePlatform {
   readonly standing: Standing[];
   /** Requests, as `POST /path`. */
   readonly asked: string[];
+  /** Conversations that the bot is no member of. */
+  readonly closed: Set<string>;
+  /** What else it shows: pages by person, forms and previews. */
+  readonly shown: { readonly kind: 'page' | 'form' | 'preview'; readonly body: Json }[];
   /** Files that people have sent, by name. */
   readonly files: Map<string, SentFile>;
   /** Faults of the next requests: each occurs once. */
@@ -68,6 +72,8 @@ class Fake implements FakePlatform {
   readonly asked: string[] = [];
   readonly mischief: Mischief[] = [];
   readonly files = new Map<string, SentFile>();
+  readonly closed = new Set<string>();
+  readonly shown: FakePlatform['shown'] = [];
   readonly server: Server;
   #count = 0;
 
@@ -180,6 +186,8 @@ const onlyKeys = (body: Json, ...known: string[]): boolean =>
 /** 200 for everything, `ok: false` with a word for what it refuses, 429 with a header. */
 export const startSlack = (secret: string): Promise<FakePlatform> => {
   const uploads = new Map<string, string>();
+  const responses = new Map<string, number>();
+  const triggers = new Set<string>();
   return start({
     limited: {
       status: 429,
@@ -191,6 +199,18 @@ export const startSlack = (secret: string): Promise<FakePlatform> => {
       if (path === '/upload') {
         uploads.set(query.get('id')!, raw.toString('utf8'));
         return { headers: { 'content-type': 'text/plain' }, body: `OK - ${raw.length}` };
+      }
+      // docs.slack.dev/interactivity/handling-user-interaction#message_responses, read in November 2026: five times
+      // within half an hour. What a command was answered with is never replaced (github.com/slackapi/bolt-js/issues/2287).
+      if (path.startsWith('/commands/')) {
+        const uses = (responses.get(path) ?? 0) + 1;
+        responses.set(path, uses);
+        if (uses > 5 || path.includes('expired')) {
+          return { status: 404, body: { ok: false, error: uses > 5 ? 'used_url' : 'expired_url' } };
+        }
+        assert.equal(headers.authorization, undefined, 'the token is of no use there');
+        on.post(`${body.response_type}:${path.split('/').at(-1)}`, body.text, body);
+        return { headers: { 'content-type': 'text/plain' }, body: 'ok' };
       }
       if (headers.authorization !== `Bearer ${secret}`) {
         return { body: { ok: false, error: 'invalid_auth' } };
@@ -238,6 +258,16 @@ export const startSlack = (secret: string): Promise<FakePlatform> => {
         uploads.delete(file.id);
         on.post(body.channel_id, text, { ...body, file: file.title });
         return { body: { ok: true, files: body.files } };
+      }
+      const seen = slackView(path, body, triggers);
+      if (seen !== undefined) {
+        if (seen.error === undefined) {
+          on.shown.push({ kind: seen.kind, body });
+        }
+        return { body: seen.error === undefined ? { ok: true } : { ok: false, error: seen.error } };
+      }
+      if (path === '/chat.postMessage' && on.closed.has(body.channel)) {
+        return { body: { ok: false, error: 'not_in_channel' } };
       }
       if (path === '/chat.postMessage') {
         if (
@@ -288,6 +318,56 @@ export const startSlack = (secret: string): Promise<FakePlatform> => {
     },
   });
 };
+
+/**
+ * Forms, pages and previews of Slack, with the limits of docs.slack.dev/reference/views, /reference/methods/views.open,
+ * /views.publish and /chat.unfurl, and /reference/block-kit/composition-objects (read in November 2026).
+ */
+function slackView(
+  path: string,
+  body: Json,
+  triggers: Set<string>,
+): { readonly kind: 'page' | 'form' | 'preview'; readonly error?: string } | undefined {
+  const blocksAreFine = (blocks: Json[]): boolean =>
+    blocks.length <= 100 &&
+    blocks.every(
+      ({ type, text, elements = [], label, element }) =>
+        ['header', 'section', 'actions', 'input'].includes(type) &&
+        (type !== 'header' || text.text.length <= 150) &&
+        (type !== 'section' || (text.text.length > 0 && text.text.length <= 3_000)) &&
+        (type !== 'actions' || (elements.length > 0 && elements.length <= 25)) &&
+        new Set(elements.map((each: Json) => each.action_id)).size === elements.length &&
+        (type !== 'input' ||
+          (label.text.length <= 2_000 &&
+            (element.options ?? []).every((option: Json) => option.text.text.length <= 75) &&
+            (element.max_length ?? 1) <= 3_000)),
+    );
+  if (path === '/views.open') {
+    const { trigger_id: trigger, view } = body;
+    const isOld = trigger === undefined || trigger.startsWith('old') || triggers.has(trigger);
+    triggers.add(trigger);
+    const isFine =
+      view.title.text.length <= 24 &&
+      view.submit.text.length <= 24 &&
+      view.private_metadata.length <= 3_000 &&
+      blocksAreFine(view.blocks);
+    const error = isOld ? 'expired_trigger_id' : isFine ? undefined : 'invalid_arguments';
+    return { kind: 'form', ...(error !== undefined && { error }) };
+  }
+  if (path === '/views.publish') {
+    const isFine = /^[UW]/.test(body.user_id) && blocksAreFine(body.view.blocks);
+    return { kind: 'page', ...(!isFine && { error: 'invalid_arguments' }) };
+  }
+  if (path === '/chat.unfurl') {
+    const isPlaced =
+      (body.channel !== undefined && body.ts !== undefined) ||
+      (body.unfurl_id !== undefined && ['composer', 'conversations_history'].includes(body.source));
+    const isFine =
+      isPlaced && Object.values<Json>(body.unfurls).every(({ blocks }) => blocksAreFine(blocks));
+    return { kind: 'preview', ...(!isFine && { error: 'cannot_unfurl_url' }) };
+  }
+  return undefined;
+}
 
 /** Knows no keys: what is sent twice stands there twice. 429 says in its body how long. */
 export const startTelegram = (secret: string): Promise<FakePlatform> =>

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { AlertEvaluator } from 'svc/contracts/alert';
 import { MetricsIngest } from 'svc/contracts/metricsdb';
 
-import { type ImApp, type ImOffice, imOffice, settled } from './office.ts';
+import { type ImApp, type ImOffice, imOffice, providers, settled } from './office.ts';
 
 /** Starts the real alert and notification plugins, with one firing incident. */
 async function burning(
@@ -86,7 +86,7 @@ test('an incident is told with buttons, acknowledged by who is linked, and its t
   const { office, app, since, notice, elements, incident, press, now } = await told(t);
   assert.deepEqual(
     elements.map(({ text }) => text.text),
-    ['Acknowledge', 'Silence 2 h', 'Investigate', 'Open'],
+    ['Acknowledge', 'Silence 2 h', 'Silence…', 'Add note…', 'Investigate', 'Open'],
   );
 
   await press(0, 'U2');
@@ -122,7 +122,7 @@ test('an incident is told with buttons, acknowledged by who is linked, and its t
     notice.id,
   );
 
-  await press(2, 'U1');
+  await press(4, 'U1');
   await settled(() => since().includes('All is well.'), since);
   assert.equal(
     (await office.ask('vera', 'GET', '/chat/sessions')).body.items[0].related_incident_id,
@@ -190,4 +190,41 @@ test('the button that silences does so for two hours from when it was pressed, o
     );
   }
   assert.equal(Date.parse((await now()).silenced_until), Date.parse(until) + 7_200_000);
+});
+
+test('a notice shows the present state on each platform that can change it, and where none can the thread says it', async (t) => {
+  const { office, pass } = await burning(t);
+  const apps: ImApp[] = [];
+  for (const provider of providers) {
+    const app = await office.connect(provider, { allow_from: ['U1'] });
+    await channel(office, app, 'C1');
+    apps.push(app);
+  }
+  await pass(5);
+  const noticeOf = ({ fake }: ImApp) => fake.standing.find(({ to }) => to === 'C1');
+  await settled(
+    () => apps.every((app) => noticeOf(app) !== undefined),
+    () => apps.map(({ fake }) => fake.standing),
+  );
+  const incident = (await office.ask('bob', 'GET', '/alerts/incidents')).body.items[0];
+  const shows = async (state: RegExp): Promise<void> => {
+    for (const app of apps) {
+      await settled(
+        () =>
+          app.provider === 'wecom'
+            ? app.fake.standing.length > 1
+            : state.test(noticeOf(app)!.text.replaceAll('\u200b', '')),
+        () => app.fake.standing.map(({ text }) => text),
+      );
+    }
+  };
+  await office.ask('anna', 'POST', `/alerts/incidents/${incident.id}/ack`, {});
+  await shows(/In hand: acknowledged by anna at \d{4}-/);
+  const slack = noticeOf(apps[0]!)!;
+  assert.doesNotMatch(slack.text, /not acknowledged/);
+  assert.doesNotMatch(JSON.stringify(slack.raw['blocks']), /"Acknowledge"|"Silence 2 h"/);
+  assert.match(apps.at(-1)!.fake.standing[1]!.text, /acknowledged \(anna\)/);
+  await office.ask('anna', 'POST', `/alerts/incidents/${incident.id}/resolve`, {});
+  await shows(/\[OVER\]|Resolved: \d{4}-/);
+  assert.doesNotMatch(JSON.stringify(slack.raw['blocks']), /"Investigate"/);
 });

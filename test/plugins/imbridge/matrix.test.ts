@@ -85,6 +85,7 @@ test('every command in a chat, by every role: what the API refuses is refused th
     incidents: () => ({ text: '/incidents' }),
     ack: () => ({ text: `/ack ${incident}`, body: {} }),
     silence: () => ({ text: `/silence 2h ${incident}`, body: { duration: '2h' } }),
+    note: () => ({ text: `/note ${incident} seen`, body: { text: 'seen' } }),
     approve: ({ approve, args_sha256 }) => ({ text: `/approve ${approve}`, body: { args_sha256 } }),
     deny: ({ deny, args_sha256 }) => ({
       text: `/deny ${deny} no`,

@@ -135,7 +135,7 @@ export function sign(
   switch (provider) {
     case 'slack':
       return post({
-        'content-type': body.startsWith('payload=')
+        'content-type': /^(?:payload|command)=/.test(body)
           ? 'application/x-www-form-urlencoded'
           : 'application/json',
         'x-slack-request-timestamp': seconds,
