@@ -1,5 +1,5 @@
-import type { ImApp } from 'svc/contracts/imbridge';
-import { type CallAnswer, type Calls, textOf } from 'svc/im';
+import type { ImApp, ImTarget } from 'svc/contracts/imbridge';
+import { type CallAnswer, type Calls, objectOf, textOf } from 'svc/im';
 
 /** Calls a method of Slack's Web API as the bot of an app. */
 export type Api = (app: ImApp, method: string, args: object) => Promise<CallAnswer>;
@@ -33,6 +33,30 @@ export const openApi =
       headers: { authorization: `Bearer ${app.app_secret}` },
       judge: objection,
     });
+
+/** Max messages searched for one that may have been sent before a crash. */
+const lookedThrough = 50;
+
+/** Returns the latest messages of a thread or a conversation. */
+export async function latestOf(
+  api: Api,
+  app: ImApp,
+  { channel, thread_ts: root }: ImTarget,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const answer = await api(
+    app,
+    root === undefined ? 'conversations.history' : 'conversations.replies',
+    {
+      channel,
+      ...(root !== undefined && { ts: root }),
+      limit: lookedThrough,
+      include_all_metadata: true,
+    },
+  );
+  return answer.result === 'ok' && Array.isArray(answer.body['messages'])
+    ? answer.body['messages'].map(objectOf)
+    : [];
+}
 
 /** Returns whether an address is one of Slack: what we know goes nowhere else. */
 export const isAddressOf = (

@@ -8,7 +8,7 @@ import type {
 } from 'svc/contracts/imbridge';
 import { type Calls, notSent, objectOf, textOf } from 'svc/im';
 
-import { type Api, isAddressOf } from './api.ts';
+import { type Api, isAddressOf, latestOf } from './api.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -48,16 +48,24 @@ export async function fetchFile(
     : { result: 'failed', reason: 'the file has no address of Slack' };
 }
 
-/** Uploads a file and shares it in the thread. */
+/** Uploads a file and shares it in the thread, unless an earlier try has. */
 export async function sendFile(
   { calls, api }: { readonly calls: Calls; readonly api: Api },
   app: ImApp,
   target: ImTarget,
-  { name, text }: ImDocument,
+  { name, text, again }: ImDocument,
 ): Promise<ImSent> {
   const { channel, thread_ts: root } = target;
   if (channel === undefined || !/^[CDG]/.test(channel) || target['response_url'] !== undefined) {
     return { result: 'failed', reason: 'a file needs a conversation' };
+  }
+  const known = again
+    ? (await latestOf(api, app, target)).some(({ files }) =>
+        (Array.isArray(files) ? files : []).some((file) => objectOf(file)['title'] === name),
+      )
+    : false;
+  if (known) {
+    return { result: 'sent', at: target, id: name, thread: target };
   }
   const bytes = Buffer.from(text);
   const slot = await api(app, 'files.getUploadURLExternal', {

@@ -2,7 +2,7 @@ import type { ImApp, ImMessage, ImPlatform, ImSent, ImTarget } from 'svc/contrac
 import { type CallPorts, Calls, objectOf, textOf } from 'svc/im';
 import type { SvcError } from 'svc/sdk';
 
-import { type Api, endpointOf, openApi } from './api.ts';
+import { type Api, endpointOf, latestOf, openApi } from './api.ts';
 import { errors } from './errors.ts';
 import { eventsOf, receive } from './events.ts';
 import { fetchFile, sendFile } from './files.ts';
@@ -11,9 +11,6 @@ import { preview } from './previews.ts';
 import { respond } from './responses.ts';
 import { socketMode } from './socket-mode.ts';
 import { openForm, showPage } from './views.ts';
-
-/** Max messages searched for one that may have been sent before a crash. */
-const lookedThrough = 50;
 
 /** Apps of Slack: the secret is the bot's token, the key the signing secret, the verify token the one of the app's sockets. */
 export function slack(ports: CallPorts): ImPlatform {
@@ -87,21 +84,11 @@ export function slack(ports: CallPorts): ImPlatform {
 async function sentBefore(
   api: Api,
   app: ImApp,
-  { channel, thread_ts: root }: ImTarget,
+  target: ImTarget,
   key: string,
 ): Promise<ImTarget | undefined> {
-  const method = root === undefined ? 'conversations.history' : 'conversations.replies';
-  const answer = await api(app, method, {
-    channel,
-    ...(root !== undefined && { ts: root }),
-    limit: lookedThrough,
-    include_all_metadata: true,
-  });
-  const messages =
-    answer.result === 'ok' && Array.isArray(answer.body['messages'])
-      ? answer.body['messages'].map(objectOf)
-      : [];
-  const found = messages.find(
+  const { channel, thread_ts: root } = target;
+  const found = (await latestOf(api, app, target)).find(
     (message) => objectOf(objectOf(message['metadata'])['event_payload'])['key'] === key,
   );
   return (

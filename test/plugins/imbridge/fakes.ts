@@ -311,7 +311,12 @@ export const startSlack = (secret: string): Promise<FakePlatform> => {
         }
         const messages = on.standing
           .filter(({ to }) => to === channel)
-          .map(({ id, text, raw }) => ({ ts: id, text, metadata: raw['metadata'] }));
+          .map(({ id, text, raw }) => ({
+            ts: id,
+            text,
+            metadata: raw['metadata'],
+            ...(raw['file'] !== undefined && { files: [{ title: raw['file'] }] }),
+          }));
         return { body: { ok: true, messages } };
       }
       return { body: { ok: false, error: 'unknown_method' } };
