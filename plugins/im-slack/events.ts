@@ -159,6 +159,8 @@ function pressed(payload: Json): ImEvent | undefined {
     objectOf(payload['container']),
   ];
   const atHome = container['type'] === 'view';
+  // What only one person sees has no thread: they are answered in the same way.
+  const hidden = container['is_ephemeral'] === true;
   const channel = atHome
     ? textOf(user['id'])
     : textOf(objectOf(payload['channel'])['id']) || textOf(container['channel_id']);
@@ -179,7 +181,10 @@ function pressed(payload: Json): ImEvent | undefined {
     replies_to: atHome ? [] : [...new Set([root, ts])],
     text: token,
     has_media: false,
-    reply: { channel, ...(!atHome && { thread_ts: root }) },
+    reply: hidden
+      ? { channel, user: textOf(user['id']), response_url: textOf(payload['response_url'], 2_000) }
+      : { channel, ...(!atHome && { thread_ts: root }) },
+    ...(hidden && { hidden }),
     form: { trigger: textOf(payload['trigger_id']) },
     ...(atHome && { at_home: true }),
   };

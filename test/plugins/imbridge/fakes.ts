@@ -411,6 +411,8 @@ export const startTelegram = (secret: string): Promise<FakePlatform> =>
       if (path.endsWith('/answerCallbackQuery')) {
         return { body: { ok: true, result: true } };
       }
+      // 4,096 characters once entities are read (core.telegram.org/bots/api#sendmessage), and 64 bytes behind a button
+      // (#inlinekeyboardbutton), read in November 2026.
       const text = body.parse_mode === 'HTML' ? readHtml(body.text) : body.text;
       if (text === undefined) {
         return refuse(400, "Bad Request: can't parse entities: Unsupported start tag");
@@ -498,6 +500,9 @@ export const startFeishu = (appId: string, secret: string): Promise<FakePlatform
       const [, id, verb] =
         /^\/open-apis\/im\/v1\/messages(?:\/([^/]+)(?:\/(\w+))?)?$/.exec(path) ?? [];
       if (id !== undefined && verb === undefined) {
+        if (Buffer.byteLength(body.content) > 30 * 1024) {
+          return { status: 400, body: { code: 230025, msg: 'the content exceeds its limit' } };
+        }
         const found = on.find(id);
         if (found === undefined) {
           return { body: { code: 230001, msg: 'message not found' } };
@@ -505,6 +510,11 @@ export const startFeishu = (appId: string, secret: string): Promise<FakePlatform
         found.text = textOf(body.content);
         found.edits += 1;
         return { body: { code: 0, msg: 'success', data: {} } };
+      }
+      // A card has 30 KB, and a uuid 50 characters: open.feishu.cn/document/server-docs/im-v1/message/create, read in
+      // November 2026.
+      if (Buffer.byteLength(body.content ?? '') > 30 * 1024) {
+        return { status: 400, body: { code: 230025, msg: 'the content exceeds its limit' } };
       }
       if (
         body.msg_type !== 'interactive' ||
@@ -525,7 +535,7 @@ export const startFeishu = (appId: string, secret: string): Promise<FakePlatform
   });
 };
 
-/** Cards by an id of ours; what is sent again under one id stands there twice, and an edit changes both. */
+/** Cards by an id of ours (open.dingtalk.com/document/orgapp/robots-send-interactive-cards, read in November 2026); what is sent again under one id stands there twice, and an edit changes both. */
 export const startDingtalk = (appKey: string, secret: string): Promise<FakePlatform> => {
   const textOf = (data: string): string => JSON.parse(data).contents[0].text;
   return start({
@@ -568,7 +578,10 @@ export const startDingtalk = (appKey: string, secret: string): Promise<FakePlatf
   });
 };
 
-/** 200 with an errcode; texts of 2,048 bytes; a repeat is known only where it is asked for. */
+/**
+ * 200 with an errcode; texts of 2,048 bytes; a repeat is known only where it is asked for
+ * (developer.work.weixin.qq.com/document/path/90236, read in November 2026).
+ */
 export const startWecom = (corp: string, secret: string): Promise<FakePlatform> => {
   const media: { readonly name: string; readonly text: string }[] = [];
   return start({
