@@ -105,11 +105,12 @@ export class Messenger {
   ): Promise<string | undefined> {
     const { id, conversation } = message.row;
     const name = `answer-${id.slice(-8)}.md`;
-    if (message.row.sent === null) {
+    if (message.row.sent === null && this.#parts.apps.platform(app.provider)?.edit !== undefined) {
       await this.#post(app, message, target, { text: '…' });
     }
-    const posted = JSON.parse(message.row.sent!) as Posted;
-    if (posted.filed === true) {
+    const { sent: earlier } = message.row;
+    const posted = earlier === null ? undefined : (JSON.parse(earlier) as Posted);
+    if (posted?.filed === true) {
       return name;
     }
     const way = { pace: `${app.id}|${conversation}`, key: `${id}.file`, again: message.isDoubtful };
@@ -119,8 +120,8 @@ export class Messenger {
     if (sent.result === 'failed') {
       return undefined;
     }
-    postedOf(sent);
-    await message.keep({ sent: JSON.stringify({ ...posted, filed: true }) });
+    const filed: Posted = { ...postedOf(sent), ...posted, filed: true };
+    await message.keep({ sent: JSON.stringify(filed) });
     return name;
   }
 

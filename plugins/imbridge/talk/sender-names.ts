@@ -56,6 +56,6 @@ export class SenderNames {
 
 const oneLine = (name: string): string =>
   name
-    .replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029:]+/gu, ' ')
+    .replaceAll(/[\p{Cc}\p{Cf}\s:]+/gu, ' ')
     .trim()
     .slice(0, longest);

@@ -23,7 +23,7 @@ async function burning(
 }> {
   const office = await imOffice(t, [], {
     plugins: ['metricsdb', 'alert', 'notify'],
-    environment: { SVC_HTTP_PUBLIC_URL: url },
+    environment: { SVC_PUBLIC_URL: url },
   });
   const app = await office.connect('slack', { allow_from: ['U1'] });
   await office.link(app, 'vera', 'U1');

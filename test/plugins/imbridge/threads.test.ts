@@ -24,7 +24,7 @@ async function asked(
 
 test('in a thread the agent knows what others have asked there, by name, and what it told them', async (t) => {
   const office = await imOffice(t, [
-    { when: { last: 'failed' }, reply: { text: 'The deploy at noon.' } },
+    { when: { last: '^What failed' }, reply: { text: 'The deploy at noon.' } },
   ]);
   const app = await office.connect('slack', { allow_from: ['*'] });
   await office.link(app, 'vera', 'U1');
@@ -45,9 +45,9 @@ test('in a thread the agent knows what others have asked there, by name, and wha
   );
   assert.doesNotMatch(third.prompt, /vera: What failed last/, 'what they said is in their session');
 
-  await office.say(app, { ...thread, text: '/new', from: 'U1' });
+  await asked(office, app, { ...thread, text: '/new', from: 'U1' });
   const fresh = await asked(office, app, { ...thread, text: 'Hello?', from: 'U1' });
-  await settled(() => app.fake.standing.some(({ text }) => text === 'All is well.'));
+  assert.equal(fresh.answer, 'All is well.');
   assert.doesNotMatch(fresh.prompt, /enclosure/);
   assert.doesNotMatch(
     (await asked(office, app, { text: 'And for me alone?', from: 'U5' })).prompt,
