@@ -214,7 +214,7 @@ test('a form silences and another adds a note, for whoever may, through the gate
   );
   await settled(() => texts().some((text) => /silenced for 8h by vera/.test(text)), texts);
   assert.equal(await statusNow(), 'silenced');
-  await settled(() => /In hand: silenced by vera until/.test(notice.text), texts);
+  await settled(() => /In hand: silenced by vera\S* until/.test(notice.text), texts);
   assert.ok(
     office.rows.some(
       ({ action, principal, ip }) =>
