@@ -112,7 +112,10 @@ test('a stranger who floods a room is told so once and left without answers; who
         text.startsWith('Ask in') ? 'help' : text.startsWith('Only 3') ? 'enough' : 'ack',
       );
   await settled(() => answers().length >= 8, answers);
-  assert.deepEqual(answers(), ['help', 'help', 'help', 'enough', 'ack', 'ack', 'ack', 'enough']);
+  // Messages of a group that is no thread are answered side by side.
+  assert.deepEqual([...new Set(answers())].toSorted(), ['ack', 'enough', 'help']);
+  const times = (word: string): number => answers().filter((answer) => answer === word).length;
+  assert.deepEqual([times('help'), times('ack')], [3, 3]);
 });
 
 test('the same message a hundred times at once is one question; each thread and person has a session of its own', async (t) => {
