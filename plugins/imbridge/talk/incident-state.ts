@@ -65,6 +65,7 @@ export function presentLines(
 function stateLine({ status, event, resolvedAt }: IncidentState, words: Words): string {
   const name = event?.actor.name ?? '';
   const at = clockOf(event?.created_at ?? '');
+  const until = event?.data['until'];
   switch (status) {
     case 'open':
       return words.inHandOpen;
@@ -73,7 +74,7 @@ function stateLine({ status, event, resolvedAt }: IncidentState, words: Words): 
     case 'silenced':
       return filled(words.inHandSilenced, {
         name,
-        until: clockOf(String(event?.data['until'] ?? '')),
+        until: clockOf(typeof until === 'string' ? until : ''),
       });
     case 'resolved':
       return filled(words.over, { at: clockOf(resolvedAt ?? '') });

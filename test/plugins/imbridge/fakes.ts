@@ -47,7 +47,8 @@ export type Mischief =
 interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body: Json | Buffer;
+  /** JSON, text or a buffer. */
+  readonly body: Json;
 }
 
 interface Rules {
