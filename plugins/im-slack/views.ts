@@ -60,7 +60,7 @@ function inputOf({ name, label, choices, lines, optional = false }: ImField): ob
   };
 }
 
-/** What was filled in, and what the form was opened with. */
+/** Returns what a form was filled in with, and what it was opened with. */
 export function submittedOf(view: Json): {
   readonly token: string;
   readonly reply: Readonly<Record<string, string>>;

@@ -1,9 +1,7 @@
 import type {
   ImApp,
   ImCallback,
-  ImDocument,
   ImEvent,
-  ImFile,
   ImListening,
   ImMessage,
   ImPlatform,
@@ -16,7 +14,6 @@ import {
   type CallPorts,
   Calls,
   jsonObject,
-  multipart,
   notSent,
   objectOf,
   sameSecret,
@@ -24,19 +21,12 @@ import {
 } from 'svc/im';
 import type { SvcError } from 'svc/sdk';
 
+import { type Api, openApi, standing } from './api.ts';
 import { errors } from './errors.ts';
+import { fetchFile, filesOf, sendFile } from './files.ts';
 import { telegramHtml } from './html.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-type Api = (
-  app: ImApp,
-  method: string,
-  json: object,
-  timeoutMs?: number,
-  signal?: AbortSignal,
-) => Promise<CallAnswer>;
-
-const usualEndpoint = 'https://api.telegram.org';
 /** 4,096 characters, once entities are read; links of buttons that may not be buttons follow the text. */
 const maxText = 3_600;
 const pollSeconds = 25;
@@ -46,14 +36,7 @@ const taken = ['message', 'edited_message', 'callback_query'];
 /** Bots of Telegram: the secret is the bot's token, the verify token the one that the webhook was set with. */
 export function telegram(ports: CallPorts): ImPlatform {
   const calls = new Calls(ports);
-  const api: Api = (app, method, json, timeoutMs = 10_000, signal) =>
-    calls.call({
-      url: `${app.endpoint || usualEndpoint}/bot${app.app_secret}/${method}`,
-      json,
-      timeoutMs,
-      judge: objection,
-      ...(signal !== undefined && { signal }),
-    });
+  const api = openApi(calls);
   return {
     title: 'Telegram',
     needs: { callback: ['app_secret', 'verify_token'], stream: ['app_secret'] },
@@ -90,21 +73,8 @@ export function telegram(ports: CallPorts): ImPlatform {
       return answer.result === 'ok' || isSame ? standing(at) : notSent(answer);
     },
     max_messages: 4,
-    async fetchFile(app, { ref, media_type: type }, maxBytes) {
-      const found = await api(app, 'getFile', { file_id: ref['file_id'] });
-      if (found.result !== 'ok') {
-        return { result: found.result, reason: found.reason };
-      }
-      const path = textOf(objectOf(found.body['result'])['file_path'], 1_000);
-      return /^[\w./-]{1,500}$/.test(path) && !path.includes('..')
-        ? await calls.download({
-            url: `${app.endpoint || usualEndpoint}/file/bot${app.app_secret}/${path}`,
-            maxBytes,
-            mayBePage: type === 'text/html',
-          })
-        : { result: 'failed', reason: 'Telegram names no file' };
-    },
-    sendFile: (app, target, document) => sentFile(calls, app, target, document),
+    fetchFile: (app, file, maxBytes) => fetchFile({ calls, api }, app, file, maxBytes),
+    sendFile: (app, target, document) => sendFile(calls, app, target, document),
     personTarget: (sender) => ({ chat_id: sender }),
     conversationTarget: (conversation) => ({ chat_id: conversation }),
     listen: (app, _ports, listening) => poll(api, app, listening),
@@ -175,8 +145,8 @@ function written(bot: string, key: string, message: Json): ImEvent | undefined {
   if (objectOf(message['chat'])['type'] !== 'private' && !isForBot(bot, text, message)) {
     return undefined;
   }
-  const has_media = mediaKinds.some((kind) => message[kind] !== undefined);
-  return text === '' && !has_media
+  const files = filesOf(message);
+  return text === '' && files.length === 0
     ? undefined
     : {
         kind: 'message',
@@ -185,8 +155,8 @@ function written(bot: string, key: string, message: Json): ImEvent | undefined {
         sender: textOf(from['id']),
         sender_name: nameOf(from),
         text: spoken(text),
-        has_media,
-        files: filesOf(message),
+        has_media: files.length > 0,
+        files,
         message: `${textOf(objectOf(message['chat'])['id'])}:${textOf(message['message_id'])}`,
         ...(message['edit_date'] !== undefined && { edited: true }),
       };
@@ -239,36 +209,6 @@ function placeOf(
     },
   };
 }
-
-const mediaKinds = [
-  'photo',
-  'document',
-  'audio',
-  'voice',
-  'video',
-  'video_note',
-  'animation',
-  'sticker',
-];
-
-/** Returns what a message carries; pictures and the like are named by their kind, and a picture comes in several sizes. */
-const filesOf = (message: Json): readonly ImFile[] =>
-  // An animation is told as a document as well.
-  (message['animation'] === undefined ? mediaKinds : ['animation']).flatMap((kind) => {
-    const found = message[kind];
-    const file = objectOf(Array.isArray(found) ? found.at(-1) : found);
-    const { file_size: size } = file;
-    return found === undefined
-      ? []
-      : [
-          {
-            name: textOf(file['file_name']) || kind.replace('_', ' '),
-            media_type: textOf(file['mime_type']) || (kind === 'document' ? '' : `${kind}/*`),
-            ...(typeof size === 'number' && { size }),
-            ref: { file_id: textOf(file['file_id']) },
-          },
-        ];
-  });
 
 const nameOf = (from: Json): string =>
   textOf(from['username']) || textOf(from['first_name']) || textOf(from['id']);
@@ -349,65 +289,6 @@ async function sent(
   return moved !== undefined && !isRepeat
     ? await sent(api, app, { ...target, chat_id: moved }, message, true)
     : notSent(answer);
-}
-
-async function sentFile(
-  calls: Calls,
-  app: ImApp,
-  { chat_id: chat, message_thread_id: topic, reply_to: above }: ImTarget,
-  { name, text }: ImDocument,
-): Promise<ImSent> {
-  const answer = await calls.call({
-    url: `${app.endpoint || usualEndpoint}/bot${app.app_secret}/sendDocument`,
-    content: multipart(
-      {
-        chat_id: chat!,
-        ...(topic !== undefined && { message_thread_id: topic }),
-        ...(above !== undefined && {
-          reply_parameters: JSON.stringify({
-            message_id: Number(above),
-            allow_sending_without_reply: true,
-          }),
-        }),
-      },
-      { field: 'document', name, type: 'text/markdown', bytes: Buffer.from(text) },
-    ),
-    judge: objection,
-  });
-  return answer.result === 'ok'
-    ? standing({
-        chat_id: chat!,
-        message_id: textOf(objectOf(answer.body['result'])['message_id']),
-        ...(topic !== undefined && { message_thread_id: topic }),
-      })
-    : notSent(answer);
-}
-
-function standing(at: ImTarget): ImSent {
-  const { chat_id: chat, message_id: id, message_thread_id: topic } = at;
-  return {
-    result: 'sent',
-    at,
-    id: id!,
-    thread: {
-      chat_id: chat!,
-      reply_to: id!,
-      ...(topic !== undefined && { message_thread_id: topic }),
-    },
-  };
-}
-
-function objection(body: Json, status: number) {
-  if (status === 200 && body['ok'] === true) {
-    return undefined;
-  }
-  const { retry_after: after, migrate_to_chat_id: moved } = objectOf(body['parameters']);
-  const words = typeof moved === 'number' ? `migrated to ${moved}` : textOf(body['description']);
-  return {
-    code: textOf(body['error_code']) || String(status),
-    words,
-    ...(typeof after === 'number' && { again: true, after_ms: after * 1_000 }),
-  };
 }
 
 const wrong = (field: string, message: string): SvcError =>

@@ -91,7 +91,7 @@ export interface ImTables {
     thread: string;
     /** Last event of the incident that was reported. */
     told: number;
-    /** What it says besides the state of the incident, as JSON; empty for one of an earlier version. */
+    /** Text besides the state of the incident, as JSON; empty for one of an earlier version. */
     body: string;
     /** State of the incident that it shows. */
     shown: string;

@@ -47,7 +47,7 @@ export interface Said {
 export type Reply =
   | { readonly text: string; readonly buttons?: readonly ImButton[] }
   | { readonly ask: string; readonly incident?: number }
-  /** For its sender to fill in. */
+  /** Form for its sender to fill in. */
   | { readonly form: ImForm };
 
 /** Returns whether a text is a command, known or not. */

@@ -5,14 +5,14 @@ import type { Labelled } from './actions.ts';
 import type { FormKind } from './forms.ts';
 import { filled, type Words } from '../messages/words.ts';
 
-/** Where an incident stands, and the event that brought it there. */
+/** Status of an incident, and the event that brought it there. */
 export interface IncidentState {
   readonly status: IncidentStatus;
   readonly event: IncidentEventView | undefined;
   readonly resolvedAt: string | undefined;
 }
 
-/** What a notice says besides the state of its incident. */
+/** Text of a notice besides the state of its incident. */
 export type NoticeBody = Pick<ChannelMessage, 'title' | 'lines' | 'link'>;
 
 const turns: ReadonlySet<string> = new Set([

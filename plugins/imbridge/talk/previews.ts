@@ -19,7 +19,7 @@ export interface PreviewParts {
   readonly publicUrl: () => string;
 }
 
-/** What is shown below addresses of incidents in a message: to all of its readers, so only what its sender may see. */
+/** Previews of incidents whose addresses a message has: all of its readers see them, so they show what its sender may see. */
 export class Previews {
   readonly #parts: PreviewParts;
 

@@ -41,7 +41,7 @@ export interface ImFile {
   readonly size?: number;
   /** Media type; empty where the platform does not say. */
   readonly media_type: string;
-  /** What its platform needs to fetch it. */
+  /** Reference by which its platform fetches it. */
   readonly ref: ImTarget;
 }
 
@@ -82,12 +82,12 @@ export interface ImEvent {
   readonly text: string;
   /** True if it carried pictures, files or sound. */
   readonly has_media: boolean;
-  /** Those of them that have a name; text among them is read. */
+  /** Files among them; text is read. */
   readonly files?: readonly ImFile[];
   readonly reply: ImTarget;
-  /** What a form was filled in with, by the names of its fields. */
+  /** Values that a form was filled in with, by the names of its fields. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** By which the platform opens a form in answer to it, within seconds. */
+  /** Trigger by which the platform opens a form in answer to it, within seconds. */
   readonly form?: ImTarget;
   /** True if the button is on the page of the app, which is to show what has come of it. */
   readonly at_home?: boolean;
@@ -152,7 +152,7 @@ export type ImSent =
 export interface ImField {
   readonly name: string;
   readonly label: string;
-  /** To choose from, the first by default; absent: text. */
+  /** Choices, the first by default; absent: text. */
   readonly choices?: readonly { readonly label: string; readonly value: string }[];
   readonly lines?: 'one' | 'many';
   readonly optional?: boolean;
@@ -165,7 +165,7 @@ export interface ImForm {
   /** Comes back as the text of an action, with the fields. */
   readonly token: string;
   readonly fields: readonly ImField[];
-  /** Where the answer to it goes. */
+  /** Target of the answer to it. */
   readonly reply: ImTarget;
 }
 
@@ -178,7 +178,7 @@ export interface ImPage {
   }[];
 }
 
-/** What is shown of an address of svc below a message that has it. */
+/** Text that is shown below a message for an address of svc in it. */
 export interface ImPreview {
   readonly url: string;
   readonly text: string;
