@@ -28,6 +28,7 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   cli: [],
   zip: [],
   check: [],
+  cron: ['query'],
   'foreign-yaml': [],
   seeded: [],
   connection: [],

@@ -170,4 +170,10 @@ export const faults: readonly Fault[] = [
     put: 'if (failing.length > needed) {',
     tests: ['plugins/checks/'],
   },
+  {
+    file: 'plugins/heartbeats/heartbeat/heartbeat.ts',
+    find: 'return now < expectedAt + pace.graceMs',
+    put: 'return now < expectedAt',
+    tests: ['plugins/heartbeats/'],
+  },
 ];

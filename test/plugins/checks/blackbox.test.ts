@@ -133,7 +133,7 @@ async function startBlackbox(t: TestContext, program: string, ca: string): Promi
 
 async function theirs(url: string, { module, order }: Target): Promise<Figures> {
   const query = new URLSearchParams({ module, target: order.target });
-  const text = await (await fetch(`${url}/probe?${query}`)).text();
+  const text = await (await fetch(`${url}/probe?${query.toString()}`)).text();
   return new Map(
     [...text.matchAll(/^(probe_\w+(?:\{[^}]*\})?) (\S+)$/gm)].map(([, name, value]) => [
       name!,

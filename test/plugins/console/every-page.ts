@@ -21,6 +21,7 @@ export const everyPage: readonly OnePage[] = [
   { name: 'device-agents', address: '/ui/devices/1/agents', sign: 'Agents' },
   { name: 'checks', address: '/ui/checks', sign: 'Checks' },
   { name: 'check', address: '/ui/checks/front', sign: 'By place' },
+  { name: 'heartbeats', address: '/ui/heartbeats', sign: 'Heartbeats' },
   { name: 'dashboards', address: '/ui/dashboards', sign: 'Dashboards' },
   { name: 'dashboard', address: '/ui/dashboards/overview', sign: 'Time range' },
   { name: 'own-dashboard', address: '/ui/dashboards/mine', sign: 'Processor' },

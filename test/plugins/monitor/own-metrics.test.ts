@@ -25,6 +25,7 @@ const pushed: readonly string[] = [
   'svc_connected_store_up',
   'svc_check_up',
   'svc_check_stale',
+  'svc_heartbeat_up',
 ];
 
 /** Names of our own metrics, by the file that counts on them. */

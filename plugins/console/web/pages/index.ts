@@ -60,6 +60,14 @@ export const pages = (): readonly PageEntry[] => [
     load: () => import('./checks/page.tsx'),
   },
   {
+    id: 'heartbeats',
+    title: text.heartbeats,
+    icon: 'jobs',
+    section: text.watch,
+    room: 'heartbeats',
+    load: () => import('./heartbeats/page.tsx'),
+  },
+  {
     id: 'dashboards',
     title: text.dashboards,
     icon: 'dashboards',

@@ -37,6 +37,7 @@ export const pages = words('pages', {
   incidents: 'Incidents',
   devices: 'Devices',
   checks: 'Checks',
+  heartbeats: 'Heartbeats',
   dashboards: 'Dashboards',
   explore: 'Explore',
   logs: 'Logs',
