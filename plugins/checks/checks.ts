@@ -181,7 +181,7 @@ export class Checks {
     };
   }
 
-  /** How long a check was up in the last so many days. */
+  /** Returns how long a check was up in the last so many days. */
   async uptime(name: string, days: number): Promise<Uptime> {
     const check = this.#check(name);
     const { tables, clock, watch } = this.#parts;

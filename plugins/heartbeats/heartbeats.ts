@@ -1,7 +1,4 @@
-import { createHash } from 'node:crypto';
-
 import { Slots } from 'svc/cron';
-import type { SampleRow } from 'svc/contracts/metricsdb';
 import {
   type Call,
   type Clock,
@@ -16,13 +13,7 @@ import {
 } from 'svc/sdk';
 
 import { errors } from './heartbeat/errors.ts';
-import {
-  countedAfterAway,
-  type HeartbeatState,
-  type Pace,
-  type Standing,
-  standingAt,
-} from './heartbeat/heartbeat.ts';
+import type { HeartbeatState } from './heartbeat/heartbeat.ts';
 import type {
   HeartbeatAddress,
   HeartbeatChange,
@@ -31,6 +22,7 @@ import type {
   HeartbeatShown,
   PingShown,
 } from './heartbeat/heartbeat-schema.ts';
+import { digestOf, type Reports } from './reports.ts';
 import {
   type HeartbeatRow,
   heartbeatStore,
@@ -44,65 +36,33 @@ export interface HeartbeatsParts {
   readonly ids: Pick<Ids, 'token'>;
   /** Base URL under which jobs reach svc. */
   readonly publicUrl: () => string;
-  /** Takes samples; may refuse them. */
-  readonly write: (rows: readonly SampleRow[]) => Promise<void>;
-  /** Ends the series of a heartbeat. */
-  readonly end: (name: string) => Promise<void>;
-}
-
-/** Report of a job. */
-export interface Signal {
-  readonly kind: 'success' | 'start' | 'fail';
-  readonly exitCode: number | null;
-  readonly source: string | null;
-  readonly log: string | null;
+  readonly reports: Reports;
 }
 
 type Actor = Pick<Call, 'note' | 'requireMatch'>;
 
 const maxHeartbeats = 2_000;
-const shownPings = 100;
 
 /** Jobs that report that they have run, and what is known of those that did not. */
 export class Heartbeats {
   readonly #parts: HeartbeatsParts;
-  readonly #rows = new Map<number, HeartbeatRow>();
 
   constructor(parts: HeartbeatsParts) {
     this.#parts = parts;
   }
 
-  /** Takes all in as they were; a time in which svc was away counts for nobody. */
-  async load(): Promise<void> {
-    const { tables, clock } = this.#parts;
-    const until = Math.floor(clock.now());
-    await tables.write(async (tx) => {
-      const store = heartbeatStore(tx);
-      const from = await store.aliveAt();
-      for (const row of await store.all()) {
-        const counted =
-          from === undefined || row.counted_from === null || row.state === 'down'
-            ? row.counted_from
-            : countedAfterAway(paceOf(row), row.counted_from, { from, until });
-        // The end of a run that began before may have been missed as well.
-        const startedAt = row.started_at === null || row.state === 'down' ? row.started_at : until;
-        this.#keep(
-          counted === row.counted_from && startedAt === row.started_at
-            ? row
-            : await store.update(row.id, { counted_from: counted, started_at: startedAt }),
-        );
-      }
-      await store.noteAlive(until);
-    });
-  }
-
   list(page: PageRequest): Page<HeartbeatShown> {
-    const { items, ...rest } = pageOfList([...this.#rows.values()], ({ name }) => name, page);
+    const { items, ...rest } = pageOfList(this.#parts.reports.list(), ({ name }) => name, page);
     return { ...rest, items: items.map((row) => this.#shown(row)) };
   }
 
   get(name: string): HeartbeatShown {
     return this.#shown(this.#row(name));
+  }
+
+  /** Returns the last reports; their logs only for whoever may edit heartbeats. */
+  async pings(name: string, withLogs: boolean): Promise<PingShown[]> {
+    return await this.#parts.reports.pings(this.#row(name), withLogs);
   }
 
   /** Returns the address that a job reports to, for whoever may edit heartbeats. */
@@ -154,7 +114,7 @@ export class Heartbeats {
       call.note({ resourceType: 'heartbeat', resourceId: name, after: settledOf(sealed) });
       return sealed;
     });
-    this.#keep(row);
+    this.#parts.reports.put(row);
     return { ...this.#shown(row), url: this.#urlOf(token) };
   }
 
@@ -164,7 +124,7 @@ export class Heartbeats {
     const row = await tables.write(async (tx) => {
       const store = heartbeatStore(tx);
       const before = (await store.find(name)) ?? missing(name);
-      call.requireMatch(this.#shown(this.#rows.get(before.id) ?? before));
+      call.requireMatch(this.#shown(this.#parts.reports.get(name) ?? before));
       requirePace({ ...before, ...fields });
       const now = Math.floor(clock.now());
       const isBack = before.paused === 1 && paused === false;
@@ -183,8 +143,8 @@ export class Heartbeats {
       });
       return after;
     });
-    this.#keep(row);
-    await this.tick();
+    this.#parts.reports.put(row);
+    await this.#parts.reports.tick();
     return this.get(name);
   }
 
@@ -201,143 +161,23 @@ export class Heartbeats {
         updated_at: Math.max(before.updated_at + 1, Math.floor(clock.now())),
       });
     });
-    this.#keep(row);
+    this.#parts.reports.put(row);
     return { url: this.#urlOf(token) };
   }
 
   async remove(call: Actor, name: string): Promise<void> {
-    const { tables, end } = this.#parts;
+    const { tables, reports } = this.#parts;
     const row = this.#row(name);
     await tables.write(async (tx) => {
       call.requireMatch(this.#shown(row));
       await heartbeatStore(tx).remove(row.id);
       call.note({ resourceType: 'heartbeat', resourceId: name, before: settledOf(row) });
     });
-    this.#rows.delete(row.id);
-    await end(name);
-  }
-
-  /** Returns the last reports; their logs only for whoever may edit heartbeats. */
-  async pings(name: string, withLogs: boolean): Promise<PingShown[]> {
-    const { id } = this.#row(name);
-    const rows = await heartbeatStore(this.#parts.tables.read).pingsOf(id, shownPings);
-    return rows.map(({ at, kind, exit_code, duration_ms, source, log }) => ({
-      at: timestamp(at),
-      kind,
-      exit_code,
-      duration_ms,
-      source,
-      log: withLogs ? log : null,
-    }));
-  }
-
-  /** Takes a report; it is on disk when this resolves. */
-  async ping(token: string, { kind, exitCode, source, log }: Signal): Promise<void> {
-    const { tables, clock } = this.#parts;
-    const row = await tables.write(async (tx) => {
-      const store = heartbeatStore(tx);
-      const before =
-        (await store.byDigest(digestOf(token))) ??
-        ((): never => {
-          throw errors.unknown_address();
-        })();
-      const at = Math.floor(clock.now());
-      const { started_at: startedAt } = before;
-      await store.addPing({
-        heartbeat_id: before.id,
-        at,
-        kind,
-        exit_code: exitCode,
-        duration_ms: kind === 'start' || startedAt === null ? null : Math.max(0, at - startedAt),
-        source,
-        log,
-      });
-      return await store.update(before.id, {
-        last_ping_at: at,
-        ...(kind === 'start'
-          ? { started_at: at }
-          : { started_at: null, counted_from: at, failure: failureOf(kind, exitCode) }),
-      });
-    });
-    this.#keep(row);
-    await this.tick();
-  }
-
-  /** Notices who is late, and writes changes down before they are shown. */
-  async tick(): Promise<void> {
-    const { clock, tables, write } = this.#parts;
-    const now = Math.floor(clock.now());
-    const changed = [...this.#rows.values()].flatMap((row) => {
-      const standing = this.#standing(row);
-      return row.paused === 1 || standing.state === row.state ? [] : [{ row, standing }];
-    });
-    if (changed.length === 0) {
-      return;
-    }
-    await tables.write(async (tx) => {
-      for (const { row, standing } of changed) {
-        const cause = standing.state === 'down' ? standing.cause : null;
-        this.#keep(
-          await heartbeatStore(tx).update(row.id, {
-            state: standing.state,
-            state_since: now,
-            cause,
-          }),
-        );
-      }
-    });
-    await write(changed.flatMap(({ row }) => this.#samplesOf(this.#rows.get(row.id)!)));
-  }
-
-  /** Repeats all states for the rules, and notes that svc is running. */
-  async repeat(): Promise<void> {
-    const { clock, tables, write } = this.#parts;
-    await tables.write((tx) => heartbeatStore(tx).noteAlive(Math.floor(clock.now())));
-    await write([...this.#rows.values()].flatMap((row) => this.#samplesOf(row)));
-  }
-
-  #samplesOf(row: HeartbeatRow): readonly SampleRow[] {
-    if (row.paused === 1 || row.state === 'waiting') {
-      return [];
-    }
-    const time = this.#parts.clock.now();
-    const labels = { heartbeat: row.name };
-    return [
-      {
-        labels: { __name__: 'svc_heartbeat_up', ...labels },
-        time,
-        value: row.state === 'down' ? 0 : 1,
-      },
-      ...(row.last_ping_at === null
-        ? []
-        : [
-            {
-              labels: { __name__: 'svc_heartbeat_last_seconds', ...labels },
-              time,
-              value: row.last_ping_at / 1_000,
-            },
-          ]),
-    ];
-  }
-
-  #standing(row: HeartbeatRow): Standing {
-    return standingAt(
-      paceOf(row),
-      {
-        countedFrom: row.counted_from,
-        startedAt: row.started_at,
-        failure: row.failure,
-      },
-      this.#parts.clock.now(),
-    );
+    await reports.remove(row);
   }
 
   #row(name: string): HeartbeatRow {
-    return [...this.#rows.values()].find((row) => row.name === name) ?? missing(name);
-  }
-
-  #keep(row: HeartbeatRow): void {
-    this.#rows.set(row.id, row);
+    return this.#parts.reports.get(name) ?? missing(name);
   }
 
   #urlOf(token: string): string {
@@ -346,7 +186,7 @@ export class Heartbeats {
 
   #shown(row: HeartbeatRow): HeartbeatShown {
     const { name, period_s, cron, time_zone, grace_s } = row;
-    const { expectedAt } = this.#standing(row);
+    const { expectedAt } = this.#parts.reports.standing(row);
     const isPaused = row.paused === 1;
     return {
       name,
@@ -369,18 +209,6 @@ export class Heartbeats {
   }
 }
 
-const failureOf = (kind: Signal['kind'], exitCode: number | null): string | null =>
-  kind !== 'fail'
-    ? null
-    : `the job reported ${exitCode === null ? 'a failure' : `exit code ${exitCode}`}`;
-
-const paceOf = (row: Pick<HeartbeatRow, 'period_s' | 'cron' | 'time_zone' | 'grace_s'>): Pace => ({
-  periodMs: row.period_s === null ? null : row.period_s * 1_000,
-  cron: row.cron,
-  timeZone: row.time_zone,
-  graceMs: row.grace_s * 1_000,
-});
-
 function requirePace({
   period_s: period,
   cron,
@@ -400,7 +228,6 @@ const settledOf = ({ period_s, cron, time_zone, grace_s, paused }: HeartbeatRow)
   paused: paused === 1,
 });
 
-const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 const placeOf = (id: number) => ({
   table: 'heartbeats_heartbeats',
   row: String(id),

@@ -7,6 +7,7 @@ import type { HeartbeatTables } from './heartbeat/heartbeat-store.ts';
 import { heartbeatRoutes } from './heartbeat-routes.ts';
 import { Heartbeats } from './heartbeats.ts';
 import { pingRoutes } from './ping-routes.ts';
+import { Reports } from './reports.ts';
 import { cronErrors } from 'svc/cron';
 
 const [tickMs, repeatMs] = [1_000, 30_000];
@@ -17,12 +18,10 @@ export default definePlugin({
     const { clock, ids, log, secrets, services } = ctx;
     const build = services.use(BuildInfo);
     const ingest = services.maybe(MetricsIngest);
-    const heartbeats = new Heartbeats({
-      tables: ctx.db<HeartbeatTables>(),
-      secrets,
+    const tables = ctx.db<HeartbeatTables>();
+    const reports = new Reports({
+      tables,
       clock,
-      ids,
-      publicUrl: () => build.publicUrl,
       // A report is on disk by then; its samples are repeated in half a minute.
       write: (rows: readonly SampleRow[]) =>
         settled(async () => void (ingest.available && (await ingest.get().write(rows)))),
@@ -35,9 +34,17 @@ export default definePlugin({
             ),
         ),
     });
-    await heartbeats.load();
-    ctx.http.routes([...heartbeatRoutes(heartbeats), ...pingRoutes(heartbeats)]);
-    return heartbeats;
+    await reports.load();
+    const heartbeats = new Heartbeats({
+      tables,
+      secrets,
+      clock,
+      ids,
+      reports,
+      publicUrl: () => build.publicUrl,
+    });
+    ctx.http.routes([...heartbeatRoutes(heartbeats), ...pingRoutes(reports)]);
+    return reports;
 
     async function settled(work: () => Promise<void>): Promise<void> {
       try {
@@ -47,8 +54,8 @@ export default definePlugin({
       }
     }
   },
-  start({ scope }, heartbeats) {
-    scope.interval('late heartbeats', tickMs, () => heartbeats.tick());
-    scope.interval('samples of heartbeats', repeatMs, () => heartbeats.repeat());
+  start({ scope }, reports) {
+    scope.interval('late heartbeats', tickMs, () => reports.tick());
+    scope.interval('samples of heartbeats', repeatMs, () => reports.repeat());
   },
 });

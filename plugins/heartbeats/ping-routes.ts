@@ -2,14 +2,14 @@ import { byteRoute, type RouteDeclaration } from 'svc/sdk';
 
 import { errors } from './heartbeat/errors.ts';
 import { ByToken, ByTokenAndSignal } from './heartbeat/heartbeat-schema.ts';
-import type { Heartbeats, Signal } from './heartbeats.ts';
+import type { Reports, Signal } from './reports.ts';
 
 const path = '/hb/{token}';
 const maxBodyBytes = 1024 * 1024;
 const keptBytes = 100 * 1024;
 
 /** Routes that jobs report to: whoever knows the address may, so that one line of a script is enough. */
-export const pingRoutes = (heartbeats: Heartbeats): readonly RouteDeclaration[] =>
+export const pingRoutes = (reports: Reports): readonly RouteDeclaration[] =>
   (['GET', 'POST'] as const).flatMap((method) => [
     byteRoute({
       ...shared(method),
@@ -17,7 +17,7 @@ export const pingRoutes = (heartbeats: Heartbeats): readonly RouteDeclaration[] 
       summary: 'Report that a job has succeeded',
       params: ByToken,
       handle: ({ params, body, ip }) =>
-        taken(heartbeats, params.token, { kind: 'success', exitCode: null }, body, ip),
+        taken(reports, params.token, { kind: 'success', exitCode: null }, body, ip),
     }),
     byteRoute({
       ...shared(method),
@@ -25,7 +25,7 @@ export const pingRoutes = (heartbeats: Heartbeats): readonly RouteDeclaration[] 
       summary: 'Report the start, the failure or the exit code of a job',
       params: ByTokenAndSignal,
       handle: ({ params, body, ip }) =>
-        taken(heartbeats, params.token, signalOf(params.signal), body, ip),
+        taken(reports, params.token, signalOf(params.signal), body, ip),
     }),
   ]);
 
@@ -43,13 +43,13 @@ const shared = (method: 'GET' | 'POST') =>
 type Kind = Pick<Signal, 'kind' | 'exitCode'>;
 
 async function taken(
-  heartbeats: Heartbeats,
+  reports: Reports,
   token: string,
   kind: Kind,
   body: Uint8Array | undefined,
   source: string | undefined,
 ): Promise<string> {
-  await heartbeats.ping(token, { ...kind, source: source ?? null, log: logOf(body) });
+  await reports.ping(token, { ...kind, source: source ?? null, log: logOf(body) });
   return 'OK\n';
 }
 

@@ -123,9 +123,9 @@ export const faults: readonly Fault[] = [
     tests: ['plugins/iam/'],
   },
   {
-    file: 'plugins/iam/accounts/credentials.ts',
-    find: "if (!isRight || account?.status !== 'active') {",
-    put: 'if (!isRight || account === undefined) {',
+    file: 'plugins/iam/policy/people.ts',
+    find: "return person?.status === 'active' ? person : undefined;",
+    put: 'return person;',
     tests: ['plugins/iam/'],
   },
   {

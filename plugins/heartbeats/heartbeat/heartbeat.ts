@@ -9,13 +9,13 @@ export interface Pace {
   readonly periodMs: number | null;
   readonly cron: string | null;
   readonly timeZone: string;
-  /** How much later than expected a report may come, and how long a run may take. */
+  /** Delay that a report may have, and time that a run may take. */
   readonly graceMs: number;
 }
 
-/** What is known of a job's reports; milliseconds since the epoch. */
+/** Summary of a job's reports; milliseconds since the epoch. */
 export interface Reports {
-  /** From when on the next report is expected; null: nothing was ever reported. */
+  /** Moment from which the next report is expected; null: nothing was ever reported. */
   readonly countedFrom: number | null;
   /** Start of a run that has not ended yet. */
   readonly startedAt: number | null;
@@ -84,6 +84,19 @@ export function countedAfterAway(
   const wasOpen = expectedAt + pace.graceMs > away.from;
   return wasOpen && expectedAt <= away.until ? away.until : countedFrom;
 }
+
+/** Returns the pace of a stored heartbeat. */
+export const paceOf = (row: {
+  readonly period_s: number | null;
+  readonly cron: string | null;
+  readonly time_zone: string;
+  readonly grace_s: number;
+}): Pace => ({
+  periodMs: row.period_s === null ? null : row.period_s * 1_000,
+  cron: row.cron,
+  timeZone: row.time_zone,
+  graceMs: row.grace_s * 1_000,
+});
 
 const seconds = (ms: number): string =>
   ms >= 3_600_000

@@ -116,6 +116,13 @@ describe('a condition', () => {
       ['any:host:2', 'any:host:1', 'all:host:1'],
       'the first part had lasted before the second came to it',
     );
+    house.answers.set('all/1', []);
+    await house.pass(10 * minute);
+    assert.deepEqual(
+      [(await house.incident('all:host:1'))!.status, (await house.incident('any:host:1'))!.status],
+      ['resolved', 'open'],
+      'it ends with either part',
+    );
   });
 
   test('is not clear because its source is not heard yet after a start: only once its measure is there again, or 15 minutes have passed', async (t) => {
