@@ -1,5 +1,7 @@
 import { SvcError } from 'svc/sdk';
 
+import { textOf } from '../documents/plain-text.ts';
+
 /** Type of a file, by its bytes. */
 export type FileKind = 'text' | 'pdf' | 'docx';
 
@@ -40,22 +42,13 @@ export function kindOf(bytes: Uint8Array): FileKind {
   return 'text';
 }
 
-/** Returns the text of a text file; UTF-16, as some editors save it, is converted to UTF-8. */
+/** Returns the text of a text file; throws if it is none. */
 export function plainText(bytes: Uint8Array): string {
-  const wide =
-    bytes[0] === 0xff && bytes[1] === 0xfe
-      ? 'utf-16le'
-      : bytes[0] === 0xfe && bytes[1] === 0xff
-        ? 'utf-16be'
-        : undefined;
-  let text: string;
-  try {
-    // Byte for byte: a mark at the beginning of UTF-8 stays.
-    text = new TextDecoder(wide ?? 'utf-8', { fatal: true, ignoreBOM: wide === undefined }).decode(
-      bytes,
+  const text = textOf(bytes);
+  if (text === undefined) {
+    throw refusal(
+      'the file is neither text in UTF-8, UTF-16 or Latin-1 nor PDF nor .docx; save it as one of these',
     );
-  } catch {
-    throw refusal('the file is neither text in UTF-8 nor PDF nor .docx; save it as one of these');
   }
   if (text.includes('\0')) {
     throw refusal(

@@ -136,7 +136,7 @@ const hostile: Readonly<Record<string, Hostile>> = {
   'bytes that are no text': {
     make: (origin) =>
       void origin.commit({
-        'a.md': Buffer.from([0xff, 0xfe, 0x00, 0x41]),
+        'a.md': Buffer.from([0xff, 0x00, 0x01, 0x41]),
         'b.md': 'a\0b',
         'c.md': '# C',
       }),
