@@ -50,6 +50,11 @@ describe('an upload', () => {
     );
     const wide = await upload(Buffer.from('\uFEFFüber', 'utf16le'), { path: 'wide.txt' });
     assert.equal(wide.body.content, 'über');
+    const latin = Buffer.from('# Caf\xe9\r\n\x93Stra\xdfe\x94 \x80 5', 'latin1');
+    const old = await upload(latin, { path: 'old.txt' });
+    assert.equal(old.body.content, '# Café\r\n“Straße” € 5');
+    const cut = Buffer.from('Für die Küche und den Fuß').subarray(0, -1);
+    assert.equal((await upload(cut, { path: 'cut.txt' })).status, 400, 'damaged UTF-8');
 
     const table = `<w:tbl><w:tr><w:tc>${paragraph('metric')}</w:tc><w:tc>${paragraph('a|b')}</w:tc></w:tr><w:tr><w:tc>${paragraph('load')}</w:tc></w:tr></w:tbl>`;
     const body =
@@ -85,6 +90,41 @@ describe('an upload', () => {
     );
     assert.deepEqual(await paths('okapi'), ['zoo.md']);
     assert.equal((await ask('GET', '/search?q=okapi')).body.items[0].anchor, 'page-2');
+
+    const line = (size: number, text: string): string => `/F1 ${size} Tf 0 -40 Td (${text}) Tj`;
+    const prose = Array.from({ length: 4 }, (_, index) => `The okapi walks on ${index}.`);
+    const manual = await upload(
+      pdfOf(['one', 'two'], '', (page) =>
+        streamOf(
+          Buffer.from(
+            `BT 72 760 Td ${[
+              ...(page === 'one' ? [line(24, 'Manual'), line(16, 'Start')] : []),
+              ...prose.slice(0, 2).map((text) => line(12, text)),
+              ...(page === 'two' ? [line(16, 'Stop at')] : []),
+              ...(page === 'two' ? [line(16, 'night')] : []),
+              ...prose.slice(2).map((text) => line(12, `${page} ${text}`)),
+            ].join(' ')} ET`,
+          ),
+          '',
+        ),
+      ),
+      { path: 'manual.md' },
+    );
+    assert.equal(
+      manual.body.content,
+      [
+        '# Manual',
+        '## Start',
+        '### Page 1',
+        [...prose.slice(0, 2), `one ${prose[2]}`, `one ${prose[3]}`].join('\n'),
+        '### Page 2',
+        prose.slice(0, 2).join('\n'),
+        '## Stop at night',
+        '### Page 2',
+        [`two ${prose[2]}`, `two ${prose[3]}`].join('\n'),
+      ].join('\n\n'),
+      'headings by their size, each text below its heading and its page',
+    );
 
     assert.equal((await upload('newer', { path: 'word.md' })).status, 409);
     const newer = await upload('newer', { path: 'word.md', replace: 'true' });
