@@ -27,6 +27,15 @@ export interface Edit {
   readonly adopt?: boolean | undefined;
 }
 
+/** Outcome of an import. */
+export interface ImportResult {
+  readonly added: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  /** Paths at which another document is; the first of them. */
+  readonly kept: readonly string[];
+}
+
 export interface LibraryParts {
   readonly tables: Tables<KnowledgeTables>;
   readonly clock: Clock;
@@ -38,6 +47,8 @@ export interface LibraryParts {
 /** Max size of one document in bytes. */
 export const maxBytes = 4 * 1024 * 1024;
 const maxMoved = 5_000;
+const importedAtOnce = 25;
+const maxKept = 20;
 
 export const actorOf = ({ email, name, kind, id }: Principal): string =>
   email ?? name ?? `${kind} ${id}`;
@@ -111,6 +122,72 @@ export class Library {
       ...(tags.length > 0 && { tags }),
       version: own.version,
     });
+  }
+
+  /**
+   * Stores the documents of an export below one folder, a few per transaction. A document that came
+   * with an earlier import is updated; any other at one of the paths stays.
+   */
+  async importAll(
+    call: ChangeCall,
+    folder: string,
+    drafts: readonly Draft[],
+  ): Promise<ImportResult> {
+    const org = drafts[0]?.org_id ?? null;
+    const counts = { added: 0, updated: 0, unchanged: 0 };
+    const kept: string[] = [];
+    for (let at = 0; at < drafts.length; at += importedAtOnce) {
+      await this.#write(async (store) => {
+        for (const draft of drafts.slice(at, at + importedAtOnce)) {
+          const outcome = await this.#import(call, store, draft, org);
+          if (outcome === 'kept') {
+            kept.push(draft.path);
+          } else {
+            counts[outcome] += 1;
+          }
+        }
+      });
+    }
+    call.note({
+      resourceType: 'folder',
+      resourceId: folder,
+      after: { imported: drafts.length, ...counts, kept: kept.length },
+    });
+    return { ...counts, kept: kept.slice(0, maxKept) };
+  }
+
+  async #import(
+    { principal }: ChangeCall,
+    store: DocStore,
+    { path, content, title, tags = [] }: Draft,
+    org: number | null,
+  ): Promise<'added' | 'updated' | 'unchanged' | 'kept'> {
+    const by = actorOf(principal);
+    const now = this.#parts.clock.now();
+    const after = {
+      title: title ?? titleOf(content, path),
+      tags: tagsOf(tags),
+      content,
+      source: 'upload' as const,
+      size_bytes: sizeOf(content),
+      origin_digest: null,
+    };
+    const holder = await store.taken(path, org);
+    if (holder === undefined) {
+      const place = { path, org_id: org, of_devices: 0, repo_id: null, created_by: by };
+      await store.insert({ ...after, ...place }, now);
+      return 'added';
+    }
+    const before = holder.source === 'upload' ? await store.whole(holder.id, principal) : undefined;
+    if (before === undefined) {
+      return 'kept';
+    }
+    if (before.content === content && before.title === after.title) {
+      return 'unchanged';
+    }
+    const { version } = await store.edit(before, { ...after, tags: before.tags }, by, now);
+    await store.forgetVersions(before.id, version, this.#parts.keepVersions());
+    return 'updated';
   }
 
   async edit(call: ChangeCall, id: number, edit: Edit): Promise<WholeDoc> {
@@ -248,7 +325,7 @@ async function changeable(
  * Throws if a user with access to some devices writes a document for everybody: it would reveal
  * these to all others.
  */
-function assertOwn({ selectors }: Principal, org: number | null): void {
+export function assertOwn({ selectors }: Principal, org: number | null): void {
   if (org === null && selectors !== undefined) {
     throw errors.house_wide();
   }
@@ -286,7 +363,7 @@ async function assertFree(
   }
 }
 
-function refuseForeignOrg({ orgs }: Principal, org: number | null): void {
+export function refuseForeignOrg({ orgs }: Principal, org: number | null): void {
   if (org !== null && orgs !== undefined && !orgs.includes(org)) {
     throw errors.no_organization({ org });
   }

@@ -9,6 +9,14 @@ export const errors = defineErrors('knowledge', {
     'rate_limited',
     'Too many files are being processed; upload this one again in a moment.',
   ],
+  is_export: [
+    'invalid_argument',
+    'The file is an export of many documents; import it with POST /api/v1/knowledge/import.',
+  ],
+  no_export: [
+    'invalid_argument',
+    'The file is one document, not an export of Confluence or Notion; upload it with POST /api/v1/knowledge/upload.',
+  ],
   upload_cancelled: ['unavailable', 'The upload was cancelled before it was processed.'],
   too_many_uploads: ['rate_limited', 'Too many files are being uploaded; try again in a moment.'],
   file_too_large: ['invalid_argument', 'The file is larger than {maxFile} MiB.', 413],

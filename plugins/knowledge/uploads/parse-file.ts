@@ -1,30 +1,33 @@
 import { readFileSync, writeSync } from 'node:fs';
 
+import { BadZip, ZipArchive } from 'svc/zip';
+
+import { type ExportedDoc, exportedDocuments } from './archive-export.ts';
 import { docxText } from './docx.ts';
+import { htmlText } from './html.ts';
+import { pagesMark } from './pages-mark.ts';
 import { ParseRefusal } from './parts.ts';
+import { pdfText } from './pdf.ts';
 
 /** Output of the parsing process, as one line of JSON. */
 export interface Parsed {
   readonly text?: string;
   readonly title?: string | undefined;
+  /** Documents of an export, or the pages of a website in their order. */
+  readonly documents?: readonly ExportedDoc[];
+  /** Number of files of an export that are no documents. */
+  readonly skipped?: number;
   /** Why the file cannot be a document; absent when it can. */
   readonly refusal?: string;
 }
-
-const maxPages = 3_000;
-const maxText = 4 * 1024 * 1024;
 
 /** All that the process does: reads the one file that it may read, prints what it says, ends. */
 export async function serveParser(): Promise<void> {
   const file = process.argv.at(-1)!;
   let parsed: Parsed;
   try {
-    const bytes = readFileSync(file);
-    parsed =
-      bytes.subarray(0, 4).toString('latin1') === 'PK\x03\x04'
-        ? { text: docxText(bytes) }
-        : await pdfText(bytes);
-    if ((parsed.text ?? '').trim() === '') {
+    parsed = await parsedFrom(readFileSync(file));
+    if (parsed.documents === undefined && (parsed.text ?? '').trim() === '') {
       parsed = {
         refusal:
           'the file has no text in it; pages that are pictures must be read by a program for that (OCR) first',
@@ -39,41 +42,31 @@ export async function serveParser(): Promise<void> {
   }
 }
 
-/** Page by page, each below a heading of its own, so that what is found says on which page it stands. */
-async function pdfText(bytes: Buffer): Promise<Parsed> {
-  const { extractText, getDocumentProxy, getMeta } = await import('unpdf');
-  const document = await getDocumentProxy(new Uint8Array(bytes), {
-    isEvalSupported: false,
-    disableFontFace: true,
-    stopAtErrors: false,
-    verbosity: 0,
-  });
-  if (document.numPages > maxPages) {
-    throw new ParseRefusal(
-      `the PDF has ${document.numPages} pages, and the limit is ${maxPages}; split it`,
-    );
+async function parsedFrom(bytes: Buffer): Promise<Parsed> {
+  const start = bytes.subarray(0, pagesMark.length).toString('latin1');
+  if (start === pagesMark) {
+    return { documents: pagesIn(bytes.subarray(pagesMark.length).toString('utf8')) };
   }
-  const { info } = await getMeta(document);
-  const { text } = await extractText(document, { mergePages: false });
-  const pages = text
-    .map((page, index) => ({
-      heading: `## Page ${index + 1}`,
-      text: page.replaceAll('\0', '').trim(),
-    }))
-    .filter((page) => page.text !== '');
-  const whole = pages.map((page) => `${page.heading}\n\n${page.text}`).join('\n\n');
-  if (whole.length > maxText) {
-    throw new ParseRefusal(
-      `the PDF has more text than the ${maxText / 1024 / 1024} MiB that a document can have; part it into several`,
-    );
+  if (!start.startsWith('PK\x03\x04')) {
+    return await pdfText(bytes);
   }
-  const title = (info as { Title?: unknown } | undefined)?.Title;
-  return {
-    text: whole,
-    title:
-      typeof title === 'string' && title.trim() !== '' ? title.trim().slice(0, 200) : undefined,
-  };
+  return isWord(bytes) ? { text: docxText(bytes) } : exportedDocuments(bytes);
 }
+
+/** A damaged archive is taken for one, whose reader says what is wrong. */
+function isWord(bytes: Buffer): boolean {
+  try {
+    return new ZipArchive(bytes).entries.some(({ name }) => name === 'word/document.xml');
+  } catch (error) {
+    if (error instanceof BadZip) {
+      return true;
+    }
+    throw error;
+  }
+}
+
+const pagesIn = (text: string): ExportedDoc[] =>
+  (JSON.parse(text) as readonly string[]).map((html) => ({ path: '', ...htmlText(html) }));
 
 function refusalOf(error: unknown): string {
   if (error instanceof ParseRefusal) {

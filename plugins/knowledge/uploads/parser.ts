@@ -7,6 +7,9 @@ import type { ForeignPrograms, ProgramOwner } from 'svc/contracts/programs';
 import { type Handle, type Ids, SvcError } from 'svc/sdk';
 
 import { errors } from './errors.ts';
+import type { Exported } from './archive-export.ts';
+import type { HtmlText } from './html.ts';
+import { pagesMark } from './pages-mark.ts';
 import type { Parsed } from './parse-file.ts';
 
 export interface ParserParts {
@@ -52,17 +55,41 @@ export class Parser {
     bytes: Uint8Array,
     signal: AbortSignal,
   ): Promise<{ readonly text: string; readonly title: string | undefined }> {
+    const { text, title, documents } = await this.#parsed(bytes, signal);
+    if (documents !== undefined) {
+      throw errors.is_export();
+    }
+    if (text === undefined) {
+      throw refused('the file has no text');
+    }
+    return { text, title };
+  }
+
+  /** Reads the documents of an export; throws one sentence if it is none. */
+  async exportOf(bytes: Uint8Array, signal: AbortSignal): Promise<Exported> {
+    const { documents, skipped = 0 } = await this.#parsed(bytes, signal);
+    if (documents === undefined) {
+      throw errors.no_export();
+    }
+    return { documents, skipped };
+  }
+
+  /** Converts pages of a website, in their order. */
+  async pagesOf(pages: readonly string[], signal: AbortSignal): Promise<readonly HtmlText[]> {
+    const bytes = Buffer.from(pagesMark + JSON.stringify(pages));
+    return (await this.#parsed(bytes, signal)).documents ?? [];
+  }
+
+  async #parsed(bytes: Uint8Array, signal: AbortSignal): Promise<Parsed> {
     await this.#turn(signal);
     const file = join(await this.#folder(), `upload-${this.#parts.ids.uuid()}`);
     try {
       await writeFile(file, bytes, { flag: 'wx', mode: 0o600 });
-      const { text, title, refusal } = await this.#run(file, signal);
-      if (text === undefined || refusal !== undefined) {
-        throw new SvcError('invalid_argument', refusal ?? 'the file has no text', {
-          reason: 'knowledge.file_refused',
-        });
+      const parsed = await this.#run(file, signal);
+      if (parsed.refusal !== undefined) {
+        throw refused(parsed.refusal);
       }
-      return { text, title };
+      return parsed;
     } finally {
       await rm(file, { force: true });
       this.#running -= 1;
@@ -153,3 +180,6 @@ export class Parser {
     }
   }
 }
+
+const refused = (sentence: string): SvcError =>
+  new SvcError('invalid_argument', sentence, { reason: 'knowledge.file_refused' });

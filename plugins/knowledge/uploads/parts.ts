@@ -49,13 +49,13 @@ export class Parts {
   }
 }
 
-const sentences: Readonly<Record<ZipProblem, string>> = {
+export const sentences: Readonly<Record<ZipProblem, string>> = {
   'cut-off': 'the file is cut off: its end is missing',
   damaged: 'the file is damaged, or its parts do not have the size that it declares',
   zip64: 'the file is larger than a document can be',
   locked: 'the file is encrypted; remove its password and upload it again',
-  method: 'the file has a part that is packed in a way that Word does not use',
-  bomb: 'the file has two parts in one place, which no document has',
+  method: 'the file has a part that is packed in another way than deflate',
+  bomb: 'the file has two parts in one place, as a bomb has',
 };
 
 function reading<T>(work: () => T): T {

@@ -1,4 +1,4 @@
-import { byteRoute, type BodyQuota, type Call, type RouteDeclaration } from 'svc/sdk';
+import { byteRoute, type Call, type RouteDeclaration } from 'svc/sdk';
 
 import { docPath, nameOf, unseen } from '../documents/doc-path.ts';
 import type { Library } from '../documents/library.ts';
@@ -7,38 +7,14 @@ import { errors } from './errors.ts';
 import { kindOf, plainText } from './kind.ts';
 import { formOf } from './multipart.ts';
 import type { Parser } from './parser.ts';
+import type { UploadRoom } from './upload-room.ts';
 
 const maxFile = 16 * 1024 * 1024;
 const maxForm = maxFile + 64 * 1024;
-/** Max size of all uploads in progress. */
-const maxTogether = 4 * maxForm;
 const folder = 'uploads';
 
-/** The memory that uploads take while they come in. */
-class UploadRoom {
-  #taken = 0;
-
-  admit(): BodyQuota {
-    let own = 0;
-    return {
-      reserve: (bytes) => {
-        if (this.#taken + bytes > maxTogether) {
-          throw errors.too_many_uploads({ retryAfterSeconds: 10 });
-        }
-        own += bytes;
-        this.#taken += bytes;
-      },
-      release: () => {
-        this.#taken -= own;
-        own = 0;
-      },
-    };
-  }
-}
-
 /** `POST /api/v1/knowledge/upload`: a form with `file`, and `path`, `title`, `tags`, `org_id`, `replace` where they are wanted. */
-export function uploadRoute(library: Library, parser: Parser): RouteDeclaration {
-  const room = new UploadRoom();
+export function uploadRoute(library: Library, parser: Parser, room: UploadRoom): RouteDeclaration {
   return byteRoute({
     method: 'POST',
     path: '/api/v1/knowledge/upload',
@@ -79,19 +55,7 @@ async function upload(
       ? `${folder}/${plainName(file.name)}`
       : fields['path'],
   );
-  const tags = (fields['tags'] ?? '')
-    .split(',')
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== '');
-  const org = fields['org_id'] === undefined ? undefined : Number(fields['org_id']);
-  if (
-    tags.length > 32 ||
-    tags.some((tag) => tag.length > 60) ||
-    (fields['title'] ?? '').length > 200 ||
-    (org !== undefined && !(Number.isSafeInteger(org) && org > 0))
-  ) {
-    throw errors.upload_fields();
-  }
+  const { tags, org } = placeFields(fields);
   // Before anything is read: what cannot have its place need not be parsed.
   const draft = { path, tags, ...(org !== undefined && { org_id: org }) };
   const kind = kindOf(file.bytes);
@@ -116,4 +80,25 @@ async function upload(
 function plainName(name: string): string {
   const plain = nameOf(name.normalize('NFC').replaceAll('\\', '/')).replaceAll(unseen, '').trim();
   return plain === '' || plain === '.' || plain === '..' ? 'document' : plain;
+}
+
+/** Returns the tags and the organization of a form; throws for invalid ones. */
+export function placeFields(fields: Readonly<Record<string, string>>): {
+  readonly tags: readonly string[];
+  readonly org: number | undefined;
+} {
+  const tags = (fields['tags'] ?? '')
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+  const org = fields['org_id'] === undefined ? undefined : Number(fields['org_id']);
+  if (
+    tags.length > 32 ||
+    tags.some((tag) => tag.length > 60) ||
+    (fields['title'] ?? '').length > 200 ||
+    (org !== undefined && !(Number.isSafeInteger(org) && org > 0))
+  ) {
+    throw errors.upload_fields();
+  }
+  return { tags, org };
 }
