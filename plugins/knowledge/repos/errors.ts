@@ -30,6 +30,11 @@ export const errors = defineErrors('knowledge', {
     'invalid_argument',
     'A repository over HTTPS takes both username and password, or neither of them, and no ssh_identity_id.',
   ],
+  site_address: ['invalid_argument', 'The address of the website {problem}.'],
+  site_fields: [
+    'invalid_argument',
+    'A website takes no branch, path_prefix, ssh_identity_id, username or password; leave them out.',
+  ],
   vault_mount: [
     'invalid_argument',
     'The folder "vault" is reserved for the playbooks that ship with svc; choose another mount point.',

@@ -13,9 +13,15 @@ import { Remotes } from './remote.ts';
 import { RepoDocs } from './repo-docs.ts';
 import { repoRoutes } from './repo-routes.ts';
 import { Repositories } from './repositories.ts';
-import { SyncQueue } from './sync-queue.ts';
+import { SyncQueue, type SyncSite } from './sync-queue.ts';
 
 const dueMs = 15_000;
+
+export interface RepositoryWorld {
+  /** Called after the commit of every change of documents. */
+  readonly changed: () => void;
+  readonly syncSite: SyncSite;
+}
 
 /**
  * Opens Git repositories and their SSH keys, with the routes; returns a function that starts
@@ -24,7 +30,7 @@ const dueMs = 15_000;
 export function openRepositories(
   ctx: PluginContext,
   tables: Tables<KnowledgeTables>,
-  changed: () => void,
+  { changed, syncSite }: RepositoryWorld,
 ): () => void {
   const { clock, ids, log, scope, secrets, settings } = ctx;
   const git = new Git({ programs: ctx.services.maybe(Programs), owner: ctx });
@@ -56,6 +62,7 @@ export function openRepositories(
     git,
     remotes,
     docs,
+    syncSite,
     scope,
     clock,
     log,

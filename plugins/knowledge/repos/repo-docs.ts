@@ -3,6 +3,7 @@ import type { Clock, Tables } from 'svc/sdk';
 import { titleOf } from '../documents/doc-path.ts';
 import { DocStore } from '../documents/doc-store.ts';
 import { tagsOf } from '../documents/library.ts';
+import { textOf } from '../documents/plain-text.ts';
 import type { DocRow, KnowledgeTables, RepoRow } from '../documents/tables.ts';
 import type { Skips, TreeFile } from './tree-listing.ts';
 
@@ -35,14 +36,19 @@ export class RepoDocs {
     this.#parts = parts;
   }
 
+  /** Returns the documents of a repository by path. */
+  async of({ id }: RepoRow): Promise<Map<string, DocRow>> {
+    const docs = await new DocStore(this.#parts.tables.read).of('repo', id);
+    return new Map(docs.map((doc) => [doc.path, doc]));
+  }
+
   /**
    * Plans by git's content hashes, so that unchanged files are not read again; a moved file stays
    * the same document.
    */
-  async plan({ id, mount }: RepoRow, files: readonly TreeFile[]): Promise<DocPlan> {
-    const before = new Map(
-      (await new DocStore(this.#parts.tables.read).of('repo', id)).map((doc) => [doc.path, doc]),
-    );
+  async plan(repo: RepoRow, files: readonly TreeFile[]): Promise<DocPlan> {
+    const { mount } = repo;
+    const before = await this.of(repo);
     const fresh: TreeFile[] = [];
     const changed: { doc: DocRow; file: TreeFile }[] = [];
     let unchanged = 0;
@@ -183,7 +189,7 @@ function contentOf(
     skips.add('missing', path);
     return undefined;
   }
-  const text = decoded(bytes);
+  const text = textOf(bytes)?.replace(/^\uFEFF/, '');
   if (text === undefined || text.includes('\0')) {
     skips.add('not_text', path);
     return undefined;
@@ -193,15 +199,4 @@ function contentOf(
     return undefined;
   }
   return text;
-}
-
-const decoder = new TextDecoder('utf-8', { fatal: true });
-
-function decoded(bytes: Uint8Array): string | undefined {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    // Another encoding, or no text at all.
-    return undefined;
-  }
 }

@@ -21,11 +21,17 @@ const Branch = Type.String({
 
 const Seconds = Type.Integer({ minimum: 60, maximum: 2_592_000 });
 
+const Kind = Type.Enum(['git', 'website'], {
+  description: 'website: the pages that its sitemap lists, on the same host, as robots.txt allows',
+});
+
 const Draft = Type.Object({
+  kind: Type.Optional(Kind),
   url: Type.String({
     minLength: 1,
     maxLength: 2_000,
-    description: 'https://…, ssh://… or git@host:path',
+    description:
+      'https://…, ssh://… or git@host:path; of a website, its address or that of its sitemap',
     examples: ['https://example.org/runbooks.git'],
   }),
   branch: Type.Optional(Branch),
@@ -99,6 +105,7 @@ const Change = Type.Object({
 const Count = Type.Integer();
 const Shown = Type.Object({
   id: Type.Integer(),
+  kind: Kind,
   url: Type.String(),
   branch: Type.String(),
   path_prefix: Type.String(),
@@ -160,7 +167,7 @@ export const repoRoutes = (repositories: Repositories): readonly RouteDeclaratio
     path,
     access: 'any',
     devices: 'none',
-    summary: 'List Git repositories and their sync state, newest first',
+    summary: 'List Git repositories and websites with their sync state, newest first',
     items: Shown,
     handle: (call) => repositories.list(call),
   }),
@@ -172,7 +179,7 @@ export const repoRoutes = (repositories: Repositories): readonly RouteDeclaratio
     body: Draft,
     response: Shown,
     errors: ['conflict', 'not_found'],
-    summary: 'Add a Git repository; the first sync starts at once',
+    summary: 'Add a Git repository or a website; the first sync starts at once',
     description:
       'Text files become read-only documents. Nothing else in the repository is opened, and nothing is run.',
     handle: (call) => repositories.add(call, call.body),

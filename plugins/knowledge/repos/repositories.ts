@@ -22,6 +22,7 @@ import { parseRepoUrl, type RepoAddress } from './repo-address.ts';
 import type { RepoDocs } from './repo-docs.ts';
 import { type NewRepo, RepoStore } from './repo-store.ts';
 import type { SyncProgress, SyncResult } from './repo-sync.ts';
+import { parseSiteUrl } from './site-address.ts';
 import type { SyncQueue } from './sync-queue.ts';
 
 type ChangeCall = Pick<Call, 'principal' | 'note'>;
@@ -36,6 +37,8 @@ export interface RepositoriesParts {
 }
 
 export interface RepoDraft {
+  /** Default: git. */
+  readonly kind?: 'git' | 'website' | undefined;
   readonly url: string;
   readonly branch?: string | undefined;
   readonly path_prefix?: string | undefined;
@@ -48,13 +51,13 @@ export interface RepoDraft {
 }
 
 /** Change of a repository; where its documents are, and who reads them, stays. */
-export type RepoChange = Partial<Omit<RepoDraft, 'mount' | 'org_id'>>;
+export type RepoChange = Partial<Omit<RepoDraft, 'kind' | 'mount' | 'org_id'>>;
 
 export type ShownRepo = ReturnType<typeof shown>;
 
 const hourSeconds = 3_600;
 
-/** Git repositories whose documents are read here: what people do with them. */
+/** Git repositories and websites whose documents are read here: what people do with them. */
 export class Repositories {
   readonly #parts: RepositoriesParts;
   readonly #rows: RepoStore;
@@ -83,20 +86,21 @@ export class Repositories {
 
   async add(call: ChangeCall, draft: RepoDraft): Promise<ShownRepo> {
     const { clock, ids, secrets, queue, tables } = this.#parts;
-    const address = parseRepoUrl(draft.url);
+    const kind = draft.kind ?? 'git';
+    const place = kind === 'website' ? siteOf(draft) : repositoryOf(draft);
     const org = draft.org_id ?? null;
     refuseForeignOrg(call.principal, org);
-    refuseMixedCredentials(address, draft);
     const ref = ids.uuid();
     const row: NewRepo = {
       ref,
-      url: address.url,
+      kind,
+      url: place.url,
       branch: draft.branch ?? '',
       org_id: org,
       ssh_identity_id: draft.ssh_identity_id ?? null,
       username: draft.username ?? '',
       path_prefix: draft.path_prefix === undefined ? '' : docPath(draft.path_prefix),
-      mount: docPath(draft.mount ?? `repos/${nameIn(address)}`),
+      mount: docPath(draft.mount ?? place.mount),
       password:
         draft.password === undefined ? null : secrets.seal(passwordPlace(ref), draft.password),
       sync_interval: draft.sync_interval ?? hourSeconds,
@@ -127,8 +131,10 @@ export class Repositories {
   async change(call: ChangeCall, id: number, change: RepoChange): Promise<ShownRepo> {
     const before = await this.#required(id, call.principal);
     const { secrets, queue, tables } = this.#parts;
-    const address = parseRepoUrl(change.url ?? before.url);
-    const columns = changed(before, address, change, secrets);
+    const columns =
+      before.kind === 'website'
+        ? changedSite(before, change)
+        : changed(before, parseRepoUrl(change.url ?? before.url), change, secrets);
     const after = { ...before, ...columns };
     await tables.write(async (tx) => {
       await assertIdentity(tx, after.ssh_identity_id);
@@ -196,6 +202,39 @@ const nameIn = ({ url }: RepoAddress): string =>
     .split(/[/:]/)
     .at(-1)!
     .replace(/[^\p{L}\p{N}._-]/gu, '-');
+
+/** Returns the address of a repository, and the folder that its documents usually have. */
+function repositoryOf(draft: RepoDraft): { readonly url: string; readonly mount: string } {
+  const address = parseRepoUrl(draft.url);
+  refuseMixedCredentials(address, draft);
+  return { url: address.url, mount: `repos/${nameIn(address)}` };
+}
+
+function siteOf(draft: RepoDraft): { readonly url: string; readonly mount: string } {
+  refuseRepoFields(draft);
+  const { href, host } = parseSiteUrl(draft.url);
+  return { url: href, mount: `sites/${host.replace(/[^\p{L}\p{N}._-]/gu, '-')}` };
+}
+
+function changedSite(before: RepoRow, change: RepoChange): Partial<RepoRow> {
+  refuseRepoFields(change);
+  return {
+    url: parseSiteUrl(change.url ?? before.url).href,
+    ...(change.sync_interval !== undefined && { sync_interval: change.sync_interval }),
+  };
+}
+
+function refuseRepoFields({
+  branch,
+  path_prefix: prefix,
+  ssh_identity_id: identity,
+  username,
+  password,
+}: Omit<RepoChange, 'url'>): void {
+  if ([branch, prefix, identity, username, password].some((field) => field !== undefined)) {
+    throw errors.site_fields();
+  }
+}
 
 function refuseForeignOrg({ orgs }: Principal, org: number | null): void {
   if (org !== null && orgs !== undefined && !orgs.includes(org)) {
@@ -288,6 +327,7 @@ async function assertMountFree(store: RepoStore, { org_id: org, mount }: NewRepo
 }
 
 const noted = ({
+  kind,
   url,
   branch,
   path_prefix,
@@ -296,6 +336,7 @@ const noted = ({
   ssh_identity_id,
   sync_interval,
 }: RepoRow) => ({
+  kind,
   url,
   branch,
   path_prefix,
@@ -309,6 +350,7 @@ const orNull = (at: number | null): string | null => (at === null ? null : times
 
 const shown = (row: RepoRow, documents: number, progress: SyncProgress | undefined) => ({
   id: row.id,
+  kind: row.kind,
   url: row.url,
   branch: row.branch,
   path_prefix: row.path_prefix,

@@ -13,7 +13,7 @@ import type { Git } from './git.ts';
 import type { Remotes } from './remote.ts';
 import type { RepoDocs } from './repo-docs.ts';
 import { RepoStore } from './repo-store.ts';
-import { type SyncProgress, syncRepo } from './repo-sync.ts';
+import { type RepoSyncParts, type SyncProgress, syncRepo, type SyncResult } from './repo-sync.ts';
 import { toTrouble, troubles } from './sync-trouble.ts';
 
 export interface SyncQueueParts {
@@ -21,6 +21,7 @@ export interface SyncQueueParts {
   readonly git: Git;
   readonly remotes: Remotes;
   readonly docs: RepoDocs;
+  readonly syncSite: SyncSite;
   /** Folder of the clones. */
   readonly folder: string;
   readonly limits: () => CloneLimits;
@@ -30,6 +31,12 @@ export interface SyncQueueParts {
   readonly log: Logger;
   readonly random: () => number;
 }
+
+/** Syncs a website once, and throws as syncing a repository does. */
+export type SyncSite = (
+  repo: RepoRow,
+  run: Pick<RepoSyncParts, 'docs' | 'progress' | 'signal'>,
+) => Promise<SyncResult>;
 
 interface Running {
   readonly stop: AbortController;
@@ -168,7 +175,7 @@ export class SyncQueue {
   }
 
   async #sync(id: number, signal: AbortSignal, job: Job<Sync, KnowledgeTables>): Promise<void> {
-    const { clock, git, limits, log, scope, tables, remotes, docs } = this.#parts;
+    const { clock, git, limits, log, scope, tables, remotes, docs, syncSite } = this.#parts;
     const repo = await this.#rows.find(id, unlimited);
     if (repo === undefined) {
       return;
@@ -190,7 +197,10 @@ export class SyncQueue {
       tables.write((tx) => new RepoStore(tx).update(id, change));
     await keep({ status: 'syncing', due_at: null });
     try {
-      const result = await syncRepo(repo, { remotes, docs, clone, progress, signal });
+      const result =
+        repo.kind === 'website'
+          ? await syncSite(repo, { docs, progress, signal })
+          : await syncRepo(repo, { remotes, docs, clone, progress, signal });
       const now = Math.ceil(clock.now());
       await keep({
         // To be done once more: a kill in between finds it syncing, and does so too.

@@ -24,6 +24,7 @@ export const troubles = {
     'the server has no such branch; create it there, or set another branch for this repository',
   folder_gone:
     'the branch has no such folder; create it there, or set another path_prefix for this repository',
+  no_pages: 'the site lists no page that svc may read; check its sitemap.xml and its robots.txt',
   damaged: 'the data of the server is damaged or not allowed, and nothing was imported',
   not_possible: 'this machine lacks a program that a sync needs',
   not_kept: 'writing to the database of svc failed',

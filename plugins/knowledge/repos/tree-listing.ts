@@ -19,6 +19,8 @@ export const skipReasons = [
   'not_text',
   'path_taken',
   'missing',
+  'other_host',
+  'robots',
 ] as const;
 export type SkipReason = (typeof skipReasons)[number];
 
