@@ -225,7 +225,9 @@ export class DocStore {
   }
 
   async remove(id: number): Promise<void> {
-    await this.#db.deleteFrom('knowledge_versions').where('doc_id', '=', id).execute();
+    for (const table of ['knowledge_versions', 'knowledge_care', 'knowledge_votes'] as const) {
+      await this.#db.deleteFrom(table).where('doc_id', '=', id).execute();
+    }
     await this.#db.deleteFrom('knowledge_docs').where('id', '=', id).execute();
     await this.#changed(id, 1);
   }
