@@ -1,4 +1,11 @@
-import { listRoute, pageOfList, route, type RouteDeclaration, type Tables } from 'svc/sdk';
+import {
+  listRoute,
+  pageOfList,
+  type Principal,
+  route,
+  type RouteDeclaration,
+  type Tables,
+} from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { foldersOf, nameOf } from './doc-path.ts';
@@ -35,8 +42,9 @@ const maxBody = 6 * maxLetters + 64 * 1024;
 export const docRoutes = (
   library: Library,
   tables: Tables<KnowledgeTables>,
+  opened: (principal: Principal, doc: number) => void,
 ): readonly RouteDeclaration[] => [
-  ...readRoutes(new DocStore(tables.read)),
+  ...readRoutes(new DocStore(tables.read), opened),
   route({
     method: 'POST',
     path: docs,
@@ -108,7 +116,10 @@ export const docRoutes = (
   }),
 ];
 
-const readRoutes = (store: DocStore): readonly RouteDeclaration[] => [
+const readRoutes = (
+  store: DocStore,
+  opened: (principal: Principal, doc: number) => void,
+): readonly RouteDeclaration[] => [
   listRoute({
     path: docs,
     access: 'any',
@@ -130,8 +141,11 @@ const readRoutes = (store: DocStore): readonly RouteDeclaration[] => [
     params: DocId,
     response: DocDetail,
     errors: ['not_found'],
-    handle: async ({ params, principal }) =>
-      shownWhole(await existing(store, params.id, principal)),
+    async handle({ params, principal }) {
+      const doc = await existing(store, params.id, principal);
+      opened(principal, doc.id);
+      return shownWhole(doc);
+    },
   }),
   listRoute({
     path: `${docs}/{id}/versions`,

@@ -36,6 +36,23 @@ export interface KnowledgeTables {
   };
   knowledge_changes: { seq: Generated<number>; doc_id: number; removed: number };
   knowledge_state: { key: string; value: string };
+  knowledge_care: { doc_id: number; owner: string; review_by: number | null };
+  knowledge_votes: {
+    doc_id: number;
+    voter: string;
+    helpful: number;
+    version: number;
+    voted_at: number;
+  };
+  knowledge_gaps: {
+    id: Generated<number>;
+    question: string;
+    scope: string;
+    asker: string;
+    found_nothing: number;
+    not_opened: number;
+    last_at: number;
+  };
   knowledge_identities: {
     id: Generated<number>;
     ref: string;
@@ -60,6 +77,7 @@ export interface KnowledgeTables {
   knowledge_repos: {
     id: Generated<number>;
     ref: string;
+    kind: Generated<'git' | 'website'>;
     url: string;
     branch: string;
     path_prefix: string;
@@ -85,6 +103,7 @@ export interface KnowledgeTables {
 }
 
 export type DocRow = Selectable<KnowledgeTables['knowledge_docs']>;
+export type GapRow = Selectable<KnowledgeTables['knowledge_gaps']>;
 export type IdentityRow = Selectable<KnowledgeTables['knowledge_identities']>;
 export type HostKeyRow = Selectable<KnowledgeTables['knowledge_host_keys']>;
 export type RepoRow = Selectable<KnowledgeTables['knowledge_repos']>;
