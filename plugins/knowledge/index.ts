@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 
 import { KnowledgeRead, KnowledgeSearch, KnowledgeShelf } from 'svc/contracts/knowledge';
+import { ModelRuns } from 'svc/contracts/model';
 import { Programs } from 'svc/contracts/programs';
 import { JobSources } from 'svc/jobs';
 import { markdownErrors } from 'svc/markdown-file';
@@ -13,6 +14,7 @@ import {
   type ThreadHandle,
 } from 'svc/sdk';
 
+import { careRoutes } from './care/care-routes.ts';
 import { docRoutes } from './documents/doc-routes.ts';
 import { errors as documentsErrors } from './documents/errors.ts';
 import { Library } from './documents/library.ts';
@@ -22,29 +24,39 @@ import { Embedding } from './embedding/embedding.ts';
 import { errors as embeddingErrors } from './embedding/errors.ts';
 import { embeddingKeys } from './embedding/models.ts';
 import { errors } from './errors.ts';
+import { errors as gapsErrors } from './gaps/errors.ts';
+import { gapRoutes } from './gaps/gap-routes.ts';
+import { SearchLog } from './gaps/search-log.ts';
 import { errors as identitiesErrors } from './identities/errors.ts';
 import { errors as reposErrors } from './repos/errors.ts';
 import { openRepositories } from './repos/open-repositories.ts';
 import { runbookRoute } from './runbook-route.ts';
-import { SearchService } from './search/search-service.ts';
 import { errors as searchErrors } from './search/errors.ts';
 import { Feed } from './search/feed.ts';
 import { IndexJobs } from './search/index-jobs.ts';
+import { Measure } from './search/measure.ts';
+import { Reranker } from './search/rerank.ts';
+import { SearchService } from './search/search-service.ts';
 import { searchRoutes } from './search-routes.ts';
 import { knowledgeSkills } from './skills.ts';
+import { syncSite } from './sites/site-sync.ts';
 import { errors as uploadsErrors } from './uploads/errors.ts';
 import { Parser } from './uploads/parser.ts';
+import { importRoute } from './uploads/import-route.ts';
+import { UploadRoom } from './uploads/upload-room.ts';
 import { uploadRoute } from './uploads/upload-route.ts';
 import { shippedPlaybooks } from './vault/shipped.ts';
 import { Vault, vaultRoutes } from './vault/vault.ts';
 
 const idleMs = 5 * 60_000;
+const settleMs = 60_000;
 
 export default definePlugin({
   errors: [
     errors,
     documentsErrors,
     embeddingErrors,
+    gapsErrors,
     identitiesErrors,
     reposErrors,
     searchErrors,
@@ -53,7 +65,7 @@ export default definePlugin({
   ],
   activate(ctx) {
     const tables = ctx.db<KnowledgeTables>();
-    const { feed, search, embedding } = indexOf(ctx, tables);
+    const { feed, search, embedding, measure } = indexOf(ctx, tables);
     const library = new Library({
       tables,
       clock: ctx.clock,
@@ -64,7 +76,6 @@ export default definePlugin({
     const { root } = ctx.services.use(BuildInfo);
     const plugins = ctx.services.use(Plugins);
     const vault = new Vault(sources, () => shippedPlaybooks(root, plugins, ctx.log));
-    const beginSyncs = openRepositories(ctx, tables, () => feed.changed());
     const parser = new Parser({
       programs: ctx.services.maybe(Programs),
       owner: ctx,
@@ -72,26 +83,55 @@ export default definePlugin({
       program: ctx.threads.text('parse-worker.ts'),
       timeoutMs: 20_000,
     });
-    const searchService = new SearchService({ tables, search, feed, embedder: embedding });
+    const beginSyncs = openRepositories(ctx, tables, {
+      changed: () => feed.changed(),
+      syncSite: (repo, run) =>
+        syncSite(repo, {
+          ...run,
+          fetch: (url, request) => ctx.fetch(url, request),
+          convert: (pages, signal) => parser.pagesOf(pages, signal),
+        }),
+    });
+    const uploads = new UploadRoom();
+    const searchLog = new SearchLog({ tables, now: () => ctx.clock.now() });
+    const searchService = new SearchService({
+      tables,
+      search,
+      feed,
+      embedder: embedding,
+      weight: (model) => measure.weight(model),
+      log: searchLog,
+      reranker: new Reranker({
+        models: ctx.services.maybe(ModelRuns),
+        model: () => ctx.settings.get<string>('knowledge.rerank_model'),
+        now: () => ctx.clock.monotonic(),
+        log: ctx.log,
+      }),
+    });
     ctx.services.provide(KnowledgeSearch, () => searchService);
     ctx.services.provide(KnowledgeRead, () => searchService);
     ctx.services.provide(KnowledgeShelf, () => new Shelf(sources));
     ctx.http.routes([
-      ...docRoutes(library, tables),
-      ...searchRoutes(searchService, feed, embedding),
+      ...docRoutes(library, tables, (principal, doc) => searchLog.opened(principal, doc)),
+      ...searchRoutes(searchService, feed, embedding, measure),
+      ...gapRoutes(searchLog, tables),
+      ...careRoutes(tables, ctx.clock),
       ...vaultRoutes(vault),
       runbookRoute(searchService),
-      uploadRoute(library, parser),
+      uploadRoute(library, parser, uploads),
+      importRoute(library, parser, uploads),
     ]);
     knowledgeSkills(searchService).forEach((skill) => ctx.skills.add(skill));
-    return { feed, vault, beginSyncs, parser, embedding };
+    return { feed, vault, beginSyncs, parser, embedding, measure, searchLog };
   },
-  async start(ctx, { feed, vault, beginSyncs, parser, embedding }) {
+  async start(ctx, { feed, vault, beginSyncs, parser, embedding, measure, searchLog }) {
     await parser.clear();
     ctx.scope.task('index documents', (signal) => feed.run(signal));
     ctx.scope.task('embed documents', (signal) => embedding.run(signal));
+    ctx.scope.task('measure search', (signal) => measure.run(signal));
     embeddingKeys.forEach((key) => ctx.settings.watch(key, () => embedding.due()));
     beginSyncs();
+    ctx.scope.interval('store searches without a result', settleMs, () => searchLog.settle());
     // In the background: nothing that serves waits for it.
     ctx.scope.task('sync the playbooks', async () => {
       const { added, updated, removed } = await vault.sync();
@@ -107,6 +147,7 @@ interface Index {
   readonly feed: Feed;
   readonly search: ThreadHandle;
   readonly embedding: Embedding;
+  readonly measure: Measure;
 }
 
 /**
@@ -137,11 +178,21 @@ function indexOf(ctx: PluginContext, tables: Tables<KnowledgeTables>): Index {
     now: () => clock.monotonic(),
     wallNow: () => clock.now(),
   });
+  const measure = new Measure({
+    tables,
+    search,
+    embed: (texts, model, signal) => embedding.all(texts, model, signal),
+    documents: async () => (await feed.state()).documents,
+    log,
+    now: () => clock.now(),
+    later,
+  });
   feed.onApplied = () => embedding.due();
+  embedding.onComplete = (model) => measure.due(model);
   const jobs = new IndexJobs([
     { queue: 'index', title: 'Index documents', remainder: () => feed.remainder },
     { queue: 'embedding', title: 'Embed documents', remainder: () => embedding.remainder },
   ]);
   ctx.extend.contribute(JobSources, 'knowledge-index', jobs);
-  return { feed, search, embedding };
+  return { feed, search, embedding, measure };
 }

@@ -1,15 +1,17 @@
-import { route, type RouteDeclaration } from 'svc/sdk';
-import { Type } from 'typebox';
+import { route, type RouteDeclaration, timestamp } from 'svc/sdk';
+import { type Static, Type } from 'typebox';
 
 import { Tag } from './documents/schema.ts';
 import type { Embedding } from './embedding/embedding.ts';
 import { errors } from './errors.ts';
-import type { SearchService } from './search/search-service.ts';
 import type { Feed } from './search/feed.ts';
+import type { Measure } from './search/measure.ts';
+import type { SearchService } from './search/search-service.ts';
 
 const Modes = Type.Enum(['hybrid', 'lexical', 'vector'], {
   default: 'hybrid',
-  description: 'hybrid: keywords, plus similarity if an embedding model is set',
+  description:
+    'hybrid: keywords, plus similarity with the weight that the measure of this base allows',
 });
 
 const SearchQuery = Type.Object({
@@ -25,6 +27,12 @@ const SearchQuery = Type.Object({
   ),
   tag: Type.Optional(Tag),
   mode: Type.Optional(Modes),
+  rerank: Type.Optional(
+    Type.Boolean({
+      default: true,
+      description: 'Whether knowledge.rerank_model, if one is set, may reorder the first results',
+    }),
+  ),
 });
 
 const Hit = Type.Object({
@@ -35,7 +43,7 @@ const Hit = Type.Object({
   chunk: Type.Integer({ description: 'Index of the part within the document, from 0' }),
   heading: Type.String({ description: 'Headings above the part' }),
   anchor: Type.String({ description: 'Anchor of the nearest heading' }),
-  score: Type.Number(),
+  score: Type.Number({ description: 'Relevance, from 0 to 1 in every mode' }),
   highlights: Type.Array(
     Type.Object({
       text: Type.String(),
@@ -49,6 +57,7 @@ const Hit = Type.Object({
 const SearchAnswer = Type.Object({
   items: Type.Array(Hit),
   mode: Type.Enum(['hybrid', 'lexical', 'vector'], { description: 'Search mode that was used' }),
+  reranked: Type.Boolean({ description: 'Whether a chat model reordered the first results' }),
 });
 
 const Named = Type.Object({
@@ -59,6 +68,17 @@ const Named = Type.Object({
   source: Type.String(),
   version: Type.Integer(),
   content: Type.String(),
+});
+
+const Measured = Type.Object({
+  measured_at: Type.String({ format: 'date-time' }),
+  documents: Type.Integer(),
+  questions: Type.Integer({ description: '0: too few documents to measure' }),
+  words: Type.Number({
+    description: 'Share of questions answered among the first three by keywords alone, from 0 to 1',
+  }),
+  used: Type.Number({ description: 'The same with the weight that is used' }),
+  equal: Type.Number({ description: 'The same with similarity and keywords weighted equally' }),
 });
 
 const IndexState = Type.Object({
@@ -76,6 +96,13 @@ const IndexState = Type.Object({
     }),
     embedded: Type.Integer({ description: 'Number of document parts embedded since startup' }),
     last_error: Type.Union([Type.String(), Type.Null()]),
+    weight: Type.Number({
+      description:
+        'Weight of similarity beside keywords; 0: similarity finds only what no word does',
+    }),
+    measure: Type.Union([Measured, Type.Null()], {
+      description: 'What the model adds, measured with titles and sentences of this base',
+    }),
   }),
 });
 
@@ -83,6 +110,7 @@ export const searchRoutes = (
   searchService: SearchService,
   feed: Feed,
   embedding: Embedding,
+  measure: Measure,
 ): readonly RouteDeclaration[] => [
   route({
     method: 'GET',
@@ -94,16 +122,17 @@ export const searchRoutes = (
     response: SearchAnswer,
     errors: ['conflict', 'unavailable'],
     async handle({
-      query: { q, limit = 10, path_prefix: path, tag, mode = 'hybrid' },
+      query: { q, limit = 10, path_prefix: path, tag, mode = 'hybrid', rerank },
       principal,
       signal,
     }) {
-      const answer = await searchService.ask({
+      const answer = await searchService.askByHand({
         text: q,
         limit,
         path,
         tag,
         mode,
+        rerank,
         principal,
         signal,
       });
@@ -141,7 +170,7 @@ export const searchRoutes = (
     access: 'any',
     summary: 'Get the state of the search index',
     response: IndexState,
-    handle: async () => ({ ...(await feed.state()), vectors: embedding.state }),
+    handle: () => indexState(feed, embedding, measure),
   }),
   route({
     method: 'POST',
@@ -153,7 +182,35 @@ export const searchRoutes = (
     status: 202,
     async handle() {
       await feed.anew();
-      return { ...(await feed.state()), vectors: embedding.state };
+      return await indexState(feed, embedding, measure);
     },
   }),
 ];
+
+async function indexState(
+  feed: Feed,
+  embedding: Embedding,
+  measure: Measure,
+): Promise<Static<typeof IndexState>> {
+  const { model, ...vectors } = embedding.state;
+  const measured = measure.of(model);
+  return {
+    ...(await feed.state()),
+    vectors: {
+      ...vectors,
+      model,
+      weight: measured?.weight ?? 0,
+      measure:
+        measured === undefined
+          ? null
+          : {
+              measured_at: timestamp(measured.measured_at),
+              documents: measured.documents,
+              questions: measured.questions,
+              words: measured.words,
+              used: measured.used,
+              equal: measured.equal,
+            },
+    },
+  };
+}

@@ -170,6 +170,7 @@ async function ask(search: TestThread, most: number, goesOn: () => boolean): Pro
       audiences: { among: [0, 1, 2], ofDevices: false },
       mode: 'lexical',
       vector: undefined,
+      weight: 0,
     };
     const began = performance.now();
     const { items } = await search.call<Answer>('search', asked);

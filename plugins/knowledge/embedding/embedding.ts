@@ -57,6 +57,8 @@ export class Embedding implements QuestionEmbedder {
   #open: { readonly since: number; readonly done: number } | undefined;
   /** Last chunk with a vector, by index and model. */
   #done = { where: '', chunk: 0 };
+  /** Called when every chunk has a vector of the model in use. */
+  onComplete: (model: string) => void = () => undefined;
 
   constructor(parts: EmbeddingParts) {
     this.#parts = parts;
@@ -113,6 +115,28 @@ export class Embedding implements QuestionEmbedder {
     }
   }
 
+  /** Embeds texts with the model in use; undefined if another one is in use by now. */
+  async all(
+    texts: readonly string[],
+    model: string,
+    signal: AbortSignal,
+  ): Promise<readonly Float32Array[] | undefined> {
+    const vectors: Float32Array[] = [];
+    for (let at = 0; at < texts.length; at += atOnce) {
+      const serving = this.#serving;
+      if (serving === undefined || nameOfModel(serving) !== model || signal.aborted) {
+        return undefined;
+      }
+      const part = texts.slice(at, at + atOnce);
+      const found = await vectorsOf(this.#parts.fetch, serving, part, {
+        timeoutMs: batchMs,
+        signal,
+      });
+      vectors.push(...found.map((vector) => Float32Array.from(vector)));
+    }
+    return vectors;
+  }
+
   /**
    * Runs until the plugin stops; begins once there is a model, or chunks that may have vectors of
    * one.
@@ -153,6 +177,9 @@ export class Embedding implements QuestionEmbedder {
     ) {
       await index.call('keepModel', nameOfModel(wanted));
       this.#serves(wanted);
+    }
+    if (!signal.aborted && this.#serving !== undefined) {
+      this.onComplete(nameOfModel(this.#serving));
     }
   }
 

@@ -138,7 +138,7 @@ export function ordered(
       const final = ofDocument * together + (1 - ofDocument) * score;
       (index === 0 ? firsts : others).push({
         candidate,
-        score: index === 0 ? final : score * (1 - ofDocument),
+        score: relevance(index === 0 ? final : score * (1 - ofDocument), whole),
       });
     });
   }
@@ -146,6 +146,12 @@ export function ordered(
     b.score - a.score || a.candidate.chunk - b.candidate.chunk;
   return [...firsts.sort(byScore), ...others.sort(byScore)];
 }
+
+/**
+ * Returns the score of a sum of word weights, from 0 to 1: a half means as much as one plain match
+ * of every word of the question.
+ */
+const relevance = (sum: number, whole: number): number => (whole <= 0 ? 0 : sum / (sum + whole));
 
 /** Combines scores: a result counts more, the more of the question it covers. */
 function combined(parts: readonly number[], concepts: readonly Concept[], whole: number): number {

@@ -12,6 +12,7 @@ import { seesObservations } from '../documents/reader.ts';
 import { audiencesOf } from './audience.ts';
 import { errors } from './errors.ts';
 import type { Feed } from './feed.ts';
+import { maxReranked, type Reranker } from './rerank.ts';
 import type { Answer, Mode, Search } from './searcher.ts';
 
 /** The vector of a question, where a model is set and answers in time. */
@@ -28,6 +29,8 @@ export interface Asked {
   readonly path?: string | undefined;
   readonly tag?: string | undefined;
   readonly mode: Mode;
+  /** False if it is asked at every letter: a chat model takes seconds and costs money. */
+  readonly rerank?: boolean | undefined;
   readonly principal: Principal;
   readonly signal?: AbortSignal | undefined;
 }
@@ -37,7 +40,20 @@ export interface SearchServiceParts {
   readonly search: ThreadHandle;
   readonly feed: Feed;
   readonly embedder: QuestionEmbedder;
+  /** Returns the weight of similarity that this base was measured to gain from. */
+  readonly weight: (model: string) => number;
+  readonly reranker: Reranker;
+  readonly log: SearchNotes;
 }
+
+/** Journal of searches without a result, and of the documents that were read. */
+export interface SearchNotes {
+  note(principal: Principal, text: string, found: readonly number[]): void;
+  opened(principal: Principal, doc: number): void;
+}
+
+/** Answer with whether a chat model has changed its order. */
+export type OrderedAnswer = Answer & { readonly reranked: boolean };
 
 const searchMs = 10_000;
 const freshMs = 400;
@@ -52,7 +68,33 @@ export class SearchService implements KnowledgeSearch, KnowledgeRead {
     this.#parts = parts;
   }
 
-  async ask({ text, limit, path, tag, mode, principal, signal }: Asked): Promise<Answer> {
+  async ask(asked: Asked): Promise<OrderedAnswer> {
+    const { text, limit, mode, rerank = true, signal } = asked;
+    const { reranker } = this.#parts;
+    if (mode !== 'hybrid' || !rerank || !reranker.isSet) {
+      return { ...(await this.#found(asked)), reranked: false };
+    }
+    const answer = await this.#found({ ...asked, limit: Math.max(limit, maxReranked) });
+    const items = await reranker.order(text, answer.items, signal);
+    return {
+      ...answer,
+      items: (items ?? answer.items).slice(0, limit),
+      reranked: items !== undefined,
+    };
+  }
+
+  /** Answers somebody who chooses among the results themselves. */
+  async askByHand(asked: Asked): Promise<OrderedAnswer> {
+    const answer = await this.ask(asked);
+    // What a filter leaves out is not missing.
+    if (asked.path === undefined && asked.tag === undefined) {
+      const found = answer.items.map(({ doc_id: id }) => id);
+      this.#parts.log.note(asked.principal, asked.text, found);
+    }
+    return answer;
+  }
+
+  async #found({ text, limit, path, tag, mode, principal, signal }: Asked): Promise<Answer> {
     const { search, feed, embedder } = this.#parts;
     const [vector] = await Promise.all([
       mode === 'lexical' ? undefined : embedder.of(text, signal),
@@ -69,6 +111,7 @@ export class SearchService implements KnowledgeSearch, KnowledgeRead {
       audiences: audiencesOf(principal),
       mode,
       vector,
+      weight: vector === undefined ? 0 : this.#parts.weight(vector.model),
     };
     const answer = await search
       .call<Answer>('search', asked, { timeoutMs: searchMs, ...(signal && { signal }) })
@@ -106,6 +149,9 @@ export class SearchService implements KnowledgeSearch, KnowledgeRead {
       principal,
       signal,
     });
+    if (items.length === 0 && path === undefined) {
+      this.#parts.log.note(principal, text, []);
+    }
     return items.map(
       ({ doc_id, path: at, title, heading, anchor, version, highlights, score }) => ({
         document_id: doc_id,
@@ -130,6 +176,9 @@ export class SearchService implements KnowledgeSearch, KnowledgeRead {
         ? reference
         : (idOf(reference) ?? (await this.#at(reference, principal, store)));
     const doc = id === undefined ? undefined : await store.whole(id, principal);
+    if (doc !== undefined) {
+      this.#parts.log.opened(principal, doc.id);
+    }
     return (
       doc && {
         document_id: doc.id,

@@ -5,6 +5,8 @@ import type { Audiences } from './audience.ts';
 import { Vocabulary } from './corrections.ts';
 import { errors } from './errors.ts';
 import { type Highlight, highlightOf } from './excerpt.ts';
+import { fused, type Similar } from './fusion.ts';
+import { HeldOut, type Trial, type TrialAnswer, trialsIn, type Withheld } from './held-out.ts';
 import { type IndexData, servingFile } from './open-index.ts';
 import { type Concept, type Question, questionOf } from './question.ts';
 import { type Candidate, ordered, type Ranked } from './ranking.ts';
@@ -17,12 +19,18 @@ export interface Search {
   readonly limit: number;
   readonly path: string | undefined;
   readonly tag: string | undefined;
-  /** Organizations whose documents are seen besides everybody's; undefined: all. */
   /** Audiences of the reader; undefined means all. */
   readonly audiences: Audiences;
   readonly mode: Mode;
   /** Vector of the text, if a model was available. */
-  readonly vector: { readonly model: string; readonly values: Float32Array } | undefined;
+  readonly vector: QuestionVector | undefined;
+  /** Weight of similarity beside words in a hybrid search, as this base was measured. */
+  readonly weight: number;
+}
+
+export interface QuestionVector {
+  readonly model: string;
+  readonly values: Float32Array;
 }
 
 export interface Found {
@@ -46,14 +54,12 @@ export interface Answer {
 /** Chunks that one look into the full-text table may match before only its rarest words decide. */
 const maxMatches = 8_000;
 const candidates = 80;
-/**
- * Constant of reciprocal rank fusion: how little the difference between first and third matters.
- */
-const evenness = 30;
 
 interface Filter {
   readonly sql: string;
   readonly values: readonly (string | number)[];
+  /** True if it lets every document pass. */
+  readonly isOpen: boolean;
 }
 
 /** Searcher of one index, as of the moment of the question; read-only. */
@@ -78,20 +84,57 @@ export class Searcher {
     this.#db.close();
   }
 
+  /** Returns questions that the base itself can answer, each with what is withheld for it. */
+  trials(limit: number): readonly Trial[] {
+    return this.#db.transaction(() => trialsIn(this.#db, limit))();
+  }
+
+  /** Returns where the document of a trial comes with each of these weights, without what is withheld. */
+  try(
+    { question: text, doc }: Trial,
+    withheld: Withheld,
+    vector: QuestionVector,
+    weights: readonly number[],
+  ): TrialAnswer {
+    return this.#db.transaction(() => {
+      const everything = { among: undefined, ofDevices: true };
+      const vocabulary = new Vocabulary(this.#db, everything);
+      const question = questionOf(text, vocabulary);
+      const heldOut = new HeldOut(doc, withheld, vector.values);
+      const lexical = ordered(
+        heldOut.candidates(this.#matches(question, openFilter)),
+        question,
+      ).filter(({ score }) => score > 0);
+      const similar = heldOut.similar(
+        this.#similar(vector, openFilter, candidates + withheld.chunks.length) ?? [],
+        candidates,
+      );
+      return heldOut.places(lexical, similar, weights, vocabulary.documents);
+    })();
+  }
+
   #answer(search: Search): Answer {
-    const question = questionOf(search.text, new Vocabulary(this.#db, search.audiences));
+    const { text, audiences, mode, vector, weight, limit } = search;
+    const question = questionOf(text, new Vocabulary(this.#db, audiences));
     const filter = filterOf(search, question);
-    const similar =
-      search.mode === 'lexical' || !search.vector
-        ? undefined
-        : this.#similar(search.vector, filter);
-    const lexical =
-      search.mode === 'vector' && similar ? [] : ordered(this.#matches(question, filter), question);
-    const ranked = similar === undefined ? lexical : fused(lexical, similar);
-    const items = ranked
-      .slice(0, search.limit)
-      .map(({ candidate, score }) => shown(candidate, score, question));
-    return { items, mode: similar === undefined ? 'lexical' : search.mode };
+    const near = (): readonly Similar[] | undefined =>
+      vector === undefined ? undefined : this.#similar(vector, filter, candidates);
+    const answer = (ranked: readonly Ranked[], used: Mode): Answer => ({
+      items: ranked
+        .slice(0, limit)
+        .map(({ candidate, score }) => shown(candidate, score, question)),
+      mode: used,
+    });
+    const alone = mode === 'vector' ? near() : undefined;
+    if (alone !== undefined) {
+      return answer(fused([], alone, 0), 'vector');
+    }
+    const lexical = ordered(this.#matches(question, filter), question);
+    // Without a weight, only what no word finds is looked for by similarity.
+    const similar = mode === 'hybrid' && (weight > 0 || lexical.length === 0) ? near() : undefined;
+    return similar === undefined
+      ? answer(lexical, 'lexical')
+      : answer(fused(lexical, similar, weight), 'hybrid');
   }
 
   #matches(question: Question, filter: Filter): Candidate[] {
@@ -130,12 +173,31 @@ export class Searcher {
     );
   }
 
+  /** Looks among the documents that the filter lets pass, and at no other. */
   #similar(
-    { model, values }: { readonly model: string; readonly values: Float32Array },
+    { model, values }: QuestionVector,
     filter: Filter,
-  ): Candidate[] | undefined {
-    const near = this.#vectors.nearest(model, values, candidates);
-    return near && this.#candidates(near, filter);
+    most: number,
+  ): readonly Similar[] | undefined {
+    const docs = filter.isOpen
+      ? undefined
+      : new Set(
+          this.#prepare(`SELECT d.id FROM docs d WHERE ${filter.sql}`)
+            .pluck()
+            .all(...filter.values) as number[],
+        );
+    const near = this.#vectors.nearest(model, values, docs);
+    if (near === undefined) {
+      return undefined;
+    }
+    const found: Similar[] = [];
+    for (const { chunk, similarity } of near) {
+      const [candidate] = this.#candidates([chunk], filter);
+      if (candidate !== undefined && found.push({ candidate, similarity }) === most) {
+        break;
+      }
+    }
+    return found;
   }
 
   /** Returns candidates in the given order. */
@@ -155,6 +217,8 @@ export class Searcher {
     return known;
   }
 }
+
+const openFilter: Filter = { sql: '1', values: [], isOpen: true };
 
 function filterOf({ path, tag, audiences }: Search, question: Question): Filter {
   const parts: string[] = ['1'];
@@ -178,7 +242,7 @@ function filterOf({ path, tag, audiences }: Search, question: Question): Filter 
   if (!ofDevices) {
     add('d.org >= 0');
   }
-  return { sql: parts.join(' AND '), values };
+  return { sql: parts.join(' AND '), values, isOpen: parts.length === 1 };
 }
 
 /**
@@ -208,29 +272,6 @@ function expressionsOf(concepts: readonly Concept[]): string[] {
 const wordsOf = ({ variants }: Concept): string =>
   variants.map(({ terms }) => `"${terms.join(' ')}"`).join(' OR ');
 
-/** Fuses both orders by the ranks of documents in each. */
-function fused(lexical: readonly Ranked[], similar: readonly Candidate[]): Ranked[] {
-  const docs = new Map<number, Ranked>();
-  const take = (all: readonly Candidate[]): void => {
-    const seen = new Set<number>();
-    for (const candidate of all) {
-      if (!seen.has(candidate.doc)) {
-        seen.add(candidate.doc);
-        const known = docs.get(candidate.doc);
-        docs.set(candidate.doc, {
-          candidate: known?.candidate ?? candidate,
-          score: (known?.score ?? 0) + 1 / (evenness + seen.size),
-        });
-      }
-    }
-  };
-  take(lexical.map(({ candidate }) => candidate));
-  take(similar);
-  return [...docs.values()].sort(
-    (a, b) => b.score - a.score || a.candidate.chunk - b.candidate.chunk,
-  );
-}
-
 const shown = (
   { doc, title, path, version, ordinal, heading, anchor, text }: Candidate,
   score: number,
@@ -246,6 +287,13 @@ const shown = (
   score: Math.round(score * 10_000) / 10_000,
   highlights: [highlightOf(text === '' ? heading : text, question)],
 });
+
+export interface TryRequest {
+  readonly trial: Trial;
+  readonly withheld: Withheld;
+  readonly vector: QuestionVector;
+  readonly weights: readonly number[];
+}
 
 /** The thread that answers searches, each from the index that serves at its moment. */
 export async function openSearch({ data }: ThreadSetup): Promise<ThreadService> {
@@ -265,20 +313,25 @@ export async function openSearch({ data }: ThreadSetup): Promise<ThreadService> 
     open ??= { file, searcher: new Searcher(file) };
     return open.searcher;
   };
-  const answer = (search: Search): Answer => {
+  const asked = <R>(work: (searcher: Searcher) => R): R => {
     const file = servingFile(folder);
     try {
-      return searcherOf(file).search(search);
+      return work(searcherOf(file));
     } catch (error) {
       // Another index took its place after the pointer was read, and this one was swept away before it was open.
       if (servingFile(folder) === file) {
         throw error;
       }
-      return answer(search);
+      return asked(work);
     }
   };
   return {
-    methods: { search: answer },
+    methods: {
+      search: (search: Search) => asked((searcher) => searcher.search(search)),
+      trials: ({ limit }: { limit: number }) => asked((searcher) => searcher.trials(limit)),
+      try: ({ trial, withheld, vector, weights }: TryRequest) =>
+        asked((searcher) => searcher.try(trial, withheld, vector, weights)),
+    },
     close: async () => close(),
   };
 }

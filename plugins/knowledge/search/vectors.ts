@@ -8,13 +8,24 @@ export function packed(values: ArrayLike<number>): Int8Array {
   );
 }
 
+/** Chunk with its cosine to what was asked. */
+export interface Near {
+  readonly chunk: number;
+  readonly similarity: number;
+}
+
 interface Loaded {
   readonly model: string;
   readonly width: number;
   readonly chunks: number[];
+  readonly docs: number[];
   /** Row after row. */
   table: Int8Array;
 }
+
+/** Returns the cosine of two packed vectors. */
+export const similarityOf = (a: Int8Array, b: Int8Array): number =>
+  a.reduce((sum, value, at) => sum + value * b[at]!, 0) / (127 * 127);
 
 /** The vectors of one model in memory, read when they are first asked for and as they are added. */
 export class VectorTable {
@@ -24,50 +35,59 @@ export class VectorTable {
 
   constructor(db: Database.Database) {
     this.#added = db.prepare(
-      'SELECT chunk, vector FROM vectors WHERE model = ? AND chunk > ? ORDER BY chunk',
+      `SELECT v.chunk, c.doc, v.vector FROM vectors v JOIN chunks c ON c.id = v.chunk
+       WHERE v.model = ? AND v.chunk > ? ORDER BY v.chunk`,
     );
     this.#model = db.prepare("SELECT value FROM meta WHERE key = 'model'").pluck();
   }
 
   /**
-   * Returns the most similar chunks in order; undefined if the vectors in use belong to another
-   * model.
+   * Returns the chunks of these documents, or of all, with the most similar one first; undefined if
+   * the vectors in use belong to another model. A chunk may have been removed since.
    */
-  nearest(model: string, values: Float32Array, most: number): number[] | undefined {
+  nearest(
+    model: string,
+    values: Float32Array,
+    docs: ReadonlySet<number> | undefined,
+  ): Iterable<Near> | undefined {
     if (this.#model.get() !== model) {
       return undefined;
     }
-    const { chunks, table, width } = this.#load(model, values.length);
+    const { chunks, docs: docOf, table, width } = this.#load(model, values.length);
     if (width !== values.length) {
       return undefined;
     }
     const asked = packed(values);
     const scores = new Int32Array(chunks.length);
-    for (let row = 0, at = 0; row < chunks.length; row++) {
+    const rows: number[] = [];
+    for (let row = 0; row < chunks.length; row++) {
+      if (docs !== undefined && !docs.has(docOf[row]!)) {
+        continue;
+      }
       let sum = 0;
-      for (let column = 0; column < width; column++) {
+      for (let column = 0, at = row * width; column < width; column++) {
         sum += table[at++]! * asked[column]!;
       }
       scores[row] = sum;
+      rows.push(row);
     }
-    return [...scores.keys()]
-      .sort((a, b) => scores[b]! - scores[a]!)
-      .slice(0, most)
-      .map((row) => chunks[row]!);
+    rows.sort((a, b) => scores[b]! - scores[a]!);
+    return inOrder(rows, chunks, scores);
   }
 
   #load(model: string, width: number): Loaded {
     const known: Loaded =
       this.#loaded?.model === model
         ? this.#loaded
-        : { model, width, chunks: [], table: new Int8Array(0) };
+        : { model, width, chunks: [], docs: [], table: new Int8Array(0) };
     this.#loaded = known;
-    for (const { chunk, vector } of this.#added.iterate(
+    for (const { chunk, doc, vector } of this.#added.iterate(
       model,
       known.chunks.at(-1) ?? 0,
-    ) as Iterable<{ chunk: number; vector: Buffer }>) {
+    ) as Iterable<{ chunk: number; doc: number; vector: Buffer }>) {
       if (vector.length === known.width) {
         known.chunks.push(chunk);
+        known.docs.push(doc);
         if (known.table.length < known.chunks.length * known.width) {
           const larger = new Int8Array(Math.max(64, known.chunks.length * 2) * known.width);
           larger.set(known.table);
@@ -77,5 +97,15 @@ export class VectorTable {
       }
     }
     return known;
+  }
+}
+
+function* inOrder(
+  rows: readonly number[],
+  chunks: readonly number[],
+  scores: Int32Array,
+): Generator<Near> {
+  for (const row of rows) {
+    yield { chunk: chunks[row]!, similarity: scores[row]! / (127 * 127) };
   }
 }
