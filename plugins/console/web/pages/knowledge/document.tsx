@@ -11,6 +11,7 @@ import { Form, TextField } from '../../kit/form.tsx';
 import { Markdown } from '../../kit/markdown.tsx';
 import { Button, Empty, Head, Refused, Section, Skeleton } from '../../kit/parts.tsx';
 import { Time } from '../../kit/time.tsx';
+import { Care } from './care.tsx';
 
 /** Title and tags of a file: they are shown as such, not as its text. A note or an answer of a model is shown whole. */
 const header = /^\uFEFF?---\r?\n(?:[\w-]+:.*\n|[ \t-].*\n|\r?\n){1,60}?---(?:\r?\n|$)/;
@@ -84,6 +85,7 @@ export function DocumentPage({ id }: { readonly id: string }) {
       ) : (
         <Markdown text={(value.content ?? '').replace(header, '')} />
       )}
+      <Care id={value.id} />
       <Versions key={value.version} id={value.id} />
     </>
   );

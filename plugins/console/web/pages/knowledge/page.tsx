@@ -13,6 +13,8 @@ import { Button, Empty, Head, Refused, Section, Skeleton } from '../../kit/parts
 import { Tag } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
+import { DueDocuments } from './care.tsx';
+import { SearchQuality } from './search-quality.tsx';
 import { DocumentAt, DocumentPage, type Doc } from './document.tsx';
 
 interface Folder {
@@ -95,6 +97,8 @@ function Library() {
           </div>
         </div>
       )}
+      {q.trim() === '' && may('knowledge:update') && <DueDocuments />}
+      {q.trim() === '' && may('knowledge:create') && <SearchQuality />}
       {isNew && <NewDocument folder={path} onClose={() => setNew(false)} />}
     </>
   );
@@ -161,7 +165,7 @@ function Folders({ of, path, onPick }: FoldersProps) {
 
 function Found({ q, path }: { readonly q: string; readonly path: string }) {
   const { value, error, reload } = useData<{ items: readonly Hit[] }>('/knowledge/search', {
-    query: { q, path_prefix: path, limit: 20 },
+    query: { q, path_prefix: path, limit: 20, rerank: false },
   });
   if (error && value === undefined) {
     return <Refused error={error} retry={reload} />;
@@ -206,17 +210,18 @@ function Marked({ text: whole, marks }: Hit['highlights'][number]) {
 
 function Upload({ folder, done }: { readonly folder: string; readonly done: () => void }) {
   const send = (file: File): void => {
+    const isExport = /\.zip$/i.test(file.name);
     const form = new FormData();
     form.append('file', file);
     if (folder !== '') {
-      form.append('path', `${folder}/${file.name}`);
+      form.append('path', isExport ? folder : `${folder}/${file.name}`);
     }
     void attempt(
       async () => {
-        await api.post('/knowledge/upload', form);
+        await api.post(isExport ? '/knowledge/import' : '/knowledge/upload', form);
         done();
       },
-      say(text.uploaded, { name: file.name }),
+      say(isExport ? text.imported : text.uploaded, { name: file.name }),
     );
   };
   return (
@@ -225,7 +230,7 @@ function Upload({ folder, done }: { readonly folder: string; readonly done: () =
       <input
         class="hidden-text"
         type="file"
-        accept=".md,.txt,.pdf,.docx"
+        accept=".md,.txt,.pdf,.docx,.zip"
         onChange={(event) => {
           [...(event.currentTarget.files ?? [])].forEach(send);
           event.currentTarget.value = '';

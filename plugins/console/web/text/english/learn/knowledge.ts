@@ -35,4 +35,39 @@ export const knowledge = words('knowledge', {
   path: 'Path, such as runbooks/mail.md',
   content: 'Markdown',
   uploaded: '{name} uploaded',
+  imported: '{name} imported',
+});
+
+export const searchQuality = words('searchQuality', {
+  gaps: 'Searches without a result',
+  gapsNote: 'What people looked for and did not find or open. Write a document that answers it.',
+  nothing: 'found nothing once|found nothing {count} times',
+  unopened: 'not opened once|not opened {count} times',
+  delete: 'Delete search',
+  deleted: 'Search deleted',
+  measure: 'Embedding model',
+  measuring: 'Not measured yet. Searches go by keywords until then.',
+  tooFew: 'Too few documents to measure. Similarity finds only what no keyword does.',
+  helps:
+    'Of {questions} questions from your own documents, keywords alone answer {words} % among the first three, with the model {used} % (weight {weight}).',
+  helpsNot:
+    'The model does not find more than keywords, which answer {words} % of {questions} questions from your own documents among the first three. Similarity finds only what no keyword does.',
+});
+
+export const care = words('care', {
+  title: 'Owner and review',
+  edit: 'Change owner and review date',
+  owner: 'Owner: {owner}',
+  noOwner: 'No owner',
+  ownerField: 'Owner, such as a person or a team',
+  reviewField: 'Review by (UTC)',
+  reviewHint: 'After this time the document is shown as stale. Empty: never.',
+  reviewBy: 'Review by',
+  stale: 'Stale',
+  helped: 'Was this helpful?',
+  yes: 'Yes',
+  no: 'No',
+  voted: 'Vote saved',
+  votes: '{yes} yes, {no} no',
+  due: 'Documents to review',
 });
