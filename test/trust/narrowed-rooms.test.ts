@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { textOf } from '../../plugins/model/cli/fake-model/chat-request.ts';
+import { zipOf } from '../plugins/knowledge/files.ts';
 import { areas, rowsOf } from './area.ts';
 import type { Answer } from './household.ts';
 import { knock } from './knock.ts';
@@ -253,6 +254,14 @@ async function everyRoute(all: Stand): Promise<void> {
     await told(own, other, 'GET /api/v1/knowledge/search', {
       query: `?q=${q('report disk full')}`,
     });
+    await told(own, other, 'GET /api/v1/knowledge/gaps');
+    await told(own, other, 'GET /api/v1/knowledge/review');
+    await absent(
+      own,
+      'DELETE /api/v1/knowledge/gaps/{id}',
+      { path: { id: 1 } },
+      { path: { id: 999_999 } },
+    );
     for (const doc of [theirs.report, theirs.note, mine.report]) {
       const at = { path: { id: doc, version: 1 } };
       const nobodys = { path: { id: 999_999, version: 1 } };
@@ -270,6 +279,19 @@ async function everyRoute(all: Stand): Promise<void> {
         `PATCH ${docs}/{id}/move`,
         { ...at, body: { path: 'x.md' } },
         { ...nobodys, body: { path: 'x.md' } },
+      );
+      await absent(own, `GET ${docs}/{id}/care`, at, nobodys);
+      await absent(
+        own,
+        `PATCH ${docs}/{id}/care`,
+        { ...at, body: { owner: 'Mine' } },
+        { ...nobodys, body: { owner: 'Mine' } },
+      );
+      await absent(
+        own,
+        `PUT ${docs}/{id}/vote`,
+        { ...at, body: { helpful: true } },
+        { ...nobodys, body: { helpful: true } },
       );
       await absent(own, `DELETE ${docs}/{id}`, at, nobodys);
       for (const route of ['GET /api/v1/knowledge/document', 'GET /api/v1/knowledge/runbook']) {
@@ -308,6 +330,19 @@ async function everyRoute(all: Stand): Promise<void> {
     });
     asked.add('POST /api/v1/knowledge/upload');
     assert.equal(upload.status, 403, 'an upload that everybody would read');
+    const archive = new FormData();
+    archive.set(
+      'file',
+      new Blob([zipOf([{ name: 'Page.md', content: `# Page of ${own.name}` }])]),
+      'export.zip',
+    );
+    const imported = await fetch(`${all.house.url}/api/v1/knowledge/import`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${own.member.access}` },
+      body: archive,
+    });
+    asked.add('POST /api/v1/knowledge/import');
+    assert.equal(imported.status, 403, 'an import that everybody would read');
 
     const sessions = '/api/v1/chat/sessions';
     await told(own, other, `GET ${sessions}`, {}, 'own');

@@ -15,6 +15,12 @@ export const area: Area = {
     GET     /api/v1/knowledge/search                        any  narrowed
     GET     /api/v1/knowledge/document                      any  narrowed
     GET     /api/v1/knowledge/runbook                       any  narrowed
+    GET     /api/v1/knowledge/docs/{id}/care                any  narrowed
+    PATCH   /api/v1/knowledge/docs/{id}/care                knowledge:update  narrowed
+    PUT     /api/v1/knowledge/docs/{id}/vote                any  narrowed
+    GET     /api/v1/knowledge/review                        knowledge:update  narrowed
+    GET     /api/v1/knowledge/gaps                          knowledge:create  narrowed
+    DELETE  /api/v1/knowledge/gaps/{id}                     knowledge:create  narrowed
     GET     /api/v1/knowledge/index                         any  refused
     POST    /api/v1/knowledge/index/rebuild                 knowledge:update  refused
     POST    /api/v1/knowledge/vault/sync                    knowledge:sync  refused
@@ -29,6 +35,7 @@ export const area: Area = {
     PATCH   /api/v1/knowledge/ssh-identities/{id}           knowledge:identity  refused
     DELETE  /api/v1/knowledge/ssh-identities/{id}           knowledge:identity  refused
     POST    /api/v1/knowledge/upload                        knowledge:create  narrowed
+    POST    /api/v1/knowledge/import                        knowledge:create  narrowed
   `,
   owned: {
     repos: async ({ ask, orgId }) =>
@@ -53,7 +60,7 @@ export const area: Area = {
         ).body as { id: number }
       ).id,
   },
-  houseWide: ['versions', 'ssh-identities'],
+  houseWide: ['versions', 'ssh-identities', 'gaps'],
   fields: { ssh_identity_id: 'ssh-identities' },
   bodies: {
     'POST /api/v1/knowledge/repos': () => ({
@@ -64,6 +71,8 @@ export const area: Area = {
     'PATCH /api/v1/knowledge/ssh-identities/{id}': () => ({ comment: 'mine' }),
     'POST /api/v1/knowledge/docs': () => ({ path: 'notes/new.md', content: '# New' }),
     'PATCH /api/v1/knowledge/docs/{id}': () => ({ title: 'Mine' }),
+    'PATCH /api/v1/knowledge/docs/{id}/care': () => ({ owner: 'ops' }),
+    'PUT /api/v1/knowledge/docs/{id}/vote': () => ({ helpful: true }),
     'PATCH /api/v1/knowledge/docs/{id}/move': () => ({ path: 'notes/moved.md' }),
   },
 };
