@@ -4,6 +4,8 @@ const noLetter = /[\x00-\x08\x0b\x0e-\x1f\x7f\x81\x8d\x8f\x90\x9d]/;
 /** A letter in UTF-8 as it looks in Latin-1: such a file is a damaged one, not an older one. */
 const utf8 = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/;
 const letter = /[\x8a\x8c\x8e\x9a\x9c\x9e\x9f\xc0-\xd6\xd8-\xf6\xf8-\xff]/g;
+/** Signs of Windows in the place of controls; blanks are places without a sign. */
+const windows = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
 /** Share of letters with accents above which it is another alphabet. */
 const mostAccents = 0.3;
 const leastLetters = 0.25;
@@ -37,5 +39,8 @@ function latinText(bytes: Uint8Array): string | undefined {
     !utf8.test(raw) &&
     high <= raw.length * mostAccents &&
     letters >= high * leastLetters;
-  return isLatin ? new TextDecoder('windows-1252').decode(bytes) : undefined;
+  // Node decodes `windows-1252` as plain Latin-1.
+  return isLatin
+    ? raw.replace(/[\x80-\x9f]/g, (sign) => windows[sign.charCodeAt(0) - 0x80]!)
+    : undefined;
 }

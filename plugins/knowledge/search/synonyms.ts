@@ -142,6 +142,9 @@ seconds | sec | secs
 command | cmd
 delete | rm | remove | purge
 folder | path
+kswapd | kswapd0 | reclaim | memory pressure
+burstable | t2 | t3 | cpu credits | credits
+aborting journal | aborted journal | remount | read only
 `;
 
 interface Family {

@@ -40,7 +40,7 @@ export function robotsOf(text: string): Robots {
       case 'disallow':
         isNaming = false;
         if (given !== '' && own.length + general.length < maxRules) {
-          const rule = { pattern: given, isAllowed: field!.toLowerCase() === 'allow' };
+          const rule = { pattern: given, isAllowed: field.toLowerCase() === 'allow' };
           (names.includes(agent) ? own : names.includes('*') ? general : []).push(rule);
         }
         break;

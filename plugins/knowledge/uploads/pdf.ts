@@ -21,7 +21,7 @@ const maxOutline = 2_000;
 const deepest = 4;
 /** A heading is this much larger than the text. */
 const larger = 1.15;
-/** Share of lines above which large letters are the text itself. */
+/** Share of all letters above which large ones are the text itself. */
 const mostHeadings = 0.3;
 
 /**
@@ -125,7 +125,7 @@ function bySize(pages: readonly (readonly Line[])[], lines: readonly Line[]): Le
   for (const { text, size } of lines) {
     letters.set(size, (letters.get(size) ?? 0) + text.length);
   }
-  const [body = 0] = [...letters].reduce((most, one) => (one[1] > most[1] ? one : most), [0, 0] as [
+  const [body] = [...letters].reduce((most, one) => (one[1] > most[1] ? one : most), [0, 0] as [
     number,
     number,
   ]);
@@ -136,7 +136,9 @@ function bySize(pages: readonly (readonly Line[])[], lines: readonly Line[]): Le
     /\p{L}/u.test(text) &&
     !repeated.has(plain(text));
   const headings = lines.filter(isHeading);
-  if (body === 0 || headings.length > lines.length * mostHeadings) {
+  const lettersOf = (some: readonly Line[]): number =>
+    some.reduce((sum, { text }) => sum + text.length, 0);
+  if (body === 0 || lettersOf(headings) > lettersOf(lines) * mostHeadings) {
     return () => undefined;
   }
   const sizes = [...new Set(headings.map(({ size }) => size))].toSorted((a, b) => b - a);
