@@ -34,7 +34,7 @@ import { runbookRoute } from './runbook-route.ts';
 import { errors as searchErrors } from './search/errors.ts';
 import { Feed } from './search/feed.ts';
 import { IndexJobs } from './search/index-jobs.ts';
-import { Measure } from './search/measure.ts';
+import { Measure } from './measure/measure.ts';
 import { Reranker } from './search/rerank.ts';
 import { SearchService } from './search/search-service.ts';
 import { searchRoutes } from './search-routes.ts';

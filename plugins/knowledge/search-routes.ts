@@ -5,7 +5,7 @@ import { Tag } from './documents/schema.ts';
 import type { Embedding } from './embedding/embedding.ts';
 import { errors } from './errors.ts';
 import type { Feed } from './search/feed.ts';
-import type { Measure } from './search/measure.ts';
+import type { Measure } from './measure/measure.ts';
 import type { SearchService } from './search/search-service.ts';
 
 const Modes = Type.Enum(['hybrid', 'lexical', 'vector'], {

@@ -26,7 +26,7 @@ const ReviewBy = Type.Union([Instant, Type.Null()], {
 });
 const Owner = Type.String({
   maxLength: 120,
-  description: 'Person or team that looks after the document; empty: nobody',
+  description: 'Person or team that looks after the document; empty: no owner',
 });
 const Count = Type.Integer({ minimum: 0 });
 
@@ -72,6 +72,7 @@ export function careRoutes(
     };
   };
   return [
+    dueRoute(tables, clock),
     route({
       method: 'GET',
       path: `${docs}/{id}/care`,
@@ -138,38 +139,40 @@ export function careRoutes(
         return await shown(id, principal);
       },
     }),
-    listRoute({
-      path: '/api/v1/knowledge/review',
-      access: writes,
-      devices: 'narrowed',
-      summary: 'List documents past their review date, or that did not help',
-      items: Due,
-      async handle({ page, principal }) {
-        const due = await new CareStore(tables.read).due(clock.now());
-        const ids = due.map(({ id }) => id);
-        const seen = await new DocStore(tables.read).among(ids, principal);
-        const { items, ...rest } = pageOfList(
-          due.filter(({ id }) => seen.has(id)),
-          ({ path, id }) => `${path} ${id}`,
-          page,
-        );
-        return {
-          ...rest,
-          items: items.map(({ id, path, title, owner, review_by, helpful, not_helpful }) => ({
-            id,
-            path,
-            title,
-            owner,
-            review_by: review_by === null ? null : timestamp(review_by),
-            is_stale: isStale(review_by, clock.now()),
-            helpful,
-            not_helpful,
-          })),
-        };
-      },
-    }),
   ];
 }
+
+const dueRoute = (tables: Tables<KnowledgeTables>, clock: Clock): RouteDeclaration =>
+  listRoute({
+    path: '/api/v1/knowledge/review',
+    access: writes,
+    devices: 'narrowed',
+    summary: 'List documents past their review date, or that did not help',
+    items: Due,
+    async handle({ page, principal }) {
+      const due = await new CareStore(tables.read).due(clock.now());
+      const ids = due.map(({ id }) => id);
+      const seen = await new DocStore(tables.read).among(ids, principal);
+      const { items, ...rest } = pageOfList(
+        due.filter(({ id }) => seen.has(id)),
+        ({ path, id }) => `${path} ${id}`,
+        page,
+      );
+      return {
+        ...rest,
+        items: items.map(({ id, path, title, owner, review_by, helpful, not_helpful }) => ({
+          id,
+          path,
+          title,
+          owner,
+          review_by: review_by === null ? null : timestamp(review_by),
+          is_stale: isStale(review_by, clock.now()),
+          helpful,
+          not_helpful,
+        })),
+      };
+    },
+  });
 
 const voterOf = ({ kind, id }: Principal): string => `${kind} ${id}`;
 const isStale = (reviewBy: number | null, now: number): boolean =>

@@ -120,6 +120,7 @@ const readRoutes = (
   store: DocStore,
   opened: (principal: Principal, doc: number) => void,
 ): readonly RouteDeclaration[] => [
+  ...versionRoutes(store),
   listRoute({
     path: docs,
     access: 'any',
@@ -147,6 +148,29 @@ const readRoutes = (
       return shownWhole(doc);
     },
   }),
+  listRoute({
+    path: '/api/v1/knowledge/paths',
+    access: 'any',
+    devices: 'narrowed',
+    summary: 'List the folders',
+    query: PathQuery,
+    items: FolderItem,
+    async handle({ query, page, principal }) {
+      const folders = foldersAbove(await store.paths(principal));
+      return pageOfList(
+        folders.filter(
+          ({ path }) =>
+            query.path_prefix === undefined ||
+            path.startsWith(`${query.path_prefix.replace(/\/+$/, '')}/`),
+        ),
+        ({ path }) => path,
+        page,
+      );
+    },
+  }),
+];
+
+const versionRoutes = (store: DocStore): readonly RouteDeclaration[] => [
   listRoute({
     path: `${docs}/{id}/versions`,
     access: 'any',
@@ -177,26 +201,6 @@ const readRoutes = (
         throw errors.no_version({ version, id, docs });
       }
       return { ...shownVersion(row), content: row.content };
-    },
-  }),
-  listRoute({
-    path: '/api/v1/knowledge/paths',
-    access: 'any',
-    devices: 'narrowed',
-    summary: 'List the folders',
-    query: PathQuery,
-    items: FolderItem,
-    async handle({ query, page, principal }) {
-      const folders = foldersAbove(await store.paths(principal));
-      return pageOfList(
-        folders.filter(
-          ({ path }) =>
-            query.path_prefix === undefined ||
-            path.startsWith(`${query.path_prefix.replace(/\/+$/, '')}/`),
-        ),
-        ({ path }) => path,
-        page,
-      );
     },
   }),
 ];

@@ -139,7 +139,7 @@ export class Library {
     for (let at = 0; at < drafts.length; at += importedAtOnce) {
       await this.#write(async (store) => {
         for (const draft of drafts.slice(at, at + importedAtOnce)) {
-          const outcome = await this.#import(call, store, draft, org);
+          const outcome = await this.#take(call, store, draft, org);
           if (outcome === 'kept') {
             kept.push(draft.path);
           } else {
@@ -156,7 +156,7 @@ export class Library {
     return { ...counts, kept: kept.slice(0, maxKept) };
   }
 
-  async #import(
+  async #take(
     { principal }: ChangeCall,
     store: DocStore,
     { path, content, title, tags = [] }: Draft,

@@ -11,7 +11,7 @@ export interface Gap {
   readonly at: number;
 }
 
-/** Those who may know that a question was asked: its asker, and everyone who sees at least as much. */
+/** Asker of a question, which only they and everyone who sees at least as much may know of. */
 export interface Asker {
   readonly scope: string;
   /** Empty for those who see all devices. */

@@ -1,4 +1,3 @@
-import { redactText } from 'svc/probe';
 import type { Principal, Tables } from 'svc/sdk';
 
 import type { KnowledgeTables } from '../documents/tables.ts';
@@ -24,6 +23,9 @@ const openedMs = 5 * 60_000;
 const maxPending = 2_000;
 const maxLetters = 200;
 const shortest = 3;
+/** Matches what a pasted line may reveal: the value of a secret, and long keys. */
+const secret =
+  /((?:passw(?:or)?d|pwd|secret|token|credential|api[_-]?key|access[_-]?key|authorization|bearer|cookie)["']?\s*[=:]\s*(?:(?:bearer|basic)\s+)?|\b(?:bearer|basic)\s+|:\/\/[^\s/@:]*:(?=[^\s/@]+@)|\b(?=[A-Za-z\d_+/-]*\d)(?=[A-Za-z\d_+/-]{32}))[^\s,;@"']+/gi;
 
 /**
  * Recent searches in memory: one is forgotten when a result of it is opened, or when the next one
@@ -38,7 +40,9 @@ export class SearchLog {
   }
 
   note(principal: Principal, text: string, found: readonly number[]): void {
-    const question = redactText(text.slice(0, 4 * maxLetters))
+    const question = text
+      .slice(0, 4 * maxLetters)
+      .replaceAll(secret, '$1[redacted]')
       .replace(/\s+/g, ' ')
       .trim()
       .toLowerCase()

@@ -22,7 +22,7 @@ export interface AlteredChunk {
   readonly text: string;
 }
 
-/** What a trial withholds, with the vectors of the chunks as they read without it. */
+/** Text that a trial withholds, with the vectors of the chunks as they read without it. */
 export interface Withheld {
   readonly kind: Trial['kind'];
   readonly text: string;
@@ -33,7 +33,7 @@ export interface Withheld {
 export type TrialAnswer = readonly Placed[];
 
 export interface Placed {
-  /** From 1; 0 if the document is not found. */
+  /** Counted from 1; 0 if the document is not found. */
   readonly place: number;
   /**
    * One by the place; of a document that is not found, as much as a chance place behind those that

@@ -1,4 +1,4 @@
-/** What a site allows programs, by its robots.txt as RFC 9309 has it. */
+/** Rules of a site for programs, from its robots.txt as RFC 9309 has it. */
 export interface Robots {
   /** Returns whether a path, with its query, may be fetched. */
   allows(path: string): boolean;

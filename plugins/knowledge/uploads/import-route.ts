@@ -37,7 +37,7 @@ export const importRoute = (library: Library, parser: Parser, room: UploadRoom):
     produces: 'application/json',
     maxBodyBytes: maxForm,
     timeoutMs: 120_000,
-    status: 200,
+    status: 201,
     errors: ['not_found', 'rate_limited', 'unavailable'],
     admit: () => room.admit(),
     handle: async (call) => JSON.stringify(await imported(call, library, parser)),

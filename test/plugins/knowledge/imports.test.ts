@@ -61,7 +61,7 @@ test('the export of a Confluence space becomes documents in their places, and is
   ];
   const first = await send(zipOf(pages('Call the quagga.')), { path: 'wiki', tags: 'ops' });
   assert.deepEqual(first, {
-    status: 200,
+    status: 201,
     body: { added: 2, updated: 0, unchanged: 0, kept: [], skipped: 2 },
   });
   const { items } = (await ask('GET', '/docs?path_prefix=wiki')).body;
@@ -127,7 +127,7 @@ test('the export of Notion becomes documents without its ids, its databases tabl
     { name: `Ops ${id}/image.png`, content: 'PNG' },
   ]);
   const { status, body } = await send(zipOf([{ name: 'Export-1-Part-1.zip', content: inner }]));
-  assert.deepEqual([status, body.added, body.skipped], [200, 3, 2], JSON.stringify(body));
+  assert.deepEqual([status, body.added, body.skipped], [201, 3, 2], JSON.stringify(body));
   const { items } = (await ask('GET', '/docs?path_prefix=imports')).body;
   assert.deepEqual(
     items.map(({ path }: Json) => path),
@@ -172,7 +172,7 @@ test('an archive that is none of these, or a bomb, is refused with one sentence'
   const { status, body } = await send(
     zipOf(names.map((name) => ({ name, content: '# Named\n\ntext' }))),
   );
-  assert.deepEqual([status, body.added], [200, 5], JSON.stringify(body));
+  assert.deepEqual([status, body.added], [201, 5], JSON.stringify(body));
   const { items } = (await ask('GET', '/docs')).body;
   assert.ok(items.every(({ path }: Json) => path.startsWith('imports/') && !path.includes('..')));
 });

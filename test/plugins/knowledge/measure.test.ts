@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 
 import { type TrialAnswer } from '../../../plugins/knowledge/search/held-out.ts';
-import { weightFrom, weights } from '../../../plugins/knowledge/search/weight.ts';
+import { weightFrom, weights } from '../../../plugins/knowledge/measure/weight.ts';
 import { type KnowledgeHouse, knowledgeHouse } from './house.ts';
 import { type FakeModels, fakeModels, loopback, setKnowledge, vectorsOnce } from './models.ts';
 

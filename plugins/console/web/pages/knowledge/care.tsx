@@ -29,7 +29,7 @@ interface Due {
   readonly not_helpful: number;
 }
 
-/** Who looks after a document, whether it is stale, and whether it helped. */
+/** Owner of a document, whether it is stale, and whether it helped. */
 export function Care({ id }: { readonly id: number }) {
   const may = useMay();
   const [isEdited, setEdited] = useState(false);

@@ -26,7 +26,7 @@ interface Index {
   };
 }
 
-/** What searches lack, for those who write: questions without a result, and what the model adds. */
+/** Searches without a result, and what the embedding model adds, for those who write. */
 export function SearchQuality() {
   const { items, reload } = useList<Gap>('/knowledge/gaps', { every: 60_000, pageSize: 20 });
   return (

@@ -1,4 +1,4 @@
-import type { TrialAnswer } from './held-out.ts';
+import type { TrialAnswer } from '../search/held-out.ts';
 
 /** Weights of similarity that are tried; 0 is words alone, 1 gives both the same say. */
 export const weights: readonly number[] = [0, 0.05, 0.1, 0.2, 0.3, 0.45, 0.7, 1];

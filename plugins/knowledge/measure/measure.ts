@@ -3,9 +3,9 @@ import type { Logger, Tables, ThreadHandle } from 'svc/sdk';
 
 import { ChangeLog } from '../documents/doc-store.ts';
 import type { KnowledgeTables } from '../documents/tables.ts';
-import { analysisNumber } from './analyze.ts';
-import type { Trial, TrialAnswer } from './held-out.ts';
-import type { TryRequest } from './searcher.ts';
+import { analysisNumber } from '../search/analyze.ts';
+import type { Trial, TrialAnswer } from '../search/held-out.ts';
+import type { TryRequest } from '../search/searcher.ts';
 import { foundFirst, leastTrials, weightFrom, weights } from './weight.ts';
 
 export interface MeasureParts {
