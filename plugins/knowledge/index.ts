@@ -90,6 +90,7 @@ export default definePlugin({
           ...run,
           fetch: (url, request) => ctx.fetch(url, request),
           convert: (pages, signal) => parser.pagesOf(pages, signal),
+          pause: (ms, signal) => paused(ctx, ms, signal),
         }),
     });
     const uploads = new UploadRoom();
@@ -142,6 +143,17 @@ export default definePlugin({
     });
   },
 });
+
+/** Resolves after so many milliseconds, or as soon as the signal aborts. */
+const paused = (ctx: PluginContext, ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const stop = ctx.scope.timeout('pause between two pages', ms, () => resolve());
+    const end = (): void => {
+      void stop();
+      resolve();
+    };
+    signal.addEventListener('abort', end, { once: true });
+  });
 
 interface Index {
   readonly feed: Feed;

@@ -265,6 +265,7 @@ const isInsidePack = (path: string): boolean => path.startsWith('plugins/packs/i
 /** Opens a database that is not the one of svc, in a thread or process: the tables of one pack, an index of documents. */
 const openOfItsOwn: Readonly<Record<string, string>> = {
   'plugins/packs/tables/pack-tables.ts': 'better-sqlite3',
+  'plugins/knowledge/search/held-out.ts': 'better-sqlite3',
   'plugins/knowledge/search/index-file.ts': 'better-sqlite3',
   'plugins/knowledge/search/searcher.ts': 'better-sqlite3',
   'plugins/knowledge/search/vectors.ts': 'better-sqlite3',

@@ -54,93 +54,103 @@ const Due = Type.Object({
 });
 
 /** Owner and review date of documents of any source, and whether they have helped. */
-export function careRoutes(
+export const careRoutes = (
   tables: Tables<KnowledgeTables>,
   clock: Clock,
-): readonly RouteDeclaration[] {
-  const shown = async (doc: number, principal: Principal): Promise<Static<typeof Shown>> => {
-    const store = new CareStore(tables.read);
-    const { owner, review_by: reviewBy } = await store.of(doc);
-    return {
-      owner,
-      review_by: reviewBy === null ? null : timestamp(reviewBy),
-      is_stale: isStale(reviewBy, clock.now()),
-      votes: principal.grants.some((grant) => covers(grant, writes))
-        ? await store.votes(doc)
-        : null,
-      own_vote: await store.vote(doc, voterOf(principal)),
-    };
+): readonly RouteDeclaration[] => [
+  readRoute(tables, clock),
+  changeRoute(tables, clock),
+  voteRoute(tables, clock),
+  dueRoute(tables, clock),
+];
+
+async function shownCare(
+  store: CareStore,
+  doc: number,
+  principal: Principal,
+  now: number,
+): Promise<Static<typeof Shown>> {
+  const { owner, review_by: reviewBy } = await store.of(doc);
+  return {
+    owner,
+    review_by: reviewBy === null ? null : timestamp(reviewBy),
+    is_stale: isStale(reviewBy, now),
+    votes: principal.grants.some((grant) => covers(grant, writes)) ? await store.votes(doc) : null,
+    own_vote: await store.vote(doc, voterOf(principal)),
   };
-  return [
-    dueRoute(tables, clock),
-    route({
-      method: 'GET',
-      path: `${docs}/{id}/care`,
-      access: 'any',
-      devices: 'narrowed',
-      summary: 'Get the owner and review date of a document, and whether it helped',
-      params: DocId,
-      response: Shown,
-      errors: ['not_found'],
-      async handle({ params: { id }, principal }) {
-        await existing(new DocStore(tables.read), id, principal);
-        return await shown(id, principal);
-      },
-    }),
-    route({
-      method: 'PATCH',
-      path: `${docs}/{id}/care`,
-      access: writes,
-      devices: 'narrowed',
-      brief: [],
-      summary: 'Set the owner or review date of a document, whatever its source',
-      params: DocId,
-      body: Type.Object({ owner: Type.Optional(Owner), review_by: Type.Optional(ReviewBy) }),
-      response: Shown,
-      errors: ['not_found'],
-      async handle({ params: { id }, body, principal, note }) {
-        await tables.write(async (tx) => {
-          const { org_id: org } = await existing(new DocStore(tx), id, principal);
-          assertOwn(principal, org);
-          const store = new CareStore(tx);
-          const before = await store.of(id);
-          const after = {
-            owner: body.owner?.trim() ?? before.owner,
-            review_by:
-              body.review_by === undefined
-                ? before.review_by
-                : body.review_by === null
-                  ? null
-                  : Date.parse(body.review_by),
-          };
-          await store.set(id, after);
-          note({ resourceType: 'document', resourceId: id, before, after });
-        });
-        return await shown(id, principal);
-      },
-    }),
-    route({
-      method: 'PUT',
-      path: `${docs}/{id}/vote`,
-      access: 'any',
-      devices: 'narrowed',
-      summary: 'Say whether a document helped you; your last vote counts',
-      params: DocId,
-      body: Type.Object({ helpful: Type.Boolean() }),
-      response: Shown,
-      errors: ['not_found'],
-      async handle({ params: { id }, body: { helpful }, principal, note }) {
-        await tables.write(async (tx) => {
-          const { version } = await existing(new DocStore(tx), id, principal);
-          const vote = { helpful, version, at: Math.floor(clock.now()) };
-          await new CareStore(tx).cast(id, voterOf(principal), vote);
-          note({ resourceType: 'document', resourceId: id, after: { helpful } });
-        });
-        return await shown(id, principal);
-      },
-    }),
-  ];
 }
+
+const readRoute = (tables: Tables<KnowledgeTables>, clock: Clock): RouteDeclaration =>
+  route({
+    method: 'GET',
+    path: `${docs}/{id}/care`,
+    access: 'any',
+    devices: 'narrowed',
+    summary: 'Get the owner and review date of a document, and whether it helped',
+    params: DocId,
+    response: Shown,
+    errors: ['not_found'],
+    async handle({ params: { id }, principal }) {
+      await existing(new DocStore(tables.read), id, principal);
+      return await shownCare(new CareStore(tables.read), id, principal, clock.now());
+    },
+  });
+
+const changeRoute = (tables: Tables<KnowledgeTables>, clock: Clock): RouteDeclaration =>
+  route({
+    method: 'PATCH',
+    path: `${docs}/{id}/care`,
+    access: writes,
+    devices: 'narrowed',
+    brief: [],
+    summary: 'Set the owner or review date of a document, whatever its source',
+    params: DocId,
+    body: Type.Object({ owner: Type.Optional(Owner), review_by: Type.Optional(ReviewBy) }),
+    response: Shown,
+    errors: ['not_found'],
+    async handle({ params: { id }, body, principal, note }) {
+      await tables.write(async (tx) => {
+        const { org_id: org } = await existing(new DocStore(tx), id, principal);
+        assertOwn(principal, org);
+        const store = new CareStore(tx);
+        const before = await store.of(id);
+        const after = {
+          owner: body.owner?.trim() ?? before.owner,
+          review_by:
+            body.review_by === undefined
+              ? before.review_by
+              : body.review_by === null
+                ? null
+                : Date.parse(body.review_by),
+        };
+        await store.set(id, after);
+        note({ resourceType: 'document', resourceId: id, before, after });
+      });
+      return await shownCare(new CareStore(tables.read), id, principal, clock.now());
+    },
+  });
+
+const voteRoute = (tables: Tables<KnowledgeTables>, clock: Clock): RouteDeclaration =>
+  route({
+    method: 'PUT',
+    path: `${docs}/{id}/vote`,
+    access: 'any',
+    devices: 'narrowed',
+    summary: 'Say whether a document helped you; your last vote counts',
+    params: DocId,
+    body: Type.Object({ helpful: Type.Boolean() }),
+    response: Shown,
+    errors: ['not_found'],
+    async handle({ params: { id }, body: { helpful }, principal, note }) {
+      await tables.write(async (tx) => {
+        const { version } = await existing(new DocStore(tx), id, principal);
+        const vote = { helpful, version, at: Math.floor(clock.now()) };
+        await new CareStore(tx).cast(id, voterOf(principal), vote);
+        note({ resourceType: 'document', resourceId: id, after: { helpful } });
+      });
+      return await shownCare(new CareStore(tables.read), id, principal, clock.now());
+    },
+  });
 
 const dueRoute = (tables: Tables<KnowledgeTables>, clock: Clock): RouteDeclaration =>
   listRoute({

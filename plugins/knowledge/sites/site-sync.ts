@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 
@@ -22,8 +21,8 @@ export interface SiteSyncParts {
   readonly docs: RepoDocs;
   readonly progress: (progress: SyncProgress) => void;
   readonly signal: AbortSignal;
-  /** Least pause between two requests; the site may ask for a longer one. */
-  readonly pauseMs?: number;
+  /** Waits so many milliseconds, or until the signal aborts. */
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 interface Wanted {
@@ -185,13 +184,13 @@ function wantedOf(
 class SiteReader {
   readonly #base: URL;
   readonly #parts: SiteSyncParts;
-  #pauseMs: number;
+  /** Least pause between two requests; the site may ask for a longer one. */
+  #pauseMs = usualPauseMs;
   #isFirst = true;
 
   constructor(base: URL, parts: SiteSyncParts) {
     this.#base = base;
     this.#parts = parts;
-    this.#pauseMs = parts.pauseMs ?? usualPauseMs;
   }
 
   /** A site without a robots.txt allows everything; one that fails to serve it allows nothing. */
@@ -261,9 +260,10 @@ class SiteReader {
   }
 
   async #get(url: URL, maxBytes: number): Promise<OutboundReply> {
-    const { fetch, signal } = this.#parts;
+    const { fetch, pause, signal } = this.#parts;
     if (!this.#isFirst) {
-      await pause(this.#pauseMs, undefined, { signal });
+      await pause(this.#pauseMs, signal);
+      signal.throwIfAborted();
     }
     const isFirst = this.#isFirst;
     this.#isFirst = false;

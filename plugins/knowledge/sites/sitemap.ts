@@ -35,7 +35,7 @@ export function sitemapOf(xml: string, most: number): Sitemap {
     : { pages: found, sitemaps: [] };
 }
 
-function valueOf(entry: string, name: 'loc' | 'lastmod'): string {
-  const text = new RegExp(`<${name}>([^<]*)</${name}>`, 'i').exec(entry)?.[1] ?? '';
-  return unescaped(text).trim();
-}
+const fields = { loc: /<loc>([^<]*)<\/loc>/i, lastmod: /<lastmod>([^<]*)<\/lastmod>/i };
+
+const valueOf = (entry: string, name: keyof typeof fields): string =>
+  unescaped(fields[name].exec(entry)?.[1] ?? '').trim();

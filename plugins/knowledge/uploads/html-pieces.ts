@@ -16,6 +16,8 @@ const raw = /^(?:script|style|noscript|template|svg|iframe|textarea|select|objec
  */
 export function* piecesOf(html: string): Generator<HtmlPiece> {
   const tag = /<(?:!--|[!?]|(\/?)([A-Za-z][A-Za-z0-9:-]*))/g;
+  // Letter by letter: other alphabets may change their length.
+  const lower = html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
   let at = 0;
   for (let match = tag.exec(html); match !== null; match = tag.exec(html)) {
     if (match.index > at) {
@@ -32,7 +34,7 @@ export function* piecesOf(html: string): Generator<HtmlPiece> {
       const isEnd = match[1] === '/';
       at = Math.min(html.length, end + 1);
       if (!isEnd && raw.test(name) && !attributes.endsWith('/')) {
-        at = endOfRaw(html, name, at);
+        at = endOfRaw(html, lower, name, at);
       } else {
         yield { tag: name, isEnd, attributes, text: '' };
       }
@@ -68,20 +70,21 @@ function endOfTag(html: string, from: number): number {
   return html.length;
 }
 
-function endOfRaw(html: string, name: string, from: number): number {
-  const end = new RegExp(`</${name}[^>]*>`, 'gi');
-  end.lastIndex = from;
-  return end.exec(html) === null ? html.length : end.lastIndex;
+function endOfRaw(html: string, lower: string, name: string, from: number): number {
+  const end = lower.indexOf(`</${name}`, from);
+  return end < 0 ? html.length : Math.min(html.length, endOfTag(html, end) + 1);
 }
 
 /** Returns an attribute of a tag; undefined if it has none of that name. */
 export function attributeOf(attributes: string, name: string): string | undefined {
-  const match = new RegExp(
-    `(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`,
-    'i',
-  ).exec(attributes);
-  const value = match?.[1] ?? match?.[2] ?? match?.[3];
-  return value === undefined ? undefined : unescaped(value);
+  for (const [, found, double, single, bare] of attributes.matchAll(
+    /([^\s=>"'/]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g,
+  )) {
+    if (found!.toLowerCase() === name) {
+      return unescaped(double ?? single ?? bare ?? '');
+    }
+  }
+  return undefined;
 }
 
 const named: Readonly<Record<string, string>> = {
