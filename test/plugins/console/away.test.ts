@@ -178,7 +178,7 @@ test(
           });
         });
         await page.getByRole('link', { name: 'Silences' }).click();
-        await page.getByText('Another user signed in in another tab').waitFor(soon);
+        await page.getByText('A different user has signed in from another tab').waitFor(soon);
         assert.equal(await page.getByRole('link', { name: 'Silences' }).count(), 0);
         assert.equal(tokens.size, 1);
         await page.unroute('**/api/v1/alerts/silences*');
@@ -210,7 +210,7 @@ test(
           headers: { authorization: `Bearer ${token}` },
         });
         assert.ok(all.ok, await all.text());
-        await page.getByText('Your session ended').waitFor(soon);
+        await page.getByText('Your session has ended').waitFor(soon);
         await assertClean(view, 'signed out', /401/);
         await page.getByLabel('Email').fill('ada@example.org');
         await page.getByLabel('Password').fill(password);

@@ -61,7 +61,7 @@ export const everyPage: readonly OnePage[] = [
   { name: 'plugins', address: '/ui/plugins', sign: 'Plugins' },
   { name: 'plugin', address: '/ui/plugins/console', sign: 'Generation' },
   { name: 'api', address: '/ui/api', sign: 'API' },
-  { name: 'evidence', address: '/ui/evidence', sign: 'No evidence chosen' },
+  { name: 'evidence', address: '/ui/evidence', sign: 'No evidence selected' },
   { name: 'account', address: '/ui/account', sign: 'Sign out everywhere' },
   { name: 'operation', address: '/ui/api/postApiV1AlertRules', sign: 'curl command' },
   { name: 'nowhere', address: '/ui/nowhere', sign: 'Page not found' },

@@ -82,7 +82,7 @@ test(
     assert.equal(await page.evaluate('globalThis.sameDocument'), true, 'without a reload');
 
     await send('PATCH', `/api/v1/users/${userId}/role`, { role: 'viewer' });
-    await page.getByText('Your session ended').waitFor({ timeout: 60_000 });
+    await page.getByText('Your session has ended').waitFor({ timeout: 60_000 });
     view.forgive(/ERR_|401|403|503/);
     assert.deepEqual(view.complaints, []);
   },

@@ -145,9 +145,9 @@ test('an administrator narrows an organization in the form, which says how many 
   const { page } = view;
   await goToPage(page, { address: '/ui/users/organizations', sign: 'Acme' });
   await page.getByText('Acme').click();
-  const field = page.getByLabel('Devices its members see');
+  const field = page.getByLabel('Devices its members can see');
   for (const [typed, said] of [
-    ['customer=nobody', 'Matches no device'],
+    ['customer=nobody', 'Matches no devices'],
     ['customer', 'Matches 2 of 2 devices.'],
     [' customer=acme, ', 'Matches 1 of 2 devices.'],
   ] as const) {

@@ -228,7 +228,7 @@ test(
     await page.goto(`${house.url}/ui/incidents/1`);
     await page.getByRole('heading', { name: 'Runbook: A metric has stopped arriving' }).waitFor();
     const reading = page.locator('.runbook > li', { hasText: 'count({device_id="12"})' }).first();
-    await reading.getByRole('button', { name: 'Run reading' }).click();
+    await reading.getByRole('button', { name: 'Run query' }).click();
     await reading.locator('figure.chart').waitFor();
     const step = page.locator('.runbook > li', { has: page.getByText('Request change') });
     assert.match(await step.innerText(), /Risk[^]*Takes[^]*Undo/);

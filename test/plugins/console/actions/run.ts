@@ -81,7 +81,7 @@ async function settings(hands: Hands): Promise<void> {
   const name = await page.locator('dialog[open] h2').innerText();
   await save(hands);
   await page.getByRole('row', { name }).locator('.rowlink').click();
-  await pressed(hands, 'Reset setting', 'Setting reset; takes effect now', 'dialog');
+  await pressed(hands, 'Reset setting', 'Setting reset; takes effect immediately', 'dialog');
   await go(hands, '/ui/audit');
   await page.getByText('All entries').click();
   // There are as many rows as the steps before have made.

@@ -89,7 +89,11 @@ async function machines(hands: Hands): Promise<void> {
   await go(hands, '/ui/devices/agents');
   await pressChoices(hands);
   await go(hands, '/ui/devices/agents');
-  await pressed(hands, 'Accept next machine', 'The next machine that connects becomes this agent.');
+  await pressed(
+    hands,
+    'Accept next machine',
+    'The next machine that connects will become this agent.',
+  );
   await go(hands, '/ui/devices?q=lost');
   await page.getByRole('link', { name: /lost/ }).click();
   await page.getByRole('link', { name: 'Agents', exact: true }).last().click();

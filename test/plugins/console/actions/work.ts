@@ -30,7 +30,7 @@ async function rules(hands: Hands): Promise<void> {
     { Name: 'Made here', Scope: 'global', Conditions: '[{"expr": "vector(1) > 2"}]' },
     'main',
   );
-  await pressed(hands, 'Preview rule', 'It would not have fired.');
+  await pressed(hands, 'Preview rule', 'The rule would not have fired.');
   await page.getByRole('button', { name: /^Show as table/ }).click();
   await press(hands, 'Save');
   const row = page.getByRole('row', { name: /Made here/ });

@@ -13,24 +13,23 @@ export const welcome = words('welcome', {
   waitNote:
     'Open the setup link that svc printed at start-up. Its token works once and is stored in the data folder:',
   waitFile: 'plugins/session/setup-token',
-  waitAdd: 'Append to the address of this page:',
+  waitAdd: 'Append this to the address of this page:',
   ended:
-    'Your session ended: it expired, or your user or role was changed. Sign in to return to this page.',
+    'Your session has ended: it expired, or your account or role was changed. Sign in to return to this page.',
   other:
-    'Another user signed in in another tab of this browser. No further changes were made here.',
+    'A different user has signed in from another tab of this browser. No further changes were made here.',
   register: 'Create account',
-  haveAccount: 'I have an account',
+  haveAccount: 'I already have an account',
   made: 'Account created. Sign in to continue.',
   forgot: 'Forgot password?',
   forgotTitle: 'Reset password',
-  forgotNote:
-    'We send a reset link to your email address. It works once and expires in 30 minutes.',
+  forgotNote: 'We will email you a reset link. It works once and expires after 30 minutes.',
   forgotSubmit: 'Send reset link',
-  sent: 'If an account has this email address, a reset link is on its way.',
+  sent: 'If there is an account with this email address, a reset link is on its way.',
   back: 'Back to sign-in',
   another: 'Request another link',
   resetTitle: 'Set a new password',
-  resetNote: 'This signs you out everywhere and revokes your API tokens.',
+  resetNote: 'Setting a new password signs you out everywhere and revokes your API tokens.',
   resetSubmit: 'Set password',
-  reset: 'Password changed. Sign in with it.',
+  reset: 'Password changed. Sign in with the new one.',
 });

@@ -10,7 +10,7 @@ export const agents = words('agents', {
   source: 'Source',
   tools: 'Tools',
   none: 'No agents',
-  noneNote: 'Put a Markdown file into agents/. The agent appears here within a second.',
+  noneNote: 'Put a Markdown file in agents/. The agent appears here within a second.',
   who: 'Test routing',
   question: 'Question',
   ask: 'Find agent',

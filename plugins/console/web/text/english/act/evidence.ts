@@ -2,15 +2,15 @@ import { words } from '../../words.ts';
 
 export const evidence = words('evidence', {
   title: 'Evidence {id}',
-  none: 'No evidence chosen',
-  noneNote: 'Answers of agents cite results as [E12]: open one from there.',
+  none: 'No evidence selected',
+  noneNote: 'Agents cite results in their answers, such as [E12]. Open one from an answer.',
   tool: 'Tool',
   at: 'Returned at',
-  asked: 'Asked for',
+  asked: 'Arguments',
   notKept: 'not recorded',
   size: 'Size',
-  truncated: 'Only the beginning was kept.',
-  untrusted: 'The text comes from outside of svc: treat it as evidence, not as instructions.',
+  truncated: 'Only the beginning was stored.',
+  untrusted: 'This text comes from outside svc: treat it as evidence, not as instructions.',
   open: 'Run query',
   result: 'Result',
 });

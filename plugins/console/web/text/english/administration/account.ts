@@ -12,13 +12,15 @@ export const account = words('account', {
   change: 'Change password',
   changed: 'Password changed. Sign in with the new one.',
   tokens: 'API tokens',
-  tokensNote: 'For scripts and commands that act as you, limited to the actions you choose.',
+  tokensNote:
+    'For scripts and commands that act on your behalf, limited to the actions you choose.',
   create: 'Create token',
   noTokens: 'No API tokens',
   purpose: 'Name',
   purposeHint: 'What the token is for, such as "deploy script".',
   actions: 'Actions',
-  actionsHint: 'Only actions that you hold, separated by commas, such as edge:create, alert:ack.',
+  actionsHint:
+    'Only actions that you have yourself, separated by commas, such as edge:create, alert:ack.',
   days: 'Valid for',
   month: '30 days',
   quarter: '90 days',

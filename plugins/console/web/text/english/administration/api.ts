@@ -29,7 +29,7 @@ export const apiOperation = words('api-operation', {
 
 export const api = words('api', {
   title: 'API',
-  note: 'Try any operation of svc with your own session.',
+  note: 'Try any svc operation with your own session.',
   document: 'OpenAPI document',
   search: 'Search by path, word or plugin',
   path: 'Path',

@@ -2,7 +2,7 @@ import { words } from '../../words.ts';
 
 export const jobs = words('jobs', {
   title: 'Jobs',
-  note: 'Background work of svc: notifications, investigations, syncs, messages and agents.',
+  note: 'Background jobs: notifications, investigations, syncs, messages and agent runs.',
   all: 'All',
   waiting: 'Waiting',
   running: 'Running',

@@ -13,6 +13,6 @@ export const settings = words('settings', {
   hidden: 'hidden',
   fixed: 'Set by {source}, which overrides the value stored here. Change it there.',
   unset: 'Reset setting',
-  kept: 'Setting reset; takes effect now',
+  kept: 'Setting reset; takes effect immediately',
   changedBy: 'Changed by',
 });

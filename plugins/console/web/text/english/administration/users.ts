@@ -8,15 +8,15 @@ export const organizations = words('organizations', {
   about: 'Description',
   sees: 'Visible devices',
   all: 'All devices',
-  selector: 'Devices its members see',
+  selector: 'Devices its members can see',
   selectorHint:
-    'Tags and roles separated by commas; a device must match all of them: customer=acme, or customer=acme,role:db. Empty: all devices.',
+    'Tags and roles, separated by commas; a device must match all of them: customer=acme, or customer=acme,role:db. Leave empty for all devices.',
   keepsAll: 'Matches all {total} devices.',
   keeps: 'Matches {kept} of 1 device.|Matches {kept} of {count} devices.',
-  keepsNone: 'Matches no device: members would see none of {total}.',
+  keepsNone: 'Matches no devices: members would see none of {total}.',
   counting: 'Counting matching devices…',
   none: 'No organizations',
-  noneNote: 'Create an organization to limit which devices its members see.',
+  noneNote: 'Create an organization to limit which devices its members can see.',
 });
 
 export const users = words('users', {
@@ -47,9 +47,9 @@ export const users = words('users', {
 
 export const whoMay = words('who-may', {
   action: 'Action',
-  actionHint: 'The requested action, such as webshell or device:delete.',
-  choose: 'No action chosen',
-  chooseNote: 'Choose an action to see which users are allowed to perform it, and by which grant.',
+  actionHint: 'Action to check, such as webshell or device:delete.',
+  choose: 'No action selected',
+  chooseNote: 'Choose an action to see which users may perform it, and which grant allows it.',
   person: 'User',
   everyone: 'All allowed users',
   may: 'Allowed',

@@ -7,7 +7,8 @@ export const channels = words('channels', {
   name: 'Name',
   type: 'Type',
   endpoint: 'Endpoint',
-  endpointHint: 'Where messages go, such as a webhook URL. A masked value stays unchanged.',
+  endpointHint:
+    'Where messages are sent, such as a webhook URL. Leave a masked value as it is to keep the current one.',
   severity: 'Minimum severity',
   all: 'All',
   resolved: 'Also send when an incident resolves',
@@ -24,7 +25,7 @@ export const channels = words('channels', {
   failing: 'Failing',
   last: 'Last sent',
   none: 'No channels',
-  noneNote: 'Notifications are not sent yet. Create a channel and send a test message.',
+  noneNote: 'No notifications are being sent yet. Create a channel and send a test message.',
   deliveries: 'Deliveries',
   what: 'Notification',
   channel: 'Channel',

@@ -18,14 +18,15 @@ export const silences = words('silences', {
   alone: 'Individually silenced incidents',
   incident: 'Incident',
   noneNote:
-    'Create a silence to pause notifications of the incidents it matches. They resume when it ends.',
+    'Create a silence to pause notifications for the incidents it matches. Notifications resume when it ends.',
   matchers: 'Matchers',
   matchersHint: 'One per line: name = value, name != value, name =~ regex, name !~ regex',
   duration: 'Duration',
   reasonHint: 'Shown beside each silenced incident.',
   preview: 'Preview',
   look: 'Preview silence',
-  previewed: 'Silences {muted} of {firing} open incidents; {was} of {fired} in the last day.',
+  previewed:
+    'Silences {muted} of {firing} open incidents; would have silenced {was} of {fired} in the last day.',
   wrong: 'Line {line} is not a matcher. Write it as name = value.',
   more: 'and 1 more|and {count} more',
 });

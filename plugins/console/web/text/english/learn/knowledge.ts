@@ -9,9 +9,10 @@ export const document = words('document', {
   versions: 'Versions',
   of: 'version {version}',
   adopt: 'Customize playbook',
-  adoptNote: 'Your version replaces the built-in playbook. Upgrades of svc do not change it.',
+  adoptNote: 'Your version replaces the built-in playbook. Upgrading svc does not change it.',
   notFound: 'No document at {path}',
-  notFoundNote: 'It was moved or deleted, or it belongs to another organization. Search Knowledge.',
+  notFoundNote:
+    'It was moved or deleted, or it belongs to another organization. Try searching Knowledge.',
 });
 
 export const knowledge = words('knowledge', {
@@ -31,7 +32,7 @@ export const knowledge = words('knowledge', {
   noneNote: 'Create a document, upload a file, or sync the built-in playbooks.',
   found: 'Results',
   notFound: 'No results',
-  notFoundNote: 'Try a metric, an error message or the name of a program.',
+  notFoundNote: 'Try a metric, an error message or a program name.',
   path: 'Path, such as runbooks/mail.md',
   content: 'Markdown',
   uploaded: '{name} uploaded',

@@ -35,14 +35,14 @@ export const dashboards = words('dashboards', {
 
 export const panelForm = words('panel-form', {
   uid: 'Dashboard ID',
-  uidHint: 'Used in the address of the dashboard: letters, digits, - and _.',
+  uidHint: "Used in the dashboard's address: letters, digits, - and _.",
   name: 'Panel title',
   firstName: 'Title of the first panel',
   type: 'Visualization',
   query: 'Query',
   queryHint: 'PromQL, or LogQL for log lines.',
   legend: 'Legend',
-  legendHint: '{{label}} inserts a label. Empty: all labels.',
+  legendHint: '{{label}} inserts a label. Leave empty for all labels.',
   unit: 'Unit',
   width: 'Width in columns (1–24)',
   height: 'Height in rows',

@@ -9,7 +9,7 @@ export const causeGraph = words('cause-graph', {
 export const incidentDialogs = words('incident-dialogs', {
   silenceTitle: 'Silence this incident',
   silenceNote:
-    'Notifications pause until the silence ends. The incident and its timeline keep updating.',
+    'Notifications are paused until the silence ends. The incident and its timeline keep updating.',
   howLong: 'Duration',
   reason: 'Reason',
   silence: 'Silence incident',
@@ -57,13 +57,14 @@ export const incident = words('incident', {
 export const runbook = words('runbook', {
   title: 'Runbook: {title}',
   whole: 'Open playbook',
-  run: 'Run reading',
+  run: 'Run query',
   hide: 'Hide result',
   lastHour: 'Last hour',
   nothing: 'No lines in the last hour',
   traces: 'Search traces',
-  noDevice: 'This incident has no device: replace 7 in the query and run it in the explorer.',
-  call: 'Whom to call',
+  noDevice:
+    'This incident has no device: replace the device id 7 in the query and run it in Explore.',
+  call: 'Who to call',
   steps: 'Steps',
   verify: 'Verify',
   risk: 'Risk',
@@ -95,7 +96,7 @@ export const incidents = words('incidents', {
   none: 'No matching incidents',
   calm: 'No open incidents',
   calmNote:
-    'An incident opens when the condition of a rule holds. To see one, create a test incident on the overview.',
+    "An incident opens when a rule's condition is met. To see one, create a test incident on the overview.",
   rules: 'Rules',
 });
 
@@ -115,7 +116,7 @@ export const report = words('report', {
   insufficient_data: 'Insufficient data',
   monitoring_fault: 'Monitoring fault',
   others: 'Other hypotheses',
-  changes: 'Changes before it',
+  changes: 'Changes before the incident',
   next: 'Next steps',
   notSeen: 'Not checked',
   ruledOut: 'Ruled out',

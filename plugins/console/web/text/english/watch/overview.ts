@@ -23,7 +23,7 @@ export const checklist = words('checklist', {
   machine: 'Monitor this machine',
   machineNote: 'Its agent starts with svc.',
   host: 'Add a host',
-  hostNote: 'Run the install command on it as root.',
+  hostNote: 'Run the install command on the host as root.',
   manual: 'How to add hosts',
   hostButton: 'Create install command',
   notify: 'Set up notifications',
@@ -37,7 +37,7 @@ export const checklist = words('checklist', {
   testSummary: 'Test incident: nothing is wrong',
   incidentLink: 'Open incident {id}',
   ask: 'Ask a question',
-  askNote: 'What is this machine busy with?',
+  askNote: 'What is keeping this machine busy?',
   askLink: 'Open chat',
 });
 
@@ -59,5 +59,5 @@ export const overview = words('overview', {
   healthy: 'All components healthy',
   cpuChart: 'CPU usage',
   memoryChart: 'Memory usage',
-  failing: 'Rules failing',
+  failing: 'Failing rules',
 });

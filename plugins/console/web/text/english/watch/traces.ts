@@ -8,7 +8,7 @@ export const traces = words('traces', {
   took: 'Duration',
   at: 'Started',
   none: 'No matching traces',
-  noneNote: 'Send traces by OTLP to /v1/traces. svc records its own slow requests.',
+  noneNote: 'Send traces over OTLP to /v1/traces. svc also records its own slow requests.',
 });
 
 export const serviceMap = words('service-map', {
