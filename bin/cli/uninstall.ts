@@ -8,7 +8,7 @@ export const command: Command = {
   operands: [],
   options: {
     purge: {
-      about: 'also remove the data folder, with all data and the backups in it',
+      about: 'also remove the data folder, including all data and backups in it',
     },
   },
   about: 'Stops the service and removes its units. The data stays unless --purge is given.',

@@ -497,7 +497,7 @@ function argumentsOf(pid: string): string {
 test('a file of profiles that is broken is named, with what to do about it', async (t) => {
   const { call, file } = desk(t);
   mkdirSync(join(file, '..'));
-  const sentence = /profiles\.json is not a valid file of profiles: delete it/;
+  const sentence = /profiles\.json is not a valid profiles file: delete it/;
   for (const text of [
     '{"default":{"url":"http',
     'null',

@@ -21,7 +21,10 @@ export const command: Command = {
       value: 'sha256/…',
       about: "manager's public key; checked instead of the certificate chain",
     },
-    ca: { value: 'file', about: "PEM file of the CA that signed the manager's certificate" },
+    ca: {
+      value: 'file',
+      about: "PEM file with the CA certificate that signed the manager's certificate",
+    },
     proxy: {
       value: 'url',
       about:
@@ -32,7 +35,7 @@ export const command: Command = {
       about:
         'name of the agent; the device keeps its own name, which "svc device rename" changes. Default: this machine\'s host name',
     },
-    'no-service': { about: 'enrol only; start the agent with your own service manager' },
+    'no-service': { about: 'only enrol; you start the agent with your own service manager' },
   },
   about: 'Enrols this machine and, with systemd, starts the agent as a service with its own user.',
   example: 'svc edge install --manager https://svc.example.org --token svc_enrol_…',

@@ -8,7 +8,7 @@ export const command = {
   options: {
     'self-test': {
       about:
-        'check that this program can run as the agent, that is, read the folder and authenticate to the manager',
+        'only check that this program can run as the agent: that it can read the data folder and authenticate to the manager',
     },
   },
   about:

@@ -8,7 +8,7 @@ import { uninstallService, whyNoService } from '../../serve/service/systemd.ts';
 export const command: Command = {
   operands: [],
   options: {
-    purge: { about: 'also remove the data folder, with the keys and any data not yet sent' },
+    purge: { about: 'also remove the data folder, including the keys and any unsent data' },
   },
   about:
     'Stops and removes the service. The edge remains on the manager until you delete it there.',

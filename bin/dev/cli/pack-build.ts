@@ -18,7 +18,7 @@ export const command: Command = {
     },
   },
   about:
-    'Writes a tar.gz of plain JavaScript and data with their hashes; builds are reproducible. Install the archive with "svc market install", or publish it to a registry.',
+    'Writes a tar.gz archive of plain JavaScript and data, with their hashes; builds are reproducible. Install the archive with "svc market install", or publish it to a registry.',
   example: 'svc pack build ~/packs/greeter',
 
   async run(call) {

@@ -52,11 +52,11 @@ export const command: Command = {
     key: {
       value: 'file',
       about:
-        'private key created by "svc pack sign"; also signs the list, so that an outdated list is detected',
+        'private key created by "svc pack sign"; also signs the list, so that clients can detect an outdated one',
     },
     days: {
       value: 'days',
-      about: 'number of days for which a signed list is valid; default: 90',
+      about: 'number of days that a signed list stays valid; default: 90',
     },
   },
   about:

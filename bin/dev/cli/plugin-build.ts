@@ -16,7 +16,7 @@ export const command: Command = {
     out: { value: 'dir', about: "folder to create; default: dist/<id> in the plugin's folder" },
   },
   about:
-    'Writes the code as one file, and the data, with the hashes of both; builds are reproducible. To install a pack, copy the result into packs/ in a data folder.',
+    'Writes the code as a single file, along with the data and the hashes of both; builds are reproducible. To install a pack, copy the result into packs/ in a data folder.',
   example: 'svc plugin build my-packs/greeter && cp -r my-packs/greeter/dist/greeter data/packs/',
 
   async run(call) {

@@ -19,11 +19,11 @@ export const command: Command = {
     dir: {
       value: 'dir',
       about:
-        'parent folder of the new plugin; default: plugins/ in the current checkout, or else the current folder; with the binary: packs/ in the data folder',
+        'parent folder of the new plugin; default: plugins/ in the current checkout, otherwise the current folder; with the single binary: packs/ in the data folder',
     },
   },
   about:
-    "In svc's plugins/ folder, it creates an area; elsewhere, a pack that runs in its own process. Both work right away and have a passing test. The single binary creates a pack that needs no compiler.",
+    "Inside svc's plugins/ folder, creates an area; anywhere else, creates a pack that runs in its own process. Either works right away and comes with a passing test. If svc is installed as a single binary, the pack needs no compiler.",
   example: 'svc plugin new welcome',
 
   async run(call) {

@@ -17,7 +17,7 @@ export const command: Command = {
   options: {
     'with-key': {
       about:
-        'include the secret key: a backup with it can decrypt every secret, so store it safely',
+        'include the secret key; a backup with the key can decrypt every secret, so store the backup safely',
     },
     'passphrase-file': {
       about: 'file with a passphrase that encrypts the included key',
@@ -26,16 +26,17 @@ export const command: Command = {
     'without-telemetry': { about: 'leave out metrics, logs and traces' },
     in: {
       about:
-        'folder for backups; the new one is named after the time and uses the newest one there as its base',
+        'folder for backups; the new backup is named after the current time and uses the newest backup there as its base',
       value: 'dir',
     },
     keep: {
       about:
-        'with --in: number of backups to keep; older ones are removed once the new one is verified',
+        'with --in: number of backups to keep; older backups are removed once the new one is verified',
       value: 'n',
     },
     base: {
-      about: 'earlier backup on the same disk; unchanged files take no extra space',
+      about:
+        'earlier backup on the same disk to use as the base; unchanged files take no extra space',
       value: 'dir',
     },
   },

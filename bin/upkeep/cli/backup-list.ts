@@ -10,7 +10,7 @@ export const command: Command = {
   operands: [],
   options: {},
   about:
-    'Includes the backups that svc makes before an upgrade. To check a backup, use "svc backup verify".',
+    'Includes the backups that svc makes before upgrades. To check a backup, use "svc backup verify".',
   example: 'svc backup list',
 
   async run(call) {

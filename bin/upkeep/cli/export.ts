@@ -10,7 +10,7 @@ export const command: Command = {
   operands: ['<folder>'],
   options: clientOptions,
   about:
-    'Writes one YAML file per object, ready for git. Secrets are left out; the file names the variable from which "svc apply" reads each of them. Files of deleted objects are removed.',
+    'Writes one YAML file per object, ready for git. Secrets are left out; in place of each secret, the file contains the name of the variable from which "svc apply" reads it. Files of deleted objects are removed.',
   example: 'svc export ./svc-config',
 
   async run(call, shell) {

@@ -63,7 +63,7 @@ export const command: Command = {
     },
   },
   about:
-    "Verifies the version's signature, tries it on a copy of the data, makes a backup, replaces the program and restarts svc. Rolls back if the new version is not ready in time or does not stay up.",
+    'Verifies the signature of the new version, tries that version on a copy of the data, makes a backup, replaces the program and restarts svc. Rolls back if the new version is not ready in time or does not stay up.',
   example: 'svc update https://example.org/svc-0.2.0-x64 --check',
 
   async run(call) {

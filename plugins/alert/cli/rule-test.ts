@@ -43,7 +43,7 @@ export const command: Command = {
     },
   },
   about:
-    'Runs unit tests in the Prometheus format: evaluates rule files against the series in the test, and compares alerts and values. Series may contain native histograms, {{…}}, although the metrics store itself does not keep them. Works without a running svc and stores nothing. Exits with 1 if a test fails.',
+    'Runs unit tests in the Prometheus format: evaluates rule files against the series in the test and checks the resulting alerts and values. Series may contain native histograms, {{…}}, even though the metrics store itself does not keep them. Works without a running svc and stores nothing. Exits with 1 if a test fails.',
   example: 'svc rule test alerts_test.yaml',
 
   async run(call, shell) {

@@ -4,7 +4,7 @@ import { type Command, clientOptions, openClient } from 'svc/cli';
 export const command: Command = {
   operands: ['<approval>', '<reason>'],
   options: clientOptions,
-  about: 'The change will not run. The agent that requested it is given the reason.',
+  about: 'The change will not run. The agent that requested it receives the reason.',
   example: "svc approval deny 01a20a37-4cfa-7f32-99a8-ccbe072cf8e5 'not before the backup'",
 
   async run(call, shell) {

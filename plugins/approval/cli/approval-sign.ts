@@ -4,13 +4,13 @@ import { type Command, clientOptions, openClient, usageFailure, openQuestions } 
 export const command: Command = {
   operands: ['<approval>'],
   options: {
-    yes: { about: 'sign without confirmation; needs --sha256' },
+    yes: { about: 'sign without asking for confirmation; requires --sha256' },
     sha256: { value: 'hash', about: 'sign only if the change still has this hash' },
     comment: { value: 'text', about: 'note to store with the signature' },
     ...clientOptions,
   },
   about:
-    'Shows exactly what will run and signs that; if the arguments change, it has to be signed again. You sign as the signed-in user.',
+    'Shows exactly what will run, and signs it. If the arguments change, the change must be signed again. The signature is made as the signed-in user.',
   example: 'svc approval sign 01a20a37-4cfa-7f32-99a8-ccbe072cf8e5',
 
   async run(call, shell) {

@@ -13,16 +13,16 @@ export const command: Command = {
   options: {
     format: {
       value: 'jsonl|csv',
-      about: 'jsonl (one JSON document per line, the default) or csv',
+      about: 'output format: jsonl (one JSON document per line, the default) or csv',
     },
     out: {
       value: 'file',
-      about: 'write to this file instead of standard output; only you can read it',
+      about: 'write to this file, readable only by you, instead of standard output',
     },
     ...filters,
     ...clientOptions,
   },
-  about: 'Oldest entry first. The export itself is recorded in the audit log.',
+  about: 'Exports the oldest entries first. The export itself is recorded in the audit log.',
   example:
     "svc audit export --format csv --out audit.csv --action 'edge:*' --from 2026-11-01T00:00:00Z",
 

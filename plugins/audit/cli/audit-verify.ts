@@ -29,12 +29,12 @@ export const command: Command = {
     against: {
       value: 'path',
       about:
-        'compare with the copy in a sink: a syslog log file, a file of JSON lines, or a folder of such files',
+        'compare with the copy kept by a sink: a syslog file, a JSON Lines file, or a folder of these files',
     },
     ...clientOptions,
   },
   about:
-    'Checks the hash chain from its first row to its last against every signed checkpoint, on a copy of the data folder, or while svc is stopped. With --against, also detects rows that someone with the keys has removed or rewritten. Exits with 1 if a row was altered or is missing.',
+    'Checks the whole hash chain, from the first row to the last, against every signed checkpoint. Run it on a copy of the data folder, or while svc is stopped. With --against, also detects rows that someone with the keys has removed or rewritten. Exits with 1 if a row was altered or is missing.',
   example: 'svc audit verify --against /var/log/svc-audit.log',
 
   async run(call, shell) {

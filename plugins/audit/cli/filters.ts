@@ -14,7 +14,10 @@ export const filters = {
   'resource-id': { value: 'id', about: 'filter by target id' },
   status: { value: 'status', about: 'filter by outcome: success, failure or denied' },
   since: { value: 'duration', about: 'only entries of the last 15m, 2h or 7d' },
-  from: { value: 'time', about: 'only entries from this time on, such as 2026-11-20T18:00:00Z' },
+  from: {
+    value: 'time',
+    about: 'only entries from this time onwards, such as 2026-11-20T18:00:00Z',
+  },
   to: { value: 'time', about: 'only entries before this time' },
 } as const;
 

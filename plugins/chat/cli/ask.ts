@@ -19,12 +19,12 @@ export const command: Command = {
     },
     session: {
       value: 'id',
-      about: 'continue this session; each answer is printed with its session',
+      about: 'continue this session; its id is printed with each answer',
     },
     ...clientOptions,
   },
   about:
-    'Needs a model; "svc llm doctor" tests it. Changes that the agent proposes wait for "svc approval sign".',
+    'Requires a model; to test it, run "svc llm doctor". Changes proposed by the agent wait for "svc approval sign".',
   example: "svc ask 'why is db-3 swapping?'",
 
   async run(call, shell) {

@@ -50,8 +50,8 @@ export function previewText(preview: PreviewAnswer): string {
       : table([['HOST', 'BY', 'INSTANCE', 'STATE', 'SERIES', 'DEVICE'], ...rows]),
     ...(count > rows.length ? [`… and ${count - rows.length} more hosts; --json lists them`] : []),
     series === null
-      ? 'The server did not count its series in time'
-      : `${without} of ${series} series name no host${targets.length === 0 ? '' : `: ${targets.slice(0, 5).join(', ')}`}`,
+      ? 'The server did not return its series count in time'
+      : `${without} of ${series} series have no host label${targets.length === 0 ? '' : `: ${targets.slice(0, 5).join(', ')}`}`,
   ].join('\n');
 }
 

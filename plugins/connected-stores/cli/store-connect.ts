@@ -18,18 +18,27 @@ export const command: Command = {
   operands: ['<type>', '<url>'],
   options: {
     name: { value: 'name', about: 'name of the store; default: the first part of its host name' },
-    preview: { about: 'show which hosts it has, and connect nothing' },
-    user: { value: 'user', about: 'user for HTTP Basic authentication' },
-    'password-file': { value: 'file', about: 'file with the password of that user' },
-    'token-file': { value: 'file', about: 'file with a bearer token' },
-    tenant: { value: 'id', about: 'sent as X-Scope-OrgID' },
-    'host-label': { value: 'label', about: 'label that names a host, before the usual ones' },
-    'host-regex': { value: 'regex', about: 'what of that label is used; default: (.*)' },
-    'host-template': { value: 'text', about: 'name of the host from the groups; default: $1' },
+    preview: { about: "show the store's hosts without connecting it" },
+    user: { value: 'user', about: 'user name for HTTP Basic authentication' },
+    'password-file': { value: 'file', about: "file that contains the user's password" },
+    'token-file': { value: 'file', about: 'file that contains a bearer token' },
+    tenant: { value: 'id', about: 'tenant id, sent as X-Scope-OrgID' },
+    'host-label': {
+      value: 'label',
+      about: 'label that identifies the host, tried before the usual labels',
+    },
+    'host-regex': {
+      value: 'regex',
+      about: 'regex that the whole label value must match; default: (.*)',
+    },
+    'host-template': {
+      value: 'text',
+      about: 'host name, built from the regex groups; default: $1',
+    },
     ...clientOptions,
   },
   about:
-    'Tests the server (type prometheus or victoriametrics), shows its hosts, and connects it. svc only reads from it; its own store stays in use for its agents.',
+    "Tests the server (type prometheus or victoriametrics), shows its hosts, and connects it. svc only reads from this server; agents keep writing to svc's own store.",
   example: 'svc store connect prometheus https://prometheus.example.org',
 
   async run(call, shell) {

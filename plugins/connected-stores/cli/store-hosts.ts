@@ -5,7 +5,8 @@ import { type PreviewAnswer, previewText } from './preview-text.ts';
 export const command: Command = {
   operands: ['<name>'],
   options: { ...clientOptions },
-  about: 'Asks the store now: its hosts, the label that names each, and the series that name none.',
+  about:
+    'Queries the store now and shows its hosts, the label that identifies each host, and the series without a host label.',
   example: 'svc store hosts prod',
 
   async run(call, shell) {

@@ -6,13 +6,13 @@ export const command: Command = {
   options: {
     port: {
       value: 'n',
-      about: 'port on 127.0.0.1; default 8088, 0 picks a free one',
+      about: 'port on 127.0.0.1; default 8088; 0 picks a free port',
     },
     hosts: { value: 'n', about: 'number of simulated hosts, from 8 to 1000; default 50' },
     'fault-after': { value: 'seconds', about: 'seconds until one host breaks; default 60' },
   },
   about:
-    'Runs a whole svc without a network or real hosts: simulated hosts with services that depend on each other, one of which breaks within a minute. You see the alert, the investigation and the notification; a scripted model answers in chat. The data is in a temporary folder that is removed at the end.',
+    'Runs a complete svc without a network or real hosts: the hosts are simulated, their services depend on each other, and one host breaks within a minute. You see the alert, the investigation and the notification; a scripted model answers in chat. The data is kept in a temporary folder that is removed on exit.',
   example: 'svc demo',
 
   async run(call, shell) {

@@ -21,8 +21,7 @@ export const command: Command = {
     },
     seed: {
       value: 'text',
-      about:
-        'seed of the simulation: the same seed gives the same hosts and reuses their keys; default 1',
+      about: 'simulation seed: the same seed gives the same hosts and reuses their keys; default 1',
     },
     'fail-prob': {
       value: '0…1',
@@ -39,11 +38,11 @@ export const command: Command = {
     'requests-per-minute': {
       value: 'n',
       about:
-        'requests per minute to each application, which produce spans; an application is eight hosts that call one another in a chain; default 0, no applications',
+        'requests per minute to each application, to produce spans; an application is eight hosts that call one another in a chain; default 0: no applications',
     },
     past: {
       value: 'seconds',
-      about: 'history to send on connecting, one sample per minute; default 0',
+      about: 'seconds of history to send on connecting, one sample per minute; default 0',
     },
     fault: {
       value: 'kind:host',
@@ -52,11 +51,11 @@ export const command: Command = {
     },
     'fault-after': {
       value: 'seconds',
-      about: "time from the host's start until the fault begins; default 0",
+      about: "seconds from the host's start until the fault begins; default 0",
     },
   },
   about:
-    'Simulates a fleet to put load on a manager: each host enrols, keeps a tunnel open, answers calls and pushes metrics. On loopback, each host connects from its own address; elsewhere, the limits for one address apply. Prints one line a second; SIGINT ends it with a summary. Keys are kept in the data folder.',
+    'Simulates a fleet to put load on a manager: each host enrols, keeps a tunnel open, answers calls and pushes metrics. On loopback, each host connects from its own address; elsewhere, all hosts share one address and its limits. Prints one line a second; SIGINT stops the simulation and prints a summary. Keys are kept in the data folder.',
   example:
     'svc edge-sim --manager http://127.0.0.1:8080 --token svc_enrol_… --count 1000 --ramp 10',
 

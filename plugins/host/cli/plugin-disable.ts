@@ -5,7 +5,7 @@ export const command: Command = {
   operands: ['<id>'],
   options: {
     cascade: {
-      about: 'also disable it if other plugins need it; they are blocked until it is enabled again',
+      about: 'disable it even if other plugins need it; they are blocked until it is enabled again',
     },
     ...clientOptions,
   },

@@ -15,7 +15,7 @@ export const command: Command = {
   operands: ['<id>'],
   options: clientOptions,
   about:
-    "Shows the plugin's state and the reason for it, its dependencies and dependents, the time of its last start, and everything it owns.",
+    "Shows the plugin's state and the reason for it, its dependencies and dependents, when it last started, and everything it owns.",
   example: 'svc plugin why version',
 
   async run(call, shell) {

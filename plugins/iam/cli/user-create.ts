@@ -20,7 +20,7 @@ export const command: Command = {
     ...clientOptions,
   },
   about:
-    'Prompts for the password twice, or reads it from standard input. On the machine that runs svc, it can also create the first administrator.',
+    'Prompts for the password twice, or reads it from standard input. On the machine that runs svc, this command can also create the first administrator.',
   example: 'svc user create ann@example.org --role admin --name Ann',
 
   async run(call, shell) {

@@ -45,20 +45,20 @@ export const command: Command = {
     worlds: {
       value: 'n',
       about:
-        'number of generated worlds to send to a temporary svc through its API, each with names and labels of its own; replaces the data sets above',
+        'number of generated worlds to send to a temporary svc through its API, each with its own names and labels; replaces the data sets above',
     },
     seed: {
       value: 'n',
       about:
-        'seed of the first world; seeds below 10000 are for development, seeds from 10000 for proof; default 1',
+        'seed of the first world; seeds below 10000 are for development, seeds of 10000 and above for validation; default 1',
     },
     kind: {
       value: 'mixed|metrics|spans|logs|traces',
-      about: 'data that the worlds send; default mixed',
+      about: 'kind of data that the worlds send; default mixed',
     },
   },
   about:
-    'Measures how often the investigator finds the known cause of incidents, compared with four baseline methods on the same data: accuracy at 1, 3 and 5, false alarms, and calibration. With --worlds, it measures all of svc, from the data that systems send to the report. Works without a running svc.',
+    'Measures how often the investigator finds the known cause of incidents, compared with four baseline methods on the same data: accuracy at 1, 3 and 5, false alarms, and calibration. With --worlds, measures svc end to end, from the data that systems send to the finished report. Works without a running svc.',
   example: 'svc bench rca --format petshop ./petshop/dataset/low_traffic',
 
   async run(call, shell) {

@@ -7,6 +7,6 @@ export const errors = defineErrors('cli', {
   ],
   profiles_damaged: [
     'invalid_argument',
-    '{file} is not a valid file of profiles: delete it, and sign in again with "svc login"',
+    '{file} is not a valid profiles file: delete it, and sign in again with "svc login"',
   ],
 });

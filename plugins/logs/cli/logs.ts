@@ -41,7 +41,7 @@ export const command: Command = {
     ...clientOptions,
   },
   about:
-    'Takes a selector such as {unit="nginx"} |= "error", or text that lines must contain; without an argument, prints all lines.',
+    'Takes a selector such as {unit="nginx"} |= "error", or text that the lines must contain; without an argument, prints all lines.',
   example: `svc logs '{unit="nginx"} |= "error"' -f`,
 
   async run(call, shell) {

@@ -14,11 +14,11 @@ export const command: Command = {
     script: {
       value: 'file',
       about:
-        'JSON, {"rules": [{"when": {turn, last, tools, system, model}, "reply": {text, tool_calls, finish_reason, usage, error, misbehave}, "times"}]}; the first rule that matches answers',
+        'JSON file: {"rules": [{"when": {turn, last, tools, system, model}, "reply": {text, tool_calls, finish_reason, usage, error, misbehave}, "times"}]}; the first matching rule gives the reply',
     },
     misbehave: {
       value: 'names',
-      about: `separated by commas: ${Object.keys(misbehaviours).join(', ')}`,
+      about: `comma-separated list of: ${Object.keys(misbehaviours).join(', ')}`,
     },
   },
   about:

@@ -31,7 +31,7 @@ export const command: Command = {
     profile: {
       value: 'name',
       about:
-        'name under which to store the session, for the --profile option of other commands; default: the session that is used without --profile',
+        'name under which to store the session, for the --profile option of other commands; without it, stores the session that commands use by default',
     },
     insecure: clientOptions.insecure,
   },

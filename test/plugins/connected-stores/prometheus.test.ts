@@ -84,7 +84,7 @@ test(
     ]);
     assert.match(stdout, /^Prometheus \S+ answers\n/);
     assert.match(stdout, /web-2 +host +127\.0\.0\.1:\d+ +up +\d+ +new/);
-    assert.match(stdout, /\n0 of \d+ series name no host\n/);
+    assert.match(stdout, /\n0 of \d+ series have no host label\n/);
     assert.match(
       stdout,
       /Connected as prod: 3 hosts are devices now, \d+ series copied every 30 s/,
@@ -196,7 +196,7 @@ test(
     await pass(30 * second);
     const hung = await house.json(`${path}/prod`);
     assert.equal(hung.state, 'failing');
-    assert.match(hung.detail, /did not answer within 10 s/);
+    assert.match(hung.detail, /did not respond within 10 s/);
     child.kill('SIGKILL');
     await pass(minute);
     assert.equal(

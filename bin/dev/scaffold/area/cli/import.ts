@@ -5,7 +5,7 @@ import { clientOptions, type Command, openClient } from 'svc/cli';
 export const command: Command = {
   operands: ['<file>'],
   options: clientOptions,
-  about: 'One entry for each line that is not blank.',
+  about: 'Adds an entry for each line that is not blank.',
   example: 'svc plugin-id import notes.txt',
 
   async run(call, shell) {

@@ -143,7 +143,7 @@ function ofRequests(
     return [
       {
         ...base,
-        title: `${component.name} fails its callers`,
+        title: `${component.name} returns errors to its callers`,
         condition: {
           expr: `${rate(`,${status.status}${bad}`)} / ${rate('')} > ${figure(before + 0.4 * (after - before))}`,
         },
@@ -184,7 +184,7 @@ function ofSpanMetrics(
     return [
       {
         ...base,
-        title: `${component.name} fails its callers`,
+        title: `${component.name} returns errors to its callers`,
         condition: {
           expr: `sum(rate(${calls}{${selector},status_code="STATUS_CODE_ERROR"}[${window}])) / sum(rate(${calls}{${selector}}[${window}])) > ${figure(before + 0.4 * (after - before))}`,
         },
@@ -209,7 +209,7 @@ const ofTraces = ({ component, measure, before, after }: Change): Alert =>
   measure === 'errors'
     ? {
         symptom: component.id,
-        title: `${component.name} fails its callers`,
+        title: `${component.name} returns errors to its callers`,
         kind: 'trace_error_rate',
         condition: {
           service: component.name,
@@ -288,7 +288,7 @@ function ofQueues(scene: Scene): Alert[] {
       return [
         {
           symptom: queue.id,
-          title: `messages wait in ${queue.name}`,
+          title: `messages are piling up in ${queue.name}`,
           kind: 'metric_raw',
           condition: { expr },
         },
@@ -369,7 +369,7 @@ export function tightAlerts(
     ) {
       found.push({
         symptom: component.id,
-        title: `${component.name} writes much`,
+        title: `${component.name} logs a lot`,
         kind: 'log_volume',
         condition: {
           expr: `sum(count_over_time({${world.vocabulary.logLabel}="${component.name}"}[15m])) > 2`,
