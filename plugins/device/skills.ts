@@ -10,7 +10,7 @@ const List = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Text to look for in the name, the host name or the address.',
+      description: 'Only devices whose name, host name or address contains this text.',
     }),
   ),
   tag: Type.Optional(
@@ -45,7 +45,7 @@ export const deviceSkills = (devices: Devices): readonly ToolSkill[] => [
     ...common,
     key: 'device_get',
     name: 'One device',
-    description: 'What is known about one machine, and which edges watch it.',
+    description: 'Everything known about one machine, and which edges watch it.',
     params: Type.Object({ device_id: Type.Integer({ minimum: 1 }) }),
     run: async ({ device_id: id }, { principal }) => {
       const device = await devices.get(principal, id);

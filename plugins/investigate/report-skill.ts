@@ -11,7 +11,7 @@ export const reportSkill = (reports: Reports, queue: InvestigationQueue, sees: S
     key: 'investigate',
     name: 'Investigate an incident',
     description:
-      'The likely cause of an incident with its evidence, what was ruled out and what could not be observed; starts an investigation if there is none.',
+      'The likely cause of an incident and its evidence, what was ruled out and what could not be observed; starts an investigation if there is none.',
     scope: 'manager',
     class: 'safe',
     tier: 'core',

@@ -21,7 +21,7 @@ const Lines = Type.Object({
   query: Type.String({
     minLength: 1,
     maxLength: 4_000,
-    description: 'LogQL, such as {unit="nginx"} |= "error".',
+    description: 'LogQL query, such as {unit="nginx"} |= "error".',
   }),
   ...Window,
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 50 }),
@@ -34,7 +34,7 @@ const Templates = Type.Object({
   query: Type.String({
     minLength: 1,
     maxLength: 4_000,
-    description: 'LogQL that selects lines, such as {device_id="7"}.',
+    description: 'LogQL query that selects lines, such as {device_id="7"}.',
   }),
   ...Window,
 });
@@ -44,7 +44,7 @@ const Range = Type.Object({
     minLength: 1,
     maxLength: 4_000,
     description:
-      'LogQL with numbers, such as sum by (unit) (count_over_time({unit=~".+"} |= "error" [5m])).',
+      'LogQL metric query, such as sum by (unit) (count_over_time({unit=~".+"} |= "error" [5m])).',
   }),
   ...Window,
   step: Type.Optional(
@@ -58,7 +58,7 @@ const Labels = Type.Object({
   name: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z_][A-Za-z0-9_]{0,199}$',
-      description: 'Label whose values to list; default: the names of all labels.',
+      description: 'Label to list the values of; if omitted, the names of all labels are listed.',
     }),
   ),
   ...Window,
@@ -84,7 +84,7 @@ export class LogSkills {
         key: 'logs_query',
         name: 'Search logs',
         description:
-          'Lines that a LogQL query selects within a window; for a metric query, its values at the end of the window.',
+          'Log lines selected by a LogQL query within a window; for a metric query, its values at the end of the window.',
         params: Lines,
         run: (params, run) => this.#lines(params, run),
       }),
@@ -93,7 +93,7 @@ export class LogSkills {
         key: 'logs_range',
         name: 'Numbers from logs over time',
         description:
-          'Evaluates a LogQL metric query over a window: for every series its points, minimum, maximum and last value.',
+          'Evaluates a LogQL metric query over a window and returns the points, minimum, maximum and last value of each series.',
         params: Range,
         run: (params, run) => this.#range(params, run),
       }),
@@ -102,7 +102,7 @@ export class LogSkills {
         key: 'logs_labels',
         name: 'Labels of logs',
         description:
-          'Names of the labels that log streams have within a window, or the values of one label: what a LogQL selector may use.',
+          'Names of the labels that log streams have within a window, or the values of one label, for use in LogQL selectors.',
         params: Labels,
         run: (params, run) => this.#labels(params, run),
       }),
@@ -111,7 +111,7 @@ export class LogSkills {
         key: 'logs_templates',
         name: 'Kinds of log lines',
         description:
-          'Summary of the log lines within a window: lines that differ in only a few places are grouped as one kind, the most frequent first.',
+          'Summary of the log lines within a window: lines that differ in only a few places are grouped together, most frequent group first.',
         params: Templates,
         run: (params, run) => this.#templates(params, run),
       }),

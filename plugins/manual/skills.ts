@@ -12,14 +12,17 @@ const Question = Type.Object({
   query: Type.String({
     minLength: 1,
     maxLength: 300,
-    description: 'What to find, in words: connect slack, policy.yaml, persona fields.',
+    description: 'What to search for, in a few words: connect slack, policy.yaml, persona fields.',
   }),
   limit: Type.Integer({ minimum: 1, maximum: 10, default: 5 }),
 });
 const Place = Type.Object({
-  page: Type.String({ pattern: '^[a-z-]{1,60}$', description: 'Page as manual_search gives it.' }),
+  page: Type.String({
+    pattern: '^[a-z-]{1,60}$',
+    description: 'Page, as returned by manual_search.',
+  }),
   section: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Section of the page; default: all of it.' }),
+    Type.String({ maxLength: 200, description: 'Section of the page; default: the whole page.' }),
   ),
 });
 
@@ -38,7 +41,7 @@ export const manualSkills = (library: Library): readonly ToolSkill[] => [
     key: 'manual_search',
     name: 'Search the manual of svc',
     description:
-      'Sections of the manual of svc that answer a question: how to set it up, connect, configure, and what a field or setting means.',
+      'Sections of the svc manual that answer a question: how to set up, connect or configure something, and what a field or setting means.',
     params: Question,
     run: async ({ query, limit }) => {
       const hits = answering(await library.all(), query).slice(0, limit);

@@ -22,7 +22,7 @@ const maxNames = 200;
 const Query = Type.String({ minLength: 1, maxLength: 4_000, description: 'PromQL.' });
 const Instant = Type.Object({
   query: Query,
-  at: Type.Optional(Type.String({ format: 'date-time', description: 'Default now.' })),
+  at: Type.Optional(Type.String({ format: 'date-time', description: 'Default: now.' })),
 });
 const Range = Type.Object({
   query: Query,
@@ -39,7 +39,7 @@ const Find = Type.Object({
     Type.String({
       maxLength: 200,
       pattern: '^[A-Za-z0-9_:]*$',
-      description: 'Text to look for in the metric name.',
+      description: 'Only metrics whose name contains this text.',
     }),
   ),
   device_id: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -49,7 +49,8 @@ const Outliers = Type.Object({
   query: Type.String({
     minLength: 1,
     maxLength: 4_000,
-    description: 'PromQL with one value for each device, such as avg by (device_id) (node_load1).',
+    description:
+      'PromQL query that returns one value per device, such as avg by (device_id) (node_load1).',
   }),
   at: Instant.properties.at,
 });
@@ -74,7 +75,7 @@ export class MetricSkills {
         key: 'metrics_query',
         name: 'Metric values now',
         description:
-          'Evaluates PromQL at one point in time and returns the value of every selected series.',
+          'Evaluates a PromQL query at one point in time and returns the value of every selected series.',
         params: Instant,
         run: (params, run) => this.#instant(params, run),
       }),
@@ -83,7 +84,7 @@ export class MetricSkills {
         key: 'metrics_range',
         name: 'Metric values over time',
         description:
-          'Evaluates PromQL over a window and returns, for every series, its points and the minimum, maximum, mean and last value.',
+          'Evaluates PromQL over a window and returns the points, minimum, maximum, mean and last value of each series.',
         params: Range,
         run: (params, run) => this.#range(params, run),
       }),
@@ -101,7 +102,7 @@ export class MetricSkills {
         key: 'metrics_outliers',
         name: 'Outliers among devices',
         description:
-          'Compares the series of a PromQL query with each other and returns those far from the median, measured in robust deviations.',
+          'Compares the series of a PromQL query with each other and returns outliers: those far from the median, measured in robust deviations.',
         params: Outliers,
         run: (params, run) => this.#outliers(params, run),
       }),

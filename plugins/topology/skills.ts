@@ -8,7 +8,11 @@ const common = { scope: 'manager', class: 'safe', tier: 'core', devices: 'narrow
 
 const Find = Type.Object({
   q: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Text to look for in the name.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Only nodes whose name contains this text.',
+    }),
   ),
   type: Type.Optional(
     Type.String({ maxLength: 100, description: 'Node type, such as host or service.' }),
@@ -41,7 +45,7 @@ export const topologySkills = (nodes: Nodes): readonly ToolSkill[] => [
     key: 'topology_blast_radius',
     name: 'Blast radius',
     description:
-      'What the failure of a node reaches, nearest first, following relations that propagate failure.',
+      'What the failure of a node affects, nearest first, following relations that propagate failure.',
     params: Blast,
     run: async ({ node_id: node, device_id: device, depth }, { principal }) => {
       if ((node === undefined) === (device === undefined)) {

@@ -17,7 +17,7 @@ const Search = Type.Object({
     minLength: 1,
     maxLength: 4_000,
     default: '{}',
-    description: 'TraceQL, such as { status = error && duration > 500ms }.',
+    description: 'TraceQL query, such as { status = error && duration > 500ms }.',
   }),
   ...Window,
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
@@ -27,10 +27,13 @@ const One = Type.Object({ trace_id: Type.String({ pattern: '^[0-9a-fA-F]{1,32}$'
 const Tag = Type.Object({
   tag: Type.String({
     pattern: '^[A-Za-z_.][A-Za-z0-9_.:/-]{0,199}$',
-    description: 'Attribute such as resource.service.name, span.http.route, or name, status, kind.',
+    description: 'Attribute, such as resource.service.name, span.http.route, name, status or kind.',
   }),
   query: Type.Optional(
-    Type.String({ maxLength: 4_000, description: 'TraceQL: only values in spans that match.' }),
+    Type.String({
+      maxLength: 4_000,
+      description: 'TraceQL query: only values from matching spans.',
+    }),
   ),
   ...Window,
 });
@@ -74,7 +77,7 @@ export class TraceSkills {
         key: 'trace_tag_values',
         name: 'Values of a trace attribute',
         description:
-          'Values that an attribute of spans has within a window: which services, routes or status codes there are to search for.',
+          'Values of a span attribute within a window, such as the services, routes or status codes that can be searched for.',
         params: Tag,
         run: async ({ tag, query, ...asked }, { principal }) => {
           const window = windowAsked(asked, this.#clock.now());

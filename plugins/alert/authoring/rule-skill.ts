@@ -7,7 +7,10 @@ import type { Rules } from './rules.ts';
 
 const RuleList = Type.Object({
   q: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Text to look for in the name or the key.' }),
+    Type.String({
+      maxLength: 200,
+      description: 'Only rules whose name or key contains this text.',
+    }),
   ),
   enabled: Type.Optional(Type.Boolean()),
   limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
@@ -22,7 +25,7 @@ export const ruleDraftSkill = (rules: Pick<Rules, 'create'>): ToolSkill =>
     key: 'rule_create',
     name: 'Create a rule',
     description:
-      'Creates an alert rule, which fires from then on. Preview the draft with rule_preview first.',
+      'Creates an alert rule that takes effect at once. Preview the draft with rule_preview first.',
     params: RuleDraft,
     run: (draft, { principal }) => {
       if (!principal.grants.some((grant) => covers(grant, 'alert:write'))) {

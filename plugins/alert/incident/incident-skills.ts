@@ -42,7 +42,8 @@ const IncidentList = Type.Object({
   last: Type.Optional(
     Type.String({
       maxLength: 20,
-      description: 'Only incidents that were firing at some point in the last 2h, 7d, …',
+      description:
+        'Only incidents that were firing at some point within this period, such as 2h or 7d.',
     }),
   ),
   limit: Type.Integer({ minimum: 1, maximum: 200, default: 30 }),
@@ -62,12 +63,14 @@ const IncidentNote = Type.Object({
   text: Type.String({
     minLength: 1,
     maxLength: 4_000,
-    description: 'What was found, with where it was seen.',
+    description: 'What was found, and where it was seen.',
   }),
 });
 const IncidentChange = Type.Object({
   incident_id: Type.Integer({ minimum: 1 }),
-  note: Type.Optional(Type.String({ maxLength: 4_000, description: 'Why, for the timeline.' })),
+  note: Type.Optional(
+    Type.String({ maxLength: 4_000, description: 'Reason, shown in the timeline.' }),
+  ),
 });
 
 /** Skills by which agents and people work with incidents. */
@@ -109,7 +112,7 @@ export const incidentSkills = (parts: IncidentSkillParts): readonly ToolSkill[] 
     key: 'incident_notify',
     name: 'Tell channels of an incident',
     description:
-      'Sends an incident in its current state to notification channels, including ones that its rule does not pin.',
+      'Sends an incident in its current state to notification channels, including channels that its rule does not specify.',
     params: IncidentNotice,
     run: async (params, { principal }) => notify(params, parts, await parts.seenBy(principal)),
   }),
@@ -126,7 +129,7 @@ export const incidentSkills = (parts: IncidentSkillParts): readonly ToolSkill[] 
     ...changes,
     key: 'incident_acknowledge',
     name: 'Acknowledge an incident',
-    description: 'Records that someone works on an incident, which stops its reminders.',
+    description: 'Records that someone is working on an incident, which stops its reminders.',
     params: IncidentChange,
     run: ({ incident_id: id, note }, { principal }) =>
       parts.operations.acknowledge(id, note, changeOf(principal)),
@@ -136,7 +139,7 @@ export const incidentSkills = (parts: IncidentSkillParts): readonly ToolSkill[] 
     key: 'incident_resolve',
     name: 'Resolve an incident',
     description:
-      'Resolves an incident and notifies the channels that were notified of it. It fires again only after its condition has cleared.',
+      'Resolves an incident and informs the channels that were notified of it. It can fire again only after its condition has cleared.',
     params: IncidentChange,
     run: ({ incident_id: id, note }, { principal }) =>
       parts.operations.resolve(id, note, changeOf(principal)),

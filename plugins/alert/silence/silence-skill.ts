@@ -12,7 +12,7 @@ export const silenceSkill = (silences: Silences): ToolSkill =>
     key: 'silence_create',
     name: 'Silence incidents',
     description:
-      'Mutes the notifications of incidents whose labels match, until a time or for a duration.',
+      'Mutes notifications for incidents whose labels match, until a given time or for a given duration.',
     params: SilenceDraft,
     run: (draft, { principal }) => silences.add(draft, { principal, note: () => undefined }),
   });

@@ -41,7 +41,7 @@ const ask: Tool = {
   source: 'chat',
   trust: 'untrusted',
   description:
-    'Has another agent investigate one question using read-only tools and returns its findings with their evidence. It changes nothing. Several agents can be asked at once.',
+    'Has another agent investigate one question using read-only tools, and returns its findings with the evidence for them. Changes nothing. Several agents can run at once.',
   schema: Params as unknown as Tool['schema'],
 };
 

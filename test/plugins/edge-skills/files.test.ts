@@ -217,7 +217,7 @@ test('a machine shows of its files what its owner allows, and nothing else by an
       );
       const few = await run('disk_usage', { path: `${root}/open`, max_entries: 2 });
       assert.deepEqual([few.truncated, (few.result as Found).complete], [true, false]);
-      assert.match(few.read_on!.hint, /use a folder further down/);
+      assert.match(few.read_on!.hint, /choose a folder further down/);
     },
   );
 

@@ -42,11 +42,16 @@ const containersList = (engine: ContainerEngine, views: AllowedViews): EdgeSkill
   key: 'containers_list',
   name: 'Containers',
   description:
-    'Docker or Podman containers, running or not: state, how often each was restarted, exit code, whether it ran out of memory, and health. Those with the most restarts come first.',
+    'Docker or Podman containers, running or not, with their state, number of restarts, exit code, health and whether they ran out of memory. Those with the most restarts come first.',
   schema: {
     type: 'object',
     additionalProperties: false,
-    properties: { running: { type: 'boolean', description: 'Default: all of them.' } },
+    properties: {
+      running: {
+        type: 'boolean',
+        description: 'true: only running containers; false: only the others. Default: all of them.',
+      },
+    },
   },
   async run({ running }: { running?: boolean }, { signal }: SkillCall) {
     views.requireView('containers');
@@ -70,7 +75,7 @@ const containerGet = (engine: ContainerEngine, views: AllowedViews): EdgeSkill =
   key: 'container_get',
   name: 'One container',
   description:
-    'State, limits, command, mounts, ports and last health checks of one container. Its environment variables are listed by name, without their values.',
+    'State, limits, command, mounts, ports and most recent health checks of one container. Its environment variables are listed by name, without their values.',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -88,7 +93,7 @@ const containerLogs = (engine: ContainerEngine, views: AllowedViews, clock: Cloc
   tier: 'core',
   key: 'container_logs',
   name: 'Log of a container',
-  description: 'The last lines that a container wrote, with their times.',
+  description: 'The last log lines of a container, with their timestamps.',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -121,7 +126,10 @@ const containerLogs = (engine: ContainerEngine, views: AllowedViews, clock: Cloc
     const shown = fitRows(all).toReversed();
     const readOn =
       shown.length < all.length
-        ? { hint: 'Not all lines fit: ask for fewer.', params: { lines: shown.length } }
+        ? {
+            hint: 'Not all lines fit in the response: request fewer.',
+            params: { lines: shown.length },
+          }
         : undefined;
     return { result: { container: name, lines: shown }, readOn };
   },
@@ -133,7 +141,7 @@ const containerStats = (engine: ContainerEngine, views: AllowedViews): EdgeSkill
   key: 'container_stats',
   name: 'Use of containers',
   description:
-    'CPU, memory against its limit, network and processes of the running containers, those that use the most memory first.',
+    'CPU usage, memory usage relative to the limit, network traffic and processes of the running containers, highest memory usage first.',
   schema: {
     type: 'object',
     additionalProperties: false,

@@ -133,7 +133,9 @@ export const databaseView = (
     const all = read(name, () => rows(text.trim()));
     const shown = fitRows(all.map(withoutSecrets));
     const readOn =
-      shown.length < all.length ? { hint: 'There are more rows than fit.', params: {} } : undefined;
+      shown.length < all.length
+        ? { hint: 'There are more rows than fit in the response.', params: {} }
+        : undefined;
     return { result: { database: name, kind, view, rows: shown }, readOn };
   },
 });

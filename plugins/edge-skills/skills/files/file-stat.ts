@@ -8,7 +8,7 @@ export const fileStat = (paths: AllowedPaths, files: MachineFiles): EdgeSkill =>
   key: 'file_stat',
   name: 'File details',
   description:
-    'Type, size, owner, permissions and timestamps of a file or folder, without opening it. A link is followed first.',
+    'Type, size, owner, permissions and timestamps of a file or folder, without opening it. If the path is a link, its target is shown.',
   class: 'safe',
   tier: 'core',
   schema: {

@@ -15,7 +15,8 @@ const newline = 10;
 export const fileTail = (paths: AllowedPaths): EdgeSkill => ({
   key: 'file_tail',
   name: 'End of a file',
-  description: 'The last lines of a regular file, or the lines before a given position in it.',
+  description:
+    'The last lines of a regular file, or the lines before a given position in the file.',
   class: 'safe',
   tier: 'core',
   schema: {
@@ -50,7 +51,7 @@ export const fileTail = (paths: AllowedPaths): EdgeSkill => ({
       const begin = beginOf(bytes, lines, from === 0);
       const readOn =
         from + begin > 0
-          ? { hint: 'There is more text before this.', params: { before: from + begin } }
+          ? { hint: 'There is more text before these lines.', params: { before: from + begin } }
           : undefined;
       const text = plainText(bytes.subarray(begin).toString('utf8'));
       return {

@@ -101,7 +101,7 @@ export const gitLog = (parts: GitParts): EdgeSkill => ({
   key: 'git_log',
   name: 'History of a repository',
   description:
-    'The last commits of a Git repository on the machine, such as /etc under etckeeper: when, who, subject and changed files. For their content, use git_show.',
+    'The latest commits of a Git repository on the machine, such as /etc under etckeeper: date, author, subject and changed files. To see what changed in the files, use git_show.',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -149,7 +149,7 @@ export const gitShow = (parts: GitParts): EdgeSkill => ({
   key: 'git_show',
   name: 'One commit',
   description:
-    'What a commit of a Git repository on the machine changed, as a diff. For files whose content the policy does not allow, only the name is shown.',
+    'The changes made by one commit of a Git repository on the machine, as a diff. Files whose content the policy does not allow are listed by name only.',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -160,7 +160,7 @@ export const gitShow = (parts: GitParts): EdgeSkill => ({
         type: 'string',
         pattern: '^(HEAD(~[0-9]{1,4})?|[0-9a-f]{4,64})$',
         default: 'HEAD',
-        description: 'Hash as returned by git_log, or HEAD~1.',
+        description: 'Commit hash as returned by git_log, or a revision such as HEAD~1.',
       },
       context: { type: 'integer', minimum: 0, maximum: 20, default: 3 },
     },
@@ -199,7 +199,7 @@ export const gitShow = (parts: GitParts): EdgeSkill => ({
         },
         readOn: diff.cut
           ? {
-              hint: 'The diff is longer than fits; less context shows more of it.',
+              hint: 'The diff does not fit in the response; request less context to see more of it.',
               params: { context: 0 },
             }
           : undefined,

@@ -32,7 +32,7 @@ export const largeFiles = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => (
       type: 'integer',
       minimum: 0,
       default: 1048576,
-      description: 'Smaller files are left out.',
+      description: 'Minimum size in bytes; smaller files are left out.',
     },
   }),
   run: ({ path, top, min_bytes: least, max_entries: maxEntries }: Params, call) =>

@@ -18,7 +18,7 @@ export const treeSchema = (top: number, own: Readonly<Record<string, object>>) =
         minimum: 1,
         maximum: 500000,
         default: 200000,
-        description: 'Stop after this many entries; the result then says that it is incomplete.',
+        description: 'Stop after this many entries; the result is then marked as incomplete.',
       },
       ...own,
     },

@@ -16,7 +16,7 @@ export function walkNote(
   return {
     result,
     readOn: {
-      hint: `${why}, so the numbers are too low: use a folder further down.`,
+      hint: `${why}, so the numbers are too low: choose a folder further down.`,
       params: deeper === undefined ? {} : { path: deeper },
     },
   };

@@ -44,7 +44,7 @@ const get = (parts: KubernetesParts): EdgeSkill => ({
   key: 'kubernetes_get',
   name: 'Kubernetes objects',
   description:
-    'Objects of one kind in the cluster with their state: pods with restarts and why they are waiting, deployments with missing replicas, nodes with conditions. Those in trouble come first.',
+    'Objects of one kind in the cluster, with their state: pods with restarts and why they are waiting, deployments with missing replicas, nodes with conditions. Objects with problems come first.',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -79,7 +79,7 @@ const get = (parts: KubernetesParts): EdgeSkill => ({
     const shown = fitRows(rows);
     const readOn =
       shown.length < rows.length
-        ? { hint: 'There are more objects: name a namespace or labels.', params: {} }
+        ? { hint: 'There are more objects: filter by namespace or labels.', params: {} }
         : undefined;
     return { result: { kind: asked, total: rows.length, objects: shown }, readOn };
   },
@@ -89,8 +89,7 @@ const describe = (parts: KubernetesParts): EdgeSkill => ({
   ...common,
   key: 'kubernetes_describe',
   name: 'One Kubernetes object',
-  description:
-    'Everything that kubectl describe shows about one object, including its latest events.',
+  description: 'The output of kubectl describe for one object, including its latest events.',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -106,7 +105,9 @@ const describe = (parts: KubernetesParts): EdgeSkill => ({
     );
     return {
       result: { kind: asked, name, namespace: within, text: redactText(text) },
-      readOn: cut ? { hint: 'The description is longer than fits.', params: {} } : undefined,
+      readOn: cut
+        ? { hint: 'The description does not fit in the response.', params: {} }
+        : undefined,
     };
   },
 });
@@ -116,14 +117,14 @@ const events = (parts: KubernetesParts): EdgeSkill => ({
   key: 'kubernetes_events',
   name: 'Kubernetes events',
   description:
-    'Cluster events, newest first: what was killed, and what could not be scheduled or pulled.',
+    'Cluster events, newest first, such as containers that were killed, and pods or images that could not be scheduled or pulled.',
   schema: {
     type: 'object',
     additionalProperties: false,
     properties: {
       namespace,
       warnings_only: { type: 'boolean', default: true },
-      object: { ...objectName, description: 'Only events about the object with this name.' },
+      object: { ...objectName, description: 'Only events for the object with this name.' },
     },
   },
   async run(
@@ -169,7 +170,7 @@ const logs = (parts: KubernetesParts): EdgeSkill => ({
       previous: {
         type: 'boolean',
         default: false,
-        description: 'Read the log of the previous container, which shows why it crashed.',
+        description: 'Read the log of the previous container instead, to see why it crashed.',
       },
       lines: { type: 'integer', minimum: 1, maximum: 2000, default: 100 },
     },
@@ -202,7 +203,10 @@ const logs = (parts: KubernetesParts): EdgeSkill => ({
     const shown = fitRows(all).toReversed();
     const readOn =
       shown.length < all.length
-        ? { hint: 'Not all lines fit: ask for fewer.', params: { lines: shown.length } }
+        ? {
+            hint: 'Not all lines fit in the response: request fewer.',
+            params: { lines: shown.length },
+          }
         : undefined;
     return { result: { pod: name, namespace: within, lines: shown }, readOn };
   },

@@ -22,7 +22,7 @@ export const cronList = (files: MachineFiles, views: AllowedViews): EdgeSkill =>
   key: 'cron_list',
   name: 'Cron jobs',
   description:
-    "Cron jobs: the system tables, the users' tables that the agent may read, and the scripts that run hourly, daily, weekly and monthly. Secrets in commands are hidden. For systemd timers, use units_list with type timer.",
+    'Cron jobs: the system crontabs, the user crontabs that the agent may read, and the scripts that run hourly, daily, weekly and monthly. Secrets in commands are hidden. For systemd timers, use units_list with type timer.',
   class: 'safe',
   tier: 'specialty',
   schema: { type: 'object', additionalProperties: false, properties: {} },

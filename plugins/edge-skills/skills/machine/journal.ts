@@ -38,7 +38,7 @@ export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSki
         minimum: 0,
         maximum: 7,
         default: 7,
-        description: 'Syslog priority: 3 for errors and worse.',
+        description: 'Least severe syslog priority to include: 3 for errors and worse.',
       },
       since: { ...instant, description: 'RFC 3339, UTC.' },
       until: { ...instant, description: 'RFC 3339, UTC.' },
@@ -63,7 +63,7 @@ export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSki
     const readOn =
       cut || shown.length < entries.length || entries.length >= params.lines
         ? {
-            hint: 'There may be older entries; entries with the same timestamp are repeated.',
+            hint: 'There may be older entries; entries with the same timestamp will be returned again.',
             params: oldest ? { until: oldest.at } : { lines: 1 },
           }
         : undefined;

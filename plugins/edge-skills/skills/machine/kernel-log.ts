@@ -31,7 +31,7 @@ export const kernelLog = (
   key: 'kernel_log',
   name: 'Kernel log',
   description:
-    'Kernel messages since the machine booted, oldest first: disk and file system errors, network, hardware. Processes that were killed for lack of memory (OOM) are listed separately, with their number.',
+    'Kernel messages since the machine booted, oldest first: disk and file system errors, network, hardware. Processes killed because memory ran out (OOM) are listed and counted separately.',
   class: 'safe',
   tier: 'core',
   schema: {
@@ -43,14 +43,14 @@ export const kernelLog = (
         minimum: 0,
         maximum: 7,
         default: 6,
-        description: 'Syslog priority: 3 for errors and worse.',
+        description: 'Least severe syslog priority to include: 3 for errors and worse.',
       },
       lines: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
       contains: {
         type: 'string',
         minLength: 1,
         maxLength: 200,
-        description: 'Text that a message contains, ignoring case.',
+        description: 'Only messages that contain this text, ignoring case.',
       },
     },
   },
@@ -70,7 +70,7 @@ export const kernelLog = (
     const readOn =
       shown.length < found.length
         ? {
-            hint: 'There are older messages: ask for more lines, a lower priority or a text.',
+            hint: 'There are older messages: request more lines, or filter by priority or text.',
             params: {},
           }
         : undefined;

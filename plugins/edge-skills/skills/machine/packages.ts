@@ -22,7 +22,7 @@ const maxHistory = 2 * 1024 * 1024;
 const name = {
   type: 'string',
   pattern: '^[A-Za-z0-9][A-Za-z0-9.+:_-]{0,99}$',
-  description: 'Text that the name contains.',
+  description: 'Only packages whose name contains this text.',
 } as const;
 const common = { class: 'safe', tier: 'specialty' } as const;
 
@@ -86,7 +86,7 @@ export const packagesList = (parts: PackageParts): EdgeSkill => ({
     const rows = fitRows(found.slice(0, limit));
     const readOn =
       rows.length < found.length
-        ? { hint: 'There are more packages: give a part of the name.', params: {} }
+        ? { hint: 'There are more packages: filter by part of the name.', params: {} }
         : undefined;
     return { result: { manager, total: found.length, packages: rows }, readOn };
   },
@@ -97,7 +97,7 @@ export const packagesPending = (parts: PackageParts): EdgeSkill => ({
   key: 'packages_pending',
   name: 'Pending updates',
   description:
-    'Packages that have a newer version in the lists that the machine last fetched, security updates first, and whether a restart is due. Nothing is fetched or installed.',
+    'Packages for which the package lists last fetched by the machine contain a newer version, security updates first, and whether a restart is required. Nothing is fetched or installed.',
   maxMs: 60_000,
   schema: { type: 'object', additionalProperties: false, properties: {} },
   async run(_params: object, call: SkillCall) {
@@ -124,7 +124,7 @@ export const packagesHistory = (parts: PackageParts): EdgeSkill => ({
   key: 'packages_history',
   name: 'History of packages',
   description:
-    'What was last installed, upgraded or removed, and when (from the dpkg log or the rpm install times), newest first.',
+    'Packages that were installed, upgraded or removed most recently, newest first, with the time of each change (from the dpkg log or the rpm install times).',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -139,7 +139,10 @@ export const packagesHistory = (parts: PackageParts): EdgeSkill => ({
     const rows = fitRows(found.slice(0, limit));
     const readOn =
       rows.length < found.length
-        ? { hint: 'There are older changes: ask for more, or for a part of the name.', params: {} }
+        ? {
+            hint: 'Older changes exist: raise the limit, or filter by part of the name.',
+            params: {},
+          }
         : undefined;
     return { result: { manager, changes: rows }, readOn };
   },

@@ -29,7 +29,10 @@ export const processes = (watch: ProcessWatch): EdgeSkill => ({
     const shown = fitRows(rows);
     const readOn =
       shown.length < rows.length
-        ? { hint: 'Request fewer processes at once.', params: { top: shown.length } }
+        ? {
+            hint: 'Not all processes fit in the response: request fewer.',
+            params: { top: shown.length },
+          }
         : undefined;
     return { result: { sampled_at: at, processes: shown }, readOn };
   },

@@ -80,7 +80,11 @@ export const unitsList = (programs: MachinePrograms, views: AllowedViews): EdgeS
     properties: {
       state: { enum: ['failed', 'active', 'inactive', 'all'], default: 'all' },
       type: { enum: types, description: 'Default: services.' },
-      name: { type: 'string', pattern: unitPattern, description: 'Text that the name contains.' },
+      name: {
+        type: 'string',
+        pattern: unitPattern,
+        description: 'Only units whose name contains this text.',
+      },
       limit: { type: 'integer', minimum: 1, maximum: 500, default: 100 },
     },
   },
@@ -123,7 +127,7 @@ export const unitsList = (programs: MachinePrograms, views: AllowedViews): EdgeS
     const readOn =
       rows.length < found.length
         ? {
-            hint: 'There are more units: ask for one state, or for a part of the name.',
+            hint: 'There are more units: filter by state or by part of the name.',
             params: {},
           }
         : undefined;
@@ -139,7 +143,7 @@ export const unitGet = (
   key: 'unit_get',
   name: 'One systemd unit',
   description:
-    'State of one systemd unit: why it ended (exit code or signal), how often it has been restarted, since when, what it needs, and its last journal lines.',
+    'State of one systemd unit: since when it has been active or inactive, why it ended (exit code or signal), how often it has been restarted, its dependencies, and its last journal lines.',
   class: 'safe',
   tier: 'core',
   schema: {

@@ -23,7 +23,7 @@ export const networkNamespaces = (files: MachineFiles, rest: () => Promise<void>
   key: 'network_namespaces',
   name: 'Network namespaces',
   description:
-    'The network namespaces on this machine: their interfaces, and which processes and containers are in each. Only processes that the agent may inspect are counted.',
+    'The network namespaces on this machine: their interfaces, and the processes and containers in each. Only processes that the agent may inspect are counted.',
   class: 'safe',
   tier: 'specialty',
   schema: { type: 'object', additionalProperties: false, properties: {} },
@@ -76,7 +76,7 @@ export const networkNamespaces = (files: MachineFiles, rest: () => Promise<void>
     const readOn =
       rows.length < all.length
         ? {
-            hint: 'There are more namespaces, with fewer processes; they do not fit into one response.',
+            hint: 'There are more namespaces, with fewer processes, than fit in one response.',
             params: {},
           }
         : undefined;

@@ -11,7 +11,7 @@ const maxOutput = 16 * 1024;
 export const ping = (programs: MachinePrograms, rules: ProbeRules): EdgeSkill => ({
   key: 'ping',
   name: 'Ping',
-  description: 'Whether a host answers ICMP echo requests from this machine, and how fast.',
+  description: 'Whether a host answers ICMP echo requests from this machine, and how quickly.',
   class: 'safe',
   tier: 'core',
   schema: {

@@ -21,7 +21,7 @@ export const sockets = (files: MachineFiles, rest: () => Promise<void>): EdgeSki
   key: 'sockets',
   name: 'Sockets',
   description:
-    'TCP and UDP sockets on this machine: listeners, connections, and the process behind each where the agent may see it.',
+    'TCP and UDP sockets on this machine: listeners, connections, and the process behind each, if the agent may see it.',
   class: 'safe',
   tier: 'core',
   schema: {
@@ -56,7 +56,10 @@ export const sockets = (files: MachineFiles, rest: () => Promise<void>): EdgeSki
     const whole = rows.length === all.length && tables.every((table) => table.whole);
     const readOn = whole
       ? undefined
-      : { hint: 'Filter by one port or one state.', params: { limit: Math.min(1_000, limit * 2) } };
+      : {
+          hint: 'There are more sockets: filter by port or state.',
+          params: { limit: Math.min(1_000, limit * 2) },
+        };
     return { result: { sockets: rows, total: all.length }, readOn };
   },
 });

@@ -27,7 +27,7 @@ export const tcpProbe = (rules: ProbeRules, clock: Clock, after: After): EdgeSki
   key: 'tcp_probe',
   name: 'TCP connection',
   description:
-    "Whether a port accepts connections from this machine, and how fast; optionally also the server's greeting. Nothing is sent.",
+    "Whether a port accepts connections from this machine, and how quickly; optionally also the server's greeting. Nothing is sent.",
   class: 'safe',
   tier: 'core',
   schema: {

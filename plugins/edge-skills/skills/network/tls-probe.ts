@@ -34,7 +34,7 @@ export const tlsProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
       server_name: {
         type: 'string',
         pattern: '^[A-Za-z0-9_.-]{1,253}$',
-        description: 'Name to ask for (SNI); default: the host.',
+        description: 'Server name to send (SNI); default: the host.',
       },
     },
   },
